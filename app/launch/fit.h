@@ -10,7 +10,7 @@
 namespace jointer {
 
 // More processes than this on one machine measure how they are in each other's way.
-inline constexpr int kMostRanks = 64;
+inline constexpr int kMaxRanks = 64;
 
 // Ranks that a graph's collectives need; 1 without any.
 int world_size(const Graph& graph);

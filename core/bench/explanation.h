@@ -24,8 +24,8 @@ struct PeakExplanation {
   struct OperatorScratch {
     std::string target;
     std::size_t calls = 0;
-    std::int64_t most_bytes = 0;  // maximum over its calls
-    NodeId node;                  // the call with that maximum
+    std::int64_t max_bytes = 0;  // maximum over its calls
+    NodeId node;                 // the call with that maximum
   };
   // From a profiled run, by descending bytes.
   std::vector<OperatorScratch> operators;

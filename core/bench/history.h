@@ -13,16 +13,16 @@
 namespace jointer {
 
 // The results as lines of JSON. The newest ones keep their node times and curves, up to
-// `most_profile_bytes` in total.
+// `max_profile_bytes` in total.
 std::vector<std::string> result_lines(std::span<const BenchmarkResult> results,
-                                      std::size_t most_profile_bytes);
+                                      std::size_t max_profile_bytes);
 
 class BenchmarkHistory {
  public:
   // Maximum number of results; the oldest are dropped first.
-  static constexpr std::size_t kMostResults = 200;
+  static constexpr std::size_t kMaxResults = 200;
   // Maximum total size of node times and curves, which the newest results keep.
-  static constexpr std::size_t kMostProfileBytes = std::size_t{32} << 20;
+  static constexpr std::size_t kMaxProfileBytes = std::size_t{32} << 20;
 
   // Stores files in `folder`, which need not exist.
   explicit BenchmarkHistory(std::string folder) : folder_(std::move(folder)) {}

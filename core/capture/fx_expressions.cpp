@@ -43,10 +43,10 @@ bool is_letter(char c) {
 struct Path {
   std::string first, rest;
 };
-constexpr int kMostPathDepth = 32;
+constexpr int kMaxPathDepth = 32;
 
 Path parse_path(PythonText& text, int depth) {
-  if (depth > kMostPathDepth) text_mistake("attributes are nested more than {} deep", depth - 1);
+  if (depth > kMaxPathDepth) text_mistake("attributes are nested more than {} deep", depth - 1);
   const std::string_view word = text.word();
   Path path;
   if (word == "getattr" && text.take('(')) {

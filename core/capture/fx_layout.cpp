@@ -116,16 +116,16 @@ LayoutDeriver::Base LayoutDeriver::base_of(const Node& node) const {
 }
 
 std::optional<std::int64_t> LayoutDeriver::integer(const Node& node, std::string_view name,
-                                                   std::int64_t otherwise) const {
+                                                   std::int64_t fallback) const {
   const Argument* argument = graph_.argument(node, name);
-  if (argument == nullptr || argument->kind == Argument::Kind::none) return otherwise;
+  if (argument == nullptr || argument->kind == Argument::Kind::none) return fallback;
   if (argument->kind != Argument::Kind::integer) return std::nullopt;
   return argument->integer;
 }
 
 std::optional<std::size_t> LayoutDeriver::axis(const Node& node, std::string_view name,
-                                               std::int64_t otherwise, std::size_t rank) const {
-  auto value = integer(node, name, otherwise);
+                                               std::int64_t fallback, std::size_t rank) const {
+  auto value = integer(node, name, fallback);
   const auto axes = static_cast<std::int64_t>(rank);
   if (!value || *value < -axes || *value >= axes) return std::nullopt;
   return static_cast<std::size_t>(*value < 0 ? *value + axes : *value);

@@ -52,10 +52,10 @@ class LayoutDeriver {
 
   // The argument as a number; the default if it is missing or None; nullopt if it is symbolic.
   [[nodiscard]] std::optional<std::int64_t> integer(const Node& node, std::string_view name,
-                                                    std::int64_t otherwise) const;
+                                                    std::int64_t fallback) const;
   // The argument as an axis of a tensor with `rank` axes; negative axes count from the end.
   [[nodiscard]] std::optional<std::size_t> axis(const Node& node, std::string_view name,
-                                                std::int64_t otherwise, std::size_t rank) const;
+                                                std::int64_t fallback, std::size_t rank) const;
   std::optional<Dim> multiply(Dim a, Dim b);
 
   Graph& graph_;

@@ -10,7 +10,7 @@
 namespace jointer::fx {
 namespace {
 
-constexpr int kMostDepth = 64;
+constexpr int kMaxDepth = 64;
 
 std::string_view trim(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
@@ -67,7 +67,7 @@ class Arguments {
   // The elements between the brackets that open here, each with the type that `type_of` gives.
   template <class TypeOf>
   std::vector<std::string> list(char open, char close, TypeOf type_of, int depth) {
-    if (depth > kMostDepth) text_mistake("nested more than {} deep", kMostDepth);
+    if (depth > kMaxDepth) text_mistake("nested more than {} deep", kMaxDepth);
     std::vector<std::string> elements;
     expect(open);
     while (!take(close)) {
@@ -148,7 +148,7 @@ class Arguments {
   }
 
   std::string dictionary(int depth) {
-    if (depth > kMostDepth) text_mistake("nested more than {} deep", kMostDepth);
+    if (depth > kMaxDepth) text_mistake("nested more than {} deep", kMaxDepth);
     std::vector<std::string> pairs;
     expect('{');
     while (!take('}')) {

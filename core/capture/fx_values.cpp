@@ -9,8 +9,8 @@
 namespace jointer::fx {
 namespace {
 
-constexpr int kMostDepth = 8;                // of tuples in tuples
-constexpr std::size_t kMostElements = 4096;  // of a tuple: real ones have up to a few hundred
+constexpr int kMaxDepth = 8;                // of tuples in tuples
+constexpr std::size_t kMaxElements = 4096;  // of a tuple: real ones have up to a few hundred
 
 // The first device that an argument names: the best guess for tensors without a device.
 std::string named_device(const Body& body) {
@@ -97,7 +97,7 @@ Value ValueBuilder::from_symbol(std::string_view text) {
 
 Value ValueBuilder::from_elements(const Node& node, std::string_view name, int depth) {
   const auto found = body_.elements.find(name);
-  if (found == body_.elements.end() || depth > kMostDepth) return {};
+  if (found == body_.elements.end() || depth > kMaxDepth) return {};
   const std::vector<Element>& elements = found->second;
   const bool is_dict = is_quoted(elements.front().key);
 
@@ -110,7 +110,7 @@ Value ValueBuilder::from_elements(const Node& node, std::string_view name, int d
       continue;
     }
     const auto index = number_of<std::size_t>(element.key);
-    if (!index || *index >= kMostElements) return {};  // a slice or an index into a tensor
+    if (!index || *index >= kMaxElements) return {};  // a slice or an index into a tensor
     if (slots.size() <= *index) slots.resize(*index + 1, nullptr);
     if (slots[*index] == nullptr || slots[*index]->type.empty()) slots[*index] = &element;
   }
@@ -118,7 +118,7 @@ Value ValueBuilder::from_elements(const Node& node, std::string_view name, int d
   const OperatorInfo& op = graph_.op(node);
   if (depth == 0 && !is_dict && op.returns.size() > slots.size())
     slots.resize(op.returns.size(), nullptr);
-  if (slots.size() > kMostElements) return {};
+  if (slots.size() > kMaxElements) return {};
 
   std::vector<Value> values;
   std::size_t unknown = 0;

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::int64_t kBlock = 512;
 // More than any device has. Keeps sums of damaged sizes within 64 bits.
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 50;
 
 std::int64_t rounded(std::int64_t size) {
   return (size + kBlock - 1) / kBlock * kBlock;
@@ -35,7 +35,7 @@ std::int64_t rounded(std::int64_t size) {
 std::optional<std::int64_t> size_of(const Pickle& pickle, const PickleValue& entry,
                                     std::string_view key) {
   const auto size = pickle.integer(entry, key);
-  if (!size || *size < 0 || *size > kMostBytes) return std::nullopt;
+  if (!size || *size < 0 || *size > kMaxBytes) return std::nullopt;
   return size;
 }
 

@@ -8,8 +8,8 @@
 namespace jointer::native {
 namespace {
 
-constexpr int kMostDepth = 64;  // of nested arguments; real ones have 3
-constexpr std::size_t kMostRank = 64;
+constexpr int kMaxDepth = 64;  // of nested arguments; real ones have 3
+constexpr std::size_t kMaxRank = 64;
 
 NodeKind node_kind(std::string_view op) {
   if (op == "call_function") return NodeKind::call;
@@ -26,7 +26,7 @@ MemoryPolicy memory_policy(std::string_view name) {
 }
 
 void check_depth(int depth) {
-  if (depth > kMostDepth) give_up("nested more than {} deep", kMostDepth);
+  if (depth > kMaxDepth) give_up("nested more than {} deep", kMaxDepth);
 }
 
 }  // namespace
@@ -431,7 +431,7 @@ Dim NodeReader::read_dim(json::value value) {
 
 void NodeReader::read_dims(json::array array, std::vector<Dim>& dims) {
   for (json::value element : array) dims.push_back(read_dim(element));
-  if (dims.size() > kMostRank) give_up("a tensor has {} dimensions", dims.size());
+  if (dims.size() > kMaxRank) give_up("a tensor has {} dimensions", dims.size());
 }
 
 StringId NodeReader::intern_raw(json::value value) {

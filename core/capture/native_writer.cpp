@@ -7,7 +7,7 @@
 #include "core/base/json_writer.h"
 #include "core/capture/native_node_writer.h"
 #include "core/graph/constant_tables.h"
-#include "core/graph/leftovers.h"
+#include "core/graph/unused_entries.h"
 
 namespace jointer {
 namespace {
@@ -24,7 +24,7 @@ class PartWriter {
         out_(out),
         constants_(OrderedJson::parse(part_.constants, nullptr, false)),
         first_(first_entries(graph, part)) {
-    Leftovers left = find_leftovers(graph);
+    UnusedEntries left = find_unused_entries(graph);
     keep_what_constants_use(left);
     tables_.storages = number(graph.storage_count(), [&](std::size_t i) {
       return graph.storage(StorageId(i)).part == part && !left.storages[i];
@@ -79,7 +79,7 @@ class PartWriter {
   }
 
   // A node inside a constant may use, say, the module stack of an erased node.
-  void keep_what_constants_use(Leftovers& left) {
+  void keep_what_constants_use(UnusedEntries& left) {
     const PerTable<std::vector<bool>*> lists{&left.storages, &left.module_stacks, &left.stacks};
     visit_table_numbers(constants_, [&](ConstantTable table, const OrderedJson& number) {
       std::vector<bool>& is_left = *of_table(lists, table);

@@ -139,8 +139,8 @@ class PickleReader {
 
   void count_memory(std::size_t bytes) {
     memory_ += bytes;
-    if (memory_ > Pickle::kMostMemory)
-      give_up("it unpacks to more than {} MiB", Pickle::kMostMemory >> 20);
+    if (memory_ > Pickle::kMaxMemory)
+      give_up("it unpacks to more than {} MiB", Pickle::kMaxMemory >> 20);
   }
 
   void push(PickleValue value) {

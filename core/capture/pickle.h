@@ -32,7 +32,7 @@ class Pickle {
   // `bytes` must outlive the result, which points into it. Error (input): the pickle is damaged or
   // cut off, runs code, or exceeds the memory limit below when read. The message names the byte.
   static Result<Pickle> read(std::string_view name, std::string_view bytes);
-  static constexpr std::size_t kMostMemory = std::size_t{4} << 30;
+  static constexpr std::size_t kMaxMemory = std::size_t{4} << 30;
 
   [[nodiscard]] const PickleValue& root() const { return root_; }
   // Elements of a list or tuple; keys and values of a dict alternately. Empty for anything else.

@@ -31,7 +31,7 @@ std::string_view trimmed(std::string_view token) {
 // "5846204953013.123" microseconds in ns. nullopt if it is not a number, or exceeds seventy years,
 // so that three times add up within 64 bits.
 std::optional<std::int64_t> parse_us(std::string_view token) {
-  constexpr double kMost = 70.0 * 366 * 24 * 3600 * 1e6;
+  constexpr double kMax = 70.0 * 366 * 24 * 3600 * 1e6;
   std::int64_t whole = 0;
   const char* end = token.data() + token.size();
   const auto [point, status] = std::from_chars(token.data(), end, whole);
@@ -40,10 +40,10 @@ std::optional<std::int64_t> parse_us(std::string_view token) {
   if (!plain) {
     double value = 0;
     const auto [rest, ok] = std::from_chars(token.data(), end, value);
-    if (ok != std::errc{} || rest != end || !(std::fabs(value) < kMost)) return std::nullopt;
+    if (ok != std::errc{} || rest != end || !(std::fabs(value) < kMax)) return std::nullopt;
     return std::llround(value * 1e3);
   }
-  if (std::fabs(static_cast<double>(whole)) > kMost) return std::nullopt;
+  if (std::fabs(static_cast<double>(whole)) > kMax) return std::nullopt;
   std::int64_t ns = 0, unit = 100;
   if (point != end && *point != '.') return std::nullopt;
   for (const char* c = point; c != end && ++c != end; unit /= 10) {

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kMostDepth = 32;
+constexpr int kMaxDepth = 32;
 
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
@@ -38,7 +38,7 @@ class Reader {
   }
 
   std::optional<Json> value(int depth) {
-    if (depth > kMostDepth) return std::nullopt;
+    if (depth > kMaxDepth) return std::nullopt;
     const char c = peek();
     if (c == '\'' || c == '"') return text();
     if (take('{')) return dictionary(depth);

@@ -22,13 +22,13 @@ struct Decision {
 
 // Limits of what an edit keeps: more decisions than the largest graphs have nodes, but few enough
 // to write a workspace quickly.
-inline constexpr std::size_t kMostDecisions = 100'000;
-inline constexpr std::size_t kMostDecisionBytes = 16 << 20;
+inline constexpr std::size_t kMaxDecisions = 100'000;
+inline constexpr std::size_t kMaxDecisionBytes = 16 << 20;
 
 // The decisions that an edit keeps: the first that fit. If some do not, a last one gives their
 // number.
 std::vector<Decision> kept_decisions(const std::vector<Decision>& decisions,
-                                     std::size_t most = kMostDecisions,
-                                     std::size_t most_bytes = kMostDecisionBytes);
+                                     std::size_t most = kMaxDecisions,
+                                     std::size_t max_bytes = kMaxDecisionBytes);
 
 }  // namespace jointer

@@ -392,7 +392,7 @@ Recipe read_document(const Json& json) {
 }
 
 // Deep nesting would overflow the stack. Edits nest about a dozen levels deep.
-constexpr std::size_t kMostDepth = 200;
+constexpr std::size_t kMaxDepth = 200;
 
 template <class Read>
 auto read_text(std::string_view text, Read read) -> Result<decltype(read(Json()))> {
@@ -400,12 +400,12 @@ auto read_text(std::string_view text, Read read) -> Result<decltype(read(Json())
   bool too_deep = false;
   const auto watch = [&](int level, Json::parse_event_t, Json&) {
     depth = std::max(depth, static_cast<std::size_t>(level));
-    too_deep = too_deep || depth > kMostDepth;
+    too_deep = too_deep || depth > kMaxDepth;
     return !too_deep;
   };
   try {
     const Json json = Json::parse(text.begin(), text.end(), watch);
-    if (too_deep) return input_error("nested more than {} deep", kMostDepth);
+    if (too_deep) return input_error("nested more than {} deep", kMaxDepth);
     return read(json);
   } catch (const Failure& failure) {
     return input_error("{}", failure.message);

@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "core/base/checked.h"
-#include "core/graph/leftovers.h"
+#include "core/graph/unused_entries.h"
 #include "core/graph/validate.h"
 
 namespace jointer {
@@ -503,7 +503,7 @@ StringId Graph::group_name(const Node& collective) const {
 
 void Graph::resolve_groups() {
   // Ranks to derive at most. For further groups, each collective's own argument gives the size.
-  constexpr std::int64_t kMostDerivedRanks = 1 << 20;
+  constexpr std::int64_t kMaxDerivedRanks = 1 << 20;
   std::int64_t derived_ranks = 0;
   // A copy of a group that a pass made is named after the original: `0_fsdp_extra` has the ranks of
   // `0`.
@@ -545,7 +545,7 @@ void Graph::resolve_groups() {
     if (!g.derived || !g.ranks.empty()) continue;
     if (const Argument* size = argument(n, "group_size");
         size != nullptr && size->kind == Argument::Kind::integer && size->integer > 0 &&
-        size->integer <= kMostDerivedRanks - derived_ranks) {
+        size->integer <= kMaxDerivedRanks - derived_ranks) {
       derived_ranks += size->integer;
       if (const ProcessGroup* twin = twin_of(part, text(g.name), size->integer)) {
         g.ranks = twin->ranks;
@@ -605,9 +605,9 @@ void Graph::correct_storage(const Tensor& tensor, StorageId storage) {
 
 void Graph::find_main_device() {
   std::array<double, 4> bytes{};
-  const std::vector<bool> is_leftover = find_leftovers(*this).storages;
+  const std::vector<bool> is_unused = find_unused_entries(*this).storages;
   for (std::size_t i = 0; i < storages_.size(); ++i)
-    if (const Storage& s = storages_[i]; s.device && !is_leftover[i])
+    if (const Storage& s = storages_[i]; s.device && !is_unused[i])
       bytes[static_cast<std::size_t>(device(s.device).type)] += static_cast<double>(s.bytes.value);
   const auto largest = std::max_element(bytes.begin(), bytes.end());
   main_device_ = static_cast<DeviceType>(largest - bytes.begin());

@@ -30,7 +30,7 @@
 namespace jointer {
 namespace {
 
-constexpr std::size_t kMostParts = 64;
+constexpr std::size_t kMaxParts = 64;
 
 }  // namespace
 
@@ -101,7 +101,7 @@ void MemoryOrder::find_before(NodeId id) {
 std::size_t MemoryOrder::part_of(Storage& storage, MemoryRegion region) {
   std::vector<Part>& parts = storage.parts;
   auto known = std::ranges::find(parts, region, &Part::region);
-  if (known == parts.end() && parts.size() >= kMostParts) {
+  if (known == parts.end() && parts.size() >= kMaxParts) {
     region = MemoryRegion();
     known = std::ranges::find(parts, region, &Part::region);
   }

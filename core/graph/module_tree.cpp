@@ -76,7 +76,7 @@ ModuleTree::ModuleTree(const Graph& graph) {
 ModuleId ModuleTree::child(ModuleId parent, std::string_view segment, std::string_view path,
                            std::string_view type) {
   const int depth = modules_[parent.index()].depth;
-  if (depth == kMostModuleDepth) return parent;
+  if (depth == kMaxModuleDepth) return parent;
   const ModuleId id(modules_.size());
   const auto [known, is_new] =
       by_segment_.try_emplace(fmt::format("{} {}", parent.index(), segment), id);
@@ -97,7 +97,7 @@ ModuleId ModuleTree::intern_path(std::string_view path, std::string_view type) {
   while (begin < path.size()) {
     const std::size_t end = std::min(path.find('.', begin), path.size());
     at = child(at, path.substr(begin, end - begin), path.substr(0, end), {});
-    if (modules_[at.index()].depth == kMostModuleDepth) break;
+    if (modules_[at.index()].depth == kMaxModuleDepth) break;
     begin = end + 1;
   }
   if (modules_[at.index()].type.empty()) modules_[at.index()].type = short_type(type);

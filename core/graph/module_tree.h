@@ -23,11 +23,11 @@ struct Module {
   std::string type;                // class, without its Python package
   ModuleId parent;                 // none for the root
   std::vector<ModuleId> children;  // in order of first appearance
-  int depth = 0;                   // up to kMostModuleDepth
+  int depth = 0;                   // up to kMaxModuleDepth
 };
 // Real models are about ten deep. Deeper modules count as the module at this depth: every module
 // stores its path, so without a limit a long path would take memory quadratic in its length.
-inline constexpr int kMostModuleDepth = 64;
+inline constexpr int kMaxModuleDepth = 64;
 
 class ModuleTree {
  public:

@@ -10,8 +10,8 @@
 namespace jointer {
 namespace {
 
-constexpr int kMostDepth = 64;
-constexpr std::size_t kMostRank = 64;
+constexpr int kMaxDepth = 64;
+constexpr std::size_t kMaxRank = 64;
 
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
@@ -135,7 +135,7 @@ std::int64_t PythonText::integer() {
 }
 
 Argument PythonText::argument(int depth) {
-  if (depth > kMostDepth) text_mistake("nested more than {} deep", kMostDepth);
+  if (depth > kMaxDepth) text_mistake("nested more than {} deep", kMaxDepth);
   const char c = peek();
   if (take('[')) return sequence(']', depth);
   if (take('(')) return sequence(')', depth);
@@ -466,7 +466,7 @@ TensorText PythonText::tensor_type() {
   if (!dtype) text_mistake("unknown dtype `{}`", name);
   tensor.dtype = *dtype;
   tensor.shape = dims();
-  if (tensor.shape.size() > kMostRank)
+  if (tensor.shape.size() > kMaxRank)
     text_mistake("a tensor has {} dimensions, which is too many", tensor.shape.size());
   if (peek() == '[') {
     tensor.stride = dims();

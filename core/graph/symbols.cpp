@@ -91,7 +91,7 @@ std::string_view to_string(SymbolSource source) {
 namespace {
 
 constexpr std::int64_t kDefaultSize = 64;
-constexpr int kMostReplacements = 32;  // in a chain
+constexpr int kMaxReplacements = 32;  // in a chain
 
 using Tables = std::span<const SymbolTable* const>;
 
@@ -160,9 +160,9 @@ class Resolver {
     if (variable != variables_.end() && variable->second->hint)
       return make(*variable->second->hint, SymbolSource::hint);
     if (const auto it = replacements_.find(name); it != replacements_.end()) {
-      if (depth > kMostReplacements)
+      if (depth > kMaxReplacements)
         return input_error("the replacements of symbol {} form a cycle, or a chain of more than {}",
-                           name, kMostReplacements);
+                           name, kMaxReplacements);
       const auto because = [&](const Error& error) {
         return input_error("replacement of symbol {}: {}", name, error.message);
       };

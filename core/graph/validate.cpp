@@ -8,12 +8,12 @@
 #include "core/base/checked.h"
 #include "core/base/counted.h"
 #include "core/graph/derive.h"
-#include "core/graph/leftovers.h"
+#include "core/graph/unused_entries.h"
 
 namespace jointer {
 namespace {
 
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 62;
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 62;
 
 std::string where(const Graph& graph, NodeId id) {
   const Node& n = graph.node(id);
@@ -62,13 +62,13 @@ class Validator {
 
   Result<void> check_storages() {
     std::int64_t sum = 0;
-    const std::vector<bool> is_leftover = find_leftovers(graph_).storages;
+    const std::vector<bool> is_unused = find_unused_entries(graph_).storages;
     for (std::size_t i = 0; i < graph_.storage_count(); ++i) {
-      if (is_leftover[i]) continue;
+      if (is_unused[i]) continue;
       const std::int64_t bytes = graph_.storage(StorageId(i)).bytes.value;
       if (bytes < 0) return input_error("storage {} has a negative size of {} bytes", i, bytes);
       const auto next = checked_add(sum, bytes);
-      if (!next || *next > kMostBytes)
+      if (!next || *next > kMaxBytes)
         return input_error("storage {} of {} bytes: storages add up to more than 4 EiB", i, bytes);
       sum = *next;
     }
@@ -142,7 +142,7 @@ class Validator {
         return input_error("{}: storage {} is not in the table of {}", where(graph_, id),
                            t.storage.index(), graph_.storage_count());
       tensor_bytes_ = saturating_add(tensor_bytes_, graph_.bytes(t));
-      if (tensor_bytes_ > kMostBytes)
+      if (tensor_bytes_ > kMaxBytes)
         return input_error(
             "{}: with its {} the graph's tensors add up to more than 4 EiB; is its shape right?",
             where(graph_, id), shape_text(t));

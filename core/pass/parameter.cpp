@@ -178,7 +178,7 @@ Result<Arguments> Arguments::check(std::span<const Parameter> declared,
                                    const std::vector<std::pair<std::string, PassValue>>& given) {
   Arguments arguments;
   for (const Parameter& parameter : declared)
-    arguments.values_.emplace_back(parameter.name, parameter.otherwise);
+    arguments.values_.emplace_back(parameter.name, parameter.default_value);
   for (const auto& each : given) {
     const auto& [name, value] = each;
     const auto found = std::find_if(declared.begin(), declared.end(),

@@ -27,14 +27,14 @@ struct Parameter {
   };
   std::string name;
   Type type = Type::text;
-  PassValue otherwise;                // the default; if it is none, none is also allowed as a value
+  PassValue default_value;            // the default; if it is none, none is also allowed as a value
   bool may_be_none = false;           // none is allowed although the default is something else
   bool is_of_texts = false;           // for a list: all elements are texts
   std::optional<double> least, most;  // inclusive limits of numbers and bytes
   std::vector<std::string> choices;   // allowed texts, or elements of a list; empty: any
   std::string doc;                    // one sentence, with the unit
 
-  [[nodiscard]] bool takes_none() const { return may_be_none || otherwise.is_none(); }
+  [[nodiscard]] bool takes_none() const { return may_be_none || default_value.is_none(); }
 };
 std::string_view to_string(Parameter::Type type);
 // "0 .. 1", "one of dp, greedy", "at least 1, or none"; empty if any value is allowed.

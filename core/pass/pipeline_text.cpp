@@ -10,7 +10,7 @@
 namespace jointer {
 namespace {
 
-constexpr int kMostDepth = 16;  // lists in lists
+constexpr int kMaxDepth = 16;  // lists in lists
 
 class Parser {
  public:
@@ -83,7 +83,7 @@ class Parser {
   }
 
   Result<PassValue> parse_value(int depth) {
-    if (depth > kMostDepth) return wrong("lists are nested too deeply");
+    if (depth > kMaxDepth) return wrong("lists are nested too deeply");
     if (take('[')) {
       PassValue::List list;
       if (take(']')) return PassValue(std::move(list));

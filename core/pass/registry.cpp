@@ -20,9 +20,9 @@ Result<void> PassRegistry::add(Pass pass) {
       return fail(Error::Kind::usage,
                   "{}: parameter `{}` is declared twice, or its name is not a word", info.name,
                   parameter.name);
-    if (parameter.otherwise.is_none()) continue;
+    if (parameter.default_value.is_none()) continue;
     const auto fits =
-        Arguments::check(std::span(&parameter, 1), {{parameter.name, parameter.otherwise}});
+        Arguments::check(std::span(&parameter, 1), {{parameter.name, parameter.default_value}});
     if (!fits)
       return fail(Error::Kind::usage, "{}: invalid default: {}", info.name, fits.error().message);
   }

@@ -18,12 +18,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kMostSubgraphDepth = 16;
+constexpr int kMaxSubgraphDepth = 16;
 
-std::string identifier(std::string_view text, std::string_view otherwise) {
+std::string identifier(std::string_view text, std::string_view fallback) {
   std::string name;
   for (const char c : text) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  if (name.empty()) name = otherwise;
+  if (name.empty()) name = fallback;
   if (std::isdigit(static_cast<unsigned char>(name.front())) != 0) name.insert(0, "_");
   return name;
 }
@@ -74,7 +74,7 @@ class FxTextWriter {
         statement(id, n);
       }
     }
-    if (depth < kMostSubgraphDepth) subgraphs(indent, depth);
+    if (depth < kMaxSubgraphDepth) subgraphs(indent, depth);
   }
 
  private:
@@ -156,14 +156,14 @@ class FxTextWriter {
 
   // Long values are truncated, as in torch.
   [[nodiscard]] std::string annotation_of(const Node& n) const {
-    constexpr std::size_t kMost = 40;
+    constexpr std::size_t kMax = 40;
     const std::string_view custom = graph_.text(n.custom);
     if (custom.empty()) return {};
     Json json = Json::parse(custom, nullptr, /*allow_exceptions=*/false);
     if (!json.is_object() || json.empty()) return {};
     for (auto& [key, value] : json.items()) {
       const std::string text = value.is_string() ? value.get<std::string>() : json_repr(value);
-      if (text.size() > kMost) value = text.substr(0, kMost) + "...";
+      if (text.size() > kMax) value = text.substr(0, kMax) + "...";
     }
     return json_repr(json);
   }

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kFormat = "jointer-workspace";
 // Opening and writing a workspace must be fast. Profiles beyond this size stay only in the
 // desktop's history of benchmarks.
-constexpr std::size_t kMostProfileBytes = std::size_t{4} << 20;
+constexpr std::size_t kMaxProfileBytes = std::size_t{4} << 20;
 
 std::string text_member(const OrderedJson& json, const char* key) {
   const auto found = json.find(key);
@@ -226,7 +226,7 @@ std::string workspace_text(const Workspace& workspace) {
   member("benchmarks");
   text += '[';
   bool first = true;
-  for (const std::string& line : result_lines(workspace.benchmarks, kMostProfileBytes))
+  for (const std::string& line : result_lines(workspace.benchmarks, kMaxProfileBytes))
     text += (std::exchange(first, false) ? "\n    " : ",\n    ") + line;
   text += first ? "]" : "\n  ]";
   if (!workspace.extra.empty()) text += ",\n  " + workspace.extra;

@@ -87,7 +87,7 @@ std::int64_t gib(double number) {
 // Parameters of torch that have no meaning here, with their defaults and what to do instead.
 struct Foreign {
   const char* name;
-  PassValue otherwise;
+  PassValue default_value;
   std::vector<std::string> choices;
   const char* meaning;
   const char* instead;
@@ -124,7 +124,7 @@ std::vector<Foreign> foreign_parameters() {
 
 Result<void> refuse_foreign(const Arguments& arguments) {
   for (const Foreign& foreign : foreign_parameters())
-    if (arguments.is_given(foreign.name) && arguments.value(foreign.name) != foreign.otherwise)
+    if (arguments.is_given(foreign.name) && arguments.value(foreign.name) != foreign.default_value)
       return fail(Error::Kind::usage, "{} cannot be set here; {}", foreign.name, foreign.instead);
   return {};
 }
@@ -151,7 +151,7 @@ Result<Settings> read_settings(const Graph& graph, const Arguments& arguments) {
   if (is_old) JOINTER_CHECK(refuse_new(arguments));
   s.is_torch = arguments.boolean("torch_compatible");
   s.merges = arguments.boolean("collective_bucketing");
-  s.schedule.most_in_flight = gib(arguments.number("max_in_flight_gb"));
+  s.schedule.max_in_flight = gib(arguments.number("max_in_flight_gb"));
   s.schedule.compute_pre_fetch = arguments.integer("max_compute_pre_fetch");
   s.schedule.distance = arguments.integer("max_coll_distance");
   s.schedule.compute_multiplier = arguments.number("compute_overlap_multipler");
@@ -160,7 +160,7 @@ Result<Settings> read_settings(const Graph& graph, const Arguments& arguments) {
   s.schedule.rules = is_old ? OverlapRules::torch_2_11 : OverlapRules::torch_2_15;
   if (!is_old && arguments.is_given("max_off_bucket_gb"))
     s.schedule.off_bucket_bytes = gib(arguments.number("max_off_bucket_gb"));
-  s.buckets.most_bytes = gib(arguments.number("max_bucket_memory_gb"));
+  s.buckets.max_bytes = gib(arguments.number("max_bucket_memory_gb"));
   s.buckets.distance = arguments.integer("max_coll_distance");
   if (arguments.is_given("bucket_exposed_first"))
     s.buckets.exposed_first = arguments.boolean("bucket_exposed_first");
@@ -246,12 +246,12 @@ class Reordering {
     JOINTER_CHECK(report(0.3));
     JOINTER_CHECK(add_timed(given_, "the original order, with its collectives retimed",
                             attempts_.size() - 1));
-    std::int64_t most_exposed = std::numeric_limits<std::int64_t>::max();
+    std::int64_t max_exposed = std::numeric_limits<std::int64_t>::max();
     for (at_ = 0; at_ < attempts_.size(); ++at_) {
       JOINTER_TRY(const std::int64_t exposed, attempt());
-      if (at_ == 0) most_exposed = exposed;
+      if (at_ == 0) max_exposed = exposed;
     }
-    return finish(take_best(most_exposed));
+    return finish(take_best(max_exposed));
   }
 
  private:
@@ -323,7 +323,7 @@ class Reordering {
     OverlapPlan& plan = now().plan;
     const TorchStorages storages(base);
     OverlapOptions options = settings_.schedule;
-    options.most_bytes_more = settings_.increase.over(live_peak(base, storages));
+    options.max_bytes_more = settings_.increase.over(live_peak(base, storages));
     for (const OverlapCollective& c : base.collectives)
       options.latency_ns.push_back(estimator_.latency_ns(*now().base->graph, base.nodes[c.start]));
     JOINTER_TRY(plan.schedule, schedule_overlap(base, storages, options, [&](double done) {
@@ -484,13 +484,13 @@ class Reordering {
   // Times the collectives, and moves them away from the peak until it is within the limits. Changes
   // the order of the half.
   Result<void> add_timed_of(Half& half, std::string_view what, std::size_t attempt) {
-    constexpr int kMostRounds = 60;
+    constexpr int kMaxRounds = 60;
     TimingBounds bounds(half.overlap);
     const TorchStorages storages(half.overlap);
     Graph& graph = *half.graph;
     Candidate candidate{half.graph, {}, {}, what, attempt, {}};
     if (&half != attempts_[attempt].base) candidate.bucketing = attempts_[attempt].plan.bucketing;
-    for (int round = 0; round < kMostRounds; ++round) {
+    for (int round = 0; round < kMaxRounds; ++round) {
       JOINTER_CHECK(at_ < attempts_.size() ? report_attempt(0.6) : report(0.1));
       auto order =
           order_with(half.overlap, half.dependencies, time_collectives(half.overlap, bounds));
@@ -553,9 +553,9 @@ class Reordering {
            place <= graph.position(half.nodes[c.wait]);
   }
 
-  Candidate take_best(std::int64_t most_exposed) {
+  Candidate take_best(std::int64_t max_exposed) {
     const auto is_better = [&](const Candidate& a, const Candidate& b) {
-      const bool x = a.figures.exposed_ns <= most_exposed, y = b.figures.exposed_ns <= most_exposed;
+      const bool x = a.figures.exposed_ns <= max_exposed, y = b.figures.exposed_ns <= max_exposed;
       if (x != y) return x;
       return x ? std::pair(a.figures.step_ns, a.figures.exposed_ns) <
                      std::pair(b.figures.step_ns, b.figures.exposed_ns)
@@ -674,10 +674,10 @@ std::vector<Parameter> parameters() {
            "Make exactly torch's decisions, even if memory exceeds the limit."),
   };
   for (const Foreign& foreign : foreign_parameters()) {
-    const bool is_flag = foreign.otherwise.as<bool>() != nullptr;
+    const bool is_flag = foreign.default_value.as<bool>() != nullptr;
     Parameter made = parameter(
-        foreign.name, is_flag ? Parameter::Type::boolean : Parameter::Type::text, foreign.otherwise,
-        fmt::format("{} Refused: {}.", foreign.meaning, foreign.instead));
+        foreign.name, is_flag ? Parameter::Type::boolean : Parameter::Type::text,
+        foreign.default_value, fmt::format("{} Refused: {}.", foreign.meaning, foreign.instead));
     made.choices = foreign.choices;
     all.push_back(std::move(made));
   }

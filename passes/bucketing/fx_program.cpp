@@ -65,7 +65,7 @@ void FxProgram::move_before(NodeId node, NodeId before) {
   link(node, previous_[before.index()], before);
 }
 
-void FxProgram::move_behind(NodeId node, NodeId behind) {
+void FxProgram::move_after(NodeId node, NodeId behind) {
   if (node == behind) return;
   unlink(node);
   link(node, behind, next_[behind.index()]);

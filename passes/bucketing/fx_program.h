@@ -29,7 +29,7 @@ class FxProgram {
   // Inserts a node that was added to the graph and is not in the list yet.
   void insert(NodeId node, NodeId before);
   void move_before(NodeId node, NodeId before);
-  void move_behind(NodeId node, NodeId behind);
+  void move_after(NodeId node, NodeId behind);
   // Sets the arguments of a call in the list.
   void set_call(NodeId node, const Argument& args, const Argument& kwargs);
   // One reader of `node` now reads `by`.

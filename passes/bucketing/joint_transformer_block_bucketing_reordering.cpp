@@ -475,7 +475,7 @@ class BlockBucketing {
         }
       for (const NodeId id : chain) {
         moved.push_back(id);
-        program_.move_behind(id, behind);
+        program_.move_after(id, behind);
         behind = id;
       }
     }

@@ -171,7 +171,7 @@ class Bucketer {
   }
 
   void fill_bucket(const std::vector<Number>& alike, std::size_t seed_at) {
-    constexpr int kMostFailures = 20;
+    constexpr int kMaxFailures = 20;
     constexpr std::int64_t kReach = 20;  // in places, for exposed_first
     const Number seed = alike[seed_at];
     std::vector<Number> bucket{seed};
@@ -181,9 +181,9 @@ class Bucketer {
     int failures = 0;
     const std::size_t end =
         std::min(alike.size(), seed_at + 1 + static_cast<std::size_t>(options_.distance));
-    for (std::size_t i = seed_at + 1; i < end && failures < kMostFailures; ++i) {
+    for (std::size_t i = seed_at + 1; i < end && failures < kMaxFailures; ++i) {
       const Number candidate = alike[i];
-      if (bytes + collective(candidate).bytes > options_.most_bytes) {
+      if (bytes + collective(candidate).bytes > options_.max_bytes) {
         refuse(seed, candidate, NoBucket::too_large);
         break;
       }

@@ -15,7 +15,7 @@
 namespace jointer {
 
 struct BucketerOptions {
-  std::int64_t most_bytes = std::int64_t{2} << 30;  // of a bucket
+  std::int64_t max_bytes = std::int64_t{2} << 30;  // of a bucket
   std::int64_t distance = 200;  // number of collectives of the group to try for one bucket
   // Begin buckets with the least hidden collective; none: only in groups that gather parameters.
   std::optional<bool> exposed_first;

@@ -68,7 +68,7 @@ class Builder {
  private:
   struct Placed {
     MergedBucket bucket;
-    Place behind_in_program, behind_in_schedule;
+    Place behind_in_program, after_in_schedule;
     Place wait_before = kNoPlace;  // in the schedule; none: after the start
   };
 
@@ -119,7 +119,7 @@ class Builder {
     }
     Placed placed{.bucket = std::move(bucket),
                   .behind_in_program = 0,
-                  .behind_in_schedule = 0,
+                  .after_in_schedule = 0,
                   .wait_before = kNoPlace};
     for (const std::uint32_t c : members) {
       const OverlapCollective& member = from_.collectives[c];
@@ -140,7 +140,7 @@ class Builder {
     while (!gathers && rank_[behind] + 1 < from_.size() &&
            is_member(plan_.schedule.order[rank_[behind] + 1]))
       behind = plan_.schedule.order[rank_[behind] + 1];
-    placed.behind_in_schedule = behind;
+    placed.after_in_schedule = behind;
     merged_.push_back(std::move(placed));
   }
 
@@ -166,8 +166,7 @@ class Builder {
       waits.resize(from_.size());
     }
     for (std::size_t i = 0; i < merged_.size(); ++i) {
-      starts[in_program ? merged_[i].behind_in_program : merged_[i].behind_in_schedule].push_back(
-          i);
+      starts[in_program ? merged_[i].behind_in_program : merged_[i].after_in_schedule].push_back(i);
       if (!in_program && merged_[i].wait_before != kNoPlace)
         waits[merged_[i].wait_before].push_back(i);
     }

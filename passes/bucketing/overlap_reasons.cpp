@@ -23,15 +23,15 @@ std::string why_not_beside(const OverlapGraph& half, const OverlapFate& fate) {
       return fmt::format("during {} it would exceed the memory budget", beside);
     case NoOverlap::in_flight:
       return fmt::format("during {} too many bytes would be in flight", beside);
-    case NoOverlap::behind_compute:
+    case NoOverlap::needs_compute:
       return fmt::format("during {} it could not start: it needs {}, which computes", beside, by);
-    case NoOverlap::behind_start:
+    case NoOverlap::needs_start:
       return fmt::format("during {} it could not start: it needs {}, another collective", beside,
                          by);
-    case NoOverlap::behind_wait:
+    case NoOverlap::needs_wait:
       return fmt::format("during {} it could not start: {} would expose its collective", beside,
                          by);
-    case NoOverlap::behind_exchange:
+    case NoOverlap::needs_exchange:
       return fmt::format("during {} it could not start: it needs {}, which communicates", beside,
                          by);
   }

@@ -99,7 +99,7 @@ class Scheduler {
         JOINTER_CHECK(
             proceed(static_cast<double>(result_.order.size()) / static_cast<double>(g_.size())));
       }
-      if (!in_flight_.empty() && in_flight_bytes_ >= options_.most_in_flight) {
+      if (!in_flight_.empty() && in_flight_bytes_ >= options_.max_in_flight) {
         handle_wait(in_flight_.front());
         continue;
       }
@@ -145,7 +145,7 @@ class Scheduler {
       before_compute_.push_back(most);
       most = memory.now();
     }
-    result_.limit_bytes = saturating_add(peak, options_.most_bytes_more);
+    result_.limit_bytes = saturating_add(peak, options_.max_bytes_more);
   }
 
   void make_ready(Place p) {
@@ -441,7 +441,7 @@ class Scheduler {
     struct Group {
       std::uint32_t key = 0;
       std::int64_t size = 0;
-      std::uint64_t least_need = 0;
+      std::uint64_t min_need = 0;
       std::pair<std::uint32_t, std::uint64_t> first;  // by urgency and need
       std::uint32_t place = 0;
     };
@@ -453,9 +453,9 @@ class Scheduler {
       auto group =
           std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.key == key; });
       if (group == groups.end())
-        group = groups.insert(group, {.key = key, .least_need = each.need, .first = at});
+        group = groups.insert(group, {.key = key, .min_need = each.need, .first = at});
       ++group->size;
-      group->least_need = std::min(group->least_need, each.need);
+      group->min_need = std::min(group->min_need, each.need);
       group->first = std::min(group->first, at);
       group_of.push_back(static_cast<std::uint32_t>(group - groups.begin()));
     }
@@ -463,7 +463,7 @@ class Scheduler {
     std::iota(order.begin(), order.end(), 0U);
     const auto priority = [&](std::uint32_t i) {
       const Group& g = groups[i];
-      return std::tuple(g.least_need >> 32U, -g.size, g.first);
+      return std::tuple(g.min_need >> 32U, -g.size, g.first);
     };
     std::sort(order.begin(), order.end(),
               [&](std::uint32_t a, std::uint32_t b) { return priority(a) < priority(b); });
@@ -509,19 +509,18 @@ class Scheduler {
 
   // Fills path_ with what must run before it, in order.
   bool may_start(Number c, Place beside) {
-    const bool has_room = options_.most_in_flight - in_flight_bytes_ >= collective(c).bytes;
+    const bool has_room = options_.max_in_flight - in_flight_bytes_ >= collective(c).bytes;
     const bool checks_late = options_.is_torch && !has_room;
     if (!checks_late && !find_path(c, beside)) return false;
     if (checks_late && needs(c, beside)) return refuse(c, beside, NoOverlap::dependency);
     if (exceeds_memory(c)) return refuse(c, beside, NoOverlap::memory);
     bool is_forced = false;
-    while (!in_flight_.empty() &&
-           options_.most_in_flight - in_flight_bytes_ < collective(c).bytes &&
+    while (!in_flight_.empty() && options_.max_in_flight - in_flight_bytes_ < collective(c).bytes &&
            !would_reenter(in_flight_.front()) && is_hidden_without(in_flight_.front(), beside)) {
       handle_wait(in_flight_.front());
       is_forced = true;
     }
-    if (options_.most_in_flight - in_flight_bytes_ < collective(c).bytes)
+    if (options_.max_in_flight - in_flight_bytes_ < collective(c).bytes)
       return refuse(c, beside, NoOverlap::in_flight);
     return (!checks_late && !is_forced) || (!is_started_[c] && find_path(c, beside));
   }
@@ -562,7 +561,7 @@ class Scheduler {
         if (is_held_[input]) return refuse(c, beside, NoOverlap::dependency, input);
         if (g_.wait_of[input] >= 0 && (would_reenter(number(g_.wait_of[input])) ||
                                        !is_hidden_without(number(g_.wait_of[input]), beside)))
-          return refuse(c, beside, NoOverlap::behind_wait, input);
+          return refuse(c, beside, NoOverlap::needs_wait, input);
         path_.push_back(input);
       }
     path_.erase(path_.begin());
@@ -573,9 +572,9 @@ class Scheduler {
   // The kind of a node that has not run and cannot be started early for any collective; none for
   // others.
   [[nodiscard]] NoOverlap block_kind(Place p) const {
-    if (g_.is_compute[p]) return NoOverlap::behind_compute;
-    if (g_.start_of[p] >= 0) return NoOverlap::behind_start;
-    if (g_.wait_of[p] < 0 && g_.is_communication[p]) return NoOverlap::behind_exchange;
+    if (g_.is_compute[p]) return NoOverlap::needs_compute;
+    if (g_.start_of[p] >= 0) return NoOverlap::needs_start;
+    if (g_.wait_of[p] < 0 && g_.is_communication[p]) return NoOverlap::needs_exchange;
     return NoOverlap::none;
   }
 
@@ -598,7 +597,7 @@ class Scheduler {
     const std::int64_t bytes = collective(c).bytes;
     if (memory_.now() + bytes > result_.limit_bytes) return true;
     const auto is_full = [&](std::uint32_t i) {
-      return pre_fetched_[i] + bytes > options_.most_in_flight ||
+      return pre_fetched_[i] + bytes > options_.max_in_flight ||
              before_compute_[i] + pre_fetched_[i] + bytes > result_.limit_bytes;
     };
     // A full node stays full.

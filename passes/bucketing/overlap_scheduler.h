@@ -18,8 +18,8 @@ enum class OverlapRules : std::uint8_t { torch_2_11, torch_2_15 };
 
 struct OverlapOptions {
   OverlapRules rules = OverlapRules::torch_2_15;
-  std::int64_t most_in_flight = 0;       // bytes of collectives that run at once
-  std::int64_t most_bytes_more = 0;      // of live memory, over the original order
+  std::int64_t max_in_flight = 0;        // bytes of collectives that run at once
+  std::int64_t max_bytes_more = 0;       // of live memory, over the original order
   std::int64_t compute_pre_fetch = 200;  // compute nodes that a collective may start ahead
   std::int64_t distance = 200;           // number of next collectives to try
   // For collectives that no compute needs: bytes of one key that wait for each other and start
@@ -35,14 +35,14 @@ struct OverlapOptions {
 // The reason why a collective does not overlap with a node: torch's WhyNoOverlap.
 enum class NoOverlap : std::uint8_t {
   none,
-  no_time,          // nothing that takes time ran while it was ready and not needed
-  dependency,       // one needs the other
-  memory,           // it would hold more than the budget
-  in_flight,        // too many bytes in flight
-  behind_compute,   // it needs a compute node that has not run
-  behind_start,     // it needs another collective that has not started
-  behind_wait,      // it needs a wait that would expose its collective
-  behind_exchange,  // it needs a communication operator that cannot start early
+  no_time,         // nothing that takes time ran while it was ready and not needed
+  dependency,      // one needs the other
+  memory,          // it would hold more than the budget
+  in_flight,       // too many bytes in flight
+  needs_compute,   // it needs a compute node that has not run
+  needs_start,     // it needs another collective that has not started
+  needs_wait,      // it needs a wait that would expose its collective
+  needs_exchange,  // it needs a communication operator that cannot start early
 };
 
 struct OverlapFate {

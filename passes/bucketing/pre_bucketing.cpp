@@ -33,7 +33,7 @@ namespace {
 using Number = std::uint32_t;
 
 constexpr double kMiB = 1024.0 * 1024;
-constexpr double kLeastMiB = 10, kMostMiB = 500;
+constexpr double kMinMiB = 10, kMaxMiB = 500;
 
 struct FsdpGroups {
   std::set<StringId> names;
@@ -67,7 +67,7 @@ std::int64_t cap_bytes(const PreBucketingOptions& options, std::int64_t group_si
       static_cast<double>(
           torch_saturation_bytes(group_size, NcclCall::all_gather, options.links).value_or(0)) /
       kMiB;
-  const double mib = options.cap_mib.value_or(std::clamp(busy, kLeastMiB, kMostMiB));
+  const double mib = options.cap_mib.value_or(std::clamp(busy, kMinMiB, kMaxMiB));
   return saturating_whole(mib * kMiB);
 }
 
@@ -140,7 +140,7 @@ class PreBucketing {
     if (!options_.form) return with_plan(half, dependencies, plan, BucketDtypes::one);
     const bool reduces = kind == CollectiveKind::all_reduce;
     const TorchBuckets buckets{.form = reduces ? BucketForm::standard : *options_.form,
-                               .behind_last = true};
+                               .after_last = true};
     return with_torch_plan(half, dependencies, plan, buckets, names_);
   }
 

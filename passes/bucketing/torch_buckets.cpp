@@ -100,7 +100,7 @@ class TorchBuilder {
         leave(bucket, NoBucket::unlike);
         continue;
       }
-      const NodeId at = options_.behind_last ? members.back().start : members.front().start;
+      const NodeId at = options_.after_last ? members.back().start : members.front().start;
       JOINTER_TRY(const PlacedBucket placed,
                   place_bucket(graph_, program, names_, members, options_.form,
                                behind_members(program, members, at)));

@@ -9,7 +9,7 @@ namespace jointer {
 
 struct TorchBuckets {
   BucketForm form = BucketForm::standard;
-  bool behind_last = false;  // a bucket goes where its last member started, else its first
+  bool after_last = false;  // a bucket goes where its last member started, else its first
 };
 
 // As with_plan (overlap_plan.h). `names`: current and former names; new ones are added.

@@ -128,11 +128,11 @@ class Fusion {
         names_(names_of(graph, part)),
         given_count_(graph.node_count()),
         is_gone_(graph.node_count(), false),
-        is_handed_over_(graph.node_count(), false) {
+        is_returned_(graph.node_count(), false) {
     for (const NodeId id : graph.order())
       if (const Node& n = graph.node(id);
           n.kind == NodeKind::output && graph.part(n.part).kind == CaptureKind::forward)
-        for (const NodeId input : graph.inputs(id)) is_handed_over_[input.index()] = true;
+        for (const NodeId input : graph.inputs(id)) is_returned_[input.index()] = true;
   }
 
   Result<void> run() {
@@ -184,8 +184,8 @@ class Fusion {
   [[nodiscard]] bool is_gone(NodeId id) const {
     return id.index() < given_count_ && is_gone_[id.index()];
   }
-  [[nodiscard]] bool is_handed_over(NodeId id) const {
-    return id.index() < given_count_ && is_handed_over_[id.index()];
+  [[nodiscard]] bool is_returned(NodeId id) const {
+    return id.index() < given_count_ && is_returned_[id.index()];
   }
 
   // --- Nodes that a fused call needs before its place ---
@@ -467,8 +467,8 @@ class Fusion {
       keep(match.gather, "its matmuls read memory whose contents depend on the gathered tensor");
       return;
     }
-    if (is_handed_over(match.result) || std::ranges::any_of(products, [&](const TpMatmul& one) {
-          return is_handed_over(one.result()) || is_handed_over(one.product);
+    if (is_returned(match.result) || std::ranges::any_of(products, [&](const TpMatmul& one) {
+          return is_returned(one.result()) || is_returned(one.product);
         })) {
       keep(match.gather, "the backward looks up its result, or a matmul's, by name");
       return;
@@ -614,7 +614,7 @@ class Fusion {
       keep(match.scatter, "scaled matmuls need whole rows");
       return;
     }
-    if (is_handed_over(match.wait) || is_handed_over(match.scatter)) {
+    if (is_returned(match.wait) || is_returned(match.scatter)) {
       keep(match.scatter, "the backward looks up its result by name");
       return;
     }
@@ -713,7 +713,7 @@ class Fusion {
   FxReaders readers_;
   FxNames names_;
   std::size_t given_count_;  // nodes of the graph before the pass
-  std::vector<bool> is_gone_, is_handed_over_;
+  std::vector<bool> is_gone_, is_returned_;
   std::map<NodeId, NodeId> replaced_;
 };
 

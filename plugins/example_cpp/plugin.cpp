@@ -12,7 +12,7 @@ std::vector<jointer::Pass> passes() {
                     .stage = jointer::PassStage::reordering,
                     .parameters = {{.name = "operators",
                                     .type = Parameter::Type::list,
-                                    .otherwise =
+                                    .default_value =
                                         jointer::PassValue::List{"aten.full.*", "aten.arange.*"},
                                     .doc = "Patterns of operators, such as aten.full.*."},
                                    {.name = "most",

@@ -3,7 +3,7 @@
 namespace jointer {
 namespace {
 
-constexpr auto kMostDevice = static_cast<std::int64_t>(DeviceType::other);
+constexpr auto kMaxDevice = static_cast<std::int64_t>(DeviceType::other);
 
 }  // namespace
 
@@ -34,7 +34,7 @@ Result<AnalysisOptions> read_analysis_options(const OrderedJson& json) {
     if (json.value("gloo", false)) o.memory.collectives = CollectiveLibrary::gloo;
     o.simulation.one_communication_stream = json.value("one_communication_stream", false);
     const auto device = json.value("runs_on", std::int64_t{-1});
-    if (device > kMostDevice) return input_error("`runs_on` is not a device type");
+    if (device > kMaxDevice) return input_error("`runs_on` is not a device type");
     if (device >= 0) o.memory.runs_on = static_cast<DeviceType>(device);
   } catch (const OrderedJson::exception& error) {
     return input_error("an option of the analysis is invalid: {}", error.what());

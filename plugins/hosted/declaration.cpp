@@ -67,7 +67,7 @@ class Members {
 OrderedJson to_json(const Parameter& p) {
   OrderedJson json{{"name", p.name},
                    {"type", to_string(p.type)},
-                   {"default", to_json(p.otherwise)},
+                   {"default", to_json(p.default_value)},
                    {"doc", p.doc}};
   if (p.least) json["least"] = *p.least;
   if (p.most) json["most"] = *p.most;
@@ -84,9 +84,9 @@ Result<Parameter> read_parameter(const OrderedJson& json) {
   members.read("least", p.least);
   members.read("most", p.most);
   if (const OrderedJson* value = members.find("default")) {
-    auto otherwise = read_pass_value(*value);
-    if (otherwise)
-      p.otherwise = *std::move(otherwise);
+    auto default_value = read_pass_value(*value);
+    if (default_value)
+      p.default_value = *std::move(default_value);
     else
       members.refuse("default");
   }

@@ -54,7 +54,7 @@ TEST(Kept, ReasonsAreThoseOfThePass) {
       {"populate_chunk_dim_metadata", "No input's batch has a symbolic size"},
       {"ep_overlap_chunk", "exchanges tokens"},
       {"isolate_ep_process_group", "There is no all_to_all_single in it"},
-      {"reassign_collective_pgs", "There is no all-gather of a parameter of FSDP in it"},
+      {"reassign_collective_pgs", "No group gathers parameters of FSDP"},
       {"joint_transformer_block_bucketing_reordering", "No collective of FSDP's"},
       {"ep_overlap_schedule", "exchanges tokens"},
       {"concretize_ep_chunk_symbolic_shapes", "No size of it is a chunk's symbol"},

@@ -47,10 +47,10 @@ class FakePasses : public views::PassService {
       return Result<void>();
     });
     std::vector<Parameter> all;
-    const auto parameter = [&](std::string name, Parameter::Type type, PassValue otherwise) {
+    const auto parameter = [&](std::string name, Parameter::Type type, PassValue default_value) {
       all.push_back({.name = std::move(name),
                      .type = type,
-                     .otherwise = std::move(otherwise),
+                     .default_value = std::move(default_value),
                      .doc = "A parameter for tests."});
       return &all.back();
     };

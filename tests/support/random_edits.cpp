@@ -40,7 +40,7 @@ std::optional<Edit> RandomEdits::next(const Graph& graph) {
       return split(graph);
     case 9:
     case 10:
-      return carried_move(graph);
+      return move_with_dependents(graph);
     default:
       return move(graph);
   }
@@ -63,7 +63,7 @@ std::optional<Edit> RandomEdits::move(const Graph& graph) {
   return if_made(move_edit(graph, nodes, order[low + below(high - low + 1)]));
 }
 
-std::optional<Edit> RandomEdits::carried_move(const Graph& graph) {
+std::optional<Edit> RandomEdits::move_with_dependents(const Graph& graph) {
   const NodeId node = any_node(graph);
   const bool earlier = below(2) == 0;
   const Carried carried = carry(graph, node, earlier ? Direction::earlier : Direction::later);

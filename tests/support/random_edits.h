@@ -34,7 +34,7 @@ class RandomEdits {
  private:
   NodeId any_node(const Graph& graph) { return graph.order()[below(graph.order().size())]; }
   std::optional<Edit> move(const Graph& graph);
-  std::optional<Edit> carried_move(const Graph& graph);
+  std::optional<Edit> move_with_dependents(const Graph& graph);
   std::optional<Edit> tag(const Graph& graph);
   std::optional<Edit> insert_copy(const Graph& graph);
   std::optional<Edit> remove(const Graph& graph);

@@ -122,7 +122,7 @@ std::string explanation(const RankResult& rank, const Graph& graph, const Analys
   for (std::size_t i = 0; i < std::min(kOperators, e.operators.size()); ++i) {
     const auto& each = e.operators[i];
     operators.add({each.target, format_count(static_cast<std::int64_t>(each.calls)),
-                   format_bytes(each.most_bytes), std::string(graph.name(each.node))});
+                   format_bytes(each.max_bytes), std::string(graph.name(each.node))});
   }
   return text + '\n' + operators.text();
 }
@@ -176,7 +176,7 @@ std::string explained_member(const BenchmarkResult& result, const Graph& graph,
   for (const auto& each : e.operators)
     json["operators"].push_back({{"target", each.target},
                                  {"calls", each.calls},
-                                 {"most_bytes", each.most_bytes},
+                                 {"most_bytes", each.max_bytes},
                                  {"node", name(each.node)}});
   return "\"explained\":" + json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -42,7 +42,7 @@ Json to_json(const PassValue& value) {
 Json to_json(const Parameter& parameter) {
   Json json{{"name", parameter.name},
             {"type", to_string(parameter.type)},
-            {"default", to_json(parameter.otherwise)},
+            {"default", to_json(parameter.default_value)},
             {"range", range_text(parameter)},
             {"doc", parameter.doc}};
   if (parameter.least) json["least"] = *parameter.least;

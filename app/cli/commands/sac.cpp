@@ -19,7 +19,7 @@
 #include "core/capture/native_writer.h"
 #include "core/cost/node_flops.h"
 #include "core/partition/kept_values.h"
-#include "core/policy/carry_out.h"
+#include "core/policy/apply_step_tags.h"
 #include "core/policy/step_values.h"
 #include "core/policy/trade_off.h"
 #include "core/policy/with_fsdp.h"
@@ -193,8 +193,8 @@ int print_answer(const SacCommand& options, const Graph& graph, const SacAnswer&
     print_json(to_json(answer, graph));
   } else if (answer.exported) {
     fmt::print("{}", answer.exported->text);
-    for (const std::string& misfit : answer.exported->misfits)
-      fmt::print(stderr, "jointer: {}\n", misfit);
+    for (const std::string& difference : answer.exported->differences)
+      fmt::print(stderr, "jointer: {}\n", difference);
   } else {
     print_tables(answer, graph, options.top);
   }
@@ -276,7 +276,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
                                            .now = std::move(now),
                                            .fsdp = fsdp,
                                            .has_policy = options.policy.any(),
-                                           .most_budgets = options.points,
+                                           .max_budgets = options.points,
                                            .found = {}}));
   }
   std::optional<LimitAnswer> limit;
@@ -331,7 +331,7 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
   if (options.decides()) {
     JOINTER_TRY(notes, options.policy.apply_to(graph, options.ignore_tags));
     tagged = graph;
-    JOINTER_TRY(const std::vector<Edit> edits, carry_out_tags(graph));
+    JOINTER_TRY(const std::vector<Edit> edits, apply_step_tags(graph));
     for (const Edit& edit : edits) notes.insert(notes.end(), edit.notes.begin(), edit.notes.end());
   }
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));

@@ -53,7 +53,7 @@ TEST(Explanation, ScratchNamesItsOperator) {
   ASSERT_EQ(e.operators.size(), 2U);
   EXPECT_EQ(e.operators[0].target, "aten.relu.default");
   EXPECT_EQ(e.operators[0].calls, 2U);
-  EXPECT_EQ(e.operators[0].most_bytes, 100);
+  EXPECT_EQ(e.operators[0].max_bytes, 100);
   EXPECT_EQ(graph.name(e.operators[0].node), "c");
   EXPECT_EQ(graph.name(e.peak_node), "c");
 }

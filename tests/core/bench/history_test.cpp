@@ -58,11 +58,11 @@ TEST_F(History, ReturnsWhatWasAdded) {
 TEST_F(History, KeepsTheNewestResults) {
   const BenchmarkHistory history(folder_);
   std::vector<BenchmarkResult> results;
-  for (std::size_t i = 0; i < BenchmarkHistory::kMostResults + 5; ++i)
+  for (std::size_t i = 0; i < BenchmarkHistory::kMaxResults + 5; ++i)
     results.push_back(result(static_cast<std::int64_t>(i)));
   ASSERT_TRUE(history.save("00ff", results));
   const auto loaded = history.load("00ff").results;
-  ASSERT_EQ(loaded.size(), BenchmarkHistory::kMostResults);
+  ASSERT_EQ(loaded.size(), BenchmarkHistory::kMaxResults);
   EXPECT_EQ(loaded.front().peak_bytes, 5);
   EXPECT_EQ(loaded.back().peak_bytes, static_cast<std::int64_t>(results.size()) - 1);
 }
@@ -70,7 +70,7 @@ TEST_F(History, KeepsTheNewestResults) {
 // Three results, of which only two have room for their node times.
 TEST_F(History, DropsOldProfilesBeforeRows) {
   const std::size_t size = write_result(result(1, 1000), true).size();
-  const std::size_t nodes = 1000 * (BenchmarkHistory::kMostProfileBytes * 2 / 5) / size;
+  const std::size_t nodes = 1000 * (BenchmarkHistory::kMaxProfileBytes * 2 / 5) / size;
   const BenchmarkHistory history(folder_);
   const BenchmarkResult large = result(1, nodes);
   ASSERT_TRUE(history.save("00ff", std::vector{large, large, large}));
@@ -80,7 +80,7 @@ TEST_F(History, DropsOldProfilesBeforeRows) {
   EXPECT_EQ(loaded[1].ranks.front().measured->nodes.size(), nodes);
   EXPECT_EQ(loaded[2].ranks.front().measured->nodes.size(), nodes);
   EXPECT_LE(fs::file_size(history.path_of("00ff")),
-            BenchmarkHistory::kMostProfileBytes + (std::size_t{1} << 20));
+            BenchmarkHistory::kMaxProfileBytes + (std::size_t{1} << 20));
 }
 
 TEST_F(History, SetsADamagedFileAsideAndReadsWhatItCan) {

@@ -70,8 +70,8 @@ TEST(ModuleTree, SupportsTheDepthOfRealModels) {
   for (int i = 0; i < 100'000; ++i) path += ".a";
   const Graph deep = with_stack({{path, "M"}});
   const ModuleTree tree(deep);
-  EXPECT_EQ(tree.size(), 1U + kMostModuleDepth);
-  EXPECT_EQ(tree.module(tree.of(deep.find("a"))).depth, kMostModuleDepth);
+  EXPECT_EQ(tree.size(), 1U + kMaxModuleDepth);
+  EXPECT_EQ(tree.module(tree.of(deep.find("a"))).depth, kMaxModuleDepth);
 }
 
 TEST(ModuleTree, TakesTheModuleOfTrainingStepTracesFromCustom) {

@@ -35,7 +35,7 @@ TEST(LayeredLayout, PutsTheSidesOfADiamondNextToEachOther) {
 TEST(LayeredLayout, AvoidsNeedlessCrossings) {
   // Four chains whose second nodes come in the opposite order.
   const Layout layout =
-      layered_layout({.nodes = 8, .edges = {{0, 7}, {1, 6}, {2, 5}, {3, 4}}}, {.most_in_rank = 4});
+      layered_layout({.nodes = 8, .edges = {{0, 7}, {1, 6}, {2, 5}, {3, 4}}}, {.max_in_rank = 4});
   for (std::uint32_t n = 0; n < 4; ++n)
     EXPECT_NEAR(layout.centers[n].x, layout.centers[7 - n].x, 1) << n;
 }
@@ -57,11 +57,11 @@ TEST(LayeredLayout, FoldsWideRanks) {
   const Layout folded = layered_layout(graph, style);
   EXPECT_EQ(test::layout_mistake(graph, folded, style), "");
   for (std::uint32_t rank = 0; rank < folded.rank_tops.size(); ++rank)
-    EXPECT_LE(std::count(folded.ranks.begin(), folded.ranks.end(), rank), style.most_in_rank);
+    EXPECT_LE(std::count(folded.ranks.begin(), folded.ranks.end(), rank), style.max_in_rank);
   // Each pair stays together.
   for (std::uint32_t n = 1; n < graph.nodes; n += 2)
     EXPECT_LE(folded.ranks[n + 1] - folded.ranks[n], 3U) << n;
-  style.most_in_rank = 0;
+  style.max_in_rank = 0;
   EXPECT_EQ(layered_layout(graph, style).rank_tops.size(), 3U);
 }
 

@@ -8,8 +8,8 @@
 #include "core/capture/open.h"
 #include "core/graph/canonical.h"
 #include "core/graph/validate.h"
-#include "core/partition/handed_over.h"
 #include "core/partition/partition.h"
+#include "core/partition/passed_values.h"
 #include "tests/support/graphs.h"
 #include "tests/support/paths.h"
 
@@ -196,7 +196,7 @@ TEST(SavedForBackward, IsReadFromAPair) {
   ASSERT_TRUE(done);
   const auto pair = emit_pair(done->joint, done->plan);
   ASSERT_TRUE(pair);
-  const auto found = handed_over(*pair);
+  const auto found = passed_values(*pair);
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(pair->name(found[0].node), "mm1");
   EXPECT_EQ(found[0].bytes, 256);

@@ -70,7 +70,7 @@ bool same(const std::vector<ParetoPoint>& a, const std::vector<ParetoPoint>& b) 
 RC_GTEST_PROP(ParetoProperty, TheCurveIsMonotoneAndDeterministic, (std::uint64_t seed)) {
   const auto judged = judge(random_graph(seed, {.calls = 40, .gradients = true, .writes = false}));
   RC_PRE(static_cast<bool>(judged));
-  const ParetoRequest request{.partition = {}, .given = {}, .most_budgets = 12, .found = {}};
+  const ParetoRequest request{.partition = {}, .given = {}, .max_budgets = 12, .found = {}};
   const auto points = pareto(judged->partition.joint, *judged->what_if, request);
   RC_PRE(points.has_value());
   RC_ASSERT(!points->empty());
@@ -86,7 +86,7 @@ RC_GTEST_PROP(ParetoProperty, PlansThatFitAreWithinTheLimit, (std::uint64_t seed
   const auto judged = judge(random_graph(seed, {.calls = 40, .gradients = true, .writes = false}));
   RC_PRE(static_cast<bool>(judged));
   const Graph& joint = judged->partition.joint;
-  const ParetoRequest request{.partition = {}, .given = {}, .most_budgets = 8, .found = {}};
+  const ParetoRequest request{.partition = {}, .given = {}, .max_budgets = 8, .found = {}};
   const auto sweep = BudgetSweep::make(joint, *judged->what_if, request);
   RC_PRE(sweep.has_value());
   RC_PRE((*sweep)->run().has_value());
@@ -116,7 +116,7 @@ RC_GTEST_PROP(ParetoProperty, TheCurvePassesThroughGivenPlans, (std::uint64_t se
   RC_PRE(static_cast<bool>(judged));
   const PlanWhatIf& what_if = *judged->what_if;
   std::mt19937_64 chance(seed);
-  ParetoRequest request{.partition = {}, .given = {}, .most_budgets = 6, .found = {}};
+  ParetoRequest request{.partition = {}, .given = {}, .max_budgets = 6, .found = {}};
   SavePlan plan = judged->partition.plan;
   for (int i = 0; i < 6; ++i) {
     const auto candidates = what_if.candidates(plan);

@@ -33,7 +33,7 @@ bool is_about_order(const std::string& why) {
          why.find("lacks the value that it writes") != std::string::npos;
 }
 
-std::vector<NodeId> handed_over(const Graph& pair) {
+std::vector<NodeId> passed_values(const Graph& pair) {
   std::vector<NodeId> nodes;
   for (const OutputEntry& entry : pair.part(PartId(0)).outputs)
     if (entry.role == Role::saved) nodes.push_back(entry.node);
@@ -51,7 +51,7 @@ void check_pair(const Graph& joint, const Partition& done, const Graph& pair) {
     wanted.push_back((std::ranges::binary_search(offloaded, id) ? "cpu_offload_" : "") +
                      std::string(done.joint.name(id)));
   for (const NodeId id : done.plan.saved_symbols) wanted.emplace_back(done.joint.name(id));
-  for (const NodeId id : handed_over(pair))
+  for (const NodeId id : passed_values(pair))
     if (pair.target(pair.node(id)) != "_operator.getitem" || done.joint.find(pair.name(id)))
       given.emplace_back(pair.name(id));
   RC_ASSERT(given == wanted);

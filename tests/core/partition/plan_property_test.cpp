@@ -19,7 +19,7 @@ namespace jointer::test {
 namespace {
 
 constexpr TransferCosts kTransfers{
-    .ns_per_byte = 0.05, .least_ns = 20, .host_ns = 7, .wait_host_ns = 3};
+    .ns_per_byte = 0.05, .min_ns = 20, .host_ns = 7, .wait_host_ns = 3};
 
 struct Options {
   MemoryOptions memory;

@@ -8,16 +8,21 @@ namespace {
 const std::vector<Parameter>& declared() {
   using Type = Parameter::Type;
   static const std::vector<Parameter> kDeclared{
-      {.name = "budget", .type = Type::number, .otherwise = 0.2, .least = 0, .most = 1, .doc = ""},
-      {.name = "limit", .type = Type::bytes, .otherwise = {}, .least = 1, .doc = ""},
-      {.name = "moves", .type = Type::integer, .otherwise = 5, .doc = ""},
+      {.name = "budget",
+       .type = Type::number,
+       .default_value = 0.2,
+       .least = 0,
+       .most = 1,
+       .doc = ""},
+      {.name = "limit", .type = Type::bytes, .default_value = {}, .least = 1, .doc = ""},
+      {.name = "moves", .type = Type::integer, .default_value = 5, .doc = ""},
       {.name = "solver",
        .type = Type::text,
-       .otherwise = "dp",
+       .default_value = "dp",
        .choices = {"dp", "greedy"},
        .doc = ""},
-      {.name = "save", .type = Type::list, .otherwise = PassValue::List{}, .doc = ""},
-      {.name = "reshard", .type = Type::boolean, .otherwise = true, .doc = ""}};
+      {.name = "save", .type = Type::list, .default_value = PassValue::List{}, .doc = ""},
+      {.name = "reshard", .type = Type::boolean, .default_value = true, .doc = ""}};
   return kDeclared;
 }
 
@@ -75,16 +80,16 @@ TEST(Parameter, ByteCounts) {
 TEST(Parameter, NoneIsAcceptedOnlyIfAllowed) {
   const Parameter ratio{.name = "ratio",
                         .type = Parameter::Type::number,
-                        .otherwise = 0.05,
+                        .default_value = 0.05,
                         .may_be_none = true,
                         .least = 0,
                         .doc = ""};
   const auto none = Arguments::check(std::span(&ratio, 1), {{"ratio", {}}});
   ASSERT_TRUE(none) << none.error().message;
   EXPECT_FALSE(none->is_given("ratio"));
-  const auto otherwise = Arguments::check(std::span(&ratio, 1), {});
-  ASSERT_TRUE(otherwise);
-  EXPECT_EQ(otherwise->number("ratio"), 0.05);
+  const auto default_value = Arguments::check(std::span(&ratio, 1), {});
+  ASSERT_TRUE(default_value);
+  EXPECT_EQ(default_value->number("ratio"), 0.05);
   EXPECT_EQ(range_text(ratio), "at least 0, or none");
 }
 
@@ -96,7 +101,7 @@ TEST(Parameter, NumbersAreFinite) {
 TEST(Parameter, ListsOfStringsRefuseOtherValues) {
   const Parameter save{.name = "save",
                        .type = Parameter::Type::list,
-                       .otherwise = PassValue::List{},
+                       .default_value = PassValue::List{},
                        .is_of_texts = true,
                        .doc = ""};
   const auto arguments = Arguments::check(std::span(&save, 1), {{"save", PassValue::List{"a", 3}}});

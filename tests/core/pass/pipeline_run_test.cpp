@@ -184,7 +184,7 @@ TEST_F(PipelineRunTest, IsCheckedBeforeAnyPassRuns) {
                  ++runs;
                  return Result<void>();
                },
-               {{.name = "n", .type = Parameter::Type::integer, .otherwise = 1, .doc = ""}})});
+               {{.name = "n", .type = Parameter::Type::integer, .default_value = 1, .doc = ""}})});
   const auto refusal = [&](const char* text) {
     const auto done = run_pipeline(graph_, *parse_pipeline(text), registry, options_);
     return done ? "" : done.error().message;
@@ -219,7 +219,7 @@ TEST(PassRegistry, RefusesInvalidDeclarations) {
   EXPECT_FALSE(registry.add(pass_of("two words", nothing)));
   EXPECT_FALSE(registry.add(
       pass_of("c", nothing,
-              {{.name = "n", .type = Parameter::Type::integer, .otherwise = 0.5, .doc = ""}})));
+              {{.name = "n", .type = Parameter::Type::integer, .default_value = 0.5, .doc = ""}})));
   ASSERT_EQ(registry.passes().size(), 2U);
   EXPECT_EQ(registry.passes()[0].info.name, "a");
   EXPECT_EQ(registry.find("c"), nullptr);

@@ -11,9 +11,9 @@
 #include "core/edit/editor.h"
 #include "core/policy/export.h"
 #include "core/policy/import.h"
-#include "core/policy/misfits.h"
 #include "core/policy/plan_makers.h"
 #include "core/policy/save_ops.h"
+#include "core/policy/tag_differences.h"
 #include "tests/support/graphs.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_graph.h"
@@ -69,19 +69,19 @@ Graph with_edits(const Graph& graph, const std::vector<Edit>& edits) {
 }
 
 std::string export_text(const Graph& graph, const SavePlan& plan, PolicyFormat format,
-                        std::vector<std::string>* misfits = nullptr) {
+                        std::vector<std::string>* differences = nullptr) {
   const auto exported = export_plan(graph, plan, format, graph);
   if (!exported) throw std::runtime_error(exported.error().message);
-  if (misfits != nullptr) *misfits = exported->misfits;
+  if (differences != nullptr) *differences = exported->differences;
   return exported->text;
 }
 
 TEST(Export, WritesOperatorsAsPython) {
   const Graph graph = parse(kModel);
-  std::vector<std::string> misfits;
+  std::vector<std::string> differences;
   const std::string text = export_text(graph, plan_of(graph, {"a0", "a1", "s0", "s1"}),
-                                       PolicyFormat::torchtitan, &misfits);
-  EXPECT_THAT(misfits, IsEmpty());
+                                       PolicyFormat::torchtitan, &differences);
+  EXPECT_THAT(differences, IsEmpty());
   EXPECT_EQ(text,
             "# Results that the forward of literal saves for backward; every other result is "
             "recomputed.\n"
@@ -95,45 +95,45 @@ TEST(Export, WritesOperatorsAsPython) {
 
 TEST(Export, ASavedViewCountsAsItsBase) {
   const Graph graph = parse(kModel);
-  std::vector<std::string> misfits;
+  std::vector<std::string> differences;
   const std::string text = export_text(graph, plan_of(graph, {"a0", "a1", "v0", "v1", "e0"}),
-                                       PolicyFormat::torchtitan, &misfits);
+                                       PolicyFormat::torchtitan, &differences);
   EXPECT_THAT(text, HasSubstr("aten.sin.default"));
   EXPECT_THAT(text, Not(HasSubstr("view")));
 }
 
 TEST(Export, FindsEveryNthRules) {
   const Graph graph = parse(kModel);
-  std::vector<std::string> misfits;
+  std::vector<std::string> differences;
   const std::string text = export_text(graph, plan_of(graph, {"a0", "s0", "s1", "e0", "e1"}),
-                                       PolicyFormat::torchtitan, &misfits);
-  EXPECT_THAT(misfits, IsEmpty());
+                                       PolicyFormat::torchtitan, &differences);
+  EXPECT_THAT(differences, IsEmpty());
   EXPECT_THAT(text, HasSubstr("torch.ops.aten.mm.default: (2, \"global\"),  # 2 calls"));
 }
 
 TEST(Export, ReportsWhatAListCannotExpress) {
   // The second product is saved and the first is not, which no rule expresses.
   const Graph graph = parse(kModel);
-  std::vector<std::string> misfits;
+  std::vector<std::string> differences;
   const std::string text = export_text(graph, plan_of(graph, {"a1", "s0", "s1", "e0"}),
-                                       PolicyFormat::torchtitan, &misfits);
+                                       PolicyFormat::torchtitan, &differences);
   EXPECT_THAT(
-      misfits,
+      differences,
       ElementsAre("The plan saves, but this text recomputes, results of aten.mm.default: a1."));
   EXPECT_THAT(text, HasSubstr("# These lists do not express the whole plan:\n# - The plan saves"));
 }
 
 TEST(Export, SelectorsDistinguishModules) {
   const Graph graph = parse(kModel);
-  std::vector<std::string> misfits;
+  std::vector<std::string> differences;
   // `e0` crosses into the second layer: the policy itself saves it if its reader is recomputed.
-  EXPECT_EQ(export_text(graph, plan_of(graph, {"a0", "e0"}), PolicyFormat::selectors, &misfits),
+  EXPECT_EQ(export_text(graph, plan_of(graph, {"a0", "e0"}), PolicyFormat::selectors, &differences),
             "layers.0.*::aten.mm.default\n");
-  EXPECT_THAT(misfits, IsEmpty());
+  EXPECT_THAT(differences, IsEmpty());
   EXPECT_EQ(
-      export_text(graph, plan_of(graph, {"a0", "a1", "e0"}), PolicyFormat::selectors, &misfits),
+      export_text(graph, plan_of(graph, {"a0", "a1", "e0"}), PolicyFormat::selectors, &differences),
       "*::aten.mm.default | layers.0.*::aten.exp.default\n");
-  EXPECT_THAT(misfits, IsEmpty());
+  EXPECT_THAT(differences, IsEmpty());
 }
 
 TEST(Export, ARecipeExpressesEverything) {
@@ -172,7 +172,7 @@ TEST(Export, ARecipeTagsTheCallThatOthersMergeInto) {
   ASSERT_TRUE(done) << done.error().message;
   const auto exported = export_plan(done->joint, done->plan, PolicyFormat::recipe, graph);
   ASSERT_TRUE(exported) << exported.error().message;
-  EXPECT_THAT(exported->misfits, IsEmpty());
+  EXPECT_THAT(exported->differences, IsEmpty());
   const auto imported = import_policy(graph, exported->text);
   ASSERT_TRUE(imported) << imported.error().message;
   const auto again = partition(with_edits(graph, imported->edits));
@@ -191,11 +191,11 @@ TEST(Export, ReportsTheResultOfSolvingUnderTheText) {
        {PolicyFormat::torchtitan, PolicyFormat::selectors, PolicyFormat::recipe}) {
     const auto exported = export_plan(done->joint, done->plan, format, *graph);
     ASSERT_TRUE(exported) << exported.error().message;
-    const bool differs = !exported->misfits.empty() &&
-                         exported->misfits.front().starts_with("Solved under this text: ");
+    const bool differs = !exported->differences.empty() &&
+                         exported->differences.front().starts_with("Solved under this text: ");
     EXPECT_EQ(differs, format == PolicyFormat::torchtitan);
     if (differs) {
-      EXPECT_THAT(exported->misfits.front(), HasSubstr("instead of 16.9 GiB at the peak"));
+      EXPECT_THAT(exported->differences.front(), HasSubstr("instead of 16.9 GiB at the peak"));
       EXPECT_THAT(exported->text, HasSubstr("# - Solved under this text: "));
     }
   }
@@ -397,12 +397,13 @@ void expect_round_trip(const Graph& graph, const SavePlan& plan) {
     if (!imported) RC_FAIL(imported.error().message + "\n" + exported->text);
     Graph after = graph;
     for (const Edit& edit : imported->edits) RC_ASSERT(apply(after, edit).has_value());
-    const TagMisfits misfits = find_misfits(after, plan);
-    auto said = misfits.sentences(after);
+    const TagDifferences differences = find_tag_differences(after, plan);
+    auto said = differences.sentences(after);
     if (format == PolicyFormat::recipe) {
-      RC_ASSERT(misfits.lost.empty() && misfits.extra.empty() && misfits.untagged.empty());
+      RC_ASSERT(differences.lost.empty() && differences.extra.empty() &&
+                differences.untagged.empty());
     } else {
-      auto told = exported->misfits;
+      auto told = exported->differences;
       std::erase_if(told, [](const std::string& text) {
         return text.find("nder this text") != std::string::npos;
       });
@@ -443,7 +444,7 @@ TEST_P(PlansOfCaptures, ThePlanOfSacGivesSacsList) {
     plan.saved.push_back(graph->find(row[0].get<std::string>()));
   const auto exported = export_plan(*graph, plan, PolicyFormat::torchtitan, *graph);
   ASSERT_TRUE(exported);
-  EXPECT_THAT(exported->misfits, IsEmpty());
+  EXPECT_THAT(exported->differences, IsEmpty());
   const auto list = read_operator_list(exported->text);
   ASSERT_TRUE(list);
   EXPECT_THAT(list->options.save, ElementsAre("_c10d_functional.reduce_scatter_tensor.default",

@@ -11,7 +11,7 @@
 
 #include "core/capture/native_writer.h"
 #include "core/partition/kept_values.h"
-#include "core/policy/carry_out.h"
+#include "core/policy/apply_step_tags.h"
 #include "tests/support/graphs.h"
 #include "tests/support/random_graph.h"
 
@@ -57,7 +57,8 @@ std::vector<SaveCandidate> kept_of(const Graph& graph) {
 // Lines such as "a save: the backward reads it, and nothing tags it".
 std::vector<std::string> told(const Graph& graph) {
   Graph step = graph;
-  if (const auto done = carry_out_tags(step); !done) throw std::runtime_error(done.error().message);
+  if (const auto done = apply_step_tags(step); !done)
+    throw std::runtime_error(done.error().message);
   std::vector<std::string> lines;
   for (const StepValue& value : step_values(graph, step, kept_of(step)))
     lines.push_back(fmt::format("{} {}: {}", graph.name(value.node), to_string(value.keep),
@@ -102,7 +103,7 @@ TEST(StepValues, WhatTheStepAlreadyDoesIsNotAttributedToTags) {
   Graph step = tagged(kStep, {{"b", MemoryPolicy::must_recompute},
                               {"v", MemoryPolicy::must_recompute},
                               {"d", MemoryPolicy::must_cpu_offload}});
-  ASSERT_TRUE(carry_out_tags(step));
+  ASSERT_TRUE(apply_step_tags(step));
   const std::vector<std::string> again = told(step);
   const auto has = [&](const std::string& begin) {
     return std::ranges::any_of(again, [&](const std::string& line) {
@@ -117,7 +118,7 @@ TEST(StepValues, WhatTheStepAlreadyDoesIsNotAttributedToTags) {
 // A call that moves memory is not a value, so it is neither saved nor recomputed.
 TEST(StepValues, ExcludeCopiesToTheHost) {
   Graph step = tagged(kStep, {{"d", MemoryPolicy::must_cpu_offload}});
-  ASSERT_TRUE(carry_out_tags(step));
+  ASSERT_TRUE(apply_step_tags(step));
   const PlanFigures figures = kept_figures(step, kept_of(step));
   EXPECT_EQ(figures.recomputed, 0U);
   EXPECT_EQ(figures.offloaded_bytes, 64 * 64 * 4);
@@ -130,21 +131,21 @@ TEST(CarryOutEdit, EqualsTheEditsInSequence) {
                                      {"v", MemoryPolicy::must_recompute},
                                      {"d", MemoryPolicy::must_cpu_offload}});
   Graph one = graph, other = graph;
-  ASSERT_EQ(carry_out_tags(one)->size(), 2U);
-  const auto edit = carry_out_edit(graph);
+  ASSERT_EQ(apply_step_tags(one)->size(), 2U);
+  const auto edit = step_tags_edit(graph);
   ASSERT_TRUE(edit) << edit.error().message;
   EXPECT_THAT(edit->by, AllOf(HasSubstr("apply_cpu_offload"), HasSubstr(",selective_activation")));
   const auto inverse = apply(other, *edit);
   ASSERT_TRUE(inverse) << inverse.error().message;
   EXPECT_EQ(write_native(other), write_native(one));
   // Applying once is enough.
-  EXPECT_THAT(carry_out_edit(other)->changes, IsEmpty());
+  EXPECT_THAT(step_tags_edit(other)->changes, IsEmpty());
   ASSERT_TRUE(apply(other, *inverse));
   EXPECT_EQ(write_native(other), write_native(graph));
 }
 
 TEST(CarryOutEdit, FailsWithTheErrorOfThePass) {
-  const auto edit = carry_out_edit(tagged(R"(
+  const auto edit = step_tags_edit(tagged(R"(
     kind train_step
     x: f32[8] = input
     r: f32[8] = aten.bernoulli(x)
@@ -170,7 +171,7 @@ RC_GTEST_PROP(StepValuesProperty, AddUp, (std::uint64_t seed)) {
                                    : MemoryPolicy::none;
   }
   Graph step = graph;
-  if (!carry_out_tags(step)) {
+  if (!apply_step_tags(step)) {
     RC_TAG("refused");
     return;
   }

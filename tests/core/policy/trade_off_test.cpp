@@ -45,7 +45,7 @@ struct Asked {
                                     .partitioner = partitioner},
                             .fsdp = fsdp,
                             .has_policy = has_policy,
-                            .most_budgets = 8,
+                            .max_budgets = 8,
                             .found = [this](const ParetoPoint& point) {
                               found.push_back(point.name);
                               return true;

@@ -75,7 +75,7 @@ TEST(WithFsdp, ATextSavesWhatItsPolicySaves) {
     ASSERT_TRUE(done) << done.error().message;
     const auto exported = export_plan(done->joint, done->plan, format, opened);
     ASSERT_TRUE(exported) << exported.error().message;
-    EXPECT_THAT(exported->misfits, IsEmpty()) << preset;
+    EXPECT_THAT(exported->differences, IsEmpty()) << preset;
     const auto imported = import_policy(opened, exported->text);
     ASSERT_TRUE(imported) << imported.error().message;
     ASSERT_EQ(imported->edits.size(), 1U);

@@ -1,4 +1,4 @@
-#include "core/graph/leftovers.h"
+#include "core/graph/unused_entries.h"
 
 #include <algorithm>
 
@@ -28,11 +28,12 @@ void mark_used_once(const Graph& graph, std::vector<bool>& storages) {
 
 }  // namespace
 
-Leftovers find_leftovers(const Graph& graph) {
+UnusedEntries find_unused_entries(const Graph& graph) {
   const Graph::Captured captured = graph.captured();
-  Leftovers left{.storages = added_since(captured.storages, graph.storage_count()),
-                 .module_stacks = added_since(captured.module_stacks, graph.module_stack_count()),
-                 .stacks = added_since(captured.stacks, graph.stack_count())};
+  UnusedEntries left{
+      .storages = added_since(captured.storages, graph.storage_count()),
+      .module_stacks = added_since(captured.module_stacks, graph.module_stack_count()),
+      .stacks = added_since(captured.stacks, graph.stack_count())};
   mark_used_once(graph, left.storages);
   const auto mark = [&](const Node& n, bool is_left) {
     for (const Tensor& t : graph.tensors(n))
