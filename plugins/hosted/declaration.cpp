@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::array kStages{PassStage::joint, PassStage::partition, PassStage::clean_up,
                              PassStage::fsdp,  PassStage::bucketing, PassStage::reordering,
-                             PassStage::check, PassStage::compile};
+                             PassStage::check, PassStage::compile,   PassStage::search};
 constexpr std::array kTypes{Parameter::Type::boolean, Parameter::Type::integer,
                             Parameter::Type::number,  Parameter::Type::bytes,
                             Parameter::Type::text,    Parameter::Type::list};
