@@ -65,7 +65,8 @@ void JsonWriter::string(std::string_view text) {
 
 void JsonWriter::integer(std::int64_t number) {
   separate();
-  fmt::format_to(std::back_inserter(text_), "{}", number);
+  const fmt::format_int digits(number);
+  text_.append(digits.data(), digits.size());
 }
 
 void JsonWriter::real(double number) {
