@@ -18,7 +18,7 @@ using enum Table::Align;
 
 constexpr std::size_t kOperators = 10;
 
-// "+1.3 %", "-0.2 %", "equal"; beyond ten times as much "41.3 times".
+// "+1.3 %", "-0.2 %", "equal"; from ten times the prediction on, "41.3 times".
 std::string difference(std::int64_t measured, std::int64_t predicted) {
   if (measured == predicted) return "equal";
   if (predicted == 0) return "";
@@ -50,7 +50,7 @@ Table facts(const BenchmarkResult& r) {
   if (r.step) table.add({"hardware", format_rate(r.throughput.hardware_tflops * 1e12)});
   for (const RankResult& rank : r.ranks)
     for (const RankVerified& v : rank.verified)
-      table.add({fmt::format("rank {} beside {}", rank.rank, v.against),
+      table.add({fmt::format("rank {} against {}", rank.rank, v.against),
                  v.bitwise ? fmt::format("{} outputs bitwise equal", v.compared)
                            : fmt::format("{}: largest difference {:.3g} in {} at element {}",
                                          v.equal ? fmt::format("equal within {:.2g}", v.bound)
@@ -88,7 +88,7 @@ Table ranks_table(const BenchmarkResult& r) {
   return table;
 }
 
-// Of the rank with the highest peak.
+// The rank with the highest peak.
 const RankResult* highest(const BenchmarkResult& r) {
   const RankResult* most = nullptr;
   for (const RankResult& rank : r.ranks)
@@ -100,12 +100,12 @@ const RankResult* highest(const BenchmarkResult& r) {
 std::string explanation(const RankResult& rank, const Graph& graph, const Analysis& analysis) {
   const PeakExplanation e = explain_peak(graph, analysis.memory, *rank.measured);
   if (e.difference == 0 && e.operators.empty()) return {};
-  std::string text = fmt::format("\npeak of rank {}: {} beside the estimate\n", rank.rank,
-                                 e.difference == 0 ? "nothing" : signed_bytes(e.difference));
+  std::string text = fmt::format("\npeak of rank {}, compared with the estimate: {}\n", rank.rank,
+                                 e.difference == 0 ? "equal" : signed_bytes(e.difference));
   Table parts({{"", right}, {"", left}});
   if (e.scratch != 0)
     parts.add({signed_bytes(e.scratch),
-               fmt::format("scratch memory that calls took and gave back{}",
+               fmt::format("scratch memory that calls allocated and freed{}",
                            e.peak_node ? fmt::format(", at {}", graph.name(e.peak_node)) : "")});
   if (e.held != 0) parts.add({signed_bytes(e.held), "held by the graph's tensors"});
   if (e.first_difference != 0)
@@ -115,7 +115,7 @@ std::string explanation(const RankResult& rank, const Graph& graph, const Analys
                                  : std::string("from the start")});
   text += parts.text();
   if (e.operators.empty()) return text;
-  Table operators({{"scratch of", left}, {"calls", right}, {"most", right}, {"at", left}});
+  Table operators({{"scratch of", left}, {"calls", right}, {"max", right}, {"at", left}});
   for (std::size_t i = 0; i < std::min(kOperators, e.operators.size()); ++i) {
     const auto& each = e.operators[i];
     operators.add({each.target, format_count(static_cast<std::int64_t>(each.calls)),
@@ -135,7 +135,7 @@ std::string failures(const BenchmarkResult& r) {
   return text.empty() ? text : text + '\n';
 }
 
-// Stages in their order; a rank that has not begun is furthest behind.
+// The position of the rank's stage in the order of stages; -1 before the first one.
 std::ptrdiff_t stage_index(const RankResult& rank) {
   if (!rank.progress) return -1;
   const auto* found = std::ranges::find(kRunStages, rank.progress->stage);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Steps of a pipeline that left the graph as it was, and why.
+// Steps of a pipeline that left the graph unchanged, and why.
 
 #include <string>
 
@@ -11,10 +11,11 @@ namespace jointer::cli {
 // The name of the step's pass.
 std::string pass_of(const StepResult& step);
 
-// No node moved, came, went or was written to, and no new graph was made.
+// True if no node was moved, added, removed or changed, and no new graph was made.
 bool is_unchanged(const StepResult& step);
 
-// Of an unchanged step, in one line: what the pass says of the whole graph, else of most nodes.
+// Why a step changed nothing, in one line: what the pass says of the whole graph, or the most
+// frequent reason of its nodes.
 std::string why_unchanged(const StepResult& step);
 
 }  // namespace jointer::cli
