@@ -6,7 +6,7 @@ namespace jointer {
 
 Result<void> apply_edit(Graph& graph, const Result<Edit>& edit, PassContext& context) {
   if (!edit) return tl::unexpected(edit.error());
-  JOINTER_CHECK(apply(graph, *edit));
+  if (!edit->changes.empty()) JOINTER_CHECK(apply(graph, *edit));
   for (const std::string& note : edit->notes) context.decide("note", note);
   return {};
 }

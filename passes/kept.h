@@ -2,6 +2,7 @@
 
 // Passes that report why they changed nothing.
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <utility>
@@ -10,12 +11,13 @@
 
 namespace jointer {
 
-// Runs `run`. If it decides nothing, adds a decision that says why.
+// Runs `run`. If it decides nothing, adds a decision that says why. Notes are not decisions.
 inline auto or_kept(std::string why, decltype(Pass::run) run) {
   return [why = std::move(why), run = std::move(run)](Graph& graph, const Arguments& arguments,
                                                       PassContext& context) -> Result<void> {
     JOINTER_CHECK(run(graph, arguments, context));
-    if (context.decisions().empty()) context.decide("kept", why);
+    const auto decides = [](const Decision& each) { return each.action != "note"; };
+    if (std::ranges::none_of(context.decisions(), decides)) context.decide("kept", why);
     return {};
   };
 }

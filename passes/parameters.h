@@ -10,80 +10,83 @@
 
 namespace jointer {
 
-inline Parameter parameter(std::string name, Parameter::Type type, PassValue otherwise,
+inline Parameter parameter(std::string name, Parameter::Type type, PassValue default_value,
                            std::string doc) {
   Parameter made;
   made.name = std::move(name);
   made.type = type;
-  made.otherwise = std::move(otherwise);
+  made.default_value = std::move(default_value);
   made.doc = std::move(doc);
   return made;
 }
 
-inline Parameter flag(std::string name, bool otherwise, std::string doc) {
-  return parameter(std::move(name), Parameter::Type::boolean, otherwise, std::move(doc));
+inline Parameter flag(std::string name, bool default_value, std::string doc) {
+  return parameter(std::move(name), Parameter::Type::boolean, default_value, std::move(doc));
 }
 
 // A whole number of at least `least`.
-inline Parameter count(std::string name, std::int64_t otherwise, double least, std::string doc) {
-  Parameter made = parameter(std::move(name), Parameter::Type::integer, otherwise, std::move(doc));
-  made.least = least;
+inline Parameter count(std::string name, std::int64_t default_value, double min, std::string doc) {
+  Parameter made =
+      parameter(std::move(name), Parameter::Type::integer, default_value, std::move(doc));
+  made.min = min;
   return made;
 }
 
 // A whole number of at least 0, or none.
 inline Parameter optional_count(std::string name, std::string doc) {
   Parameter made = parameter(std::move(name), Parameter::Type::integer, {}, std::move(doc));
-  made.least = 0;
+  made.min = 0;
   return made;
 }
 
 // A number of at least 0.
-inline Parameter number(std::string name, double otherwise, std::string doc) {
-  Parameter made = parameter(std::move(name), Parameter::Type::number, otherwise, std::move(doc));
-  made.least = 0;
+inline Parameter number(std::string name, double default_value, std::string doc) {
+  Parameter made =
+      parameter(std::move(name), Parameter::Type::number, default_value, std::move(doc));
+  made.min = 0;
   return made;
 }
 
 // A number of at least 0, or none.
 inline Parameter optional_number(std::string name, std::string doc) {
   Parameter made = parameter(std::move(name), Parameter::Type::number, {}, std::move(doc));
-  made.least = 0;
+  made.min = 0;
   return made;
 }
 
 // A number of at least 0 that holds unless it is given as none.
-inline Parameter number_or_none(std::string name, double otherwise, std::string doc) {
-  Parameter made = number(std::move(name), otherwise, std::move(doc));
+inline Parameter number_or_none(std::string name, double default_value, std::string doc) {
+  Parameter made = number(std::move(name), default_value, std::move(doc));
   made.may_be_none = true;
   return made;
 }
 
 // Bytes, at least 0; `otherwise` may be none.
-inline Parameter bytes(std::string name, PassValue otherwise, std::string doc) {
+inline Parameter bytes(std::string name, PassValue default_value, std::string doc) {
   Parameter made =
-      parameter(std::move(name), Parameter::Type::bytes, std::move(otherwise), std::move(doc));
-  made.least = 0;
+      parameter(std::move(name), Parameter::Type::bytes, std::move(default_value), std::move(doc));
+  made.min = 0;
   return made;
 }
 
 // Any text; `otherwise` may be none.
-inline Parameter text(std::string name, PassValue otherwise, std::string doc) {
-  return parameter(std::move(name), Parameter::Type::text, std::move(otherwise), std::move(doc));
+inline Parameter text(std::string name, PassValue default_value, std::string doc) {
+  return parameter(std::move(name), Parameter::Type::text, std::move(default_value),
+                   std::move(doc));
 }
 
-inline Parameter choice(std::string name, std::vector<std::string> choices, std::string otherwise,
-                        std::string doc) {
+inline Parameter choice(std::string name, std::vector<std::string> choices,
+                        std::string default_value, std::string doc) {
   Parameter made =
-      parameter(std::move(name), Parameter::Type::text, std::move(otherwise), std::move(doc));
+      parameter(std::move(name), Parameter::Type::text, std::move(default_value), std::move(doc));
   made.choices = std::move(choices);
   return made;
 }
 
 // A list of texts; `otherwise` may be none.
-inline Parameter texts(std::string name, PassValue otherwise, std::string doc) {
+inline Parameter texts(std::string name, PassValue default_value, std::string doc) {
   Parameter made =
-      parameter(std::move(name), Parameter::Type::list, std::move(otherwise), std::move(doc));
+      parameter(std::move(name), Parameter::Type::list, std::move(default_value), std::move(doc));
   made.is_of_texts = true;
   return made;
 }

@@ -11,8 +11,8 @@ namespace jointer {
 
 bool is_within_peak_limit(std::int64_t before, std::int64_t after, PassContext& context) {
   if (!context.peak_limit() || after <= std::max(before, *context.peak_limit())) return true;
-  context.decide("kept", fmt::format("It stays as it was: the peak would grow from {} to {}, and "
-                                     "the limit is {}.",
+  context.decide("kept", fmt::format("Left unchanged: the peak would grow from {} to {}, above "
+                                     "the limit of {}.",
                                      format_bytes(before), format_bytes(after),
                                      format_bytes(*context.peak_limit())));
   return false;

@@ -57,7 +57,7 @@ int run(int argc, char** argv) {
   jointer::cli::add_calibrate_command(program, exit_code);
   jointer::cli::add_spmd_command(program, exit_code);
   jointer::cli::add_capture_command(program, exit_code);
-  program.footer("jointer FILE opens it in the desktop.");
+  program.footer("`jointer FILE` opens the file in the desktop application.");
 
   const auto commands = program.get_subcommands([](const CLI::App*) { return true; });
   const auto is_command = [&](std::string_view word) {

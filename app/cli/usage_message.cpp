@@ -16,7 +16,7 @@ std::string_view option_of(std::string_view message) {
   return message.starts_with('-') ? message.substr(0, message.find(':')) : std::string_view();
 }
 
-// The text before and after `middle`.
+// The parts of `message` on either side of `middle`.
 std::optional<std::pair<std::string, std::string>> around(const std::string& message,
                                                           std::string_view middle) {
   const std::size_t at = message.find(middle);

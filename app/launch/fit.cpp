@@ -28,9 +28,9 @@ Result<void> check_ranks(const Graph& graph, const BenchmarkRequest& request, in
 }
 
 Result<void> check_room(const BenchmarkRequest& request, const Machine& machine) {
-  if (request.ranks > kMostRanks)
+  if (request.ranks > kMaxRanks)
     return fail(Error::Kind::usage, "{} ranks are too many for one machine (at most {}): {}",
-                request.ranks, kMostRanks, kAlone);
+                request.ranks, kMaxRanks, kAlone);
   if (request.on == RunOn::cuda && machine.gpus > 0 && request.ranks > machine.gpus)
     return fail(Error::Kind::usage,
                 "{} ranks need {} GPUs and this machine has {}: {}; --on cpu needs none",

@@ -10,7 +10,7 @@
 namespace jointer {
 
 // With more processes than this on one machine, a benchmark measures how they slow each other down.
-inline constexpr int kMostRanks = 64;
+inline constexpr int kMaxRanks = 64;
 
 // The number of ranks that the graph's collectives need; 1 without collectives.
 int world_size(const Graph& graph);

@@ -30,8 +30,8 @@ namespace {
 using Sequence = std::span<const std::uint32_t>;
 using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
-constexpr std::size_t kMostSteps = 1'000'000'000;
-constexpr std::size_t kMostWords = 16'000'000;
+constexpr std::size_t kMaxSteps = 1'000'000'000;
+constexpr std::size_t kMaxWords = 16'000'000;
 
 // A sequence, read forwards or backwards.
 struct View {
@@ -110,7 +110,7 @@ void align(Sequence a, std::uint32_t a0, Sequence b, std::uint32_t b0, Pairs& pa
     if (a.size() == 1) {
       if (const auto found = std::find(b.begin(), b.end(), a.front()); found != b.end())
         pairs.emplace_back(a0, b0 + static_cast<std::uint32_t>(found - b.begin()));
-    } else if (words > kMostSteps / a.size() || words > kMostWords / distinct(a)) {
+    } else if (words > kMaxSteps / a.size() || words > kMaxWords / distinct(a)) {
       walk(a, a0, b, b0, pairs);
     } else {
       const std::size_t half = a.size() / 2;

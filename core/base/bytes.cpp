@@ -18,9 +18,9 @@ namespace jointer {
 namespace {
 
 // Real captures compress by a factor of 10 to 60.
-constexpr std::size_t kMostRatio = 400;
+constexpr std::size_t kMaxRatio = 400;
 constexpr std::size_t kAlwaysAllowed = std::size_t{64} << 20;
-constexpr std::size_t kMostBytes = (std::size_t{4} << 30) - (1 << 20);  // the JSON parser's limit
+constexpr std::size_t kMaxBytes = (std::size_t{4} << 30) - (1 << 20);  // the JSON parser's limit
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
@@ -37,7 +37,7 @@ Result<std::string> read_stream(std::FILE* file, std::string_view name) {
   std::vector<char> chunk(1 << 18);
   while (const std::size_t n = std::fread(chunk.data(), 1, chunk.size(), file)) {
     bytes.append(chunk.data(), n);
-    if (bytes.size() > kMostBytes)
+    if (bytes.size() > kMaxBytes)
       return input_error("{}: larger than 4 GiB, which is too large for a capture", name);
   }
   if (std::ferror(file) != 0) return input_error("{}: {}", name, std::strerror(errno));
@@ -45,7 +45,7 @@ Result<std::string> read_stream(std::FILE* file, std::string_view name) {
 }
 
 std::size_t unpacked_limit(std::size_t packed) {
-  return std::clamp(packed * kMostRatio, kAlwaysAllowed, kMostBytes);
+  return std::clamp(packed * kMaxRatio, kAlwaysAllowed, kMaxBytes);
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ tl::unexpected<Error> too_large(std::string_view packed, std::string_view name) 
 // Decompresses all members of a gzip file.
 Result<PaddedBytes> unpack_gzip(std::string_view packed, std::string_view name) {
   constexpr int kGzipOnly = 16 + MAX_WBITS;
-  constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;
+  constexpr std::size_t kMaxAtOnce = std::size_t{1} << 30;
   z_stream stream{};
   if (inflateInit2(&stream, kGzipOnly) != Z_OK) throw std::bad_alloc();
   const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
@@ -98,7 +98,7 @@ Result<PaddedBytes> unpack_gzip(std::string_view packed, std::string_view name) 
   int status = Z_OK;
   while (true) {
     if (stream.avail_in == 0) {
-      const std::size_t next = std::min(input.size() - given, kMostAtOnce);
+      const std::size_t next = std::min(input.size() - given, kMaxAtOnce);
       stream.next_in = reinterpret_cast<Bytef*>(input.data() + given);
       stream.avail_in = static_cast<uInt>(next);
       given += next;

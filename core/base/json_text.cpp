@@ -4,7 +4,7 @@ namespace jointer {
 namespace {
 
 // A tree is written and deleted recursively, so its depth is limited.
-constexpr int kMostDepth = 200;
+constexpr int kMaxDepth = 200;
 
 struct TooDeep {};
 
@@ -12,13 +12,13 @@ struct TooDeep {};
 
 Result<OrderedJson> parse_json(std::string_view text, std::string_view name) {
   const auto watch = [](int depth, OrderedJson::parse_event_t, const OrderedJson&) {
-    if (depth > kMostDepth) throw TooDeep{};
+    if (depth > kMaxDepth) throw TooDeep{};
     return true;
   };
   try {
     return OrderedJson::parse(text.begin(), text.end(), watch);
   } catch (const TooDeep&) {
-    return input_error("{}: nested more than {} deep", name, kMostDepth);
+    return input_error("{}: nested more than {} deep", name, kMaxDepth);
   } catch (const OrderedJson::parse_error& error) {
     return input_error("{}: not JSON at byte {}", name, error.byte);
   } catch (const OrderedJson::exception&) {  // a number too large for any type

@@ -1,5 +1,5 @@
-// Many numbers of one kind are columns ({"position":[...],"own_ns":[...]}), not objects: a tenth of
-// the bytes, and read in milliseconds for the largest graphs.
+// Reads and writes events as JSON. Long lists are columns ({"position":[...],"own_ns":[...]})
+// rather than objects: a tenth of the bytes, read in milliseconds for the largest graphs.
 
 #include "core/bench/event.h"
 
@@ -34,7 +34,7 @@ void read_column(FieldReader& fields, std::string_view key, std::vector<Row>& ro
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i].*field = static_cast<Field>(column[i]);
 }
 
-// As many rows as there are positions; all positions fit.
+// Makes one row per position; all positions fit.
 template <class Row>
 void read_positions(FieldReader& fields, std::vector<Row>& rows) {
   std::vector<std::int64_t> positions;
@@ -48,7 +48,7 @@ void read_positions(FieldReader& fields, std::vector<Row>& rows) {
   }
 }
 
-// What each kind of event is called, and what it says.
+// The name and the members of each kind of event.
 std::string_view name_of(const RankStarted& /*event*/) {
   return "started";
 }
@@ -104,7 +104,7 @@ void read_members(FieldReader& fields, RankFailed& event) {
 }
 void read_members(FieldReader& /*fields*/, RankDone& /*event*/) {}
 
-// Tries one alternative of RankEvent after another.
+// Tries the alternatives of RankEvent in order.
 template <std::size_t I = 0>
 std::optional<RankEvent> read_event(std::string_view name, FieldReader& fields) {
   if constexpr (I == std::variant_size_v<RankEvent>) {
@@ -233,7 +233,7 @@ std::string write_event(const RankEvent& event) {
 }
 
 std::optional<RankEvent> parse_event(std::string_view line) {
-  // Most of what is no event is not even an object: libraries' own lines.
+  // Most other lines, which come from libraries, are not objects.
   if (!line.starts_with('{')) return std::nullopt;
   simdjson::dom::parser parser;
   simdjson::dom::object object;
@@ -246,8 +246,8 @@ std::optional<RankEvent> parse_event(std::string_view line) {
   if (!fields.ok()) return std::nullopt;
   if (protocol > kRunnerProtocol)
     return RankFailed{"internal", "",
-                      fmt::format("it speaks protocol {} and this program understands {}: the two "
-                                  "are of different versions",
+                      fmt::format("it uses protocol {}, but this program understands {}: use the "
+                                  "same version of both",
                                   protocol, kRunnerProtocol)};
   return read_event(name, fields);
 }

@@ -1,13 +1,13 @@
 #pragma once
 
-// The parts of events that a result holds too.
+// Reads and writes the parts of events that a benchmark result also contains.
 
 #include "core/bench/event.h"
 #include "core/bench/json_fields.h"
 
 namespace jointer {
 
-// Members of an open object.
+// These write and read the members of an open object.
 void write_members(JsonWriter& json, const RankStarted& started);
 void write_members(JsonWriter& json, const RankProgress& progress);
 void write_members(JsonWriter& json, const RankMeasured& measured, bool with_profile);

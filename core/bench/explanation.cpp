@@ -14,21 +14,21 @@ std::vector<PeakExplanation::OperatorScratch> scratch_by_operator(const Graph& g
     const NodeId id = graph.order()[scratch.position];
     auto& kept = by_target[graph.target(graph.node(id))];
     ++kept.calls;
-    if (scratch.bytes <= kept.most_bytes) continue;
-    kept.most_bytes = scratch.bytes;
+    if (scratch.bytes <= kept.max_bytes) continue;
+    kept.max_bytes = scratch.bytes;
     kept.node = id;
   }
   std::vector<PeakExplanation::OperatorScratch> operators;
   for (auto& [target, scratch] : by_target) {
     scratch.target = target;
-    if (scratch.most_bytes > 0) operators.push_back(scratch);
+    if (scratch.max_bytes > 0) operators.push_back(scratch);
   }
   std::stable_sort(operators.begin(), operators.end(),
-                   [](const auto& a, const auto& b) { return a.most_bytes > b.most_bytes; });
+                   [](const auto& a, const auto& b) { return a.max_bytes > b.max_bytes; });
   return operators;
 }
 
-// What each step took beside the profile.
+// Scratch bytes of each memory event, which the profile does not include.
 std::vector<std::int64_t> scratch_by_step(const Graph& graph, const MemoryTimeline& memory,
                                           const RankMeasured& measured) {
   std::vector<std::int64_t> bytes(memory.steps().size(), 0);

@@ -1,10 +1,10 @@
 #pragma once
 
-// What makes a measured peak another than the predicted one, by name.
+// Explains the difference between a measured and a predicted peak by naming nodes.
 //
-// The prediction counts what the graph holds. A kernel may take scratch memory beside that and give
-// it back before it returns; the rest of a difference is storage that was held longer or shorter,
-// or was of another size, than predicted.
+// The prediction counts the storages of the graph. A kernel may also allocate scratch memory and
+// release it before it returns. The rest of a difference comes from storages that lived longer or
+// shorter, or had another size, than predicted.
 
 #include <cstdint>
 #include <string>
@@ -17,26 +17,26 @@
 namespace jointer {
 
 struct PeakExplanation {
-  std::int64_t difference = 0;  // measured minus predicted: the two that follow
-  std::int64_t scratch = 0;     // above what the graph held
-  std::int64_t held = 0;        // what the graph held, minus the prediction
+  std::int64_t difference = 0;  // bytes measured minus predicted: scratch + held
+  std::int64_t scratch = 0;     // measured peak minus the peak of the graph's storages
+  std::int64_t held = 0;        // peak of the graph's storages minus the prediction
 
   struct OperatorScratch {
     std::string target;
     std::size_t calls = 0;
-    std::int64_t most_bytes = 0;  // of one call
-    NodeId node;                  // that call
+    std::int64_t max_bytes = 0;  // maximum over its calls
+    NodeId node;                 // the call with that maximum
   };
-  // Of a profiled run. By bytes, most first.
+  // From a profiled run, by descending bytes.
   std::vector<OperatorScratch> operators;
-  // The node whose call the measured peak was in, scratch included; none without a profile.
+  // The node during whose call memory peaked, scratch included; invalid without a profile.
   NodeId peak_node;
-  // The first node after which the graph held more or less than predicted, and by how much.
+  // The first node after which the graph held more or less than predicted, and the difference.
   NodeId first_different;
   std::int64_t first_difference = 0;
 };
 
-// `memory` is the prediction for the device that ran.
+// `memory` is the prediction for the device that was measured.
 PeakExplanation explain_peak(const Graph& graph, const MemoryTimeline& memory,
                              const RankMeasured& measured);
 

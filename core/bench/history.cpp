@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A place beside `path` that nothing has yet.
+// An unused path in the folder of `path`.
 std::string free_path(const std::string& path) {
   std::string candidate = path + ".damaged";
   for (int number = 2; fs::exists(candidate); ++number)
@@ -32,10 +32,10 @@ bool has_profile(const BenchmarkResult& result) {
 }  // namespace
 
 std::vector<std::string> result_lines(std::span<const BenchmarkResult> results,
-                                      std::size_t most_profile_bytes) {
-  // From the newest on, as long as profiles have room.
+                                      std::size_t max_profile_bytes) {
+  // Newest first, as long as there is room for profiles.
   std::vector<std::string> lines(results.size());
-  std::size_t left = most_profile_bytes;
+  std::size_t left = max_profile_bytes;
   for (std::size_t i = results.size(); i-- > 0;) {
     lines[i] = write_result(results[i], /*with_profile=*/true);
     if (has_profile(results[i]) && lines[i].size() > left)
@@ -95,9 +95,9 @@ Result<void> BenchmarkHistory::save(const std::string& graph_hash,
   }
   fs::create_directories(folder_, error);
   if (error) return fail(Error::Kind::input, "{}: {}", folder_, error.message());
-  if (results.size() > kMostResults) results = results.last(kMostResults);
+  if (results.size() > kMaxResults) results = results.last(kMaxResults);
   std::string text;
-  for (const std::string& line : result_lines(results, kMostProfileBytes)) text += line + '\n';
+  for (const std::string& line : result_lines(results, kMaxProfileBytes)) text += line + '\n';
   return write_bytes(path, text);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Benchmark results of a graph, kept from one start of the desktop to the next: a file a graph, a
-// result a line.
+// Stores the benchmark results of graphs between runs of the desktop: one file per graph, one
+// result per line.
 
 #include <span>
 #include <string>
@@ -12,33 +12,34 @@
 
 namespace jointer {
 
-// Results as lines of JSON. Node times and curves are kept of the newest, up to so many bytes.
+// The results as lines of JSON. The newest ones keep their node times and curves, up to
+// `max_profile_bytes` in total.
 std::vector<std::string> result_lines(std::span<const BenchmarkResult> results,
-                                      std::size_t most_profile_bytes);
+                                      std::size_t max_profile_bytes);
 
 class BenchmarkHistory {
  public:
-  // More rows than this are not kept; the oldest go first.
-  static constexpr std::size_t kMostResults = 200;
-  // Node times and curves are kept of the newest results, up to so many bytes.
-  static constexpr std::size_t kMostProfileBytes = std::size_t{32} << 20;
+  // Maximum number of results; the oldest are dropped first.
+  static constexpr std::size_t kMaxResults = 200;
+  // Maximum total size of node times and curves, which the newest results keep.
+  static constexpr std::size_t kMaxProfileBytes = std::size_t{32} << 20;
 
-  // Files are in `folder`, which need not exist.
+  // Stores files in `folder`, which need not exist.
   explicit BenchmarkHistory(std::string folder) : folder_(std::move(folder)) {}
   // $XDG_DATA_HOME/jointer/benchmarks, or ~/.local/share/jointer/benchmarks.
   static std::string default_folder();
 
   struct Loaded {
     std::vector<BenchmarkResult> results;  // oldest first
-    // What a person should know: where a file went that could not be read in full. Or empty.
+    // A note for the user: the new name of a file that could not be read in full. May be empty.
     std::string note;
   };
-  // What is there of a graph, by its hash. A damaged file is renamed, so that it is neither lost
-  // nor in the way; what can be read of it is given.
+  // Loads the results of a graph, by its hash. A damaged file is renamed, so that it is kept
+  // without blocking new results; the readable results in it are returned.
   [[nodiscard]] Loaded load(const std::string& graph_hash) const;
 
-  // In place of what is there; a reader sees the old file or the new one. No results: the file
-  // goes. Error (input): it cannot be written.
+  // Replaces the stored results atomically; without results, removes the file. Error (input): the
+  // file cannot be written.
   Result<void> save(const std::string& graph_hash, std::span<const BenchmarkResult> results) const;
 
   [[nodiscard]] std::string path_of(const std::string& graph_hash) const;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the readers and writers of the runner's messages share: fields of JSON objects, by name. A
-// run of a large graph says hundreds of thousands of numbers, hence simdjson.
+// Reads and writes fields of JSON objects by name, for the runner's messages. The run of a large
+// graph reports hundreds of thousands of numbers, hence simdjson.
 
 #include <simdjson.h>
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace jointer {
 
-// Takes fields out of an object. A field that is not there, or is null, leaves its value as it was;
-// one of another type makes ok() false. Fields that nobody asks for are passed over.
+// Reads fields of an object. A field that is missing or null leaves its value unchanged; one of
+// another type makes ok() false. Other fields are ignored.
 class FieldReader {
  public:
   explicit FieldReader(simdjson::dom::object object) : object_(object) {}
@@ -26,7 +26,7 @@ class FieldReader {
   void read(std::string_view key, std::uint32_t& value);
   void read(std::string_view key, int& value);
   void read(std::string_view key, bool& value);
-  // Also the texts "nan", "inf" and "-inf", which JSON has no numbers for.
+  // Also accepts the texts "nan", "inf" and "-inf", which are not numbers in JSON.
   void read(std::string_view key, double& value);
   void read(std::string_view key, std::vector<std::int64_t>& value);
   void read(std::string_view key, std::vector<std::string>& value);
@@ -81,7 +81,7 @@ class FieldReader {
 void write_text(JsonWriter& json, std::string_view key, std::string_view value);
 void write_integer(JsonWriter& json, std::string_view key, std::int64_t value);
 void write_boolean(JsonWriter& json, std::string_view key, bool value);
-// As FieldReader reads it back.
+// In the form that FieldReader reads back.
 void write_real(JsonWriter& json, std::string_view key, double value);
 void write_integers(JsonWriter& json, std::string_view key, std::span<const std::int64_t> values);
 void write_texts(JsonWriter& json, std::string_view key, std::span<const std::string> values);

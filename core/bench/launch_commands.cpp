@@ -1,5 +1,5 @@
-// Launchers that exist already start runs on many machines: torchrun sets the environment that a
-// rank reads; under Slurm a line of shell does.
+// Command lines for runs on many machines, which existing launchers start. torchrun sets the
+// environment that a rank reads; under Slurm, a line of shell does.
 
 #include <fmt/format.h>
 
@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::string_view kPort = "29500";
 
-// The ranks' program and its arguments. One graph that runs alone is one rank, wherever it runs.
+// The command line of a rank: the runner, or Python for the backend that needs it, with arguments.
 std::string rank_command(const BenchmarkRequest& request, std::string_view program,
                          std::string_view python_module) {
   std::string line(request.backend == Backend::python ? python_module : program);
   return line + ' ' + shell_words(runner_arguments(request));
 }
 
-// The number of ranks follows from the machines.
+// Omits the number of ranks, which follows from the machines.
 BenchmarkRequest for_launcher(BenchmarkRequest request) {
   request.ranks = 0;
   return request;

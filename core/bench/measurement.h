@@ -1,7 +1,7 @@
 #pragma once
 
-// What was measured of a graph, by node: laid over the estimated timeline, and put into the cost
-// database. Comes from a run (RankMeasured), a profiler's trace, or a CUDA memory snapshot.
+// A measurement of a graph, by node. It is overlaid on the estimated timeline and stored in the
+// cost database. It comes from a run (RankMeasured), a profiler's trace, or a CUDA memory snapshot.
 
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@ namespace jointer {
 struct MeasuredNode {
   NodeId node;
   std::int64_t start_ns = 0, end_ns = 0;  // in the step
-  std::int64_t own_ns = 0;                // by itself; below zero where nothing says
+  std::int64_t own_ns = 0;                // its own duration; negative if unknown
 };
 
 struct MeasuredBytes {
@@ -26,16 +26,16 @@ struct Measurement {
   std::string label;   // "rank 0, interpret", "trace.json"
   std::string device;  // "NVIDIA H200"
   std::string device_type = "cpu";
-  bool alone = false;               // collectives were local copies: their times mean nothing
-  std::vector<MeasuredNode> nodes;  // in the order of their start
+  bool alone = false;               // collectives were local copies, so their times are meaningless
+  std::vector<MeasuredNode> nodes;  // ordered by start
   std::vector<std::int64_t> memory_profile;     // as MemoryTimeline::profile, or empty
-  std::vector<MeasuredBytes> memory_over_time;  // as time goes, or empty
+  std::vector<MeasuredBytes> memory_over_time;  // ordered by time, or empty
   std::int64_t step_ns = 0;
-  std::int64_t peak_bytes = 0;     // allocated, scratch included; 0: not known
+  std::int64_t peak_bytes = 0;     // allocated, scratch included; 0 if unknown
   std::vector<std::string> notes;  // what could not be matched
 };
 
-// A rank's profiled run. Positions that the graph does not have are left out.
+// Converts a rank's profiled run. Positions that the graph does not have are left out.
 Measurement measurement_of(const Graph& graph, const RankMeasured& measured, std::string label,
                            std::string device, std::string device_type, bool alone);
 

@@ -53,7 +53,7 @@ bool parse_number(std::string_view text, Number& number, Number least) {
 
 bool parse_seconds(std::string_view text, std::int64_t& milliseconds) {
   double seconds = 0;
-  // The longest that 64 bits of nanoseconds hold is 292 years; a run has no use for more than one.
+  // At most a year; 64 bits of nanoseconds hold 292 years.
   if (!parse_number(text, seconds, 0.0) || !(seconds > 0) || seconds > 3.2e7) return false;
   milliseconds = std::max<std::int64_t>(1, std::llround(seconds * 1000));
   return true;
@@ -65,7 +65,7 @@ bool parse_name(std::optional<Enum> value, Enum& into) {
   return value.has_value();
 }
 
-// "0.5", "300": as parse_seconds reads it.
+// "0.5", "300"; in the form that parse_seconds reads.
 std::string seconds_text(std::int64_t milliseconds) {
   std::string text = fmt::format("{}.{:03}", milliseconds / 1000, milliseconds % 1000);
   text.erase(text.find_last_not_of('0') + 1);
@@ -73,7 +73,7 @@ std::string seconds_text(std::int64_t milliseconds) {
   return text;
 }
 
-// An option with a value: how it is read, and how it is written if it is not what it is by itself.
+// An option with a value: how to read it, and how to write it if it differs from its default.
 struct Option {
   std::string_view name, wants;
   bool (*read)(BenchmarkRequest& request, std::string_view value);
@@ -268,7 +268,7 @@ Result<BenchmarkRequest> parse_runner_arguments(const std::vector<std::string>& 
       return usage(fmt::format("option {}: expected a value", word));
     }
   }
-  if (request.program.empty()) return usage("which graph? Give a capture's file");
+  if (request.program.empty()) return usage("expected a graph: give the file of a capture");
   return request;
 }
 

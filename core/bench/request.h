@@ -1,7 +1,7 @@
 #pragma once
 
-// What a person asks to have run, and the command line of a rank that says the same. No process is
-// started here: app/launch does that on this machine, torchrun and Slurm on many.
+// A benchmark request, and the equivalent command line of a rank. Nothing is started here:
+// app/launch starts ranks on this machine, torchrun and Slurm on many.
 
 #include <cstdint>
 #include <optional>
@@ -19,23 +19,23 @@ enum class Backend : std::uint8_t {
   cudagraph,  // interpreted once, captured as a CUDA graph, replayed
   inductor,   // compiled as a whole to an AOTInductor package
   regional,   // marked regions compiled, the rest interpreted
-  python,     // torch.fx in a Python process: for what has no native form
+  python,     // torch.fx in a Python process, for operators without a native form
 };
 std::string_view to_string(Backend backend);
 std::optional<Backend> parse_backend(std::string_view name);
 
-// Where a benchmark runs; the estimate's device is another matter.
+// Where a benchmark runs; independent of the device of the estimate.
 enum class RunOn : std::uint8_t { automatic, cpu, cuda };
 std::string_view to_string(RunOn on);
 std::optional<RunOn> parse_run_on(std::string_view name);
 
-// Which kernel scaled dot product attention uses. Automatic: what the graph names, or what the
-// device has instead of it.
+// The kernel of scaled dot product attention. Automatic: the one that the graph names, or the
+// device's replacement for it.
 enum class AttentionKernel : std::uint8_t { automatic, flash, efficient, cudnn, math };
 std::string_view to_string(AttentionKernel kernel);
 std::optional<AttentionKernel> parse_attention_kernel(std::string_view name);
 
-// A graph, or the two halves of a pair. In a path `{rank}` stands for the rank's number.
+// Files of a graph, or of the halves of a pair. `{rank}` in a path stands for the rank's number.
 struct ProgramFiles {
   std::string graph, backward;
 
@@ -44,40 +44,40 @@ struct ProgramFiles {
 
 struct BenchmarkRequest {
   ProgramFiles program;
-  ProgramFiles baseline;         // the unedited graph, whose outputs must come out; empty: none
+  ProgramFiles baseline;         // the unedited graph, whose outputs are expected; may be empty
   std::string inputs, expected;  // safetensors by placeholder, and by index in the output; or empty
-  std::optional<std::size_t> graph_index;  // which graph, where the file holds several
+  std::optional<std::size_t> graph_index;  // of the graph, if the file holds several
   std::string assumptions;                 // "u0=64,..." as Assumptions::parse reads it
-  int ranks = 0;                           // 0: the capture's world
-  std::optional<int> solo;                 // this rank alone, collectives replaced by local copies
+  int ranks = 0;                           // 0: the capture's world size
+  std::optional<int> solo;                 // runs only this rank, with local copies for collectives
   Backend backend = Backend::interpret;
-  bool recorded = false;  // what runs is captured as a CUDA graph and replayed, compiled code too
+  bool recorded = false;  // captured as a CUDA graph and replayed; applies to compiled code too
   RunOn on = RunOn::automatic;
   AttentionKernel attention = AttentionKernel::automatic;
   int iterations = 10, warmup = 3;
-  int threads = 0;  // of a rank's operators; 0: the machine's cores shared out
+  int threads = 0;  // of a rank's operators; 0: its share of the machine's cores
   std::uint64_t seed = 0;
-  // Regional compilation: nodes, or FQN_PATTERN::operator, separated by `;`, beside what the graph
-  // itself marks.
+  // Regional compilation: nodes, or FQN_PATTERN::operator, separated by `;`, in addition to those
+  // that the graph marks.
   std::string marked;
-  std::string artifacts;              // folder for compiled packages, beside the cache; or empty
-  bool profile = false;               // further runs that time every node and follow memory
-  std::int64_t memory_limit = 0;      // bytes a rank may allocate; 0: no limit
-  std::int64_t timeout_ms = 300'000;  // how long a rank may be without progress
+  std::string artifacts;              // folder for compiled packages besides the cache; or empty
+  bool profile = false;               // also times every node and records memory, in further runs
+  std::int64_t memory_limit = 0;      // maximum of bytes allocated by a rank; 0: no limit
+  std::int64_t timeout_ms = 300'000;  // maximum time without progress of a rank
 };
 
-// `path` with the rank's number for every `{rank}`.
+// Replaces every `{rank}` in `path` by the rank's number.
 std::string path_of_rank(std::string_view path, int rank);
 
-// What jointer-runner takes, the program's own name left out. Everything but the rank, which comes
-// from the environment as torchrun sets it.
+// The arguments of jointer-runner, without the program's name. They do not include the rank, which
+// comes from the environment as torchrun sets it.
 std::vector<std::string> runner_arguments(const BenchmarkRequest& request);
 
-// The reverse. Error (usage): an unknown option, or a value that does not fit.
+// The inverse of runner_arguments. Error (usage): an unknown option or an invalid value.
 Result<BenchmarkRequest> parse_runner_arguments(const std::vector<std::string>& arguments);
 
-// Command lines that start the same run on several machines: torchrun, to be called on each, and a
-// step of a Slurm job. `nodes` machines with `ranks_per_node` ranks each.
+// Command lines that start the same run on `nodes` machines with `ranks_per_node` ranks each:
+// torchrun, to be run on each machine, and a step of a Slurm job.
 std::string torchrun_command(const BenchmarkRequest& request, int nodes, int ranks_per_node);
 std::string slurm_command(const BenchmarkRequest& request, int nodes, int ranks_per_node);
 

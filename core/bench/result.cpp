@@ -17,12 +17,12 @@ bool failed_by_itself(RankResult::Status status) {
          status == RankResult::Status::hung;
 }
 
-// A collective fails, or waits for ever, on a rank whose partner went away.
+// True if the rank may have failed because another one did: its collective failed or hung.
 bool may_be_a_consequence(const RankResult& rank) {
   return rank.kind == "collective";
 }
 
-// Worst last: not equal, not bitwise, then by the difference; none at all (NaN) is worse than any.
+// Orders by severity: not equal, not bitwise equal, then by the difference, where NaN is the worst.
 bool is_worse(const RankVerified& a, const RankVerified& b) {
   if (a.equal != b.equal) return !a.equal;
   if (a.bitwise != b.bitwise) return !a.bitwise;
@@ -69,11 +69,11 @@ void RankResult::apply(const RankEvent& event) {
     void operator()(const RankMeasured& said) const { rank.measured = said; }
     void operator()(const RankVerified& said) const { rank.verified.push_back(said); }
     void operator()(const RankFailed& said) const {
-      // The first is the cause.
+      // The first failure is the cause.
       if (!rank.reason.empty()) return;
       rank.kind = said.kind;
       rank.node = said.node;
-      rank.reason = said.text.empty() ? "it failed and did not say why" : said.text;
+      rank.reason = said.text.empty() ? "it failed without a reason" : said.text;
     }
     void operator()(const RankDone& /*said*/) const {}
   };
@@ -158,7 +158,7 @@ void BenchmarkResult::conclude(const Graph& graph, const Analysis& analysis) {
   if (!step) return;
   throughput = jointer::throughput(analysis.model, analysis.total_flops.total, step->median_ns,
                                    analysis.device);
-  // A share of another kind of device's peak says nothing.
+  // MFU is meaningless relative to the peak of another kind of device.
   const auto on = std::ranges::find_if(ranks, [](const RankResult& r) { return !!r.started; });
   if (on != ranks.end() && (on->started->device_type == "cpu") != (analysis.device.id == "cpu"))
     throughput.mfu.reset();

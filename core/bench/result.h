@@ -1,6 +1,6 @@
 #pragma once
 
-// What a benchmark came to: every rank's figures, beside what was predicted.
+// The result of a benchmark: the figures of every rank, and the prediction.
 
 #include <cstdint>
 #include <optional>
@@ -25,10 +25,10 @@ struct RankResult {
   enum class Status : std::uint8_t {
     running,
     done,
-    failed,   // said why
-    died,     // ended without a word: a signal, an exit code
-    hung,     // no progress within the deadline
-    stopped,  // ended because another rank failed, or a person cancelled
+    failed,   // reported the reason
+    died,     // ended without a report: a signal, an exit code
+    hung,     // made no progress within the deadline
+    stopped,  // ended because another rank failed or the user cancelled
   };
   int rank = 0;
   Status status = Status::running;
@@ -37,12 +37,12 @@ struct RankResult {
   std::optional<RankMeasured> measured;
   std::vector<RankVerified> verified;
   std::vector<std::string> notes;
-  // Of a rank that did not end well: what it was doing, RankFailed's kind where it said one
-  // (`collective` also where it waited in vain for others), and why in one line.
+  // If the rank did not succeed: its stage and node, the kind of RankFailed if it reported one
+  // (`collective` also if it waited in vain for others), and the reason in one line.
   std::string stage, node, kind, reason;
-  std::int64_t ended_ns = 0;  // when it had ended, from the run's start
+  std::int64_t ended_ns = 0;  // end of the rank, from the run's start
 
-  // Takes in what the rank said. Does not end it: that takes the process's own end.
+  // Applies an event of the rank. The rank ends only when its process ends.
   void apply(const RankEvent& event);
 };
 std::string_view to_string(RankResult::Status status);
@@ -60,38 +60,40 @@ struct BenchmarkResult {
   std::string started_at;  // ISO 8601, local time with offset
   Prediction predicted;
   std::vector<RankResult> ranks;
-  // Of the rank that takes most memory, and of the slowest; empty until a rank has measured.
+  // Memory of the rank with the highest peak, and steps of the slowest rank; empty until a rank has
+  // measured.
   std::optional<std::int64_t> peak_bytes, requested_peak_bytes, reserved_peak_bytes;
   std::optional<StepTimes> step;
   Throughput throughput;
 
   [[nodiscard]] bool succeeded() const;
-  // The rank that failed first of its own doing, or null. A collective that fails is taken for
-  // another rank's doing where any rank failed of something else.
+  // The rank that failed first by its own fault, or null. A failed collective is blamed on another
+  // rank if any rank failed for another reason.
   [[nodiscard]] const RankResult* culprit() const;
-  // "rank 1: at mm_3: out of memory: ..."; empty where all went well.
+  // "rank 1: at mm_3: out of memory: ..."; empty if all ranks succeeded.
   [[nodiscard]] std::string failure() const;
-  // Over all ranks and comparisons: the worst. Nothing if nothing was compared.
+  // The worst comparison of all ranks; nullopt if nothing was compared.
   [[nodiscard]] std::optional<RankVerified> verified() const;
-  // "AMD EPYC 7763, 2 threads", of the first rank that said so.
+  // "AMD EPYC 7763, 2 threads"; from the first rank that reported it.
   [[nodiscard]] std::string device() const;
-  // All ranks' notes, each once, in order.
+  // The notes of all ranks, in order, without duplicates.
   [[nodiscard]] std::vector<std::string> notes() const;
 
-  // Fills in what follows from the ranks' figures, and the graph's name and hash if they are
+  // Computes the summary from the ranks' figures, and sets the graph's name and hash if they are
   // empty. `analysis` is that of the graph that ran.
   void conclude(const Graph& graph, const Analysis& analysis);
 };
 
-// As `jointer bench --json` prints it; parse_result reads it again (a run's `nodes` and curves are
-// kept where `with_profile` says so). Error (input): no such object, or one of a newer version.
-// `further`: members that only who prints it can know, as JSON (`"key":value,...`).
+// The result as `jointer bench --json` prints it. `with_profile`: includes node times and curves.
+// `further`: additional members as JSON (`"key":value,...`). parse_result reads it back; error
+// (input): not a benchmark result, or of a newer version.
 std::string write_result(const BenchmarkResult& result, bool with_profile,
                          std::string_view further = {});
 Result<BenchmarkResult> parse_result(std::string_view json);
 
-// A row a result, for an issue or a spreadsheet: run, when, backend, ranks, device, predicted and
-// measured peak and step, tokens/s, TFLOP/s, MFU, verified, status. CSV has bytes and milliseconds.
+// Tables with one row per result, for an issue or a spreadsheet: run, when, backend, ranks, device,
+// predicted and measured peak and step, tokens/s, TFLOP/s, MFU, verified, status. CSV is in bytes
+// and milliseconds.
 std::string results_markdown(const std::vector<BenchmarkResult>& results);
 std::string results_csv(const std::vector<BenchmarkResult>& results);
 

@@ -14,7 +14,7 @@ constexpr std::array kStatuses{RankResult::Status::running, RankResult::Status::
                                RankResult::Status::failed,  RankResult::Status::died,
                                RankResult::Status::hung,    RankResult::Status::stopped};
 
-// Times beyond what a double holds to the nanosecond (50 days) are none.
+// 0 for times beyond 50 days, which a double does not hold to the nanosecond.
 std::int64_t to_ns(double ms) {
   return std::isfinite(ms) && std::abs(ms) < 4.5e9 ? std::llround(ms * 1e6) : 0;
 }
@@ -155,7 +155,7 @@ Result<void> read_result(FieldReader& fields, BenchmarkResult& result) {
   std::vector<std::string> arguments;
   fields.read("request", arguments);
   auto request = parse_runner_arguments(arguments);
-  if (!request) return input_error("a benchmark's request: {}", request.error().message);
+  if (!request) return input_error("the benchmark's request: {}", request.error().message);
   result.request = *std::move(request);
   fields.read("graph", result.graph_name);
   fields.read("hash", result.graph_hash);
@@ -211,18 +211,19 @@ Result<BenchmarkResult> parse_result(std::string_view text) {
   simdjson::dom::parser parser;
   simdjson::dom::object object;
   if (parser.parse(text.data(), text.size()).get(object) != simdjson::SUCCESS)
-    return input_error("a benchmark's result is a JSON object, and this is none");
+    return input_error("not a benchmark result: expected a JSON object");
   FieldReader fields(object);
   std::optional<std::int64_t> version;
   fields.read("version", version);
-  if (!version) return input_error("a benchmark's result has a `version`, and this has none");
+  if (!version) return input_error("not a benchmark result: `version` is missing");
   if (*version > kBenchmarkVersion)
     return input_error(
-        "a benchmark's result of version {}, newer than what this program reads ({})", *version,
-        kBenchmarkVersion);
+        "version {} of a benchmark result is not supported, this program reads version {}; use a "
+        "newer Jointer",
+        *version, kBenchmarkVersion);
   BenchmarkResult result;
   JOINTER_CHECK(read_result(fields, result));
-  if (!fields.ok()) return input_error("a benchmark's result has a field of the wrong type");
+  if (!fields.ok()) return input_error("the benchmark result has a field of the wrong type");
   return result;
 }
 

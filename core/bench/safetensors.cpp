@@ -32,7 +32,7 @@ constexpr std::array<std::pair<std::string_view, DType>, 17> kDtypes{{
     {"F8_E8M0", DType::float8_e8m0fnu},
 }};
 
-// A whole number of at least zero.
+// The value of a whole number of at least 0.
 std::optional<std::int64_t> size_of(const Json& json) {
   if (!json.is_number_integer()) return std::nullopt;
   if (json.is_number_unsigned() && json.get<std::uint64_t>() > INT64_MAX) return std::nullopt;
@@ -48,7 +48,7 @@ Result<SafetensorsEntry> read_entry(std::string_view file, const std::string& na
   if (!json.is_object() || !json.contains("dtype") || !json["dtype"].is_string() ||
       !json.contains("shape") || !json["shape"].is_array() || !json.contains("data_offsets") ||
       !json["data_offsets"].is_array() || json["data_offsets"].size() != 2)
-    return bad("dtype, shape and data_offsets are wanted");
+    return bad("expected `dtype`, `shape` and `data_offsets`");
   SafetensorsEntry entry;
   entry.name = name;
   const auto& dtype = json["dtype"].get_ref<const std::string&>();
@@ -58,11 +58,11 @@ Result<SafetensorsEntry> read_entry(std::string_view file, const std::string& na
       entry.dtype = type;
       known = true;
     }
-  if (!known) return bad("dtype " + dtype + " is not known");
+  if (!known) return bad("unknown dtype " + dtype);
   std::optional<std::int64_t> wanted = item_size(entry.dtype);
   for (const Json& dim : json["shape"]) {
     const auto number = size_of(dim);
-    if (!number) return bad("a size is no whole number");
+    if (!number) return bad("a size is not a whole number");
     entry.shape.push_back(*number);
     if (wanted) wanted = checked_mul(*wanted, *number);
   }
@@ -70,7 +70,7 @@ Result<SafetensorsEntry> read_entry(std::string_view file, const std::string& na
   if (!begin || !end || *begin > *end || *end > size - data)
     return bad("its bytes lie outside the file");
   if (!wanted || *end - *begin != *wanted)
-    return bad("its bytes are not as many as its shape says");
+    return bad("its number of bytes does not match its shape and dtype");
   entry.offset = data + *begin;
   entry.bytes = *end - *begin;
   return entry;
@@ -84,10 +84,10 @@ Result<std::vector<SafetensorsEntry>> read_safetensors_index(std::string_view na
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), 8);
   if (length > bytes.size() - 8)
-    return input_error("{}: its header is said to take {} bytes, the file has {}", name, length,
-                       bytes.size());
+    return input_error("{}: its header should have {} bytes, but the file has {}; is it cut off?",
+                       name, length, bytes.size());
   const Json header = Json::parse(bytes.substr(8, length), nullptr, /*allow_exceptions=*/false);
-  if (!header.is_object()) return input_error("{}: the header is no JSON object", name);
+  if (!header.is_object()) return input_error("{}: the header is not a JSON object", name);
   std::vector<SafetensorsEntry> entries;
   for (const auto& [tensor, json] : header.items()) {
     if (tensor == "__metadata__") continue;

@@ -1,8 +1,8 @@
 #pragma once
 
-// The index of a safetensors file: which tensors lie where. Source: the format's description,
-// https://huggingface.co/docs/safetensors: 8 bytes with the header's length (little endian), a JSON
-// object name -> {dtype, shape, data_offsets}, then the tensors' bytes.
+// Reads the index of a safetensors file: the names, types and places of its tensors. The format: 8
+// bytes with the header's length (little endian), a JSON object name -> {dtype, shape,
+// data_offsets}, then the tensors' bytes. Source: https://huggingface.co/docs/safetensors.
 
 #include <cstdint>
 #include <string>
@@ -22,8 +22,8 @@ struct SafetensorsEntry {
   std::int64_t bytes = 0;
 };
 
-// In the order of the file. Error (input): the bytes are no such file; what is beyond a doubt:
-// every entry's bytes lie inside, and are as many as its shape and dtype say.
+// The entries in the order of the file. Each lies inside the file and has the size of its shape and
+// dtype. Error (input): the bytes are not such a file.
 Result<std::vector<SafetensorsEntry>> read_safetensors_index(std::string_view name,
                                                              std::string_view bytes);
 

@@ -6,10 +6,10 @@
 
 namespace jointer {
 
-// A word of a POSIX shell's command line: quoted where it must be.
+// A word of a POSIX shell's command line, quoted if necessary.
 std::string shell_word(std::string_view word);
 
-// Words with a space between them.
+// Words separated by spaces.
 std::string shell_words(std::span<const std::string> words);
 
 }  // namespace jointer

@@ -1,14 +1,14 @@
 #pragma once
 
-// Where a rank is, readable also when it was killed and can say nothing any more. Whoever starts
-// the rank makes the file and names it in the environment; the rank maps it and writes as it goes,
-// which costs a few stores a node.
+// The status file of a rank: its stage and node, which remain readable after it was killed. The
+// launcher creates the file and names it in the environment; the rank maps it and updates it, at
+// the cost of a few stores per node.
 //
-// Four 64-bit integers of the machine's byte order:
+// Four 64-bit integers in the machine's byte order:
 //   0  0x4a4e5452 ("JNTR")
 //   1  the stage, an index into kRunStages; -1 before the first
-//   2  the node's position in the program order (Graph::order); -1 at none, and while a graph other
-//      than the program runs (the baseline)
+//   2  the node's position in the program order (Graph::order); -1 outside of nodes, and while the
+//      baseline runs
 //   3  a count that grows with every change: a sign of life
 
 #include <cstdint>
@@ -23,14 +23,14 @@ namespace jointer {
 inline constexpr const char* kStatusFileVariable = "JOINTER_STATUS_FILE";
 inline constexpr std::int64_t kStatusMagic = 0x4a4e5452;
 
-// In the order in which a rank goes through them; RankProgress::stage is one of these names.
+// The stages of a rank, in order; RankProgress::stage is one of these names.
 inline constexpr std::string_view kRunStages[] = {"load",    "groups",  "inputs",  "compile",
                                                   "warm up", "measure", "profile", "verify"};
 
 struct RankStatus {
   std::int64_t stage = -1, position = -1, count = 0;
 
-  // Empty if there is none.
+  // Empty before the first stage.
   [[nodiscard]] std::string_view stage_name() const;
   friend bool operator==(const RankStatus&, const RankStatus&) = default;
 };
@@ -50,29 +50,29 @@ class StatusMapping {
   std::int64_t* words_ = nullptr;
 };
 
-// Of the rank. One that was made from no file does nothing, so that a rank needs not ask.
+// The rank's side. Without a file it only counts, so that callers need not check.
 class StatusWriter : public StatusMapping {
  public:
   StatusWriter() = default;
-  // Error (run): the file is not there, or is no status file.
+  // Error (run): the file does not exist, or is not a status file.
   static Result<StatusWriter> open(const std::string& path);
-  // The file that the environment names, or none.
+  // Opens the file that the environment names. Without one, returns a writer without a file.
   static StatusWriter from_environment();
 
-  // One of kRunStages; the position becomes -1.
+  // Sets one of kRunStages and the position -1.
   void set_stage(std::string_view stage);
-  // Meant for the loop over nodes.
+  // Cheap enough for the loop over nodes.
   void set_position(std::int64_t position) {
     __atomic_store_n(&position_, position, __ATOMIC_RELAXED);
     if (words_ != nullptr) store(2, position);
     beat();
   }
-  // Alive, where neither changes.
+  // Gives a sign of life without a change of stage or position.
   void beat() {
     __atomic_store_n(&count_, count_ + 1, __ATOMIC_RELEASE);
     if (words_ != nullptr) store(3, count_);
   }
-  // As last set, with or without a file; from any thread.
+  // The last values, with or without a file. Callable from any thread.
   [[nodiscard]] std::int64_t position() const {
     return __atomic_load_n(&position_, __ATOMIC_RELAXED);
   }
@@ -85,10 +85,10 @@ class StatusWriter : public StatusMapping {
   std::int64_t position_ = -1, count_ = 0;
 };
 
-// Of whoever started it.
+// The launcher's side.
 class StatusReader : public StatusMapping {
  public:
-  // Makes the file. Error (run): it cannot be made.
+  // Creates the file. Error (run): it cannot be created.
   static Result<StatusReader> make(const std::string& path);
 
   [[nodiscard]] RankStatus read() const;

@@ -8,7 +8,7 @@
 namespace jointer::fx {
 namespace {
 
-// In front of the line of the forward call that a backward call belongs to: newer torch writes it.
+// Newer torch writes this before the line of the forward call that a backward call belongs to.
 constexpr std::string_view kBackwardOf = "Backward of forward node: ";
 
 bool take(std::string_view& text, std::string_view token) {
@@ -32,7 +32,7 @@ std::optional<std::int64_t> take_number(std::string_view& text) {
   return number_of<std::int64_t>(take_word(text));
 }
 
-// The dictionary that starts here, brackets and quotes balanced.
+// Takes the dictionary at the start of the text, with balanced brackets and quotes.
 std::string_view take_dictionary(std::string_view& text) {
   int depth = 0;
   char quote = 0;
@@ -54,7 +54,7 @@ std::string_view take_dictionary(std::string_view& text) {
   return {};
 }
 
-// `m.py:12 in forward, code: x + y` as a traceback has it.
+// Formats `m.py:12 in forward, code: x + y` as in a traceback.
 std::string traceback(std::string_view text) {
   const auto in = text.find(" in ");
   const auto code = text.find(", code: ");
@@ -67,7 +67,7 @@ std::string traceback(std::string_view text) {
                      text.substr(code + 8));
 }
 
-// One part of torch's own comment; false if there is none.
+// Takes one part of a comment of torch's; false if there is none.
 bool take_part(std::string_view& text, Comment& comment) {
   skip_blanks(text);
   if (take(text, "Annotation: ")) {
@@ -101,7 +101,7 @@ bool take_part(std::string_view& text, Comment& comment) {
   return false;
 }
 
-// `seq_nr: 5, partitioner_tag: is_backward`, as far as it is understood.
+// Reads the known keys of `seq_nr: 5, partitioner_tag: is_backward`.
 void read_additional(std::string_view text, Comment& comment) {
   while (!text.empty()) {
     skip_blanks(text);
@@ -129,7 +129,7 @@ Comment parse_comment(std::string_view text) {
   std::string_view rest = text;
   while (take_part(rest, comment)) comment.is_known = true;
   if (comment.is_known) return comment;
-  // Additional metadata ends with a `#` of its own.
+  // Additional metadata ends where the next `#` begins.
   const auto second = text.find(" #");
   if (second == std::string_view::npos) return comment;
   rest = text.substr(second + 2);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What torch writes above statements. Private to core/capture/fx_*.cpp.
+// Parses the comments that torch prints above statements. Private to core/capture/fx_*.cpp.
 
 #include <cstdint>
 #include <optional>
@@ -11,11 +11,11 @@
 
 namespace jointer::fx {
 
-// `# Annotation: {'EP': 'compute'} ac_graph_id: 3 - MUST_SAVE File: m.py:12 in forward, code: x +
-// y`, every part optional; `print_readable(additional_meta=...)` puts more in front.
+// `# Annotation: {'EP': 'compute'} ac_graph_id: 3 - MUST_SAVE File: m.py:12 in forward, code: x`.
+// Every part is optional. `print_readable(additional_meta=...)` prepends more.
 struct Comment {
-  bool is_known = false;  // it is of this kind at all
-  std::string stack;      // as a traceback writes it; empty where the comment names no line
+  bool is_known = false;  // false for any other comment
+  std::string stack;      // formatted as in a traceback; empty if the comment names no line
   std::string custom;     // JSON
   MemoryPolicy policy = MemoryPolicy::none;
   std::optional<std::int64_t> ac_graph_id, seq_nr;
@@ -25,7 +25,7 @@ struct Comment {
 
 Comment parse_comment(std::string_view text);
 
-// It stands above calls that autograd traced for the backward.
+// True if autograd traced the calls below the comment for the backward.
 bool is_of_backward(std::string_view text);
 
 }  // namespace jointer::fx

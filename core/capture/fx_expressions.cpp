@@ -1,4 +1,4 @@
-// The part of NodeBuilder that reads what stands right of `=`: calls, operators between operands,
+// The part of NodeBuilder that reads the right-hand side of a statement: calls, infix operators,
 // elements, attributes, methods.
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace jointer::fx {
 namespace {
 
-// Operators between and before operands, longest first.
+// Infix and prefix operators, longest first.
 struct Infix {
   std::string_view token, name;
 };
@@ -39,15 +39,14 @@ bool is_letter(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// What stands before `getattr`'s parenthesis or `self.`: `getattr(self.layers, "0").weight` is
-// layers.0.weight of self.
+// An attribute path: `getattr(self.layers, "0").weight` is layers.0.weight of self.
 struct Path {
   std::string first, rest;
 };
-constexpr int kMostPathDepth = 32;
+constexpr int kMaxPathDepth = 32;
 
 Path parse_path(PythonText& text, int depth) {
-  if (depth > kMostPathDepth) text_mistake("attributes are nested more than {} deep", depth - 1);
+  if (depth > kMaxPathDepth) text_mistake("attributes are nested more than {} deep", depth - 1);
   const std::string_view word = text.word();
   Path path;
   if (word == "getattr" && text.take('(')) {
@@ -71,7 +70,7 @@ void NodeBuilder::parse_change(const Statement& s, Node& node) {
   const auto read = [&](std::string_view text) {
     PythonText operand(graph_, part_, text, PythonText::Style::fx);
     args.push_back(operand.argument());
-    if (!operand.at_end()) text_mistake("`{}` is no single value", text.substr(0, 40));
+    if (!operand.at_end()) text_mistake("`{}` is not a single value", text.substr(0, 40));
   };
   read(s.changed);
   if (!s.key.empty()) read(s.key);
@@ -129,7 +128,7 @@ void NodeBuilder::parse_named(PythonText& text, std::string_view expression, Nod
   } else if (text.take('(')) {
     call_with(node, word, text, std::nullopt);
   } else {
-    // A symbol, a constant, or a name that stands for nothing.
+    // A symbol, a constant, or an unknown name.
     text.rewind();
     const Argument left = text.argument();
     parse_infix(text, left, node);
@@ -147,13 +146,13 @@ void NodeBuilder::parse_attribute(PythonText& text, std::string_view expression,
   if (path.first != "self") {
     const NodeId base = graph_.find(part_, path.first);
     if (!base)
-      throw TextMistake{fmt::format("`{}` is no node before this one", path.first), path.first};
+      throw TextMistake{fmt::format("`{}` is not a node before this one", path.first), path.first};
     const std::array<Argument, 2> args{
         Argument::of_node(base),
         Argument::of_text(Argument::Kind::string, graph_.intern(path.rest))};
     call(node, "builtins.getattr", args);
   } else if (path.rest.empty()) {
-    text_mistake("`self` is no value");
+    text_mistake("`self` is not a value");
   } else if (text.take('(')) {
     call_with(node, fmt::format("call_module.{}", path.rest), text, std::nullopt);
   } else {
@@ -188,7 +187,7 @@ void NodeBuilder::call(Node& node, std::string_view target, std::span<const Argu
   node.args = graph_.make_children(Argument::Kind::list, args);
 }
 
-// The arguments up to the closing parenthesis, after `first` if there is one.
+// Reads the arguments up to the closing parenthesis; they follow `first` if there is one.
 void NodeBuilder::call_with(Node& node, std::string_view target, PythonText& text,
                             std::optional<Argument> first) {
   node.target = target_of(target);
@@ -203,7 +202,7 @@ void NodeBuilder::call_with(Node& node, std::string_view target, PythonText& tex
   node.args = graph_.make_children(Argument::Kind::list, args);
 }
 
-// A function as the text names it, under the name that captures use.
+// The operator that captures use for a function of this name in the text.
 OperatorId NodeBuilder::target_of(std::string_view name) {
   const auto found = targets_.find(name);
   if (found != targets_.end()) return found->second;
@@ -215,7 +214,7 @@ OperatorId NodeBuilder::target_of(std::string_view name) {
     target.erase(0, std::string_view("torch.ops.").size());
     if (target.starts_with("higher_order."))
       target.erase(0, std::string_view("higher_order.").size());
-    // A packet without its overload: which one torch takes is up to the arguments.
+    // A packet without its overload, which torch chooses by the arguments.
     if (std::count(target.begin(), target.end(), '.') == 1 && !known(target))
       for (const char* overload : {".default", ".Tensor"})
         if (known(target + overload)) {
@@ -226,7 +225,7 @@ OperatorId NodeBuilder::target_of(std::string_view name) {
   } else if (name.starts_with("operator.")) {
     target = fmt::format("_{}", name);
   } else if (!known(target) && !name.starts_with("call_")) {
-    // A function that torch knows nothing of is printed without dots: math_ceil, max.
+    // Functions outside torch are printed without dots: math_ceil, max.
     std::string dotted = target;
     if (dotted.starts_with("math_")) dotted[4] = '.';
     if (dotted.starts_with("_operator_")) dotted[9] = '.';

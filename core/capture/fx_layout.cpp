@@ -1,13 +1,14 @@
 // Computes the strides and the storage offset of an operator's output.
 //
 // Terms: the base is the tensor that an output is a view of, the operator's first tensor argument.
-// Steps: (1) an operator that is no view makes a dense tensor at offset 0; (2) a view's layout
-// follows from the base's by the operator's definition, one rule for each family below; (3) a view
-// whose rule is missing or whose arguments are symbolic is taken as dense, at an unknown offset.
-// Cost: the tensor's rank. Source: the definitions of the operators in torch's ATen/native
-// (TensorShape.cpp, and computeStride in TensorUtils.cpp for views).
-// Deviation: torch gives the output of a pointwise operator the order of its inputs' axes; here it
-// is dense in the order of its own. Both take the same bytes.
+// Steps: (1) an operator that does not return a view makes a dense tensor at offset 0; (2) the
+// layout of a view follows from the base's by the operator's definition, with one rule per family
+// below; (3) a view without a rule or with symbolic arguments is assumed dense, at an unknown
+// offset. Cost: the tensor's rank.
+//
+// Source: the definitions of the operators in torch's ATen/native (TensorShape.cpp, and
+// computeStride in TensorUtils.cpp for views). Deviation: torch gives the output of a pointwise
+// operator its inputs' order of axes; here it is row-major. Both take the same bytes.
 
 #include "core/capture/fx_layout.h"
 
@@ -37,12 +38,12 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, N>& nam
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// The name without its namespace: "view" of aten.view.
+// The name without its namespace: "view" for aten.view.
 std::string_view bare(std::string_view packet) {
   return packet.substr(packet.find('.') + 1);
 }
 
-// base + count * stride, where all three are numbers.
+// base + count * stride; nullopt unless all three are numbers.
 std::optional<Dim> advance(const std::optional<Dim>& base, std::int64_t count, Dim stride) {
   if (!base || base->expression || stride.expression) return std::nullopt;
   const auto step = checked_mul(count, stride.value);
@@ -115,16 +116,16 @@ LayoutDeriver::Base LayoutDeriver::base_of(const Node& node) const {
 }
 
 std::optional<std::int64_t> LayoutDeriver::integer(const Node& node, std::string_view name,
-                                                   std::int64_t otherwise) const {
+                                                   std::int64_t fallback) const {
   const Argument* argument = graph_.argument(node, name);
-  if (argument == nullptr || argument->kind == Argument::Kind::none) return otherwise;
+  if (argument == nullptr || argument->kind == Argument::Kind::none) return fallback;
   if (argument->kind != Argument::Kind::integer) return std::nullopt;
   return argument->integer;
 }
 
 std::optional<std::size_t> LayoutDeriver::axis(const Node& node, std::string_view name,
-                                               std::int64_t otherwise, std::size_t rank) const {
-  auto value = integer(node, name, otherwise);
+                                               std::int64_t fallback, std::size_t rank) const {
+  auto value = integer(node, name, fallback);
   const auto axes = static_cast<std::int64_t>(rank);
   if (!value || *value < -axes || *value >= axes) return std::nullopt;
   return static_cast<std::size_t>(*value < 0 ? *value + axes : *value);
@@ -149,7 +150,7 @@ LayoutDeriver::Derived LayoutDeriver::view(const Node& node, const Base& base, s
   if (is_one_of(packet, kSlice)) return sliced(node, base, output, packet);
   if (packet == "expand") return expanded(base, shape);
   if (packet == "squeeze") {
-    // The axes that are left keep their strides; those that go are of size 1.
+    // The remaining axes keep their strides; the removed ones have size 1.
     Layout layout{.stride = {}, .offset = base.offset};
     std::size_t left = 0;
     for (std::size_t i = 0; i < base.shape.size() && left < shape.size(); ++i) {
@@ -273,7 +274,7 @@ LayoutDeriver::Derived LayoutDeriver::expanded(const Base& base, std::span<const
   return layout;
 }
 
-// Axes of the base that lie dense behind one another count as one; the new axes must divide them.
+// Adjacent dense axes of the base are merged; the new axes must divide the merged ones.
 LayoutDeriver::Derived LayoutDeriver::reshaped(const Base& base, std::span<const Dim> shape) {
   if (std::equal(shape.begin(), shape.end(), base.shape.begin(), base.shape.end()))
     return Layout{.stride = copy(base.stride), .offset = base.offset};
@@ -304,7 +305,7 @@ LayoutDeriver::Derived LayoutDeriver::reshaped(const Base& base, std::span<const
   return at == 0 ? Derived(std::move(layout)) : std::nullopt;
 }
 
-// The same bytes as elements of another type.
+// Reads the same bytes as elements of another type.
 LayoutDeriver::Derived LayoutDeriver::reinterpreted(const Base& base, std::string_view packet,
                                                     DType dtype) {
   const std::int64_t from = item_size(base.tensor->dtype), to = item_size(dtype);

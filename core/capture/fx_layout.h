@@ -1,6 +1,7 @@
 #pragma once
 
-// Strides and offsets that a text does not give. Private to core/capture/fx_*.cpp.
+// Derives the strides and storage offsets that a text does not give, in elements. Private to
+// core/capture/fx_*.cpp.
 
 #include <optional>
 #include <span>
@@ -12,23 +13,23 @@ namespace jointer::fx {
 
 struct Layout {
   std::vector<Dim> stride;
-  std::optional<Dim> offset;  // none where it cannot be told
+  std::optional<Dim> offset;  // nullopt if unknown
   bool is_exact = true;       // false: the strides are a guess, those of a dense tensor
 };
 
-// What an operator's output looks like in its storage: a view follows from the layout of the tensor
-// it is a view of and from the operator's arguments, anything else is dense from offset 0.
+// Derives how an operator's output lies in its storage. The layout of a view follows from the
+// layout of its base and the operator's arguments; any other output is dense, from offset 0.
 class LayoutDeriver {
  public:
   LayoutDeriver(Graph& graph, PartId part) : graph_(graph), part_(part) {}
 
-  // `node` has its target, args and kwargs but need not be in the graph. `output` counts the
-  // tensors that an operator returns; `shape` and `dtype` are that tensor's.
+  // `node` has its target, args and kwargs but need not be in the graph. `output` is an index into
+  // the tensors that the operator returns; `shape` and `dtype` are those of that tensor.
   Layout derive(const Node& node, std::size_t output, std::span<const Dim> shape, DType dtype);
 
-  // Row-major strides; symbolic where a size is.
+  // Row-major strides; symbolic if a size is.
   std::vector<Dim> dense(std::span<const Dim> shape);
-  // Bytes of a storage that holds this tensor and no more.
+  // Bytes of the smallest storage that holds this tensor.
   Dim storage_bytes(std::span<const Dim> shape, std::span<const Dim> stride, Dim offset,
                     DType dtype);
 
@@ -49,12 +50,12 @@ class LayoutDeriver {
   Derived reshaped(const Base& base, std::span<const Dim> shape);
   Derived reinterpreted(const Base& base, std::string_view packet, DType dtype);
 
-  // The argument as a number; `otherwise` where it is not given or None; none where it is symbolic.
+  // The argument as a number; the default if it is missing or None; nullopt if it is symbolic.
   [[nodiscard]] std::optional<std::int64_t> integer(const Node& node, std::string_view name,
-                                                    std::int64_t otherwise) const;
-  // The argument as an axis of a tensor of `rank` axes, counted from the end if negative.
+                                                    std::int64_t fallback) const;
+  // The argument as an axis of a tensor with `rank` axes; negative axes count from the end.
   [[nodiscard]] std::optional<std::size_t> axis(const Node& node, std::string_view name,
-                                                std::int64_t otherwise, std::size_t rank) const;
+                                                std::int64_t fallback, std::size_t rank) const;
   std::optional<Dim> multiply(Dim a, Dim b);
 
   Graph& graph_;

@@ -40,8 +40,7 @@ std::size_t LineReader::statement_end(std::size_t begin) {
     switch (c) {
       case '\n':
         ++number_;
-        // A text does not go on over a line's end: one that is not closed is the parser's to
-        // report.
+        // A string ends with its line; the parser reports one that is not closed.
         quote = 0;
         if (depth <= 0) return at + 1;
         break;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The lines of a Python text as its parser sees them. Private to core/capture/fx_*.cpp.
+// Splits Python text into statements and comments. Private to core/capture/fx_*.cpp.
 
 #include <cstddef>
 #include <string>
@@ -8,22 +8,22 @@
 
 namespace jointer::fx {
 
-// One statement, or one comment that stands alone.
+// One statement, or one comment that is not at the end of a statement.
 struct Line {
-  std::string_view text;   // from its first to its last character, newlines and comments included
-  std::size_t number = 0;  // of its first line in the file, from 1
-  std::size_t indent = 0;  // blanks before it
+  std::string_view text;   // from first to last character, including newlines and comments
+  std::size_t number = 0;  // of the first line in the file, from 1
+  std::size_t indent = 0;  // number of blanks before it
   [[nodiscard]] bool is_comment() const { return text.starts_with('#'); }
 };
 
-// Cuts a text into statements: a line goes on where a bracket is open. Empty lines are passed over,
-// and so are texts between triple quotes. One pass; the views point into `text`.
+// Splits a text into statements in one pass. A statement continues on the next line while a bracket
+// is open. Empty lines and triple-quoted strings are skipped. The views point into `text`.
 class LineReader {
  public:
   explicit LineReader(std::string_view text, std::size_t first_number = 1)
       : text_(text), number_(first_number) {}
 
-  // False at the end.
+  // Returns false at the end of the text.
   bool next(Line& line);
 
  private:
@@ -35,13 +35,13 @@ class LineReader {
   std::size_t number_;
 };
 
-// The text without terminal colours (ESC [ ... m). Line breaks stay where they are.
+// The text without terminal colours (ESC [ ... m); line breaks are kept.
 std::string without_colours(std::string_view text);
 inline bool has_colours(std::string_view text) {
   return text.find("\x1b[") != std::string_view::npos;
 }
 
-// Whether the statement starts with the keyword.
+// True if the statement starts with the keyword.
 bool starts_with_word(std::string_view text, std::string_view word);
 
 }  // namespace jointer::fx

@@ -10,7 +10,7 @@
 namespace jointer::fx {
 namespace {
 
-constexpr int kMostDepth = 64;
+constexpr int kMaxDepth = 64;
 
 std::string_view trim(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
@@ -25,7 +25,8 @@ bool is_device(std::string_view text) {
          index.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// A number, a constant, a symbolic size or the `repr` of an object: what stands as it is in code.
+// True for a number, a constant, a symbolic size or the `repr` of an object, which code writes the
+// same way.
 bool is_plain_code(std::string_view text) {
   if (text == "None" || text == "True" || text == "False" || text == "inf" || text == "-inf" ||
       text == "nan")
@@ -34,14 +35,14 @@ bool is_plain_code(std::string_view text) {
     return true;
   const auto digit = text.find_first_of("0123456789");
   if (digit == std::string_view::npos) return false;
-  // Digits, symbols (s0, u12) and what joins them.
+  // Digits, symbols (s0, u12) and operators.
   return std::all_of(text.begin(), text.end(), [](char c) {
     return std::isdigit(static_cast<unsigned char>(c)) != 0 ||
            std::string_view("suzfej+-*/%.() ").find(c) != std::string_view::npos;
   });
 }
 
-// Letters and digits, and what else is given; at least one.
+// True if the text is not empty and has only letters, digits and the characters of `more`.
 bool is_word(std::string_view text, std::string_view more) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
@@ -58,15 +59,15 @@ std::string quoted(std::string_view text) {
   return result + "'";
 }
 
-// `(%a, [4, 2], sum)` with types from a schema.
+// Reads arguments such as `(%a, [4, 2], sum)`, with types from a schema.
 class Arguments {
  public:
   explicit Arguments(std::string_view text) : text_(text) {}
 
-  // Everything between the brackets that open here, each with the type that `type_of` gives.
+  // The elements between the brackets that open here, each with the type that `type_of` gives.
   template <class TypeOf>
   std::vector<std::string> list(char open, char close, TypeOf type_of, int depth) {
-    if (depth > kMostDepth) text_mistake("nested more than {} deep", kMostDepth);
+    if (depth > kMaxDepth) text_mistake("nested more than {} deep", kMaxDepth);
     std::vector<std::string> elements;
     expect(open);
     while (!take(close)) {
@@ -79,7 +80,7 @@ class Arguments {
     return elements;
   }
 
-  // `{device: cpu}` as `device = device('cpu')` each.
+  // Converts `{device: cpu}` to `device = device('cpu')`, one text per pair.
   std::vector<std::string> keywords(const OperatorInfo& op) {
     std::vector<std::string> pairs;
     expect('{');
@@ -137,7 +138,7 @@ class Arguments {
     }
     if (open == '{') return dictionary(depth);
     const std::string_view text = until(",)]}");
-    // `Any` is a process group: its name, unless a node gives the group itself.
+    // `Any` is a process group: a name, unless a node gives the group itself.
     const bool is_text = type.starts_with("str") || type.starts_with("Any");
     if (text == "None") return "None";
     if (is_text) return quoted(text);
@@ -147,7 +148,7 @@ class Arguments {
   }
 
   std::string dictionary(int depth) {
-    if (depth > kMostDepth) text_mistake("nested more than {} deep", kMostDepth);
+    if (depth > kMaxDepth) text_mistake("nested more than {} deep", kMaxDepth);
     std::vector<std::string> pairs;
     expect('{');
     while (!take('}')) {
@@ -163,7 +164,7 @@ class Arguments {
   std::size_t at_ = 0;
 };
 
-// The operator whose schema gives the arguments' types.
+// The operator whose schema has the types of the arguments.
 OperatorInfo schema_of(std::string_view target) {
   if (target.starts_with("torch.ops.")) target.remove_prefix(10);
   return describe_operator(target);
@@ -190,7 +191,7 @@ class ListingTaker {
  private:
   // %NAME : TYPE [num_users=N] = OP[target=TARGET](args = (...), kwargs = {...})
   void node(std::string_view text) {
-    if (!text.starts_with('%')) text_mistake("`{}` is no node of a listing", text.substr(0, 40));
+    if (!text.starts_with('%')) text_mistake("`{}` is not a node of a listing", text.substr(0, 40));
     const std::string_view name = text.substr(1, text.find_first_of(" :") - 1);
     const auto equals = text.find(" = ");
     const auto open = text.find("[target=", equals);
@@ -201,13 +202,13 @@ class ListingTaker {
       const auto end = text.find('"', quote + 1);
       if (end < equals) type = text.substr(quote + 1, end - quote - 1);
     }
-    if (!is_word(name, "_")) text_mistake("`{}` is no name of a node", name.substr(0, 40));
+    if (!is_word(name, "_")) text_mistake("`{}` is not a node name", name.substr(0, 40));
     const std::string_view op = trim(text.substr(equals + 3, open - equals - 3));
     Arguments rest(text.substr(open + std::string_view("[target=").size()));
     const std::string_view target = rest.until("]");
     rest.expect(']');
     if (!is_word(target, "_.*"))
-      text_mistake("node {}: `{}` is no target", name, target.substr(0, 40));
+      text_mistake("node {}: `{}` is not a target", name, target.substr(0, 40));
     if (op == "placeholder") {
       body_.placeholders.push_back(
           {.name = name, .target = target, .type = type, .desc = {}, .number = number_});

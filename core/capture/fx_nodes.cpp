@@ -33,7 +33,7 @@ void NodeBuilder::put(const Node& node, std::string_view name) {
   graph_.add_node(node);
 }
 
-// A name that is read before it is made gets a message that says so.
+// Throws the mistake with the node's name; for a value that is read too early, with its line.
 void NodeBuilder::explain(const TextMistake& mistake) const {
   const auto maker = body_.makers.find(mistake.unknown_name);
   if (mistake.unknown_name.empty() || maker == body_.makers.end()) {
@@ -43,7 +43,7 @@ void NodeBuilder::explain(const TextMistake& mistake) const {
   if (mistake.unknown_name == current_)
     text_mistake("node {} reads itself: the graph is cyclic", current_);
   text_mistake(
-      "node {} reads {}, which is made later, in line {}: the graph is cyclic or out of order",
+      "node {} reads {}, which is defined later, in line {}: the graph is cyclic or out of order",
       current_, mistake.unknown_name, body_.statements[maker->second].number);
 }
 
@@ -110,7 +110,7 @@ void NodeBuilder::output() {
     Node node;
     node.part = part_;
     node.kind = NodeKind::output;
-    // Where a value is called `output`, FX counts on; the text does not say how far.
+    // If a value is called `output`, FX numbers the output node; the text does not say how.
     std::string name = "output";
     for (int i = 1; body_.makers.contains(name); ++i) name = fmt::format("output_{}", i);
     node.name = graph_.intern(name);
@@ -124,7 +124,7 @@ void NodeBuilder::output() {
   }
 }
 
-// `[add,  # PlainAOTOutput(idx=0)`, a line each.
+// Reads `[add,  # PlainAOTOutput(idx=0)`, one element per line.
 Argument NodeBuilder::output_elements(PythonText& text, std::string& descriptors) {
   const char open = text.peek();
   if (open != '[' && open != '(') return text.argument();
@@ -155,7 +155,7 @@ const NodeBuilder::Place& NodeBuilder::place_of(std::size_t comment) {
   place.emplace();
   place->comment = parse_comment(body_.comments[comment]);
   const Comment& c = place->comment;
-  // A person's comment says nothing: what stood before it holds on.
+  // A comment that torch did not write: the one above it still applies.
   if (!c.is_known && comment > 0 && places_[comment - 1]) return *(place = places_[comment - 1]);
   if (!c.stack.empty()) {
     const auto [known, is_new] = stacks_.try_emplace(c.stack);
@@ -188,16 +188,16 @@ void NodeBuilder::add_facts() {
   if (!stacks_.empty())
     graph_.add_fact(
         Fact::Kind::derived,
-        "the text has the innermost line of each stack trace alone, and no module stacks");
+        "the text has only the innermost line of each stack trace, and no module stacks");
   if (python_calls_ > 0)
     graph_.add_fact(Fact::Kind::warning,
-                    fmt::format("{} calls are Python functions and methods, as before ATen: what "
-                                "they compute and alias is not known in full",
+                    fmt::format("{} calls are Python functions and methods, not ATen operators: "
+                                "what they compute and alias is only partly known",
                                 python_calls_));
   if (assumed_overloads_ > 0)
     graph_.add_fact(Fact::Kind::derived,
-                    fmt::format("{} operators have no overload in the text: `default`, else "
-                                "`Tensor`, is taken",
+                    fmt::format("{} operators have no overload in the text: `default` is assumed, "
+                                "or `Tensor` if there is no `default`",
                                 assumed_overloads_));
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Statements become nodes. Private to core/capture/fx_*.cpp.
+// Builds nodes from statements. Private to core/capture/fx_*.cpp.
 
 #include <optional>
 #include <string_view>
@@ -27,11 +27,11 @@ class NodeBuilder {
   void run();
   // The line being read, for messages.
   [[nodiscard]] std::size_t number() const { return number_; }
-  // Says in the graph's facts what the text lacks.
+  // Reports in the graph's facts what the text lacks.
   void add_facts();
 
  private:
-  struct Place {  // of the nodes under one comment
+  struct Place {  // shared by the nodes below one comment
     StackId stack;
     StringId custom, partitioner_tag;
     Comment comment;

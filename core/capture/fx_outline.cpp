@@ -67,7 +67,7 @@ class Outliner {
 
   std::vector<GraphText> graphs_;
   std::vector<OpenClass> classes_;
-  std::size_t current_ = kNoParent;  // whose body is being read; none in other functions
+  std::size_t current_ = kNoParent;  // the graph being read; kNoParent in other functions
   std::size_t body_indent_ = kNone;  // of the `def` or `graph` line whose body is being read
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which graphs a text holds, and which lines belong to each. Private to core/capture/fx_*.cpp.
+// Finds the graphs in a text and the lines of each. Private to core/capture/fx_*.cpp.
 
 #include <cstddef>
 #include <string_view>
@@ -13,15 +13,15 @@ namespace jointer::fx {
 constexpr std::size_t kNoParent = static_cast<std::size_t>(-1);
 
 struct GraphText {
-  std::string_view name;           // of its class; empty where there is none
+  std::string_view name;           // of its class; empty if it has none
   bool is_listing = false;         // str(graph) instead of Python code
   std::size_t parent = kNoParent;  // the graph whose class encloses this one's
   Line head;                       // `def forward(...)` or `graph():`
   std::vector<Line> body;
 };
 
-// Every `forward` (by its class, or by itself) and every listing, in the order of their first
-// lines. Other functions and classes are passed over.
+// Every `forward`, inside a class or not, and every listing, ordered by first line. Other functions
+// and classes are skipped.
 std::vector<GraphText> outline(std::string_view text, std::size_t first_number);
 
 }  // namespace jointer::fx

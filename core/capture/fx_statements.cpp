@@ -13,7 +13,7 @@ bool is_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// Walks over a statement without giving it a meaning.
+// Scans a statement without interpreting it.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : text_(text) {}
@@ -50,7 +50,7 @@ class Cursor {
     while (at_ < text_.size() && is_name(text_[at_])) ++at_;
     return text_.substr(begin, at_ - begin);
   }
-  // Up to one of `ends` outside brackets and quotes, which is left.
+  // The text up to one of `ends` outside brackets and quotes; the end itself is not consumed.
   std::string_view until(std::string_view ends) {
     peek();
     const std::size_t begin = at_;
@@ -70,7 +70,7 @@ class Cursor {
     at_ = std::min(at_, text_.size());
     return trim(text_.substr(begin, at_ - begin));
   }
-  // `"f32[8]"` gives what is between the quotes; an annotation without quotes says nothing here.
+  // The text between the quotes of `"f32[8]"`; empty for an annotation without quotes.
   std::string_view type(std::string_view ends) {
     if (peek() != '"') {
       until(ends);
@@ -97,7 +97,7 @@ class Cursor {
   std::size_t at_ = 0;
 };
 
-// `x += y` and its kin, by the name of their operator.
+// The operators of `x += y` and the like.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kInplace{{
     {"+=", "iadd"},
     {"-=", "isub"},
@@ -172,7 +172,8 @@ class Taker {
     if (line.text == "pass") return;
     Cursor cursor(line.text);
     const std::string_view name = cursor.name();
-    if (name.empty()) text_mistake("`{}` is no statement of an FX graph", line.text.substr(0, 40));
+    if (name.empty())
+      text_mistake("`{}` is not a statement of an FX graph", line.text.substr(0, 40));
     if (cursor.take(':')) {
       const std::string_view type = cursor.type("=;");
       if (!cursor.take('=')) {
@@ -199,18 +200,18 @@ class Taker {
 
   void assign(std::string_view name, Cursor& cursor) {
     const std::string_view expression = cursor.rest();
-    // A boxed `forward` takes its arguments out of a list.
+    // A boxed `forward` unpacks its arguments from a list.
     if (expression.starts_with("iter(args_list)")) {
       body_.placeholders.clear();
     } else if (expression.starts_with("next(args_iter)")) {
       body_.placeholders.push_back(
           {.name = name, .target = name, .type = {}, .desc = {}, .number = number_});
-    } else if (!name.starts_with("_rf")) {  // what the profiler records
+    } else if (!name.starts_with("_rf")) {  // not a range that the profiler records
       add({.name = name, .type = {}, .expression = expression});
     }
   }
 
-  // `a: "f32[8]"; b: "f32[8]"; `: types of placeholders that come by tree_flatten_spec.
+  // `a: "f32[8]"; b: "f32[8]"; `: types of placeholders that tree_flatten_spec unpacks.
   void declarations(std::string_view name, std::string_view type, Cursor& cursor) {
     for (;;) {
       cursor.peek();
@@ -226,7 +227,7 @@ class Taker {
     if (cursor.peek() != '\0') text_mistake("unexpected text after the type of {}", name);
   }
 
-  // `a, b, = fx_pytree.tree_flatten_spec(...)`: the placeholders, where `forward` takes trees.
+  // `a, b, = fx_pytree.tree_flatten_spec(...)`: the placeholders, if `forward` takes pytrees.
   void flatten(std::string_view first, Cursor& cursor) {
     std::vector<std::string_view> names{first};
     while (cursor.take(',')) {
@@ -239,7 +240,7 @@ class Taker {
     if (expression.starts_with("pytree.tree_leaves")) return;
     if (!expression.starts_with("fx_pytree.tree_flatten_spec") &&
         !expression.starts_with("self._in_shuffle_graph"))
-      text_mistake("several names get a value; only tree_flatten_spec does that in an FX graph");
+      text_mistake("several names are assigned; only tree_flatten_spec does that in an FX graph");
     body_.placeholders.clear();
     for (const std::string_view name : names)
       body_.placeholders.push_back(
@@ -249,13 +250,13 @@ class Taker {
   // `x += y;  iadd: "f32[8]" = x`
   void change(std::string_view changed, Cursor& cursor, const Line& line) {
     for (const auto& [token, op] : kInplace) {
-      // `**=` and `//=` start like `*=` and `/=`; none is a prefix of another with its `=`.
+      // `**=` and `//=` start like `*=` and `/=`; with the `=`, none is a prefix of another.
       if (!cursor.take(token)) continue;
       const std::string_view value = cursor.until(";");
       add_change(op, changed, value, cursor);
       return;
     }
-    text_mistake("`{}` is no statement of an FX graph", line.text.substr(0, 40));
+    text_mistake("`{}` is not a statement of an FX graph", line.text.substr(0, 40));
   }
 
   // `x[i] = v;  setitem = x`

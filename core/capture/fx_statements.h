@@ -1,7 +1,7 @@
 #pragma once
 
-// The statements of one `forward`, taken apart but not yet understood: what each makes, of what
-// type, by which expression. Private to core/capture/fx_*.cpp.
+// Splits the statements of one `forward` into name, type and expression, without interpreting them.
+// Private to core/capture/fx_*.cpp.
 
 #include <cstddef>
 #include <deque>
@@ -16,7 +16,7 @@ namespace jointer::fx {
 
 struct Placeholder {
   std::string_view name, target;
-  std::string_view type;  // empty where the text has none
+  std::string_view type;  // empty if the text has none
   std::string_view desc;  // `PlainAOTInput(idx=0)`, or empty
   std::size_t number = 0;
 };
@@ -24,14 +24,14 @@ struct Placeholder {
 // `name: "type" = expression;  ...`
 struct Statement {
   std::string_view name, type, expression;
-  // `x += y;  iadd = x` changes x by y: the operator's name without its module, and what is
-  // changed. An assignment to an element has its key too.
+  // For an in-place change, `x += y;  iadd = x`: the operator's name without its module, and the
+  // name of what is changed. An assignment to an element also has the element's key.
   std::string_view inplace, changed, key;
   std::size_t number = 0;
   std::size_t comment = 0;  // in Body::comments
 };
 
-// One element that the text reads of a tuple: `getitem_1: "type" = split[1]`.
+// One element of a tuple that the text reads: `getitem_1: "type" = split[1]`.
 struct Element {
   std::string_view key;  // as written: `1`, `'output_ptr'`
   std::string_view name, type;
@@ -40,18 +40,18 @@ struct Element {
 struct Body {
   std::vector<Placeholder> placeholders;
   std::vector<Statement> statements;
-  // Comments that stand above statements; the first is empty: nothing stood above.
+  // Comments above statements. The first is empty, for statements without a comment above them.
   std::vector<std::string_view> comments;
   Line output;  // the return statement; its text is empty if there is none
   std::unordered_map<std::string_view, std::size_t> makers;             // name -> its statement
   std::unordered_map<std::string_view, std::vector<Element>> elements;  // by the tuple's name
-  std::deque<std::string> owned;  // texts that stand nowhere in the file
+  std::deque<std::string> owned;  // texts that do not occur in the file
 };
 
 // Fills `makers` and `elements` from the statements.
 void index_statements(Body& body);
 
-// Throws TextMistake; `number` is then the line it is about.
+// Splits the body of a graph. Throws TextMistake; `number` is then the line of the mistake.
 Body take_apart(const GraphText& graph, std::size_t& number);
 
 }  // namespace jointer::fx

@@ -12,9 +12,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kMostDepth = 16;
+constexpr int kMaxDepth = 16;
 
-// Storages of a subgraph come after those of the graph around it.
+// Renumbers the storages of a subgraph to follow those of the enclosing graph.
 void shift_storages(Json& json, std::size_t by) {
   if (json.is_object()) {
     if (json.contains("storage") && json.contains("shape") && json["storage"].is_number_unsigned())
@@ -27,7 +27,7 @@ void shift_storages(Json& json, std::size_t by) {
 
 Json constants_of(Graph& graph, PartId part, const std::vector<GraphText>& graphs,
                   std::size_t owner, std::size_t first_storage, std::size_t& number, int depth) {
-  if (depth > kMostDepth) text_mistake("classes are nested more than {} deep", kMostDepth);
+  if (depth > kMaxDepth) text_mistake("classes are nested more than {} deep", kMaxDepth);
   const Progress silent;
   Json constants = Json::object();
   for (std::size_t i = owner + 1; i < graphs.size(); ++i) {
@@ -49,7 +49,7 @@ Json constants_of(Graph& graph, PartId part, const std::vector<GraphText>& graph
       text_mistake("class {}: {}", graphs[i].name, done.error().message);
     Json document = Json::parse(write_native(inner));
     Json& nodes = document["nodes"];
-    for (Json& node : nodes) node.erase("stack");  // into a table that is not written
+    for (Json& node : nodes) node.erase("stack");  // index into a table that is not written
     shift_storages(nodes, graph.storage_count() - first_storage);
     for (std::size_t s = 0; s < inner.storage_count(); ++s)
       graph.add_storage(part, {.value = inner.storage(StorageId(s)).bytes.value, .expression = {}});

@@ -1,7 +1,6 @@
 #pragma once
 
-// Classes inside a class: the subgraphs of higher-order operators. Private to
-// core/capture/fx_*.cpp.
+// Reads nested classes: the subgraphs of higher-order operators. Private to core/capture/fx_*.cpp.
 
 #include <cstddef>
 #include <vector>
@@ -11,9 +10,9 @@
 
 namespace jointer::fx {
 
-// Puts the graphs whose class stands in that of `graphs[owner]` into the part's `constants`, as
-// captures have them: nodes of their own, storages in the table of the part, which starts at
-// `first_storage`. Throws TextMistake about line `number`.
+// Adds the graphs whose class is nested in that of `graphs[owner]` to the part's `constants`, in
+// the form that captures use: each has its own nodes, and storages in the part's table, which
+// starts at `first_storage`. Throws TextMistake; `number` is then the line of the mistake.
 void add_subgraphs(Graph& graph, PartId part, const std::vector<GraphText>& graphs,
                    std::size_t owner, std::size_t first_storage, std::size_t& number);
 

@@ -1,7 +1,7 @@
-// Reads text in three steps: the outline finds the classes and their lines, take_apart cuts each
-// line into name, type and expression, NodeBuilder gives them a meaning. The steps are apart
-// because a tuple's type follows from statements that come after it. Cost: linear in the bytes; 2.1
-// MB (11,000 nodes) take about 0.05 s.
+// Reads text in three steps: the outline finds the classes and their lines, take_apart splits each
+// statement into name, type and expression, NodeBuilder interprets them. The steps are separate
+// because the type of a tuple follows from later statements. Cost: linear in the bytes; 2.1 MB
+// (11,000 nodes) take about 0.05 s.
 
 #include "core/capture/fx_text.h"
 
@@ -20,7 +20,7 @@ using fx::Body;
 using fx::GraphText;
 using fx::kNoParent;
 
-// Commas between the elements of the returned list, and what follows the last.
+// The number of elements in the returned list, counted by commas.
 std::size_t output_count(std::string_view text) {
   std::size_t count = 0;
   int depth = 0;
@@ -44,8 +44,9 @@ std::size_t output_count(std::string_view text) {
   return count + (element ? 1 : 0);
 }
 
-// What AOTAutograd's names of placeholders say. A joint graph takes all primals and returns a
-// gradient for each after its forward outputs; a backward takes some of them, and saved tensors.
+// Guesses the kind from AOTAutograd's names of placeholders. A joint graph takes all primals and
+// returns a gradient for each after its forward outputs; a backward takes some of the primals, and
+// saved tensors.
 CaptureKind guess_kind(const Body& body) {
   std::size_t primals = 0, tangents = 0, others = 0, largest = 0;
   for (const fx::Placeholder& p : body.placeholders) {
@@ -76,12 +77,12 @@ std::string place(const FxText& source, std::size_t number) {
   return fmt::format("{}: line {}", source.file, number);
 }
 
-// Runs `read` on the outline; turns what it throws into an Error with the line.
+// Runs `read` on the outline and converts exceptions to an Error with the line.
 template <class T, class Read>
 Result<T> guarded(const FxText& source, Read read) {
   std::size_t number = source.first_number;
   if (!simdjson::validate_utf8(source.text.data(), source.text.size()))
-    return input_error("{}: it is not text in UTF-8; is it damaged, or of another format?",
+    return input_error("{}: it is not UTF-8 text; is it damaged, or of another format?",
                        source.file);
   try {
     std::string plain;
@@ -147,8 +148,8 @@ Result<PartId> append_fx_text(Graph& graph, const FxText& source, const FxTextOp
                  .name = true, .groups = true, .storages = true, .modules = true, .stacks = true}});
         if (!options.kind)
           graph.add_fact(Fact::Kind::derived,
-                         fmt::format("the text does not say what kind of graph it is: by the names "
-                                     "of its placeholders and its comments it is taken as {}",
+                         fmt::format("the text does not say what kind of graph it is: the names of "
+                                     "its placeholders and its comments suggest {}",
                                      to_string(graph.part(part).kind)));
         const std::size_t first_storage = graph.storage_count();
         fx::NodeBuilder builder(graph, part, body, options.progress);

@@ -1,8 +1,8 @@
 #pragma once
 
-// Reads FX graphs from text: what `GraphModule.print_readable()` prints in any of its forms, a
-// module's generated code, and the listing `print(graph)`. What the text lacks is derived and said
-// in Graph::facts.
+// Reads FX graphs from text: the output of `GraphModule.print_readable()` in any of its forms, a
+// module's generated code, and the listing `print(graph)`. Derives what the text lacks and reports
+// it in Graph::facts.
 
 #include <cstddef>
 #include <optional>
@@ -16,10 +16,10 @@
 
 namespace jointer {
 
-// Whether the bytes hold an FX graph as text.
+// True if the bytes hold an FX graph as text.
 bool is_fx_text(std::string_view bytes);
 
-// A text, and what is known about it from elsewhere.
+// A text and where it comes from.
 struct FxText {
   std::string_view file;  // for messages
   std::string_view text;
@@ -27,23 +27,23 @@ struct FxText {
 };
 
 struct FxTextEntry {
-  std::string name;  // of the class, may be empty
+  std::string name;  // of the class; may be empty
   CaptureKind kind = CaptureKind::forward;
   std::size_t nodes = 0;
 };
 
-// The graphs that are not part of another. Error (input): a text that is no graph.
+// The graphs that are not nested in another. Error (input): the text holds no graph.
 Result<std::vector<FxTextEntry>> list_fx_text(const FxText& source);
 
 struct FxTextOptions {
-  std::size_t index = 0;            // of list_fx_text
+  std::size_t index = 0;            // in the result of list_fx_text
   std::optional<CaptureKind> kind;  // guessed from the placeholders' names if not given
   std::string name;                 // of the part
   Progress progress;
 };
 
-// Adds one graph as a new part; `complete` comes after. Error (input): the file, the line and what
-// is wrong.
+// Adds one graph as a new part. Call `complete` afterwards. Error (input): the file, the line and
+// what is wrong there.
 Result<PartId> append_fx_text(Graph& graph, const FxText& source, const FxTextOptions& options);
 
 }  // namespace jointer

@@ -9,10 +9,10 @@
 namespace jointer::fx {
 namespace {
 
-constexpr int kMostDepth = 8;                // of tuples in tuples
-constexpr std::size_t kMostElements = 4096;  // of a tuple: real ones have up to a few hundred
+constexpr int kMaxDepth = 8;                // of tuples in tuples
+constexpr std::size_t kMaxElements = 4096;  // of a tuple: real ones have up to a few hundred
 
-// The first device that an argument names: the likeliest one for tensors whose device is not given.
+// The first device that an argument names: the best guess for tensors without a device.
 std::string named_device(const Body& body) {
   static constexpr std::string_view kType = "device(type='", kIndex = ", index=";
   for (const Statement& s : body.statements) {
@@ -57,7 +57,7 @@ Value ValueBuilder::build(const Node& node, std::string_view name, std::string_v
     ++counts_.unknown_inputs;
   } else if (node.kind == NodeKind::call) {
     const OperatorInfo& op = graph_.op(node);
-    // What returns nothing has no type to miss.
+    // A call that returns nothing needs no type.
     if (!op.has_schema || !op.returns.empty()) ++counts_.unknown_calls;
   }
   return value;
@@ -76,12 +76,12 @@ Value ValueBuilder::from_type(const Node& node, std::string_view type, std::size
     text.expect('(');
   }
   const TensorText tensor = text.tensor_type();
-  if (!is_subclass && !text.at_end()) text_mistake("`{}` is no type that is known", type);
+  if (!is_subclass && !text.at_end()) text_mistake("unknown type `{}`", type);
   return Value::of_tensor(add_tensor(node, tensor, output));
 }
 
 Value ValueBuilder::from_symbol(std::string_view text) {
-  // A symbol that torch has found to be a number is one.
+  // A symbol that torch has specialized to a constant.
   if (text == "True" || text == "False")
     return Value::of_text(Value::Kind::constant, graph_.intern(text == "True" ? "true" : "false"));
   const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
@@ -97,7 +97,7 @@ Value ValueBuilder::from_symbol(std::string_view text) {
 
 Value ValueBuilder::from_elements(const Node& node, std::string_view name, int depth) {
   const auto found = body_.elements.find(name);
-  if (found == body_.elements.end() || depth > kMostDepth) return {};
+  if (found == body_.elements.end() || depth > kMaxDepth) return {};
   const std::vector<Element>& elements = found->second;
   const bool is_dict = is_quoted(elements.front().key);
 
@@ -110,15 +110,15 @@ Value ValueBuilder::from_elements(const Node& node, std::string_view name, int d
       continue;
     }
     const auto index = number_of<std::size_t>(element.key);
-    if (!index || *index >= kMostElements) return {};  // a slice or an index into a tensor
+    if (!index || *index >= kMaxElements) return {};  // a slice or an index into a tensor
     if (slots.size() <= *index) slots.resize(*index + 1, nullptr);
     if (slots[*index] == nullptr || slots[*index]->type.empty()) slots[*index] = &element;
   }
-  // The schema says how many there are, but for lists.
+  // The schema has the number of elements, except for lists.
   const OperatorInfo& op = graph_.op(node);
   if (depth == 0 && !is_dict && op.returns.size() > slots.size())
     slots.resize(op.returns.size(), nullptr);
-  if (slots.size() > kMostElements) return {};
+  if (slots.size() > kMaxElements) return {};
 
   std::vector<Value> values;
   std::size_t unknown = 0;
@@ -141,7 +141,7 @@ Value ValueBuilder::from_elements(const Node& node, std::string_view name, int d
   return graph_.make_children(is_dict ? Value::Kind::dict : Value::Kind::list, values);
 }
 
-// What a getitem takes out of a tuple; none if it is not known.
+// The element of a tuple that a getitem returns; Kind::none if it is unknown.
 Value ValueBuilder::element_of(const Node& node) const {
   const auto arguments = graph_.args(node);
   if (arguments.size() != 2 || arguments[0].kind != Argument::Kind::node) return {};
@@ -158,7 +158,7 @@ Value ValueBuilder::element_of(const Node& node) const {
 }
 
 const Node& ValueBuilder::with_schema(const Node& node, Node& twin) {
-  // Views by any argument; `to` and `contiguous` are left out, which copy as often as not.
+  // Views for any arguments. Not `to` and `contiguous`, which often copy.
   static constexpr std::array<std::string_view, 16> kViews{
       "view",   "reshape", "transpose", "permute", "t",     "expand", "unsqueeze", "squeeze",
       "detach", "flatten", "select",    "narrow",  "split", "chunk",  "unbind",    "alias"};
@@ -183,7 +183,7 @@ const Node& ValueBuilder::with_schema(const Node& node, Node& twin) {
   return twin;
 }
 
-// Where the type names no device: the one that the call names, else that of its first tensor.
+// The device if the type names none: the one that the call names, else that of its first tensor.
 std::string_view ValueBuilder::device_for(const Node& node) {
   ++counts_.without_device;
   if (node.kind != NodeKind::call) return default_device_;
@@ -199,7 +199,7 @@ std::string_view ValueBuilder::device_for(const Node& node) {
   return default_device_;
 }
 
-// A getitem returns the very tensor that the tuple holds.
+// A getitem returns the tensor that the tuple holds: same storage, same layout.
 TensorId ValueBuilder::add_like(const Tensor& source, const TensorText& type) {
   Tensor tensor = source;
   const auto known = graph_.stride(source);
@@ -253,30 +253,30 @@ void ValueBuilder::add_facts() {
   const auto derived = [&](std::size_t count, std::string text) {
     if (count > 0) graph_.add_fact(Fact::Kind::derived, std::move(text));
   };
-  derived(1, fmt::format("storages are not in the text: operators' schemas say that {} tensors "
-                         "share another's, every other tensor has its own",
+  derived(1, fmt::format("storages are not in the text: by the operators' schemas {} tensors share "
+                         "the storage of another; every other tensor has its own",
                          counts_.views));
   derived(counts_.without_stride,
-          fmt::format("strides of {} tensors are not in the text: views follow from their base, "
-                      "{} of them and all other tensors are taken as dense",
+          fmt::format("strides of {} tensors are not in the text: those of views are derived from "
+                      "their base; {} views and all other tensors are assumed dense",
                       counts_.without_stride, counts_.guessed_stride));
   derived(counts_.unknown_offset,
-          fmt::format("where {} views start in their storage is not in the text and cannot be "
-                      "told from their arguments",
+          fmt::format("storage offsets of {} views are not in the text and cannot be derived from "
+                      "their arguments",
                       counts_.unknown_offset));
   derived(counts_.without_device,
-          fmt::format("devices of {} tensors are not in the text: that of the call or of its "
-                      "first tensor is taken, else {}",
+          fmt::format("devices of {} tensors are not in the text: that of the call or of its first "
+                      "tensor is assumed, else {}",
                       counts_.without_device, default_device_));
   derived(counts_.tuples,
-          fmt::format("types of {} tuples are not in the text: they are put together from what is "
-                      "read out of them; {} elements stay unknown and count no bytes",
+          fmt::format("types of {} tuples are not in the text: they are assembled from the "
+                      "elements that are read; {} elements remain unknown and count as 0 bytes",
                       counts_.tuples, counts_.unread_elements));
   derived(counts_.unknown_inputs,
-          fmt::format("{} inputs have no type in the text: they count no bytes",
+          fmt::format("{} inputs have no type in the text: they count as 0 bytes",
                       counts_.unknown_inputs));
   derived(counts_.unknown_calls,
-          fmt::format("{} calls have no type in the text: what they return counts no bytes",
+          fmt::format("{} calls have no type in the text: their results count as 0 bytes",
                       counts_.unknown_calls));
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Types as the text writes them become values, with storages, strides and devices derived where
-// the text has none. Private to core/capture/fx_*.cpp.
+// Builds values from types as the text writes them, and derives the storages, strides and devices
+// that the text lacks. Private to core/capture/fx_*.cpp.
 
 #include <string>
 #include <string_view>
@@ -19,10 +19,10 @@ class ValueBuilder {
  public:
   ValueBuilder(Graph& graph, PartId part, const Body& body);
 
-  // The value of the node called `name`, whose target and arguments are set. Where the text gives
-  // no type, that of a tuple is put together from the elements that later statements read.
+  // The value of the node called `name`, whose target and arguments are set. If the text has no
+  // type, a tuple is assembled from the elements that later statements read.
   Value build(const Node& node, std::string_view name, std::string_view type);
-  // Says in the graph's facts what was derived.
+  // Reports in the graph's facts what was derived.
   void add_facts();
 
  private:
@@ -32,7 +32,7 @@ class ValueBuilder {
   Value element_of(const Node& node) const;
   TensorId add_tensor(const Node& node, const TensorText& type, std::size_t output);
   TensorId add_like(const Tensor& source, const TensorText& type);
-  // The node with an operator whose schema says what a Python function or method of torch aliases.
+  // `node`, or for a Python function or method of torch, a `twin` whose operator has a schema.
   const Node& with_schema(const Node& node, Node& twin);
   std::string_view device_for(const Node& node);
 

@@ -12,13 +12,13 @@ namespace jointer {
 namespace {
 
 constexpr std::size_t kFirstBytes = std::size_t{1} << 16;
-constexpr char kPickle = '\x80';  // the opcode that every pickle since protocol 2 begins with
+constexpr char kPickle = '\x80';  // first opcode of every pickle since protocol 2
 
 bool is_pickle(std::string_view bytes) {
   return !bytes.empty() && bytes.front() == kPickle;
 }
 
-// What Kineto writes before a trace's events, and the events' own member.
+// Looks for the members that Kineto writes before a trace's events, and for the events.
 bool is_trace(std::string_view bytes) {
   const auto has = [&](std::string_view member) {
     return bytes.find(member) != std::string_view::npos;
@@ -29,7 +29,7 @@ bool is_trace(std::string_view bytes) {
 }  // namespace
 
 bool is_measurement_file(const std::string& path) {
-  // Captures are plain or zstd; what a profiler packs is gzip.
+  // Profilers compress with gzip; captures are plain or compressed with zstd.
   if (path.ends_with(".json.gz")) return true;
   std::ifstream file(path, std::ios::binary);
   std::string first(kFirstBytes, '\0');

@@ -1,6 +1,6 @@
 #pragma once
 
-// Measurements that other tools wrote: a trace of torch.profiler, or a CUDA memory snapshot.
+// Reads measurements written by other tools: a trace of torch.profiler, or a CUDA memory snapshot.
 
 #include <string>
 
@@ -10,12 +10,12 @@
 
 namespace jointer {
 
-// Whether the file is one of them, from its first bytes and its name; a file that cannot be read is
-// none. Quick: a trace may have gigabytes.
+// True if the file is one of these, judging by its name and first bytes only, since a trace may
+// have gigabytes. False if it cannot be read.
 bool is_measurement_file(const std::string& path);
 
-// What it measured of the graph, labelled with the file's name. Error (input): unreadable, neither
-// of the two, or nothing in it fits the graph.
+// The measurement of the graph, labelled with the file's name. Error (input): the file cannot be
+// read, is neither of the two, or has nothing that matches the graph.
 Result<Measurement> read_measurement(const Graph& graph, const std::string& path);
 
 }  // namespace jointer

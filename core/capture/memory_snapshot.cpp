@@ -1,14 +1,14 @@
-// The snapshot has the allocator's trace, a ring of the last entries in the order in which they
-// happened, and its state when the snapshot was taken: every segment and every block in it. The
-// trace says what changed, the state where it ended; so the level at any entry is the level at the
-// end less all that changed after it, also where the ring has lost its beginning.
+// Computes the curves of allocated and reserved bytes from a CUDA memory snapshot. A snapshot has
+// the allocator's trace, a ring of its last entries in chronological order, and its state when the
+// snapshot was taken: all segments and their blocks. The level at an entry is the final level minus
+// all changes after the entry. This also works if the ring has lost its beginning.
 //
-// What counts
-//   allocated   alloc adds, free_requested takes away (a block that waits for another stream is no
-//               longer allocated). Entries say what was asked for; the allocator counts multiples
-//               of 512 bytes, and so does the curve. It gives a little more where it does not
-//               split a block; what that was at the end is in the notes.
-//   reserved    segment_alloc and segment_map add, segment_free and segment_unmap take away.
+// Terms
+//   allocated   alloc adds, free_requested subtracts (a block that waits for another stream is no
+//               longer allocated). Entries have the requested size; the allocator and the curve
+//               count multiples of 512 bytes. A block that the allocator does not split is a little
+//               larger; the notes report the difference at the end.
+//   reserved    segment_alloc and segment_map add, segment_free and segment_unmap subtract.
 //
 // Cost: linear. Source: torch 2.11, torch/cuda/memory.py (_snapshot) and
 // c10/cuda/CUDACachingAllocator.cpp (record_trace).
@@ -25,8 +25,8 @@ namespace jointer {
 namespace {
 
 constexpr std::int64_t kBlock = 512;
-// A device has less; it keeps sums of damaged sizes within 64 bits.
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
+// More than any device has. Keeps sums of damaged sizes within 64 bits.
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 50;
 
 std::int64_t rounded(std::int64_t size) {
   return (size + kBlock - 1) / kBlock * kBlock;
@@ -35,7 +35,7 @@ std::int64_t rounded(std::int64_t size) {
 std::optional<std::int64_t> size_of(const Pickle& pickle, const PickleValue& entry,
                                     std::string_view key) {
   const auto size = pickle.integer(entry, key);
-  if (!size || *size < 0 || *size > kMostBytes) return std::nullopt;
+  if (!size || *size < 0 || *size > kMaxBytes) return std::nullopt;
   return size;
 }
 
@@ -43,7 +43,7 @@ struct Level {
   std::int64_t allocated = 0, reserved = 0, counted = 0;
 };
 
-// At the end. `counted` is what the allocator itself says is allocated.
+// The level at the end of the trace. `counted` is the allocator's own count of allocated bytes.
 Result<Level> final_level(const Pickle& pickle, const PickleValue& segments, std::string_view name,
                           std::int64_t device) {
   Level level;
@@ -52,12 +52,12 @@ Result<Level> final_level(const Pickle& pickle, const PickleValue& segments, std
     const auto total = size_of(pickle, segment, "total_size");
     const PickleValue* blocks = pickle.find(segment, "blocks");
     if (!total || blocks == nullptr)
-      return input_error("{}: no memory snapshot: a segment lacks its size or its blocks", name);
+      return input_error("{}: not a memory snapshot: a segment lacks its size or its blocks", name);
     level.reserved = saturating_add(level.reserved, *total);
     for (const PickleValue& block : pickle.elements(*blocks)) {
       if (pickle.text(block, "state") != "active_allocated") continue;
       const auto size = size_of(pickle, block, "size");
-      if (!size) return input_error("{}: no memory snapshot: a block lacks its size", name);
+      if (!size) return input_error("{}: not a memory snapshot: a block lacks its size", name);
       const auto asked = size_of(pickle, block, "requested_size").value_or(*size);
       level.counted = saturating_add(level.counted, *size);
       level.allocated = saturating_add(level.allocated, rounded(asked));
@@ -78,7 +78,7 @@ Change change_of(std::string_view action, std::int64_t size) {
   return {};
 }
 
-// Backwards from the end: the points come out last first.
+// Computes the curves from the final level backwards.
 Result<void> walk(const Pickle& pickle, std::span<const PickleValue> entries, std::string_view name,
                   Level end, MemorySnapshot& out) {
   std::int64_t allocated = end.allocated, reserved = end.reserved;
@@ -90,10 +90,10 @@ Result<void> walk(const Pickle& pickle, std::span<const PickleValue> entries, st
     const auto us = pickle.integer(entry, "time_us");
     if (!us || *us < 0 || *us > std::numeric_limits<std::int64_t>::max() / 2000)
       return input_error(
-          "{}: no memory snapshot with times: entry {} has no `time_us` (torch 2.2 and newer write "
-          "it)",
+          "{}: the memory snapshot has no times: entry {} has no `time_us`; record it with torch "
+          "2.2 or newer",
           name, i);
-    // Clocks were read before the allocator's lock was had: neighbours may be swapped.
+    // Threads read the clock before they take the allocator's lock, so neighbours may be swapped.
     jumps += *us > later_us ? 1 : 0;
     later_us = std::min(later_us, *us);
     const std::string_view action = pickle.text(entry, "action");
@@ -114,9 +114,9 @@ Result<void> walk(const Pickle& pickle, std::span<const PickleValue> entries, st
   }
   auto& notes = out.measurement.notes;
   if (allocated < 0 || reserved < 0)
-    notes.emplace_back("the trace frees more than it allocates: entries are missing within it");
+    notes.emplace_back("the trace frees more than it allocates: it lacks entries");
   if (ooms > 0) notes.push_back(fmt::format("out of memory {} times", ooms));
-  if (jumps > 0) notes.push_back(fmt::format("{} entries out of the order of their times", jumps));
+  if (jumps > 0) notes.push_back(fmt::format("{} entries are not in chronological order", jumps));
   return {};
 }
 
@@ -134,7 +134,7 @@ Result<MemorySnapshot> read_memory_snapshot(std::string_view name, const PaddedB
   const PickleValue* segments = pickle.find(pickle.root(), "segments");
   const PickleValue* traces = pickle.find(pickle.root(), "device_traces");
   if (segments == nullptr || traces == nullptr)
-    return input_error("{}: no memory snapshot: it has no `segments` and `device_traces`", name);
+    return input_error("{}: not a memory snapshot: it has no `segments` and `device_traces`", name);
   const auto by_device = pickle.elements(*traces);
   MemorySnapshot out;
   if (device) out.device = *device;
@@ -148,7 +148,7 @@ Result<MemorySnapshot> read_memory_snapshot(std::string_view name, const PaddedB
   if (entries.empty())
     return input_error(
         "{}: the memory snapshot has no trace of GPU {}; call "
-        "torch.cuda.memory._record_memory_history() before what is to be seen",
+        "torch.cuda.memory._record_memory_history() before the code of interest",
         name, out.device);
   out.entries = entries.size();
   Measurement& m = out.measurement;

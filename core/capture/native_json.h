@@ -1,10 +1,10 @@
 #pragma once
 
-// What the files of the native reader share: failures and small values of simdjson's on-demand
-// parser. Private to core/capture/native_*.cpp.
+// Errors and small values for the native reader, which parses with simdjson on demand. Private to
+// core/capture/native_*.cpp.
 //
-// Inside the reader errors are exceptions (simdjson's and ours), because a malformed value can turn
-// up at every leaf; they end at the reader's public functions.
+// Inside the reader, errors are exceptions (simdjson's and ours), because any value can be
+// malformed. The reader's public functions catch them.
 
 #include <fmt/format.h>
 #include <simdjson.h>
@@ -29,32 +29,32 @@ template <class... Args>
   throw Failure{fmt::format(format, std::forward<Args>(args)...)};
 }
 
-// The value's text as it stands in the file. Objects and arrays are skipped, not checked.
+// The value's text as written in the file. Objects and arrays are skipped, not checked.
 std::string_view raw(json::value value);
-// Fails unless the text is valid JSON: what is kept unread is written back as it is.
+// Fails unless the text is valid JSON. For values that are kept unread and written back verbatim.
 void check_json(std::string_view text);
 
-// A whole number from its text; fails on anything else and on what does not fit 64 bits.
+// A whole number from its text. Fails on anything else, and on numbers that do not fit 64 bits.
 std::int64_t to_int(std::string_view token);
 std::int64_t get_int(json::value value);
-// A number that may come as a number, as text ("0"), or not at all (null, "int_oo", an expression).
+// A bound, which may be a number or a text ("0"); nullopt for null, "int_oo" or an expression.
 std::optional<std::int64_t> get_bound(json::value value);
 
-// A whole number as torch counts: none for one that does not fit 63 bits, such as the 2^64 - 1 that
-// autograd gives as the number of a call that has none.
+// A sequence number or count of torch's; nullopt if it does not fit 63 bits, such as the 2^64 - 1
+// with which autograd marks a call without a number.
 std::optional<std::int64_t> get_count(json::value value);
 
-// A number with a fraction or an exponent.
+// True for a number with a fraction or an exponent.
 bool is_real(std::string_view token);
 
-// The hint of a symbolic size as it stands: a number or null.
+// The hint of a symbolic size as written: a number or null.
 std::string_view get_hint(json::value value);
 
 inline std::string_view get_text(json::value value) {
   return value.get_string().value();
 }
 
-// `"key":value`, the key escaped, appended to a list of such members.
+// Appends `"key":value`, with the key escaped, to a list of such members.
 void append_member(std::string& members, std::string_view key, json::value value);
 
 }  // namespace jointer::native

@@ -1,6 +1,6 @@
 #pragma once
 
-// Writes nodes as native captures hold them. Private to core/capture.
+// Writes nodes in the form of native captures. Private to core/capture.
 
 #include <cstdint>
 #include <span>
@@ -13,28 +13,28 @@
 
 namespace jointer::native {
 
-// The numbers that a capture's tables give to storages, module stacks and stack traces, by id.
+// Indices of storages, module stacks and stack traces in a capture's tables, by id.
 struct TableNumbers {
   std::vector<std::uint32_t> storages, modules, stacks;
 };
 
 // [[path, class], ...]
 void write_frames(const Graph& graph, const ModuleStack& stack, JsonWriter& out);
-// Of the storage that a record's tensor gets where it names none.
+// Bytes of the storage that a record's tensor gets if the record names none.
 std::int64_t record_bytes(const Graph& graph, const Tensor& t);
 
 class NodeWriter {
  public:
-  // Into a capture with tables. All must outlive it.
+  // Writes into a capture with tables. All arguments must outlive the writer.
   NodeWriter(const Graph& graph, const TableNumbers& tables, JsonWriter& out)
       : graph_(graph), tables_(&tables), out_(out) {}
-  // By themselves, without tables.
+  // Writes nodes without tables.
   NodeWriter(const Graph& graph, const StorageOwners& owners, JsonWriter& out,
              const RecordNames* names = nullptr)
       : graph_(graph), owners_(&owners), names_(names), out_(out) {}
 
   void write(NodeId id);
-  // One member's value.
+  // These write the value of one member.
   void write_args(NodeId id) { write_children(graph_.args(graph_.node(id))); }
   void write_kwargs(NodeId id) { write_pairs(graph_.children(graph_.node(id).kwargs)); }
   void write_value(NodeId id);
@@ -54,7 +54,7 @@ class NodeWriter {
     out_.end_array();
   }
 
-  // By `RecordNames::argument` or `owner`.
+  // The name that `RecordNames::argument` or `owner` gives the node.
   [[nodiscard]] std::string_view name(std::function<std::string_view(NodeId)> RecordNames::*given,
                                       NodeId id) const;
 
@@ -72,8 +72,8 @@ class NodeWriter {
   const StorageOwners* owners_ = nullptr;
   const RecordNames* names_ = nullptr;
   JsonWriter& out_;
-  NodeId node_;             // whose value is being written
-  std::size_t tensor_ = 0;  // number of the next tensor in it
+  NodeId node_;             // the node whose value is being written
+  std::size_t tensor_ = 0;  // index of the next tensor in it
 };
 
 }  // namespace jointer::native

@@ -8,8 +8,8 @@
 namespace jointer::native {
 namespace {
 
-constexpr int kMostDepth = 64;  // of nested arguments; real ones have 3
-constexpr std::size_t kMostRank = 64;
+constexpr int kMaxDepth = 64;  // of nested arguments; real ones have 3
+constexpr std::size_t kMaxRank = 64;
 
 NodeKind node_kind(std::string_view op) {
   if (op == "call_function") return NodeKind::call;
@@ -26,7 +26,7 @@ MemoryPolicy memory_policy(std::string_view name) {
 }
 
 void check_depth(int depth) {
-  if (depth > kMostDepth) give_up("nested more than {} deep", kMostDepth);
+  if (depth > kMaxDepth) give_up("nested more than {} deep", kMaxDepth);
 }
 
 }  // namespace
@@ -155,7 +155,7 @@ Argument NodeReader::read_number(std::string_view token) {
     const auto [end, status] = std::from_chars(token.data(), token.data() + token.size(), number);
     if (status == std::errc{} && end == token.data() + token.size())
       return Argument::of_int(number);
-    // Python's integers have no end: a 64-bit mask of ones, for one. Kept as it is.
+    // Python's integers are unbounded (a 64-bit mask of ones, say). Kept verbatim.
     if (status == std::errc::result_out_of_range && token.size() <= 40)
       return Argument::of_text(Argument::Kind::raw, graph_.intern(token));
     give_up("number `{}` is not valid or too large", token.substr(0, 40));
@@ -171,7 +171,7 @@ Argument NodeReader::raw_argument(std::string_view text) {
   return Argument::of_text(Argument::Kind::raw, graph_.intern(text));
 }
 
-// An object with one member, whose key says what it is; `opaque` has a second, its `repr`.
+// Reads an object with one member, whose key is the kind; `opaque` has a second member, its `repr`.
 Argument NodeReader::read_object_argument(json::value value, int depth) {
   using Kind = Argument::Kind;
   static constexpr std::array<std::pair<std::string_view, Kind>, 5> kTexts{{
@@ -200,7 +200,7 @@ Argument NodeReader::read_object_argument(json::value value, int depth) {
         give_up("a {} has {} elements", key, result->count);
     } else if (key == "f") {
       const std::string_view text = get_text(member);
-      if (text != "inf" && text != "-inf" && text != "nan") give_up("`{}` is no float", text);
+      if (text != "inf" && text != "-inf" && text != "nan") give_up("`{}` is not a float", text);
       result = Argument::of_real(text == "inf"    ? std::numeric_limits<double>::infinity()
                                  : text == "-inf" ? -std::numeric_limits<double>::infinity()
                                                   : std::numeric_limits<double>::quiet_NaN());
@@ -229,7 +229,7 @@ Argument NodeReader::read_object_argument(json::value value, int depth) {
   }
   if (!unknown.empty()) return raw_argument("{" + unknown + "}");
   if (opaque_type) return Argument::of_opaque(opaque_type, opaque_repr);
-  if (!result) give_up("an empty object is no argument");
+  if (!result) give_up("an empty object is not an argument");
   return *result;
 }
 
@@ -325,7 +325,7 @@ Value NodeReader::read_value(json::value value, int depth) {
     return Value::of_symbol(*expression);
   }
   if (opaque_type) return Value::of_opaque(opaque_type, opaque_repr);
-  if (!result) give_up("an empty object is no value");
+  if (!result) give_up("an empty object is not a value");
   return *result;
 }
 
@@ -431,7 +431,7 @@ Dim NodeReader::read_dim(json::value value) {
 
 void NodeReader::read_dims(json::array array, std::vector<Dim>& dims) {
   for (json::value element : array) dims.push_back(read_dim(element));
-  if (dims.size() > kMostRank) give_up("a tensor has {} dimensions", dims.size());
+  if (dims.size() > kMaxRank) give_up("a tensor has {} dimensions", dims.size());
 }
 
 StringId NodeReader::intern_raw(json::value value) {

@@ -12,7 +12,8 @@
 
 namespace jointer::native {
 
-// The tables that nodes point into: where this part's entries start in the graph, how many it has.
+// The tables that nodes point into: the index of this part's first entry in the graph, and the
+// number of its entries.
 struct Tables {
   struct Range {
     std::size_t first = 0, count = 0;
@@ -28,27 +29,26 @@ class NodeReader {
 
   // Appends the node to the graph. Throws Failure or simdjson_error.
   void read(json::object object);
-  // The same, without appending it.
+  // Reads the node without appending it.
   Node parse(json::object object);
-  // Throws Failure if a node read a name that no node before it has. Call after the last node.
+  // Throws Failure if a node reads a name that no node before it has. Call after the last node.
   void check_references() const;
-  // The node being read and which of its members, for messages: "node mm: `args`: ". Empty between
-  // nodes.
+  // The node and member being read, for messages: "node mm: `args`: ". Empty between nodes.
   [[nodiscard]] std::string place() const;
 
  protected:
   virtual void read_member(Node& node, std::string_view key, json::value value);
-  // What is named by its number in a table.
+  // These resolve an index into a table.
   virtual ModuleStackId read_module(json::value value);
   virtual StackId read_stack(json::value value);
   virtual StorageId read_storage(json::value value);
-  // Of a tensor that says none; `shape_` and `stride_` are its own.
+  // The storage of a tensor that names none; `shape_` and `stride_` are those of the tensor.
   virtual StorageId unnamed_storage(const Tensor&, Dim) { return {}; }
   Dim read_dim(json::value value);
 
   Graph& graph_;
   PartId part_;
-  std::optional<NodeKind> kind_;  // of a node that says none
+  std::optional<NodeKind> kind_;  // of a node without `op`
   std::vector<Dim> shape_, stride_;
 
  private:
@@ -76,7 +76,7 @@ class NodeReader {
   std::size_t first_node_;  // of this part
   std::string name_;
   std::string_view member_;
-  std::vector<Argument> arguments_;       // a stack: children of the lists being read
+  std::vector<Argument> arguments_;       // stack of the children of the lists being read
   std::vector<Value> values_;             // likewise
   std::unordered_set<StringId> checked_;  // raw texts that are known to be valid JSON
   std::string missing_, missing_reader_;  // the first name that could not be resolved

@@ -1,5 +1,5 @@
-// Reads with simdjson's on-demand parser in one pass where the tables stand before the nodes, as
-// writers put them; nodes point into the tables, so where they come first there is a second pass.
+// Reads with simdjson's on-demand parser, in one pass if the tables precede the nodes, as in files
+// of our writers. Nodes point into the tables, so a file that begins with them takes a second pass.
 // Cost: linear in the bytes; 25 MB (55,000 nodes) take about 0.1 s.
 
 #include "core/capture/native_reader.h"
@@ -26,12 +26,12 @@ CaptureKind capture_kind(std::string_view name) {
           name);
 }
 
-// The members every document has, a pair's outer one too.
+// The members of every document, including the outer one of a pair.
 struct Header {
   std::string kind, name;
   bool has_format = false, has_version = false, has_name = false;
 
-  // Whether the member was one of these.
+  // Returns true if the member is one of these.
   bool take(std::string_view key, json::value value) {
     if (key == "format") {
       const std::string_view format = get_text(value);
@@ -60,7 +60,7 @@ struct Header {
   }
 };
 
-// The two halves of a `pair` document, each a whole capture.
+// The halves of a `pair` document, each a whole capture.
 struct PairText {
   std::string name, extra;
   std::string_view forward, backward;
@@ -69,12 +69,13 @@ struct PairText {
 // Reads one capture into a new part of a graph.
 class PartReader {
  public:
-  // `half`: what messages call the part, if the graph has two.
+  // `half`: the name of the part in messages, if the graph has two.
   PartReader(Graph& graph, std::string_view text, const Progress& progress,
              std::string_view half = {})
       : graph_(graph), text_(text), progress_(progress), half_(half) {}
 
-  // The halves, not yet read, if the document turns out to be a pair: the part is then unused.
+  // If the document turns out to be a pair, returns its halves, not yet read; the part is then
+  // unused.
   std::optional<PairText> read() {
     part_ = graph_.add_part({});
     tables_.storages.first = graph_.storage_count();
@@ -137,7 +138,7 @@ class PartReader {
   void read_modules(json::array modules);
   void read_stacks(json::array stacks);
 
-  // A member's text, for writing it back.
+  // The text of a member, to be written back.
   static std::string keep(json::value value) {
     const std::string_view text = raw(value);
     check_json(text);
@@ -148,7 +149,7 @@ class PartReader {
   std::string_view text_;
   const Progress& progress_;
   std::string_view half_, member_;
-  bool at_end_ = false;  // all of the document was read
+  bool at_end_ = false;  // the whole document was read
   json::parser parser_;
   PartId part_;
   Tables tables_;
@@ -250,7 +251,7 @@ void PartReader::read_groups(json::object groups) {
       }
     }
     if (!extra.empty()) group.extra = graph_.intern(extra);
-    // The halves of a pair were captured with the same groups.
+    // The halves of a pair share their groups.
     GroupId id;
     for (std::size_t i = 0; i < graph_.group_count() && !id; ++i) {
       const ProcessGroup& other = graph_.group(GroupId(i));
@@ -271,7 +272,7 @@ void PartReader::read_schemas(json::object schemas) {
 }
 
 void PartReader::read_symbols(std::string_view text) {
-  // A document of its own: the text is kept as it is, beside what it means.
+  // Parsed separately: the part also keeps the text verbatim.
   std::string& kept = graph_.part(part_).symbols_json;
   kept = text;
   json::parser parser;
@@ -404,7 +405,7 @@ struct Half {
   CaptureKind kind;
 };
 
-// Runs `read` and turns what it throws into an Error.
+// Runs `read` and converts exceptions to an Error.
 template <class T, class Read>
 Result<T> guarded(std::string_view name, Read read) {
   try {

@@ -1,7 +1,7 @@
 #pragma once
 
 // Reads the native capture format, version 1 (`jointer-capture`): one JSON document, or a pair of
-// them. What this version does not know is kept, so that writing gives the same document again.
+// them. Unknown members are kept, so that writing reproduces the document.
 
 #include <string_view>
 
@@ -12,16 +12,17 @@
 
 namespace jointer {
 
-// Whether the bytes look like a native capture (a JSON object that names the format early on).
+// True if the bytes look like a native capture: a JSON object that names the format near its start.
 bool is_native_capture(std::string_view bytes);
 
-// A capture of any kind; a document of kind `pair` becomes one graph of two parts. `name` is the
-// file's, for messages. Error: one line with the file, the place and what is wrong.
+// Reads a capture of any kind; a document of kind `pair` becomes one graph of two parts. `name` is
+// the file's, for messages. Error (input): the file, the place and what is wrong there;
+// (cancelled).
 Result<Graph> read_native(std::string_view name, const PaddedBytes& bytes,
                           const Progress& progress = {});
 
-// Adds a capture as a new part of a graph that other parts may come from other files for;
-// `complete` comes after. Error: as above, or the document is a pair by itself.
+// Adds a capture as a new part of a graph whose other parts may come from other files. Call
+// `complete` afterwards. Error: as read_native; or the document is itself a pair.
 Result<PartId> append_native(Graph& graph, std::string_view name, const PaddedBytes& bytes,
                              const Progress& progress = {});
 

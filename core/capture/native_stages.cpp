@@ -56,7 +56,7 @@ Result<std::optional<std::vector<StageText>>> find_stages(std::string_view name,
         kind = native::get_text(member);
         if (kind != "stages") return std::nullopt;
       } else if (key == "nodes" || key == "forward") {
-        return std::nullopt;  // a graph or a pair: read_native says what is wrong with it
+        return std::nullopt;  // a graph or a pair: read_native reports its errors
       } else if (key == "stages") {
         has_stages = true;
         for (value stage : member.get_array())
@@ -64,12 +64,12 @@ Result<std::optional<std::vector<StageText>>> find_stages(std::string_view name,
       }
     }
     if (kind != "stages") return std::nullopt;
-    if (!has_stages || stages.empty()) give_up("it is of kind stages and has no stage");
+    if (!has_stages || stages.empty()) give_up("it is of kind stages but has no stage");
     return stages;
   } catch (const native::Failure& failure) {
     return input_error("{}: {}", name, failure.message);
   } catch (const simdjson::simdjson_error&) {
-    return std::nullopt;  // damaged: read_native says where
+    return std::nullopt;  // damaged: read_native reports where
   }
 }
 

@@ -7,14 +7,14 @@
 #include "core/base/json_writer.h"
 #include "core/capture/native_node_writer.h"
 #include "core/graph/constant_tables.h"
-#include "core/graph/leftovers.h"
+#include "core/graph/unused_entries.h"
 
 namespace jointer {
 namespace {
 
 constexpr std::uint32_t kNoIndex = ~0U;
 
-// Writes one part. Table indices are counted anew, in id order: entries of this part alone.
+// Writes one part. Its tables are renumbered, in id order, and contain only the part's entries.
 class PartWriter {
  public:
   PartWriter(const Graph& graph, PartId part, JsonWriter& out)
@@ -24,7 +24,7 @@ class PartWriter {
         out_(out),
         constants_(OrderedJson::parse(part_.constants, nullptr, false)),
         first_(first_entries(graph, part)) {
-    Leftovers left = find_leftovers(graph);
+    UnusedEntries left = find_unused_entries(graph);
     keep_what_constants_use(left);
     tables_.storages = number(graph.storage_count(), [&](std::size_t i) {
       return graph.storage(StorageId(i)).part == part && !left.storages[i];
@@ -78,8 +78,8 @@ class PartWriter {
     return of_table(first_, table) + number.get<std::size_t>();
   }
 
-  // An erased node may have had the module stack, say, that a node inside of a constant has.
-  void keep_what_constants_use(Leftovers& left) {
+  // A node inside a constant may use, say, the module stack of an erased node.
+  void keep_what_constants_use(UnusedEntries& left) {
     const PerTable<std::vector<bool>*> lists{&left.storages, &left.module_stacks, &left.stacks};
     visit_table_numbers(constants_, [&](ConstantTable table, const OrderedJson& number) {
       std::vector<bool>& is_left = *of_table(lists, table);
@@ -87,7 +87,7 @@ class PartWriter {
     });
   }
 
-  // Gives the constants the numbers that the tables have now. False: they have them already.
+  // Gives the constants the current indices of the tables. False if they already have them.
   bool renumber_constants() {
     const PerTable<const std::vector<std::uint32_t>*> lists{&tables_.storages, &tables_.modules,
                                                             &tables_.stacks};
@@ -107,7 +107,7 @@ class PartWriter {
     if (text) out_.string_member(key, graph_.text(text));
   }
 
-  // The symbols as they were, with the assumptions that a person made since.
+  // The symbols as read, with the user's assumptions added.
   std::string symbols() const {
     const Assumptions& assumed = graph_.assumptions();
     if (assumed.empty()) return part_.symbols_json;
@@ -126,7 +126,7 @@ class PartWriter {
   PartId id_;
   const Part& part_;
   JsonWriter& out_;
-  OrderedJson constants_;              // of the part; discarded where it has none
+  OrderedJson constants_;              // of the part; discarded if it has none
   const PerTable<std::size_t> first_;  // the part's first entry of each table, by id
   native::TableNumbers tables_;
 };

@@ -1,5 +1,5 @@
-// A record is read as a node of a native capture is, but for what a capture has tables for:
-// modules, stacks and storages are looked up or added.
+// Reads a record like a node of a native capture, except for the entries of a capture's tables:
+// modules, stacks and storages are looked up in the graph or added to it.
 
 #include "core/capture/node_record.h"
 
@@ -11,15 +11,24 @@
 #include "core/graph/storages.h"
 
 namespace jointer {
-namespace {
 
 using native::give_up;
 namespace json = native::json;
 using Json = nlohmann::json;
 
+struct RecordParser::Buffers {
+  json::parser parser;
+};
+
+RecordParser::RecordParser() : buffers_(std::make_unique<Buffers>()) {}
+RecordParser::~RecordParser() = default;
+
+namespace {
+
 class RecordReader : public native::NodeReader {
  public:
-  RecordReader(Graph& graph, PartId part) : NodeReader(graph, part, kNoTables) {
+  RecordReader(Graph& graph, PartId part, RecordParser& parser)
+      : NodeReader(graph, part, kNoTables), parser_(parser.buffers().parser) {
     kind_ = NodeKind::call;
   }
 
@@ -46,7 +55,7 @@ class RecordReader : public native::NodeReader {
       return node;
     }
     const NodeId like = graph_.find(part_, like_);
-    if (!like) give_up("it is like {}, but there is no such node", like_);
+    if (!like) give_up("`like` names {}, but there is no such node", like_);
     take_after(node, graph_.node(like), like);
     return node;
   }
@@ -130,14 +139,14 @@ class RecordReader : public native::NodeReader {
       return own_[index];
     }
     const NodeId owner = graph_.find(part_, *of);
-    if (!owner) give_up("`storage` is of {}, but there is no such node", *of);
+    if (!owner) give_up("`storage` names {}, but there is no such node", *of);
     const auto tensors = graph_.tensors(owner);
     if (index >= tensors.size() || !tensors[index].storage)
       give_up("`storage`: {} has no tensor {}", *of, index);
     return tensors[index].storage;
   }
 
-  // Of a storage that just holds the tensor. Of a symbolic size: elements times item size.
+  // Bytes of the smallest storage for the tensor; for symbolic sizes, elements times item size.
   Dim bytes_of(const Tensor& tensor, Dim offset) {
     std::string product = std::to_string(item_size(tensor.dtype));
     bool is_symbolic = false;
@@ -162,7 +171,7 @@ class RecordReader : public native::NodeReader {
       node.set(has);
       node.set(flag, like.has(flag));
     };
-    // The record may put it into the backward itself: it then makes the forward's value again.
+    // If the record itself places it in the backward, it recomputes the value of the forward.
     const bool again = node.has(Node::autograd_backward) && like.phase == Phase::forward;
     node.phase = again ? Phase::backward : like.phase;
     node.origin = id;
@@ -181,7 +190,7 @@ class RecordReader : public native::NodeReader {
     }
   }
 
-  // As derive_phases would find it.
+  // Sets the phase as derive_phases would.
   void set_phase(Node& node) {
     const std::string_view tag = graph_.text(node.partitioner_tag);
     bool is_backward = tag == "is_backward" || node.has(Node::has_autograd_backward);
@@ -201,24 +210,25 @@ class RecordReader : public native::NodeReader {
                        [&](const Argument& child) { return reads_backward(child); });
   }
 
-  json::parser parser_;
+  json::parser& parser_;
   std::string self_, like_;
   std::vector<StorageId> own_;  // of the tensors so far
 };
 
 }  // namespace
 
-Result<Node> read_node_record(Graph& graph, PartId part, std::string_view json) {
+Result<Node> read_node_record(Graph& graph, PartId part, std::string_view json,
+                              RecordParser& parser) {
   try {
-    return RecordReader(graph, part).read_record(json);
+    return RecordReader(graph, part, parser).read_record(json);
   } catch (const native::Failure& failure) {
     return fail(Error::Kind::usage, "{}", failure.message);
   } catch (const std::exception& error) {  // simdjson's and nlohmann's
-    return fail(Error::Kind::usage, "it is no valid JSON: {}", error.what());
+    return fail(Error::Kind::usage, "it is not valid JSON: {}", error.what());
   }
 }
 
-Result<Node> read_call(Graph& graph, const Node& node, const CallText& text) {
+Result<Node> read_call(Graph& graph, const Node& node, const CallText& text, RecordParser& parser) {
   std::string json = fmt::format("{{\"name\":{}", Json(graph.text(node.name)).dump());
   const auto add = [&](std::string_view key, const std::string* value) {
     if (value != nullptr) json += fmt::format(",\"{}\":{}", key, *value);
@@ -230,7 +240,7 @@ Result<Node> read_call(Graph& graph, const Node& node, const CallText& text) {
   add("args", text.args);
   add("kwargs", text.kwargs);
   add("val", text.val);
-  JOINTER_TRY(const Node read, read_node_record(graph, node.part, json + "}"));
+  JOINTER_TRY(const Node read, read_node_record(graph, node.part, json + "}", parser));
   Node result = node;
   result.target = read.target;
   if (text.args != nullptr) result.args = read.args;

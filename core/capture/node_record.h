@@ -1,10 +1,11 @@
 #pragma once
 
-// One node by itself, as a recipe holds it (docs/recipe.md): as a native capture writes it, but
-// without tables. Module and stack are given themselves or taken from the node that it is `like`; a
-// tensor says which node's storage it is a view of, or has a new one.
+// Reads and writes one node as JSON, as recipes hold it (docs/recipe.md). The form is that of a
+// native capture, but without tables: the record contains the module and the stack, or names a node
+// that it is `like`; a tensor names the node whose storage it shares, or gets a new storage.
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -13,17 +14,34 @@
 
 namespace jointer {
 
-// The node, not yet in the graph; its tensors, storages and texts are in the graph's tables. It may
-// name itself as the owner of a storage. Error (usage): what is wrong with it, without its name.
-Result<Node> read_node_record(Graph& graph, PartId part, std::string_view json);
+// The buffers for parsing records, for callers that read many.
+class RecordParser {
+ public:
+  RecordParser();
+  ~RecordParser();
+  RecordParser(const RecordParser&) = delete;
+  RecordParser& operator=(const RecordParser&) = delete;
 
-// What a node is called with, or returns, from JSON; the rest is left as it is in `node`.
+  struct Buffers;
+  [[nodiscard]] Buffers& buffers() { return *buffers_; }
+
+ private:
+  std::unique_ptr<Buffers> buffers_;
+};
+
+// Reads a node without adding it to the graph; its tensors, storages and texts are added to the
+// graph's tables. It may name itself as the owner of a storage. Error (usage): what is wrong with
+// the record, without its name.
+Result<Node> read_node_record(Graph& graph, PartId part, std::string_view json,
+                              RecordParser& parser);
+
+// JSON of a call's target, arguments and result; a null member leaves that of `node` unchanged.
 struct CallText {
   const std::string *target = nullptr, *args = nullptr, *kwargs = nullptr, *val = nullptr;
 };
-Result<Node> read_call(Graph& graph, const Node& node, const CallText& text);
+Result<Node> read_call(Graph& graph, const Node& node, const CallText& text, RecordParser& parser);
 
-// Who holds each storage first, in program order: how a record names a storage.
+// The first tensor in program order that holds each storage. Records name storages by it.
 class StorageOwners {
  public:
   explicit StorageOwners(const Graph& graph);
@@ -38,12 +56,12 @@ class StorageOwners {
 };
 
 std::string write_node_record(const Graph& graph, const StorageOwners& owners, NodeId id);
-// Its members `args`, `kwargs` and `val`, as a replacement of a call holds them.
+// The members `args`, `kwargs` and `val` of a node's record, as a replacement of a call holds them.
 struct CallRecord {
   std::string args, kwargs, val;
 };
-// What they call the nodes that the call reads, and those in whose memory it lies: where a function
-// is empty, or its text, by their names.
+// Names for the nodes that a call reads (`argument`) and for those whose storages it shares
+// (`owner`). If a function is empty or returns an empty text, the node's own name is used.
 struct RecordNames {
   std::function<std::string_view(NodeId)> argument, owner;
 };

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A stage by its role: what of the step it computes.
+// The kind of a stage's graph, by its role.
 CaptureKind stage_kind(const StageText& stage) {
   return stage.role.starts_with("backward") || stage.role == "reduce_grad" ? CaptureKind::backward
                                                                            : CaptureKind::forward;
@@ -64,7 +64,7 @@ Result<PartId> append_native_half(Graph& graph, const CaptureFile& file, std::si
   return part;
 }
 
-// A file's name without its folder and what says how it is packed: a name for the graph in it.
+// A file's name without folder, format and compression endings: a name for the graph in it.
 std::string stem(const std::string& path) {
   std::string name = fs::path(path).filename().string();
   for (const std::string_view end : {".zst", ".txt", ".py", ".log"})
@@ -72,7 +72,7 @@ std::string stem(const std::string& path) {
   return name;
 }
 
-// The graph's own name where a file holds several.
+// The name of a graph; with its own name if the file holds several.
 std::string text_name(const CaptureFile& file, const FxTextEntry& entry, std::size_t count) {
   return count > 1 && !entry.name.empty() ? fmt::format("{}, {}", stem(file.name), entry.name)
                                           : stem(file.name);
@@ -123,7 +123,7 @@ Result<PartId> append_trace(Graph& graph, const CaptureFile& file, std::size_t i
   return part;
 }
 
-// A graph of one part from a reader's `append`.
+// Reads a graph of one part with a reader's `append`.
 template <auto append>
 Result<Graph> read_one(const CaptureFile& file, std::size_t index, const Progress& progress) {
   Graph graph;
@@ -134,7 +134,7 @@ Result<Graph> read_one(const CaptureFile& file, std::size_t index, const Progres
   return graph;
 }
 
-// A log holds text of graphs and a text may be called anything, so logs are asked first.
+// Logs contain FX text, so their reader is tried before that of FX text.
 constexpr std::array kReaders{
     CaptureReader{.name = "native capture",
                   .pattern = "*.json *.json.zst",
@@ -192,14 +192,14 @@ struct Listing {
     std::size_t index;  // within its file
   };
   std::vector<GraphEntry> entries;
-  std::vector<Place> places;  // one an entry
+  std::vector<Place> places;  // one per entry
 };
 
 Result<Listing> locate(const std::string& path) {
   JOINTER_TRY(const std::vector<std::string> files, files_of(path));
   Listing listing;
   for (const std::string& file_path : files) {
-    // In a folder, files that are no captures are passed over; a named file must be one.
+    // Files in a folder that are not captures are skipped; a named file must be one.
     auto file = load(file_path);
     auto reader = file ? reader_for(*file) : tl::unexpected(file.error());
     auto entries = reader ? (*reader)->list(*file) : tl::unexpected(reader.error());
@@ -218,7 +218,7 @@ Result<Listing> locate(const std::string& path) {
   return listing;
 }
 
-// Which of several graphs is asked for.
+// The index of the requested graph.
 Result<std::size_t> chosen(const OpenRequest& request, std::span<const GraphEntry> entries) {
   const std::string name = display_name(request.path);
   if (entries.empty()) return input_error("{}: there is no graph in it", name);
@@ -251,7 +251,7 @@ Result<Graph> open_one(const OpenRequest& request) {
   return reader->read(file, place.index, request.progress);
 }
 
-// What two names have in common.
+// The common prefix of two names, or `a` if they have none.
 std::string common_name(std::string_view a, std::string_view b) {
   const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
   std::string_view common = a.substr(0, static_cast<std::size_t>(end - a.begin()));
@@ -266,8 +266,8 @@ std::string_view compilation(const GraphEntry& entry) {
   return std::string_view(entry.name).substr(0, comma == std::string::npos ? 0 : comma);
 }
 
-// Which of a file's graphs is meant as a half: the one asked for, the only one, or the only one of
-// that kind; of several the one that AOTAutograd made, in the compilation of `beside`.
+// The index of the graph to open as a half: the only graph of the file, or the only one of that
+// kind. Among several, the one that AOTAutograd made in the compilation of the other half.
 Result<std::size_t> choose_half(const CaptureFile& file, const std::vector<GraphEntry>& entries,
                                 CaptureKind kind, const GraphEntry* beside) {
   if (entries.size() == 1) return std::size_t{0};
@@ -286,8 +286,8 @@ Result<std::size_t> choose_half(const CaptureFile& file, const std::vector<Graph
   if (fitting.size() == 1) return fitting.front();
   return fail(
       Error::Kind::usage,
-      "{} holds {} graphs, {} of them fit as the {} half; choose the forward with --graph N "
-      "(`jointer info` lists them), or write one graph a file",
+      "{} holds {} graphs, and {} of them could be the {} half; choose the forward with --graph N "
+      "(`jointer info` lists them), or put each graph into its own file",
       file.name, entries.size(), fitting.size(), to_string(kind));
 }
 
@@ -340,7 +340,7 @@ Result<std::vector<GraphEntry>> list_graphs(const std::string& path) {
 Result<OpenRequest> request_before(const OpenRequest& request) {
   const std::string name = display_name(request.path);
   if (!request.backward.empty() || is_workspace_file(request.path))
-    return fail(Error::Kind::usage, "{}: only a log of passes says which graph was before", name);
+    return fail(Error::Kind::usage, "{}: only a log of passes has the graph before a pass", name);
   JOINTER_TRY(const Listing listing, locate(request.path));
   JOINTER_TRY(const std::size_t index, chosen(request, listing.entries));
   const GraphEntry& entry = listing.entries[index];

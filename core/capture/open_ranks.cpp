@@ -8,9 +8,8 @@
 namespace jointer {
 namespace {
 
-// Beyond the first file that is there, so many ranks are looked for where no capture says how many
-// there are.
-constexpr int kMostUnknownRanks = 1 << 16;
+// Number of ranks to look for until a capture states the number of ranks.
+constexpr int kMaxUnknownRanks = 1 << 16;
 
 bool is_pattern(const RankFiles& files) {
   return path_of_rank(files.path, 0) != files.path ||
@@ -43,13 +42,13 @@ Result<RankProgram> open_rank(const RankFiles& files, std::optional<int> named) 
 }
 
 Result<void> open_pattern(const RankFiles& files, std::vector<RankProgram>& programs) {
-  int most = kMostUnknownRanks;
+  int most = kMaxUnknownRanks;
   const std::size_t before = programs.size();
   for (int rank = 0; rank < most; ++rank) {
     if (!exists(files, rank)) continue;
     JOINTER_TRY(RankProgram program, open_rank(files, rank));
     if (const auto world = program.graph.part(PartId(std::size_t{0})).world_size)
-      most = static_cast<int>(std::clamp<std::int64_t>(*world, 1, kMostUnknownRanks));
+      most = static_cast<int>(std::clamp<std::int64_t>(*world, 1, kMaxUnknownRanks));
     programs.push_back(std::move(program));
   }
   if (programs.size() == before)

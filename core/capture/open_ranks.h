@@ -1,6 +1,6 @@
 #pragma once
 
-// Captures of several ranks of one program.
+// Opens the captures of several ranks of one program.
 
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace jointer {
 
 struct RankFiles {
-  // `{rank}` in a path stands for the number of each rank: all whose files are there.
+  // `{rank}` in a path stands for the number of a rank: every rank whose file exists is opened.
   std::string path, backward;
   std::optional<std::size_t> index;  // as in OpenRequest
   Assumptions assumptions;
@@ -24,11 +24,11 @@ struct RankProgram {
   Graph graph;
 };
 
-// In the order of the files. Error (usage): a capture does not say which rank it is of, or another
-// one than its name. Error (input): as open_graph; no file fits the name.
+// The programs in the order of the files. Error (usage): a capture does not state its rank, or
+// states another one than its name. Error (input): as open_graph, or no file matches the name.
 Result<std::vector<RankProgram>> open_ranks(const std::vector<RankFiles>& files);
 
-// As check_spmd takes them.
+// The graphs in the form that check_spmd takes.
 std::vector<RankGraph> rank_graphs(const std::vector<RankProgram>& programs);
 
 }  // namespace jointer

@@ -1,6 +1,6 @@
-// The machine that a pickle is a program for: a stack, marks on it, and a memo. Only the opcodes
-// that make plain data are there. Every opcode takes at least a byte and makes at most one value,
-// so time is linear in the input; memory is counted as it grows.
+// Interprets pickles. A pickle is a program for a machine with a stack, marks on it, and a memo.
+// Only the opcodes for plain data are implemented. Every opcode takes at least a byte and makes at
+// most one value, so time is linear in the input; memory is limited by counting.
 //
 // Source: CPython's Lib/pickletools.py.
 
@@ -69,7 +69,7 @@ enum Opcode : std::uint8_t {
   frame = 0x95,
 };
 
-// Opcodes that look something up, call it, or build an object from it.
+// The name of an opcode that looks something up, calls it, or constructs an object; else empty.
 std::string_view code_opcode(std::uint8_t opcode) {
   switch (opcode) {
     case 'c':
@@ -110,7 +110,7 @@ class PickleReader {
 
   void read() {
     if (bytes_.size() < 2 || static_cast<std::uint8_t>(bytes_[0]) != proto)
-      give_up("it does not begin as a pickle of protocol 2 to 5 does");
+      give_up("it does not begin like a pickle of protocol 2 to 5");
     while (true) {
       opcode_at_ = next_;
       const auto opcode = static_cast<std::uint8_t>(take(1)[0]);
@@ -139,8 +139,8 @@ class PickleReader {
 
   void count_memory(std::size_t bytes) {
     memory_ += bytes;
-    if (memory_ > Pickle::kMostMemory)
-      give_up("it unpacks to more than {} MiB", Pickle::kMostMemory >> 20);
+    if (memory_ > Pickle::kMaxMemory)
+      give_up("it unpacks to more than {} MiB", Pickle::kMaxMemory >> 20);
   }
 
   void push(PickleValue value) {
@@ -154,7 +154,7 @@ class PickleReader {
     push(v);
   }
 
-  // Two's complement of any width; only what fits 64 bits is a size or an address here.
+  // Two's complement of any width. Sizes and addresses fit 64 bits.
   void push_long(std::uint64_t width) {
     const std::string_view digits = take(width);
     if (width > 9) give_up("a number of {} bytes, larger than any address", width);
@@ -163,7 +163,7 @@ class PickleReader {
       value = value << 8 | static_cast<std::uint8_t>(digits[i]);
     const bool negative = !digits.empty() && (static_cast<std::uint8_t>(digits.back()) & 0x80) != 0;
     if (digits.size() < 8 && negative) value |= ~std::uint64_t{0} << (8 * digits.size());
-    // An address of 64 bits has a ninth byte of zeros. It stays what it is, bit for bit.
+    // A 64-bit address has a ninth byte of zeros. Its bits are kept.
     push_int(static_cast<std::int64_t>(value));
   }
 
@@ -179,7 +179,7 @@ class PickleReader {
 
   PickleValue& top() {
     const std::size_t floor = marks_.empty() ? 0 : marks_.back();
-    if (stack_.size() <= floor) give_up("it takes a value that it has not made");
+    if (stack_.size() <= floor) give_up("it pops a value that it has not pushed");
     return stack_.back();
   }
   PickleValue pop_value() {
@@ -188,9 +188,9 @@ class PickleReader {
     memory_ -= sizeof value;
     return value;
   }
-  // Values above the last mark, which goes.
+  // Pops the last mark and the values above it.
   std::vector<PickleValue> pop_to_mark() {
-    if (marks_.empty()) give_up("it goes back to a mark that it has not set");
+    if (marks_.empty()) give_up("it pops to a mark that it has not set");
     const auto from = stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
     std::vector<PickleValue> values(from, stack_.end());
     stack_.erase(from, stack_.end());
@@ -217,7 +217,7 @@ class PickleReader {
   void extend(Kind kind, const std::vector<PickleValue>& elements) {
     const PickleValue& target = top();
     if (target.kind != kind)
-      give_up("it adds to what is no {}", kind == Kind::list ? "list" : "dict");
+      give_up("it adds to something that is not a {}", kind == Kind::list ? "list" : "dict");
     if (kind == Kind::dict && elements.size() % 2 != 0) give_up("a key without a value");
     count_memory(elements.size() * sizeof(PickleValue));
     auto& container = out_.containers_[target.container];
@@ -225,7 +225,7 @@ class PickleReader {
   }
 
   void put(std::uint64_t index) {
-    if (index > memo_.size()) give_up("memo {} comes before {}", index, memo_.size());
+    if (index > memo_.size()) give_up("memo entry {} is set before entry {}", index, memo_.size());
     if (index == memo_.size()) {
       count_memory(sizeof(PickleValue));
       memo_.push_back(top());
@@ -234,7 +234,7 @@ class PickleReader {
     }
   }
   void get(std::uint64_t index) {
-    if (index >= memo_.size()) give_up("there is no memo {}", index);
+    if (index >= memo_.size()) give_up("memo entry {} is not set", index);
     push(memo_[index]);
   }
 
@@ -278,8 +278,8 @@ class PickleReader {
         break;
     }
     if (const std::string_view code = code_opcode(opcode); !code.empty())
-      give_up("it asks to run code ({}), which is never done: plain values are read only", code);
-    give_up("opcode 0x{:02x} makes no plain value", opcode);
+      give_up("it asks to run code ({}), which is refused: only plain values are read", code);
+    give_up("opcode 0x{:02x} does not make a plain value", opcode);
   }
 
   bool step_scalar(std::uint8_t opcode) {
@@ -397,7 +397,7 @@ class PickleReader {
   std::string_view bytes_;
   std::size_t next_ = 0, opcode_at_ = 0, memory_ = 0;
   std::vector<PickleValue> stack_, memo_;
-  std::vector<std::size_t> marks_;  // heights of the stack
+  std::vector<std::size_t> marks_;  // stack heights
 };
 
 Result<Pickle> Pickle::read(std::string_view name, std::string_view bytes) {
@@ -407,7 +407,7 @@ Result<Pickle> Pickle::read(std::string_view name, std::string_view bytes) {
   try {
     reader.read();
   } catch (const Failure& failure) {
-    return input_error("{}: no pickle of plain values: byte {}: {}", name, reader.at(),
+    return input_error("{}: not a pickle of plain values: byte {}: {}", name, reader.at(),
                        failure.message);
   } catch (const std::bad_alloc&) {
     return input_error("{}: there is not enough memory to read it", name);
@@ -428,7 +428,7 @@ std::string_view Pickle::text(const PickleValue& value) const {
 const PickleValue* Pickle::find(const PickleValue& value, std::string_view key) const {
   if (value.kind != Kind::dict) return nullptr;
   const auto items = elements(value);
-  // A key that was set twice has its last value.
+  // If a key was set twice, the last value counts.
   for (std::size_t i = items.size(); i >= 2; i -= 2)
     if (items[i - 2].kind == Kind::text && text(items[i - 2]) == key) return &items[i - 1];
   return nullptr;

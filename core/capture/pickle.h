@@ -1,8 +1,7 @@
 #pragma once
 
-// Python's pickles as plain data: None, booleans, numbers, texts, lists, tuples and dictionaries of
-// protocols 2 to 5. Nothing is ever looked up, called or built: a pickle that asks for it is
-// refused.
+// Reads Python pickles of protocols 2 to 5 that hold plain data: None, booleans, numbers, strings,
+// lists, tuples and dictionaries. A pickle that looks up, calls or constructs anything is refused.
 
 #include <cstdint>
 #include <optional>
@@ -30,17 +29,17 @@ static_assert(sizeof(PickleValue) == 16);
 
 class Pickle {
  public:
-  // `bytes` must outlive the result, which points into it. Error (input): damaged or cut off, asks
-  // for code, is larger than kMostMemory once read; the message names the byte.
+  // `bytes` must outlive the result, which points into it. Error (input): the pickle is damaged or
+  // cut off, runs code, or exceeds the memory limit below when read. The message names the byte.
   static Result<Pickle> read(std::string_view name, std::string_view bytes);
-  static constexpr std::size_t kMostMemory = std::size_t{4} << 30;
+  static constexpr std::size_t kMaxMemory = std::size_t{4} << 30;
 
   [[nodiscard]] const PickleValue& root() const { return root_; }
-  // Elements of a list or tuple; of a dict keys and values in turn. Empty for anything else.
-  // Containers may be shared, or hold themselves: do not walk without a bound.
+  // Elements of a list or tuple; keys and values of a dict alternately. Empty for anything else.
+  // Containers may be shared or contain themselves: bound the depth of a walk.
   [[nodiscard]] std::span<const PickleValue> elements(const PickleValue& value) const;
   [[nodiscard]] std::string_view text(const PickleValue& value) const;
-  // Of a dict; null where it has no such key, or `value` is none.
+  // The value of a key of a dict; null if there is no such key or `value` is not a dict.
   [[nodiscard]] const PickleValue* find(const PickleValue& value, std::string_view key) const;
   [[nodiscard]] std::optional<std::int64_t> integer(const PickleValue& dict,
                                                     std::string_view key) const;

@@ -23,8 +23,8 @@ void add_shapes(const Graph& graph, const Argument& argument, ShapeHash& shapes)
   for (const Argument& child : graph.children(argument)) add_shapes(graph, child, shapes);
 }
 
-// As the profiler records them: in the schema's order, keywords included. It leaves lists of
-// optional tensors out.
+// Hashes shapes as the profiler records them: in the schema's order, with keyword arguments, but
+// without lists of optional tensors.
 std::uint64_t node_shapes(const Graph& graph, const Node& node) {
   ShapeHash shapes;
   const auto& schema = graph.op(node).arguments;
@@ -42,7 +42,7 @@ std::uint64_t node_shapes(const Graph& graph, const Node& node) {
   return shapes.value();
 }
 
-// What a process group's own calls are named, where a collective was not called functionally.
+// The collective that a method of a process group, such as c10d::allreduce_, starts.
 CollectiveKind c10d_kind(std::string_view name) {
   static constexpr std::array<std::pair<std::string_view, CollectiveKind>, 12> kNames{{
       {"c10d::allreduce_", CollectiveKind::all_reduce},
@@ -69,7 +69,8 @@ bool makes_a_call(const Graph& graph, const Node& node) {
   return !op.is_getitem && !op.has(OperatorTag::python) && !op.has(OperatorTag::higher_order);
 }
 
-// "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...)", and RCCL's, which has the same names.
+// True for a kernel of NCCL, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...)", or of RCCL, which
+// uses the same names.
 bool communicates(std::string_view kernel) {
   return kernel.starts_with("nccl") || kernel.starts_with("rccl");
 }
@@ -132,7 +133,7 @@ std::uint32_t CallTokens::of(const ProfilerEvent& event) const {
 
 namespace {
 
-// For every event on the CPU the outermost known call that it is part of, or is; kNone for none.
+// For each CPU event, the outermost known call that it is or belongs to, or kNone.
 std::vector<std::uint32_t> find_owners(const ProfilerEvents& trace, const CallTokens& tokens) {
   const auto& events = trace.events;
   std::vector<std::uint32_t> order;
@@ -148,7 +149,7 @@ std::vector<std::uint32_t> find_owners(const ProfilerEvents& trace, const CallTo
     std::uint32_t thread;
     std::int64_t end;
     std::uint32_t owner;
-    bool hides;  // a process group's own thread: what it does there is no node's
+    bool hides;  // on a process group's thread, whose work belongs to no node
   };
   std::vector<std::uint32_t> owners(events.size(), kNone);
   std::vector<Open> open;
@@ -169,7 +170,7 @@ std::vector<std::uint32_t> find_owners(const ProfilerEvents& trace, const CallTo
 }
 
 void add_kernel(ProfilerCall& call, const ProfilerEvent& kernel, bool transfers) {
-  // What a collective copies before it starts is no part of it.
+  // Copies that a collective makes before it communicates do not count.
   if (call.communicates && !transfers) return;
   if (transfers && !call.communicates) {
     call.communicates = true;
@@ -225,7 +226,7 @@ ProfilerCalls collect_calls(const ProfilerEvents& trace, const CallTokens& token
 
 namespace {
 
-// How often the graph runs in these calls: what most of its calls agree on.
+// The number of runs of the graph in these calls: the median over its kinds of calls.
 std::size_t count_runs(const std::unordered_map<std::uint32_t, std::size_t>& in_graph,
                        const std::unordered_map<std::uint32_t, std::vector<std::size_t>>& places) {
   std::vector<std::size_t> runs;
@@ -238,7 +239,7 @@ std::size_t count_runs(const std::unordered_map<std::uint32_t, std::size_t>& in_
   return std::max<std::size_t>(*middle, 1);
 }
 
-// Cuts a range of calls where the graph begins anew.
+// Splits a range of calls where a new run of the graph begins.
 void split(const ProfilerCalls& calls, const CallTokens& tokens, ProfilerPass range,
            std::vector<ProfilerPass>& passes) {
   const auto& graph = tokens.of_nodes();
@@ -250,7 +251,7 @@ void split(const ProfilerCalls& calls, const CallTokens& tokens, ProfilerPass ra
   const std::size_t runs = count_runs(in_graph, places);
   std::vector<std::size_t> cuts{0};
   if (runs > 1) {
-    // The first node whose kind of call is there as often as it should be tells the runs apart.
+    // A run begins at the first node whose kind of call occurs as often as it should.
     const auto mark = std::find_if(graph.begin(), graph.end(), [&](std::uint32_t token) {
       const auto found = places.find(token);
       return found != places.end() && found->second.size() == runs * in_graph[token];

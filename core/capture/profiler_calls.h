@@ -1,7 +1,7 @@
 #pragma once
 
-// The calls of a trace that may be a graph's nodes: whose kernels they are, and which runs of the
-// graph they make up. Private to core/capture/profiler_*.cpp.
+// Finds the calls of a trace that may be nodes of a graph, attributes kernels to them, and groups
+// them into runs of the graph. Private to core/capture/profiler_*.cpp.
 
 #include <cstdint>
 #include <string>
@@ -14,19 +14,18 @@
 
 namespace jointer {
 
-// Small numbers for what a call is: operator and shapes. A node and a call of the same number may
-// be the same.
+// Small numbers that identify operator and shapes. A node and a call with the same token may match.
 class CallTokens {
  public:
-  // Without shapes, an operator is all that counts.
+  // If the trace has no shapes, a token identifies the operator alone.
   CallTokens(const Graph& graph, const ProfilerEvents& events);
 
-  // Nodes that make a call, in program order, and what they are.
+  // Nodes that make a call, in program order, and their tokens.
   [[nodiscard]] const std::vector<NodeId>& nodes() const { return nodes_; }
   [[nodiscard]] const std::vector<std::uint32_t>& of_nodes() const { return of_nodes_; }
-  // Whether the graph has the operator.
+  // True if the graph has the operator.
   [[nodiscard]] bool knows(StringId event_name) const { return names_[event_name.index()] != 0; }
-  // 0 for a call that is no node's.
+  // The token of a call; 0 if it matches no node.
   [[nodiscard]] std::uint32_t of(const ProfilerEvent& event) const;
 
  private:
@@ -45,15 +44,16 @@ struct ProfilerCall {
   std::uint32_t event = 0;  // in ProfilerEvents::events
   std::uint32_t token = 0;
   std::int64_t start_ns = 0, duration_ns = 0;  // on the CPU
-  // Of its kernels; of a collective the ones that communicate, where there are any.
+  // Total, start and end of the call's kernels. For a collective, only of those that communicate,
+  // if there are any.
   std::int64_t kernel_ns = 0, kernel_start_ns = 0, kernel_end_ns = 0;
   std::uint32_t kernels = 0;
   bool communicates = false;
 };
 
 struct ProfilerCalls {
-  std::vector<ProfilerCall> calls;  // by start; outermost ones that the graph knows
-  std::int64_t kernel_ns = 0;       // of all kernels
+  std::vector<ProfilerCall> calls;  // by start; the outermost ones whose operator the graph has
+  std::int64_t kernel_ns = 0;       // of all kernels of the trace
 };
 ProfilerCalls collect_calls(const ProfilerEvents& events, const CallTokens& tokens);
 
@@ -61,10 +61,10 @@ ProfilerCalls collect_calls(const ProfilerEvents& events, const CallTokens& toke
 struct ProfilerPass {
   std::size_t first = 0, count = 0;
   std::int64_t start_ns = 0;  // of its ProfilerStep, else of its first call
-  std::int64_t step_ns = 0;   // of its ProfilerStep, else from its first call to its last one's end
+  std::int64_t step_ns = 0;   // of its ProfilerStep, else from the first call to the last one's end
 };
-// A ProfilerStep each; where there are none, or the graph runs several times in one, the calls are
-// cut where they repeat.
+// One pass per ProfilerStep. If there are no steps, or the graph runs several times in one, the
+// calls are split where they repeat.
 std::vector<ProfilerPass> find_passes(const ProfilerEvents& events, const ProfilerCalls& calls,
                                       const CallTokens& tokens);
 

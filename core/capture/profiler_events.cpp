@@ -1,6 +1,5 @@
-// One walk over the JSON with simdjson's on-demand parser: about a second for 500 MB. Times are
-// microseconds with three decimals and too many digits for a double, so they are read from their
-// text.
+// Reads the JSON in one pass with simdjson's on-demand parser, about a second for 500 MB. Times are
+// microseconds with three decimals, with too many digits for a double: they are parsed from text.
 
 #include "core/capture/profiler_events.h"
 
@@ -29,10 +28,10 @@ std::string_view trimmed(std::string_view token) {
   return token;
 }
 
-// "5846204953013.123" in ns. Nothing for what is no number, or is longer than
-// seventy years: three such times add up within 64 bits.
+// "5846204953013.123" microseconds in ns. nullopt if it is not a number, or exceeds seventy years,
+// so that three times add up within 64 bits.
 std::optional<std::int64_t> parse_us(std::string_view token) {
-  constexpr double kMost = 70.0 * 366 * 24 * 3600 * 1e6;
+  constexpr double kMax = 70.0 * 366 * 24 * 3600 * 1e6;
   std::int64_t whole = 0;
   const char* end = token.data() + token.size();
   const auto [point, status] = std::from_chars(token.data(), end, whole);
@@ -41,10 +40,10 @@ std::optional<std::int64_t> parse_us(std::string_view token) {
   if (!plain) {
     double value = 0;
     const auto [rest, ok] = std::from_chars(token.data(), end, value);
-    if (ok != std::errc{} || rest != end || !(std::fabs(value) < kMost)) return std::nullopt;
+    if (ok != std::errc{} || rest != end || !(std::fabs(value) < kMax)) return std::nullopt;
     return std::llround(value * 1e3);
   }
-  if (std::fabs(static_cast<double>(whole)) > kMost) return std::nullopt;
+  if (std::fabs(static_cast<double>(whole)) > kMax) return std::nullopt;
   std::int64_t ns = 0, unit = 100;
   if (point != end && *point != '.') return std::nullopt;
   for (const char* c = point; c != end && ++c != end; unit /= 10) {
@@ -158,7 +157,7 @@ class Reader {
     }
   }
 
-  // A list of sizes, or of such lists; a list of tensors is one level deeper.
+  // Reads a list of sizes, or of such lists; a list of tensors is one level deeper.
   static void read_shapes(json::value value, ShapeHash& shapes, int depth) {
     constexpr int kDeepest = 8;
     if (depth > kDeepest) throw Failure{"`Input Dims` is nested deeper than a list of tensors"};
@@ -194,7 +193,7 @@ void ShapeHash::size(std::int64_t size) {
 
 void ShapeHash::end() {
   if (sizes_ == 0) return;
-  // Where a shape ends matters: [2,3] and [2],[3].
+  // Distinguishes [2,3] from [2],[3].
   hash_ = (hash_ ^ (sizes_ + 0x9e3779b97f4a7c15ULL)) * 1099511628211ULL;
   sizes_ = 0;
 }
@@ -221,9 +220,9 @@ Result<ProfilerEvents> read_profiler_events(std::string_view name, const PaddedB
     started = true;
     Reader(out).read(document);
   } catch (const simdjson::simdjson_error& error) {
-    return input_error("{}: no profiler trace: damaged JSON{}: {}", name, place(), error.what());
+    return input_error("{}: not a profiler trace: damaged JSON{}: {}", name, place(), error.what());
   } catch (const Failure& failure) {
-    return input_error("{}: no profiler trace: {}", name, failure.message);
+    return input_error("{}: not a profiler trace: {}", name, failure.message);
   }
   return out;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// What torch.profiler writes (Kineto's Chrome trace), as plain records: the calls of operators on
-// the CPU, what ran on the device, and what ties one to the other. Nothing is matched here.
+// Reads a trace of torch.profiler (Kineto's Chrome trace) into plain records: operator calls on the
+// CPU, work on the device, and the ids that connect them. Nothing is matched here.
 
 #include <cstdint>
 #include <string>
@@ -18,18 +18,18 @@ struct ProfilerEvent {
   enum class Kind : std::uint8_t {
     op,          // an operator's call on the CPU
     runtime,     // a call of the driver that launched something
-    kernel,      // ran on the device: kernels, copies, sets
+    kernel,      // work on the device: kernels, copies, memsets
     step,        // the annotation ProfilerStep#N
-    annotation,  // another one: gloo:all_reduce on Gloo's own thread
+    annotation,  // any other annotation: gloo:all_reduce on Gloo's thread
   };
   Kind kind = Kind::op;
   StringId name;
-  std::uint32_t thread = 0;   // dense; of the CPU. Of a kernel, its device's stream
-  std::int64_t start_ns = 0;  // from the trace's own zero
+  std::uint32_t thread = 0;   // dense number of the CPU thread; for a kernel, of its stream
+  std::int64_t start_ns = 0;  // from the start of the trace's clock
   std::int64_t duration_ns = 0;
-  std::int64_t external = 0;     // "External id": of an op its own, of others the op's; 0 for none
-  std::int64_t correlation = 0;  // the same for a runtime call and its kernel; 0 for none
-  std::uint64_t shapes = 0;      // hash_shapes of "Input Dims"; 0 where they were not recorded
+  std::int64_t external = 0;     // "External id" of the op, also on events that belong to it; or 0
+  std::int64_t correlation = 0;  // the same for a runtime call and its kernel; or 0
+  std::uint64_t shapes = 0;      // ShapeHash of "Input Dims"; 0 if they were not recorded
 
   [[nodiscard]] std::int64_t end_ns() const { return start_ns + duration_ns; }
 };
@@ -37,13 +37,13 @@ struct ProfilerEvent {
 struct ProfilerEvents {
   std::vector<ProfilerEvent> events;  // in the file's order
   StringTable names;
-  std::string gpu;          // name of the first GPU; empty where there is none
-  bool has_shapes = false;  // some op has
+  std::string gpu;          // name of the first GPU; empty if there is none
+  bool has_shapes = false;  // true if any op has
   bool has_kernels = false;
 };
 
-// A hash of shapes one after the other. Tensors without dimensions count for nothing, since a
-// number is written the same way. Never 0.
+// A hash of a sequence of shapes; never 0. Tensors without dimensions are ignored, since numbers
+// are written the same way.
 class ShapeHash {
  public:
   void begin() { sizes_ = 0; }
@@ -56,10 +56,10 @@ class ShapeHash {
   std::size_t sizes_ = 0;
 };
 
-// Whether a text looks like such a trace: an object with `traceEvents` among its first members.
+// True if the text looks like such a trace: an object with `traceEvents` among its first members.
 bool is_profiler_trace(std::string_view text);
 
-// Error (input): no such trace, or damaged JSON; the message names the byte.
+// Error (input): not such a trace, or damaged JSON. The message names the byte.
 Result<ProfilerEvents> read_profiler_events(std::string_view name, const PaddedBytes& json);
 
 }  // namespace jointer

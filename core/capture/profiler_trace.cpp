@@ -1,21 +1,23 @@
+// Matches the calls of a profiler trace to the nodes of a graph and computes the nodes' times.
+//
 // Terms
-//   call   an operator's event on the CPU, the outermost one whose operator the graph has: what an
-//          operator calls to do its work is part of it.
+//   call   an operator's event on the CPU, the outermost one whose operator the graph has. The
+//          calls that an operator makes are part of it.
 //   pass   one run of the graph in the trace (ProfilerStep#N, or a repetition of the calls).
 //
 // Steps
-//   1. Events become calls; kernels are tied to calls by External id, else by the correlation of
-//      the driver's call that launched them (profiler_calls.cpp).
-//   2. In each pass the nodes, in program order, and the calls, in the order of their start, are
-//      aligned as two sequences of (operator, shapes): a longest common subsequence. A call that
-//      the graph does not have, or a node that was not run, costs no other match.
-//   3. A node's own time is the median over the passes; of a collective the shortest.
+//   1. Turn events into calls. Attribute kernels to calls by External id, else by the correlation
+//      id of the driver's call that launched them (profiler_calls.cpp).
+//   2. In each pass, align the nodes, in program order, with the calls, ordered by start, as two
+//      sequences of (operator, shapes): a longest common subsequence. A call that is not in the
+//      graph, or a node that did not run, costs no other match.
+//   3. A node's own time is the median over the passes; for a collective the minimum.
 //
-// On a CPU a collective's call only starts it, on threads that the profiler does not see. Its time
-// is then from its start to the end of its wait, provided that the wait had to wait; where it did
-// not, nothing says when it ended.
+// On a CPU, the call of a collective only starts it, on threads that the profiler does not record.
+// Its time is then from its start to the end of its wait, if the wait had to block; if it did not,
+// the end is unknown.
 //
-// Cost: linear where the trace is of this graph; else core/base/alignment.h.
+// Cost: linear if the trace is of this graph; otherwise see core/base/alignment.h.
 
 #include "core/capture/profiler_trace.h"
 
@@ -35,7 +37,7 @@ namespace {
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-// Which call each node found; by index in CallTokens::nodes.
+// The call that each node matched, or kNone; by index in CallTokens::nodes.
 using Found = std::vector<std::uint32_t>;
 
 struct Matcher {
@@ -45,7 +47,7 @@ struct Matcher {
   const ProfilerCalls& calls;
   std::vector<ProfilerPass> passes;
   std::vector<Found> found;        // by pass
-  std::vector<std::size_t> waits;  // by node index: its wait's index in nodes(), or its size
+  std::vector<std::size_t> waits;  // by node index: the wait's index in nodes(), or nodes().size()
 
   void find_waits() {
     const auto& nodes = tokens.nodes();
@@ -62,7 +64,7 @@ struct Matcher {
     }
   }
 
-  // Passes that find nothing are none.
+  // Aligns each pass with the nodes; drops passes without a match.
   void match() {
     std::vector<ProfilerPass> kept;
     std::vector<std::uint32_t> sequence, last_sequence;
@@ -85,8 +87,8 @@ struct Matcher {
     drop_scraps();
   }
 
-  // A run that was cut off, or what happens to look a little like the graph, is no pass beside one
-  // that found twice as much.
+  // Drops passes with less than half the matches of the best one: runs that were cut off, or calls
+  // that happen to resemble the graph.
   void drop_scraps() {
     std::vector<std::size_t> sizes;
     for (const Found& f : found)
@@ -114,7 +116,7 @@ struct Matcher {
     std::int64_t start = 0, end = 0, own = 0;
   };
 
-  // Of a node in a pass, from the trace's zero; nothing where it did not run on the device.
+  // Times of a node in a pass, from the trace's zero; nullopt if it did not run on the device.
   [[nodiscard]] std::optional<Times> times(std::size_t pass, std::size_t node) const {
     const ProfilerCall* c = call(pass, node);
     if (c == nullptr) return std::nullopt;
@@ -142,7 +144,7 @@ struct Matcher {
     return median(std::move(own));
   }
 
-  // Of the passes that found most, the one that took as long as most.
+  // The pass of median duration among those with the most matches.
   [[nodiscard]] std::size_t representative() const {
     std::vector<std::pair<std::int64_t, std::size_t>> candidates;
     std::size_t most = 0;
@@ -171,7 +173,7 @@ struct Matcher {
       for (std::size_t pass = 0; pass < passes.size(); ++pass)
         any = any || call(pass, i) != nullptr;
       match.matched += any ? 1 : 0;
-      // A node that the lanes' pass lacks has no place there.
+      // A node without a call in the pass of the lanes has no place in them.
       if (const auto t = times(lanes, i))
         m.nodes.push_back({.node = tokens.nodes()[i],
                            .start_ns = t->start - origin,
@@ -230,22 +232,22 @@ void add_notes(const Matcher& m, const TraceOptions& options, TraceMatch& match)
   match.foreign_device_ns = std::max<std::int64_t>(m.calls.kernel_ns - owned_ns, 0);
 
   if (match.matched < match.nodes)
-    notes.push_back(fmt::format("{} of {} nodes found no call: {}",
+    notes.push_back(fmt::format("{} of {} nodes match no call: {}",
                                 format_count(count(match.nodes - match.matched)),
                                 format_count(count(match.nodes)), most_frequent(missing)));
   if (match.foreign_calls > 0)
-    notes.push_back(fmt::format("{} calls are no node's, or had other shapes: {}",
+    notes.push_back(fmt::format("{} calls match no node, or have other shapes: {}",
                                 format_count(count(match.foreign_calls)), most_frequent(foreign)));
   if (match.foreign_device_ns > 0)
     notes.push_back(fmt::format("{} of {} of kernels belong to no node",
                                 format_ns(match.foreign_device_ns), format_ns(match.device_ns)));
   if (!m.events.has_shapes)
     notes.emplace_back(
-        "the trace has no shapes (profile with record_shapes=True): matched by operator and order "
-        "alone");
+        "the trace has no shapes: calls are matched by operator and order alone; profile with "
+        "record_shapes=True");
   if (options.device.empty() && m.events.gpu.empty())
     notes.push_back(
-        fmt::format("the trace does not name its device, taken as `{}`", match.measurement.device));
+        fmt::format("the trace does not name its device: assumed `{}`", match.measurement.device));
 }
 
 }  // namespace
@@ -253,10 +255,11 @@ void add_notes(const Matcher& m, const TraceOptions& options, TraceMatch& match)
 Result<TraceMatch> match_profiler_trace(const Graph& graph, std::string_view name,
                                         const PaddedBytes& json, const TraceOptions& options) {
   JOINTER_TRY(const ProfilerEvents events, read_profiler_events(name, json));
-  // The CPU's calls of a GPU's run only launch: their times would be taken for the work's.
+  // CPU calls of a GPU run only launch kernels: their times are not those of the work.
   if (!events.has_kernels && !events.gpu.empty() && graph.main_device() == DeviceType::cuda)
     return input_error(
-        "{}: the trace has nothing that ran on its {}; profile with ProfilerActivity.CUDA as well",
+        "{}: the trace has no kernels of its {}; add ProfilerActivity.CUDA to the profiler's "
+        "activities",
         name, events.gpu);
   const CallTokens tokens(graph, events);
   const ProfilerCalls calls = collect_calls(events, tokens);
@@ -271,7 +274,8 @@ Result<TraceMatch> match_profiler_trace(const Graph& graph, std::string_view nam
   matcher.match();
   if (matcher.passes.empty())
     return input_error(
-        "{}: none of its {} calls of operators is a node of {}; is it a trace of this graph?", name,
+        "{}: none of its {} operator calls matches a node of {}; is it a trace of this graph?",
+        name,
         std::count_if(events.events.begin(), events.events.end(),
                       [](const auto& e) { return e.kind == ProfilerEvent::Kind::op; }),
         graph.title());

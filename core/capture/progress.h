@@ -5,8 +5,9 @@
 
 namespace jointer {
 
-// Told now and then how far a long piece of work is. Returning false asks it to stop; the work then
-// ends soon with Error::Kind::cancelled. Called on the working thread.
+// Called now and then, on the working thread, with the progress of a long task: `fraction` is 0 to
+// 1, `what` names the current work. Return false to stop; the task then soon ends with
+// Error::Kind::cancelled.
 using Progress = std::function<bool(double fraction, std::string_view what)>;
 
 }  // namespace jointer

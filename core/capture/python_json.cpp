@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kMostDepth = 32;
+constexpr int kMaxDepth = 32;
 
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
@@ -38,14 +38,14 @@ class Reader {
   }
 
   std::optional<Json> value(int depth) {
-    if (depth > kMostDepth) return std::nullopt;
+    if (depth > kMaxDepth) return std::nullopt;
     const char c = peek();
     if (c == '\'' || c == '"') return text();
     if (take('{')) return dictionary(depth);
     if (take('[')) return list(']', depth);
     if (take('(')) return list(')', depth);
     if (c == '-' || is_word(c)) return named(depth);
-    // <class 'torch.nn.Linear'> and the like: up to what ends it.
+    // <class 'torch.nn.Linear'> and the like, up to the end of the element.
     const std::size_t begin = at_;
     int open = 0;
     for (; at_ < text_.size(); ++at_) {
@@ -119,7 +119,7 @@ class Reader {
         status == std::errc{} && end == last && std::isfinite(real))
       return Json(real);
     if (!take('(')) return Json(word);
-    // A dataclass: NAME(field=value, ...). What has no field name is numbered.
+    // A dataclass: NAME(field=value, ...). Fields without a name are numbered.
     Json result = {{"type", word}};
     while (!take(')')) {
       if (result.size() > 1 && !take(',')) return std::nullopt;

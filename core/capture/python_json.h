@@ -1,16 +1,16 @@
 #pragma once
 
-// What Python prints of plain objects, as JSON.
+// Converts the `repr` of plain Python objects to JSON.
 
 #include <string>
 #include <string_view>
 
 namespace jointer {
 
-// A dictionary, list, tuple, text, number, None, True, False, or a dataclass
+// Accepts a dictionary, list, tuple, string, number, None, True, False, or a dataclass
 // (`GradAOTOutput(grad_of=PlainAOTInput(idx=0))` becomes `{"type":"GradAOTOutput","grad_of":...}`).
-// Anything else inside becomes its text. Empty if the text as a whole is none of these, or nested
-// absurdly deep.
+// Any other value inside becomes its text. Returns an empty string for any other text, and for one
+// that is nested too deep.
 std::string python_to_json(std::string_view text);
 
 }  // namespace jointer

@@ -17,7 +17,7 @@ bool is_digit(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
-// `V1121 02:41:50.572000 17297 torch/_dynamo/utils.py:2126] {`: where the JSON starts, or npos.
+// The position of the JSON in `V1121 02:41:50.572 17297 torch/_dynamo/utils.py:2126] {`, or npos.
 std::size_t header_end(std::string_view line) {
   constexpr std::string_view kShape = "L0000 00:00:00";
   if (line.size() < kShape.size()) return std::string_view::npos;
@@ -36,7 +36,7 @@ struct Entry {
   std::size_t payload_number = 0;
 };
 
-// Calls `visit` for each entry: its JSON, and the lines after it up to the next entry.
+// Calls `visit` with each entry: its JSON, and the lines after it up to the next entry.
 template <class Visit>
 void for_each_entry(std::string_view bytes, Visit visit) {
   Entry entry;
@@ -59,7 +59,7 @@ void for_each_entry(std::string_view bytes, Visit visit) {
   if (!entry.json.empty()) visit(entry);
 }
 
-// Entries that hold a graph, and what kind it is; the others are guessed from their placeholders.
+// Entries with a graph of known kind. For other entries, the placeholders suggest the kind.
 struct Known {
   std::string_view entry;
   CaptureKind kind;
@@ -72,7 +72,7 @@ constexpr std::array<Known, 5> kKnown{{
     {"dynamo_output_graph", CaptureKind::forward},
 }};
 
-// The entry's name: the key that is not one of those every entry has; an artifact has its own.
+// The entry's name: its only key that is not common to all entries; for an artifact, its `name`.
 std::string name_of(const Json& json) {
   static constexpr std::array<std::string_view, 9> kCommon{
       "rank",        "frame_id",   "frame_compile_id",     "attempt",
@@ -113,16 +113,15 @@ std::string compile_of(const Json& json) {
   return text;
 }
 
-// Graphs that a trainer logs around each of its passes, under any name of a pass, and the first
-// one.
+// Names of the graphs that a trainer logs: before and after each pass, and the traced one.
 constexpr std::string_view kBefore = "before_", kAfter = "after_", kTraced = "make_fx_graph_traced";
 
 bool is_around_pass(std::string_view name) {
   return name.starts_with(kBefore) || name.starts_with(kAfter);
 }
 
-// Whether an entry's payload may be a graph, by its name. Some payloads hold a module's source
-// beside other code (fx_graph_runnable, inductor_output_code): they repeat a graph that is listed.
+// True if an entry's payload may be a graph, judging by its name. Some payloads contain a module's
+// source among other code (fx_graph_runnable, inductor_output_code) and repeat a listed graph.
 bool may_be_graph(std::string_view name) {
   return is_around_pass(name) || (name.find("graph") != std::string_view::npos &&
                                   name.find("runnable") == std::string_view::npos &&
@@ -130,13 +129,13 @@ bool may_be_graph(std::string_view name) {
                                   name.find("cache") == std::string_view::npos);
 }
 
-// What such a graph is: a step with its backward where nodes say so.
+// The kind of such a graph: a training step if its nodes include the backward.
 CaptureKind kind_around_pass(CaptureKind guessed, std::string_view text) {
   const bool has_backward = text.find("autograd_backward: True") != std::string_view::npos;
   return guessed == CaptureKind::forward && has_backward ? CaptureKind::train_step : guessed;
 }
 
-// Says which graph each was made from, and tells passes that ran several times apart.
+// Links each graph to the one it was made from, and numbers passes that ran several times.
 void follow_passes(std::vector<TraceGraph>& graphs) {
   std::map<std::string, std::size_t, std::less<>> last, times;
   for (std::size_t i = 0; i < graphs.size(); ++i) {
@@ -168,7 +167,7 @@ Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::str
   std::size_t entries = 0, cut_off = 0;
   for_each_entry(bytes, [&](const Entry& entry) {
     ++entries;
-    // Most entries are not graphs; a look at the text saves parsing them.
+    // Most entries are not graphs; a text search avoids parsing them.
     const bool may_be = entry.json.find("graph") != std::string_view::npos ||
                         entry.json.find("\"artifact\"") != std::string_view::npos;
     if (!may_be || !is_fx_text(entry.payload)) return;
@@ -204,8 +203,9 @@ Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::str
   });
   follow_passes(graphs);
   if (graphs.empty() && cut_off > 0)
-    return input_error("{}: {} of its {} entries hold a graph, but none is whole; is it cut off?",
-                       file, cut_off, entries);
+    return input_error(
+        "{}: {} of its {} entries hold a graph, but none is complete; is it cut off?", file,
+        cut_off, entries);
   if (graphs.empty())
     return input_error(
         "{}: none of its {} entries holds a graph; was it written under TORCH_TRACE while "

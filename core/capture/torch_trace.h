@@ -1,10 +1,10 @@
 #pragma once
 
-// Reads the logs that torch writes under TORCH_TRACE: entries of one line,
-// `V1121 12:00:00.123456 17297 torch/file.py:12] {"aot_joint_graph": {}, "rank": 0, ...}`, each
-// with a payload on the lines after it, indented by a tab. Graphs are payloads; the reader of FX
-// text reads them. A trainer that logs every pass (torchtitan's --compile.debug_graph_passes)
-// writes the traced graph, then `before_PASS` and `after_PASS` of each pass, as artifacts.
+// Reads the logs that torch writes under TORCH_TRACE. An entry is one line,
+// `V1121 12:00:00.123456 17297 torch/file.py:12] {"aot_joint_graph": {}, "rank": 0, ...}`, and a
+// payload on the lines after it, indented by a tab. Graphs are payloads, which the reader of FX
+// text reads. A trainer that logs every pass (torchtitan's --compile.debug_graph_passes) writes the
+// traced graph, then `before_PASS` and `after_PASS` of each pass, as artifacts.
 
 #include <cstddef>
 #include <optional>
@@ -23,22 +23,23 @@ bool is_torch_trace(std::string_view bytes);
 struct TraceGraph {
   std::string name;     // "rank 0, 0/0, aot_joint_graph"
   std::string entry;    // "aot_joint_graph"
-  std::string compile;  // "rank 0, 0/0": the same for the graphs of one compilation
+  std::string compile;  // "rank 0, 0/0"; equal for the graphs of one compilation
   CaptureKind kind = CaptureKind::forward;
   std::optional<std::int64_t> rank;
   std::size_t nodes = 0;
-  std::string_view text;         // the payload, as it stands in the log
-  std::size_t first_number = 1;  // the line of the log that it starts in
+  std::string_view text;         // the payload; points into the log
+  std::size_t first_number = 1;  // line of the log in which it starts, from 1
   std::size_t index = 0;         // among the graphs of the payload
-  // Which graph of the log this one was made from by a pass, where passes are logged one by one.
+  // Index, in the same list, of the graph from which a pass made this one, if passes are logged.
   std::optional<std::size_t> before = std::nullopt;
 };
 
-// The graphs of a log, in its order. An entry whose payload is missing, cut off or no graph is
-// passed over. Error (input): a log without graphs.
+// The graphs of a log, in its order. Entries whose payload is missing, cut off or not a graph are
+// skipped. Error (input): the log has no graphs.
 Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::string_view bytes);
 
-// Adds one of them as a new part; `complete` comes after.
+// Adds the graph `index` as a new part. Call `complete` afterwards. Error (usage): there is no such
+// graph. Error: as append_fx_text.
 Result<PartId> append_torch_trace(Graph& graph, std::string_view file, std::string_view bytes,
                                   std::size_t index, const Progress& progress);
 

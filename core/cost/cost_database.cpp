@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kBusyMs = 20'000;
 constexpr int kVersion = 100;  // major * 100 + minor
-constexpr std::int64_t kMostNs =
+constexpr std::int64_t kMaxNs =
     100'000'000'000'000'000;  // years: a wrong value from a file stays in range
 constexpr std::int64_t kApplication = 0x4a4e5452;
 
@@ -170,7 +170,7 @@ Result<void> each_median(SqliteStatement& rows, Read read, Take take) {
       id = rows.integer(0);
       key = read(rows);
     }
-    samples.push_back(std::clamp<std::int64_t>(rows.integer(1), 0, kMostNs));
+    samples.push_back(std::clamp<std::int64_t>(rows.integer(1), 0, kMaxNs));
   }
   flush();
   return {};

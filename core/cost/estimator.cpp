@@ -183,11 +183,11 @@ std::string_view to_string(NodeCost::Limit limit) {
 }
 
 NodeCost TransferCosts::of(std::int64_t bytes) const {
-  constexpr double kMost = 9e18;
-  const double ns = std::min(static_cast<double>(bytes) * ns_per_byte, kMost);
+  constexpr double kMax = 9e18;
+  const double ns = std::min(static_cast<double>(bytes) * ns_per_byte, kMax);
   return {.lane = NodeCost::Lane::transfer,
           .limit = NodeCost::Limit::transfer,
-          .ns = std::max<std::int64_t>(saturating_round(ns), least_ns),
+          .ns = std::max<std::int64_t>(saturating_round(ns), min_ns),
           .host_ns = host_ns};
 }
 
@@ -198,7 +198,7 @@ std::int64_t Estimator::latency_ns(const Graph& /*graph*/, NodeId /*collective*/
 TransferCosts Estimator::transfer_costs() const {
   constexpr double kNsPerUs = 1e3;
   return {.ns_per_byte = 1 / device().host_gbps,
-          .least_ns = saturating_round(device().kernel_us * kNsPerUs)};
+          .min_ns = saturating_round(device().kernel_us * kNsPerUs)};
 }
 
 Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request) {

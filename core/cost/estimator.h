@@ -45,7 +45,7 @@ std::string_view to_string(NodeCost::Limit limit);
 // Time of a copy between device and pinned host memory, on the stream of such copies.
 struct TransferCosts {
   double ns_per_byte = 0;
-  std::int64_t least_ns = 0;
+  std::int64_t min_ns = 0;
   std::int64_t host_ns = 0;       // CPU time to start a copy
   std::int64_t wait_host_ns = 0;  // CPU time to wait for one
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads matrix products that are fused with a collective and run part by part: symm_mem.fused_*,
+// Reads matmuls that are fused with a collective and run part by part: symm_mem.fused_*,
 // which the pass async_tensor_parallel creates. The cost model is at the top of fused_matmul.cpp.
 
 #include <cstdint>
@@ -32,7 +32,7 @@ std::optional<FusedMatmul> read_fused_matmul(const Graph& graph, const Node& nod
 GroupPlacement place_fused(const Graph& graph, const Node& node, const FusedMatmul& fused,
                            std::int64_t gpus_per_node);
 
-// The duration, given the time of all products and of the whole collective if each ran alone.
+// The duration, given the time of all matmuls and of the whole collective if each ran alone.
 double pipelined_time(double compute, double collective, std::int64_t ranks);
 
 }  // namespace jointer

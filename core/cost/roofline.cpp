@@ -32,8 +32,8 @@ constexpr double kTile = 128;
 
 std::int64_t to_ns(double microseconds) {
   // A year is long enough, and keeps sums within 64 bits.
-  constexpr double kMost = 365.0 * 24 * 3600 * 1e6;
-  return saturating_round(std::min(microseconds, kMost) * 1e3);
+  constexpr double kMax = 365.0 * 24 * 3600 * 1e6;
+  return saturating_round(std::min(microseconds, kMax) * 1e3);
 }
 
 bool is_attention(std::string_view packet) {

@@ -29,7 +29,7 @@ double degree_from_text(std::string parallel_text) {
   std::transform(parallel_text.begin(), parallel_text.end(), parallel_text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const std::string_view parallel = parallel_text;
-  constexpr int kMostDegree = 1'000'000;
+  constexpr int kMaxDegree = 1'000'000;
   double degree = 1;
   for (std::size_t equals = parallel.find('='); equals != std::string_view::npos;
        equals = parallel.find('=', equals + 1)) {
@@ -39,7 +39,7 @@ double degree_from_text(std::string parallel_text) {
     if (digits == std::string_view::npos) break;
     int value = 0;
     std::from_chars(parallel.data() + digits, parallel.data() + parallel.size(), value);
-    if (value > 0 && value <= kMostDegree) degree *= value;
+    if (value > 0 && value <= kMaxDegree) degree *= value;
   }
   return degree;
 }

@@ -16,7 +16,7 @@ constexpr double kNvlinkLatency = 0.6, kNetworkLatency = 2.7;  // us per step
 constexpr double kNetworkOverhead = 1.0;                       // us per step between nodes
 // Maximum GB/s of LL by GPU, for one node, two, and more. Between nodes, the first row counts,
 // because the CPU is the limit there.
-constexpr std::array<std::array<double, 3>, 4> kMostLLBandwidth{{
+constexpr std::array<std::array<double, 3>, 4> kMaxLLBandwidth{{
     {39.0, 39.0, 20.4},
     {87.7, 22.5, 19.0},
     {141.0, 45.0, 35.0},
@@ -50,7 +50,7 @@ std::optional<double> torch_nccl_ms(std::int64_t bytes, std::int64_t group_size,
   const auto row = nodes == 1 ? static_cast<std::size_t>(gpu) : 0;
   const auto column = static_cast<std::size_t>(std::min<std::int64_t>(nodes, 3) - 1);
   double bus = kChannels * (nodes == 1 ? kIntraNodeBandwidth : kInterNodeBandwidth);
-  bus = std::min(kMostLLBandwidth[row][column],
+  bus = std::min(kMaxLLBandwidth[row][column],
                  bus * (nodes > 1 || reduces_all ? 1.0 / 4.0 : 1.0 / 3.0));
   const double ratio = static_cast<double>(group_size) / static_cast<double>(steps);
   const double gigabytes_per_ns = bus * ratio / 1e9;

@@ -36,7 +36,7 @@ constexpr Latencies kNvlinkHop{{{0.6, 1.25, 4.0}, {0.6, 1.9, 3.4}}};
 constexpr Latencies kNetworkHop{{{5.0, 8.5, 14.0}, {2.7, 4.0, 14.0}}};
 
 // GB/s, by GPU and scale.
-constexpr ByGpu<3> kMostLL{
+constexpr ByGpu<3> kMaxLL{
     {{39.0, 39.0, 20.4}, {87.7, 22.5, 19.0}, {141.0, 45.0, 35.0}, {282.0, 90.0, 70.0}}};
 constexpr ByGpu<3> kRingLL128Channel{
     {{20.0, 20.0, 20.0}, {20.0, 20.0, 20.0}, {36.7, 36.7, 36.7}, {40.0, 40.0, 40.0}}};
@@ -103,11 +103,11 @@ double bus_bandwidth(const Group& group, Algorithm algorithm, Protocol protocol,
                      double gbps) {
   const double channels = kChannels[group.gpu];
   // Between nodes, the CPU limits LL, and the first row counts.
-  const double most_ll = kMostLL[group.nodes == 1 ? group.gpu : 0][group.scale];
+  const double max_ll = kMaxLL[group.nodes == 1 ? group.gpu : 0][group.scale];
   const bool is_ring = algorithm == ring;
   switch (protocol) {
     case ll:
-      return std::min(most_ll, gbps * (is_ring ? 0.5 : 1.0 / 3.8));
+      return std::min(max_ll, gbps * (is_ring ? 0.5 : 1.0 / 3.8));
     case ll128: {
       const auto& channel = is_ring ? kRingLL128Channel : kTreeLL128Channel;
       const double payload = is_ring || group.nodes > 1 ? 120.0 / 128.0 : 7.0 / 9.0;

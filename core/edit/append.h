@@ -4,7 +4,7 @@
 
 namespace jointer {
 
-// One edit of two that follow each other: what `more` changes and says comes last. Title and author
+// Appends the changes and notes of `more`, which is applied after `edit`. The title and the author
 // stay those of `edit`.
 inline void append(Edit& edit, const Edit& more) {
   edit.changes.insert(edit.changes.end(), more.changes.begin(), more.changes.end());

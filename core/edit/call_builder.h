@@ -1,6 +1,6 @@
 #pragma once
 
-// Calls that edits insert, written as recipes hold them.
+// Builds the calls that edits insert, in the form that recipes use.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -17,32 +17,32 @@ namespace jointer {
 
 using OrderedJson = nlohmann::ordered_json;
 
-// A dense tensor, or a slice of one.
+// A dense tensor, or a slice of one. Sizes, strides and offset count elements.
 struct TensorRecord {
-  std::vector<std::int64_t> shape, stride;  // without a stride: dense
+  std::vector<std::int64_t> shape, stride;  // no stride: dense
   std::int64_t offset = 0;
   DType dtype = DType::float32;
   std::string device;
-  std::string of;  // the node whose first tensor it is a view of; empty: a storage of its own
+  std::string of;  // the node whose first tensor it views; empty: a new storage
 };
 OrderedJson to_json(const TensorRecord& tensor);
 
-// Inserts calls into one half of a graph and numbers their names as FX does: view, view_1, view_2.
+// Inserts calls into one half of a graph. Numbers their names as FX does: view, view_1, view_2.
 class CallBuilder {
  public:
   CallBuilder(const Graph& graph, PartId part) : graph_(graph), part_(part) {}
 
-  // Adds the change and returns the node's name. `target` is a whole operator name, `val` one
-  // tensor or `{"list": ...}`, `like` the node that it stands for, `before` a name of edits.
-  // `in_backward`: it makes a forward node's value in the backward.
+  // Adds the change and returns the new node's name. `target` is a full operator name, `val` one
+  // tensor or `{"list": ...}`, `like` the node that the call replaces, `before` a node's name in
+  // edits. `in_backward`: the call computes a forward node's value in the backward.
   std::string insert(std::string_view target, OrderedJson args, OrderedJson kwargs, OrderedJson val,
                      NodeId like, std::string_view before, bool in_backward = false);
-  // The text of a node that is called with another call. What it returns stays.
+  // Replaces the call of a node. The value that the node returns stays the same.
   void replace(NodeId node, std::string_view target, const OrderedJson& args,
                const OrderedJson& kwargs = OrderedJson::object());
   void add(Change change) { changes_.push_back(std::move(change)); }
   [[nodiscard]] std::size_t count() const { return changes_.size(); }
-  // What was added since the last time. Names that were given stay taken.
+  // Returns the changes added since the last call. Names stay taken.
   [[nodiscard]] std::vector<Change> take() { return std::exchange(changes_, {}); }
 
   static OrderedJson node(std::string_view name) {
@@ -50,7 +50,7 @@ class CallBuilder {
     json["n"] = std::string(name);
     return json;
   }
-  // [items...]; braces alone could mean an object, or a copy.
+  // [items...]. An initializer list in braces could be read as an object or as a copy.
   template <class... Items>
   static OrderedJson list(Items&&... items) {
     OrderedJson json = OrderedJson::array();

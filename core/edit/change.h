@@ -1,7 +1,8 @@
 #pragma once
 
-// The primitive edits: what a recipe holds (docs/recipe.md) and what torch alone can replay. A node
-// is named as Graph::find takes it: "mm_12", in a pair "backward:mm_12".
+// The primitive changes: recipes consist of them (docs/recipe.md), and torch can replay them
+// without Jointer. Nodes have the names that Graph::find accepts: "mm_12", in a pair
+// "backward:mm_12".
 
 #include <cstdint>
 #include <optional>
@@ -13,16 +14,15 @@
 
 namespace jointer {
 
-// The nodes, in this order, stand side by side right before `before` afterwards.
+// Moves the nodes to right before `before`, next to each other and in this order.
 struct MoveNodes {
   std::vector<std::string> nodes;
   std::string before;
-  std::string extra =
-      {};  // here and below: members that this version does not know, `"key":value,...`
+  std::string extra = {};  // members that this version does not know, `"key":value,...`
   friend bool operator==(const MoveNodes&, const MoveNodes&) = default;
 };
 
-// The checkpointed region of a call (ac_graph_id): left as it is, taken away, or set.
+// Keeps, removes or sets the checkpointed region of a call (ac_graph_id).
 struct RegionChange {
   enum class Kind : std::uint8_t { keep, remove, set };
   Kind kind = Kind::keep;
@@ -30,8 +30,8 @@ struct RegionChange {
   friend bool operator==(const RegionChange&, const RegionChange&) = default;
 };
 
-// `select` names what gets the policy (core/edit/select.h); where it is empty, `nodes` do, by name.
-// `none` leaves it to the partitioner.
+// Sets the policy of the nodes that `select` matches (core/edit/select.h) or, if it is empty, of
+// `nodes`, given by name. The policy `none` leaves the decision to the partitioner.
 struct SetPolicy {
   std::string select;
   MemoryPolicy policy = MemoryPolicy::none;
@@ -41,8 +41,7 @@ struct SetPolicy {
   friend bool operator==(const SetPolicy&, const SetPolicy&) = default;
 };
 
-// A new call right before `before`. `node`: as a recipe holds it, in JSON
-// (core/capture/node_record.h).
+// Inserts a call right before `before`. `node`: JSON as in recipes (core/capture/node_record.h).
 struct InsertNode {
   std::string node;
   std::string before;
@@ -50,18 +49,19 @@ struct InsertNode {
   friend bool operator==(const InsertNode&, const InsertNode&) = default;
 };
 
-// A call that nobody reads goes.
+// Removes a call that no node reads.
 struct RemoveNode {
   std::string node;
   std::string extra = {};
   friend bool operator==(const RemoveNode&, const RemoveNode&) = default;
 };
 
-// Another operator, other arguments (JSON as in a native capture), or both. What it returns stays,
-// unless `val` says otherwise. An output takes `args` alone. `custom` are all its annotations from
-// then on, a JSON object; `null` removes them. Any node but the output takes `custom`.
+// Replaces the operator of a call, its arguments (JSON as in a native capture), or both. The value
+// that it returns stays the same unless `val` is given. An output accepts only `args`. `custom`
+// replaces all annotations by a JSON object, and removes them if it is `null`; any node except the
+// output accepts it.
 struct ReplaceCall {
-  // Whether it changes what the node computes, not only what is noted of it.
+  // True if it changes what the node computes, not only its annotations.
   [[nodiscard]] bool is_of_call() const { return target || args || kwargs || val; }
   std::string node;
   std::optional<std::string> target, args, kwargs, val = {}, custom = {};
@@ -69,14 +69,14 @@ struct ReplaceCall {
   friend bool operator==(const ReplaceCall&, const ReplaceCall&) = default;
 };
 
-// Only as the inverse of RemoveNode, never in a file: the node as it was.
+// The inverse of RemoveNode; never in a file. Restores the node as it was.
 struct RestoreNode {
   NodeId node;
   std::string before;
   friend bool operator==(const RestoreNode&, const RestoreNode&) = default;
 };
 
-// Only as the inverse of ReplaceCall, never in a file: what the node called and returned.
+// The inverse of ReplaceCall; never in a file. Restores what the node called and returned.
 struct RestoreCall {
   NodeId node;
   Node was;

@@ -24,7 +24,7 @@ Result<CollectiveCall> read_collective_call(const Graph& graph, NodeId start) {
       call.target != "_c10d_functional.reduce_scatter_tensor.default" &&
       call.target != "_c10d_functional.all_reduce.default")
     return fail(Error::Kind::usage,
-                "{} ({}) is no all_gather_into_tensor, reduce_scatter_tensor or all_reduce of one "
+                "{} ({}) is not all_gather_into_tensor, reduce_scatter_tensor or all_reduce of one "
                 "tensor",
                 graph.name(start), call.target);
   const auto text = [&](std::string_view name) -> std::string {
@@ -52,7 +52,7 @@ Result<NodeId> only_wait(const Graph& graph, const Users& users, NodeId start) {
   if (readers.size() == 1 && graph.is_wait(graph.node(readers.front()))) return readers.front();
   if (readers.empty()) return fail(Error::Kind::usage, "nothing waits for {}", graph.name(start));
   return fail(
-      Error::Kind::usage, "{} reads {} beside its wait",
+      Error::Kind::usage, "{} reads {} in addition to its wait",
       graph.name(graph.is_wait(graph.node(readers.front())) ? readers.back() : readers.front()),
       graph.name(start));
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Why a pass did something to a node, or did not; and what an edit keeps of it.
+// Decisions: why a pass changed a node or left it unchanged, and the decisions that an edit keeps.
 
 #include <cstddef>
 #include <string>
@@ -9,25 +9,26 @@
 namespace jointer {
 
 struct Decision {
-  // Filled in by who runs it, where a pass that runs others does not; not in what an edit keeps:
-  // Edit::by says it.
+  // Set by the code that runs passes, unless a pass that runs other passes has set it. Empty in an
+  // edit, whose Edit::by names the pass.
   std::string pass;
-  std::string node;         // as edits name it; empty: of the whole graph
+  std::string node;         // name in edits; empty: the whole graph
   std::string action;       // "moved", "kept", "merged": one word
   std::string reason;       // one sentence
-  std::string effect = {};  // filled in by who runs it (core/pass/effects.h)
-  std::string extra = {};   // of a recipe: members that this version does not know
+  std::string effect = {};  // set by the code that runs passes (core/pass/effects.h)
+  std::string extra = {};   // members of a recipe that this version does not know
   friend bool operator==(const Decision&, const Decision&) = default;
 };
 
-// The most that an edit keeps: more than one of every node of the largest graphs, less than would
-// make a workspace slow to write.
-inline constexpr std::size_t kMostDecisions = 100'000;
-inline constexpr std::size_t kMostDecisionBytes = 16 << 20;
+// Limits of what an edit keeps: more decisions than the largest graphs have nodes, but few enough
+// to write a workspace quickly.
+inline constexpr std::size_t kMaxDecisions = 100'000;
+inline constexpr std::size_t kMaxDecisionBytes = 16 << 20;
 
-// What an edit keeps: the first that fit, and where some do not, one more that says how many.
+// The decisions that an edit keeps: the first that fit. If some do not, a last one gives their
+// number.
 std::vector<Decision> kept_decisions(const std::vector<Decision>& decisions,
-                                     std::size_t most = kMostDecisions,
-                                     std::size_t most_bytes = kMostDecisionBytes);
+                                     std::size_t most = kMaxDecisions,
+                                     std::size_t max_bytes = kMaxDecisionBytes);
 
 }  // namespace jointer

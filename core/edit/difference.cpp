@@ -1,13 +1,15 @@
-// Nodes are told by name. Of the nodes that both graphs have, those of a longest increasing
-// subsequence of places (of `before`, in the order of `after`) stay; the others move, neighbours
-// together. Placeholders, constants and outputs always stay: a call may be in that subsequence only
-// if it has as many of them before it in both graphs.
+// Computes the difference between two graphs, and the edit that turns one into the other.
 //
-// The edit: moves first, each before the next node that stays; then insertions, each before the
-// next node that both have, and replacements, together in the order of `after`; then removals,
-// readers first. The storage of an added node is named by who holds it in `after`; where a node
-// that both have is a view of another storage than before, or of its own, its replacement says so
-// (core/edit/storage_changes.h).
+// Nodes are matched by name. Among the common nodes, those of a longest increasing subsequence of
+// positions (in `before`, listed in the order of `after`) stay; the others move, neighbours
+// together. Placeholders, constants and outputs always stay. A call can belong to the subsequence
+// only if it has the same number of them before it in both graphs.
+//
+// The edit has moves first, each to before the next node that stays; then insertions and
+// replacements, in the order of `after`, with each insertion before the next common node; then
+// removals, readers first. The storage of an added node is named by a node that holds it in
+// `after`. If a common node is a view of another storage than before, or has a new storage, its
+// replacement records that (core/edit/storage_changes.h).
 
 #include "core/edit/difference.h"
 
@@ -16,127 +18,12 @@
 
 #include "core/base/json_text.h"
 #include "core/capture/node_record.h"
+#include "core/edit/node_comparer.h"
 #include "core/edit/storage_changes.h"
 #include "core/edit/tag_list.h"
 
 namespace jointer {
 namespace {
-
-// Whether nodes of two graphs say the same, by the names of what they read.
-class Comparer {
- public:
-  Comparer(const Graph& a, const Graph& b) : a_(a), b_(b) {}
-
-  [[nodiscard]] bool same_target(NodeId a, NodeId b) const {
-    return a_.target(a_.node(a)) == b_.target(b_.node(b));
-  }
-  [[nodiscard]] bool same_args(NodeId a, NodeId b) const {
-    return same(a_.node(a).args, b_.node(b).args);
-  }
-  // In any order of keywords.
-  [[nodiscard]] bool same_kwargs(NodeId a, NodeId b) const {
-    const auto x = a_.children(a_.node(a).kwargs), y = b_.children(b_.node(b).kwargs);
-    if (x.size() != y.size()) return false;
-    for (std::size_t i = 0; i + 1 < x.size(); i += 2) {
-      bool found = false;
-      for (std::size_t j = 0; j + 1 < y.size(); j += 2)
-        found = found || (same(x[i], y[j]) && same(x[i + 1], y[j + 1]));
-      if (!found) return false;
-    }
-    return true;
-  }
-  [[nodiscard]] bool same_value(NodeId a, NodeId b) const {
-    return same(a_.node(a).value, b_.node(b).value);
-  }
-
- private:
-  [[nodiscard]] bool same(const Argument& x, const Argument& y) const {
-    using Kind = Argument::Kind;
-    if (x.kind != y.kind) return false;
-    switch (x.kind) {
-      case Kind::none:
-        return true;
-      case Kind::boolean:
-      case Kind::integer:
-        return x.integer == y.integer;
-      case Kind::real:
-        return x.real == y.real || (x.real != x.real && y.real != y.real);
-      case Kind::node:
-        return a_.name(x.node()) == b_.name(y.node());
-      case Kind::symbol:
-        return a_.expression_text(x.expression()) == b_.expression_text(y.expression());
-      case Kind::opaque:
-      case Kind::string:
-      case Kind::dtype:
-      case Kind::device:
-      case Kind::layout:
-      case Kind::memory_format:
-      case Kind::op:
-      case Kind::raw:
-        return a_.text(x.text()) == b_.text(y.text());
-      case Kind::list:
-      case Kind::tuple:
-      case Kind::dict:
-      case Kind::slice:
-      case Kind::complex:
-        break;
-    }
-    const auto left = a_.children(x), right = b_.children(y);
-    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                      [&](const Argument& l, const Argument& r) { return same(l, r); });
-  }
-
-  [[nodiscard]] bool same(const Value& x, const Value& y) const {
-    using Kind = Value::Kind;
-    if (x.kind != y.kind) return false;
-    switch (x.kind) {
-      case Kind::none:
-        return true;
-      case Kind::tensor:
-        return same(a_.tensor(x.tensor()), b_.tensor(y.tensor()));
-      case Kind::symbol:
-        return a_.expression_text(x.expression()) == b_.expression_text(y.expression());
-      case Kind::key:
-      case Kind::constant:
-      case Kind::opaque:
-      case Kind::raw:
-        return a_.text(x.text()) == b_.text(y.text());
-      case Kind::list:
-      case Kind::dict:
-        break;
-    }
-    const auto left = a_.children(x), right = b_.children(y);
-    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                      [&](const Value& l, const Value& r) { return same(l, r); });
-  }
-
-  [[nodiscard]] bool same(const Tensor& x, const Tensor& y) const {
-    if (x.dtype != y.dtype || x.rank != y.rank) return false;
-    if ((x.flags | Tensor::has_offset) != (y.flags | Tensor::has_offset)) return false;
-    const auto dims = [&](std::span<const Dim> left, std::span<const Dim> right) {
-      return std::equal(left.begin(), left.end(), right.begin(),
-                        [&](const Dim& l, const Dim& r) { return same(l, r); });
-    };
-    return dims(a_.shape(x), b_.shape(y)) && dims(a_.stride(x), b_.stride(y)) &&
-           same_offset(x, y) && device(a_, x) == device(b_, y);
-  }
-  // True, too, if one of them is unknown: an edit forgets what it cannot compute.
-  [[nodiscard]] bool same_offset(const Tensor& x, const Tensor& y) const {
-    return !x.has(Tensor::has_offset) || !y.has(Tensor::has_offset) ||
-           same(a_.offset(x), b_.offset(y));
-  }
-  [[nodiscard]] bool same(const Dim& x, const Dim& y) const {
-    if (static_cast<bool>(x.expression) != static_cast<bool>(y.expression)) return false;
-    return x.expression ? a_.expression_text(x.expression) == b_.expression_text(y.expression)
-                        : x.value == y.value;
-  }
-  static std::string_view device(const Graph& graph, const Tensor& t) {
-    return t.device ? graph.text(graph.device(t.device).name) : std::string_view();
-  }
-
-  const Graph& a_;
-  const Graph& b_;
-};
 
 // Where a policy is set: the region it is set with.
 RegionChange region_of(const Node& n) {
@@ -149,7 +36,7 @@ bool stays(const Node& n) {
 
 // Positions in `values` of a longest strictly increasing subsequence.
 std::vector<std::size_t> longest_increasing(const std::vector<std::size_t>& values) {
-  std::vector<std::size_t> ends;  // by length - 1: the place whose value ends it lowest
+  std::vector<std::size_t> ends;  // by length - 1: position of the lowest final value
   std::vector<std::size_t> previous(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto at =
@@ -168,7 +55,7 @@ std::vector<std::size_t> longest_increasing(const std::vector<std::size_t>& valu
   return places;
 }
 
-// One half: what stays, moves, comes and goes.
+// One half: the nodes that stay, move, are added, and are removed.
 class HalfComparer {
  public:
   HalfComparer(const Graph& before, const Graph& after, PartId part, GraphDifference& out)
@@ -199,13 +86,14 @@ class HalfComparer {
     if (a.kind != b.kind || !comparer_.same_target(was, is) || !comparer_.same_args(was, is) ||
         !comparer_.same_kwargs(was, is) || !comparer_.same_value(was, is))
       out_.changed.push_back(is);
-    // Only calls have a policy; Python's graphs may have tags on anything.
+    // Only calls have a policy. Graphs from Python may have tags on other nodes.
     if (b.kind == NodeKind::call && (a.policy != b.policy || region_of(a) != region_of(b)))
       out_.retagged.push_back(is);
   }
 
   void find_moved(const std::vector<NodeId>& common) {
-    // Before each place of `before`: those that stay and that both have.
+    // By position in `before`: the number of preceding nodes that are in both graphs and always
+    // stay.
     std::vector<std::size_t> fixed(before_.order().size() + 1, 0);
     for (std::size_t i = 0; i < before_.order().size(); ++i) {
       const NodeId id = before_.order()[i];
@@ -233,7 +121,7 @@ class HalfComparer {
   const Graph& before_;
   const Graph& after_;
   PartId part_;
-  Comparer comparer_;
+  NodeComparer comparer_;
   GraphDifference& out_;
 };
 
@@ -288,7 +176,7 @@ class EditWriter {
     return {};
   }
 
-  // Whether a node reads a constant that a node of the other graph reads, too.
+  // True if the other graph has a node that reads the same constant.
   static bool is_read_in(const Graph& other, const Graph& graph, NodeId id) {
     const Node& n = graph.node(id);
     if (n.kind != NodeKind::get_attr) return false;
@@ -303,7 +191,7 @@ class EditWriter {
     return before_.find(after_.node(id).part, after_.name(id));
   }
 
-  // Nodes of `after` that stand one after another and move, each run before the next that stays.
+  // Moves each run of neighbours in `after` to before the next node that stays.
   void write_moves() {
     std::vector<bool> moves(after_.node_count(), false);
     for (const NodeId id : difference_.moved) moves[id.index()] = true;
@@ -319,7 +207,8 @@ class EditWriter {
     }
   }
 
-  // In the order of `after`: what a call reads is then what it will be, and so are its storages.
+  // In the order of `after`, so that the nodes which a call reads, and their storages, are already
+  // final.
   void write_calls() {
     const auto keeps_value = [this](NodeId id) { return comparer_.same_value(was(id), id); };
     const auto restated = storage_changes(before_, after_, keeps_value);
@@ -338,7 +227,7 @@ class EditWriter {
     }
   }
 
-  // By place in `after`: the next node that both have; a half ends with its output, which they do.
+  // By position in `after`: the next common node. A half ends with its output, which is common.
   [[nodiscard]] std::vector<NodeId> next_common() const {
     std::vector<NodeId> next(after_.order().size());
     for (std::size_t i = next.size(); i-- > 0;)
@@ -373,7 +262,7 @@ class EditWriter {
   [[nodiscard]] std::string annotations(NodeId id) const {
     const StringId custom = after_.node(id).custom;
     if (!custom) return "null";
-    // As a recipe that is read again has it.
+    // As in a recipe that was written and read.
     const auto json = parse_json(after_.text(custom), "custom");
     return json ? write_json(*json) : std::string(after_.text(custom));
   }
@@ -382,7 +271,7 @@ class EditWriter {
   const Graph& after_;
   const GraphDifference& difference_;
   StorageOwners owners_;
-  Comparer comparer_;
+  NodeComparer comparer_;
   Edit edit_;
 };
 

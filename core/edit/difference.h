@@ -1,6 +1,7 @@
 #pragma once
 
-// What two graphs differ in, by the names of their nodes, and the edit that makes one the other.
+// Compares two graphs by the names of their nodes, and computes the edit that turns one into the
+// other.
 
 #include <vector>
 
@@ -9,26 +10,25 @@
 namespace jointer {
 
 struct GraphDifference {
-  std::vector<NodeId> moved;  // of `after`, like the next three; as few as can be
-  std::vector<NodeId> added;  // names that `before` does not have
-  std::vector<NodeId>
-      changed;  // calls something else, with other arguments, or returns something else
-  std::vector<NodeId> retagged;  // calls with another memory policy
-  std::vector<NodeId> removed;   // of `before`
-  std::size_t common = 0;        // nodes that both have: "moved N of M"
+  std::vector<NodeId> moved;     // in `after`, like the next three; the minimum number
+  std::vector<NodeId> added;     // names that are not in `before`
+  std::vector<NodeId> changed;   // their operator, arguments or value differ
+  std::vector<NodeId> retagged;  // calls whose memory policy differs
+  std::vector<NodeId> removed;   // in `before`
+  std::size_t common = 0;        // nodes in both graphs: "moved N of M"
 
   [[nodiscard]] bool empty() const {
     return moved.empty() && added.empty() && changed.empty() && retagged.empty() && removed.empty();
   }
 };
 
-// Both whole graphs, or both pairs. Which nodes count as moved: all but a longest sequence of nodes
-// that stand in the same order in both. Cost: n log n. Error (usage): one is a pair, the other not.
+// Compares whole graphs or pairs. Counts as moved all common nodes except a longest sequence that
+// has the same order in both graphs. Cost: n log n. Error (usage): only one of them is a pair.
 Result<GraphDifference> compare_graphs(const Graph& before, const Graph& after);
 
-// Applied to `before`, gives a graph with the hash, the policies and the shared storages of
-// `after`. Error (usage), in one sentence: they differ in what no edit changes: placeholders,
-// constants, the number of outputs.
+// The edit that, applied to `before`, gives a graph with the hash, the policies and the shared
+// storages of `after`. Error (usage), in one sentence: the graphs differ in something that no edit
+// changes: placeholders, constants, the number of outputs.
 Result<Edit> difference(const Graph& before, const Graph& after);
 
 }  // namespace jointer

@@ -1,7 +1,7 @@
 #pragma once
 
-// One step that a person can undo: some changes under a title. Merging collectives, moving a wait
-// with the chain that feeds it, or what a pass did is one edit.
+// An edit: changes under one title, which the user undoes as a unit. Examples: merging collectives,
+// moving a wait with the chain that reads it, the result of a pass.
 
 #include <string>
 #include <vector>
@@ -16,25 +16,24 @@ namespace jointer {
 
 struct Edit {
   std::string title;  // "Move all_gather_77 and 2 nodes 412 places earlier"
-  std::string by;     // who decided it: empty for a person, else a pass as the pipeline names it
+  std::string by;     // author: a pass, as the pipeline names it; empty for the user
   std::vector<Change> changes;
-  std::vector<std::string> notes;  // what it carried along, what other ranks must do too
+  std::vector<std::string> notes;  // nodes moved with others, what other ranks must do too
   std::string extra = {};          // members of a recipe that this version does not know
-  // Why a pass did it, or did not, node by node: what kept_decisions leaves of what it said.
+  // The decisions of a pass, node by node, as limited by kept_decisions.
   std::vector<Decision> decisions = {};
   friend bool operator==(const Edit&, const Edit&) = default;
 };
 
-// Does it to the graph. Returns the inverse: applied next, it gives the graph as it was, with the
-// same hash and the same capture. Error (usage), in one sentence: a change is not legal and why;
-// the graph is then as it was before. What is legal is at the top of editor.cpp. For many edits in
-// a row, Editor does the same with less work.
+// Applies the edit to the graph. Returns the inverse, which restores the graph with the same hash
+// and the same capture. Error (usage), in one sentence: a change is not legal, and why; the graph
+// is then unchanged. editor.cpp states what is legal. To apply several edits in a row, use Editor,
+// which is faster.
 Result<Edit> apply(Graph& graph, const Edit& edit);
-// The same for a caller that has the dependencies of the graph as it is: finding them takes longer
-// than a move.
+// The same, given the dependencies of the graph; computing them takes longer than a move.
 Result<Edit> apply(Graph& graph, const Edit& edit, const Dependencies& dependencies);
 
-// What an edit calls the node: its name, in the backward of a pair with `backward:` before it.
+// The node's name in edits; nodes of a pair's backward have the prefix `backward:`.
 std::string edit_name(const Graph& graph, NodeId id);
 
 }  // namespace jointer

@@ -1,30 +1,33 @@
 // Applies edits.
 //
-// An edit is legal or not as a whole. Its changes are done one after another, each if its own words
-// make sense: nodes exist, a new name is free, nobody reads a node that goes. What came out is then
-// judged:
+// An edit is applied as a whole or not at all. Its changes are applied one after another, and each
+// is checked by itself: nodes exist, a new name is free, no node reads a removed one. The result is
+// then checked for legality:
 //   - every node reads only nodes before it, and the graph is sound (core/graph/validate.h);
-//   - two nodes keep their order where one writes to memory that the other uses, or where the
-//     effects of both must keep theirs (core/graph/dependencies.h, of the graph before the edit;
-//     not where the call of one of them was replaced, where after an edit of calls neither writes
-//     to what the other uses, or where another node now brings a symbol to light);
-//   - placeholders, constants and the output stay, and nothing moves over a placeholder or output.
-// Where it is not legal, the inverses of what was done are done in reverse.
+//   - two nodes keep their order if one writes to memory that the other uses, or if their effects
+//     must keep their order (core/graph/dependencies.h, for the graph before the edit). Exceptions:
+//     the call of one of them was replaced; neither writes to memory that the other uses any more,
+//     after an edit that changes calls; another node now defines the symbol;
+//   - placeholders, constants and outputs stay, and nothing moves across a placeholder or an
+//     output.
+// If the edit is not legal, the inverses of the applied changes are applied in reverse.
 //
-// A replaced call keeps its value unless the edit says otherwise, but for the memory that it lies
-// in: core/graph/storage_rules.h.
+// A replaced call keeps its value unless the edit gives one; only its storages may change
+// (core/graph/storage_rules.h).
 //
-// The inverse of a move puts the nodes back run by run, a run being nodes that stood side by side:
-// first those that came from the left, from left to right, then those from the right, from right to
-// left, so that on the way, too, no node is before what it reads.
+// The inverse of a move puts the nodes back run by run, where a run is a sequence of nodes that
+// were next to each other: first those that came from the left, from left to right, then those that
+// came from the right, from right to left. In this order no node precedes what it reads at any
+// point.
 //
-// Cost: of a move the distance and the dependencies of what moves; of an insertion, a removal or a
-// replacement the graph, once an edit.
+// Cost: a move, the distance and the dependencies of the moved nodes; a removal, the distance to
+// the end; a run of insertions, the graph; an edit that does more than move, the graph once.
 
 #include "core/edit/editor.h"
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "core/capture/node_record.h"
@@ -58,6 +61,7 @@ struct Editor::State {
   Result<Edit> apply(const Edit& edit);
 
   Result<void> perform(const Change& change);
+  void place_inserted();
   Result<void> perform_kind(const MoveNodes& move);
   Result<void> perform_kind(const SetPolicy& set);
   Result<void> perform_kind(const InsertNode& insert);
@@ -69,13 +73,13 @@ struct Editor::State {
   // `custom`: JSON, or `null`.
   Result<void> annotate(NodeId id, const std::string& custom);
   Result<NodeId> find(std::string_view name) const;
-  // Where a node can be inserted.
+  // The position for a new node.
   Result<NodeId> find_place(std::string_view before) const;
   Result<std::vector<NodeId>> tagged_by(const SetPolicy& set) const;
   Result<void> check_operator(const Node& n) const;
   Result<void> check_unread(NodeId id, const std::string& name);
   void count_reads(NodeId id, bool comes);
-  // Whether a node, not `but`, reads the same constant: then the graph holds it.
+  // True if a node other than `but` reads the same constant, which is then part of the graph.
   bool is_constant_read(const Node& n, NodeId but) const;
   void add_inverse_of_move(std::span<const NodeId> nodes, NodeId before);
   Result<void> update_outputs(NodeId output);
@@ -92,18 +96,21 @@ struct Editor::State {
   }
 
   Graph& graph;
-  const Dependencies* dependencies = nullptr;  // while only the order changes
+  RecordParser parser;
+  const Dependencies* dependencies = nullptr;  // valid while only the order changes
   std::optional<Dependencies> own_dependencies;
-  // Of the edit that is being applied.
-  std::vector<std::vector<Change>> undo;  // by change that was done
+  // State of the edit that is being applied.
+  std::vector<std::vector<Change>> undo;  // by applied change
   std::vector<NodeId> moved, added;
-  std::unordered_set<NodeId> replaced;
+  // Inserted, but still at the end of the program order: the node, and the one it goes before.
+  std::vector<std::pair<NodeId, NodeId>> inserted;
+  std::unordered_map<NodeId, Node> replaced;  // as they were before the edit
   std::unordered_set<NodeId> keeps_value;  // replaced, and the edit does not say what they return
   // By node: how many read it. Empty until a node is removed.
   std::vector<std::int32_t> readers;
-  std::size_t known = 0;            // nodes before it: those after are new
-  std::size_t first = 0, last = 0;  // the stretch of the order that moves changed
-  bool is_structural = false;       // not only the order and policies changed
+  std::size_t known = 0;            // number of nodes before the edit; later ids are new
+  std::size_t first = 0, last = 0;  // the range of positions that moves changed
+  bool is_structural = false;       // more than the order and policies changed
 };
 
 Editor::Editor(Graph& graph) : state_(std::make_unique<State>(graph)) {}
@@ -139,16 +146,19 @@ Result<Edit> Editor::State::apply(const Edit& edit) {
   first = graph.order().size();
   last = 0;
   is_structural = false;
-  // Of the graph before the edit: the order of some pairs of nodes is what must be kept.
+  // The graph before the edit determines which pairs of nodes keep their order.
   const bool moves =
       std::any_of(edit.changes.begin(), edit.changes.end(),
                   [](const Change& change) { return std::holds_alternative<MoveNodes>(change); });
   if (moves && dependencies == nullptr) dependencies = &own_dependencies.emplace(graph);
+  undo.reserve(edit.changes.size());
   Result<void> done;
   for (const Change& change : edit.changes) {
+    if (!std::holds_alternative<InsertNode>(change)) place_inserted();
     done = perform(change);
     if (!done) break;
   }
+  place_inserted();
   if (done) done = judge();
   if (!done) {
     roll_back();
@@ -166,19 +176,46 @@ Result<void> Editor::State::perform(const Change& change) {
   return std::visit([&](const auto& kind) { return perform_kind(kind); }, change);
 }
 
+// Nodes that are inserted one after another go to their places together: each by itself would shift
+// the rest of the order.
+void Editor::State::place_inserted() {
+  if (inserted.empty()) return;
+  const auto order = graph.order();
+  std::vector<NodeId> previous(graph.node_count()), next(graph.node_count());
+  NodeId first_node = order.front();
+  NodeId last_node;
+  for (const NodeId id : order.first(order.size() - inserted.size())) {
+    previous[id.index()] = last_node;
+    if (last_node) next[last_node.index()] = id;
+    last_node = id;
+  }
+  for (const auto& [id, before] : inserted) {
+    const NodeId ahead = previous[before.index()];
+    previous[id.index()] = ahead;
+    next[id.index()] = before;
+    previous[before.index()] = id;
+    (ahead ? next[ahead.index()] : first_node) = id;
+  }
+  std::vector<NodeId> placed;
+  placed.reserve(order.size());
+  for (NodeId id = first_node; id; id = next[id.index()]) placed.push_back(id);
+  graph.set_order(std::move(placed));
+  inserted.clear();
+}
+
 void Editor::State::roll_back() {
   const auto changes = std::move(undo);
   undo.clear();
   for (std::size_t i = changes.size(); i-- > 0;)
     for (const Change& change : changes[i])
-      if (!perform(change)) return;  // cannot be: what was done can be undone
+      if (!perform(change)) return;  // does not happen: an applied change can be undone
   if (!is_structural) return;
   forget_dependencies();
-  // It held before, so it holds again.
+  // Cannot fail: it succeeded for this graph before.
   [[maybe_unused]] const auto finished = graph.finish();
 }
 
-// --- Words ---
+// --- Names, places, operators ---
 
 Result<NodeId> Editor::State::find(std::string_view name) const {
   if (const NodeId id = graph.find(name)) return id;
@@ -189,18 +226,18 @@ Result<NodeId> Editor::State::find_place(std::string_view before) const {
   JOINTER_TRY(const NodeId id, find(before));
   const Node& n = graph.node(id);
   if (n.kind != NodeKind::placeholder) return id;
-  // Tangents may stand amid calls.
+  // Tangents may be among calls.
   const std::size_t at = graph.position(id);
   const Node* previous = at == 0 ? nullptr : &graph.node(graph.order()[at - 1]);
   if (previous == nullptr || is_wall(*previous))
-    return refuse("{} is a placeholder: nothing can stand before it", before);
+    return refuse("{} is a placeholder: no node can precede it", before);
   return id;
 }
 
 Result<void> Editor::State::check_operator(const Node& n) const {
   const OperatorInfo& op = graph.op(n);
   if (op.known || op.has_schema || is_custom_operator(op.name)) return {};
-  // A capture may call what nothing is known of, and copies of its calls may stand in it.
+  // A capture may call unknown operators. Edits may add further calls of these.
   const auto calls_it = [&](NodeId id) { return graph.node(id).target == n.target; };
   if (std::ranges::any_of(graph.order(), calls_it)) return {};
   return refuse("{} would call {}, which torch {} does not have", graph.text(n.name), op.name,
@@ -208,12 +245,14 @@ Result<void> Editor::State::check_operator(const Node& n) const {
 }
 
 bool Editor::State::is_constant_read(const Node& n, NodeId but) const {
-  const auto order = graph.order();
-  return std::any_of(order.begin(), order.end(), [&](NodeId id) {
+  const auto reads_it = [&](NodeId id) {
     const Node& other = graph.node(id);
     return id != but && other.kind == NodeKind::get_attr && other.part == n.part &&
            other.target == n.target;
-  });
+  };
+  // Most often it is a copy of one that does.
+  if (n.origin && graph.is_live(n.origin) && reads_it(n.origin)) return true;
+  return std::ranges::any_of(graph.order(), reads_it);
 }
 
 // --- Changes ---
@@ -228,7 +267,7 @@ Result<void> Editor::State::perform_kind(const MoveNodes& move) {
       return refuse("{} is {}: placeholders, constants and outputs stay where they are", name,
                     kind_text(n.kind));
     if (n.part != graph.node(before).part)
-      return refuse("{} cannot stand before {}, which is in the other half of the pair", name,
+      return refuse("{} cannot be placed before {}, which is in the other half of the pair", name,
                     move.before);
     nodes.push_back(id);
   }
@@ -237,7 +276,7 @@ Result<void> Editor::State::perform_kind(const MoveNodes& move) {
   sorted.push_back(before);
   std::sort(sorted.begin(), sorted.end());
   if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
-    return refuse("{} cannot be moved before itself: it is named twice", graph.name(*twice));
+    return refuse("{} cannot be moved before itself: it is listed twice", graph.name(*twice));
   add_inverse_of_move(nodes, before);
   const auto grow = [&](NodeId id, std::size_t size) {
     first = std::min(first, graph.position(id));
@@ -309,13 +348,13 @@ Result<std::vector<NodeId>> Editor::State::tagged_by(const SetPolicy& set) const
 Result<void> Editor::State::perform_kind(const InsertNode& insert) {
   JOINTER_TRY(const NodeId before, find_place(insert.before));
   const PartId part = graph.node(before).part;
-  auto read = read_node_record(graph, part, insert.node);
+  auto read = read_node_record(graph, part, insert.node, parser);
   if (!read) return refuse("the node to insert before {}: {}", insert.before, read.error().message);
   const Node& node = *read;
   const std::string name(graph.text(node.name));
-  if (!is_identifier(name)) return refuse("`{}` is no name for a node", name);
+  if (!is_identifier(name)) return refuse("`{}` is not a valid name for a node", name);
   if (graph.find(part, name))
-    return refuse("{} cannot be inserted: there is a node of that name", name);
+    return refuse("{} cannot be inserted: there is already a node of that name", name);
   if (node.kind == NodeKind::get_attr) {
     if (!is_constant_read(node, NodeId{}))
       return refuse("{} cannot be inserted: no other node reads the constant {}", name,
@@ -326,7 +365,8 @@ Result<void> Editor::State::perform_kind(const InsertNode& insert) {
     return refuse("{} is {}: only calls and constants can be inserted", name, kind_text(node.kind));
   }
   is_structural = true;
-  const NodeId id = graph.insert(node, before);
+  const NodeId id = graph.add_node(node);
+  inserted.emplace_back(id, before);
   count_reads(id, true);
   added.push_back(id);
   undo.back().emplace_back(RemoveNode{.node = edit_name(graph, id)});
@@ -355,7 +395,7 @@ Result<void> Editor::State::check_unread(NodeId id, const std::string& name) {
   }
   const std::int32_t count = readers[id.index()];
   if (count == 0) return {};
-  // A sound graph has readers only behind it, but in the middle of an edit they may be anywhere.
+  // In a sound graph all readers come later, but halfway through an edit they may be anywhere.
   const auto order = graph.order();
   const NodeId reader = *std::find_if(order.begin(), order.end(), [&](NodeId other) {
     const auto inputs = graph.inputs(other);
@@ -366,7 +406,8 @@ Result<void> Editor::State::check_unread(NodeId id, const std::string& name) {
                 count - 1);
 }
 
-// A node that comes, or goes, or reads something else from here on.
+// Call it for a node that was added, that is about to be removed, or before and after its inputs
+// change.
 void Editor::State::count_reads(NodeId id, bool comes) {
   if (readers.empty()) return;
   readers.resize(graph.node_count());
@@ -379,8 +420,7 @@ Result<void> Editor::State::perform_kind(const ReplaceCall& replace) {
   if (replace.custom && !replace.is_of_call()) return {};
   const Node was = graph.node(id);
   if (was.kind == NodeKind::placeholder || was.kind == NodeKind::get_attr)
-    return refuse("{} is {}: it calls nothing that could be replaced", replace.node,
-                  kind_text(was.kind));
+    return refuse("{} is {}: it has no call to replace", replace.node, kind_text(was.kind));
   if (was.kind == NodeKind::output && (replace.target || replace.kwargs || replace.val))
     return refuse("{} is the output: only its arguments can be replaced", replace.node);
   const auto given = [](const std::optional<std::string>& text) { return text ? &*text : nullptr; };
@@ -388,7 +428,8 @@ Result<void> Editor::State::perform_kind(const ReplaceCall& replace) {
                         {.target = given(replace.target),
                          .args = given(replace.args),
                          .kwargs = given(replace.kwargs),
-                         .val = given(replace.val)});
+                         .val = given(replace.val)},
+                        parser);
   if (!read) return refuse("{}: {}", replace.node, read.error().message);
   if (was.kind == NodeKind::call) {
     JOINTER_CHECK(check_operator(*read));
@@ -410,8 +451,8 @@ Result<void> Editor::State::annotate(NodeId id, const std::string& custom) {
 
 Result<void> Editor::State::perform_kind(const RestoreCall& restore) {
   is_structural = true;
-  replaced.insert(restore.node);
   Node& n = graph.node(restore.node);
+  replaced.try_emplace(restore.node, n);
   undo.back().emplace_back(RestoreCall{.node = restore.node, .was = n});
   count_reads(restore.node, false);
   n.target = restore.was.target;
@@ -420,7 +461,7 @@ Result<void> Editor::State::perform_kind(const RestoreCall& restore) {
   n.value = restore.was.value;
   for (const auto flag : {Node::has_args, Node::has_kwargs, Node::has_value})
     n.set(flag, restore.was.has(flag));
-  n.group = {};  // found anew from the arguments
+  n.group = {};  // `finish` finds it again from the arguments
   graph.refresh(restore.node);
   count_reads(restore.node, true);
   return n.kind == NodeKind::output ? update_outputs(restore.node) : Result<void>();
@@ -441,7 +482,7 @@ Result<void> Editor::State::perform_kind(const RestoreNode& restore) {
   return {};
 }
 
-// What the graph returns may come from other nodes, but stays as many values in the same roles.
+// Other nodes may compute the outputs, but their number and roles stay the same.
 Result<void> Editor::State::update_outputs(NodeId output) {
   const PartId part = graph.node(output).part;
   auto outputs = derive_outputs(graph, part);
@@ -452,7 +493,7 @@ Result<void> Editor::State::update_outputs(NodeId output) {
   return {};
 }
 
-// --- Judging ---
+// --- Legality ---
 
 Result<void> Editor::State::judge() {
   if (is_structural) {
@@ -467,24 +508,23 @@ Result<void> Editor::State::judge() {
   return {};
 }
 
-// A call that was replaced may return other memory than before: a copy has its own, a view its
+// A replaced call may return other memory than before: a copy has a new storage, a view its
 // argument's.
 void Editor::State::correct_values() {
   if (keeps_value.empty()) return;
   undo.emplace_back();
-  correct_replaced(graph, keeps_value, [&](NodeId id) {
+  correct_replaced(graph, keeps_value, replaced, [&](NodeId id) {
     undo.back().emplace_back(RestoreCall{.node = id, .was = graph.node(id)});
   });
 }
 
-// Of two nodes that changed places at least one moved, and both stand in the stretch that it
-// crossed.
+// If two nodes changed places, at least one of them moved, and both are within the changed range.
 Result<void> Editor::State::check_reads() const {
   for (std::size_t i = first; i < last; ++i) {
     const NodeId id = graph.order()[i];
     for (const NodeId input : graph.inputs(id))
       if (graph.position(input) > i)
-        return refuse("{} reads {} and would stand before it", graph.name(id), graph.name(input));
+        return refuse("{} reads {} and would come before it", graph.name(id), graph.name(input));
   }
   return {};
 }
@@ -492,16 +532,16 @@ Result<void> Editor::State::check_reads() const {
 Result<void> Editor::State::check_kept_orders(NodeId id) {
   const std::size_t position = graph.position(id);
   if (const NodeId wall = dependencies->wall_before(id); wall && graph.position(wall) > position)
-    return refuse("{} cannot stand before {}, {}", graph.name(id), graph.name(wall),
+    return refuse("{} cannot be placed before {}, {}", graph.name(id), graph.name(wall),
                   kind_text(graph.node(wall).kind));
   if (const NodeId wall = dependencies->wall_after(id); wall && graph.position(wall) < position)
-    return refuse("{} cannot stand behind {}, {}", graph.name(id), graph.name(wall),
+    return refuse("{} cannot be placed after {}, {}", graph.name(id), graph.name(wall),
                   kind_text(graph.node(wall).kind));
   JOINTER_CHECK(check_kept_orders(id, true));
   return check_kept_orders(id, false);
 }
 
-// Whether a node that was inserted or restored, and whose sizes name a symbol, stands before both.
+// True if an inserted or restored node whose sizes name a symbol precedes both.
 bool Editor::State::brings_symbols_before(NodeId a, NodeId b) const {
   const std::size_t both = std::min(graph.position(a), graph.position(b));
   return std::any_of(added.begin(), added.end(), [&](NodeId id) {
@@ -516,9 +556,9 @@ bool Editor::State::brings_symbols_before(NodeId a, NodeId b) const {
   });
 }
 
-// Against what must stay on one side of it. Dependencies are between neighbours: a node that does
-// not hold this one any more, since the edit removed or replaced one of them, hands on what held
-// it.
+// Checks the node against those that must stay on one side of it. Dependencies connect neighbours.
+// If the edit removed or replaced a neighbour, so that it no longer holds this node, the search
+// continues with the nodes that held the neighbour.
 Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
   const Effects effects = effects_of(graph, graph.node(id));
   const auto holds = [&](const Dependency& d, bool is_neighbour) {
@@ -527,7 +567,8 @@ Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
     if (d.kind == DependencyKind::write) return write_conflict(graph, id, d.node);
     const Effects others = effects_of(graph, graph.node(d.node));
     if (effects.conflict(others)) return true;
-    // By a symbol: the first of them brings it to light, unless a node that the edit added does.
+    // They depend through a symbol: the first one defines it, unless a node that the edit added
+    // does.
     return is_neighbour && (effects.has(Effects::checks) || others.has(Effects::checks) ||
                             !brings_symbols_before(id, d.node));
   };
@@ -537,17 +578,16 @@ Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
     const NodeId at = through.back();
     through.pop_back();
     for (const Dependency& d : before ? dependencies->before(at) : dependencies->after(at)) {
-      if (d.kind == DependencyKind::data) continue;  // by what they read now
+      if (d.kind == DependencyKind::data) continue;  // check_reads covers these
       if (!graph.is_live(d.node) || !holds(d, at == id)) {
         if (met.insert(d.node).second) through.push_back(d.node);
         continue;
       }
       if ((graph.position(d.node) < graph.position(id)) == before) continue;
-      return refuse("{} must stay {} {}: {}", graph.name(id), before ? "behind" : "before",
-                    graph.name(d.node),
-                    d.kind == DependencyKind::write
-                        ? "one of them writes to memory that the other uses"
-                        : "their effects must keep their order");
+      return refuse(
+          "{} must stay {} {}: {}", graph.name(id), before ? "after" : "before", graph.name(d.node),
+          d.kind == DependencyKind::write ? "one of them writes to memory that the other uses"
+                                          : "their effects must keep their order");
     }
   }
   return {};

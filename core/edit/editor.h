@@ -6,19 +6,20 @@
 
 namespace jointer {
 
-// Applies edits to one graph, as `apply` does, and keeps between them what legality is judged by
-// for as long as only the order changes.
+// Applies several edits to one graph, each as `apply` does. While only the order changes, it reuses
+// the data for checking legality.
 class Editor {
  public:
-  // The graph must outlive it, and change through it alone.
+  // The graph must outlive the editor, and only the editor may change it.
   explicit Editor(Graph& graph);
-  // With the graph's dependencies, which must outlive the next edit that does more than move.
+  // `dependencies` are those of the graph. They must outlive the first edit that does more than
+  // move.
   Editor(Graph& graph, const Dependencies& dependencies);
   ~Editor();
   Editor(const Editor&) = delete;
   Editor& operator=(const Editor&) = delete;
 
-  // As `apply` in core/edit/edit.h.
+  // Like `apply` in core/edit/edit.h.
   Result<Edit> apply(const Edit& edit);
 
  private:

@@ -1,26 +1,30 @@
-// Buckets of collectives.
+// Merges collectives into buckets.
 //
-// Terms: g ranks; member i has an input of m_i elements and a result of r_i (all_gather:
-// r_i = g m_i; reduce_scatter: m_i = g r_i; all_reduce: r_i = m_i); the sums are M and R.
+// Terms. g: number of ranks. Member i has an input of m_i elements and a result of r_i elements.
+// all_gather: r_i = g*m_i; reduce_scatter: m_i = g*r_i; all_reduce: r_i = m_i. M and R are the sums
+// of m_i and r_i.
 //
-// All-gather. The inputs are flattened and joined: [M]. What is gathered lies rank by rank, [g, M];
-// column blocks of it are the members' results, so each is copied out and viewed in its shape.
-// Reduce-scatter. Each input is viewed as [g, r_i], a row a rank; the rows are joined side by side,
-// [g, R], and flattened. What is left on a rank, [R], is the members' results one after another:
-// views, no copies.
-// All-reduce. Flattened and joined, [M]; the results are views.
+// Steps
+//   - All-gather: the inputs are flattened and concatenated, [M]. The gathered buffer has one row
+//     per rank, [g, M]. The members' results are blocks of its columns; each is copied out and
+//     viewed in its shape.
+//   - Reduce-scatter: each input is viewed as [g, r_i], one row per rank. The rows are concatenated,
+//     [g, R], and flattened. The result of a rank, [R], consists of the members' results one after
+//     another: views, no copies.
+//   - All-reduce: the inputs are flattened and concatenated, [M]; the results are views.
 //
-// The wait of each member becomes that last view: it keeps its name, its value and its readers, so
-// nothing else in the graph changes. The bucket starts where its last member started, if no
-// member's result is used before that, else as soon as all inputs exist. Its wait stands where the
-// first of the members' waits stood that comes after the start, but before the first use of any.
+// The wait of each member becomes its final view. It keeps its name, value and readers, so nothing
+// else in the graph changes. The bucket starts where its last member started, if no member's result
+// is used before that; if one is, as soon as all inputs exist. Its wait takes the place of the
+// first of the members' waits after the start, but precedes the first use of any result.
 //
-// Bits: gathering and copying change none. A sum over two ranks is the same in any order; over more
-// ranks the order may depend on where an element lies in the buffer, and so may its last bit.
+// Bits: gathering and copying do not change any. A sum over two ranks is the same in any order.
+// Over more ranks, the order may depend on the position of an element in the buffer, and so may its
+// last bit.
 //
-// Same members: one operator, one group, one reduction, one device, and one dtype, but for
-// all-gathers where the caller lets dtypes mix: each is then viewed as bytes, and what is copied
-// out is viewed as its dtype again. What feeds a member (a cast) stays; torch casts while it packs.
+// Members have the same operator, group, reduction, device and dtype. The caller may allow
+// all-gathers of different dtypes: their inputs are then viewed as bytes, and what is copied out is
+// viewed as its dtype again. Calls that feed a member (a cast) stay; torch casts while it packs.
 // Source: torch/_inductor/fx_passes/bucketing.py.
 //
 // Cost: the members and their readers; the graph once, to find readers.
@@ -48,7 +52,7 @@ namespace {
 struct Member {
   NodeId start, input, wait;
   std::vector<std::int64_t> shape;  // of the result
-  std::int64_t in = 0, out = 0;     // elements; bytes where the bucket is of bytes
+  std::int64_t in = 0, out = 0;     // elements; bytes in a bucket of bytes
   std::int64_t in_elements = 0;
 };
 
@@ -64,7 +68,8 @@ class Merger {
   }
 
   Result<void> find_members_of(std::span<const NodeId> starts) { return find_members(starts); }
-  // The calls alone, wherever they will stand. Returns how many of them lead up to the start.
+  // Writes the calls without placing them. Returns the number of calls up to and including the
+  // start.
   std::size_t write_calls(CallBuilder& calls) {
     calls_ = &calls;
     const std::size_t known = calls.count();
@@ -86,7 +91,7 @@ class Merger {
     std::sort(sorted.begin(), sorted.end(),
               [&](NodeId a, NodeId b) { return graph_.position(a) < graph_.position(b); });
     sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-    if (sorted.size() < 2) return refuse("a bucket takes two collectives at least");
+    if (sorted.size() < 2) return refuse("a bucket needs at least two collectives");
     for (const NodeId id : sorted) {
       JOINTER_TRY(const CollectiveCall call, read_collective_call(graph_, id));
       if (members_.empty()) call_ = call;
@@ -108,7 +113,7 @@ class Merger {
     if (call.part != call_.part)
       return refuse("{} and {} are in different halves of the pair", first, name);
     if (call.kind != call_.kind)
-      return refuse("{} is {}, {} is {}: a bucket is of one operator", first, to_string(call_.kind),
+      return refuse("{} is {}, {} is {}: a bucket has one operator", first, to_string(call_.kind),
                     name, to_string(call.kind));
     if (call.group_name != call_.group_name)
       return refuse("{} and {} are of different process groups", first, name);
@@ -119,7 +124,7 @@ class Merger {
     if (a.dtype != b.dtype && options_.several_dtypes && call.kind == CollectiveKind::all_gather)
       is_of_bytes_ = true;
     else if (a.dtype != b.dtype)
-      return refuse("{} is of {}, {} of {}: a bucket is of one dtype", first, to_string(a.dtype),
+      return refuse("{} has dtype {}, {} has {}: a bucket has one dtype", first, to_string(a.dtype),
                     name, to_string(b.dtype));
     if (a.device != b.device) return refuse("{} and {} are on different devices", first, name);
     return {};
@@ -133,7 +138,7 @@ class Merger {
     for (const Tensor* t : {input, result})
       for (const Dim& size : graph_.shape(*t))
         if (size.expression)
-          return refuse("{} has the symbolic size {}: a bucket takes fixed sizes",
+          return refuse("{} has the symbolic size {}: a bucket needs fixed sizes",
                         graph_.name(call.start), graph_.expression_text(size.expression));
     Member member{.start = call.start,
                   .input = call.input,
@@ -148,23 +153,23 @@ class Merger {
                       : call.kind == CollectiveKind::reduce_scatter ? member.in == g * member.out
                                                                     : member.in == member.out;
     if (!fits || !is_dense(graph_, *result))
-      return refuse("{} does not return what {} of {} ranks returns", graph_.name(call.start),
+      return refuse("the result of {} does not match {} over {} ranks", graph_.name(call.start),
                     to_string(call.kind), g);
     return member;
   }
 
-  // Inputs are read where the bucket starts: nothing may have written to them by then.
+  // The bucket reads the inputs where it starts: no node may have written to them by then.
   Result<void> check_writes(std::size_t start) const {
     const Dependencies dependencies(graph_);
     for (const Member& m : members_)
       for (const Dependency& d : dependencies.after(m.start))
         if (d.kind == DependencyKind::write && graph_.position(d.node) < start)
-          return refuse("{} writes to what {} reads, before the bucket could start",
+          return refuse("{} writes to the input of {} before the bucket could start",
                         graph_.name(d.node), graph_.name(m.start));
     return {};
   }
 
-  // Where the bucket starts and is waited for: right before these nodes.
+  // Finds the nodes before which the bucket starts and waits.
   Result<void> find_places() {
     find_chains();
     JOINTER_TRY(const std::size_t start, find_start());
@@ -172,7 +177,7 @@ class Merger {
     std::size_t wait = first_use_;
     for (const Member& m : members_)
       if (const std::size_t at = graph_.position(m.wait); at > start) wait = std::min(wait, at);
-    // What stands there may move or go itself: the place is before what follows it.
+    // A node at the place may move or be removed: use the place before its successor.
     while (wait < first_use_ && behind_.contains(graph_.order()[wait])) ++wait;
     start_place_ = edit_name(graph_, graph_.order()[start]);
     wait_place_ = edit_name(graph_, graph_.order()[wait]);
@@ -185,8 +190,8 @@ class Merger {
     return {};
   }
 
-  // The cheap nodes before the starts and behind the waits, where the inputs come from at last, and
-  // the first use of a result that is not cheap.
+  // Finds the cheap nodes before the starts and after the waits, the last node that makes an input,
+  // and the first use of a result that is not cheap.
   void find_chains() {
     first_use_ = graph_.order().size();
     for (const Member& m : members_) {
@@ -206,8 +211,8 @@ class Merger {
         }
   }
 
-  // Where the last member starts; where a result is used before that, where the first one starts,
-  // or as soon as all inputs can be there.
+  // The place where the last member starts; if a result is used before that, where the first member
+  // starts, or as soon as all inputs exist.
   Result<std::size_t> find_start() const {
     const std::size_t last_start = graph_.position(members_.back().start);
     if (last_start < first_use_) return last_start;
@@ -280,7 +285,7 @@ class Merger {
                            [&](std::int64_t sum, const Member& m) { return sum + m.*size; });
   }
 
-  // The member's input, flat or as rows, ready to be joined.
+  // The member's input, flat or as rows, ready to concatenate.
   std::string part_of(const Member& m, const std::vector<std::int64_t>& shape) {
     const std::string dense =
         as_dense(graph_, *calls_, m.input, is_of_bytes_ ? std::vector{m.in_elements} : shape,
@@ -293,7 +298,7 @@ class Merger {
                   to_json(bytes), m.start, start_place_);
   }
 
-  // The inputs as one, and the collective; its name.
+  // Concatenates the inputs and calls the collective. Returns its name.
   std::string pack() {
     const bool scatters = call_.kind == CollectiveKind::reduce_scatter;
     const std::int64_t g = call_.group_size, in = total(&Member::in), out = total(&Member::out);
@@ -367,11 +372,11 @@ class Merger {
   const Graph& graph_;
   const Users& users_;
   MergeOptions options_;
-  CollectiveCall call_;  // of the first member
+  CollectiveCall call_;  // the first member's
   bool is_of_bytes_ = false;
   std::string bucket_;  // the name of its start
   std::vector<Member> members_;
-  // Cheap nodes that feed the starts; the waits and cheap nodes that read them.
+  // Cheap nodes that feed the starts; the waits, and cheap nodes that read them.
   std::set<NodeId> ahead_, behind_;
   std::vector<NodeId> moved_ahead_, moved_behind_;
   NodeId last_source_, first_user_;
@@ -380,20 +385,22 @@ class Merger {
   CallBuilder* calls_ = nullptr;
 };
 
-// Does what a builder wrote. New nodes go to the end; returns them.
+// Applies the changes of a builder. Appends the new nodes to the order and returns them.
 std::vector<NodeId> perform(Graph& graph, PartId part, const std::vector<Change>& changes) {
   std::vector<NodeId> added;
+  RecordParser parser;
   for (const Change& change : changes) {
     if (const auto* insert = std::get_if<InsertNode>(&change)) {
-      // What a builder writes can be read.
-      added.push_back(graph.add_node(*read_node_record(graph, part, insert->node)));
+      // Cannot fail: builders write valid records.
+      added.push_back(graph.add_node(*read_node_record(graph, part, insert->node, parser)));
     } else if (const auto* replace = std::get_if<ReplaceCall>(&change)) {
       const NodeId id = graph.find(replace->node);
       Node called = *read_call(graph, graph.node(id),
                                {.target = &*replace->target,
                                 .args = &*replace->args,
                                 .kwargs = &*replace->kwargs,
-                                .val = nullptr});
+                                .val = nullptr},
+                               parser);
       called.group = {};
       graph.node(id) = called;
       graph.refresh(id);
@@ -437,7 +444,7 @@ std::vector<Result<MergedBucket>> merge_buckets(Graph& graph,
     replaced.insert(bucket.old_waits.begin(), bucket.old_waits.end());
     merged.emplace_back(std::move(bucket));
   }
-  correct_replaced(graph, replaced, [](NodeId) {});
+  correct_replaced(graph, replaced, {}, [](NodeId) {});
   graph.erase(gone);
   return merged;
 }

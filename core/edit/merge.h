@@ -1,8 +1,8 @@
 #pragma once
 
-// Several collectives of one process group as one, and one as several. The edits hold primitive
-// changes alone, so torch can replay them; what the program computes stays the same bit by bit (but
-// for sums over more than two ranks, which a note says). How is at the top of merge.cpp.
+// Merges several collectives of one process group into one, and splits them again. The edits
+// consist of primitive changes, so torch can replay them. The program computes the same bit by bit,
+// except for sums over more than two ranks, which a note mentions. merge.cpp describes the method.
 
 #include <span>
 #include <vector>
@@ -11,30 +11,31 @@
 
 namespace jointer {
 
-// A bucket of all_gather_into_tensor, reduce_scatter_tensor or all_reduce, at least two of them,
-// each with one wait. Error (usage), in one sentence: they are not alike, have sizes that are not
-// known, or one's result is used before another's input exists.
+// Merges two or more all_gather_into_tensor, reduce_scatter_tensor or all_reduce calls with one
+// wait each. Error (usage), in one sentence: they are not alike, their sizes are unknown, or the
+// result of one is used before the input of another exists.
 Result<Edit> merge_collectives(const Graph& graph, std::span<const NodeId> starts);
 
-// Several buckets at once, for a pass that decides where they stand.
+// Options of merge_buckets.
 struct MergeOptions {
   // All-gathers of several dtypes may share a bucket: they travel as bytes.
   bool several_dtypes = false;
 };
 struct MergedBucket {
-  NodeId start, wait;                 // of the bucket
-  std::vector<NodeId> ahead, behind;  // all that is new, in order: up to its start; the rest
-  std::vector<NodeId> old_starts, old_waits;  // these are gone; those are views of the result now
+  NodeId start, wait;                         // of the bucket
+  std::vector<NodeId> ahead, behind;          // new nodes, in order: up to its start; the rest
+  std::vector<NodeId> old_starts, old_waits;  // removed; now views of the result
 };
-// Each of `buckets` is refused for itself, as merge_collectives does, without a change. Members
-// are of one half, and of one bucket. What is new stands at the end of the order then, so the graph
-// is not sound until the caller has set another order and called finish().
+// Merges several buckets at once, for passes that place them. Each bucket that merge_collectives
+// would refuse is refused individually, and its members stay unchanged. The members of a bucket
+// belong to one half, and a collective to one bucket. New nodes are appended to the order, so the
+// graph is not sound until the caller sets a new order and calls finish().
 std::vector<Result<MergedBucket>> merge_buckets(Graph& graph,
                                                 std::span<const std::vector<NodeId>> buckets,
                                                 const MergeOptions& options);
 
-// The members of a bucket that merge_collectives made, or of a coalesced collective, each a
-// collective of its own again. Error (usage): it is neither.
+// Splits a bucket that merge_collectives made, or a coalesced collective, into one collective per
+// member. Error (usage): it is neither.
 Result<Edit> split_collective(const Graph& graph, NodeId start);
 
 }  // namespace jointer

@@ -8,7 +8,7 @@
 namespace jointer {
 namespace {
 
-// Casts and copies; views are known by their schema. torch's names, without overload.
+// Casts and copies by torch's names without overloads. The schema tells which operators are views.
 constexpr std::array<std::string_view, 12> kCheap{
     "aten._to_copy", "aten.to",         "aten.clone",           "aten.contiguous",
     "aten.reshape",  "aten.view_copy",  "aten.constant_pad_nd", "aten._unsafe_view",
@@ -91,8 +91,8 @@ Result<Edit> move_edit(const Graph& graph, std::span<const NodeId> nodes, NodeId
   MoveNodes move{.nodes = {}, .before = edit_name(graph, before)};
   for (const NodeId id : nodes) move.nodes.push_back(edit_name(graph, id));
 
-  // Places are counted without the nodes that move. What a title names first is a collective or a
-  // wait where there is one: it is what a person took hold of.
+  // The distance does not count the moved nodes. The title names a collective or a wait if there is
+  // one, since that is the node the user moves.
   const auto in_block = [&](NodeId id) {
     return std::find(nodes.begin(), nodes.end(), id) != nodes.end();
   };
@@ -114,7 +114,7 @@ Result<Edit> move_edit(const Graph& graph, std::span<const NodeId> nodes, NodeId
       .changes = {std::move(move)},
       .notes = {}};
 
-  // A start that moves over another of its group.
+  // Notes each group in which a start moves past another one.
   std::vector<bool> noted(graph.group_count(), false);
   for (const NodeId id : nodes) {
     const Node& n = graph.node(id);

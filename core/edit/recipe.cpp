@@ -9,10 +9,10 @@
 namespace jointer {
 namespace {
 
-// The nodes that changes name, as edits name them.
+// Collects the nodes that changes name, as edits name them.
 struct NameCollector {
   std::set<std::string> names;
-  std::set<std::string> listed;  // in long lists of policies
+  std::set<std::string> listed;  // nodes of long lists of policies
 
   void operator()(const MoveNodes& move) {
     names.insert(move.nodes.begin(), move.nodes.end());
@@ -36,9 +36,10 @@ std::string_view key_of(const Graph& graph, PartId part) {
   return part.index() == 0 ? "forward" : "backward";
 }
 
-// Which halves the edits name; a pattern of both counts for both.
+// Which halves the edits name; a pattern of both counts for both. If they name no node, then all:
+// the recipe is still for this graph alone.
 std::vector<bool> edited_parts(const Graph& graph, const std::set<std::string>& names) {
-  std::vector<bool> edited(graph.part_count(), false);
+  std::vector<bool> edited(graph.part_count(), names.empty());
   for (const std::string& name : names) {
     if (const bool backward = name.starts_with("backward:"); graph.is_pair()) {
       const bool is_pattern = !graph.find(name) && name.find("backward:") != 0 &&

@@ -1,5 +1,5 @@
-// Recipes as JSON. Numbers inside of nodes are kept by nlohmann::ordered_json: integers of 64 bits
-// and doubles come out as they went in.
+// Writes and reads recipes as JSON. nlohmann::ordered_json holds the numbers within nodes: 64-bit
+// integers and doubles are written as they were read.
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@ constexpr std::int64_t kVersion = 1;
 constexpr std::size_t kFingerprintLine = 64;  // characters: 16 nodes
 constexpr int kIndent = 2;
 constexpr int kChangesDepth = 3;    // document, edits, edit, changes
-constexpr std::size_t kShort = 96;  // an array or object that fits on a line is written on one
+constexpr std::size_t kShort = 96;  // an array or object up to this length is written on one line
 
 // --- Writing ---
 
@@ -40,10 +40,10 @@ void print_line(const Json& json, std::string& out) {
   out += json.is_array() ? ']' : '}';
 }
 
-// Texts, as many as fit on a line.
+// Prints strings, as many per line as fit.
 void print_filled(const Json& texts, const std::string& indent, std::string& out) {
   out += '[';
-  std::size_t width = kShort;  // the first one begins a line
+  std::size_t width = kShort;  // so that the first one begins a line
   for (const Json& text : texts) {
     const std::string written = dump(text);
     if (width + written.size() + 2 > kShort) {
@@ -59,8 +59,8 @@ void print_filled(const Json& texts, const std::string& indent, std::string& out
   out.back() = ']';
 }
 
-// A change a line, as far as it fits: the document, graphs, edits and lists of changes are written
-// over several lines, what is in them on one where it is short.
+// Prints one change per line, if it fits. The document, graphs, edits and lists of changes extend
+// over several lines; short values within them are on one.
 void print(const Json& json, int depth, std::string& out) {
   const bool holds_changes =
       depth == kChangesDepth && json.is_array() && !json.empty() && json.front().is_object();
@@ -89,7 +89,7 @@ void print(const Json& json, int depth, std::string& out) {
   out += "\n" + indent + (json.is_array() ? "]" : "}");
 }
 
-// `"key":value,...` that was kept.
+// Adds members that were kept as `"key":value,...`.
 void add_extra(Json& json, const std::string& extra) {
   if (extra.empty()) return;
   const Json members = Json::parse("{" + extra + "}", nullptr, false);
@@ -172,11 +172,11 @@ template <class... Args>
   throw Failure{fmt::format(format, std::forward<Args>(args)...)};
 }
 
-// An object whose known members are taken one by one; what is left is kept.
+// An object whose known members are taken one by one. The rest is kept.
 class Members {
  public:
   Members(const Json& json, std::string where) : where_(std::move(where)) {
-    if (!json.is_object()) give_up("{}: an object is expected", where_);
+    if (!json.is_object()) give_up("{}: expected an object", where_);
     json_ = json;
   }
   [[nodiscard]] bool has(const char* key) const { return json_.contains(key); }
@@ -197,16 +197,16 @@ class Members {
   std::string optional_text(const char* key) {
     if (!has(key)) return {};
     const Json value = take(key);
-    if (!value.is_string()) give_up("{}: `{}`: a text is expected", where_, key);
+    if (!value.is_string()) give_up("{}: `{}`: expected a string", where_, key);
     return value.get<std::string>();
   }
   std::vector<std::string> texts(const char* key) {
     std::vector<std::string> texts;
     if (!has(key)) return texts;
     const Json value = take(key);
-    if (!value.is_array()) give_up("{}: `{}`: a list of texts is expected", where_, key);
+    if (!value.is_array()) give_up("{}: `{}`: expected a list of strings", where_, key);
     for (const Json& text : value) {
-      if (!text.is_string()) give_up("{}: `{}`: a list of texts is expected", where_, key);
+      if (!text.is_string()) give_up("{}: `{}`: expected a list of strings", where_, key);
       texts.push_back(text.get<std::string>());
     }
     return texts;
@@ -224,7 +224,7 @@ class Members {
 std::string structured(Members& members, const char* key, bool is_object) {
   const Json value = members.take(key);
   if (is_object ? !value.is_object() : !value.is_array())
-    give_up("{}: `{}`: {} is expected", members.where(), key, is_object ? "an object" : "a list");
+    give_up("{}: `{}`: expected {}", members.where(), key, is_object ? "an object" : "a list");
   return dump(value);
 }
 
@@ -232,20 +232,20 @@ SetPolicy read_policy(Members& members) {
   SetPolicy set;
   if (members.is_list("select")) {
     set.nodes = members.texts("select");
-    if (set.nodes.empty()) give_up("{}: `select`: no node is named", members.where());
+    if (set.nodes.empty()) give_up("{}: `select`: it selects no node", members.where());
   } else {
     set.select = members.text("select");
   }
   if (members.has("ac_graph_id")) {
     const Json region = members.take("ac_graph_id");
     if (!region.is_null() && !region.is_number_integer())
-      give_up("{}: `ac_graph_id`: a whole number or null is expected", members.where());
+      give_up("{}: `ac_graph_id`: expected a whole number or null", members.where());
     set.region.kind = region.is_null() ? RegionChange::Kind::remove : RegionChange::Kind::set;
     if (!region.is_null()) set.region.id = region.get<std::int64_t>();
   }
   const Json policy = members.take("policy");
   if (!policy.is_null()) {
-    if (!policy.is_string()) give_up("{}: `policy`: a text or null is expected", members.where());
+    if (!policy.is_string()) give_up("{}: `policy`: expected a string or null", members.where());
     const auto known = parse_memory_policy(policy.get<std::string>());
     if (!known || *known == MemoryPolicy::none)
       give_up("{}: unknown policy `{}`", members.where(), policy.get<std::string>());
@@ -264,7 +264,7 @@ ReplaceCall read_replace(Members& members) {
   if (members.has("custom")) {
     const Json custom = members.take("custom");
     if (!custom.is_object() && !custom.is_null())
-      give_up("{}: `custom`: an object or null is expected", members.where());
+      give_up("{}: `custom`: expected an object or null", members.where());
     replace.custom = dump(custom);
   }
   replace.extra = members.rest();
@@ -278,10 +278,10 @@ Change read_change(const Json& json, const std::string& where) {
                                    [&](const char* kind) { return members.has(kind); });
   if (count == 0)
     give_up(
-        "{}: no change that is known here (move, policy, insert, remove, replace); use a newer "
+        "{}: not a known change (move, policy, insert, remove, replace); use a newer "
         "Jointer",
         where);
-  if (count > 1) give_up("{}: it is more than one change", where);
+  if (count > 1) give_up("{}: it has more than one change", where);
   if (members.has("move")) {
     MoveNodes move{.nodes = members.texts("move"), .before = members.text("before")};
     move.extra = members.rest();
@@ -320,12 +320,12 @@ Edit read_edit_json(const Json& json, const std::string& where) {
             .changes = {},
             .notes = members.texts("notes")};
   const Json changes = members.take("changes");
-  if (!changes.is_array()) give_up("{}: `changes`: a list is expected", where);
+  if (!changes.is_array()) give_up("{}: `changes`: expected a list", where);
   for (std::size_t i = 0; i < changes.size(); ++i)
     edit.changes.push_back(read_change(changes[i], fmt::format("{}, change {}", where, i)));
   if (members.has("decisions")) {
     const Json decisions = members.take("decisions");
-    if (!decisions.is_array()) give_up("{}: `decisions`: a list is expected", where);
+    if (!decisions.is_array()) give_up("{}: `decisions`: expected a list", where);
     for (std::size_t i = 0; i < decisions.size(); ++i)
       edit.decisions.push_back(
           read_decision(decisions[i], fmt::format("{}, decision {}", where, i)));
@@ -337,7 +337,7 @@ Edit read_edit_json(const Json& json, const std::string& where) {
 RecipeGraph read_graph(const std::string& key, const Json& json, Json& fingerprints) {
   const std::string where = fmt::format("graphs, {}", key);
   if (key != "graph" && key != "forward" && key != "backward")
-    give_up("{}: graph, forward and backward are known", where);
+    give_up("{}: unknown graph; expected graph, forward or backward", where);
   Members members(json, where);
   RecipeGraph graph{.key = key,
                     .nodes = 0,
@@ -347,11 +347,11 @@ RecipeGraph read_graph(const std::string& key, const Json& json, Json& fingerpri
   if (const Json nodes = members.take("nodes"); nodes.is_number_unsigned())
     graph.nodes = nodes.get<std::size_t>();
   else if (!nodes.is_null())
-    give_up("{}: `nodes`: a number is expected", where);
+    give_up("{}: `nodes`: expected a number", where);
   graph.extra = members.rest();
   if (!fingerprints.is_object() || !fingerprints.contains(key)) return graph;
   for (const Json& line : fingerprints[key]) {
-    if (!line.is_string()) give_up("fingerprints, {}: a list of texts is expected", key);
+    if (!line.is_string()) give_up("fingerprints, {}: expected a list of strings", key);
     graph.fingerprint += line.get<std::string>();
   }
   fingerprints.erase(key);
@@ -366,33 +366,33 @@ Recipe read_document(const Json& json) {
   if (!version.is_number_integer()) give_up("it has no `version`");
   if (const auto number = version.get<std::int64_t>(); number != kVersion)
     give_up("recipe version {} is not supported, this program reads version {}; {}", number,
-            kVersion, number > kVersion ? "use a newer Jointer" : "it is no version");
+            kVersion, number > kVersion ? "use a newer Jointer" : "it is not a version");
   Recipe recipe{.name = members.optional_text("name"), .graphs = {}, .edits = {}, .expects = {}};
   Json fingerprints = members.take("fingerprints");
   if (!fingerprints.is_null() && !fingerprints.is_object())
-    give_up("`fingerprints`: an object is expected");
+    give_up("`fingerprints`: expected an object");
   if (const Json graphs = members.take("graphs"); graphs.is_object())
     for (const auto& graph : graphs.items())
       recipe.graphs.push_back(read_graph(graph.key(), graph.value(), fingerprints));
   else if (!graphs.is_null())
-    give_up("`graphs`: an object is expected");
+    give_up("`graphs`: expected an object");
   const Json edits = members.take("edits");
   if (!edits.is_array()) give_up("it has no list `edits`");
   for (std::size_t i = 0; i < edits.size(); ++i)
     recipe.edits.push_back(read_edit_json(edits[i], fmt::format("edit {}", i)));
   if (const Json expects = members.take("expects"); expects.is_object())
     for (const auto& node : expects.items()) {
-      if (!node.value().is_string()) give_up("expects, {}: a text is expected", node.key());
+      if (!node.value().is_string()) give_up("expects, {}: expected a string", node.key());
       recipe.expects[node.key()] = node.value().get<std::string>();
     }
   else if (!expects.is_null())
-    give_up("`expects`: an object is expected");
+    give_up("`expects`: expected an object");
   recipe.extra = members.rest();
   return recipe;
 }
 
-// Deep nesting would end the stack: what edits hold nests a dozen deep.
-constexpr std::size_t kMostDepth = 200;
+// Deep nesting would overflow the stack. Edits nest about a dozen levels deep.
+constexpr std::size_t kMaxDepth = 200;
 
 template <class Read>
 auto read_text(std::string_view text, Read read) -> Result<decltype(read(Json()))> {
@@ -400,12 +400,12 @@ auto read_text(std::string_view text, Read read) -> Result<decltype(read(Json())
   bool too_deep = false;
   const auto watch = [&](int level, Json::parse_event_t, Json&) {
     depth = std::max(depth, static_cast<std::size_t>(level));
-    too_deep = too_deep || depth > kMostDepth;
+    too_deep = too_deep || depth > kMaxDepth;
     return !too_deep;
   };
   try {
     const Json json = Json::parse(text.begin(), text.end(), watch);
-    if (too_deep) return input_error("nested more than {} deep", kMostDepth);
+    if (too_deep) return input_error("nested more than {} deep", kMaxDepth);
     return read(json);
   } catch (const Failure& failure) {
     return input_error("{}", failure.message);

@@ -1,13 +1,13 @@
-// Another operator for a call.
+// Replaces the operator of a call.
 //
-// It must take the arguments as they are: no more positional ones than its schema has, keywords
-// that it has, everything given that has no default, tensors where tensors are wanted. And it must
-// return the same, shape and dtype, by one of these:
+// The new operator must accept the arguments as they are: its schema has at least as many
+// positional ones, has all given keywords, needs no others without a default, and takes tensors
+// where tensors are given. It must also return the same shape and dtype, for one of these reasons:
 //   - it is an overload of the same operator;
-//   - both are pointwise and neither compares: sizes are broadcast alike, and of floating-point
-//     inputs of one dtype comes that dtype;
-//   - both are forms of one: a view and its copying twin (view, view_copy), or one of a family that
-//     returns its input's elements in the shape that is asked for (view, reshape, _unsafe_view) or
+//   - both are pointwise and neither is a comparison: they broadcast sizes alike, and for
+//     floating-point inputs of one dtype they return that dtype;
+//   - both are forms of the same operator: a view and its copying form (view, view_copy), or two of
+//     a family that returns its input's elements in a given shape (view, reshape, _unsafe_view) or
 //     in the same shape (alias, detach, clone).
 
 #include "core/edit/replace.h"
@@ -20,7 +20,7 @@
 namespace jointer {
 namespace {
 
-// Pointwise operators that return truth values whatever they are given.
+// Pointwise operators that return booleans for all inputs.
 constexpr std::array<std::string_view, 17> kReturnBools{
     "aten.eq",          "aten.ne",          "aten.lt",         "aten.le",          "aten.gt",
     "aten.ge",          "aten.logical_and", "aten.logical_or", "aten.logical_xor", "aten.isnan",
@@ -60,14 +60,14 @@ Result<void> check_arguments(const Graph& graph, NodeId id, const OperatorInfo& 
   std::vector<const Argument*> given(op.arguments.size(), nullptr);
   for (std::size_t i = 0; i < positional.size(); ++i) {
     if (i >= op.arguments.size() || op.arguments[i].keyword_only)
-      return refuse("{} takes {} arguments, {} gives {}", op.name, i, graph.name(id),
+      return refuse("{} takes {} arguments, but {} passes {}", op.name, i, graph.name(id),
                     positional.size());
     given[i] = &positional[i];
   }
   for (std::size_t i = 0; i + 1 < keywords.size(); i += 2) {
     const int index = op.argument_index(graph.text(keywords[i].text()));
     if (index < 0)
-      return refuse("{} has no argument `{}`, which {} gives", op.name,
+      return refuse("{} has no argument `{}`, which {} passes", op.name,
                     graph.text(keywords[i].text()), graph.name(id));
     given[static_cast<std::size_t>(index)] = &keywords[i + 1];
   }
@@ -75,11 +75,11 @@ Result<void> check_arguments(const Graph& graph, NodeId id, const OperatorInfo& 
     const SchemaArgument& wanted = op.arguments[i];
     if (given[i] == nullptr) {
       if (wanted.default_value.empty())
-        return refuse("{} needs the argument `{}`, which {} does not give", op.name, wanted.name,
+        return refuse("{} needs the argument `{}`, which {} does not pass", op.name, wanted.name,
                       graph.name(id));
     } else if (given[i]->kind != Argument::Kind::none &&
                holds_tensor(graph, *given[i]) != wanted.is_tensor()) {
-      return refuse("{} takes {} as `{}`, {} gives {}", op.name, wanted.type, wanted.name,
+      return refuse("{} takes {} as `{}`, but {} passes {}", op.name, wanted.type, wanted.name,
                     graph.name(id), wanted.is_tensor() ? "no tensor" : "a tensor");
     }
   }
@@ -114,17 +114,17 @@ bool returns_the_same(const Graph& graph, NodeId id, const OperatorInfo& op) {
 Result<Edit> replace_call(const Graph& graph, NodeId node, std::string_view target) {
   const Node& n = graph.node(node);
   if (n.kind != NodeKind::call)
-    return refuse("{} is no call: there is nothing to replace", graph.name(node));
+    return refuse("{} is not a call: there is nothing to replace", graph.name(node));
   const OperatorInfo op = describe_operator(target);
   if (!op.known || !op.has_schema)
-    return refuse("{} is no operator of torch {}", target, operator_table_version());
-  if (graph.target(n) == target) return refuse("{} calls {} already", graph.name(node), target);
+    return refuse("{} is not an operator of torch {}", target, operator_table_version());
+  if (graph.target(n) == target) return refuse("{} already calls {}", graph.name(node), target);
   if (op.mutates() || graph.op(n).mutates())
-    return refuse("{} writes to its arguments, so {} would do something else",
+    return refuse("{} writes to its arguments, so the result of {} would change",
                   op.mutates() ? std::string_view(op.name) : graph.target(n), graph.name(node));
   JOINTER_CHECK(check_arguments(graph, node, op));
   if (!returns_the_same(graph, node, op))
-    return refuse("{} is not known to return what {} of {} returns, in shape and dtype", target,
+    return refuse("{} is not known to return the shape and dtype of {} in {}", target,
                   graph.target(n), graph.name(node));
   return Edit{
       .title = fmt::format("Replace {} of {} by {}", graph.target(n), graph.name(node), target),

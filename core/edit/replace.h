@@ -6,9 +6,9 @@
 
 namespace jointer {
 
-// The node calls another operator with the arguments that it has. Error (usage), in one sentence:
-// the operator is not known or does not take these arguments, or what it would return is not known
-// to be what the node returns (rules in replace.cpp).
+// Makes the node call another operator with the same arguments. Error (usage), in one sentence: the
+// operator is unknown, does not accept these arguments, or is not known to return what the node
+// returns (rules in replace.cpp).
 Result<Edit> replace_call(const Graph& graph, NodeId node, std::string_view target);
 
 }  // namespace jointer

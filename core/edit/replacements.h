@@ -7,9 +7,9 @@
 
 namespace jointer {
 
-// By the name of what `difference` removed: the node that does its work now. That is the first one
-// that was added, was made from it, and starts a collective if it did, or else calls the same
-// operator. What was merged into another node's bucket has none.
+// For each node that `difference` removed, by name: the added node that replaces it. That is the
+// first one made from it that starts a collective, if it did, or calls the same operator, if it did
+// not. Nodes merged into another node's bucket have none.
 std::unordered_map<std::string, NodeId> replacements(const Graph& before, const Graph& after,
                                                      const GraphDifference& difference);
 

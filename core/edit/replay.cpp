@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kForward = "forward:", kBackward = "backward:";
 
-// How a graph and a recipe's names go together.
+// Maps a recipe's names to a graph.
 class Halves {
  public:
   Halves(const Graph& graph, const Recipe& recipe) : graph_(graph), recipe_(recipe) {}
@@ -23,7 +23,7 @@ class Halves {
     if (graph_.is_pair()) {
       if (has("graph"))
         return fail(Error::Kind::usage,
-                    "the recipe is for one graph, and this is a forward and a "
+                    "the recipe is for a single graph, but this is a pair of a forward and a "
                     "backward");
       return {};
     }
@@ -34,17 +34,17 @@ class Halves {
     if (half_.empty()) half_ = to_string(graph_.part(PartId(0)).kind);
     if (half_ != "forward" && half_ != "backward")
       return fail(Error::Kind::usage,
-                  "the recipe is for a forward and a backward, and this is neither");
+                  "the recipe is for a pair, but this is neither a forward nor a backward");
     return {};
   }
 
-  // What the recipe says of a part of the graph; null if nothing.
+  // The recipe's record of a part of the graph; null if it has none.
   [[nodiscard]] const RecipeGraph* of(PartId part) const {
     if (graph_.is_pair()) return find(part.index() == 0 ? "forward" : "backward");
     return find(half_.empty() ? "graph" : half_);
   }
 
-  // The name in this graph; nothing if it is the other half's.
+  // The node's name in this graph; nothing if it belongs to the other half.
   [[nodiscard]] std::optional<std::string> local(const std::string& name, bool is_select) const {
     if (half_.empty()) return name;
     const bool forward =
@@ -55,13 +55,13 @@ class Halves {
       if (backward != (half_ == "backward")) return std::nullopt;
       return name.substr(backward ? kBackward.size() : kForward.size());
     }
-    // A pattern is for both halves, a name without a half for the forward.
+    // A pattern applies to both halves, a name without a half to the forward.
     if (half_ == "forward" || (is_select && name.find_first_of(".:") != std::string::npos))
       return name;
     return std::nullopt;
   }
 
-  // The changes of an edit that are this graph's.
+  // The changes of an edit that apply to this graph.
   [[nodiscard]] Edit local(Edit edit) const {
     std::erase_if(edit.changes, [&](Change& change) {
       return !std::visit([&](auto& kind) { return localize(kind); }, change);
@@ -95,7 +95,7 @@ class Halves {
     }
     const bool of_both = !set.select.starts_with(kForward) && !set.select.starts_with(kBackward);
     if (!rename(set.select, true)) return false;
-    // What a pattern of both halves selects may all be in the other.
+    // A pattern for both halves may match only nodes of the other one.
     return half_.empty() || !of_both || graph_.find(set.select) || select(graph_, set.select);
   }
   bool localize(InsertNode& insert) const { return rename(insert.before); }
@@ -106,7 +106,7 @@ class Halves {
 
   const Graph& graph_;
   const Recipe& recipe_;
-  std::string half_;  // of a pair that this graph is alone; empty if it is the whole
+  std::string half_;  // the half of a pair that this graph is; empty for a whole graph
 };
 
 std::string_view target_of(std::string_view call) {
@@ -144,7 +144,7 @@ class Replayer {
  private:
   void undo() {
     for (std::size_t i = result_.inverses.size(); i-- > 0;)
-      if (!editor_.apply(result_.inverses[i])) return;  // cannot be: it was done
+      if (!editor_.apply(result_.inverses[i])) return;  // does not happen: it was applied
   }
 
   Result<void> check_graph() const {
@@ -162,7 +162,7 @@ class Replayer {
     return {};
   }
 
-  // What an edit's node was, where it is the first that differs.
+  // The recorded call of an edit's node, if that node is the first difference.
   std::string expected_text(PartId part, const std::string& where) const {
     for (const auto& [name, call] : recipe_.expects) {
       const auto local = halves_.local(name, false);
@@ -174,13 +174,13 @@ class Replayer {
     return {};
   }
 
-  // Nodes that are there but call something else than when the recipe was made.
+  // Finds nodes that call something else than when the recipe was made.
   void find_unexpected() {
     for (const auto& [name, call] : recipe_.expects) {
       const auto local = halves_.local(name, false);
       const NodeId id = local ? graph_.find(*local) : NodeId{};
       if (id && graph_.target(graph_.node(id)) != target_of(call))
-        unexpected_.emplace(*local, fmt::format("{} is {} here, and was {}", name,
+        unexpected_.emplace(*local, fmt::format("{} is {} here, but was {}", name,
                                                 graph_.target(graph_.node(id)), target_of(call)));
     }
   }
@@ -217,7 +217,8 @@ class Replayer {
     });
   }
 
-  // All of an edit, or where that does not fit and it only moves and tags, each change that does.
+  // Applies an edit. If it is not legal and only moves or tags, applies each of its changes that
+  // is.
   void do_what_fits(std::size_t index, Edit edit) {
     std::string reason = try_edit(edit);
     if (reason.empty()) return;
@@ -229,15 +230,15 @@ class Replayer {
       if (auto* set = std::get_if<SetPolicy>(&change); set != nullptr && !set->nodes.empty())
         if (!keep_what_fits(index, edit.title, *set)) continue;
       Edit one{.title = edit.title, .by = edit.by, .changes = {change}, .notes = edit.notes};
-      one.decisions = std::exchange(edit.decisions, {});  // the first of them tells
+      one.decisions = std::exchange(edit.decisions, {});  // the first applied one has them
       if (reason = try_edit(one); reason.empty()) continue;
       result_.skipped.push_back({index, edit.title, std::move(reason)});
       edit.decisions = std::move(one.decisions);
     }
   }
 
-  // Drops the nodes of a list that are not there, are no calls, or call something else, and says so
-  // once. Whether any is left.
+  // Drops the nodes of a list that do not exist, are not calls, or call something else, and reports
+  // them together. Returns false if none are left.
   bool keep_what_fits(std::size_t index, const std::string& title, SetPolicy& set) {
     const std::size_t all = set.nodes.size();
     std::string first;
@@ -259,7 +260,7 @@ class Replayer {
     return !set.nodes.empty();
   }
 
-  // Why the edit was not done; empty if it was.
+  // Applies an edit. Returns the reason if it cannot; empty on success.
   std::string try_edit(const Edit& edit) {
     for (const Change& change : edit.changes)
       if (std::string reason = reason_against(change); !reason.empty()) return reason;
@@ -282,7 +283,7 @@ class Replayer {
   const Recipe& recipe_;
   Halves halves_;
   Editor editor_;
-  std::map<std::string, std::string> unexpected_;  // by name in this graph
+  std::map<std::string, std::string> unexpected_;  // reason, by name in this graph
   Replay result_;
 };
 

@@ -7,21 +7,21 @@
 namespace jointer {
 
 struct SkippedEdit {
-  std::size_t edit = 0;  // of Recipe::edits
+  std::size_t edit = 0;  // index in Recipe::edits
   std::string title, why;
 };
 
 struct Replay {
-  std::vector<Edit> done;                // as they were done, in order: to be undone, or shown
-  std::vector<Edit> inverses;            // of them, in the same order
-  std::vector<SkippedEdit> skipped;      // lenient only; an edit may be here and in `done` in part
-  std::optional<bool> ends_as_recorded;  // nothing if the recipe does not say
+  std::vector<Edit> done;                // as applied, in order: to undo or to show them
+  std::vector<Edit> inverses;            // in the same order
+  std::vector<SkippedEdit> skipped;      // only if lenient; `done` may have part of an edit
+  std::optional<bool> ends_as_recorded;  // nothing if the recipe does not record it
 };
 
-// Does a recipe's edits to a graph: a whole graph, a pair, or one half of the pair that the recipe
-// is for (the other half's changes are then passed over). Error (usage), in one sentence: the graph
-// differs, with the first node that does; or an edit is not legal. The graph is then as it was.
-// Lenient: what does not fit is skipped instead (docs/recipe.md says how much of an edit).
+// Applies a recipe's edits to a graph: a whole graph, a pair, or one half of the recipe's pair,
+// where changes of the other half are skipped. Error (usage), in one sentence: the graph differs,
+// with the first node that does, or an edit is not legal; the graph is then unchanged. Lenient:
+// skips what does not fit (docs/recipe.md says how much of an edit).
 Result<Replay> replay(Graph& graph, const Recipe& recipe, bool lenient = false);
 
 }  // namespace jointer

@@ -37,7 +37,7 @@ Pattern parse(const Graph& graph, std::string_view selector) {
   return pattern;
 }
 
-// Names that a person may have meant: operators have dots in theirs, nodes have none.
+// Names that the user may have meant. Names of operators have dots, names of nodes do not.
 std::vector<std::string_view> likely_names(const Graph& graph, std::string_view wanted) {
   const bool are_operators = wanted.find('.') != std::string_view::npos;
   std::vector<std::string_view> names;

@@ -1,10 +1,10 @@
-// The members of a bucket, and of a coalesced collective, as collectives of their own.
+// Splits a bucket or a coalesced collective into one collective per member.
 //
-// A bucket is told by what stands around it, as merge.cpp makes it: cat -> (view ->) collective ->
-// wait -> (view ->) split_with_sizes -> getitem (-> clone) -> view. Each of those has one reader,
-// so the whole goes and the members' last views become waits again, or views of waits where a
-// member's input was flattened by other nodes than the bucket's. A member starts where the bucket
-// started.
+// A bucket is recognized by the nodes around it, as merge.cpp makes them: cat -> (view ->)
+// collective -> wait -> (view ->) split_with_sizes -> getitem (-> clone) -> view. Each of them has
+// one reader, so all of them can be removed. The members' last views become waits again, or views
+// of waits if nodes outside the bucket flattened the member's input. A member starts where the
+// bucket started.
 //
 // Cost: the bucket; the graph once, to find readers.
 
@@ -26,7 +26,7 @@ std::vector<std::int64_t> sizes_of(const Graph& graph, NodeId node) {
   return sizes;
 }
 
-// What an inserted node says of the shapes, where none is symbolic.
+// True if no size is symbolic: an inserted node needs fixed sizes.
 bool has_fixed_sizes(const Graph& graph, NodeId node) {
   const Tensor* t = graph.single_tensor(graph.node(node));
   if (t == nullptr) return false;
@@ -49,14 +49,14 @@ class BucketSplitter {
   Result<Edit> run(NodeId start) {
     JOINTER_TRY(call_, read_collective_call(graph_, start));
     if (!find_bucket())
-      return refuse("{} is no bucket: it does not join several inputs and split its result again",
+      return refuse("{} is not a bucket: it does not concatenate inputs and split the result",
                     graph_.name(start));
     return write();
   }
 
  private:
   struct Member {
-    NodeId joined;  // what the bucket joins
+    NodeId joined;  // an input that the bucket concatenates
     NodeId getitem, copy, view;
   };
 
@@ -67,7 +67,7 @@ class BucketSplitter {
     const auto users = users_.of(id);
     return users.size() == 1 ? users.front() : NodeId{};
   }
-  // The node's only reader, if it calls `target`.
+  // The only reader of the node, if it calls `target`.
   [[nodiscard]] NodeId next(NodeId id, std::string_view target) const {
     const NodeId user = only_user(id);
     return user && calls(user, target) ? user : NodeId{};
@@ -142,7 +142,7 @@ class BucketSplitter {
                               call_.group_name, members_.size())}};
   }
 
-  // The view that the bucket made of a member's input, where that is what is wanted back.
+  // True if the member's input is the view that the bucket made, which the split removes.
   [[nodiscard]] bool flattened(const Member& m) const {
     if (!calls(m.joined, "aten.view.default") || users_.of(m.joined).size() != 1) return false;
     const NodeId input = graph_.inputs(m.joined).front();
@@ -158,7 +158,7 @@ class BucketSplitter {
     std::string name(graph_.name(input));
     if (call_.kind == CollectiveKind::reduce_scatter && shape.size() == 2 &&
         result_shape(call_.kind, call_.group_size, shape) != sizes_of(graph_, m.view)) {
-      // A row a rank: a rank's row is what it keeps.
+      // One row per rank: a rank keeps its own row.
       shape = {shape[0] * shape[1]};
       name = calls_out.insert(
           "aten.view.default", CallBuilder::list(CallBuilder::node(name), shape),
@@ -205,7 +205,7 @@ Result<Edit> split_coalesced(const Graph& graph, NodeId start) {
     else if (arguments[i].kind == Argument::Kind::string)
       rest.push_back(std::string(graph.text(arguments[i].text())));
     else
-      return refuse("{} has an argument that is no number and no text", graph.name(start));
+      return refuse("{} has an argument that is neither a number nor a string", graph.name(start));
   }
   const Users users(graph);
   CallBuilder calls(graph, n.part);
@@ -217,7 +217,7 @@ Result<Edit> split_coalesced(const Graph& graph, NodeId start) {
         !has_fixed_sizes(graph, getitem) ||
         !std::all_of(waits.begin(), waits.end(),
                      [&](NodeId wait) { return graph.is_wait(graph.node(wait)); }))
-      return refuse("{} cannot be split: {} is not a member's result that is waited for",
+      return refuse("{} cannot be split: {} is not a member's result with a wait",
                     graph.name(start), graph.name(getitem));
     const auto index = static_cast<std::size_t>(of[1].integer);
     if (index >= inputs.size() || inputs[index].kind != Argument::Kind::node)
@@ -247,7 +247,7 @@ Result<Edit> split_coalesced(const Graph& graph, NodeId start) {
 
 Result<Edit> split_collective(const Graph& graph, NodeId start) {
   const Node& n = graph.node(start);
-  if (!graph.is_collective_start(n)) return refuse("{} is no collective", graph.name(start));
+  if (!graph.is_collective_start(n)) return refuse("{} is not a collective", graph.name(start));
   if (graph.op(n).is_coalesced) return split_coalesced(graph, start);
   return BucketSplitter(graph).run(start);
 }

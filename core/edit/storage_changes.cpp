@@ -1,8 +1,10 @@
-// A storage of `after` is met first at the node that holds it first. If that one is in `before`,
-// too, and returns the same, the storage is the one that it has there, unless another storage of
-// `after` is that one already (what was a view is none any more) or its size is another; else the
-// storage is new. What a node that both have returns is to be said where the storages that it has
-// in `before` are not these.
+// Finds the nodes whose storages an edit must state.
+//
+// A storage of `after` is matched at the first node that holds it. If that node exists in `before`
+// and returns the same value, the storage matches the node's storage there, unless another storage
+// of `after` already matches it (a former view has become a copy) or the sizes differ. If there is
+// no match, the storage is new. The value of a common node must be stated if its storages in
+// `before` are not those that match.
 
 #include "core/edit/storage_changes.h"
 
@@ -33,10 +35,10 @@ class StorageMatcher {
   }
 
  private:
-  // Of a storage of `after`.
+  // The match of a storage of `after`.
   struct Match {
     bool is_known = false;
-    StorageId was = {};  // none: it is new
+    StorageId was = {};  // none: the storage is new
   };
 
   bool matches(NodeId id, NodeId was) {
@@ -75,7 +77,7 @@ class StorageMatcher {
   const Graph& after_;
   const std::function<bool(NodeId)>& keeps_value_;
   std::vector<Match> matches_;
-  std::vector<bool> is_taken_;  // storages of `before` that one of `after` is
+  std::vector<bool> is_taken_;  // by storage of `before`: one of `after` matches it
 };
 
 }  // namespace

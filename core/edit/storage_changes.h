@@ -1,6 +1,7 @@
 #pragma once
 
-// What edits must say about storages: names, calls and shapes do not tell what is a view of what.
+// Finds the storages that an edit must state: names, calls and shapes do not tell which tensors are
+// views.
 
 #include <functional>
 #include <vector>
@@ -9,10 +10,10 @@
 
 namespace jointer {
 
-// The nodes that both have whose value must be said, in the order of `after`, so that tensors share
-// storages as they do there once `before` has the calls of `after`. `keeps_value` says of one of
-// `after` whether what it returns looks the same in both; where it does not, it is among them.
-// Placeholders and constants never are: no edit changes what they return. Cost: linear.
+// The common nodes whose values the edit must state, in the order of `after`, so that `before` with
+// the calls of `after` shares storages as `after` does. `keeps_value` returns true for a node of
+// `after` whose value looks the same in both graphs; the other common nodes are always in the
+// result. Does not return placeholders and constants, whose values no edit changes. Cost: linear.
 std::vector<NodeId> storage_changes(const Graph& before, const Graph& after,
                                     const std::function<bool(NodeId)>& keeps_value);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Memory policies of many nodes as few changes: one for each policy and region.
+// Sets memory policies of many nodes with few changes: one per policy and region.
 
 #include <string>
 #include <vector>
@@ -9,22 +9,22 @@
 
 namespace jointer {
 
-// What a node is tagged with.
+// The tag of a node.
 struct Tag {
   MemoryPolicy policy = MemoryPolicy::none;
   RegionChange region;
   friend bool operator==(const Tag&, const Tag&) = default;
 };
 
-// What makes a node's region what it is: nothing where the other change keeps it too.
+// The change that gives a node its current region; `keep` if the change `other` keeps it too.
 RegionChange region_change(const Node& node, RegionChange::Kind other);
 
 class TagList {
  public:
-  // `name`: as edits name nodes. A node is added once.
+  // `name`: the node's name in edits. Add a node only once.
   void add(std::string name, const Tag& tag);
-  // Changes in the order in which their tags first came; names in the order in which they came.
-  // Those of a pair's halves are apart.
+  // The changes, in the order in which their tags were first added; names in the order of addition.
+  // The halves of a pair have separate changes.
   [[nodiscard]] std::vector<Change> take();
 
  private:

@@ -211,7 +211,7 @@ class CanonicalWriter {
     out_ += '}';
   }
 
-  // A float's expression is written as a size's; its hint is no part of the computation.
+  // A float's expression is written as a size's. Its hint does not affect the computation.
   void raw(const std::optional<SymbolicFloat>& number, StringId text) {
     if (number)
       prefixed("sym:", number->expression);
@@ -219,7 +219,7 @@ class CanonicalWriter {
       out_ += graph_.text(text);
   }
 
-  // The bits, so that both sides agree on every number without agreeing on how to print one.
+  // The bits, so that C++ and Python need not agree on how to print a number.
   void real(double number) {
     const std::uint64_t bits =
         std::isnan(number) ? 0x7ff8000000000000U : std::bit_cast<std::uint64_t>(number);

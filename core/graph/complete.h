@@ -5,9 +5,9 @@
 
 namespace jointer {
 
-// What every reader does last: storages that operators contradict, phases, roles, the link between
-// the halves of a pair, symbolic sizes, storages that are one, then `validate`. Error: the graph is
-// not sound; the message has no file name.
+// The last step of every reader: corrects storages that contradict the operators, derives phases
+// and roles, links the halves of a pair, evaluates symbolic sizes, joins storages that are the same
+// memory, and calls `validate`. Error: the graph is not sound; the message does not name the file.
 Result<void> complete(Graph& graph);
 
 }  // namespace jointer

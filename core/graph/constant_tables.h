@@ -1,8 +1,8 @@
 #pragma once
 
-// Numbers that a part's constants hold of its tables: constants stay JSON (Part::constants), and a
-// tensor among them, or a node of a constant that is a graph, names its storage, module stack and
-// stack trace by number. Numbers count from the part's first entry of the table.
+// References from a part's constants into its tables. Constants stay JSON (Part::constants). A
+// tensor among them, or a node of a constant that is a graph, refers to its storage, module stack
+// and stack trace by number. Number 0 is the part's first entry in the table.
 
 #include <array>
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace jointer {
 
 enum class ConstantTable : std::uint8_t { storages, modules, stacks };
 
-// Something of each table.
+// One T per table.
 template <class T>
 using PerTable = std::array<T, 3>;
 template <class T>
@@ -27,8 +27,8 @@ const T& of_table(const PerTable<T>& each, ConstantTable table) {
   return each[static_cast<std::size_t>(table)];
 }
 
-// The id of the part's first entry, of which the number is 0; where it has none, that of the next
-// one that is added. Cost: linear in the parts before.
+// The id of the part's first entry in each table. If the part has no entry, the id of its next one.
+// Cost: linear in the entries of earlier parts.
 PerTable<std::size_t> first_entries(const Graph& graph, PartId part);
 
 // Calls `visit` with each such number, which it may change. Cost: linear in the JSON.

@@ -1,31 +1,31 @@
-// Which order every reordering must keep.
+// The order that every reordering must keep.
 //
 // Rules
 //   data     A node runs after the producers of its inputs.
 //   write    A node that writes to memory keeps its order with every node that reads or writes the
-//            same bytes: memory_order.h. Three things read or write later than they are launched,
-//            until their wait: a collective reads its inputs (so its wait counts as a reader of
-//            them), and one in place writes to them (so its wait counts as a writer). Reading a
-//            collective's result before its wait is ruled out by data.
-//   control  - What draws from a random generator, or sets its state, keeps its order.
-//            - What acts on something outside the graph keeps its order: operators that return
-//              nothing, tokens, calls of subgraphs whose insides are not known.
-//            - A node whose sizes name a symbol (u0) runs after the node that brings it to light
-//              (.item(), nonzero), also where it does not read that node.
-//            - A check of symbols (_assert_scalar, sym_constrain_range) runs before whatever named
-//              them after it. It may run earlier, not later. A check of anything else counts as an
-//              act.
-//            - Nothing moves over an operator on streams.
-//   walls    Placeholders, get_attrs and outputs do not move. Nothing moves over a placeholder or
-//            an output (so the halves of a pair stay apart); over a get_attr it may, which costs
-//            nothing wherever it is.
-//   Between the halves of a pair there are no dependencies.
+//            same bytes (memory_order.h). A collective uses memory until its wait: the wait counts
+//            as a reader of the collective's inputs and, if the collective works in place, as a
+//            writer to them. The data rule already keeps reads of the result after the wait.
+//   control  - Nodes that draw from a random generator, or set its state, keep their order.
+//            - Nodes that act on something outside the graph keep their order: operators that
+//              return nothing, tokens, calls of subgraphs whose contents are unknown.
+//            - A node whose sizes name a symbol (u0) runs after the node that defines the symbol
+//              (.item(), nonzero), even if it does not read that node.
+//            - A check of symbols (_assert_scalar, sym_constrain_range) runs before every later
+//              node that names them. It may move earlier, not later. A check of anything else
+//              counts as an act.
+//            - Nothing moves across an operator on streams.
+//   walls    Placeholders, get_attrs and outputs do not move. Nothing moves across a placeholder or
+//            an output, so the halves of a pair stay apart. Nodes may move across a get_attr, which
+//            costs nothing wherever it is.
+//   There are no dependencies between the halves of a pair.
 //
-// Steps. One pass over the order. Memory: memory_order.cpp. One chain for drawing, one for acting.
-// For each symbol: the node that brought it to light and the last check. A node depends on them
-// unless one of its inputs names the same expression and so does already.
+// Steps. A single pass in program order. Memory: memory_order.cpp. Draws form one chain, acts
+// another. For each symbol, the pass knows the node that defines it and the last check. A node
+// depends on both, unless one of its inputs names the same expression and therefore depends on them
+// already.
 //
-// Cost: linear in nodes, inputs and tensors (and, for symbols, in what expressions name).
+// Cost: linear in nodes, inputs and tensors and, for symbols, in the names in expressions.
 
 #include "core/graph/dependencies.h"
 
@@ -110,7 +110,7 @@ class Finder {
     last = id;
   }
 
-  // The expressions that a node's own value names, each once in a row.
+  // Calls `visit` with each expression that the node's value names; repeats are possible.
   template <class Visit>
   void for_each_expression(const Node& n, Visit visit) const {
     const auto of_value = [&](const auto& self, const Value& value) -> void {
@@ -157,8 +157,8 @@ class Finder {
         symbols_[n.part.index() * symbol_count_ + s].last_check = id;
   }
 
-  // The last of the inputs that names the expression too: it runs after all that this one must
-  // otherwise be told to run after. None if there is none.
+  // The last input that names the expression too, or none. It runs after everything that this node
+  // would have to run after because of the expression.
   NodeId carrier_of(const Node& n, ExpressionId e) const {
     NodeId carrier;
     for (const NodeId input : graph_.inputs(n)) {
@@ -194,7 +194,7 @@ class Finder {
   std::vector<Dependency>& before_;
   std::vector<Dependency> found_;                                 // in program order
   std::vector<std::pair<std::ptrdiff_t, std::ptrdiff_t>> lists_;  // by node: its part of found_
-  std::vector<NodeId> marks_;  // by node: the last node that was found to depend on it
+  std::vector<NodeId> marks_;  // by node: the last node found to depend on it
 
   MemoryOrder memory_;
 

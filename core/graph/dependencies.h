@@ -1,7 +1,7 @@
 #pragma once
 
-// What must come before what, beyond a person's wishes. The rules are at the top of
-// dependencies.cpp. Valid while the graph's arguments do not change, whatever its order becomes.
+// Dependencies: the pairs of nodes that every legal order keeps. dependencies.cpp states the rules.
+// Valid as long as the graph's arguments stay the same, whatever its order becomes.
 
 #include <cstdint>
 #include <span>
@@ -12,9 +12,9 @@
 namespace jointer {
 
 enum class DependencyKind : std::uint8_t {
-  data,     // it reads what the other makes
-  write,    // one of them writes to memory that the other reads or writes
-  control,  // their effects must keep their order: random operators, tokens, checks on values
+  data,     // one reads the result of the other
+  write,    // one writes to memory that the other reads or writes
+  control,  // their effects keep their order: random operators, tokens, checks of values
 };
 
 struct Dependency {
@@ -22,18 +22,18 @@ struct Dependency {
   DependencyKind kind = DependencyKind::data;
 };
 
-// Nothing moves over it.
+// True if nothing may move across the node.
 inline bool is_wall(const Node& node) {
   return node.kind == NodeKind::placeholder || node.kind == NodeKind::output;
 }
 
 class Dependencies {
  public:
-  // Write and control dependencies are between neighbours in the graph's present order.
+  // Write and control dependencies connect neighbours in the graph's current order.
   explicit Dependencies(const Graph& graph);
 
-  // Nodes of the same part that must run before `node`, and those that must run after it; each
-  // once. What follows from others through a third node need not be among them.
+  // Nodes of the same part that must run before `node` or after it, each once. A dependency that
+  // follows from others through a third node may be missing.
   [[nodiscard]] std::span<const Dependency> before(NodeId node) const {
     return slice(first_before_, before_, node);
   }
@@ -41,9 +41,9 @@ class Dependencies {
     return slice(first_after_, after_, node);
   }
 
-  // Placeholders and outputs stay, and nothing moves over them: the last one before `node` and the
-  // first after it; none where there is none. They are walls and not dependencies: of a node that
-  // does not read them they are not listed above.
+  // The last placeholder or output before `node`, and the first after it; none if there is none.
+  // They do not move and nothing moves across them. These walls are not dependencies: `before` and
+  // `after` list them only if one of the two nodes reads the other.
   [[nodiscard]] NodeId wall_before(NodeId node) const { return walls_before_[node.index()]; }
   [[nodiscard]] NodeId wall_after(NodeId node) const { return walls_after_[node.index()]; }
 

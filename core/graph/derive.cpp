@@ -19,7 +19,7 @@ std::string text_member(const Json& object, const char* key) {
   return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
 
-// The innermost description: a tensor subclass wraps what it is made of.
+// The innermost descriptor: a tensor subclass wraps those of its components.
 const Json* base_descriptor(const Json& descriptor) {
   const Json* at = &descriptor;
   for (int depth = 0; at->is_object() && depth < 16; ++depth) {
@@ -87,7 +87,7 @@ void derive_tagged(Graph& graph, PartId part, std::size_t& untagged) {
   }
 }
 
-// Marks what the nodes in `reached` depend on.
+// Marks the nodes that those in `frontier` depend on.
 std::vector<bool> ancestors(const Graph& graph, std::vector<NodeId> frontier) {
   std::vector<bool> reached(graph.node_count(), false);
   while (!frontier.empty()) {
@@ -101,7 +101,7 @@ std::vector<bool> ancestors(const Graph& graph, std::vector<NodeId> frontier) {
 }
 
 void derive_from_tangents(Graph& graph, PartId part) {
-  // Forward outputs come first; gradients are the last, one for each primal.
+  // Forward outputs come first, followed by the gradients, one per primal.
   std::size_t primals = 0;
   bool any_tangent = false;
   for (const NodeId id : graph.order()) {
@@ -135,8 +135,8 @@ void derive_from_tangents(Graph& graph, PartId part) {
     if (depends || (started && !feeds_forward[id.index()])) n.phase = Phase::backward;
   }
   graph.add_fact(Fact::Kind::derived,
-                 "forward and backward are not marked in the file: what depends on a tangent, or "
-                 "follows and feeds no forward output, is taken as backward");
+                 "the file does not mark forward and backward: nodes that depend on a tangent, or "
+                 "come after the first of these and feed no forward output, count as backward");
 }
 
 void derive_from_dependence(Graph& graph, PartId part) {
@@ -161,7 +161,7 @@ std::vector<Argument> output_arguments(const Graph& graph, NodeId output) {
       return;
     }
     const auto children = graph.children(argument);
-    // A dictionary's children alternate between key and value.
+    // The children of a dictionary alternate between key and value.
     const bool is_dict = argument.kind == Argument::Kind::dict;
     for (std::size_t i = is_dict ? 1 : 0; i < children.size(); i += is_dict ? 2 : 1)
       self(self, children[i]);
@@ -222,7 +222,7 @@ void derive_roles(Graph& graph) {
     graph.part(part).outputs = derive_outputs(graph, part);
     std::vector<NodeId> unknown_primals;
     std::size_t primals = 0;
-    bool names_parameters = false;  // else `PlainAOTInput` may be one: Dynamo lifts them to inputs
+    bool names_parameters = false;  // if not, a `PlainAOTInput` may be one
     for (const NodeId id : graph.order()) {
       Node& n = graph.node(id);
       if (n.part != part || n.kind != NodeKind::placeholder) continue;
@@ -246,7 +246,8 @@ void derive_roles(Graph& graph) {
       }
     }
     derive_step_parameters(graph, part);
-    // In a joint graph the last outputs are the gradients of the primals, in the primals' order.
+    // In a joint graph the last outputs are the gradients of the primals, in the order of the
+    // primals.
     if (kind != CaptureKind::joint || unknown_primals.empty() || names_parameters) continue;
     const auto& entries = graph.part(part).outputs;
     if (unknown_primals.size() != primals || entries.size() < primals) continue;
@@ -260,15 +261,15 @@ void derive_roles(Graph& graph) {
   }
   if (derived > 0)
     graph.add_fact(Fact::Kind::derived,
-                   fmt::format("{} primals are taken as parameters: the graph returns their "
-                               "gradients, and the file does not say what they are",
+                   fmt::format("{} primals count as parameters: the graph returns their "
+                               "gradients, and the file does not give their roles",
                                derived));
 }
 
 namespace {
 
-// States of random generators that the forward returns: the backward has them as
-// rng_state_output_0, _1, ... in that order.
+// States of random generators that the forward returns. The backward calls them rng_state_output_0,
+// _1, ... in that order.
 std::vector<NodeId> returned_states(const Graph& graph, PartId forward) {
   std::vector<NodeId> states;
   for (const OutputEntry& entry : graph.part(forward).outputs) {
@@ -319,7 +320,7 @@ Result<void> link_pair(Graph& graph) {
   if (missing > 0)
     return input_error(
         "the backward does not belong to the forward: {} of its {} inputs are not among the "
-        "forward's outputs, first {}; give the two halves of one partition",
+        "forward's outputs, first {}; open two halves of the same partition",
         missing, missing + linked, first_missing);
   return {};
 }

@@ -1,13 +1,15 @@
-// A step returns its loss and then a gradient for each trained parameter, in the order of the
-// parameters, which come first among its inputs (torchtitan's graph_trainer traces it so, with a
-// device mesh behind each distributed tensor). A gradient has its parameter's shape and dtype.
+// Derives the parameters of a training step from its gradients.
+//
+// A step returns its loss and one gradient per trained parameter, in the order of the parameters,
+// which are the first of its inputs (torchtitan's graph_trainer traces it so, with a device mesh
+// after each distributed tensor). A gradient has the shape and dtype of its parameter.
 //
 // Steps
-//   1. Gradients: tensors that the step returns from its backward.
-//   2. Each gradient takes the next input after the one before it that has its shape and dtype. If
-//      one finds none, nothing is derived.
-//   3. Name: the path of the module of the first call that reads the parameter; where several
-//      parameters of a module have the same, `path[0]`, `path[1]`, ...
+//   1. Gradients: the tensors that the step returns from its backward.
+//   2. Match each gradient with the next input, after the one matched last, that has its shape and
+//      dtype. If a gradient has no match, derive nothing.
+//   3. Name: the path of the module of the first call that reads the parameter. If several
+//      parameters have the same path, they are named `path[0]`, `path[1]`, ...
 //
 // Cost: linear in inputs, outputs and uses.
 
@@ -33,10 +35,10 @@ bool same_kind(const Graph& graph, const Tensor& a, const Tensor& b) {
 
 struct Pairing {
   NodeId parameter;
-  std::size_t output;  // in Part::outputs
+  std::size_t output;  // index in Part::outputs
 };
 
-// Empty where they do not match.
+// Matches gradients with inputs; empty if they do not match.
 std::vector<Pairing> pair_up(const Graph& graph, PartId part) {
   std::vector<NodeId> inputs;
   for (const NodeId id : graph.order()) {
@@ -89,9 +91,9 @@ void derive_step_parameters(Graph& graph, PartId part) {
     graph.part(part).outputs[pair.output].target = name;
   }
   graph.add_fact(Fact::Kind::derived,
-                 fmt::format("{} inputs are taken as parameters, since the step returns gradients "
-                             "of their shapes in their order, and are named after the modules that "
-                             "read them: the file does not name them",
+                 fmt::format("{} inputs count as parameters: the step returns gradients of their "
+                             "shapes in their order. They are named after the modules that read "
+                             "them, as the file has no names",
                              pairs.size()));
 }
 

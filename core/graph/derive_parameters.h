@@ -4,11 +4,11 @@
 
 namespace jointer {
 
-// Parameters of a flat training step whose capture does not name them: the inputs that its
-// gradients belong to, each called by the module that reads it first. Sets Role::parameter and
-// role_target of placeholders, and the target of gradients among Part::outputs; says so in a fact.
-// Does nothing where a descriptor names a parameter or a buffer, or where gradients and inputs do
-// not match one to one. Phases and outputs must have been derived.
+// Derives the parameters of a flat training step whose capture does not name them: the inputs that
+// have gradients, each named after the first module that reads it. Sets Role::parameter and
+// role_target of placeholders, and the target of gradients in Part::outputs; adds a fact. Does
+// nothing if a descriptor names a parameter or a buffer, or if gradients and inputs do not match
+// one to one. Requires phases and outputs.
 void derive_step_parameters(Graph& graph, PartId part);
 
 }  // namespace jointer

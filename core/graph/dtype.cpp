@@ -12,7 +12,7 @@ struct Entry {
   bool floating = false;
 };
 
-// In the order of the enumeration.
+// In the order of DType.
 constexpr std::array<Entry, 46> kTypes{{
     {"bfloat16", "bf16", 2, true},
     {"float16", "f16", 2, true},

@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// Every element type of torch 2.11. Source: torch.dtype and torch.utils._dtype_abbrs.
+// The element types of torch 2.11. Source: torch.dtype and torch.utils._dtype_abbrs.
 enum class DType : std::uint8_t {
   bfloat16,
   float16,
@@ -56,15 +56,15 @@ enum class DType : std::uint8_t {
   quint4x2,
 };
 
-// "bfloat16", as captures write it.
+// "bfloat16", as captures spell it.
 std::string_view to_string(DType type);
-// "bf16", as print_readable writes it; the full name where torch has no short one.
+// "bf16", as print_readable spells it; the full name if torch has no short one.
 std::string_view short_name(DType type);
-// Bytes of one element (torch's itemsize; packed types count a byte as one element).
+// Bytes per element: torch's itemsize, which counts packed types as one byte per element.
 std::int64_t item_size(DType type);
-bool is_floating(DType type);  // complex types are not
+bool is_floating(DType type);  // false for complex types
 
-// By full or by short name.
+// Accepts full and short names; nothing for any other text.
 std::optional<DType> parse_dtype(std::string_view name);
 
 }  // namespace jointer

@@ -12,7 +12,7 @@ bool is_one_of(std::string_view text, std::span<const std::string_view> names) {
   return std::find(names.begin(), names.end(), text) != names.end();
 }
 
-// Higher-order operators that are known to have no effect of their own.
+// Higher-order operators without effects, apart from those of their subgraphs.
 constexpr std::array<std::string_view, 6> kPure{
     "triton_kernel_wrapper_functional", "auto_functionalized",
     "auto_functionalized_v2",           "flex_attention",
@@ -32,7 +32,7 @@ constexpr std::array<std::string_view, 12> kChecks{"aten._assert_scalar",
                                                    "torch.sym_constrain_range_for_size",
                                                    "torch._check"};
 
-// Python's statements x += y and x[i] = y of graphs from before ATen.
+// The Python statements x += y and x[i] = y, in graphs captured before ATen.
 constexpr std::array<std::string_view, 14> kInPlacePython{
     "_operator.iadd",      "_operator.isub",   "_operator.imul",    "_operator.imatmul",
     "_operator.itruediv",  "_operator.imod",   "_operator.ipow",    "_operator.ilshift",
@@ -44,7 +44,7 @@ std::string_view without_python_call(std::string_view target) {
   return target.starts_with(kFunction) ? target.substr(kFunction.size()) : target;
 }
 
-// aten.add_ of aten.add_.Tensor, copy_ of call_method.copy_; not __and__.
+// True for aten.add_.Tensor and call_method.copy_, not for __and__.
 bool is_named_in_place(const OperatorInfo& op) {
   if (is_one_of(without_python_call(op.name), kInPlacePython)) return true;
   const std::string_view packet = op.packet();
@@ -56,7 +56,8 @@ void collect_nodes(const Graph& graph, const Argument& argument, std::vector<Nod
   for (const Argument& child : graph.children(argument)) collect_nodes(graph, child, nodes);
 }
 
-// Of an operator that the table does not have: [[index, is written], ...] of the capture.
+// The arguments that the capture's schema_alias, [[index, is written], ...], marks as written; for
+// operators that are not in the table.
 void written_by_capture(const Graph& graph, const Node& node, std::vector<NodeId>& written) {
   const std::string_view text = graph.text(node.schema_alias);
   const auto json = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
@@ -66,7 +67,7 @@ void written_by_capture(const Graph& graph, const Node& node, std::vector<NodeId
     if (!entry.is_array() || entry.size() != 2 || !entry[0].is_number_unsigned() ||
         !entry[1].is_boolean() || !entry[1].get<bool>())
       continue;
-    // Which keyword an index beyond the positional ones is, only the schema knows: any of them.
+    // Only the schema tells which keyword an index past the positional arguments is: assume any.
     if (const auto index = entry[0].get<std::size_t>(); index < positional.size())
       collect_nodes(graph, positional[index], written);
     else
@@ -85,7 +86,8 @@ Effects effects_of(const Graph& graph, const Node& node) {
   const OperatorInfo& op = graph.op(node);
   const std::string_view packet = op.packet();
   if (is_one_of(packet, kChecks)) return {Effects::checks};
-  // Their effect is the order itself, of all that is launched before and after them.
+  // Their effect is the order itself: it separates what is launched before from what is launched
+  // after.
   if (op.space() == "streams" || packet == "aten.set_grad_enabled") return {Effects::separates};
 
   unsigned flags = 0;
@@ -93,7 +95,7 @@ Effects effects_of(const Graph& graph, const Node& node) {
     flags |= Effects::draws;
   else if (packet == "aten.manual_seed")
     flags |= Effects::draws | Effects::acts;
-  // It may hide any effect in the graph that it calls.
+  // The graph that it calls may have any effect.
   else if (op.has(OperatorTag::higher_order) && packet != kMutatingTriton &&
            !is_one_of(packet, kPure))
     flags |= Effects::draws | Effects::acts;
@@ -119,7 +121,7 @@ void written_arguments(const Graph& graph, const Node& node, std::vector<NodeId>
     collect_nodes(graph, node.args, written);
     collect_nodes(graph, node.kwargs, written);
   } else if (is_named_in_place(op)) {
-    // The schema does not say so (inductor.resize_storage_bytes_), or there is none.
+    // The schema does not list the write (inductor.resize_storage_bytes_), or there is no schema.
     if (const auto args = graph.args(node); !args.empty())
       collect_nodes(graph, args.front(), written);
   } else if (op.is_opaque() && node.schema_alias) {

@@ -1,6 +1,7 @@
 #pragma once
 
-// What calls do beside returning values: what they write to, and what else fixes their order.
+// The effects of calls, besides returning values: the arguments they write to, and the other
+// reasons why they keep their order.
 
 #include <cstdint>
 #include <vector>
@@ -11,14 +12,15 @@ namespace jointer {
 
 struct Effects {
   enum Flag : std::uint8_t {
-    draws = 1 << 0,     // from a random generator, or sets its state
-    acts = 1 << 1,      // on something outside the graph
-    checks = 1 << 2,    // a value, and raises an error
-    separates = 1 << 3  // everything before it from everything after it: stream operators
+    draws = 1 << 0,     // draws from a random generator, or sets its state
+    acts = 1 << 1,      // changes something outside the graph
+    checks = 1 << 2,    // checks a value, and may raise an error
+    separates = 1 << 3  // nothing may move across it: stream operators
   };
   std::uint8_t flags = 0;
   [[nodiscard]] bool has(Flag flag) const { return (flags & flag) != 0; }
-  // Both draw, both act or check, or one separates: two nodes with them keep their order.
+  // True if two nodes with these effects must keep their order: both draw, both act or check, or
+  // one separates.
   [[nodiscard]] bool conflict(Effects other) const {
     constexpr std::uint8_t kActs = acts | checks;
     return (has(draws) && other.has(draws)) ||
@@ -27,15 +29,15 @@ struct Effects {
   }
 };
 
-// By operator, and for those without a schema by what the node returns.
+// Determined by the operator or, without a schema, by the value that the node returns.
 Effects effects_of(const Graph& graph, const Node& node);
 
-// Whether a call of it may write to an argument; if not, written_arguments finds none.
+// True if a call may write to an argument. If false, written_arguments finds none.
 bool may_write(const OperatorInfo& op);
 
-// Adds the nodes whose tensors a call writes to: `Tensor(a!)` of its schema; without a schema, the
-// arguments that the capture's schema_alias says are written, the first one of an operator named in
-// place (`add_`), every one of a Triton kernel that mutates.
+// Appends the nodes whose tensors a call writes to: `Tensor(a!)` in its schema. Without a schema:
+// the arguments that the capture's schema_alias marks as written, the first argument of an operator
+// with an in-place name (`add_`), and every argument of a mutating Triton kernel.
 void written_arguments(const Graph& graph, const Node& node, std::vector<NodeId>& written);
 
 }  // namespace jointer

@@ -21,7 +21,7 @@ struct Function {
   Expression::Op op;
   std::uint16_t least, most;
 };
-// Names that sympy and torch's own functions print.
+// The functions that sympy and torch print.
 constexpr std::uint16_t kAny = 1024;
 constexpr std::array<Function, 27> kFunctions{{
     {"Max", Expression::Op::maximum, 1, kAny},
@@ -62,7 +62,8 @@ bool is_digit(char c) {
 
 }  // namespace
 
-// Recursive descent in Python's order: or, and, not, comparison, sum, product, sign, power, atom.
+// A recursive-descent parser with Python's precedence: or, and, not, comparison, sum, product,
+// sign, power, atom.
 class ExpressionParser {
  public:
   explicit ExpressionParser(std::string_view text) : text_(text) {}
@@ -94,7 +95,7 @@ class ExpressionParser {
     at_ += token.size();
     return true;
   }
-  // Whole words only: `or` is not the start of `order`.
+  // Matches whole words: `or` does not match the start of `order`.
   bool take_word(std::string_view word) {
     skip_space();
     const std::size_t end = at_ + word.size();
@@ -260,7 +261,7 @@ class ExpressionParser {
     const auto* function = std::find_if(kFunctions.begin(), kFunctions.end(),
                                         [&](const Function& f) { return f.name == word; });
     if (function == kFunctions.end()) return report("unknown function");
-    ++at_;  // the parenthesis
+    ++at_;  // the opening parenthesis
     std::size_t arguments = 0;
     if (peek() != ')') {
       do {
@@ -306,7 +307,7 @@ std::optional<std::int64_t> integer_power(std::int64_t base, std::int64_t expone
   if (base == 0 || base == 1) return exponent == 0 ? 1 : base;
   if (base == -1) return exponent % 2 == 0 ? 1 : -1;
   std::int64_t result = 1;
-  for (std::int64_t i = 0; i < exponent; ++i) {  // |base| >= 2: overflows within 63 rounds
+  for (std::int64_t i = 0; i < exponent; ++i) {  // |base| >= 2, so it overflows within 63 rounds
     const auto next = checked_mul(result, base);
     if (!next) return std::nullopt;
     result = *next;
@@ -315,7 +316,7 @@ std::optional<std::int64_t> integer_power(std::int64_t base, std::int64_t expone
 }
 
 std::optional<std::int64_t> to_integer(double value) {
-  // 2^63 is exactly representable; everything below it fits.
+  // 2^63 is exactly representable, and everything below it fits.
   if (!(value >= -9223372036854775808.0 && value < 9223372036854775808.0)) return std::nullopt;
   return static_cast<std::int64_t>(value);
 }
@@ -342,7 +343,7 @@ bool is_less(const Number& a, const Number& b) {
   return both_integers(a, b) ? std::get<0>(a) < std::get<0>(b) : as_real(a) < as_real(b);
 }
 
-// Nothing: overflow, division by zero or a value outside the operation's domain.
+// Nothing on overflow, division by zero, or a value outside the operation's domain.
 std::optional<Number> binary(Op op, const Number& a, const Number& b) {
   if (op >= Op::less && op <= Op::not_equal)
     return both_integers(a, b) ? compare(op, std::get<0>(a), std::get<0>(b))
@@ -423,7 +424,7 @@ std::optional<Number> unary(Op op, const Number& a) {
     case Op::logical_not:
       return std::int64_t{as_real(a) == 0};
     default:
-      return a;  // identity, and Max/Min/And/Or of one
+      return a;  // identity, and Max/Min/And/Or of one argument
   }
 }
 
@@ -468,7 +469,7 @@ Result<std::int64_t> Expression::evaluate(const Lookup& lookup) const {
 }
 
 std::optional<Expression::SymbolSum> Expression::as_sum_of_symbols() const {
-  // Postfix of Eq(a + b + ..., N): a b + ... + N ==
+  // The postfix form of Eq(a + b + ..., N) is: a b + ... + N ==
   if (steps_.size() < 3 || steps_.back().op != Op::equal) return std::nullopt;
   const Step& total = steps_[steps_.size() - 2];
   if (total.op != Op::integer) return std::nullopt;

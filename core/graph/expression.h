@@ -1,6 +1,7 @@
 #pragma once
 
-// Symbolic sizes as torch prints them: `8*((u2 + u3 + 39)//8)`, `Max(1, s0)`, `Eq(u0 + u1, 3072)`.
+// Parses and evaluates symbolic sizes as torch prints them: `8*((u2 + u3 + 39)//8)`, `Max(1, s0)`,
+// `Eq(u0 + u1, 3072)`.
 
 #include <cstdint>
 #include <functional>
@@ -13,30 +14,31 @@
 
 namespace jointer {
 
-// A parsed expression over integer symbols. Immutable; parsing bounds depth and length, so any text
-// is safe.
+// A parsed expression over integer symbols. Immutable. The parser limits depth and length, so any
+// text is safe.
 class Expression {
  public:
-  // Error: the text does not follow the grammar; the message gives the column.
+  // Error: the text does not follow the grammar; the message names the column.
   static Result<Expression> parse(std::string_view text);
 
   using Lookup = std::function<std::optional<std::int64_t>(std::string_view symbol)>;
-  // The value as an integer. Conditions give 0 or 1. A quotient that is not whole is an error, as
-  // are overflow, division by zero and a symbol that `lookup` does not know.
+  // Evaluates to an integer; conditions evaluate to 0 or 1. Error: the result is not a whole
+  // number, arithmetic overflows, a divisor is zero, or `lookup` does not know a symbol.
   [[nodiscard]] Result<std::int64_t> evaluate(const Lookup& lookup) const;
 
   [[nodiscard]] const std::string& text() const { return text_; }
   // Distinct symbols, in order of first appearance.
   [[nodiscard]] const std::vector<std::string>& symbols() const { return symbols_; }
 
-  // If this is `Eq(a + b + ..., N)` with plain symbols: their sum, and how many there are.
+  // The total and the symbols of `Eq(a + b + ..., N)` with plain symbols; nothing for other
+  // expressions.
   struct SymbolSum {
     std::int64_t total;
     std::vector<std::string> symbols;
   };
   [[nodiscard]] std::optional<SymbolSum> as_sum_of_symbols() const;
 
-  // Postfix program: operands are pushed, an operation takes the last `arity` values.
+  // A postfix program: operands are pushed, an operation consumes the last `arity` values.
   enum class Op : std::uint8_t {
     integer,
     real,

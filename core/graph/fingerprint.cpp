@@ -1,12 +1,12 @@
-// The fingerprint of a graph.
+// Computes the fingerprint of a graph, and the first difference between two fingerprints.
 //
-// Each line of the canonical text, `NAME TARGET(ARGS) -> VALUE`, is cut into four pieces at its
-// first space, at the first `(` after it, and at its last `) -> `. A piece becomes the character of
-// the base64url alphabet that the lowest six bits of its CRC-32 number.
+// Each line of the canonical text, `NAME TARGET(ARGS) -> VALUE`, is cut into four pieces: at its
+// first space, at the first `(` after that, and at its last `) -> `. Each piece becomes one
+// character, which encodes the lowest six bits of its CRC-32 in the base64url alphabet.
 //
-// Two nodes that differ in one piece look alike once in 64 times; that a graph with another hash
-// has the same fingerprint is next to impossible, since what reads a changed node mostly changes
-// too. The hash decides, the fingerprint explains.
+// Two different pieces have the same character in 1 of 64 cases. Graphs with different hashes are
+// very unlikely to have the same fingerprint, since a change of one node mostly changes its readers
+// too. The hash decides; the fingerprint explains.
 
 #include "core/graph/fingerprint.h"
 
@@ -22,7 +22,7 @@ namespace jointer {
 namespace {
 
 constexpr std::size_t kPieces = 4;
-constexpr std::size_t kCompared = 4;  // nodes that must agree for an insertion to be believed
+constexpr std::size_t kCompared = 4;  // consecutive equal nodes that confirm an insertion
 constexpr std::string_view kAlphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -59,7 +59,7 @@ std::string fingerprint_of(const std::vector<std::string_view>& lines) {
   return result;
 }
 
-// Do the nodes from `a` on and those from `b` on look alike, as far as both go, up to kCompared?
+// True if the nodes from `a` on equal those from `b` on, up to kCompared nodes or the shorter end.
 bool agree(std::string_view here, std::size_t a, std::string_view there, std::size_t b) {
   const auto from = [](std::string_view text, std::size_t node) {
     return text.substr(std::min(node * kPieces, text.size()), kCompared * kPieces);
@@ -83,7 +83,7 @@ std::string describe(const std::vector<std::string_view>& lines, std::string_vie
     return fmt::format("{}: a node before it is missing", place);
   if (differs(0) && agree(here, index + 1, there, index))
     return fmt::format("{}: the recorded graph does not have it", place);
-  if (differs(0)) return fmt::format("{}: the recorded graph has another node here", place);
+  if (differs(0)) return fmt::format("{}: the recorded graph has a different node here", place);
   if (differs(1)) return fmt::format("{}: its target differs, here {}", place, pieces[1]);
   if (differs(2)) return fmt::format("{}: its arguments differ, here {}", place, pieces[2]);
   return fmt::format("{}: its value differs, here {}", place, pieces[3]);

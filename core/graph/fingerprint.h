@@ -1,9 +1,9 @@
 #pragma once
 
-// A graph's hash says that two graphs differ; the fingerprint also says where. Four characters a
-// node, one each for its name, target, arguments and value, so that who has only a recipe at hand
-// can name the first node that is not as recorded, and what about it. docs/hash.md defines it; the
-// Python package computes the same.
+// A graph's hash tells that two graphs differ; its fingerprint tells where. The fingerprint has
+// four characters per node: one each for name, target, arguments and value. Given only a recipe, it
+// locates the first node that differs from the recorded graph, and what differs in it. docs/hash.md
+// defines it; the Python package computes the same.
 
 #include <optional>
 #include <string>
@@ -13,11 +13,11 @@
 
 namespace jointer {
 
-// Of one part, in program order.
+// The fingerprint of one part, in program order.
 std::string fingerprint(const Graph& graph, PartId part);
 
-// What first differs from the graph that had this fingerprint, in one sentence: "node 12, mm_3: its
-// arguments are others, here (%x,%t_1)". Nothing if no difference is seen.
+// Describes in one sentence the first difference from the graph with the fingerprint `recorded`:
+// "node 12, mm_3: its arguments differ, here (%x,%t_1)". Nothing if no difference is found.
 std::optional<std::string> first_difference(const Graph& graph, PartId part,
                                             std::string_view recorded);
 

@@ -7,16 +7,16 @@
 #include <unordered_set>
 
 #include "core/base/checked.h"
-#include "core/graph/leftovers.h"
+#include "core/graph/unused_entries.h"
 #include "core/graph/validate.h"
 
 namespace jointer {
 namespace {
 
-// Of an expression that no number was found for yet.
+// Marks an expression that has not been evaluated yet.
 constexpr std::int64_t kUnevaluated = std::numeric_limits<std::int64_t>::min();
 
-// Sizes have the numbers of their expressions.
+// Sets sizes and storages to the values of their expressions.
 void take_numbers(const Graph& graph, std::vector<Dim>& dims, std::vector<Storage>& storages) {
   for (Dim& dim : dims)
     if (dim.expression) dim.value = graph.expression_value(dim.expression);
@@ -42,7 +42,7 @@ std::string_view to_string(CaptureKind kind) {
   return "";
 }
 
-// --- Looking ---
+// --- Queries ---
 
 std::span<const Argument> Graph::children(const Argument& argument) const {
   if (!argument.has_children()) return {};
@@ -92,7 +92,7 @@ std::int64_t Graph::group_size(const Node& node) const {
   if (const Argument* size = argument(node, "group_size");
       size != nullptr && size->kind == Argument::Kind::integer)
     return size->integer;
-  // The call does not say it: what it gathers, or scatters, does.
+  // The call has no such argument: compare the size of its input and its result.
   const std::span<const NodeId> given = inputs(node);
   const Tensor* out = single_tensor(node);
   if (!is_collective_start(node) || out == nullptr || given.empty()) return 1;
@@ -131,8 +131,8 @@ NodeId Graph::find(std::string_view name) const {
 NodeId Graph::collective_of_wait(const Node& wait) const {
   if (wait.input_count == 0) return {};
   NodeId producer = inputs(wait).front();
-  // A coalesced collective returns a list, which its waits read through getitem; a collective that
-  // the forward starts may be waited for in the backward; a wait may be repeated.
+  // A coalesced collective returns a list, which its waits read through getitem. The backward may
+  // wait for a collective that the forward starts. A wait may be repeated.
   for (int step = 0; step < 8; ++step) {
     const Node& candidate = node(producer);
     if (is_asynchronous(candidate)) return producer;
@@ -339,7 +339,7 @@ void Graph::renumber(std::size_t first, std::size_t last) {
 // --- Editing ---
 
 void Graph::move(std::span<const NodeId> nodes, NodeId before) {
-  // Only the stretch from the first node that moves, or the place it moves to, to the last changes.
+  // Only positions between the first and the last node involved change.
   std::size_t first = position(before), last = first;
   ++mark_;
   for (const NodeId id : nodes) {
@@ -395,7 +395,7 @@ void Graph::restore(NodeId id, NodeId before) {
 }
 
 Result<void> Graph::finish() {
-  // An edit seldom brings new expressions; the others keep their numbers.
+  // Edits rarely add expressions. The others keep their values.
   const bool are_known =
       is_finished_ && std::none_of(expressions_.begin(), expressions_.end(),
                                    [](const auto& e) { return e.value == kUnevaluated; });
@@ -431,7 +431,7 @@ Result<void> Graph::evaluate_symbols(const Assumptions& assumptions) {
     for (const auto& [name, expression] : part.symbols.replacements) known.insert(name);
     for (const auto& [name, value] : part.symbols.assumed) known.insert(name);
   }
-  // Symbols that only occur in expressions (a text capture has no table) are unbacked.
+  // Symbols that only occur in expressions are unbacked: text captures have no symbol table.
   SymbolTable loose;
   for (const SymbolicSize& e : expressions_) {
     const std::string_view hint = text(e.hint);
@@ -451,7 +451,7 @@ Result<void> Graph::evaluate_symbols(const Assumptions& assumptions) {
       evaluated[i] = *number;
       continue;
     }
-    // The hint stands in for symbols that the capture says nothing of, not for overflow.
+    // The hint replaces symbols that the capture does not describe. It does not hide an overflow.
     const auto& symbols = e.expression.symbols();
     const bool is_known = std::all_of(symbols.begin(), symbols.end(), [&](const auto& symbol) {
       return values.find(symbol).has_value();
@@ -502,10 +502,11 @@ StringId Graph::group_name(const Node& collective) const {
 }
 
 void Graph::resolve_groups() {
-  // Beyond this a group's size is asked of each collective's own argument.
-  constexpr std::int64_t kMostDerivedRanks = 1 << 20;
+  // Ranks to derive at most. For further groups, each collective's own argument gives the size.
+  constexpr std::int64_t kMaxDerivedRanks = 1 << 20;
   std::int64_t derived_ranks = 0;
-  // A twin that a pass made is named after its group: `0_fsdp_extra` has the ranks of `0`.
+  // A copy of a group that a pass made is named after the original: `0_fsdp_extra` has the ranks of
+  // `0`.
   const auto twin_of = [&](const Part& part, std::string_view name, std::int64_t size) {
     const ProcessGroup* longest = nullptr;
     for (const GroupId id : part.groups) {
@@ -520,7 +521,7 @@ void Graph::resolve_groups() {
   };
   for (NodeId id : order_) {
     Node& n = nodes_[id.index()];
-    // Fused with compute, it starts no collective and still has a group.
+    // A collective that is fused with compute starts nothing, but has a group.
     if (!is_collective_start(n) &&
         (n.kind != NodeKind::call || !target(n).starts_with("symm_mem.")))
       continue;
@@ -532,7 +533,7 @@ void Graph::resolve_groups() {
     if (known != part.groups.end()) {
       n.group = *known;
     } else {
-      // The halves of a pair name the same groups.
+      // The halves of a pair share group names.
       const auto same = std::find_if(groups_.begin(), groups_.end(), [&](const ProcessGroup& g) {
         return g.derived && g.name == name;
       });
@@ -544,21 +545,20 @@ void Graph::resolve_groups() {
     if (!g.derived || !g.ranks.empty()) continue;
     if (const Argument* size = argument(n, "group_size");
         size != nullptr && size->kind == Argument::Kind::integer && size->integer > 0 &&
-        size->integer <= kMostDerivedRanks - derived_ranks) {
+        size->integer <= kMaxDerivedRanks - derived_ranks) {
       derived_ranks += size->integer;
       if (const ProcessGroup* twin = twin_of(part, text(g.name), size->integer)) {
         g.ranks = twin->ranks;
-        add_fact(
-            Fact::Kind::derived,
-            fmt::format("ranks of process group {} are not in the file: those of {} are taken, "
-                        "after which it is named",
-                        text(g.name), text(twin->name)));
+        add_fact(Fact::Kind::derived,
+                 fmt::format("the file lacks the ranks of process group {}: it gets those of {}, "
+                             "after which it is named",
+                             text(g.name), text(twin->name)));
         continue;
       }
       for (std::int32_t rank = 0; rank < size->integer; ++rank) g.ranks.push_back(rank);
       add_fact(Fact::Kind::derived,
-               fmt::format("ranks of process group {} are not in the file: {} consecutive ranks "
-                           "are taken, from its group_size",
+               fmt::format("the file lacks the ranks of process group {}: it gets {} consecutive "
+                           "ranks, from its group_size",
                            text(g.name), size->integer));
     }
   }
@@ -566,7 +566,7 @@ void Graph::resolve_groups() {
 
 void Graph::join_storages() {
   for (std::size_t i = 0; i < real_storages_.size(); ++i) real_storages_[i] = StorageId(i);
-  // Producers come first, so what a storage is joined to is already final.
+  // Producers come first, so the storage to join is already final.
   const auto join = [&](const Node& from, const Node& to) {
     const auto a = tensors(from), b = tensors(to);
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
@@ -576,7 +576,7 @@ void Graph::join_storages() {
   for (NodeId id : order_) {
     const Node& n = node(id);
     if (n.partner) join(n, node(n.partner));
-    // Where an edit makes a node a view of something new, what is a view of that node follows.
+    // If an edit makes a node a view of a new storage, the views of that node follow.
     else if ((is_wait(n) || target(n) == "aten.view.default") && n.input_count == 1)
       join(n, node(inputs(n).front()));
   }
@@ -605,9 +605,9 @@ void Graph::correct_storage(const Tensor& tensor, StorageId storage) {
 
 void Graph::find_main_device() {
   std::array<double, 4> bytes{};
-  const std::vector<bool> is_leftover = find_leftovers(*this).storages;
+  const std::vector<bool> is_unused = find_unused_entries(*this).storages;
   for (std::size_t i = 0; i < storages_.size(); ++i)
-    if (const Storage& s = storages_[i]; s.device && !is_leftover[i])
+    if (const Storage& s = storages_[i]; s.device && !is_unused[i])
       bytes[static_cast<std::size_t>(device(s.device).type)] += static_cast<double>(s.bytes.value);
   const auto largest = std::max_element(bytes.begin(), bytes.end());
   main_device_ = static_cast<DeviceType>(largest - bytes.begin());

@@ -1,12 +1,12 @@
 #pragma once
 
-// The graph: nodes in program order, the tensors they make, the storages behind them.
+// The graph: nodes in program order, the tensors they return, and the storages of these tensors.
 //
-// Ids are dense and stable; the order is a list of ids of its own, so moving a node changes no id.
-// An erased node leaves the order and gives its name back, but keeps its id, so that it can be
-// restored. Everything variable-sized (arguments, values, sizes, texts) lies in pools that only
-// grow, so a graph is copied by copying a few arrays, and a changed node leaves its old ranges
-// behind.
+// Ids are dense and stable. The order is a separate list of ids, so moving a node does not change
+// any id. An erased node leaves the order and frees its name, but keeps its id so that it can be
+// restored. Data of variable size (arguments, values, sizes, texts) is kept in pools that only
+// grow. Copying a graph copies a few arrays; changing a node leaves its old ranges in the pools
+// unused.
 
 #include <cstdint>
 #include <map>
@@ -30,13 +30,13 @@
 
 namespace jointer {
 
-// [path, class] of one module on the way from the root to the one that called an operator.
+// [path, class] of one module on the path from the root to the module that called an operator.
 struct ModuleFrame {
   StringId path, type;
 };
 
 struct ModuleStack {
-  std::uint32_t first = 0, count = 0;  // in Graph's frames, outermost first
+  std::uint32_t first = 0, count = 0;  // range of Graph's frames, outermost first
   PartId part;
 };
 
@@ -45,7 +45,7 @@ struct StackTrace {
   PartId part;
 };
 
-// Something about the graph that was not in the file but derived, assumed, or looks wrong.
+// A note about the graph: something derived because the file lacks it, assumed, or suspicious.
 struct Fact {
   enum class Kind : std::uint8_t { derived, assumed, warning };
   Kind kind = Kind::derived;
@@ -54,15 +54,15 @@ struct Fact {
 
 class Graph {
  public:
-  // --- Looking ---
+  // --- Queries ---
 
-  // The size of the id space, for arrays by id: erased nodes are in it. order().size() nodes are
-  // live.
+  // The size of the id space, for arrays indexed by id. Includes erased nodes; order().size() is
+  // the number of live nodes.
   [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
   [[nodiscard]] const Node& node(NodeId id) const { return nodes_[id.index()]; }
-  // Program order: every live node once.
+  // Program order; contains every live node once.
   [[nodiscard]] std::span<const NodeId> order() const { return order_; }
-  // Of a live node.
+  // The node's index in order(). The node must be live.
   [[nodiscard]] std::size_t position(NodeId id) const { return positions_[id.index()]; }
   [[nodiscard]] bool is_live(NodeId id) const { return positions_[id.index()] != kNowhere; }
   [[nodiscard]] bool any_erased() const { return order_.size() != nodes_.size(); }
@@ -74,26 +74,26 @@ class Graph {
   [[nodiscard]] std::size_t operator_count() const { return operators_.size(); }
   [[nodiscard]] std::string_view target(const Node& node) const { return op(node).name; }
 
-  // Elements of a list, tuple, dict, slice or complex; empty for anything else.
+  // Elements of a list, tuple, dict, slice or complex number; empty for other kinds.
   [[nodiscard]] std::span<const Argument> children(const Argument& argument) const;
   [[nodiscard]] std::span<const Argument> args(const Node& node) const {
     return children(node.args);
   }
-  // The argument that the schema calls `name`: by keyword, else by position. Null if not given.
+  // The argument that the schema calls `name`, given by keyword or by position. Null if not given.
   [[nodiscard]] const Argument* argument(const Node& node, std::string_view name) const;
   [[nodiscard]] std::span<const Value> children(const Value& value) const;
-  // Producers of its inputs, each once, in the order of the arguments (FX: all_input_nodes).
+  // The nodes that the node reads, each once, in the order of its arguments (FX: all_input_nodes).
   [[nodiscard]] std::span<const NodeId> inputs(const Node& node) const {
     return std::span(inputs_).subspan(node.first_input, node.input_count);
   }
   [[nodiscard]] std::span<const NodeId> inputs(NodeId id) const { return inputs(node(id)); }
-  // Every tensor a node returns, nested ones included.
+  // The tensors that a node returns, including nested ones.
   [[nodiscard]] std::span<const Tensor> tensors(const Node& node) const {
     return std::span(tensors_).subspan(node.first_tensor, node.tensor_count);
   }
   [[nodiscard]] std::span<const Tensor> tensors(NodeId id) const { return tensors(node(id)); }
   [[nodiscard]] const Tensor& tensor(TensorId id) const { return tensors_[id.index()]; }
-  // The tensor of a node that returns exactly one, else null.
+  // The tensor of a node that returns exactly one; null for other nodes.
   [[nodiscard]] const Tensor* single_tensor(const Node& node) const {
     return node.value.kind == Value::Kind::tensor ? &tensor(node.value.tensor()) : nullptr;
   }
@@ -106,19 +106,20 @@ class Graph {
   }
   [[nodiscard]] Dim offset(const Tensor& t) const { return dims_[t.dims + 2U * t.rank]; }
   [[nodiscard]] std::int64_t numel(const Tensor& t) const;
-  // Elements times item size: what the tensor would take if it were its own.
+  // Number of elements times element size: what the tensor would occupy in a storage by itself.
   [[nodiscard]] std::int64_t bytes(const Tensor& t) const;
-  // Sum over all tensors a node returns, views counted in full.
+  // Sum over the tensors that a node returns; views count in full.
   [[nodiscard]] std::int64_t output_bytes(const Node& node) const;
 
   [[nodiscard]] std::size_t storage_count() const { return storages_.size(); }
   [[nodiscard]] const Storage& storage(StorageId id) const { return storages_[id.index()]; }
-  // The storage that really holds what `id` holds: a wait_tensor returns its collective's buffer,
-  // and a backward's saved placeholder is the forward's tensor, though captures number them apart.
+  // The storage that holds the bytes of `id`. Captures number some storages apart that are the same
+  // memory: a wait_tensor returns its collective's buffer, and a saved placeholder of the backward
+  // is the forward's tensor.
   [[nodiscard]] StorageId real_storage(StorageId id) const { return real_storages_[id.index()]; }
 
-  // The storage that the capture says a tensor lies in. It differs from Tensor::storage where an
-  // operator cannot do what the capture says (storage_rules.h).
+  // The storage of a tensor according to the capture. Differs from Tensor::storage if the operator
+  // cannot do what the capture says (storage_rules.h).
   [[nodiscard]] StorageId captured_storage(const Tensor& tensor) const;
 
   [[nodiscard]] const Device& device(DeviceId id) const { return devices_[id.index()]; }
@@ -130,17 +131,17 @@ class Graph {
   [[nodiscard]] std::size_t part_count() const { return parts_.size(); }
   [[nodiscard]] const Part& part(PartId id) const { return parts_[id.index()]; }
   [[nodiscard]] bool is_pair() const { return parts_.size() > 1; }
-  // The capture's name; of a pair, what both halves' names have in common.
+  // The capture's name; for a pair, the common part of the halves' names.
   [[nodiscard]] std::string_view title() const { return title_; }
 
-  // Members of a `pair` document beside its halves, as JSON: `"info":{...}`.
+  // Members of a `pair` document other than its halves, as JSON: `"info":{...}`.
   [[nodiscard]] std::string_view pair_extra() const { return pair_extra_; }
 
   [[nodiscard]] std::size_t group_count() const { return groups_.size(); }
   [[nodiscard]] const ProcessGroup& group(GroupId id) const { return groups_[id.index()]; }
-  // desc where there is one, else the name.
+  // The group's desc; without one, its name.
   [[nodiscard]] std::string_view group_label(GroupId id) const;
-  // Ranks in the group of a collective; its group_size argument where the group is not known.
+  // Number of ranks in a collective's group; its group_size argument if the group is unknown.
   [[nodiscard]] std::int64_t group_size(const Node& node) const;
 
   [[nodiscard]] std::size_t module_stack_count() const { return module_stacks_.size(); }
@@ -161,47 +162,47 @@ class Graph {
   [[nodiscard]] std::int64_t expression_value(ExpressionId id) const {
     return expressions_[id.index()].value;
   }
-  // The `hint` member as it was: empty if there was none, else JSON ("null", "64").
+  // The `hint` member as in the file: empty if missing, else JSON ("null", "64").
   [[nodiscard]] std::string_view expression_hint(ExpressionId id) const;
 
   [[nodiscard]] const std::vector<SymbolValue>& symbols() const { return symbol_values_; }
   [[nodiscard]] const Assumptions& assumptions() const { return assumptions_; }
   [[nodiscard]] const std::vector<Fact>& facts() const { return facts_; }
 
-  // The node of that name, or none. In a pair the forward is asked first; `backward:NAME` and
-  // `forward:NAME` ask one half.
+  // The node with that name, or none. In a pair, `forward:NAME` and `backward:NAME` search one
+  // half; a plain name searches the forward first.
   [[nodiscard]] NodeId find(std::string_view name) const;
   [[nodiscard]] NodeId find(PartId part, std::string_view name) const;
-  // The start of the collective, or of the transfer, that a wait_tensor waits for: looked for
-  // through getitem, a repeated wait, and the partner of a pair's placeholder. None if the graph
-  // does not have it.
+  // The start of the collective or transfer that a wait_tensor waits for. Follows getitem, repeated
+  // waits and the partner of a pair's placeholder. None if the graph does not have it.
   [[nodiscard]] NodeId collective_of_wait(const Node& wait) const;
   [[nodiscard]] bool is_collective_start(const Node& node) const {
     return node.kind == NodeKind::call && op(node).collective != CollectiveKind::none;
   }
-  // A copy to the host or back that runs beside the compute stream, until its wait.
+  // True for a copy to or from the host that runs concurrently with the compute stream until its
+  // wait.
   [[nodiscard]] bool is_transfer(const Node& node) const {
     return node.kind == NodeKind::call && op(node).is_transfer;
   }
-  // What a wait may wait for.
+  // True for nodes that a wait may wait for.
   [[nodiscard]] bool is_asynchronous(const Node& node) const {
     return is_collective_start(node) || is_transfer(node);
   }
   [[nodiscard]] bool is_wait(const Node& node) const {
     return node.kind == NodeKind::call && op(node).is_wait;
   }
-  // The type of device that most bytes are on: what "memory" means for this graph.
+  // The device type with the most bytes. "Memory" refers to this type.
   [[nodiscard]] DeviceType main_device() const { return main_device_; }
 
-  // --- Assuming ---
+  // --- Assumptions ---
 
-  // Gives symbols numbers and evaluates every size anew. Error: an unknown symbol, or a size that
-  // overflows; the graph is then as it was.
+  // Assigns numbers to symbols and evaluates every size again. Error: an unknown symbol, or a size
+  // that overflows; the graph is then unchanged.
   Result<void> assume(const Assumptions& assumptions);
 
   // --- Building ---
-  // Readers and passes call these and `finish` at the end; `validate` says whether the result is
-  // sound. Appending keeps ids that were handed out.
+  // Readers and passes call these, and `finish` at the end; `validate` then tells whether the
+  // result is sound. Appending does not invalidate ids.
 
   PartId add_part(Part part);
   Part& part(PartId id) { return parts_[id.index()]; }
@@ -209,11 +210,11 @@ class Graph {
   void set_pair_extra(std::string members) { pair_extra_ = std::move(members); }
   StringId intern(std::string_view text) { return strings_.intern(text); }
   OperatorId intern_operator(std::string_view target);
-  // How operators are described from here on, and those that were named before: as this torch
-  // registers them, with the schemas that the capture itself gives.
+  // Describes operators, including those named before, as this version of torch registers them,
+  // and with the schemas that the capture adds.
   void set_operator_version(std::string_view torch_version);
   void add_operator_schema(std::string_view target, std::string_view schema);
-  // The schemas that were added, in the order of their names.
+  // The schemas that were added, sorted by name.
   [[nodiscard]] const std::map<std::string, std::string, std::less<>>& operator_schemas() const {
     return operator_schemas_;
   }
@@ -225,27 +226,27 @@ class Graph {
   StackId add_stack(PartId part, std::string_view text);
   StorageId add_storage(PartId part, Dim bytes);
   Storage& storage(StorageId id) { return storages_[id.index()]; }
-  // `stride` is empty, or as long as `shape`.
+  // `stride` is empty or as long as `shape`.
   TensorId add_tensor(Tensor tensor, std::span<const Dim> shape, std::span<const Dim> stride,
                       Dim offset);
-  // Copies the children into the pool.
+  // Copies the children to the pool.
   Argument make_children(Argument::Kind kind, std::span<const Argument> children);
   Value make_children(Value::Kind kind, std::span<const Value> children);
   Tensor& tensor(TensorId id) { return tensors_[id.index()]; }
-  // Moves a tensor to another storage; captured_storage remembers the one before.
+  // Moves a tensor to another storage; captured_storage returns the previous one.
   void correct_storage(const Tensor& tensor, StorageId storage);
-  // Appends at the end of the program order. Its name must be new in its part, and the tensors of
-  // its value must have been added one after another.
+  // Appends the node to the program order. Its name must be new in its part, and the tensors of its
+  // value must have been added consecutively.
   NodeId add_node(Node node);
   Node& node(NodeId id) { return nodes_[id.index()]; }
-  // Reads producers and tensors of a node anew, after its args, kwargs or value were set.
+  // Updates producers and tensors of a node after a change of its args, kwargs or value.
   void refresh(NodeId id);
-  // Every live node once.
+  // `order` must contain every live node once.
   void set_order(std::vector<NodeId> order);
   void add_fact(Fact::Kind kind, std::string text) { facts_.push_back({kind, std::move(text)}); }
   void reserve(std::size_t nodes, std::size_t text_bytes);
 
-  // How many of each there were when `finish` was first called: what edits add comes after.
+  // Table sizes when `finish` was first called. Entries added by edits come after these.
   struct Captured {
     std::size_t storages = 0, module_stacks = 0, stacks = 0;
   };
@@ -254,24 +255,25 @@ class Graph {
     return {storages_.size(), module_stacks_.size(), stacks_.size()};
   }
 
-  // Evaluates symbolic sizes, finds each collective's group, joins storages that are one (through
-  // waits, through aten.view and through the partners of a pair). Error: as `assume`.
+  // Evaluates symbolic sizes, finds the group of each collective, and joins storages that are the
+  // same memory (through waits, aten.view, and the partners of a pair). Errors: as for `assume`.
   Result<void> finish();
 
   // --- Editing ---
-  // Whether an edit is legal is not asked here (core/edit). `before` is a live node, not one of
-  // those that are moved.
+  // These do not check that an edit is legal; core/edit does. `before` is a live node that is not
+  // among the nodes to move.
 
-  // The nodes stand side by side, in this order, right before `before`. Costs what the distance
-  // costs.
+  // Places the nodes next to each other, in this order, right before `before`. Cost: linear in the
+  // distance.
   void move(std::span<const NodeId> nodes, NodeId before);
-  // As add_node, but right before `before`. Costs the distance to the end, as the next two do.
+  // Like add_node, but right before `before`. Cost, also for `erase` and `restore`: linear in the
+  // distance to the end.
   NodeId insert(Node node, NodeId before);
-  // No live node may read it. Its name may be given to another node.
+  // No live node may read it. Its name becomes free.
   void erase(NodeId id);
-  // Several at once, each once, for what erasing one costs.
+  // Erases several nodes, each given once, at the cost of erasing one.
   void erase(std::span<const NodeId> ids);
-  // Back under its name, which must be free.
+  // Restores the node under its name, which must be free.
   void restore(NodeId id, NodeId before);
 
  private:
@@ -285,8 +287,8 @@ class Graph {
 
   Result<void> evaluate_symbols(const Assumptions& assumptions);
   void resolve_groups();
-  // What a collective calls its process group: by name, or by the group itself, which is a value
-  // where one rank compiles for all of them. None where it says neither.
+  // The name by which a collective refers to its process group. The argument may be the group
+  // itself: a value, if one rank compiles for all. None if the call has neither.
   [[nodiscard]] StringId group_name(const Node& collective) const;
   void join_storages();
   void find_main_device();
@@ -315,7 +317,7 @@ class Graph {
   std::vector<NodeId> order_;
   std::vector<std::uint32_t> positions_;
   std::vector<std::vector<NodeId>> by_name_;  // by part, then by the name's StringId
-  std::vector<std::uint32_t> marks_;          // by node: the last `refresh` that met it as an input
+  std::vector<std::uint32_t> marks_;          // by node: the last `refresh` that saw it as an input
   std::uint32_t mark_ = 0;
   std::vector<Argument> arguments_;
   std::vector<Value> values_;

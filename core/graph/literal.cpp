@@ -88,7 +88,7 @@ class LiteralParser {
         text_mistake("unknown operator {}", target);
     } else if (line.take('[')) {
       const NodeId tuple = graph_.find(part_, target);
-      if (!tuple) text_mistake("`{}` is no node before this one", target);
+      if (!tuple) text_mistake("`{}` is not an earlier node", target);
       const std::array<Argument, 2> arguments{Argument::of_node(tuple), line.argument()};
       line.expect(']');
       call.args = graph_.make_children(Argument::Kind::list, arguments);
@@ -118,7 +118,7 @@ class LiteralParser {
     return node;
   }
 
-  // `aten.mm` is short for `aten.mm.default`.
+  // `aten.mm` stands for `aten.mm.default`.
   static std::string full_target(const std::string& target) {
     const bool has_overload = std::count(target.begin(), target.end(), '.') != 1;
     const std::string full = target + ".default";
@@ -176,7 +176,7 @@ class LiteralParser {
     return graph_.add_tensor(tensor, type.shape, stride, {});
   }
 
-  // A symbolic size makes a symbolic storage: the product of its sizes.
+  // A symbolic shape gives a storage of symbolic size: the product of the sizes.
   Dim storage_bytes(const TensorText& type, std::int64_t bytes) {
     std::string product = std::to_string(item_size(type.dtype));
     bool symbolic = false;

@@ -6,14 +6,15 @@
 
 namespace jointer {
 
-// A graph from a short text, for tests and examples. One statement a line; `#` starts a comment.
+// Builds a graph from a short text, for tests and examples. One statement per line; `#` starts a
+// comment.
 //
 //   kind joint                       joint (the default), forward, backward, train_step
-//   device cpu                       of the tensors that follow; cuda:0 without it
+//   device cpu                       of the tensors that follow; cuda:0 by default
 //   group tp: 0 1                    a process group and its ranks
 //   w: f32[64,64] = parameter        or buffer, input, tangent, saved, constant
 //   x: f32[8,64] = input
-//   t: f32[64,64] = aten.t(w)        overload `default` unless named
+//   t: f32[64,64] = aten.t(w)        the default overload unless another is named
 //   mm: f32[8,64] = aten.mm(x, t)    {layers.0.wq MUST_SAVE}
 //   s: (f32[4,64], f32[4,64]) = aten.split.Tensor(mm, 4)
 //   a: f32[4,64] = s[0]              short for _operator.getitem(s, 0)
@@ -23,8 +24,9 @@ namespace jointer {
 //   return [wt, g, None]
 //
 // In braces: `backward`, `recomputed`, a recompute tag, or a module path. Arguments: node names,
-// numbers, True, False, None, 'texts', [lists], (tuples), dtypes (bf16), key=value. A size may be a
-// symbol: f32[u0,8]. Storages follow from the operators' schemas, strides are dense.
+// numbers, True, False, None, 'strings', [lists], (tuples), dtypes (bf16), key=value. A size may be
+// a symbol: f32[u0,8]. Operator schemas determine storages; tensors are dense. Error: the first
+// mistake, with its line.
 Result<Graph> parse_literal(std::string_view text);
 
 }  // namespace jointer

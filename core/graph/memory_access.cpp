@@ -8,17 +8,15 @@
 namespace jointer {
 namespace {
 
-// It reads and writes nothing but the tensors that it is given: true of operators whose schema is
-// known, but for those that are told which part of the storage to take. Code without a schema may
-// take the memory around a tensor as well.
+// True if the node reads and writes only the tensors that it is given. This holds for operators
+// with a schema, except those that select a part of the storage themselves. Code without a schema
+// may access the memory around a tensor as well.
 bool keeps_to_tensors(const Node& node, const OperatorInfo& op) {
   if (node.kind != NodeKind::call) return true;
-  return op.has_schema && !op.has(OperatorTag::higher_order) &&
-         op.name.find("as_strided") == std::string::npos &&
-         op.name.find("reinterpret_tensor") == std::string::npos;
+  return op.has_schema && !op.has(OperatorTag::higher_order) && !selects_from_storage(op);
 }
 
-// Calls that are known to change bytes alone.
+// Operators that change bytes but not sizes or layout.
 bool keeps_layout(const OperatorInfo& op) {
   return op.mutates() && !op.has(OperatorTag::inplace_view) &&
          op.packet().find("resize") == std::string_view::npos;
@@ -30,7 +28,7 @@ bool only_takes_views(const Graph& graph, const Node& node) {
   if (node.kind != NodeKind::call) return false;
   const OperatorInfo& op = graph.op(node);
   const auto inputs = graph.inputs(node);
-  // Of a tensor, [] may copy.
+  // Indexing a tensor may copy.
   if (op.is_getitem) return inputs.size() == 1 && !graph.single_tensor(graph.node(inputs.front()));
   if (op.is_wait || !op.is_view() || graph.is_asynchronous(node)) return false;
   return std::ranges::all_of(graph.tensors(node), [&](const Tensor& result) {
@@ -41,6 +39,11 @@ bool only_takes_views(const Graph& graph, const Node& node) {
       });
     });
   });
+}
+
+bool selects_from_storage(const OperatorInfo& op) {
+  return op.name.find("as_strided") != std::string::npos ||
+         op.name.find("reinterpret_tensor") != std::string::npos;
 }
 
 bool must_keep_order(MemoryUse a, MemoryUse b) {
@@ -73,17 +76,23 @@ void add_memory_accesses(const Graph& graph, NodeId id, std::vector<MemoryAccess
   }
 }
 
-bool write_conflict(const Graph& graph, NodeId a, NodeId b) {
-  std::vector<MemoryAccess> first, second;
-  add_memory_accesses(graph, a, first);
-  add_memory_accesses(graph, b, second);
-  return std::ranges::any_of(first, [&](const MemoryAccess& one) {
-    return std::ranges::any_of(second, [&](const MemoryAccess& other) {
-      return must_keep_order(one.use, other.use) &&
-             graph.real_storage(one.tensor->storage) == graph.real_storage(other.tensor->storage) &&
-             one.region(graph).may_overlap(other.region(graph));
+bool writes_to_used(const Graph& graph, NodeId writer, NodeId other) {
+  std::vector<MemoryAccess> written, used;
+  add_memory_accesses(graph, writer, written);
+  std::erase_if(written, [](const MemoryAccess& access) { return !access.writes(); });
+  if (written.empty()) return false;
+  add_memory_accesses(graph, other, used);
+  return std::ranges::any_of(written, [&](const MemoryAccess& one) {
+    return std::ranges::any_of(used, [&](const MemoryAccess& at) {
+      return must_keep_order(one.use, at.use) &&
+             graph.real_storage(one.tensor->storage) == graph.real_storage(at.tensor->storage) &&
+             one.region(graph).may_overlap(at.region(graph));
     });
   });
+}
+
+bool write_conflict(const Graph& graph, NodeId a, NodeId b) {
+  return writes_to_used(graph, a, b) || writes_to_used(graph, b, a);
 }
 
 }  // namespace jointer

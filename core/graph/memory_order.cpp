@@ -1,22 +1,25 @@
+// Finds the nodes that must keep their order because one writes to memory that the other uses.
+//
 // Rules
 //   - A node that writes to memory keeps its order with every node that reads or writes any of the
 //     same bytes. Storages are the real ones (Graph::real_storage); memory_access.h and
-//     memory_region.h say which bytes a node uses.
-//   - Taking a view reads nothing, so a view moves over writes to its memory. It does not move over
-//     calls that may change the memory itself: inductor.resize_storage_bytes_, aten.set_, and calls
-//     without a schema.
+//     memory_region.h define the bytes of each node.
+//   - Taking a view reads nothing, so a view moves across writes to its memory. It does not move
+//     across calls that may change the memory itself: inductor.resize_storage_bytes_, aten.set_,
+//     and calls without a schema.
 //
-// Terms. Part: a region of a storage that some tensor covers. A storage has a part for each
-// distinct region, up to 64, and one for all of it, which further tensors use.
+// Terms. Part: a region of a storage that some tensor covers. A storage has one part for each of up
+// to 64 distinct regions, and one for all of it, which further tensors use.
 //
-// Steps. Each part knows its last writer and who has read it since. A reader comes after the last
-// writers of all parts that overlap its own; a writer after those and after their readers. It then
-// replaces the writers and readers of the parts that its own covers: a later node that conflicts
-// with them conflicts with it.
+// Steps. Each part knows its last writer and the nodes that have read it since. A reader comes
+// after the last writers of all parts that overlap its own; a writer comes after those and after
+// their readers. It then replaces the writers and readers of the parts that its own part covers: a
+// later node that conflicts with them conflicts with it. Writers and readers of other parts remain,
+// but nodes that use the part list only those after the last write to all of it: that write comes
+// after the rest.
 //
-// Cost: linear in nodes and inputs; for memory that is written to, times the parts that overlap. A
-// write to a part lists all readers of the whole storage again: alternating writes of slices and
-// reads of all of it cost the square of their number.
+// Cost: linear in nodes and inputs; for memory that is written to, times the number of overlapping
+// parts.
 
 #include "core/graph/memory_order.h"
 
@@ -27,7 +30,7 @@
 namespace jointer {
 namespace {
 
-constexpr std::size_t kMostParts = 64;
+constexpr std::size_t kMaxParts = 64;
 
 }  // namespace
 
@@ -98,7 +101,7 @@ void MemoryOrder::find_before(NodeId id) {
 std::size_t MemoryOrder::part_of(Storage& storage, MemoryRegion region) {
   std::vector<Part>& parts = storage.parts;
   auto known = std::ranges::find(parts, region, &Part::region);
-  if (known == parts.end() && parts.size() >= kMostParts) {
+  if (known == parts.end() && parts.size() >= kMaxParts) {
     region = MemoryRegion();
     known = std::ranges::find(parts, region, &Part::region);
   }
@@ -119,21 +122,29 @@ std::size_t MemoryOrder::part_of(Storage& storage, MemoryRegion region) {
   return added;
 }
 
+void MemoryOrder::note_writer(const Part& other, const Part& part) {
+  if (other.last_writer && graph_.position(other.last_writer) >= part.open_from)
+    before_.push_back(other.last_writer);
+}
+
 void MemoryOrder::read(Part& part, Storage& storage, NodeId id) {
-  for (const std::uint32_t i : part.overlaps) note(storage.parts[i].last_writer);
+  for (const std::uint32_t i : part.overlaps) note_writer(storage.parts[i], part);
   if (part.readers.empty() || part.readers.back() != id) part.readers.push_back(id);
 }
 
 void MemoryOrder::write(Part& part, Storage& storage, NodeId id) {
   for (const std::uint32_t i : part.overlaps) {
     const Part& other = storage.parts[i];
-    before_.insert(before_.end(), other.readers.begin(), other.readers.end());
-    note(other.last_writer);
+    const auto open = std::ranges::partition_point(
+        other.readers, [&](NodeId reader) { return graph_.position(reader) < part.open_from; });
+    before_.insert(before_.end(), open, other.readers.end());
+    note_writer(other, part);
   }
   for (const std::uint32_t i : part.covers) {
     Part& other = storage.parts[i];
     other.last_writer = {};
     other.readers.clear();
+    other.open_from = graph_.position(id);
   }
   part.last_writer = id;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Nodes that must keep their order because one of them writes to memory that the other uses. The
-// rules are at the top of memory_order.cpp.
+// Finds the nodes that must keep their order because one of them writes to memory that the other
+// uses. memory_order.cpp states the rules.
 
 #include <cstdint>
 #include <vector>
@@ -16,8 +16,8 @@ class MemoryOrder {
   // The graph must outlive it.
   explicit MemoryOrder(const Graph& graph);
 
-  // Calls `must_come_before(other)` with the nodes that must stay before `id`. A node may be
-  // reported more than once, and `id` itself may be. Visit nodes in program order.
+  // Calls `must_come_before(other)` for the nodes that must stay before `id`. May report a node
+  // more than once, and `id` itself. Visit nodes in program order.
   template <class Visit>
   void visit(NodeId id, Visit must_come_before) {
     if (storages_.empty() || !uses_any(id)) return;
@@ -30,7 +30,10 @@ class MemoryOrder {
   struct Part {
     MemoryRegion region;
     NodeId last_writer;
-    std::vector<NodeId> readers;          // since last_writer
+    std::vector<NodeId> readers;  // since last_writer, in program order
+    // Nodes from this position on may conflict with the part and be unknown to the last writer of
+    // all of it: its position, or 0.
+    std::size_t open_from = 0;
     std::vector<std::uint32_t> overlaps;  // parts, itself among them
     std::vector<std::uint32_t> covers;    // parts, itself among them
   };
@@ -52,11 +55,13 @@ class MemoryOrder {
   void note(NodeId other) {
     if (other) before_.push_back(other);
   }
+  // The last writer of `other`, unless the last writer of all of `part` comes after it.
+  void note_writer(const Part& other, const Part& part);
 
   const Graph& graph_;
   std::vector<std::int32_t> storage_of_;  // by storage, -1 if no node writes to it
   std::vector<Storage> storages_;
-  std::vector<MemoryAccess> accesses_;  // of the node that is visited
+  std::vector<MemoryAccess> accesses_;  // of the current node
   std::vector<NodeId> before_;
 };
 

@@ -6,7 +6,8 @@
 
 namespace jointer {
 
-// The recompute tag that partitioners obey. Source: torch.utils.checkpoint.CheckpointPolicy.
+// The recompute tag of a node, which partitioners obey. Source:
+// torch.utils.checkpoint.CheckpointPolicy.
 enum class MemoryPolicy : std::uint8_t {
   none,
   must_save,
@@ -16,9 +17,9 @@ enum class MemoryPolicy : std::uint8_t {
   must_cpu_offload,
 };
 
-// Upstream's name, "MUST_SAVE"; empty for none.
+// Upstream's name, such as "MUST_SAVE"; empty for none.
 std::string_view to_string(MemoryPolicy policy);
-// Nothing if there is no tag of that name.
+// Nothing if no policy has that name.
 std::optional<MemoryPolicy> parse_memory_policy(std::string_view name);
 
 }  // namespace jointer

@@ -1,14 +1,16 @@
+// Decides whether two regions of a storage overlap.
+//
 // Terms. Run: contiguous bytes. Region: a run that repeats along axes. Period: the largest step of
-// two regions.
+// the two regions.
 //
-// Two regions are disjoint if one ends before the other begins. Otherwise each is taken modulo the
-// period, which stacks its rows on top of each other and removes one axis. If the folded regions
-// are disjoint, so are the regions. This tells apart slices of any dimension, and of several
-// dimensions at once. A region that crosses the end of its period cannot be folded and counts as
-// overlapping, unless it consists of runs whose step divides the period: then it is folded by that
-// step, and repeats throughout the period.
+// Two regions are disjoint if one ends before the other begins. If they do not, each is folded:
+// taken modulo the period, which puts its rows on top of each other and removes one axis. If the
+// folded regions are disjoint, so are the regions. This separates slices of any dimension, and of
+// several dimensions at once. A region that crosses the end of its period cannot be folded and
+// counts as overlapping, unless it consists of runs whose step divides the period: such a region is
+// folded by that step, and repeats throughout the period.
 //
-// Cost: the tensors' rank.
+// Cost: linear in the tensors' rank.
 
 #include "core/graph/memory_region.h"
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view kSelf = "L['self']";
 
-// The parameter that a parametrization frame stands for: the 'weight' of
+// The parameter of a parametrization frame: 'weight' in
 // dict(type(L['self'].wq).__dict__)['weight'].fget...
 std::string_view parametrized_name(std::string_view frame) {
   const auto open = frame.rfind("['");
@@ -61,7 +61,7 @@ ModuleTree::ModuleTree(const Graph& graph) {
       if (!module) module = intern_stack(graph, graph.module_stack(n.module));
       by_node_[id.index()] = module;
     } else if (n.custom) {
-      // Traces of a whole step carry the module's name in `custom` instead.
+      // Traces of a whole step have the module's name in `custom` instead.
       const auto [it, is_new] = by_custom.try_emplace(n.custom, root());
       if (is_new) {
         const auto json = nlohmann::json::parse(graph.text(n.custom), nullptr, false);
@@ -76,7 +76,7 @@ ModuleTree::ModuleTree(const Graph& graph) {
 ModuleId ModuleTree::child(ModuleId parent, std::string_view segment, std::string_view path,
                            std::string_view type) {
   const int depth = modules_[parent.index()].depth;
-  if (depth == kMostModuleDepth) return parent;
+  if (depth == kMaxModuleDepth) return parent;
   const ModuleId id(modules_.size());
   const auto [known, is_new] =
       by_segment_.try_emplace(fmt::format("{} {}", parent.index(), segment), id);
@@ -97,7 +97,7 @@ ModuleId ModuleTree::intern_path(std::string_view path, std::string_view type) {
   while (begin < path.size()) {
     const std::size_t end = std::min(path.find('.', begin), path.size());
     at = child(at, path.substr(begin, end - begin), path.substr(0, end), {});
-    if (modules_[at.index()].depth == kMostModuleDepth) break;
+    if (modules_[at.index()].depth == kMaxModuleDepth) break;
     begin = end + 1;
   }
   if (modules_[at.index()].type.empty()) modules_[at.index()].type = short_type(type);

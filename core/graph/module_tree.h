@@ -1,11 +1,12 @@
 #pragma once
 
-// The model's modules as a tree, from the module stacks of a capture's nodes.
+// Builds the tree of the model's modules from the module stacks of a capture's nodes.
 //
-// A stack lists [path, class] from the root inwards. Paths are Python expressions as Dynamo prints
-// them: `L['self'].layers.0.attention`. They are shortened to `layers.0.attention`. A frame that is
-// no module path (SimpleFSDP's parametrization appears as `dict(type(L['self'].layers.0...` ) hangs
-// under the frame before it, named after its parameter and class: `weight (ReplicateComputation)`.
+// A stack lists [path, class] from the root to the innermost module. Paths are Python expressions
+// as Dynamo prints them, `L['self'].layers.0.attention`, and are shortened to `layers.0.attention`.
+// Some frames are not module paths: SimpleFSDP's parametrization appears as
+// `dict(type(L['self'].layers.0...`. Such a frame is a child of the frame before it, named after
+// its parameter and class: `weight (ReplicateComputation)`.
 
 #include <string>
 #include <string_view>
@@ -18,19 +19,19 @@ namespace jointer {
 
 struct Module {
   std::string path;                // "layers.0.attention"; empty for the root
-  std::string segment;             // what it adds to its parent's path: "attention"
+  std::string segment;             // last part of the path: "attention"
   std::string type;                // class, without its Python package
   ModuleId parent;                 // none for the root
   std::vector<ModuleId> children;  // in order of first appearance
-  int depth = 0;                   // at most kMostModuleDepth
+  int depth = 0;                   // up to kMaxModuleDepth
 };
-// Real models have ten. What lies deeper counts to the module at this depth: every module holds its
-// path, so without an end a long path would take memory by the square of its length.
-inline constexpr int kMostModuleDepth = 64;
+// Real models are about ten deep. Deeper modules count as the module at this depth: every module
+// stores its path, so without a limit a long path would take memory quadratic in its length.
+inline constexpr int kMaxModuleDepth = 64;
 
 class ModuleTree {
  public:
-  // Nodes without a module hang at the root.
+  // Nodes without a module belong to the root.
   explicit ModuleTree(const Graph& graph);
 
   [[nodiscard]] ModuleId root() const { return ModuleId(0); }
@@ -51,10 +52,10 @@ class ModuleTree {
   std::vector<ModuleId> by_node_;
 };
 
-// "layers.0.attention" of "L['self'].layers.0.attention"; nothing if it is no module path.
+// "layers.0.attention" for "L['self'].layers.0.attention"; nothing if it is not a module path.
 std::string module_path(std::string_view frame);
 
-// "Attention" of "torchtitan.models.llama3.Attention".
+// "Attention" for "torchtitan.models.llama3.Attention".
 std::string_view short_type(std::string_view type);
 
 }  // namespace jointer

@@ -20,20 +20,20 @@ struct ProcessGroup {
   std::vector<std::int32_t> ranks;
   StringId desc, backend;
   StringId extra;        // JSON members that this version does not know
-  bool derived = false;  // not in the capture: made up from a group_size argument
+  bool derived = false;  // not in the capture, but derived from a group_size argument
 };
 
 // One element of a graph's output.
 struct OutputEntry {
-  NodeId node;  // none for a null
+  NodeId node;  // none for None
   Role role = Role::result;
   std::string target;  // of a gradient: the parameter's name
 };
 
-// One captured FX graph. A Graph holds one, or two where a forward and a backward were joined.
-// Node names are unique within a part.
+// One captured FX graph. A Graph has one part, or two if a forward and a backward were joined to a
+// pair. Node names are unique within a part.
 struct Part {
-  // Which tables the capture has, empty or not: a round trip writes the same ones.
+  // Tables that the capture has, including empty ones: a round trip writes the same ones.
   struct Present {
     bool name = false, groups = false, storages = false, modules = false, stacks = false;
   };
@@ -45,7 +45,7 @@ struct Part {
   SymbolTable symbols;
   std::vector<GroupId> groups;
   std::vector<OutputEntry> outputs;  // derived, in the output node's order
-  // JSON as it was, empty where the capture has no such member.
+  // JSON as in the file; empty if the capture has no such member.
   std::string info, symbols_json, triton_kernels, constants;
   Present present;
   std::string extra;  // members that this version does not know: `"key":value,...`

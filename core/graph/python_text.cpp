@@ -10,8 +10,8 @@
 namespace jointer {
 namespace {
 
-constexpr int kMostDepth = 64;
-constexpr std::size_t kMostRank = 64;
+constexpr int kMaxDepth = 64;
+constexpr std::size_t kMaxRank = 64;
 
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
@@ -34,7 +34,7 @@ std::optional<Argument::Kind> torch_constant(std::string_view name) {
   return std::nullopt;
 }
 
-// A code point in UTF-8. False for what is none.
+// Appends a code point as UTF-8. False if it is not a code point.
 bool append_utf8(std::string& text, std::uint32_t point) {
   const auto put = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
   if (point > 0x10ffff || (point >= 0xd800 && point < 0xe000)) return false;
@@ -56,7 +56,7 @@ bool append_utf8(std::string& text, std::uint32_t point) {
   return true;
 }
 
-// A size symbol as torch names them: s0, u12, s75, zf3, zuf0.
+// True for symbols as torch names them: s0, u12, s75, zf3, zuf0.
 bool is_symbol(std::string_view name) {
   const auto digits = name.find_first_of("0123456789");
   if (digits == std::string_view::npos || digits == 0 || digits > 3) return false;
@@ -64,7 +64,7 @@ bool is_symbol(std::string_view name) {
          name.find_first_not_of("suzf") == digits;
 }
 
-// A function that occurs in symbolic sizes.
+// True for the functions that occur in symbolic sizes.
 bool is_size_function(std::string_view name) {
   static constexpr std::array<std::string_view, 12> kNames{
       "Max", "Min", "Mod",       "FloorDiv",        "CeilDiv", "CleanDiv",
@@ -109,14 +109,14 @@ bool PythonText::take(std::string_view token) {
 }
 
 void PythonText::expect(char c) {
-  if (!take(c)) text_mistake("`{}` is expected at column {}", c, column());
+  if (!take(c)) text_mistake("expected `{}` at column {}", c, column());
 }
 
 std::string_view PythonText::word() {
   peek();
   const std::size_t begin = at_;
   while (at_ < text_.size() && is_word(text_[at_])) ++at_;
-  if (begin == at_) text_mistake("a name is expected at column {}", column());
+  if (begin == at_) text_mistake("expected a name at column {}", column());
   return text_.substr(begin, at_ - begin);
 }
 
@@ -130,12 +130,12 @@ std::string_view PythonText::rest() {
 
 std::int64_t PythonText::integer() {
   const Argument n = argument();
-  if (n.kind != Argument::Kind::integer) text_mistake("a whole number is expected");
+  if (n.kind != Argument::Kind::integer) text_mistake("expected a whole number");
   return n.integer;
 }
 
 Argument PythonText::argument(int depth) {
-  if (depth > kMostDepth) text_mistake("nested more than {} deep", kMostDepth);
+  if (depth > kMaxDepth) text_mistake("nested more than {} deep", kMaxDepth);
   const char c = peek();
   if (take('[')) return sequence(']', depth);
   if (take('(')) return sequence(')', depth);
@@ -144,7 +144,7 @@ Argument PythonText::argument(int depth) {
     return Argument::of_text(Argument::Kind::string, graph_.intern(quoted()));
   const bool fx = style_ == Style::fx;
   if (fx && c == '<') {
-    // `<torch.Generator object at 0x7f...>` tells its type.
+    // `<torch.Generator object at 0x7f...>` contains its type.
     const std::string_view inner = text_.substr(at_ + 1);
     const std::string_view type = inner.substr(0, inner.find(' '));
     const bool tells = inner.substr(type.size()).starts_with(" object");
@@ -158,7 +158,7 @@ Argument PythonText::argument(int depth) {
   return named(depth);
 }
 
-// An argument inside a list or a call: there, a symbolic size may be a whole expression.
+// An argument within a list or a call, where a symbolic size may be a whole expression.
 Argument PythonText::element(int depth) {
   peek();
   const std::size_t begin = at_;
@@ -176,7 +176,7 @@ Argument PythonText::element(int depth) {
   return expression(begin);
 }
 
-// To the comma or bracket that ends what starts here.
+// Skips to the comma or bracket that ends the current element.
 void PythonText::skip_to_delimiter() {
   int depth = 0;
   for (char quote = 0; at_ < text_.size(); ++at_) {
@@ -189,7 +189,7 @@ void PythonText::skip_to_delimiter() {
     if (c == '\'' || c == '"') quote = c;
     if (c == '(' || c == '[' || c == '{' || c == '<') ++depth;
     if (depth == 0 && (c == ')' || c == ']' || c == '}' || c == ',')) return;
-    // `->` and `>=` close nothing.
+    // `->` and `>=` do not close a bracket.
     const bool arrow = c == '>' && (depth == 0 || (at_ > 0 && text_[at_ - 1] == '-'));
     if (c == ')' || c == ']' || c == '}' || (c == '>' && !arrow)) --depth;
   }
@@ -208,7 +208,7 @@ Argument PythonText::expression(std::size_t begin) {
   std::string_view text = text_.substr(begin, at_ - begin);
   while (text.ends_with(' ')) text.remove_suffix(1);
   const auto id = graph_.intern_expression(part_, text, {});
-  if (!id) text_mistake("`{}` is no argument: {}", text.substr(0, 60), id.error().message);
+  if (!id) text_mistake("`{}` is not an argument: {}", text.substr(0, 60), id.error().message);
   return Argument::of_symbol(*id);
 }
 
@@ -259,7 +259,7 @@ Argument PythonText::number() {
   text_mistake("`{}` is not a number", digits.substr(0, 40));
 }
 
-// `1+2j` of Python's `(1+2j)`, whose halves meet at `middle`; none if it is something else.
+// `1+2j` in Python's `(1+2j)`, whose parts meet at `middle`; none if the text is something else.
 Argument PythonText::complex_number(std::size_t begin, std::size_t middle) {
   const std::size_t end = text_.find(')', middle);
   if (end == std::string_view::npos || text_[end - 1] != 'j') return {};
@@ -288,7 +288,7 @@ Argument PythonText::named(int depth) {
                                            : std::numeric_limits<double>::quiet_NaN());
   if (name == "slice" && take('(')) {
     Argument parts = sequence(')', depth);
-    if (parts.count != 3) text_mistake("a slice has {} parts", parts.count);
+    if (parts.count != 3) text_mistake("a slice has {} parts instead of 3", parts.count);
     parts.kind = Argument::Kind::slice;
     return parts;
   }
@@ -304,10 +304,10 @@ Argument PythonText::named(int depth) {
       if (value.kind == Argument::Kind::string) device = graph_.text(value.text());
       if (value.kind == Argument::Kind::integer) device += ":" + std::to_string(value.integer);
     }
-    if (!is_device_name(device)) text_mistake("`{}` is no device", device.substr(0, 40));
+    if (!is_device_name(device)) text_mistake("`{}` is not a device", device.substr(0, 40));
     return Argument::of_text(Argument::Kind::device, graph_.intern(device));
   }
-  // A node's name hides everything else.
+  // Node names take precedence.
   if (const NodeId node = graph_.find(part_, name)) return Argument::of_node(node);
   std::string_view constant = name;
   if (constant.starts_with("torch.")) constant.remove_prefix(6);
@@ -328,9 +328,8 @@ Argument PythonText::named(int depth) {
     if (const auto dot = name.rfind('.'); dot != std::string_view::npos && dot > 0)
       return opaque(begin, name.substr(0, dot));
   }
-  throw TextMistake{
-      fmt::format("`{}` is no node before this one, and nothing else that is known", name),
-      std::string(name)};
+  throw TextMistake{fmt::format("`{}` is neither an earlier node nor a known name", name),
+                    std::string(name)};
 }
 
 Argument PythonText::sequence(char close, int depth) {
@@ -351,10 +350,10 @@ Argument PythonText::dictionary(int depth) {
   while (!take('}')) {
     if (!pairs.empty()) expect(',');
     Argument key = argument(depth + 1);
-    // As the capture format has it: keys are texts.
+    // The capture format has string keys.
     if (key.kind == Argument::Kind::integer && style_ == Style::fx)
       key = Argument::of_text(Argument::Kind::string, graph_.intern(std::to_string(key.integer)));
-    if (key.kind != Argument::Kind::string) text_mistake("a dictionary's key must be a text");
+    if (key.kind != Argument::Kind::string) text_mistake("a dictionary's keys must be strings");
     expect(':');
     pairs.push_back(key);
     pairs.push_back(element(depth + 1));
@@ -389,7 +388,7 @@ PythonText::Call PythonText::call_arguments() {
 
 std::string PythonText::quoted() {
   const char quote = peek();
-  if (quote != '\'' && quote != '"') text_mistake("a text is expected at column {}", column());
+  if (quote != '\'' && quote != '"') text_mistake("expected a string at column {}", column());
   ++at_;
   std::string text;
   while (at_ < text_.size() && text_[at_] != quote) {
@@ -400,12 +399,12 @@ std::string PythonText::quoted() {
     }
     text += c;
   }
-  if (at_ >= text_.size()) text_mistake("a text is not closed");
+  if (at_ >= text_.size()) text_mistake("a string is not closed");
   ++at_;
   return text;
 }
 
-// What follows a backslash, as Python's `repr` writes it.
+// Resolves an escape sequence, after its backslash, of Python's `repr`.
 void PythonText::escape(std::string& text) {
   const char kind = text_[at_++];
   constexpr std::string_view kSimple = "ntr\\'\"0abfv";
@@ -430,7 +429,7 @@ void PythonText::escape(std::string& text) {
 }
 
 std::vector<Dim> PythonText::dims() {
-  // Expressions hold commas and brackets of their own: Max(1, u0).
+  // Expressions may contain commas and brackets: Max(1, u0).
   expect('[');
   std::vector<Dim> result;
   if (take(']')) return result;
@@ -457,7 +456,7 @@ std::vector<Dim> PythonText::dims() {
       return result;
     }
   }
-  text_mistake("a shape is not closed");
+  text_mistake("a shape lacks its `]`");
 }
 
 TensorText PythonText::tensor_type() {
@@ -467,8 +466,8 @@ TensorText PythonText::tensor_type() {
   if (!dtype) text_mistake("unknown dtype `{}`", name);
   tensor.dtype = *dtype;
   tensor.shape = dims();
-  if (tensor.shape.size() > kMostRank)
-    text_mistake("a tensor has {} dimensions", tensor.shape.size());
+  if (tensor.shape.size() > kMaxRank)
+    text_mistake("a tensor has {} dimensions, which is too many", tensor.shape.size());
   if (peek() == '[') {
     tensor.stride = dims();
     tensor.has_stride = true;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Arguments and tensor types as FX prints them, shared by the reader of print_readable text and by
-// the graph literals of tests.
+// Parses arguments and tensor types as FX prints them. Shared by the reader of print_readable text
+// and graph literals.
 
 #include <string>
 #include <string_view>
@@ -12,10 +12,10 @@
 
 namespace jointer {
 
-// Thrown inside text parsers; it ends at their public functions.
+// Thrown within text parsers; their public functions catch it.
 struct TextMistake {
   std::string message;
-  std::string unknown_name;  // where the mistake is a name that stands for nothing so far
+  std::string unknown_name;  // set if the mistake is an unknown name
 };
 
 template <class... Args>
@@ -23,56 +23,56 @@ template <class... Args>
   throw TextMistake{fmt::format(format, std::forward<Args>(args)...), {}};
 }
 
-// A tensor as text describes it: `f32[512, 256][256, 1]cuda:0`.
+// A tensor's description in text: `f32[512, 256][256, 1]cuda:0`.
 struct TensorText {
   DType dtype = DType::float32;
   std::vector<Dim> shape, stride;
   bool has_stride = false;
-  std::string device;  // empty where the text has none
+  std::string device;  // empty if the text has none
 };
 
-// Whether it may be a device: "cpu", "cuda:0", or one of a backend that is not known here.
+// True for names of devices, also of unknown backends: "cpu", "cuda:0".
 bool is_device_name(std::string_view name);
 
-// Reads one statement, over one line or several, from left to right. Names are node names of one
-// part; `#` starts a comment that ends with its line.
+// Reads one statement, of one or several lines, from left to right. Names are node names of one
+// part; `#` starts a comment up to the end of the line.
 class PythonText {
  public:
-  // What may stand where an argument is expected. A literal holds plain values only. FX text also
-  // holds symbolic sizes (`2*s0`) and the `repr` of objects that mean nothing here (`<function f>`,
-  // `Policy.SAVE`): those become opaque arguments.
+  // The syntax of arguments. A literal has plain values only. FX text also has symbolic sizes
+  // (`2*s0`) and the `repr` of unknown objects (`<function f>`, `Policy.SAVE`), which become opaque
+  // arguments.
   enum class Style : std::uint8_t { literal, fx };
 
   PythonText(Graph& graph, PartId part, std::string_view text, Style style = Style::literal)
       : graph_(graph), part_(part), text_(text), style_(style) {}
 
-  // Next character that is no blank and in no comment, 0 at the end.
+  // The next character that is neither blank nor in a comment; 0 at the end.
   char peek();
-  // The last comment that was passed over, without its `#`, since this was last asked.
+  // The last comment that was skipped since the last call, without its `#`.
   std::string_view take_comment() { return std::exchange(comment_, {}); }
   bool take(char c);
   bool take(std::string_view token);
   void expect(char c);
   [[nodiscard]] bool at_end() { return peek() == '\0'; }
-  // Letters, digits, `_` and `.`; at least one.
+  // One or more letters, digits, `_` and `.`.
   std::string_view word();
   std::string_view rest();
-  // Back to the start.
+  // Goes back to the start.
   void rewind() { at_ = 0; }
   [[nodiscard]] std::size_t column() const { return at_ + 1; }
 
-  // A number, text, name, list, tuple, dict, slice(...), device(...), torch.float32, bf16, inf.
-  // A name must be that of a node before it. An infix operator after it is left alone.
+  // Reads a number, string, name, list, tuple, dict, slice(...), device(...), torch.float32, bf16
+  // or inf. A name must be that of an earlier node. Does not read an infix operator that follows.
   Argument argument() { return argument(0); }
-  // What stands between a call's parentheses, the closing one included.
+  // The arguments of a call, read up to and including the closing parenthesis.
   struct Call {
     Argument args, kwargs;
     bool has_kwargs = false;
   };
   Call call_arguments();
-  // `f32[8, u0][8, 1]cuda:0`, strides and device optional.
+  // Reads `f32[8, u0][8, 1]cuda:0`; strides and device are optional.
   TensorText tensor_type();
-  // A quoted text with its escapes resolved.
+  // Reads a quoted string and resolves its escapes.
   std::string quoted();
   std::int64_t integer();
 

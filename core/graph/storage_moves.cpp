@@ -8,7 +8,7 @@ namespace {
 
 using Where = std::function<StorageMove(const Tensor&)>;
 
-// Tensors of a value are added one after another, as nodes need them.
+// Adds the tensors of the value consecutively, as nodes require.
 Value moved(Graph& graph, const Value& value, const Where& where) {
   if (value.kind == Value::Kind::list || value.kind == Value::Kind::dict) {
     const auto children = graph.children(value);

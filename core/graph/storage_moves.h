@@ -7,15 +7,15 @@
 
 namespace jointer {
 
-// Where a tensor lies instead.
+// The new place of a tensor.
 struct StorageMove {
-  StorageId to;              // none: it stays
-  std::int64_t by = 0;       // elements that are added to its offset
-  bool keeps_offset = true;  // else nothing says any more where in the storage it lies
+  StorageId to;              // none: the tensor stays
+  std::int64_t by = 0;       // elements to add to its offset
+  bool keeps_offset = true;  // if not, its offset becomes unknown
 };
 
-// The node's value with its tensors in other storages; everything else about them stays. Costs
-// nothing where none moves.
+// Gives the node a new value whose tensors are in the storages that `where` returns; nothing else
+// about them changes. Does nothing if no tensor moves.
 void move_tensors(Graph& graph, NodeId node,
                   const std::function<StorageMove(const Tensor& tensor)>& where);
 

@@ -23,8 +23,10 @@
 // An edit that replaces a call leaves its value unchanged. The same steps then apply to the
 // replaced calls and to calls that read one whose storage changed. The storage before the edit
 // counts as the captured one. A replaced view that always starts where its argument does takes the
-// argument's offset, and views of it shift equally. Other offsets become unknown: a slice may
-// select other elements now.
+// argument's offset, and views of it shift equally. Any other view shifts as far as its argument
+// did if the edit changed nothing but this argument, and for one of the same layout: then it
+// selects the same elements of it. All other offsets become unknown: a slice may select other
+// elements now.
 //
 // Cost: linear in tensors and inputs.
 //
@@ -35,10 +37,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
+#include "core/graph/memory_access.h"
 #include "core/graph/storage_moves.h"
 #include "core/graph/storages.h"
 
@@ -68,9 +72,31 @@ bool always_shares(const OperatorInfo& op) {
           std::ranges::find(kMayCopy, op.packet()) == kMayCopy.end());
 }
 
+// Both are arguments of one graph.
+bool is_same(const Graph& graph, const Argument& a, const Argument& b) {
+  using Kind = Argument::Kind;
+  if (a.kind != b.kind) return false;
+  if (a.has_children())
+    return std::ranges::equal(
+        graph.children(a), graph.children(b),
+        [&](const Argument& x, const Argument& y) { return is_same(graph, x, y); });
+  switch (a.kind) {
+    case Kind::none:
+      return true;
+    case Kind::boolean:
+    case Kind::integer:
+      return a.integer == b.integer;
+    case Kind::real:
+      return std::bit_cast<std::uint64_t>(a.real) == std::bit_cast<std::uint64_t>(b.real);
+    default:
+      return a.index == b.index && a.count == b.count;
+  }
+}
+
 // The request of an edit. A graph from a file has none.
 struct Replaced {
   const std::unordered_set<NodeId>& nodes;
+  const std::unordered_map<NodeId, Node>& was;
   const std::function<void(NodeId)>& before_change;
 };
 
@@ -141,8 +167,9 @@ class Corrector {
   }
 
   // For an edit: elements to add to the offsets of a call that shares memory; none if that is
-  // unknown. A replaced call takes its argument's offset if its operator keeps that; a call that
-  // reads one whose value changed shifts as much as that one.
+  // unknown. A replaced call takes its argument's offset if its operator keeps that, and else
+  // shifts as much as its argument; a call that reads one whose value changed shifts as much as
+  // that one.
   std::optional<std::int64_t> offset_shift(NodeId id, const OperatorInfo& op,
                                            const std::vector<Renamed>& renamed) const {
     const auto inputs = graph_.inputs(id);
@@ -154,15 +181,65 @@ class Corrector {
       if (found == shift_.end()) return 0;
       return graph_.tensors(owner).front().dtype == result.dtype ? found->second : std::nullopt;
     }
-    if (std::ranges::find(kKeepOffset, op.packet()) == kKeepOffset.end() || inputs.empty() ||
-        graph_.tensors(inputs.front()).empty())
-      return std::nullopt;
+    if (std::ranges::find(kKeepOffset, op.packet()) == kKeepOffset.end())
+      return shift_of_argument(id, op, renamed);
+    if (inputs.empty() || graph_.tensors(inputs.front()).empty()) return std::nullopt;
     const Tensor& argument = graph_.tensors(inputs.front()).front();
     const bool are_known = argument.has(Tensor::has_offset) && result.has(Tensor::has_offset) &&
                            argument.dtype == result.dtype && !graph_.offset(argument).expression &&
                            !graph_.offset(result).expression;
     if (!are_known || now(result.storage, renamed) != argument.storage) return std::nullopt;
     return graph_.offset(argument).value - graph_.offset(result).value;
+  }
+
+  // The shift of a replaced view; none if more than its first argument changed, or if that has
+  // another layout than the one before.
+  std::optional<std::int64_t> shift_of_argument(NodeId id, const OperatorInfo& op,
+                                                const std::vector<Renamed>& renamed) const {
+    const auto found = edit_->was.find(id);
+    if (found == edit_->was.end() || !op.is_view() || selects_from_storage(op)) return std::nullopt;
+    const Node &is = graph_.node(id), &was = found->second;
+    const auto args = graph_.args(is), old_args = graph_.args(was);
+    const auto is_same_argument = [&](const Argument& a, const Argument& b) {
+      return is_same(graph_, a, b);
+    };
+    if (is.target != was.target || args.empty() || old_args.empty() ||
+        args.front().kind != Argument::Kind::node ||
+        old_args.front().kind != Argument::Kind::node ||
+        !std::ranges::equal(args.subspan(1), old_args.subspan(1), is_same_argument) ||
+        !is_same(graph_, is.kwargs, was.kwargs))
+      return std::nullopt;
+    const Tensor* argument = single_tensor(graph_.node(args.front().node()).value);
+    const Tensor* old = single_tensor(value_before(old_args.front().node()));
+    if (argument == nullptr || old == nullptr || !has_same_layout(*argument, *old))
+      return std::nullopt;
+    for (const Tensor& result : graph_.tensors(id))
+      if (result.dtype != argument->dtype || result.storage != old->storage ||
+          now(result.storage, renamed) != argument->storage)
+        return std::nullopt;
+    return graph_.offset(*argument).value - graph_.offset(*old).value;
+  }
+
+  const Tensor* single_tensor(const Value& value) const {
+    return value.kind == Value::Kind::tensor ? &graph_.tensor(value.tensor()) : nullptr;
+  }
+
+  // What the node returned before the edit.
+  Value value_before(NodeId id) const {
+    if (const auto found = edit_->was.find(id); found != edit_->was.end())
+      return found->second.value;
+    const auto found = value_before_.find(id);
+    return found == value_before_.end() ? graph_.node(id).value : found->second;
+  }
+
+  // Both have the same elements, at known places from their offsets, which are known numbers.
+  bool has_same_layout(const Tensor& a, const Tensor& b) const {
+    const auto is_placed = [&](const Tensor& t) {
+      return t.has(Tensor::has_stride) && t.has(Tensor::has_offset) && !graph_.offset(t).expression;
+    };
+    return is_placed(a) && is_placed(b) && a.dtype == b.dtype &&
+           std::ranges::equal(graph_.shape(a), graph_.shape(b)) &&
+           std::ranges::equal(graph_.stride(a), graph_.stride(b));
   }
 
   // The only input with a tensor in that storage; none if several have one.
@@ -188,10 +265,11 @@ class Corrector {
                      std::optional<std::int64_t> shift) {
     for (const Tensor& t : graph_.tensors(id)) captured_[id].push_back(t.storage);
     shift_[id] = shift;
+    value_before_.emplace(id, graph_.node(id).value);
     edit_->before_change(id);
     move_tensors(graph_, id, [&](const Tensor& t) {
       return StorageMove{.to = now(t.storage, renamed),
-                         .by = shift.value_or(0),
+                         .by = t.has(Tensor::has_offset) ? shift.value_or(0) : 0,
                          .keeps_offset = shift.has_value()};
     });
   }
@@ -270,6 +348,7 @@ class Corrector {
   std::vector<Renamed> own_;  // storages that the current node made
   std::unordered_map<NodeId, std::vector<StorageId>> captured_;    // by node that the edit changed
   std::unordered_map<NodeId, std::optional<std::int64_t>> shift_;  // of their offsets
+  std::unordered_map<NodeId, Value> value_before_;                 // the edit
   std::size_t split_ = 0, followed_ = 0;
   NodeId first_split_, first_followed_;
 };
@@ -283,8 +362,9 @@ void correct_storages(Graph& graph) {
 }
 
 void correct_replaced(Graph& graph, const std::unordered_set<NodeId>& replaced,
+                      const std::unordered_map<NodeId, Node>& was,
                       const std::function<void(NodeId)>& before_change) {
-  const Replaced edit{replaced, before_change};
+  const Replaced edit{replaced, was, before_change};
   Corrector(graph, &edit).run();
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Storages of graphs that come without: text captures and literals say what each tensor looks like,
-// not what it is a view of. The operator's schema does.
+// Derives storages for graphs without them. Text captures and literals describe each tensor, but
+// not what it is a view of; the operator's schema does.
 
 #include <vector>
 
@@ -9,23 +9,23 @@
 
 namespace jointer {
 
-// The tensors among a node's arguments that an operator's outputs may share storage with.
+// The storages of an operator's outputs, from the tensors among its arguments.
 class StorageDeriver {
  public:
   StorageDeriver(Graph& graph, PartId part) : graph_(graph), part_(part) {}
 
-  // The storage that output number `output` of an operator lives in: that of the argument which the
-  // schema says it aliases (`Tensor(a)`, `Tensor(a!)`, `Tensor(a -> *)`), of the tuple element that
-  // a getitem takes, else a new one of `bytes`.
+  // The storage of output number `output` of an operator: that of the argument which it aliases
+  // according to the schema (`Tensor(a)`, `Tensor(a!)`, `Tensor(a -> *)`), that of the element
+  // which a getitem takes, or else a new one of `bytes`.
   StorageId storage_of(const OperatorInfo& op, const Argument& args, const Argument& kwargs,
                        std::size_t output, Dim bytes);
-  // The same, but none where the output is not in memory that an argument has.
+  // The same, but none if the output does not share an argument's memory.
   [[nodiscard]] StorageId shared_storage(const OperatorInfo& op, const Argument& args,
                                          const Argument& kwargs, std::size_t output) const;
 
-  // A new storage. A later view may turn out to need more of it: see grow.
+  // A new storage. If a later view needs more of it, call `grow`.
   StorageId fresh(Dim bytes) { return graph_.add_storage(part_, bytes); }
-  // Makes the storage at least as large.
+  // Makes the storage at least `bytes` large.
   void grow(StorageId storage, std::int64_t bytes);
 
  private:
@@ -35,7 +35,7 @@ class StorageDeriver {
   PartId part_;
 };
 
-// Bytes from a storage's start to the end of the last element: what it must hold at least.
+// Bytes from the storage's start to the end of the last element: the minimum size of the storage.
 std::int64_t storage_extent(std::span<const Dim> shape, std::span<const Dim> stride, Dim offset,
                             DType dtype);
 

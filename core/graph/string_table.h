@@ -8,14 +8,14 @@
 
 namespace jointer {
 
-// Texts stored once, named by a dense id. The bytes lie in one buffer and the index is a flat table
-// of ids, so copying a graph copies a few arrays. Views stay valid until the next `intern`.
+// Stores each string once, under a dense id. The bytes are in one buffer and the index is a flat
+// table of ids, so copying a graph copies a few arrays. Views stay valid until the next `intern`.
 class StringTable {
  public:
   StringTable();
 
   StringId intern(std::string_view text);
-  // The id of a text that is already here, or none.
+  // The id of a text that is in the table, or none.
   [[nodiscard]] StringId find(std::string_view text) const;
   [[nodiscard]] std::string_view operator[](StringId id) const;
   [[nodiscard]] std::size_t size() const { return ends_.size(); }
@@ -26,7 +26,7 @@ class StringTable {
   void grow(std::size_t slots);
 
   std::string bytes_;
-  std::vector<std::size_t> ends_;      // by id: where its text ends; it starts where the last ended
+  std::vector<std::size_t> ends_;      // by id: end of its text, which is the start of the next
   std::vector<std::uint32_t> hashes_;  // by id
   std::vector<std::uint32_t> slots_;   // open addressing, id + 1, 0 for empty; a power of two
 };

@@ -1,8 +1,8 @@
 #pragma once
 
-// Symbols that stand for floats, as captures have them for a scalar that a graph is given (`zf16`).
-// No size depends on them, so that the graph keeps them as the capture writes them: as a raw value
-// or argument `{"symfloat": EXPRESSION, "hint": NUMBER}`.
+// Symbols for floats, which captures use for scalar inputs of a graph (`zf16`). No size depends on
+// them, so the graph keeps them as in the file: as a raw value or argument `{"symfloat":
+// EXPRESSION, "hint": NUMBER}`.
 
 #include <optional>
 #include <string>
@@ -13,10 +13,10 @@ namespace jointer {
 
 struct SymbolicFloat {
   std::string expression;
-  std::optional<double> hint;  // what it was when the graph was traced
+  std::optional<double> hint;  // its value when the graph was traced
 };
 
-// Nothing where the value or the argument is something else.
+// Nothing if the value or the argument is something else.
 std::optional<SymbolicFloat> symbolic_float(const Graph& graph, const Value& value);
 std::optional<SymbolicFloat> symbolic_float(const Graph& graph, const Argument& argument);
 

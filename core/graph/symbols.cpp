@@ -91,15 +91,15 @@ std::string_view to_string(SymbolSource source) {
 namespace {
 
 constexpr std::int64_t kDefaultSize = 64;
-constexpr int kMostReplacements = 32;  // one of another
+constexpr int kMaxReplacements = 32;  // in a chain
 
 using Tables = std::span<const SymbolTable* const>;
 
-// Keys are views into the tables, which outlive every use here.
+// Keys are views into the tables, which outlive the maps.
 template <class Value>
 using ByName = std::unordered_map<std::string_view, Value>;
 
-// The conditions of a capture, parsed once. What cannot be parsed says nothing.
+// The assertions of the captures. Those that cannot be parsed are skipped.
 std::vector<Expression> parse_asserts(Tables tables) {
   std::vector<Expression> asserts;
   for (const SymbolTable* table : tables)
@@ -108,7 +108,7 @@ std::vector<Expression> parse_asserts(Tables tables) {
   return asserts;
 }
 
-// symbol -> its equal share of the first asserted sum it is part of.
+// By symbol: its equal share of the first asserted sum that contains it.
 struct Shares {
   std::unordered_map<std::string, std::int64_t> by_symbol;
   std::optional<std::int64_t> first;
@@ -126,7 +126,8 @@ Shares balanced_shares(std::span<const Expression> asserts) {
   return shares;
 }
 
-// Follows replacements of replacements; a cycle or a missing symbol has no value.
+// Finds the value of a symbol and follows chains of replacements. A cycle or a missing symbol has
+// no value.
 class Resolver {
  public:
   Resolver(Tables tables, const Assumptions& assumptions, std::span<const Expression> asserts)
@@ -138,8 +139,7 @@ class Resolver {
     }
   }
 
-  // Each symbol is resolved once: replacements that name others twice would else take exponential
-  // time.
+  // Caches values: without that, replacements that name several others would take exponential time.
   [[nodiscard]] Result<SymbolValue> value(const std::string& name, int depth = 0) {
     if (const auto it = resolved_.find(name); it != resolved_.end()) return it->second;
     JOINTER_TRY(SymbolValue result, resolve(name, depth));
@@ -160,9 +160,9 @@ class Resolver {
     if (variable != variables_.end() && variable->second->hint)
       return make(*variable->second->hint, SymbolSource::hint);
     if (const auto it = replacements_.find(name); it != replacements_.end()) {
-      if (depth > kMostReplacements)
-        return input_error("symbol {} is replaced in a circle, or through more than {} others",
-                           name, kMostReplacements);
+      if (depth > kMaxReplacements)
+        return input_error("the replacements of symbol {} form a cycle, or a chain of more than {}",
+                           name, kMaxReplacements);
       const auto because = [&](const Error& error) {
         return input_error("replacement of symbol {}: {}", name, error.message);
       };
@@ -220,7 +220,7 @@ Result<SymbolValues> SymbolValues::resolve(Tables tables, const Assumptions& ass
   }
   for (const auto& [name, value] : assumptions.named)
     if (!result.index_.contains(name))
-      return fail(Error::Kind::usage, "there is no symbol {} in this graph to assume", name);
+      return fail(Error::Kind::usage, "the graph has no symbol {} to assume", name);
 
   for (const Expression& assertion : asserts) {
     const auto holds = assertion.evaluate([&](std::string_view s) { return result.find(s); });

@@ -1,7 +1,7 @@
 #pragma once
 
-// Tensors and what they are views of. Memory is always counted by storage: a storage is what is
-// allocated, tensors are views into it.
+// Tensors and the storages that they are views of. Memory is always counted by storage: storages
+// are allocated, tensors are views into them.
 
 #include <cstdint>
 
@@ -10,7 +10,7 @@
 
 namespace jointer {
 
-// A size, stride or offset: its number now, and the symbolic expression it comes from, if any.
+// A size, stride or offset: its current number, and its symbolic expression, if any.
 struct Dim {
   std::int64_t value = 0;
   ExpressionId expression;
@@ -39,13 +39,13 @@ struct Tensor {
     has_storage = 1 << 8,
   };
 
-  std::uint32_t dims = 0;  // in Graph::dims: `rank` sizes, then `rank` strides, then the offset
+  std::uint32_t dims = 0;  // index into Graph's dims: `rank` sizes, `rank` strides, offset
   std::uint16_t flags = 0;
   std::uint8_t rank = 0;
   DType dtype = DType::float32;
   DeviceId device;
   StorageId storage;
-  StringId extra;  // JSON members that this version does not know, kept for a round trip
+  StringId extra;  // JSON members that this version does not know; written back
 
   [[nodiscard]] bool has(Flag flag) const { return (flags & flag) != 0; }
   void set(Flag flag, bool on = true) {
@@ -55,7 +55,7 @@ struct Tensor {
 
 struct Storage {
   Dim bytes;
-  DeviceId device;  // of the first tensor that was seen in it; none if there was none
+  DeviceId device;  // of the first tensor in it; none if there is none
   PartId part;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The version of torch that made a graph. What upstream changed is done as the graph's own torch
-// does it; a graph that names no version is of the newest.
+// The version of torch that made a graph. If versions of torch differ, the graph's own decides. A
+// graph without a version counts as one of the newest.
 
 #include "core/base/torch_version.h"
 #include "core/graph/part.h"
@@ -11,10 +11,10 @@ namespace jointer {
 class Graph;
 
 TorchVersion torch_version_of(const Part& part);
-// Of the graph's first part.
+// The version of the graph's first part.
 TorchVersion torch_version_of(const Graph& graph);
 
-// Whether a graph was captured with this torch or a later one.
+// True if the part was captured with this version of torch or a later one.
 bool is_of_torch(const Part& part, int major, int minor);
 
 }  // namespace jointer

@@ -7,7 +7,8 @@
 
 namespace jointer {
 
-// Who reads each node, in program order. Valid while the graph's arguments and order do not change.
+// The readers of each node, in program order. Valid as long as the graph's arguments and order stay
+// the same.
 class Users {
  public:
   explicit Users(const Graph& graph);

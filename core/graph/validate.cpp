@@ -8,12 +8,12 @@
 #include "core/base/checked.h"
 #include "core/base/counted.h"
 #include "core/graph/derive.h"
-#include "core/graph/leftovers.h"
+#include "core/graph/unused_entries.h"
 
 namespace jointer {
 namespace {
 
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 62;
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 62;
 
 std::string where(const Graph& graph, NodeId id) {
   const Node& n = graph.node(id);
@@ -47,13 +47,14 @@ class Validator {
     std::size_t live = 0;
     for (std::size_t i = 0; i < graph_.node_count(); ++i) live += graph_.is_live(NodeId(i)) ? 1 : 0;
     if (graph_.order().size() != live)
-      return input_error("the order names {} nodes of {}", graph_.order().size(), live);
+      return input_error("the program order has {} of {} live nodes", graph_.order().size(), live);
     std::vector<bool> seen(graph_.node_count(), false);
     for (const NodeId id : graph_.order()) {
       if (id.index() >= seen.size() || seen[id.index()])
         return input_error("the order names node {} twice", id.index());
       if (!graph_.is_live(id) || graph_.order()[graph_.position(id)] != id)
-        return input_error("node {} is not where its position says", graph_.name(id));
+        return input_error("node {}: its position does not match the program order",
+                           graph_.name(id));
       seen[id.index()] = true;
     }
     return {};
@@ -61,13 +62,13 @@ class Validator {
 
   Result<void> check_storages() {
     std::int64_t sum = 0;
-    const std::vector<bool> is_leftover = find_leftovers(graph_).storages;
+    const std::vector<bool> is_unused = find_unused_entries(graph_).storages;
     for (std::size_t i = 0; i < graph_.storage_count(); ++i) {
-      if (is_leftover[i]) continue;
+      if (is_unused[i]) continue;
       const std::int64_t bytes = graph_.storage(StorageId(i)).bytes.value;
       if (bytes < 0) return input_error("storage {} has a negative size of {} bytes", i, bytes);
       const auto next = checked_add(sum, bytes);
-      if (!next || *next > kMostBytes)
+      if (!next || *next > kMaxBytes)
         return input_error("storage {} of {} bytes: storages add up to more than 4 EiB", i, bytes);
       sum = *next;
     }
@@ -82,7 +83,7 @@ class Validator {
     return {};
   }
 
-  // Looks at the producers first: naming the argument costs time, and is rarely needed.
+  // Checks the producers first: naming the argument is slow and rarely needed.
   Result<void> check_inputs(NodeId id, const Node& n) {
     const auto inputs = graph_.inputs(n);
     if (std::all_of(inputs.begin(), inputs.end(), [&](NodeId input) {
@@ -99,15 +100,15 @@ class Validator {
     if (argument.kind == Argument::Kind::node) {
       const NodeId input = argument.node();
       if (graph_.node(input).part != n.part)
-        return input_error("{}: {} reads {} of the other half", where(graph_, id), path,
+        return input_error("{}: {} reads {}, which is in the other half", where(graph_, id), path,
                            graph_.name(input));
       if (!graph_.is_live(input))
         return input_error("{}: {} reads {}, which was removed", where(graph_, id), path,
                            graph_.name(input));
       if (graph_.position(input) >= graph_.position(id))
-        return input_error("{}: {} reads {}, which comes {}; the graph is cyclic or out of order",
+        return input_error("{}: {} reads {}, {}; the graph is cyclic or out of order",
                            where(graph_, id), path, graph_.name(input),
-                           input == id ? "at the same place" : "later");
+                           input == id ? "the node itself" : "which comes later");
       return {};
     }
     const auto children = graph_.children(argument);
@@ -141,7 +142,7 @@ class Validator {
         return input_error("{}: storage {} is not in the table of {}", where(graph_, id),
                            t.storage.index(), graph_.storage_count());
       tensor_bytes_ = saturating_add(tensor_bytes_, graph_.bytes(t));
-      if (tensor_bytes_ > kMostBytes)
+      if (tensor_bytes_ > kMaxBytes)
         return input_error(
             "{}: with its {} the graph's tensors add up to more than 4 EiB; is its shape right?",
             where(graph_, id), shape_text(t));
@@ -166,7 +167,7 @@ class Validator {
     }
     for (std::size_t part = 0; part < last.size(); ++part) {
       if (outputs[part] != 1)
-        return input_error("the graph has {} output nodes, it must have one; is the file cut off?",
+        return input_error("the graph has {} output nodes instead of one; is the file cut off?",
                            outputs[part]);
       if (graph_.node(last[part]).kind != NodeKind::output)
         return input_error("{} comes after the output", where(graph_, last[part]));
@@ -175,7 +176,7 @@ class Validator {
     return {};
   }
 
-  // Descriptors say what an output is by its place: one too few, and all behind it are wrong.
+  // Descriptors correspond to outputs by position: if one is missing, all later ones are wrong.
   Result<void> check_descriptors(NodeId output) {
     const std::string_view text = graph_.text(graph_.node(output).desc);
     const auto descriptors =
@@ -191,7 +192,7 @@ class Validator {
   std::int64_t tensor_bytes_ = 0;  // of the tensors looked at so far
 };
 
-// Bytes from the start of the storage to the end of the tensor's last element; none for strides
+// Bytes from the start of the storage to the end of the tensor's last element. Nothing for strides
 // that are negative or overflow.
 std::optional<std::int64_t> extent(const Graph& graph, const Tensor& t) {
   const auto shape = graph.shape(t), stride = graph.stride(t);
@@ -233,7 +234,7 @@ std::vector<std::string> find_warnings(const Graph& graph) {
       ++opaque_calls;
     }
     if (graph.is_collective_start(n) && !n.group) count(groupless, first_groupless, id);
-    // A wait on a placeholder is sound: the forward started that collective.
+    // A wait on a placeholder is sound: the forward started the collective.
     if (graph.is_wait(n) && !graph.collective_of_wait(n) && n.input_count > 0 &&
         graph.node(graph.inputs(n).front()).kind != NodeKind::placeholder)
       count(idle_waits, first_idle, id);
@@ -257,8 +258,8 @@ std::vector<std::string> find_warnings(const Graph& graph) {
                                    graph.name(first_idle)));
   if (const auto first = std::ranges::find(is_opaque, true); first != is_opaque.end())
     warnings.push_back(fmt::format(
-        "{} of {} without a schema, first {}: aliases and writes are taken from the file alone, "
-        "and time from the bytes read and written",
+        "{} of {} without a schema, first {}: only the file tells what they alias and write, "
+        "and their time follows from the bytes read and written",
         counted(opaque_calls, "call"),
         counted(static_cast<std::size_t>(std::ranges::count(is_opaque, true)), "operator"),
         graph.op(OperatorId(static_cast<std::size_t>(first - is_opaque.begin()))).name));

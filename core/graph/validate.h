@@ -4,22 +4,22 @@
 
 namespace jointer {
 
-// What every graph fulfils after every read, edit and pass:
-//  - names are not empty and unique within a part;
-//  - a node reads only live nodes of its own part that come before it (so there is no cycle);
-//  - a part has one output node, its last;
-//  - no size is absurd: none is negative, and the bytes of all storages, and of all tensors, add up
-//    to less than 2^62, so that no sum over the graph overflows;
+// Checks the invariants of a graph, which hold after every read, edit and pass:
+//  - names are unique within a part and not empty;
+//  - a node reads only live nodes of the same part that come before it, so there is no cycle;
+//  - a part has exactly one output node, its last;
+//  - no size is negative, and the bytes of all storages, and of all tensors, add up to less than
+//    2^62, so that no sum over the graph overflows;
 //  - a tensor's storage exists.
-// An operator that nothing is known of is no violation: find_warnings counts its calls.
-// Error: the first violation: which node, which argument, what is wrong, what to do.
+// Unknown operators are allowed; find_warnings counts their calls. Error: the first violation: the
+// node, the argument, what is wrong, and what to do.
 Result<void> validate(const Graph& graph);
 
-// The part of it that depends on the numbers that symbols stand for: sizes.
+// Checks only what depends on the numbers of symbols: sizes.
 Result<void> validate_sizes(const Graph& graph);
 
-// Things that are suspicious but can be worked with, one line each: tensors reaching beyond their
-// storage, collectives without a process group, waits that wait for nothing, opaque calls.
+// Suspicious but valid properties, one line each: tensors that reach beyond their storage,
+// collectives without a process group, waits for no collective, opaque calls.
 std::vector<std::string> find_warnings(const Graph& graph);
 
 }  // namespace jointer

@@ -6,8 +6,8 @@
 
 namespace jointer {
 
-// What a node is called with. Small and trivially copyable: nested lists, dictionaries, slices and
-// complex numbers lie in Graph's argument pool, texts in its string table.
+// An argument of a node's call. Small and trivially copyable: nested lists, dictionaries, slices
+// and complex numbers are in Graph's argument pool, texts in its string table.
 struct Argument {
   enum class Kind : std::uint8_t {
     none,
@@ -32,11 +32,11 @@ struct Argument {
   };
 
   Kind kind = Kind::none;
-  std::uint32_t count = 0;  // children, of kinds that have them; `detail` of an opaque
+  std::uint32_t count = 0;  // number of children, or `detail` of an opaque
   union {
     std::int64_t integer = 0;
     double real;
-    std::uint32_t index;  // node, text, expression, or the first child in the pool
+    std::uint32_t index;  // of a node, text, expression, or first child in the pool
   };
 
   static Argument of_none() { return {}; }
@@ -84,7 +84,7 @@ struct Argument {
 };
 static_assert(sizeof(Argument) == 16);
 
-// What a node returns, as a description.
+// A description of the value that a node returns.
 struct Value {
   enum class Kind : std::uint8_t {
     none,
@@ -99,8 +99,8 @@ struct Value {
   };
 
   Kind kind = Kind::none;
-  std::uint32_t index = 0;  // tensor, text, expression, or the first child in Graph's value pool
-  std::uint32_t count = 0;  // children; `detail` of an opaque
+  std::uint32_t index = 0;  // of a tensor, text, expression, or first child in Graph's pool
+  std::uint32_t count = 0;  // number of children, or `detail` of an opaque
 
   static Value of_tensor(TensorId t) { return {Kind::tensor, t.value(), 0}; }
   static Value of_text(Kind kind, StringId text) { return {kind, text.value(), 0}; }

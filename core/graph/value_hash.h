@@ -1,6 +1,6 @@
 #pragma once
 
-// Hashes by which parts of a graph are told to be alike, for this run of the program alone.
+// Hashes that identify equal parts of a graph. Valid within this run of the program only.
 
 #include <cstdint>
 
@@ -8,7 +8,7 @@
 
 namespace jointer {
 
-// Spreads the bits of x (the finalizer of SplitMix64), so that sums of hashes do not collide.
+// Mixes the bits of x (the finalizer of SplitMix64), so that sums of hashes do not collide.
 constexpr std::uint64_t mixed(std::uint64_t x) {
   x += 0x9E3779B97F4A7C15ULL;
   x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9ULL;
@@ -16,12 +16,12 @@ constexpr std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31U);
 }
 
-// Of two in this order.
+// Combines two hashes; the order matters.
 constexpr std::uint64_t joined(std::uint64_t a, std::uint64_t b) {
   return mixed(a ^ mixed(b));
 }
 
-// With the dtypes and sizes of all that a node returns, but not who it is.
+// Adds the dtypes and sizes of all tensors that a node returns, but not the node's identity.
 inline std::uint64_t joined_with_value(std::uint64_t hash, const Graph& graph, const Node& node) {
   for (const Tensor& t : graph.tensors(node)) {
     hash = joined(hash, static_cast<std::uint64_t>(t.dtype));

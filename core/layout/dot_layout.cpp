@@ -22,7 +22,7 @@ namespace {
 
 constexpr double kPixelsPerInch = 72;
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
-constexpr std::size_t kMostPoints = 100'000;
+constexpr std::size_t kMaxPoints = 100'000;
 // In pixels: the rounding error of five digits at a few thousand pixels.
 constexpr double kSlack = 2;
 
@@ -113,7 +113,7 @@ class PlainReader {
     const std::uint32_t from = words.index(graph_.nodes), to = words.index(graph_.nodes);
     const auto edge = edges_.find(LayoutEdge{from, to});
     const double count = words.number() / kPixelsPerInch;
-    if (edge == edges_.end() || !(count >= 4) || count > kMostPoints) return false;
+    if (edge == edges_.end() || !(count >= 4) || count > kMaxPoints) return false;
     Layout::Route& route = layout_.routes[edge->second];
     const auto points = static_cast<std::size_t>(count);
     if (!route.points.empty() || points % 3 != 1) return false;
@@ -224,13 +224,13 @@ Result<std::vector<Layout>> dot_layouts(std::span<const LayoutGraph> graphs,
                                         const LayoutStyle& style, const DotOptions& options) {
   if (graphs.empty()) return std::vector<Layout>{};
   std::vector<std::string> lines;
-  std::size_t most_lines = 1;  // one more than the output can have: garbage beyond that is not kept
-  for (const LayoutGraph& graph : graphs) most_lines += 2 + graph.nodes + graph.edges.size();
+  std::size_t max_lines = 1;  // one more than the output can have: garbage beyond that is not kept
+  for (const LayoutGraph& graph : graphs) max_lines += 2 + graph.nodes + graph.edges.size();
   ChildOptions child_options{.command = {options.program, "-Tplain"},
                              .has_input = true,
                              .on_line =
                                  [&](std::string_view line) {
-                                   if (lines.size() < most_lines) lines.emplace_back(line);
+                                   if (lines.size() < max_lines) lines.emplace_back(line);
                                  },
                              .longest_line = kLongestLine,
                              .deadline = options.deadline};

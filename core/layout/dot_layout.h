@@ -19,7 +19,7 @@ struct DotOptions {
 };
 
 // `dot` either finishes in a moment or takes minutes; from about 500 nodes on it takes minutes.
-inline constexpr std::uint32_t kMostDotNodes = 150;
+inline constexpr std::uint32_t kMaxDotNodes = 150;
 
 // Returns one layout per graph, all from one process. Error (run): the program does not exist,
 // fails, is killed at its deadline, or prints anything but layouts of these graphs.

@@ -73,7 +73,7 @@ class Layering {
     }
     for (std::uint32_t n = 0; n < graph_.nodes; ++n)
       for (const std::uint32_t to : readers[n]) ranks_[to] = std::max(ranks_[to], ranks_[n] + 1);
-    if (style_.most_in_rank > 0 && most_in_rank() > style_.most_in_rank) return deal_ranks(readers);
+    if (style_.max_in_rank > 0 && max_in_rank() > style_.max_in_rank) return deal_ranks(readers);
     for (std::uint32_t n = graph_.nodes; n-- > 0;) {
       if (readers[n].size() <= inputs[n]) continue;
       std::uint32_t lowest = kNone;
@@ -82,7 +82,7 @@ class Layering {
     }
   }
 
-  [[nodiscard]] std::uint32_t most_in_rank() const {
+  [[nodiscard]] std::uint32_t max_in_rank() const {
     std::vector<std::uint32_t> counts(graph_.nodes, 0);
     std::uint32_t most = 0;
     for (const std::uint32_t rank : ranks_) most = std::max(most, ++counts[rank]);
@@ -96,7 +96,7 @@ class Layering {
     for (std::uint32_t n = 0; n < graph_.nodes; ++n) {
       std::uint32_t& rank = ranks_[n];  // so far the first rank below its inputs
       rank = std::max(rank, lowest - std::min(lowest, kWindow));
-      while (counts[rank] >= style_.most_in_rank) ++rank;
+      while (counts[rank] >= style_.max_in_rank) ++rank;
       ++counts[rank];
       lowest = std::max(lowest, rank);
       for (const std::uint32_t to : readers[n]) ranks_[to] = std::max(ranks_[to], rank + 1);

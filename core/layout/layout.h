@@ -31,7 +31,7 @@ struct LayoutStyle {
   double node_gap = 14;  // between boxes of one rank
   double rank_gap = 16;  // between ranks, which contains no box
   // A wider graph is folded into more ranks, so that it becomes tall instead of wide. 0: no limit.
-  std::uint32_t most_in_rank = 3;
+  std::uint32_t max_in_rank = 3;
 };
 
 // Boxes lie in ranks, one below the other. Every edge leaves a box at its bottom and enters a box

@@ -65,7 +65,7 @@ std::int64_t ActivationBudget::bytes(const std::vector<NodeId>& values) const {
 }
 
 double ActivationBudget::ratio(const std::vector<NodeId>& values) const {
-  return (static_cast<double>(bytes(values)) / kGb - least_gb_) / span_gb_;
+  return (static_cast<double>(bytes(values)) / kGb - min_gb_) / span_gb_;
 }
 
 Result<void> ActivationBudget::solve_cuts(const Watcher& watcher) {
@@ -135,8 +135,8 @@ Result<BudgetedCut> ActivationBudget::choose(double budget, const Watcher& watch
   const auto answer = [](const CutSolution& cut) { return BudgetedCut{cut.saved, cut, {}, {}}; };
   if (!whole_) {
     JOINTER_TRY(whole_, problem_.solve({}, {}, watcher.part(0, 0.25)));
-    least_gb_ = static_cast<double>(bytes(parts_.forward_inputs)) / kGb;
-    span_gb_ = static_cast<double>(bytes(whole_->saved)) / kGb - least_gb_;
+    min_gb_ = static_cast<double>(bytes(parts_.forward_inputs)) / kGb;
+    span_gb_ = static_cast<double>(bytes(whole_->saved)) / kGb - min_gb_;
   }
   if (budget == 1 || span_gb_ <= 0) return answer(*whole_);
   if (!aggressive_) JOINTER_CHECK(solve_cuts(watcher.part(0.25, 0.7)));

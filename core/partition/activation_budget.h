@@ -56,7 +56,7 @@ class ActivationBudget {
   const MinCut& problem_;
   const PartitionOptions& options_;
   std::optional<CutSolution> whole_, more_aggressive_, aggressive_;
-  double least_gb_ = 0, span_gb_ = 0;  // 1e9 bytes: of the inputs; from there to `whole_`
+  double min_gb_ = 0, span_gb_ = 0;  // 1e9 bytes: of the inputs; from there to `whole_`
   Items items_;
   std::optional<KnapsackTable> table_;  // of the solver dp
 };

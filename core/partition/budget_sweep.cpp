@@ -126,10 +126,10 @@ Result<void> BudgetSweep::run() {
     const Figures& a = figures(low);
     const Figures& b = figures(high);
     // A gap without extent in one of the figures is still divided, but last.
-    constexpr double kLeast = 1e-9;
+    constexpr double kMin = 1e-9;
     return std::max(part(a.peak_bytes, b.peak_bytes, std::max(a.peak_bytes, b.peak_bytes)) *
                         part(a.step_ns, b.step_ns, std::max(a.step_ns, b.step_ns)),
-                    kLeast);
+                    kMin);
   };
   std::vector<Gap> gaps;
   if (!cancelled_) {
@@ -138,7 +138,7 @@ Result<void> BudgetSweep::run() {
     if (!cancelled_) whole.low_point = attempt(0);
     gaps.push_back(whole);
   }
-  while (!cancelled_ && tried < request_.most_budgets && !gaps.empty()) {
+  while (!cancelled_ && tried < request_.max_budgets && !gaps.empty()) {
     const auto next = std::max_element(gaps.begin(), gaps.end(), [&](const Gap& a, const Gap& b) {
       return urgency(a) < urgency(b);
     });

@@ -15,14 +15,14 @@ constexpr std::array<std::string_view, 8> kBuiltins{"abs", "all", "any",   "max"
                                                     "min", "pow", "round", "slice"};
 
 struct Parts {
-  std::string base;
+  std::string_view base;
   std::optional<long long> number;
 };
 
 // Splits relu_12 into relu and 12.
-Parts split(const std::string& name) {
+Parts split(std::string_view name) {
   const auto underscore = name.rfind('_');
-  if (underscore == std::string::npos || underscore + 1 == name.size()) return {name, {}};
+  if (underscore == std::string_view::npos || underscore + 1 == name.size()) return {name, {}};
   long long number = 0;
   const char* const end = name.data() + name.size();
   const auto [last, error] = std::from_chars(name.data() + underscore + 1, end, number);
@@ -32,6 +32,10 @@ Parts split(const std::string& name) {
 
 bool is_between(char c, char first, char last) {
   return c >= first && c <= last;
+}
+
+std::string numbered(std::string_view base, long long number) {
+  return fmt::format("{}_{}", base, number);
 }
 
 // Converts to snake_case, with one underscore for each run of characters that a name cannot
@@ -67,18 +71,23 @@ std::string fx_attribute_name(std::string_view target) {
 
 std::string FxNames::create(std::string_view candidate) {
   std::string name(candidate);
-  const auto [base, given] = split(name);
+  const auto [base, given] = split(candidate);
   long long number = given.value_or(0);
-  if (!given || used_.contains(name)) {
-    const auto last = last_number_.find(goes_on_ ? base : name);
-    number = last == last_number_.end() ? 0 : last->second;
-    if (std::ranges::find(kBuiltins, name) != kBuiltins.end())
-      name = base + "_" + std::to_string(++number);
+  if (!given || used_.find(candidate)) {
+    number = last_number(goes_on_ ? base : candidate);
+    if (std::ranges::find(kBuiltins, candidate) != kBuiltins.end()) name = numbered(base, ++number);
   }
-  while (used_.contains(name)) name = base + "_" + std::to_string(++number);
-  used_.insert(name);
-  last_number_[base] = number;
+  while (used_.find(name)) name = numbered(base, ++number);
+  used_.intern(name);
+  const StringId id = bases_.intern(base);
+  last_numbers_.resize(bases_.size());
+  last_numbers_[id.index()] = number;
   return name;
+}
+
+long long FxNames::last_number(std::string_view base) const {
+  const StringId id = bases_.find(base);
+  return id && id.index() < last_numbers_.size() ? last_numbers_[id.index()] : 0;
 }
 
 FxNames names_of(const Graph& graph, PartId part) {

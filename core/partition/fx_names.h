@@ -2,11 +2,11 @@
 
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
+#include <vector>
 
 #include "core/base/torch_version.h"
 #include "core/graph/graph.h"
+#include "core/graph/string_table.h"
 
 namespace jointer {
 
@@ -24,9 +24,12 @@ class FxNames {
   std::string create(std::string_view candidate);
 
  private:
+  [[nodiscard]] long long last_number(std::string_view base) const;
+
   bool goes_on_;
-  std::unordered_set<std::string> used_;
-  std::unordered_map<std::string, long long> last_number_;  // by name without its number
+  StringTable used_;
+  StringTable bases_;                    // names without their numbers
+  std::vector<long long> last_numbers_;  // by base
 };
 
 // Holds the names of one half, so that numbers continue as torch continues them in a graph that was

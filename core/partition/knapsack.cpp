@@ -294,12 +294,12 @@ Result<double> knee(const Knapsack& items, double largest) {
   }
   const double memory_range = range(memory), runtime_range = range(runtime);
   if (memory_range == 0 || runtime_range == 0) return largest;
-  const double least_memory = *std::min_element(memory.begin(), memory.end());
-  const double least_runtime = *std::min_element(runtime.begin(), runtime.end());
+  const double min_memory = *std::min_element(memory.begin(), memory.end());
+  const double min_runtime = *std::min_element(runtime.begin(), runtime.end());
   std::array<double, kKneeBudgets> distance{};
   for (std::size_t i = 0; i < kKneeBudgets; ++i) {
-    const double x = (runtime[i] - least_runtime) / runtime_range;
-    const double y = (memory[i] - least_memory) / memory_range;
+    const double x = (runtime[i] - min_runtime) / runtime_range;
+    const double y = (memory[i] - min_memory) / memory_range;
     distance[i] = std::pow(x * x + y * y, 0.5);  // as Python writes it
   }
   const auto nearest = std::min_element(distance.begin(), distance.end()) - distance.begin();

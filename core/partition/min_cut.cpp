@@ -34,7 +34,7 @@ namespace jointer {
 namespace {
 
 constexpr double kPerEdge = 1.1;
-constexpr std::uint32_t kMostEdges = 100;
+constexpr std::uint32_t kMaxEdges = 100;
 
 FlowNetwork::Vertex entry(NodeId id) {
   return 2 + 2 * id.value();
@@ -73,7 +73,7 @@ std::int64_t MinCut::capacity(NodeId id) const {
   if (node.value.kind == Value::Kind::opaque) return 0;
   if (node.value.kind != Value::Kind::tensor) return FlowNetwork::kInfinite;
   if (parts_.is_static[id.index()]) return 0;
-  const std::uint32_t edges = std::clamp(distance_[id.index()], 1U, kMostEdges);
+  const std::uint32_t edges = std::clamp(distance_[id.index()], 1U, kMaxEdges);
   const double weighted =
       static_cast<double>(bytes_[id.index()]) * std::pow(kPerEdge, static_cast<double>(edges));
   if (weighted >= static_cast<double>(FlowNetwork::kInfinite / 4))

@@ -30,7 +30,7 @@ struct ParetoRequest {
   // another partitioner, which bring theirs.
   std::vector<ParetoPoint> given;
   // Maximum number of budgets to try while gaps between points are still wide.
-  std::size_t most_budgets = 64;
+  std::size_t max_budgets = 64;
   // Called with each point when it is found. Returning false ends the search with the points so
   // far.
   std::function<bool(const ParetoPoint&)> found;

@@ -40,7 +40,7 @@ class Effects {
       const auto in_its_place = replaced_by_.find(name);
       return in_its_place == replaced_by_.end()
                  ? std::string("removed")
-                 : fmt::format("removed; {} is in its place",
+                 : fmt::format("removed; replaced by {}",
                                edit_name(after_.graph, in_its_place->second));
     }
     if (!was) return "added";
@@ -48,7 +48,7 @@ class Effects {
   }
 
  private:
-  // Which of two neighbours has moved is anyone's choice: then the pass's word counts.
+  // If two neighbours swapped places, either may have moved: the pass's decision tells which.
   [[nodiscard]] std::string of(NodeId was, NodeId is, bool is_said_to_move) const {
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
@@ -87,7 +87,7 @@ class Effects {
 
   const JudgedGraph &before_, &after_;
   Nodes moved_, changed_, retagged_;
-  std::unordered_map<std::string, NodeId> replaced_by_;  // of what was removed, by its name
+  std::unordered_map<std::string, NodeId> replaced_by_;  // by the name of a removed node
 };
 
 }  // namespace

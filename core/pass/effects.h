@@ -1,6 +1,6 @@
 #pragma once
 
-// What became of the nodes that a pass decided about: what it says of a node, beside what happened.
+// Describes the effect of a pass on the nodes that it decided about, as a check on its decisions.
 
 #include <vector>
 
@@ -15,9 +15,9 @@ struct JudgedGraph {
   const Simulation& simulation;
 };
 
-// Fills in `effect` of each decision that names a node: "412 places earlier; exposed 3.40 ms ->
-// 1.21 ms", "removed", "policy MUST_SAVE"; empty where nothing happened to it. `difference`: of
-// both graphs.
+// Sets `effect` of each decision that names a node: "412 places earlier; exposed 3.40 ms -> 1.21
+// ms", "removed", "policy MUST_SAVE"; empty if the node is unchanged. `difference` is that of both
+// graphs.
 void note_effects(const JudgedGraph& before, const JudgedGraph& after,
                   const GraphDifference& difference, std::vector<Decision>& decisions);
 

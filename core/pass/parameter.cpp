@@ -15,7 +15,7 @@ std::string listed(const std::vector<std::string>& choices) {
   return fmt::format("{}", fmt::join(choices, ", "));
 }
 
-// "one of dp, greedy", "a whole number of at least 1": what a value must be.
+// The allowed values: "one of dp, greedy", "a whole number of at least 1".
 std::string expected(const Parameter& p) {
   std::string text;
   switch (p.type) {
@@ -66,7 +66,7 @@ std::optional<double> number_of(const PassValue& value) {
   return std::nullopt;
 }
 
-// The value as the type holds it; nothing if it does not.
+// The value converted to the type, or nullopt.
 std::optional<PassValue> converted(Parameter::Type type, const PassValue& value) {
   switch (type) {
     case Parameter::Type::boolean:
@@ -82,7 +82,7 @@ std::optional<PassValue> converted(Parameter::Type type, const PassValue& value)
         if (const auto bytes = parse_byte_count(*text)) return PassValue(*bytes);
       return std::nullopt;
     case Parameter::Type::text:
-      // What a person wrote without quotes may look like a number.
+      // A text that the user wrote without quotes may look like a number.
       if (value.as<std::string>()) return value;
       if (number_of(value)) return PassValue(to_text(value));
       return std::nullopt;
@@ -178,7 +178,7 @@ Result<Arguments> Arguments::check(std::span<const Parameter> declared,
                                    const std::vector<std::pair<std::string, PassValue>>& given) {
   Arguments arguments;
   for (const Parameter& parameter : declared)
-    arguments.values_.emplace_back(parameter.name, parameter.otherwise);
+    arguments.values_.emplace_back(parameter.name, parameter.default_value);
   for (const auto& each : given) {
     const auto& [name, value] = each;
     const auto found = std::find_if(declared.begin(), declared.end(),

@@ -5,10 +5,10 @@
 namespace jointer {
 
 std::string default_text(const Parameter& parameter) {
-  const auto* number = parameter.otherwise.as<std::int64_t>();
+  const auto* number = parameter.default_value.as<std::int64_t>();
   return parameter.type == Parameter::Type::bytes && number != nullptr
              ? format_tick_bytes(*number)
-             : to_text(parameter.otherwise);
+             : to_text(parameter.default_value);
 }
 
 }  // namespace jointer

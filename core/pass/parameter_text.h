@@ -1,6 +1,6 @@
 #pragma once
 
-// What a parameter is by itself, as people read it.
+// Formats the default of a parameter for display.
 
 #include <string>
 

@@ -39,7 +39,7 @@ Result<Graph> PassContext::run_python(
     const Graph& graph, std::string function,
     std::vector<std::pair<std::string, PassValue>> arguments) const {
   if (!options_.python)
-    return fail(Error::Kind::run, "it runs {} in Python, and no Python with torch is at hand",
+    return fail(Error::Kind::run, "it runs {} in Python, but no Python with torch is available",
                 function);
   return options_.python(graph, {.function = std::move(function),
                                  .arguments = std::move(arguments),

@@ -1,7 +1,7 @@
 #pragma once
 
-// A pass: what it is called, what it can be told, and what it does to a graph. Built-in passes,
-// plugins and Python passes are all this.
+// The interface of a pass: its description, its parameters, and a function that changes a graph.
+// Built-in passes, plugins and Python passes all have it.
 
 #include <array>
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 namespace jointer {
 
-// Where upstream runs it.
+// Where upstream runs a pass.
 enum class PassStage : std::uint8_t {
   joint,       // tags on a joint graph, before it is partitioned
   partition,   // a joint graph becomes a pair
@@ -32,10 +32,10 @@ enum class PassStage : std::uint8_t {
   reordering,  // the same nodes in another order
   check,       // changes nothing
   compile,     // how the runner runs it
-  search,      // looks for the other passes that serve best
+  search,      // searches for the best pipeline of other passes
 };
 std::string_view to_string(PassStage stage);
-// All of them, in the order that lists of passes have.
+// All stages, in the order in which lists of passes show them.
 inline constexpr std::array kPassStages{
     PassStage::joint, PassStage::partition, PassStage::clean_up,
     PassStage::fsdp,  PassStage::bucketing, PassStage::reordering,
@@ -44,48 +44,48 @@ inline constexpr std::array kPassStages{
 struct PassInfo {
   std::string name;     // upstream's
   std::string summary;  // one sentence
-  std::string source;   // whose semantics: "torch/_inductor/comms.py", "ours", a plugin's path
+  std::string source;   // of the semantics: "torch/_inductor/comms.py", "ours", a plugin's path
   PassStage stage = PassStage::reordering;
   std::vector<Parameter> parameters;
   bool keeps_numerics = true;  // outputs stay bitwise equal
   bool is_idempotent = false;  // a second run changes nothing
-  bool saves_memory = false;   // it is run for a lower peak: a higher one is a warning
+  bool saves_memory = false;   // meant to lower the peak: a higher peak is a warning
 };
 
-// A Python function that is run on a graph in a process of its own.
+// A call of a Python function on a graph, in its own process.
 struct PythonCall {
   std::string function;  // "module:function"
   std::vector<std::pair<std::string, PassValue>> arguments;
   std::function<bool()> is_cancelled;  // may be empty
 };
-// Gives the graph that the function made of it. Error (run): there is no Python here, or what
-// became of the function; (cancelled).
+// Returns the graph that the function makes. Error (run): there is no Python, or the function
+// failed; (cancelled).
 using PythonRunner = std::function<Result<Graph>(const Graph& graph, const PythonCall& call)>;
 
-// What a pass ran that runs others.
+// The pipeline steps that a pass ran, if it runs other passes.
 struct RanSteps {
   Pipeline steps;
-  std::optional<std::int64_t> peak_limit;  // bytes: what they were told to keep within
+  std::optional<std::int64_t> peak_limit;  // bytes; the limit under which they ran
 };
 
-// What a pass has at hand while it runs.
+// The context of a running pass: its options and its report.
 class PassContext {
  public:
   struct Options {
-    AnalysisOptions analysis;                 // whose estimator and rules decide
-    std::optional<std::int64_t> peak_limit;   // bytes: what a pass must not exceed
+    AnalysisOptions analysis;                 // the estimator and memory rules to decide by
+    std::optional<std::int64_t> peak_limit;   // bytes; the maximum peak that a pass may leave
     std::function<void(double done)> report;  // 0 .. 1
     std::function<bool()> is_cancelled;
-    PythonRunner python;  // of passes that only Python has; empty: there is no Python here
+    PythonRunner python;  // for passes that exist only in Python; empty: there is no Python
   };
-  // Must outlive it.
+  // `options` must outlive the context.
   explicit PassContext(const Options& options) : options_(options) {}
 
   [[nodiscard]] const AnalysisOptions& analysis() const { return options_.analysis; }
   [[nodiscard]] std::optional<std::int64_t> peak_limit() const { return options_.peak_limit; }
-  // How far it is, 0 .. 1. Error (cancelled): a person wants it to end; to be handed on.
+  // Reports the progress, 0 .. 1. Error (cancelled): the user cancelled; the pass must return it.
   Result<void> report(double done) const;
-  // Runs a Python function. Error: as PythonRunner.
+  // Runs a Python function. Error: as PythonRunner; (run) there is no Python.
   [[nodiscard]] Result<Graph> run_python(
       const Graph& graph, std::string function,
       std::vector<std::pair<std::string, PassValue>> arguments = {}) const;
@@ -93,13 +93,13 @@ class PassContext {
   void decide(std::string action, std::string reason);
 
   void add_decision(Decision decision) { decisions_.push_back(std::move(decision)); }
-  // What a pass that this one ran has decided and reported.
+  // Adds the decisions and tables of a pass that this one ran.
   void add(const PassContext& part);
   void add_table(PassTable table) { tables_.push_back(std::move(table)); }
-  // Of a pass that runs others: which, with what they were told.
+  // For a pass that runs others: the steps that it ran, with their arguments.
   void set_ran(RanSteps ran) { ran_ = std::move(ran); }
-  // Of a pass whose work reads better in several edits than in one: what it did, in order. Together
-  // they give the graph that it leaves.
+  // For a pass whose work is clearer as several edits than as one: its edits, in order. Together
+  // they must lead to the graph that it leaves.
   void add_edit(Edit edit) { edits_.push_back(std::move(edit)); }
 
   [[nodiscard]] const std::vector<Decision>& decisions() const { return decisions_; }
@@ -117,9 +117,9 @@ class PassContext {
 
 struct Pass {
   PassInfo info;
-  // Changes the graph, which is sound before and must be sound afterwards. The same graph and
-  // arguments give the same result on every rank and in every run. After an error, whoever runs it
-  // goes on with the graph as it was: what is left in this one does not matter.
+  // Changes the graph, which is valid before the call and must be valid afterwards. The same graph
+  // and arguments must give the same result on every rank and in every run. After an error, the
+  // caller discards this graph and continues with the original.
   std::function<Result<void>(Graph& graph, const Arguments& arguments, PassContext& context)> run;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// A table that a pass reports beside its decisions: the same figures of each thing that it looked
-// at, for people to sort and for programs to read.
+// A table that a pass reports along with its decisions: the same figures for each thing that it
+// examined, to be sorted by the user or read by programs.
 
 #include <cstdint>
 #include <string>
@@ -24,23 +24,23 @@ struct PassTable {
     Unit unit = Unit::text;
     friend bool operator==(const Column&, const Column&) = default;
   };
-  // Whole numbers for counts, bytes and nanoseconds; none where a row has nothing to say.
+  // Whole numbers for counts, bytes and nanoseconds; monostate for an empty cell.
   using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;
   struct Row {
-    std::string node;  // as edits name it; empty: of the whole graph
+    std::string node;  // as edits name it; empty: the row is about the whole graph
     std::vector<Cell> cells;
     friend bool operator==(const Row&, const Row&) = default;
   };
   std::string title;
-  std::vector<Column> columns;  // those of `cells`
+  std::vector<Column> columns;  // of `cells`
   std::vector<Row> rows;
   friend bool operator==(const PassTable&, const PassTable&) = default;
 };
 std::string_view to_string(PassTable::Unit unit);  // "", "", "B", "ns", ""
 
-// A cell as a person reads it: 1.21 GiB, 3.40 ms; empty where there is nothing.
+// A cell for display: 1.21 GiB, 3.40 ms; an empty text for an empty cell.
 std::string cell_text(const PassTable::Cell& cell, PassTable::Unit unit);
-// RFC 4180, plain numbers; the unit stands in the heading: "initial exposed (ns)".
+// The table in RFC 4180 with plain numbers; headings have the unit: "initial exposed (ns)".
 std::string to_csv(const PassTable& table);
 
 }  // namespace jointer

@@ -11,7 +11,7 @@
 namespace jointer {
 namespace {
 
-// The shortest text that reads back as the same number, and not as a whole one.
+// The shortest text that reads back as the same number, and not as an integer.
 std::string number_text(double value) {
   std::string text = fmt::format("{}", value);
   if (const auto plus = text.find('+'); plus != std::string::npos) text.erase(plus, 1);

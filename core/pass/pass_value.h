@@ -1,6 +1,6 @@
 #pragma once
 
-// What a parameter of a pass can hold, and how a textual pipeline writes it.
+// The value of a parameter of a pass, and its form in a textual pipeline.
 
 #include <cstdint>
 #include <string>
@@ -32,11 +32,11 @@ struct PassValue {
   friend bool operator==(const PassValue&, const PassValue&) = default;
 };
 
-// As a pipeline writes it: parse_pipeline reads the same value back. Texts that are no words, or
-// that would read as something else, are quoted as in JSON.
+// The value as a pipeline writes it: parse_pipeline reads the same value back. Texts that are not
+// words, or would read as another value, are quoted as in JSON.
 std::string to_text(const PassValue& value);
 
-// Letters, digits, `_`, `.`, `-`: what a pipeline writes without quotes.
+// True for a text of letters, digits, `_`, `.`, `-`, which a pipeline writes without quotes.
 bool is_word(std::string_view text);
 
 }  // namespace jointer

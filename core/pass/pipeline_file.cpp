@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kFormat = "jointer-pipeline";
 constexpr int kVersion = 1;
 
-// Editors of some systems put a byte order mark before a text.
+// Some editors put a byte order mark before a text.
 std::string_view without_mark(std::string_view text) {
   constexpr std::string_view kMark = "\xef\xbb\xbf";
   return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
@@ -22,13 +22,13 @@ std::string_view without_mark(std::string_view text) {
 
 // --- Text ---
 
-// A text cut into steps: at commas and at ends of lines that are in no brackets and no quotes.
+// Splits a text into steps at commas and line breaks outside brackets and quotes.
 class Cutter {
  public:
   struct Piece {
     std::string text;
-    std::vector<std::size_t> places = {};  // of each of its characters in the whole
-    std::size_t line = 0;                  // where it begins, from 1
+    std::vector<std::size_t> places = {};  // of each of its characters in the whole text
+    std::size_t line = 0;                  // where the piece begins, from 1
   };
 
   std::vector<Piece> cut(std::string_view text) {
@@ -58,7 +58,7 @@ class Cutter {
     const bool is_blank = c == ' ' || c == '\t' || c == '\r' || c == '\n';
     if (piece_.text.empty() && is_blank) return;
     if (piece_.text.empty()) piece_.line = line_;
-    // A line's end inside brackets is a blank.
+    // A line break inside brackets is a blank.
     piece_.text += c == '\n' && !in_quotes_ ? ' ' : c;
     piece_.places.push_back(place);
   }
@@ -137,7 +137,7 @@ Result<PipelineStep> read_step(const OrderedJson& json) {
   if (!json.is_object()) return fail(Error::Kind::input, "expected an object or a text");
   PipelineStep step;
   JOINTER_TRY(step.pass, text_member(json, "pass"));
-  if (!is_word(step.pass)) return fail(Error::Kind::input, "`pass` does not name one");
+  if (!is_word(step.pass)) return fail(Error::Kind::input, "`pass` is not the name of a pass");
   if (const auto enabled = json.find("enabled"); enabled != json.end()) {
     if (!enabled->is_boolean()) return fail(Error::Kind::input, "`enabled` is not true or false");
     step.is_enabled = enabled->get<bool>();
@@ -157,13 +157,14 @@ Result<PipelineStep> read_step(const OrderedJson& json) {
 Result<PipelineFile> read_json(std::string_view text, std::string_view path) {
   JOINTER_TRY(const OrderedJson json, parse_json(text, path));
   if (!json.is_object() || json.value("format", OrderedJson()) != kFormat)
-    return input_error("{}: no pipeline is in it: expected `format` to be \"{}\"", path, kFormat);
+    return input_error("{}: not a pipeline: expected `format` to be \"{}\"", path, kFormat);
   const auto version = json.find("version");
   if (version == json.end() || !version->is_number_integer() || version->get<std::int64_t>() < 1)
-    return input_error("{}: `version` is missing or no number", path);
+    return input_error("{}: `version` is missing or not a number", path);
   if (version->get<std::int64_t>() > kVersion)
-    return input_error("{}: it is of version {}, and this program reads {}; a newer one does", path,
-                       version->get<std::int64_t>(), kVersion);
+    return input_error(
+        "{}: version {} is not supported, this program reads version {}; use a newer Jointer", path,
+        version->get<std::int64_t>(), kVersion);
   PipelineFile file;
   auto name = text_member(json, "name"), summary = text_member(json, "summary");
   if (!name) return input_error("{}: {}", path, name.error().message);
@@ -172,7 +173,7 @@ Result<PipelineFile> read_json(std::string_view text, std::string_view path) {
   file.summary = *std::move(summary);
   const auto steps = json.find("steps");
   if (steps == json.end() || !steps->is_array())
-    return input_error("{}: `steps` is missing or no list", path);
+    return input_error("{}: `steps` is missing or not a list", path);
   for (const OrderedJson& each : *steps) {
     auto step = read_step(each);
     if (!step)
@@ -211,7 +212,7 @@ Result<Pipeline> parse_step_lines(std::string_view text, std::size_t* wrong_at) 
 
 bool is_pipeline_file(const std::string& path) {
   if (path.ends_with(".jointer-passes")) return true;
-  // Its beginning is enough, and captures are large.
+  // The beginning is enough; captures are large.
   constexpr std::size_t kHead = 256;
   std::ifstream file(path, std::ios::binary);
   std::string head(kHead, '\0');

@@ -1,6 +1,6 @@
 #pragma once
 
-// A pipeline as a file: text (a step a line, `#` starts a comment) or JSON
+// Reads and writes pipelines as files: text (one step per line, `#` starts a comment) or JSON
 // (resources/schema/pipeline.schema.json).
 
 #include <string>
@@ -11,27 +11,28 @@
 namespace jointer {
 
 struct PipelineFile {
-  std::string name, summary;  // empty: it does not say
+  std::string name, summary;  // empty if the file has none
   Pipeline steps;
-  std::string extra = {};  // members that this version does not know: `"key":value,...`
+  std::string extra = {};  // unknown members, kept verbatim: `"key":value,...`
   friend bool operator==(const PipelineFile&, const PipelineFile&) = default;
 };
 
-// Steps as a text file has them: divided by commas or ends of lines, `#` starts a comment. Error
-// (usage): the line, and as parse_pipeline; `wrong_at`: where in the text, in bytes.
+// Parses the steps of a text file: separated by commas or line breaks, `#` starts a comment. Error
+// (usage): as parse_pipeline, with the line. `wrong_at`: receives the place of the error in bytes.
 Result<Pipeline> parse_step_lines(std::string_view text, std::size_t* wrong_at = nullptr);
 
-// Whether the file at `path` is a pipeline: by its name (`.jointer-passes`), or JSON
-// that begins as one.
+// True if the file at `path` is a pipeline, judging by its name (`.jointer-passes`) or the
+// beginning of its JSON.
 bool is_pipeline_file(const std::string& path);
 
-// Knows by its first character which of both it is. `path` is for messages. Error (input): where,
-// and what is wrong; a newer version is refused.
+// Reads either form; the first character decides which. `path` is for messages. Error (input): what
+// is wrong and where, or the file is of a newer version.
 Result<PipelineFile> read_pipeline_file(std::string_view text, std::string_view path);
 
-// A step a line, with the name and the summary as comments above. Reads back with the same steps.
+// One step per line, with the name and the summary in comments above. Reads back with the same
+// steps.
 std::string write_pipeline_text(const PipelineFile& file);
-// Reads back equal.
+// The JSON form. Reads back equal.
 std::string write_pipeline_json(const PipelineFile& file);
 
 }  // namespace jointer

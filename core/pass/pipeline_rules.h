@@ -8,17 +8,17 @@
 
 namespace jointer {
 
-// A step that stands where it must not.
+// A step that breaks a rule for the order of passes.
 struct OrderMistake {
-  std::size_t step = 0;  // which one
+  std::size_t step = 0;  // its index in the pipeline
   std::string message;   // one sentence
 };
 
-// Upstream's rules for the order of passes: cudagraph is the last one; the two bucketings exclude
-// each other; full Inductor needs inductor_decomposition before it. Of the enabled steps. Source:
-// torchtitan's validate_pass_names. One for each rule that is broken.
+// Checks upstream's rules for the order of the enabled steps: cudagraph must be last; the two
+// bucketings exclude each other; full Inductor requires inductor_decomposition before it. Returns
+// one mistake per broken rule. Source: torchtitan's validate_pass_names.
 std::vector<OrderMistake> find_order_mistakes(const Pipeline& pipeline);
-// Error (usage): the first one's sentence.
+// Error (usage): the message of the first mistake.
 Result<void> check_order(const Pipeline& pipeline);
 
 }  // namespace jointer

@@ -22,7 +22,7 @@ constexpr std::array<std::pair<const char*, std::vector<std::string> RunSettings
      {"python_passes", &RunSettings::python_passes},
      {"options", &RunSettings::options}}};
 
-// Starts that a step took away, if it put others in their place.
+// The number of collectives that a step removed, if it added others.
 std::size_t merged_collectives(const Graph& before, const Graph& after,
                                const GraphDifference& difference) {
   const auto starts = [](const Graph& graph, std::span<const NodeId> nodes) {
@@ -33,7 +33,7 @@ std::size_t merged_collectives(const Graph& before, const Graph& after,
   return starts(after, difference.added) > 0 ? starts(before, difference.removed) : 0;
 }
 
-// A graph's figures, and what they were made of.
+// The figures of a graph and the simulation they come from.
 struct Judgement {
   StepFigures figures;
   Simulation simulation;
@@ -84,8 +84,8 @@ void note_difference(const JudgedGraph& judged_before, const JudgedGraph& judged
   }
 }
 
-// A pass that is run for a lower peak and leaves a higher one does not do what it is run for: the
-// captured values may be wrong, or the copies that it makes live longer than what they replace.
+// Warns if a pass that is meant to lower the peak raises it: the captured values may be wrong, or
+// its copies live longer than the values that they replace.
 void warn_of_peak(const StepFigures& before, const StepFigures& after,
                   std::vector<Decision>& decisions) {
   const std::int64_t was = before.figures.peak_bytes, is = after.figures.peak_bytes;
@@ -98,7 +98,7 @@ void warn_of_peak(const StepFigures& before, const StepFigures& after,
                                              format_bytes(was), format_bytes(is))});
 }
 
-// `now`: of `before`; then of what the step leaves.
+// `now` is the judgement of `before`, and is replaced by that of the result.
 Result<StepResult> run_pass(const Graph& before, Judgement& now, const PipelineStep& step,
                             const Pass& pass, const PassContext::Options& options) {
   StepResult result;
@@ -128,7 +128,7 @@ Result<StepResult> run_pass(const Graph& before, Judgement& now, const PipelineS
   return result;
 }
 
-// As run_pass(), of a pass that is there; what went wrong begins with its name.
+// Calls run_pass() for a registered pass; messages begin with its name.
 Result<StepResult> run_named(const Graph& before, Judgement& now, const PipelineStep& step,
                              const PassRegistry& registry, const PassContext::Options& options) {
   auto result = run_pass(before, now, step, *registry.find(step.pass), options);
@@ -145,7 +145,7 @@ Result<void> run_guarded(const Pass& pass, Graph& graph, const Arguments& argume
   } catch (const std::exception& thrown) {
     return fail(Error::Kind::run, "it threw: {}", thrown.what());
   } catch (...) {
-    return fail(Error::Kind::run, "it threw something that is no std::exception");
+    return fail(Error::Kind::run, "it threw something that is not a std::exception");
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs a pipeline, step by step, and says what each step did.
+// Runs a pipeline step by step and reports what each step did.
 
 #include <cstdint>
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace jointer {
 
-// What a graph costs, as a step is judged by.
+// The figures of a graph by which a step is judged.
 struct StepFigures {
   Figures figures;
   std::int64_t communication_ns = 0;  // collectives, summed
@@ -23,11 +23,11 @@ struct StepFigures {
   friend bool operator==(const StepFigures&, const StepFigures&) = default;
 };
 Result<StepFigures> step_figures(const Graph& graph, const AnalysisOptions& options);
-// The same for a caller that has the estimator, which is then not looked up in `options`.
+// The same with a given estimator instead of the one that `options` names.
 StepFigures step_figures(const Graph& graph, const Estimator& estimator,
                          const AnalysisOptions& options);
 
-// Runs a pass that may throw, as a plugin may: an exception becomes an error (run).
+// Runs a pass that may throw, such as a plugin's. Error (run): also for an exception.
 Result<void> run_guarded(const Pass& pass, Graph& graph, const Arguments& arguments,
                          PassContext& context);
 
@@ -35,60 +35,58 @@ struct StepResult {
   std::string step;  // as the pipeline writes it
   std::int64_t ns = 0;
   std::size_t moved = 0, added = 0, removed = 0, changed = 0, retagged = 0;
-  std::size_t merged = 0;  // collectives that are gone while others came in their place
+  std::size_t merged = 0;  // collectives that were removed while others were added
   std::vector<Decision> decisions;
   std::vector<PassTable> tables;
   StepFigures before, after;
-  // What it did as primitive changes, by the step's name; no changes where a new graph was made
-  // that no edit leads to (a pair out of a joint graph), and `edit_refusal` then says why.
+  // The step as one edit, named after it. It has no changes if the step made a new graph that no
+  // edit leads to (a pair from a joint graph); `edit_refusal` then says why.
   Edit edit;
-  // The same in the parts that the pass says, each as readable as it can be; else the edit alone,
-  // and none where it has no changes.
+  // The same edit in the parts that the pass reported with PassContext::add_edit. Without parts,
+  // `edit` alone, or nothing if it has no changes.
   std::vector<Edit> edits;
   std::string edit_refusal;
   RanSteps ran;
-  std::shared_ptr<const Graph> graph;  // after it
+  std::shared_ptr<const Graph> graph;  // after the step
 };
 
 struct PipelineRun {
-  std::vector<StepResult> steps;  // those that were done
-  // Why the last one failed; the graph is then as after the step before it.
+  std::vector<StepResult> steps;  // the successful ones
+  // Why `failed_step` failed; the resulting graph is that of the step before it.
   std::optional<Error> error;
   std::string failed_step;
 };
 
-// Runs one step on `before`; whether it is enabled is not asked.
-// Error (usage): there is no such pass, or what it was told. Error (run, cancelled): why it failed.
-// Each with the pass's name first; `before` is as it was.
+// Runs one step on a copy of `before`, even if the step is disabled. Error (usage): there is no
+// such pass, or its arguments are invalid; (run, cancelled): why it failed. Messages begin with the
+// pass's name.
 Result<StepResult> run_step(const Graph& before, const PipelineStep& step,
                             const PassRegistry& registry, const PassContext::Options& options);
 
-// Disabled steps are passed over. `done`: told after each step. Error (usage): the pipeline does
-// not fit the registry, or the order breaks upstream's rules (pipeline_rules.h); nothing was run
-// then.
+// Runs the enabled steps. `done` is called after each step. Error (usage): the pipeline does not
+// fit the registry, or its order breaks upstream's rules (pipeline_rules.h); then no step was run.
 Result<PipelineRun> run_pipeline(const Graph& graph, const Pipeline& pipeline,
                                  const PassRegistry& registry, const PassContext::Options& options,
                                  const std::function<void(const StepResult&)>& done = {});
 
-// A name in the folder (empty: the current one) for a reproducer of this pass, that no file has
-// yet.
+// An unused path in the folder (empty: the current one) for a reproducer of this pass.
 std::string unused_reproducer_path(const std::string& folder, const std::string& pass);
 
-// How a step was run, beside what the pipeline says.
+// Settings of a run that are not part of the pipeline.
 struct RunSettings {
   std::optional<std::int64_t> peak_limit;           // bytes
-  std::vector<std::string> plugins, python_passes;  // where code of others came from: whole paths
+  std::vector<std::string> plugins, python_passes;  // absolute paths of third-party code
   std::vector<std::string> options;                 // of a command line: "--device", "h100"
   friend bool operator==(const RunSettings&, const RunSettings&) = default;
 };
 
-// What is needed to see a failure again, in one file that is a capture too: the graph with the
-// pipeline, the error and the settings beside it. Error (run): it could not be written.
+// Writes a file that reproduces a failure. It is a capture of the graph that also contains the
+// pipeline, the error and the settings. Error (run): it cannot be written.
 Result<void> write_reproducer(const std::string& path, const Graph& graph,
                               const PipelineStep& failed, const Error& error,
                               const RunSettings& settings = {});
-// What a reproducer says beside its graph; nothing where the graph comes from no reproducer. It
-// runs nothing: what `settings` name is code of others.
+// The contents of a reproducer other than its graph; nullopt if the graph is not from a reproducer.
+// Runs nothing: the paths in `settings` name third-party code.
 struct Reproduced {
   std::string pipeline, error;
   RunSettings settings;

@@ -10,7 +10,7 @@
 namespace jointer {
 namespace {
 
-constexpr int kMostDepth = 16;  // lists in lists
+constexpr int kMaxDepth = 16;  // lists in lists
 
 class Parser {
  public:
@@ -36,7 +36,7 @@ class Parser {
     while (at_ < text_.size() && kBlanks.find(text_[at_]) != std::string_view::npos) ++at_;
   }
 
-  // The character, and the blanks behind it.
+  // Takes the character and the blanks after it.
   bool take(char c) {
     if (at_ >= text_.size() || text_[at_] != c) return false;
     ++at_;
@@ -83,7 +83,7 @@ class Parser {
   }
 
   Result<PassValue> parse_value(int depth) {
-    if (depth > kMostDepth) return wrong("lists are nested too deep");
+    if (depth > kMaxDepth) return wrong("lists are nested too deeply");
     if (take('[')) {
       PassValue::List list;
       if (take(']')) return PassValue(std::move(list));
@@ -105,7 +105,7 @@ class Parser {
     while (end < text_.size() && text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
     if (end >= text_.size()) return wrong("a quote is not closed");
     const auto json = parse_json(text_.substr(at_, end + 1 - at_), "text");
-    if (!json || !json->is_string()) return wrong("expected a text as JSON has it");
+    if (!json || !json->is_string()) return wrong("expected a text quoted as in JSON");
     at_ = end + 1;
     skip_blanks();
     return PassValue(json->get<std::string>());
@@ -122,7 +122,7 @@ PassValue value_of_word(std::string_view word) {
   if (word == "true") return true;
   if (word == "false") return false;
   if (const auto whole = number_of<std::int64_t>(word)) return *whole;
-  // `inf`, `nan` and hexadecimal digits are texts.
+  // `inf`, `nan` and hexadecimal numbers are texts.
   const bool may_be_number = word.find_first_of("0123456789") != std::string_view::npos;
   if (const auto number = may_be_number ? number_of<double>(word) : std::nullopt;
       number && std::isfinite(*number))

@@ -9,9 +9,10 @@ namespace jointer {
 Result<void> PassRegistry::add(Pass pass) {
   const PassInfo& info = pass.info;
   if (!is_word(info.name))
-    return fail(Error::Kind::usage, "a pass cannot be called `{}`", info.name);
+    return fail(Error::Kind::usage,
+                "a pass cannot be called `{}`: use letters, digits, `_`, `.` and `-`", info.name);
   if (find(info.name) != nullptr)
-    return fail(Error::Kind::usage, "there is a pass {} already", info.name);
+    return fail(Error::Kind::usage, "there is already a pass {}", info.name);
   for (const Parameter& parameter : info.parameters) {
     const auto count = std::count_if(info.parameters.begin(), info.parameters.end(),
                                      [&](const Parameter& p) { return p.name == parameter.name; });
@@ -19,12 +20,11 @@ Result<void> PassRegistry::add(Pass pass) {
       return fail(Error::Kind::usage,
                   "{}: parameter `{}` is declared twice, or its name is not a word", info.name,
                   parameter.name);
-    if (parameter.otherwise.is_none()) continue;
+    if (parameter.default_value.is_none()) continue;
     const auto fits =
-        Arguments::check(std::span(&parameter, 1), {{parameter.name, parameter.otherwise}});
+        Arguments::check(std::span(&parameter, 1), {{parameter.name, parameter.default_value}});
     if (!fits)
-      return fail(Error::Kind::usage, "{}: its own default does not fit: {}", info.name,
-                  fits.error().message);
+      return fail(Error::Kind::usage, "{}: invalid default: {}", info.name, fits.error().message);
   }
   const auto place = std::upper_bound(
       passes_.begin(), passes_.end(), info.name,
@@ -47,7 +47,7 @@ Result<void> PassRegistry::check(const Pipeline& pipeline) const {
       std::vector<std::string_view> names;
       for (const Pass& each : passes_) names.emplace_back(each.info.name);
       if (names.empty())
-        return fail(Error::Kind::usage, "there is no pass {}: none is loaded", step.pass);
+        return fail(Error::Kind::usage, "there is no pass {}: no passes are loaded", step.pass);
       return fail(Error::Kind::usage, "there is no pass {}{} `jointer passes` lists all", step.pass,
                   nearest_name_question(step.pass, names));
     }

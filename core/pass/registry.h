@@ -10,21 +10,21 @@
 
 namespace jointer {
 
-// The passes that there are. Whoever runs pipelines holds one: built_in_passes(), then plugins and
-// Python passes.
+// The available passes. A program that runs pipelines has one registry: built_in_passes(), then
+// plugins and Python passes.
 class PassRegistry {
  public:
-  // Error (usage): the name is no word, is taken, or a parameter is declared twice or with a
-  // default that it does not allow.
+  // Error (usage): the name is not a word or is in use, or a parameter is declared twice or has an
+  // invalid default.
   Result<void> add(Pass pass);
 
-  // Ordered by name.
+  // All passes, ordered by name.
   [[nodiscard]] std::span<const Pass> passes() const { return passes_; }
-  // Null if there is none.
+  // Null if there is no such pass.
   [[nodiscard]] const Pass* find(std::string_view name) const;
 
-  // Error (usage): a pass that does not exist, with the nearest name, or what it was told. Of all
-  // steps, disabled ones too.
+  // Checks all steps, including disabled ones. Error (usage): an unknown pass, with the most
+  // similar name, or invalid arguments.
   [[nodiscard]] Result<void> check(const Pipeline& pipeline) const;
 
  private:

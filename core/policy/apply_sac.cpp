@@ -28,6 +28,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/edit/refuse.h"
 #include "core/edit/select.h"
@@ -164,8 +165,7 @@ Result<Edit> apply_sac(const Graph& graph, const SacOptions& options) {
   }
   Edit edit{
       .title = fmt::format(
-          "SAC: {} results saved, {} recomputed",
-          format_count(static_cast<std::int64_t>(plan.count(MemoryPolicy::must_save))),
+          "SAC: {} saved, {} recomputed", counted(plan.count(MemoryPolicy::must_save), "result"),
           format_count(static_cast<std::int64_t>(plan.count(MemoryPolicy::prefer_recompute)))),
       .by = pipeline_text(options),
       .changes = plan.changes(),
@@ -176,9 +176,11 @@ Result<Edit> apply_sac(const Graph& graph, const SacOptions& options) {
                     graph.name(walk.last)));
   if (walk.writes_back)
     edit.notes.push_back(
-        fmt::format("That value is written back to an input: {} calls of the forward after it get "
-                    "no tag, as in upstream; whole_forward tags them too.",
-                    format_count(static_cast<std::int64_t>(walk.missed))));
+        fmt::format("That value is written back to an input: {} no tag, as in upstream; "
+                    "whole_forward tags {} too.",
+                    counted(walk.missed, "call of the forward after it gets",
+                            "calls of the forward after it get"),
+                    walk.missed == 1 ? "it" : "them"));
   for (const Count& count : counts)
     edit.notes.push_back(
         fmt::format("{} of {} counted.", format_count(count.calls), count.rule.op));

@@ -42,6 +42,8 @@
 #include <map>
 #include <optional>
 
+#include "core/base/counted.h"
+#include "core/base/json_writer.h"
 #include "core/base/units.h"
 #include "core/capture/node_record.h"
 #include "core/edit/call_builder.h"
@@ -86,17 +88,11 @@ class Moves {
   std::map<std::pair<std::string, std::size_t>, std::string> to_;
 };
 
-bool is_tagged(const Node& node) {
-  return node.policy == MemoryPolicy::must_cpu_offload && node.phase == Phase::forward;
-}
-
 // The edit without its changes.
 Edit edit_of(const CpuOffloadOptions& options, std::size_t results, std::int64_t bytes) {
-  return {
-      .title = fmt::format("Offload {} results, {}",
-                           format_count(static_cast<std::int64_t>(results)), format_bytes(bytes)),
-      .by = fmt::format("apply_cpu_offload{{defer_layers={},prefetch_layers={}}}",
-                        options.defer_layers, options.prefetch_layers)};
+  return {.title = fmt::format("Offload {}, {}", counted(results, "result"), format_bytes(bytes)),
+          .by = fmt::format("apply_cpu_offload{{defer_layers={},prefetch_layers={}}}",
+                            options.defer_layers, options.prefetch_layers)};
 }
 
 class Offloader {
@@ -113,11 +109,11 @@ class Offloader {
   Result<Edit> run() {
     find_writes();
     std::vector<Offload> offloads;
-    std::array<std::int64_t, kReasons.size()> staying{};
+    std::array<std::size_t, kReasons.size()> staying{};
     std::int64_t bytes = 0;
     for (const NodeId id : graph_.order()) {
       const Node& n = graph_.node(id);
-      if (!is_tagged(n) || graph_.single_tensor(n) == nullptr) continue;
+      if (!is_tagged_for_offload(n) || graph_.single_tensor(n) == nullptr) continue;
       Offload offload = readers_of(id);
       if (!offload.first) continue;
       if (const auto reason = why_it_stays(offload)) {
@@ -139,22 +135,35 @@ class Offloader {
     edit.changes = std::move(changes_);
     for (std::size_t i = 0; i < kReasons.size(); ++i)
       if (staying[i] > 0)
-        edit.notes.push_back(fmt::format("{} results stay on the device: {}",
-                                         format_count(staying[i]), kReasons[i]));
+        edit.notes.push_back(fmt::format("{}: {}",
+                                         counted(staying[i], "result stays", "results stay"),
+                                         staying[i] == 1 ? kReasons[i].one : kReasons[i].several));
     return edit;
   }
 
  private:
-  static constexpr std::array<std::string_view, 3> kReasons{
-      "their memory is written to later.", "they are returned.",
-      "the forward still reads them when the backward starts to."};
+  struct Reason {
+    std::string_view one, several;
+  };
+  static constexpr std::array<Reason, 3> kReasons{
+      {{"its memory is written to later.", "their memory is written to later."},
+       {"it is returned.", "they are returned."},
+       {"the forward still reads it when the backward starts to.",
+        "the forward still reads them when the backward starts to."}}};
 
   // A node of the resulting graph, in a list in which calls can be inserted before any place.
+  static constexpr std::size_t kNoRun = SIZE_MAX;
   struct Standing {
-    std::string name;
+    NodeId node;               // none of a call that is inserted
+    std::size_t inserted = 0;  // its number in `inserted_`
+    std::size_t run = kNoRun;  // of the forward, by defer()
+    std::size_t place = 0;     // by prefetch(), before it moves anything
     std::int64_t layer = Layers::kNone;
     bool is_call = false, is_backward = false, is_transfer = false;
-    std::optional<InsertNode> inserted;
+  };
+  struct Inserted {
+    std::string name;
+    InsertNode change;
   };
   using Place = std::list<Standing>::iterator;
 
@@ -265,70 +274,88 @@ class Offloader {
 
   void start_list() {
     names_ = names_of(graph_, PartId(0));
+    places_.resize(graph_.node_count());
     for (const NodeId id : graph_.order()) {
       const Node& n = graph_.node(id);
-      order_.push_back({.name = name(id),
+      order_.push_back({.node = id,
                         .layer = layers_.of(id),
                         .is_call = n.kind == NodeKind::call,
                         .is_backward = n.phase == Phase::backward,
                         .is_transfer = n.kind == NodeKind::call && graph_.op(n).space() == "ao"});
-      places_.emplace(id, std::prev(order_.end()));
+      places_[id.index()] = std::prev(order_.end());
     }
   }
 
-  Place insert_before(Place next, std::string_view target, const OrderedJson& args,
-                      const OrderedJson& kwargs, OrderedJson val, NodeId like, bool in_backward) {
+  Place insert_before(Place next, std::string_view target, const std::string& args,
+                      const std::string& kwargs, const std::string& val, NodeId like,
+                      bool in_backward) {
     const std::string made = names_.create(fx_call_name(target));
-    OrderedJson node = {{"name", made},     {"target", std::string(target)}, {"args", args},
-                        {"kwargs", kwargs}, {"val", std::move(val)},         {"like", name(like)}};
-    if (in_backward) node["autograd_backward"] = true;
-    return order_.insert(next, {.name = made,
+    JsonWriter record;
+    record.begin_object();
+    record.string_member("name", made);
+    record.string_member("target", target);
+    record.raw_member("args", args);
+    record.raw_member("kwargs", kwargs);
+    record.raw_member("val", val);
+    record.string_member("like", graph_.name(like));
+    if (in_backward) record.raw_member("autograd_backward", "true");
+    record.end_object();
+    inserted_.push_back({.name = made, .change = {.node = record.take(), .before = {}}});
+    return order_.insert(next, {.node = {},
+                                .inserted = inserted_.size() - 1,
                                 .layer = layers_.of(like),
                                 .is_call = true,
                                 .is_backward = in_backward,
-                                .is_transfer = target.starts_with("ao."),
-                                .inserted = InsertNode{.node = node.dump(), .before = {}}});
+                                .is_transfer = target.starts_with("ao.")});
+  }
+  [[nodiscard]] Place place_of(NodeId id) const { return places_[id.index()]; }
+  [[nodiscard]] const std::string& name_of(Place inserted) const {
+    return inserted_[inserted->inserted].name;
   }
 
-  [[nodiscard]] OrderedJson value_of(NodeId id, const std::string& device,
-                                     const std::string& storage_of) const {
+  // What a copy of a result returns: as the result, but in memory of its own.
+  [[nodiscard]] OrderedJson value_of(NodeId id) const {
     OrderedJson value = OrderedJson::parse(write_call(graph_, owners_, id).val);
-    OrderedJson& tensor = value["t"];
-    if (!device.empty()) tensor["device"] = device;
-    tensor.erase("storage");
-    if (!storage_of.empty()) tensor["storage"] = {{"of", storage_of}};
+    value["t"].erase("storage");
     return value;
+  }
+  static std::string in_storage_of(OrderedJson value, const std::string& owner) {
+    value["t"]["storage"] = {{"of", owner}};
+    return value.dump();
   }
 
   void insert(Offload& offload) {
-    const auto no_keywords = OrderedJson::object();
+    const std::string no_keywords = "{}";
     const auto node = [](std::string_view name) { return CallBuilder::node(name); };
     const NodeId id = offload.node;
     const std::string from = name(id);
-    const Place next = std::next(places_.at(id));
-    const std::string cpu = insert_before(next, "ao.offload.default", CallBuilder::list(node(from)),
-                                          no_keywords, value_of(id, "cpu", {}), id, false)
-                                ->name;
+    const Place next = std::next(place_of(id));
+    const OrderedJson value = value_of(id);
+    OrderedJson on_host = value;
+    on_host["t"]["device"] = "cpu";
+    const std::string cpu =
+        name_of(insert_before(next, "ao.offload.default", CallBuilder::list(node(from)).dump(),
+                              no_keywords, on_host.dump(), id, false));
     OrderedJson kept = CallBuilder::list(node(cpu), node(from));
     if (has_long_forms_)
       kept.push_back(is_tensor(offload.last) ? node(name(offload.last)) : OrderedJson());
-    offload.done = insert_before(next, "ao.wait_tensor.default", kept, no_keywords,
-                                 value_of(id, "cpu", cpu), id, false);
-    const Place first = places_.at(offload.first);
-    const OrderedJson value = value_of(id, {}, {});
-    OrderedJson copied =
-        CallBuilder::list(node(offload.done->name), OrderedJson{{"device", value["t"]["device"]}});
+    offload.done = insert_before(next, "ao.wait_tensor.default", kept.dump(), no_keywords,
+                                 in_storage_of(std::move(on_host), cpu), id, false);
+    const Place first = place_of(offload.first);
+    OrderedJson copied = CallBuilder::list(node(name_of(offload.done)),
+                                           OrderedJson{{"device", value["t"]["device"]}});
     OrderedJson gone = CallBuilder::list();
     if (has_long_forms_) {
       copied.push_back(value["t"]["shape"]);
       copied.push_back(value["t"]["stride"]);
     }
-    offload.gpu = insert_before(first, "ao.reload.default", copied, no_keywords, value, id, true);
-    gone.push_back(node(offload.gpu->name));
-    if (has_long_forms_) gone.push_back(node(offload.done->name));
-    const std::string back = insert_before(first, "ao.wait_tensor.default", gone, no_keywords,
-                                           value_of(id, {}, offload.gpu->name), id, true)
-                                 ->name;
+    offload.gpu = insert_before(first, "ao.reload.default", copied.dump(), no_keywords,
+                                value.dump(), id, true);
+    gone.push_back(node(name_of(offload.gpu)));
+    if (has_long_forms_) gone.push_back(node(name_of(offload.done)));
+    const std::string back =
+        name_of(insert_before(first, "ao.wait_tensor.default", gone.dump(), no_keywords,
+                              in_storage_of(value, name_of(offload.gpu)), id, true));
     for (const NodeId reader : offload.direct) reads_[reader].add(from, back);
     Renames repeated;
     repeated.add(from, back);
@@ -342,10 +369,9 @@ class Offloader {
     if (offload.of_views.empty()) return;
     for (const NodeId view : offload.views) {
       const CallRecord call = write_call(graph_, owners_, view);
-      const std::string made =
-          insert_before(first, graph_.target(graph_.node(view)), repeated.in_arguments(call.args),
-                        repeated.in_arguments(call.kwargs), moves.in_value(call.val), view, true)
-              ->name;
+      const std::string made = name_of(insert_before(
+          first, graph_.target(graph_.node(view)), repeated.in_arguments(call.args).dump(),
+          repeated.in_arguments(call.kwargs).dump(), moves.in_value(call.val).dump(), view, true));
       repeated.add(name(view), made);
       if (shares_memory(view, id)) continue;
       moves.add(name(view), 0, made);
@@ -359,7 +385,6 @@ class Offloader {
 
   void defer(std::vector<Offload>& offloads) {
     std::vector<Place> ends;  // last call of each run of the forward
-    std::map<const Standing*, std::size_t> runs;
     std::optional<std::int64_t> layer;
     for (Place at = order_.begin(); at != order_.end(); ++at) {
       if (!at->is_call) continue;
@@ -367,16 +392,16 @@ class Offloader {
       if (layer != at->layer) ends.push_back(at);
       layer = at->layer;
       ends.back() = at;
-      runs[&*at] = ends.size() - 1;
+      at->run = ends.size() - 1;
     }
     for (const Offload& offload : offloads) {
-      Place behind = places_.at(offload.last);
-      const auto run = runs.find(&*places_.at(offload.node)), last_run = runs.find(&*behind);
-      if (options_.defer_layers > 0 && run != runs.end() && last_run != runs.end()) {
-        const std::size_t left = ends.size() - 1 - run->second;
+      Place behind = place_of(offload.last);
+      const std::size_t run = place_of(offload.node)->run, last_run = behind->run;
+      if (options_.defer_layers > 0 && run != kNoRun && last_run != kNoRun) {
+        const std::size_t left = ends.size() - 1 - run;
         const std::size_t by = static_cast<std::size_t>(
             std::min(options_.defer_layers, static_cast<std::int64_t>(left)));
-        behind = ends[std::max(run->second + by, last_run->second)];
+        behind = ends[std::max(run + by, last_run)];
       }
       if (behind != offload.done) order_.splice(std::next(behind), order_, offload.done);
     }
@@ -396,14 +421,12 @@ class Offloader {
       if (at->layer != Layers::kNone && first_of.try_emplace(at->layer, starts.size() - 1).second)
         met.push_back(at->layer);
     }
-    std::map<const Standing*, std::size_t> number;
     std::size_t count = 0;
-    for (const Standing& at : order_) number[&at] = count++;
+    for (Standing& at : order_) at.place = count++;
     std::vector<Offload*> in_order;
     for (Offload& offload : offloads) in_order.push_back(&offload);
-    std::sort(in_order.begin(), in_order.end(), [&](const Offload* a, const Offload* b) {
-      return number[&*a->gpu] < number[&*b->gpu];
-    });
+    std::sort(in_order.begin(), in_order.end(),
+              [&](const Offload* a, const Offload* b) { return a->gpu->place < b->gpu->place; });
     for (Offload* offload : in_order) {
       const auto own = first_of.find(offload->gpu->layer);
       if (own == first_of.end()) continue;
@@ -412,27 +435,28 @@ class Offloader {
           place < options_.prefetch_layers
               ? 0
               : first_of[met[static_cast<std::size_t>(place - options_.prefetch_layers)]];
-      if (target >= own->second || number[&*starts[target]] < number[&*offload->done] ||
-          number[&*starts[target]] > number[&*places_.at(offload->first)])
+      if (target >= own->second || starts[target]->place < offload->done->place ||
+          starts[target]->place > place_of(offload->first)->place)
         continue;
       order_.splice(starts[target], order_, offload->gpu);
     }
   }
 
   void emit() {
-    std::string before;
-    std::vector<Place> inserted;
+    NodeId before;
+    std::vector<std::size_t> numbers;
     for (Place at = order_.end(); at != order_.begin();) {
       --at;
-      if (!at->inserted) {
-        before = at->name;
+      if (at->node) {
+        before = at->node;
         continue;
       }
-      at->inserted->before = before;
-      inserted.push_back(at);
+      inserted_[at->inserted].change.before = graph_.name(before);
+      numbers.push_back(at->inserted);
     }
-    for (std::size_t i = inserted.size(); i-- > 0;)
-      changes_.emplace_back(std::move(*inserted[i]->inserted));
+    changes_.reserve(2 * numbers.size());
+    for (std::size_t i = numbers.size(); i-- > 0;)
+      changes_.emplace_back(std::move(inserted_[numbers[i]].change));
   }
 
   // Makes the backward read the values copied back, and places their views in that memory.
@@ -474,9 +498,10 @@ class Offloader {
   StorageOwners owners_;
   FxNames names_;
   bool has_long_forms_;
-  std::vector<std::size_t> last_write_;        // indexed by storage: position of its last writer
-  std::list<Standing> order_;                  // the resulting graph
-  std::unordered_map<NodeId, Place> places_;   // of the original nodes
+  std::vector<std::size_t> last_write_;  // indexed by storage: position of its last writer
+  std::list<Standing> order_;            // the resulting graph
+  std::vector<Inserted> inserted_;
+  std::vector<Place> places_;                  // of the original nodes, indexed by id
   std::unordered_map<NodeId, Renames> reads_;  // indexed by backward reader
   Moves lies_in_;                              // of all offloaded values, for the backward
   std::vector<Change> changes_;
@@ -484,14 +509,18 @@ class Offloader {
 
 }  // namespace
 
+bool is_tagged_for_offload(const Node& node) {
+  return node.policy == MemoryPolicy::must_cpu_offload && node.phase == Phase::forward;
+}
+
 Result<Edit> apply_cpu_offload(const Graph& graph, const CpuOffloadOptions& options) {
   JOINTER_CHECK(check_flat(graph));
   if (options.defer_layers < 0 || options.prefetch_layers < 0)
     return refuse("defer_layers and prefetch_layers must not be negative");
   const auto order = graph.order();
   if (std::none_of(order.begin(), order.end(),
-                   [&](NodeId id) { return is_tagged(graph.node(id)); }))
-    return edit_of(options, 0, 0);
+                   [&](NodeId id) { return is_tagged_for_offload(graph.node(id)); }))
+    return Edit{.title = "Nothing is offloaded", .by = "apply_cpu_offload"};
   return Offloader(graph, options).run();
 }
 

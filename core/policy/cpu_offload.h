@@ -14,6 +14,9 @@ struct CpuOffloadOptions {
   std::int64_t prefetch_layers = 1;
 };
 
+// True for a forward call that is tagged MUST_CPU_OFFLOAD.
+bool is_tagged_for_offload(const Node& node);
+
 // Upstream's apply_cpu_offload for flat training steps: copies values that are tagged
 // MUST_CPU_OFFLOAD and read by the backward to the host in the meantime. The algorithm and its
 // source are at the top of cpu_offload.cpp. Error (usage): the graph is a pair, or a number of

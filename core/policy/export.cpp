@@ -10,15 +10,16 @@
 #include <array>
 #include <utility>
 
+#include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/edit/recipe.h"
 #include "core/partition/pair_order.h"
 #include "core/partition/plan_memory.h"
 #include "core/policy/import.h"
-#include "core/policy/misfits.h"
 #include "core/policy/operator_list.h"
 #include "core/policy/plan_makers.h"
 #include "core/policy/python_operator.h"
+#include "core/policy/tag_differences.h"
 #include "core/policy/tag_edit.h"
 #include "core/policy/tagging.h"
 #include "core/policy/with_fsdp.h"
@@ -66,12 +67,12 @@ std::string write_python(const Graph& joint, const SacOptions& options) {
 }
 
 // Sentences about the differences between the plan and the graph with the list's tags.
-std::vector<std::string> misfits_of(const Graph& tagged, const SavePlan& plan) {
-  auto sentences = find_misfits(tagged, plan).sentences(tagged);
+std::vector<std::string> differences_of(const Graph& tagged, const SavePlan& plan) {
+  auto sentences = find_tag_differences(tagged, plan).sentences(tagged);
   if (!plan.offloaded.empty())
-    sentences.push_back(
-        fmt::format("{} results are offloaded, which the list cannot express; a recipe can.",
-                    format_count(static_cast<std::int64_t>(plan.offloaded.size()))));
+    sentences.push_back(counted(
+        plan.offloaded.size(), "result is offloaded, which the list cannot express; a recipe can.",
+        "results are offloaded, which the list cannot express; a recipe can."));
   return sentences;
 }
 
@@ -93,7 +94,8 @@ Result<PolicyExport> export_python(const Graph& joint, const SavePlan& plan, Mem
   JOINTER_TRY(const Edit edit, apply_sac_with_fsdp(joint, options, fsdp));
   Graph tagged = joint;
   JOINTER_CHECK(apply(tagged, edit));
-  return PolicyExport{.text = write_python(joint, options), .misfits = misfits_of(tagged, plan)};
+  return PolicyExport{.text = write_python(joint, options),
+                      .differences = differences_of(tagged, plan)};
 }
 
 Result<PolicyExport> export_selectors(const Graph& joint, const SavePlan& plan, MemoryPolicy fsdp) {
@@ -104,7 +106,7 @@ Result<PolicyExport> export_selectors(const Graph& joint, const SavePlan& plan, 
   return PolicyExport{.text = (selectors.empty() ? std::string(kNoSelectors)
                                                  : fmt::format("{}", fmt::join(selectors, " | "))) +
                               '\n',
-                      .misfits = misfits_of(tagged, plan)};
+                      .differences = differences_of(tagged, plan)};
 }
 
 Result<PolicyExport> export_recipe(const Graph& joint, const SavePlan& plan) {
@@ -113,7 +115,7 @@ Result<PolicyExport> export_recipe(const Graph& joint, const SavePlan& plan) {
   JOINTER_CHECK(apply(after, edit));
   return PolicyExport{
       .text = write_recipe(make_recipe(joint, after, {edit}, std::string(joint.title()))),
-      .misfits = {}};
+      .differences = {}};
 }
 
 Result<PolicyExport> export_as(const Graph& joint, const SavePlan& plan, PolicyFormat format,
@@ -201,11 +203,12 @@ Result<PolicyExport> export_plan(const Graph& joint, const SavePlan& plan, Polic
   JOINTER_TRY(PolicyExport made, export_as(joint, plan, format, opened));
   if (opened.part(PartId(0)).kind == CaptureKind::joint) {
     JOINTER_TRY(std::string differs, difference(joint, plan, opened, made.text, read_back));
-    if (!differs.empty()) made.misfits.insert(made.misfits.begin(), std::move(differs));
+    if (!differs.empty()) made.differences.insert(made.differences.begin(), std::move(differs));
   }
-  if (format == PolicyFormat::torchtitan && !made.misfits.empty()) {
+  if (format == PolicyFormat::torchtitan && !made.differences.empty()) {
     made.text += "\n# These lists do not express the whole plan:\n";
-    for (const std::string& misfit : made.misfits) made.text += fmt::format("# - {}\n", misfit);
+    for (const std::string& difference : made.differences)
+      made.text += fmt::format("# - {}\n", difference);
   }
   return made;
 }

@@ -34,7 +34,7 @@ struct PolicyExport {
   // (import.h) tags the graph so that the partitioner saves what the plan saves, with the same
   // peak. Otherwise the first one describes the result of solving under the text. In Python, they
   // are also comments at the end of the text.
-  std::vector<std::string> misfits;
+  std::vector<std::string> differences;
 };
 
 // Options for checking the text by reading it back.

@@ -28,6 +28,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/edit/refuse.h"
 #include "core/graph/users.h"
@@ -169,7 +170,7 @@ std::string pipeline_text(const std::string& preset, const std::vector<std::stri
   return fmt::format("tag_with_memory_policy{{{}}}", fmt::join(members, ","));
 }
 
-std::string counted(std::size_t count) {
+std::string number_text(std::size_t count) {
   return format_count(static_cast<std::int64_t>(count));
 }
 
@@ -207,15 +208,16 @@ Result<Edit> tag_with_memory_policy(const Graph& graph, const std::string& prese
   if (tagger.layers() == 0)
     edit.notes.emplace_back("No module is named layers.N, so the graph is treated as one layer.");
   if (tagger.boundaries() > 0)
-    edit.notes.push_back(fmt::format("{} results are saved because a later layer reads them.",
-                                     counted(tagger.boundaries())));
+    edit.notes.push_back(counted(tagger.boundaries(),
+                                 "result is saved because a later layer reads it.",
+                                 "results are saved because a later layer reads them."));
   const std::size_t offloaded = preset == "sac_and_offload" ? tagger.offload(offload_bytes) : 0;
   const TagPlan& plan = tagger.plan();
-  edit.title = fmt::format("Memory policy {}: {} results saved, {} recomputed", preset,
-                           counted(plan.count(MemoryPolicy::must_save)),
-                           counted(plan.count(MemoryPolicy::prefer_recompute) +
-                                   plan.count(MemoryPolicy::must_recompute)));
-  if (offloaded > 0) edit.title += fmt::format(", {} offloaded", counted(offloaded));
+  edit.title = fmt::format("Memory policy {}: {} saved, {} recomputed", preset,
+                           counted(plan.count(MemoryPolicy::must_save), "result"),
+                           number_text(plan.count(MemoryPolicy::prefer_recompute) +
+                                       plan.count(MemoryPolicy::must_recompute)));
+  if (offloaded > 0) edit.title += fmt::format(", {} offloaded", number_text(offloaded));
   edit.changes = plan.changes();
   return edit;
 }

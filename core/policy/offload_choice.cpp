@@ -22,7 +22,7 @@
 namespace jointer {
 namespace {
 
-constexpr std::int64_t kLeastBytes = 4096;
+constexpr std::int64_t kMinBytes = 4096;
 
 constexpr std::array<std::string_view, 17> kViews{
     "aten.t",         "aten.transpose",  "aten.view",  "aten._unsafe_view", "aten.reshape",
@@ -56,7 +56,7 @@ class Chooser {
     const Node& n = graph_.node(id);
     const OperatorInfo& op = graph_.op(n);
     const Tensor* t = graph_.single_tensor(n);
-    if (t == nullptr || !is_dense(graph_, *t) || graph_.bytes(*t) < kLeastBytes) return false;
+    if (t == nullptr || !is_dense(graph_, *t) || graph_.bytes(*t) < kMinBytes) return false;
     if (!op.is_getitem && (is_offload_view(graph_, id) || op.space() == "_c10d_functional"))
       return false;
     const MemoryPolicy policy = plan_.policy(id);

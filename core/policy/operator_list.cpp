@@ -13,7 +13,7 @@
 //      wrongly tagged calls are differences to report.
 // Without step 3, the list is the only one for its operators, so it is the shortest.
 //
-// Cost: linear in the calls for each n tried, up to kMostN.
+// Cost: linear in the calls for each n tried, up to kMaxN.
 
 #include "core/policy/operator_list.h"
 
@@ -28,7 +28,7 @@
 namespace jointer {
 namespace {
 
-constexpr std::int64_t kMostN = 16;
+constexpr std::int64_t kMaxN = 16;
 
 enum class Fate : std::uint8_t { free, saved, rerun };
 
@@ -108,7 +108,7 @@ class Lister {
   [[nodiscard]] std::optional<EveryNth> find_rule(const std::string& op,
                                                   const std::vector<Call>& calls) const {
     for (const auto counter : {EveryNth::Counter::global, EveryNth::Counter::per_layer})
-      for (std::int64_t n = 2; n <= kMostN; ++n)
+      for (std::int64_t n = 2; n <= kMaxN; ++n)
         if (EveryNth rule{.op = op, .n = n, .counter = counter}; fits(rule, calls)) return rule;
     return std::nullopt;
   }

@@ -7,7 +7,7 @@
 namespace jointer {
 
 // The shortest operator list and rules that make apply_sac save what the plan saves, as far as
-// possible; find_misfits reports the differences. `joint` has its original tags: FSDP's tags are
+// possible; find_tag_differences reports the differences. `joint` has its original tags: FSDP's tags are
 // applied after the list's, as in upstream. The algorithm is at the top of operator_list.cpp.
 SacOptions operator_list(const Graph& joint, const SavePlan& plan);
 

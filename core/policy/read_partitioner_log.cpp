@@ -25,7 +25,7 @@ using Json = nlohmann::json;
 constexpr std::string_view kBanned = "Ops banned from re-materialization: ";
 constexpr std::string_view kSizes = "Theoretical Per Activation Storage Sizes: ";
 constexpr std::string_view kSaved = "Min Cut Solution Saved Values";
-constexpr int kMostDepth = 32;
+constexpr int kMaxDepth = 32;
 
 // The strings in quotation marks.
 std::vector<std::string> quoted_texts(std::string_view text) {
@@ -109,12 +109,12 @@ std::vector<Number> numbers_of(const Json& payload, const char* key) {
 Result<PartitionerLog> read_payload(std::string_view text) {
   bool too_deep = false;
   const auto watch = [&](int depth, Json::parse_event_t, Json&) {
-    too_deep = too_deep || depth > kMostDepth;
+    too_deep = too_deep || depth > kMaxDepth;
     return !too_deep;
   };
   try {
     const Json payload = Json::parse(text.begin(), text.end(), watch);
-    if (too_deep) return input_error("its payload is nested more than {} deep", kMostDepth);
+    if (too_deep) return input_error("its payload is nested more than {} deep", kMaxDepth);
     PartitionerLog log;
     log.candidates = texts_of(payload, "Recomputable Banned Nodes Order");
     log.candidate_bytes = numbers_of<std::int64_t>(payload, "Absolute Memories");

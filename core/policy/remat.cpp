@@ -33,8 +33,9 @@
 //   - A backward call before the copy keeps reading the original (upstream's would read a value
 //     that does not exist yet).
 //   - A recomputable call that writes to memory which is not recomputed is an error (upstream
-//     writes twice), and so is memory that changes between a call and its copy. Both are judged by
-//     whole storages.
+//     writes twice), and so is a call that writes to recomputed memory and runs once. Both are
+//     judged by whole storages. A write between a call and its copy is an error if it changes bytes
+//     that the call reads.
 //   - Nodes of the loss within or after the layers' backward do not count (sums of gradients have
 //     the name of the module that ran last, and upstream then finds nothing to do).
 
@@ -46,12 +47,14 @@
 #include <set>
 #include <unordered_set>
 
+#include "core/base/counted.h"
 #include "core/base/json_text.h"
 #include "core/base/json_writer.h"
-#include "core/base/units.h"
 #include "core/capture/node_record.h"
+#include "core/capture/subgraph_constants.h"
 #include "core/edit/refuse.h"
 #include "core/graph/effects.h"
+#include "core/graph/memory_access.h"
 #include "core/graph/module_tree.h"
 #include "core/graph/users.h"
 #include "core/partition/fx_names.h"
@@ -83,9 +86,7 @@ class Rematerializer {
     JOINTER_CHECK(check_random());
     JOINTER_CHECK(find_region());
     if (region_.empty()) {
-      edit.notes.emplace_back(
-          "No backward call reads a value that is tagged for recompute; tag values first, for "
-          "example with tag_with_memory_policy.");
+      edit.notes.push_back(why_nothing());
       return edit;
     }
     makers_ = memory_makers(graph_);
@@ -97,20 +98,35 @@ class Rematerializer {
     copies_.resize(graph_.node_count());
     for (const NodeId id : gathered_)
       copies_[id.index()] = unused_name(graph_, name(id) + std::string(kSuffix));
+    changes_.reserve(2 * gathered_.size() + region_.size());
     for (const NodeId id : gathered_) copy(id);
     redirect();
     const std::size_t removed = erase();
     raise_getitems();
     edit.changes = std::move(changes_);
-    edit.title = fmt::format("Recompute {} calls in the backward", count_text(gathered_.size()));
-    edit.notes.push_back(fmt::format(
-        "{} originals were needed only by the backward and are removed.", count_text(removed)));
+    edit.title = fmt::format("Recompute {} in the backward", counted(gathered_.size(), "call"));
+    edit.notes.push_back(counted(removed,
+                                 "original was needed only by the backward and is removed.",
+                                 "originals were needed only by the backward and are removed."));
     return edit;
   }
 
  private:
-  static std::string count_text(std::size_t count) {
-    return format_count(static_cast<std::int64_t>(count));
+  // Of a graph without a region.
+  [[nodiscard]] std::string why_nothing() const {
+    const auto order = graph_.order();
+    const auto tagged = static_cast<std::size_t>(
+        std::ranges::count_if(order, [&](NodeId id) { return is_recomputable(id); }));
+    if (tagged == 0)
+      return "No value is tagged for recompute; tag values first, for example with "
+             "tag_with_memory_policy.";
+    if (std::ranges::any_of(order, [&](NodeId id) {
+          return is_backward_call(id) && graph_.node(id).has(Node::recomputed);
+        }))
+      return "What the backward needs of the values that are tagged for recompute is recomputed "
+             "already.";
+    return fmt::format("The backward of the layers reads none of the {} tagged for recompute.",
+                       counted(tagged, "value that is", "values that are"));
   }
   [[nodiscard]] std::string name(NodeId id) const { return std::string(graph_.name(id)); }
 
@@ -234,11 +250,18 @@ class Rematerializer {
   // Moves the copy, and the copies it reads, before `reader`; returns whether that changed
   // anything.
   bool bring_before(NodeId id, NodeId reader) {
-    NodeId& before = before_[id.index()];
-    if (!before || graph_.position(before) <= graph_.position(reader)) return false;
-    before = reader;
-    for (const NodeId input : graph_.inputs(id)) bring_before(input, reader);
-    return true;
+    bool has_changed = false;
+    std::vector<NodeId> open{id};
+    while (!open.empty()) {
+      const NodeId at = open.back();
+      open.pop_back();
+      NodeId& before = before_[at.index()];
+      if (!before || graph_.position(before) <= graph_.position(reader)) continue;
+      before = reader;
+      has_changed = true;
+      open.insert(open.end(), graph_.inputs(at).begin(), graph_.inputs(at).end());
+    }
+    return has_changed;
   }
 
   [[nodiscard]] Result<void> check_writes() const {
@@ -270,8 +293,8 @@ class Rematerializer {
     return {};
   }
 
-  // Checks that a copy of the call finds the memory as the original did: no write between the two,
-  // and if the memory's maker is recomputed, no write that is not.
+  // Checks that a copy of the call finds the memory as the original did: no write between the two
+  // to the bytes that it reads, and if the memory's maker is recomputed, no write that is not.
   [[nodiscard]] Result<void> check_memory(
       NodeId id, NodeId maker, const std::map<NodeId, std::vector<NodeId>>& writers) const {
     const auto found = writers.find(maker);
@@ -280,7 +303,7 @@ class Rematerializer {
       const std::size_t place = graph_.position(writer);
       const bool is_between =
           place > graph_.position(id) && place < graph_.position(before_[id.index()]);
-      if (is_between || before_[maker.index()])
+      if (before_[maker.index()] || (is_between && writes_to_used(graph_, writer, id)))
         return refuse("{} writes to what {} works on, which is tagged to be made again: save it",
                       graph_.name(writer), graph_.name(id));
     }
@@ -290,10 +313,13 @@ class Rematerializer {
   // --- Step 3: copies ---
 
   void find_subgraphs() {
-    const auto constants = OrderedJson::parse(graph_.part(PartId(0)).constants, nullptr, false);
-    if (!constants.is_object()) return;
-    for (const auto& [constant, value] : constants.items())
-      if (value.is_object() && value.contains("subgraph")) subgraphs_.insert(constant);
+    const auto reads_constant = [&](NodeId id) {
+      return std::ranges::any_of(graph_.inputs(id), [&](NodeId input) {
+        return graph_.node(input).kind == NodeKind::get_attr;
+      });
+    };
+    if (std::ranges::none_of(gathered_, reads_constant)) return;
+    subgraphs_ = subgraph_constants(graph_.part(PartId(0)).constants);
     if (!subgraphs_.empty()) names_ = names_of(graph_, PartId(0));
   }
   [[nodiscard]] bool is_subgraph(NodeId id) const {

@@ -11,7 +11,7 @@
 // operator as a recomputed one cannot be distinguished from it, which is reported as a difference.
 //
 // Saving more can turn borders into ordinary results. Values lost in this way get selectors in
-// another round, up to kMostRounds.
+// another round, up to kMaxRounds.
 //
 // The greedy choice is within a factor of ln(calls) of the minimum; for plans made by policies, it
 // is the minimum. Cost per round: the calls times the depth of their modules, times the selectors.
@@ -22,15 +22,15 @@
 
 #include "core/edit/select.h"
 #include "core/graph/module_tree.h"
-#include "core/policy/misfits.h"
 #include "core/policy/operator_list.h"
 #include "core/policy/plan_makers.h"
+#include "core/policy/tag_differences.h"
 #include "core/policy/with_fsdp.h"
 
 namespace jointer {
 namespace {
 
-constexpr int kMostRounds = 4;
+constexpr int kMaxRounds = 4;
 
 bool is_number(std::string_view segment) {
   return !segment.empty() && segment.find_first_not_of("0123456789") == std::string_view::npos;
@@ -136,11 +136,11 @@ std::vector<std::string> selector_list(const Graph& joint, const SavePlan& plan,
                                        MemoryPolicy fsdp) {
   Selectors selectors(joint, plan);
   std::vector<std::string> chosen;
-  for (int round = 0; round < kMostRounds; ++round) {
+  for (int round = 0; round < kMaxRounds; ++round) {
     const auto edit = memory_policy_with_fsdp(joint, "full", chosen, fsdp);
     Graph tagged = joint;
     if (!edit || !apply(tagged, *edit)) break;
-    selectors.cover(find_misfits(tagged, plan).lost);
+    selectors.cover(find_tag_differences(tagged, plan).lost);
     auto now = selectors.chosen();
     if (now == chosen) break;
     chosen = std::move(now);

@@ -51,10 +51,9 @@ class Teller {
     const MemoryPolicy policy = tagged_.node(id).policy;
     switch (keep) {
       case Keep::recompute:
-        return tagged_.node(id).has(Node::recomputed) ? StepReason::carried_out
-                                                      : StepReason::tagged;
+        return tagged_.node(id).has(Node::recomputed) ? StepReason::applied : StepReason::tagged;
       case Keep::offload:
-        return went_before_[id.index()] ? StepReason::carried_out : StepReason::tagged;
+        return went_before_[id.index()] ? StepReason::applied : StepReason::tagged;
       case Keep::save:
         break;
     }
@@ -95,7 +94,7 @@ std::string to_sentence(StepReason reason, MemoryPolicy policy) {
              "or its memory is written to later";
     case StepReason::stays_for_copies:
       return tagged + ", and it stays on the device: only recomputed calls read it";
-    case StepReason::carried_out:
+    case StepReason::applied:
       break;
   }
   return "its tag was applied earlier, and no other tag undoes that";

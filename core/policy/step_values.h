@@ -20,7 +20,7 @@ enum class StepReason : std::uint8_t {
   read_before,       // tagged for recompute, but read before anything is recomputed
   stays,             // tagged for offload, but it must stay on the device
   stays_for_copies,  // the same: only recomputed calls read it
-  carried_out,       // the step already does so itself, whatever is tagged now
+  applied,           // the step already does so itself, whatever is tagged now
 };
 // A short reason, without the origin of the tag: "the backward reads it, and nothing tags it".
 std::string to_sentence(StepReason reason, MemoryPolicy policy);
@@ -32,7 +32,7 @@ struct StepValue : SaveCandidate {
 };
 
 // Each value once, in the tagged graph's order. `step`: the same graph with its tags applied
-// (carry_out.h), so that common nodes have the same ids. `kept`: kept_values of `step`. Cost:
+// (apply_step_tags.h), so that common nodes have the same ids. `kept`: kept_values of `step`. Cost:
 // linear in the nodes and their arguments.
 std::vector<StepValue> step_values(const Graph& tagged, const Graph& step,
                                    std::span<const SaveCandidate> kept);

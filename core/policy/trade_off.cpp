@@ -72,7 +72,7 @@ void TradeOff::find_presets(const Graph& graph) {
 ParetoRequest TradeOff::request(bool with_presets) const {
   ParetoRequest request{.partition = options_.partition,
                         .given = {options_.now},
-                        .most_budgets = options_.most_budgets,
+                        .max_budgets = options_.max_budgets,
                         .found = options_.found};
   // The joint graph already has the tags in effect.
   request.partition.ignore_tags = false;

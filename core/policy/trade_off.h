@@ -31,7 +31,7 @@ struct TradeOffOptions {
   MemoryPolicy fsdp = MemoryPolicy::none;
   // True if the user has set a policy: limits respect it and do not begin with upstream's presets.
   bool has_policy = false;
-  std::size_t most_budgets = ParetoRequest().most_budgets;
+  std::size_t max_budgets = ParetoRequest().max_budgets;
   // As in ParetoRequest.
   std::function<bool(const ParetoPoint&)> found;
 };

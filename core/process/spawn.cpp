@@ -90,7 +90,7 @@ struct Launch {
   const char* directory;  // null: unchanged
   int input, output, errors, status;
   pid_t parent;
-  rlim_t most_files;
+  rlim_t max_files;
 };
 
 void close_other_files(const Launch& launch) {
@@ -98,7 +98,7 @@ void close_other_files(const Launch& launch) {
   constexpr unsigned kCloseOnExec = 1U << 2;
   if (::syscall(SYS_close_range, 3U, ~0U, kCloseOnExec) == 0) return;
 #endif
-  for (int fd = 3; static_cast<rlim_t>(fd) < launch.most_files; ++fd)
+  for (int fd = 3; static_cast<rlim_t>(fd) < launch.max_files; ++fd)
     ::fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
@@ -188,7 +188,7 @@ Result<Spawned> spawn(const SpawnRequest& request) {
                       .errors = errors.write.get(),
                       .status = status.write.get(),
                       .parent = ::getpid(),
-                      .most_files = std::min<rlim_t>(limit.rlim_cur, 65'536)};
+                      .max_files = std::min<rlim_t>(limit.rlim_cur, 65'536)};
 
   // Prevents this program's signal handlers from running in the child.
   sigset_t all, before;

@@ -15,7 +15,7 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
-// One cluster a module, nested as the modules are.
+// Writes one cluster per module, nested like the modules.
 class DotWriter {
  public:
   DotWriter(const Graph& graph, const Analysis& analysis)

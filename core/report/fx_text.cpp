@@ -1,8 +1,9 @@
-// Writes a graph as GraphModule.print_readable(include_stride=True, include_device=True) prints it,
-// in the form with a line an argument where the graph has descriptors, as torch's own logs do.
-// Where a node is the last to read a value, `;  x = None` follows, as FX's code generator has it.
-// Deviations: names of classes are those of captures; phases are printed as additional metadata,
-// so that reading the text back gives them.
+// Writes a graph as GraphModule.print_readable(include_stride=True, include_device=True) prints it.
+//
+// If the graph has descriptors, each argument is on its own line, as in torch's logs. After the
+// last node that reads a value follows `;  x = None`, as FX's code generator writes it. Deviations:
+// classes have the names of captures; phases are printed as additional metadata, so that reading
+// the text restores them.
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -17,17 +18,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kMostSubgraphDepth = 16;
+constexpr int kMaxSubgraphDepth = 16;
 
-std::string identifier(std::string_view text, std::string_view otherwise) {
+std::string identifier(std::string_view text, std::string_view fallback) {
   std::string name;
   for (const char c : text) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  if (name.empty()) name = otherwise;
+  if (name.empty()) name = fallback;
   if (std::isdigit(static_cast<unsigned char>(name.front())) != 0) name.insert(0, "_");
   return name;
 }
 
-// `File: m.py:12 in forward, code: x + y` of the innermost frame, as torch finds it.
+// `File: m.py:12 in forward, code: x + y` for the innermost frame, found as torch finds it.
 std::string stack_summary(std::string_view stack) {
   std::vector<std::string_view> lines;
   while (!stack.empty()) {
@@ -73,7 +74,7 @@ class FxTextWriter {
         statement(id, n);
       }
     }
-    if (depth < kMostSubgraphDepth) subgraphs(indent, depth);
+    if (depth < kMaxSubgraphDepth) subgraphs(indent, depth);
   }
 
  private:
@@ -84,7 +85,7 @@ class FxTextWriter {
     out_ += '\n';
   }
 
-  // Which values each node is the last to read, in the order of its arguments.
+  // Finds the values that each node is the last to read, in the order of its arguments.
   void find_last_uses() {
     std::vector<bool> is_used(graph_.node_count(), false);
     last_uses_.resize(graph_.node_count());
@@ -153,16 +154,16 @@ class FxTextWriter {
     last_comment_ = std::move(text);
   }
 
-  // Long values are cut, as torch does.
+  // Long values are truncated, as in torch.
   [[nodiscard]] std::string annotation_of(const Node& n) const {
-    constexpr std::size_t kMost = 40;
+    constexpr std::size_t kMax = 40;
     const std::string_view custom = graph_.text(n.custom);
     if (custom.empty()) return {};
     Json json = Json::parse(custom, nullptr, /*allow_exceptions=*/false);
     if (!json.is_object() || json.empty()) return {};
     for (auto& [key, value] : json.items()) {
       const std::string text = value.is_string() ? value.get<std::string>() : json_repr(value);
-      if (text.size() > kMost) value = text.substr(0, kMost) + "...";
+      if (text.size() > kMax) value = text.substr(0, kMax) + "...";
     }
     return json_repr(json);
   }
@@ -203,7 +204,7 @@ class FxTextWriter {
     line(8, tuple ? ")" : "]");
   }
 
-  // Subgraphs are JSON in the part's constants: each is read as a capture of its own.
+  // Subgraphs are JSON in the part's constants. Each is read like a capture.
   void subgraphs(std::size_t indent, int depth) {
     const std::string_view text = graph_.part(part_).constants;
     if (text.find("\"subgraph\"") == std::string_view::npos) return;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kRows = 15;
 
-// Module paths and names may hold what Markdown takes for its own.
+// Module paths and names may contain Markdown syntax.
 std::string code(std::string_view text) {
   return fmt::format("`{}`", text);
 }
@@ -23,7 +23,7 @@ void memory_section(const Graph& graph, const Analysis& a, std::string& out) {
       out += fmt::format(
           "| {} | {} | {} |\n", to_string(static_cast<MemoryCategory>(c)), format_bytes(bytes[c]),
           format_percent(static_cast<double>(bytes[c]) / static_cast<double>(memory.peak_bytes())));
-  out += "\n| largest tensors alive there | bytes | category | module |\n|---|---:|---|---|\n";
+  out += "\n| largest live tensors | bytes | category | module |\n|---|---:|---|---|\n";
   const auto alive = memory.alive_at(memory.peak_index());
   for (std::size_t i = 0; i < std::min(kRows, alive.size()); ++i) {
     const Lifetime& l = memory.lifetimes()[alive[i]];
@@ -72,7 +72,7 @@ std::string export_markdown(const Graph& graph, const Analysis& a) {
                              s.collective_count()));
   row("FLOPs", format_flops(static_cast<double>(a.total_flops.total)));
   if (a.throughput.tokens_per_second)
-    row("tokens/s a device", format_significant(*a.throughput.tokens_per_second));
+    row("tokens/s per device", format_significant(*a.throughput.tokens_per_second));
   if (a.throughput.mfu) row("MFU", format_percent(*a.throughput.mfu));
   memory_section(graph, a, out);
   exposed_section(graph, a, out);

@@ -1,5 +1,5 @@
-// The Chrome trace event format, which Perfetto reads: complete events (X) on threads, metadata (M)
-// that names them, flows (s, f) and counters (C). Times are microseconds.
+// Writes Chrome trace events, which Perfetto reads: complete events (X) on threads, metadata (M)
+// that names them, flows (s, f) and counters (C). Times are in microseconds.
 
 #include <algorithm>
 
@@ -128,7 +128,7 @@ class TraceWriter {
     return is_end ? t.end : t.start;
   }
 
-  // From a collective to the wait that needs it.
+  // A flow from each collective to its wait.
   void flows() {
     std::int64_t number = 0;
     for (const CollectiveTiming& c : analysis_.simulation.collectives()) {
@@ -151,9 +151,9 @@ class TraceWriter {
     }
   }
 
-  // One counter event a step whose memory differs from the last one's. Memory changes when a node
-  // runs on the compute stream: allocated when it starts, freed when it ends; a collective's buffer
-  // is taken when it is launched.
+  // One counter event per memory event that changes a figure. Memory changes when a node runs on
+  // the compute stream: it is allocated when the node starts and released when it ends. A
+  // collective's buffer is allocated at its launch.
   void memory_counters() {
     const auto categories = analysis_.memory.by_category();
     const auto steps = analysis_.memory.steps();

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// `{} + {}` and its kin, by the name that the operator has in Python's `operator` module.
+// Operators that are written as symbols, by their name in Python's `operator` module.
 struct Operator {
   std::string_view name, token;
 };
@@ -69,15 +69,15 @@ std::string device_repr(std::string_view device) {
   return fmt::format("device(type={}, index={})", quoted_repr(device.substr(0, colon)), index);
 }
 
-// Whether the arguments can stand beside an operator's sign: a symbolic size there would not be
-// told from the expression around it.
+// True if the arguments can be operands in infix notation. A symbolic size would merge with the
+// expression around it.
 bool are_operands(std::span<const Argument> args) {
   return std::none_of(args.begin(), args.end(), [](const Argument& a) {
     return a.kind == Argument::Kind::symbol || a.kind == Argument::Kind::opaque;
   });
 }
 
-// A type as it may stand in `<TYPE object>`.
+// The type as it may appear in `<TYPE object>`.
 std::string_view plain_type(std::string_view type) {
   const bool plain = !type.empty() && std::all_of(type.begin(), type.end(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
@@ -85,7 +85,7 @@ std::string_view plain_type(std::string_view type) {
   return plain ? type : "object";
 }
 
-// A function by the name that code calls it by.
+// The name by which code calls the function.
 std::string function_name(const OperatorInfo& op) {
   const std::string_view target = op.name;
   const auto without = [&](std::string_view prefix) {
@@ -279,7 +279,7 @@ std::string PythonRepr::argument(const Argument& a) const {
   return {};
 }
 
-// Without the first `skip` positional ones.
+// All arguments except the first `skip` positional ones.
 std::string PythonRepr::arguments(const Node& node, std::size_t skip) const {
   std::string text;
   for (const Argument& a : graph_.args(node)) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Arguments, types and calls as FX's code generator prints them.
+// Prints arguments, types and calls as FX's code generator does.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -15,10 +15,11 @@ class PythonRepr {
   explicit PythonRepr(const Graph& graph) : graph_(graph) {}
 
   [[nodiscard]] std::string argument(const Argument& argument) const;
-  // `f32[8, 4][4, 1]cuda:0` or `Sym(u0)`; empty for what print_readable gives no type.
+  // `f32[8, 4][4, 1]cuda:0` or `Sym(u0)`; empty for values that print_readable prints without a
+  // type.
   [[nodiscard]] std::string type(const Value& value) const;
-  // `NAME = torch.ops.aten.mm.default(a, b)`, an operator between its operands, an element, a
-  // method: whatever FX writes for the node's target. `name` may carry a type.
+  // `NAME = torch.ops.aten.mm.default(a, b)`, an infix operator, an element, a method: as FX writes
+  // the node's target. `name` may include a type.
   [[nodiscard]] std::string call(const Node& node, std::string_view name) const;
 
  private:
@@ -29,14 +30,14 @@ class PythonRepr {
   const Graph& graph_;
 };
 
-// Texts as Python's `repr` quotes them.
+// A string as Python's `repr` quotes it.
 std::string quoted_repr(std::string_view text);
 
-// `base.layers.weight`; a segment that is no identifier goes through getattr.
+// `base.layers.weight`; uses getattr for segments that are not identifiers.
 std::string attribute_path(std::string_view base, std::string_view path);
 
-// A JSON value as Python prints it; an object with a `type` is a dataclass. Empty for what is no
-// JSON.
+// A JSON value as Python prints it; an object with a `type` becomes a dataclass. Empty if the text
+// is not JSON.
 std::string json_repr(const nlohmann::ordered_json& json);
 std::string json_repr(std::string_view text);
 

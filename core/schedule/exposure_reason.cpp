@@ -173,15 +173,15 @@ std::string reason_text(const Graph& graph, const CollectiveTiming& c) {
 }
 
 void explain_exposure(const Graph& graph, const Simulation& simulation,
-                      std::span<const std::int32_t> queued_behind,
+                      std::span<const std::int32_t> queued_after,
                       std::span<CollectiveTiming> collectives) {
   Explainer explainer(graph, simulation);
   for (std::size_t i = 0; i < collectives.size(); ++i) {
     CollectiveTiming& c = collectives[i];
     if (c.exposed_ns <= 0) continue;
-    const NodeId behind = queued_behind[i] < 0
+    const NodeId behind = queued_after[i] < 0
                               ? NodeId{}
-                              : collectives[static_cast<std::size_t>(queued_behind[i])].start;
+                              : collectives[static_cast<std::size_t>(queued_after[i])].start;
     c.reason = explainer.explain(c, c.start_ns - c.ready_ns, behind);
   }
 }

@@ -7,18 +7,18 @@ namespace jointer {
 namespace {
 
 constexpr std::size_t kBlock = 64;
-constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 
 }  // namespace
 
 RangeMaximum::RangeMaximum(std::span<const std::int64_t> values) : values_(values) {
   while (leaves_ * kBlock < values.size()) leaves_ *= 2;
-  tree_.assign(2 * leaves_, kLeast);
+  tree_.assign(2 * leaves_, kMin);
   update(0, values.size());
 }
 
 std::int64_t RangeMaximum::scan(std::size_t first, std::size_t last) const {
-  std::int64_t most = kLeast;
+  std::int64_t most = kMin;
   for (std::size_t i = first; i < last; ++i) most = std::max(most, values_[i]);
   return most;
 }
@@ -38,7 +38,7 @@ void RangeMaximum::update(std::size_t first, std::size_t last) {
 }
 
 std::int64_t RangeMaximum::largest(std::size_t first, std::size_t last) const {
-  if (first >= last) return kLeast;
+  if (first >= last) return kMin;
   std::size_t low = (first + kBlock - 1) / kBlock, high = last / kBlock;  // whole blocks
   if (low >= high) {
     const std::size_t middle = std::min(low * kBlock, last);

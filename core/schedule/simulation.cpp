@@ -57,7 +57,7 @@ std::string_view to_string(ExposureReason::Kind kind) {
 Simulation::Simulation(const Graph& graph, std::span<const NodeCost> costs,
                        const SimulationOptions& options) {
   run(graph, costs, options);
-  explain_exposure(graph, *this, queued_behind_, collectives_);
+  explain_exposure(graph, *this, queued_after_, collectives_);
 }
 
 void Simulation::run(const Graph& graph, std::span<const NodeCost> costs,
@@ -107,7 +107,7 @@ void Simulation::run(const Graph& graph, std::span<const NodeCost> costs,
       timing.start = std::max(ready, stream_clock[stream]);
       timing.end = stream_clock[stream] = timing.start + cost.ns;
       (graph.is_transfer(n) ? transfer_ns_ : communication_ns_) += cost.ns;
-      queued_behind_.push_back(last_on_stream[stream]);
+      queued_after_.push_back(last_on_stream[stream]);
       last_on_stream[stream] = static_cast<std::int32_t>(collectives_.size());
       collective_by_node_[id.index()] = last_on_stream[stream];
       collectives_.push_back({.start = id,

@@ -109,7 +109,7 @@ class Simulation {
   std::vector<CollectiveTiming> collectives_;
   std::vector<std::int32_t> collective_by_node_;
   std::vector<std::int32_t>
-      queued_behind_;  // indexed by collective: the previous one on its stream, or -1
+      queued_after_;  // indexed by collective: the previous one on its stream, or -1
   std::vector<Stream> streams_;
   std::int64_t step_ns_ = 0, compute_ns_ = 0, communication_ns_ = 0, exposed_ns_ = 0;
   std::int64_t transfer_ns_ = 0;

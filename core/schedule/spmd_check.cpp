@@ -163,10 +163,10 @@ Program read_program(const RankGraph& from) {
 }
 
 std::string ranks_text(const std::vector<std::int32_t>& ranks) {
-  constexpr std::size_t kMost = 8;
-  if (ranks.size() <= kMost) return fmt::format("{}", fmt::join(ranks, ", "));
+  constexpr std::size_t kMax = 8;
+  if (ranks.size() <= kMax) return fmt::format("{}", fmt::join(ranks, ", "));
   return fmt::format("{}, ... {}, {} in all",
-                     fmt::join(ranks.begin(), ranks.begin() + kMost - 2, ", "), ranks.back(),
+                     fmt::join(ranks.begin(), ranks.begin() + kMax - 2, ", "), ranks.back(),
                      ranks.size());
 }
 

@@ -214,9 +214,9 @@ void TimePreview::end_rest() {
 }
 
 void TimePreview::find_least_slacks() {
-  least_host_slacks_.assign(events_.size() / kBlock + 1, kPlenty);
+  min_host_slacks_.assign(events_.size() / kBlock + 1, kPlenty);
   for (std::uint32_t e = 0; e < count_; ++e) {
-    std::int64_t& least = least_host_slacks_[e / kBlock];
+    std::int64_t& least = min_host_slacks_[e / kBlock];
     least = std::min(least, events_[e].host_slack);
   }
 }
@@ -493,7 +493,7 @@ std::uint32_t TimePreview::host_wakes(std::uint32_t event, std::int64_t ahead) c
   // After a reset, the host is as late as the compute stream.
   const std::uint32_t end = std::min(next_resets_[event] + 1, count_);
   for (std::uint32_t e = event; e < end;) {
-    if (e % kBlock == 0 && least_host_slacks_[e / kBlock] >= needed) {
+    if (e % kBlock == 0 && min_host_slacks_[e / kBlock] >= needed) {
       e += kBlock;
     } else {
       if (events_[e].host_slack < needed) return e;
@@ -524,12 +524,12 @@ std::uint32_t TimePreview::pending_wake(std::uint32_t event, std::int64_t shift)
 // Checks collectives that began before the gap and end as in the model, so they differ by the
 // shift. Gives up after some waits and considers the next one awake.
 std::uint32_t TimePreview::begun_before_wake(std::uint32_t event, std::int64_t shift) const {
-  constexpr int kMost = 64;
+  constexpr int kMax = 64;
   if (shift == 0 || events_[at_.begun].last_wait < static_cast<std::int32_t>(event))
     return kNowhere;
   if (shift > 0) return begun_exposed_.next(event);
   std::uint32_t wait = begun_waits_.next(event);
-  for (int i = 0; i < kMost && wait != kNowhere && events_[wait].slack >= -shift; ++i)
+  for (int i = 0; i < kMax && wait != kNowhere && events_[wait].slack >= -shift; ++i)
     wait = begun_waits_.next(wait + 1);
   return wait;
 }
@@ -538,7 +538,7 @@ std::uint32_t TimePreview::begun_before_wake(std::uint32_t event, std::int64_t s
 // awake.
 std::uint32_t TimePreview::era_wakes(const Era& era, std::uint32_t event,
                                      std::int64_t shift) const {
-  constexpr std::size_t kMost = 64;
+  constexpr std::size_t kMax = 64;
   if (events_[era.last].last_wait < static_cast<std::int32_t>(event)) return kNowhere;
   const std::int64_t needed = std::max<std::int64_t>(era.by - shift, 0);
   const std::size_t from = events_[event].waits;
@@ -546,7 +546,7 @@ std::uint32_t TimePreview::era_wakes(const Era& era, std::uint32_t event,
     const Wait& wait = waits_[i];
     if (wait.start >= era.first && wait.start < era.last && events_[wait.event].slack < needed)
       return wait.event;
-    if (i - from > kMost) return wait.event;
+    if (i - from > kMax) return wait.event;
   }
   return kNowhere;
 }

@@ -139,9 +139,9 @@ class TimePreview {
   std::vector<std::int64_t> clocks_;                 // indexed by stream: at the end
   std::vector<std::int64_t>
       clock_slacks_;  // indexed by stream: at the end, relative to the compute stream
-  std::vector<std::uint32_t> next_starts_;       // indexed by stream, then event
-  std::vector<std::uint32_t> next_resets_;       // indexed by event
-  std::vector<std::int64_t> least_host_slacks_;  // minimum of 64 events each
+  std::vector<std::uint32_t> next_starts_;     // indexed by stream, then event
+  std::vector<std::uint32_t> next_resets_;     // indexed by event
+  std::vector<std::int64_t> min_host_slacks_;  // minimum of 64 events each
   StepTime model_;
 
   // State while a model runs: the clocks, the next event, and the last one or null.

@@ -46,7 +46,7 @@ constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 // The steps of the graph at which lifetimes begin and end in the loop.
 struct Spans {
   std::vector<std::vector<std::size_t>> allocated, freed;  // indexed by step of the graph
-  std::vector<std::size_t> setup, inputs, results, tangents, gradients, handed_over;
+  std::vector<std::size_t> setup, inputs, results, tangents, gradients, saved;
 };
 
 class Loop {
@@ -118,7 +118,7 @@ class Loop {
         if (loop_.boxed && l.last < end)
           spans_.freed[static_cast<std::size_t>(std::max(l.last, boundary))].push_back(i);
         else
-          spans_.handed_over.push_back(i);
+          spans_.saved.push_back(i);
         continue;
       }
       if (l.first < 0) {
@@ -130,7 +130,7 @@ class Loop {
       if (l.last >= end)
         (in_forward && graph_.is_pair() ? spans_.results : spans_.gradients).push_back(i);
       else if (in_forward && l.last >= boundary && !loop_.boxed)
-        spans_.handed_over.push_back(i);
+        spans_.saved.push_back(i);
       else
         spans_.freed[static_cast<std::size_t>(l.last)].push_back(i);
     }
@@ -152,7 +152,7 @@ class Loop {
     phase_ = LoopPhase::backward;
     if (step_ == 1) workspace();
     run_graph(boundary_, timeline_.steps().size());
-    for (const std::size_t i : spans_.handed_over) release(i);
+    for (const std::size_t i : spans_.saved) release(i);
     phase_ = LoopPhase::optimizer;
     if (step_ == 1 && loop_.optimizer == OptimizerState::adamw) add_moments();
   }

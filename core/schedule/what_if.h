@@ -40,7 +40,7 @@ struct NearPreview {
 // The best gaps of a preview. Among equals, the one nearest to the block's current place, then the
 // earlier one.
 struct BestGaps {
-  std::size_t least_exposed = 0, least_step = 0, least_peak = 0;
+  std::size_t min_exposed = 0, min_step = 0, min_peak = 0;
   // The minimum step time, then the minimum exposed time, among gaps whose peak is at most the
   // limit; none if every peak is above it.
   std::optional<std::size_t> fastest_within;

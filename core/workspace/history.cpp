@@ -25,7 +25,7 @@ std::string members_besides(const OrderedJson& json,
 }
 
 Result<std::vector<Edit>> edits_from_json(const OrderedJson& json) {
-  if (!json.is_array()) return input_error("`edits` is no list");
+  if (!json.is_array()) return input_error("`edits`: expected a list");
   std::vector<Edit> edits;
   for (std::size_t i = 0; i < json.size(); ++i) {
     JOINTER_TRY(Edit edit, edit_from_json(json[i], fmt::format("edit {}", i)));
@@ -43,7 +43,7 @@ OrderedJson edits_to_json(const std::vector<Edit>& edits) {
 Result<std::size_t> count_member(const OrderedJson& json, const char* key, std::size_t most) {
   const auto found = json.find(key);
   if (found == json.end() || !found->is_number_unsigned() || found->get<std::size_t>() > most)
-    return input_error("`{}` is no number up to {}", key, most);
+    return input_error("`{}`: expected a whole number from 0 to {}", key, most);
   return found->get<std::size_t>();
 }
 
@@ -86,7 +86,7 @@ OrderedJson step_to_json(const HistoryStep& step, std::size_t edits_before) {
 
 Result<HistoryStep> step_from_json(const OrderedJson& json, std::size_t edits_before) {
   HistoryStep step;
-  if (!json.is_object()) return input_error("it is no object");
+  if (!json.is_object()) return input_error("expected an object");
   if (!json.contains("keep")) {
     JOINTER_TRY(Edit edit, edit_from_json(json));
     return HistoryStep{.title = edit.title, .keep = edits_before, .edits = {std::move(edit)}};
@@ -109,7 +109,7 @@ OrderedJson states_to_json(const std::vector<KeptState>& states) {
 }
 
 Result<std::vector<KeptState>> states_from_json(const OrderedJson& json) {
-  if (!json.is_array()) return input_error("`states` is no list");
+  if (!json.is_array()) return input_error("`states`: expected a list");
   std::vector<KeptState> states;
   for (const OrderedJson& each : json) {
     KeptState state;

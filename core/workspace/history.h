@@ -1,7 +1,7 @@
 #pragma once
 
-// What was done to a graph since it was opened, with what was undone: the undo stack as data. A
-// workspace and a journal hold it; the window's stack is made from it.
+// The edit history as data: what was applied to a graph since it was opened, and what was undone.
+// Workspaces and journals store it; the window builds its undo stack from it.
 
 #include <cstddef>
 #include <string>
@@ -13,46 +13,46 @@
 
 namespace jointer {
 
-// A step that a person can undo. Most add one edit to those before it; going back to a state that
-// was kept takes some away and adds others.
+// A history entry, which the user can undo. Most entries append one edit to the current ones. An
+// entry that returns to a kept state removes some edits and appends others.
 struct HistoryStep {
-  std::string title;        // of a step that is no single edit; else that of the edit
-  std::size_t keep = 0;     // how many edits of the state before it stay
-  std::vector<Edit> edits;  // that follow them
+  std::string title;        // of the edit, if the entry is a single edit
+  std::size_t keep = 0;     // number of edits of the previous state that stay
+  std::vector<Edit> edits;  // appended after these
   std::string extra = {};
   friend bool operator==(const HistoryStep&, const HistoryStep&) = default;
 };
 
-// A state with a name.
+// A named state.
 struct KeptState {
   std::string name;
-  std::vector<Edit> edits;  // from the graph as it was opened
+  std::vector<Edit> edits;  // from the baseline to this state
   std::string extra = {};
   friend bool operator==(const KeptState&, const KeptState&) = default;
 };
 
 struct History {
-  std::vector<HistoryStep> steps;  // done and undone
-  std::size_t place = 0;           // how many are done
+  std::vector<HistoryStep> steps;  // applied and undone entries, in order
+  std::size_t place = 0;           // number of applied entries
   std::vector<KeptState> states;
 
-  // The edits that lead from the graph as it was opened to the state after so many steps.
+  // The edits that lead from the baseline to the state after the first `after` entries.
   [[nodiscard]] std::vector<Edit> edits_at(std::size_t after) const;
   [[nodiscard]] std::vector<Edit> edits() const { return edits_at(place); }
-  // A step that adds this edit, in place of what was undone.
+  // Appends an entry with this edit, and drops the undone entries.
   void add(Edit edit);
   void add(HistoryStep step);
 
   friend bool operator==(const History&, const History&) = default;
 };
 
-// A step as files hold it: that of one edit as the edit, any other with `keep` and `edits`.
+// An entry as JSON: a single edit as that edit, any other entry with `keep` and `edits`.
 OrderedJson step_to_json(const HistoryStep& step, std::size_t edits_before);
 Result<HistoryStep> step_from_json(const OrderedJson& json, std::size_t edits_before);
 OrderedJson states_to_json(const std::vector<KeptState>& states);
 Result<std::vector<KeptState>> states_from_json(const OrderedJson& json);
 
-// `edits`, `place`, `states` of an object.
+// The members `edits`, `place` and `states` of an object.
 void history_to_json(OrderedJson& object, const History& history);
 Result<History> history_from_json(const OrderedJson& object);
 

@@ -61,13 +61,13 @@ std::string text_member(const OrderedJson& json, const char* key) {
 
 Result<JournalState> read_start(const OrderedJson& json) {
   if (!json.is_object() || text_member(json, "format") != kFormat)
-    return input_error("it is no journal");
+    return input_error("it is not a journal");
   if (!json.contains("version") || json["version"] != kVersion)
-    return input_error("it is of another version");
+    return input_error("it has an unknown version");
   JournalState state;
   state.workspace.title = text_member(json, "title");
   state.workspace_path = text_member(json, "workspace");
-  if (!json.contains("capture")) return input_error("it names no capture");
+  if (!json.contains("capture")) return input_error("it has no `capture`");
   JOINTER_TRY(state.workspace.capture, capture_from_json(json["capture"]));
   JOINTER_TRY(state.workspace.history, history_from_json(json));
   if (json.contains("options")) state.workspace.options = options_from_json(json["options"]);
@@ -81,7 +81,7 @@ std::size_t edits_done(const History& history) {
                                   history.steps[history.place - 1].edits.size();
 }
 
-// False: the record is none that this version knows, and so nothing after it can be trusted.
+// Returns false if this version does not know the record; later records are then not reliable.
 bool apply_record(const OrderedJson& record, JournalState& state) {
   if (!record.is_object()) return false;
   History& history = state.workspace.history;
@@ -118,11 +118,11 @@ bool apply_record(const OrderedJson& record, JournalState& state) {
   return false;
 }
 
-// The JSON of the first line of `rest`, if the line is whole; `rest` then begins after it.
+// Takes the first line from `rest` and returns its JSON. Error: the line is incomplete or damaged.
 Result<OrderedJson> take_line(std::string_view& rest) {
   const std::size_t end = rest.find('\n');
   if (end == std::string_view::npos || end <= kChecksum || rest[kChecksum] != ' ')
-    return input_error("a line is not whole");
+    return input_error("a line is incomplete");
   const std::string_view text = rest.substr(kChecksum + 1, end - kChecksum - 1);
   if (rest.substr(0, kChecksum) != checksum_text(text)) return input_error("a line is damaged");
   rest.remove_prefix(end + 1);
@@ -148,7 +148,7 @@ void sync_folder(const std::string& folder) {
   if (descriptor) ::fsync(descriptor.get());
 }
 
-// A file that no program has made yet.
+// Creates a file with a name that no other program uses.
 Result<std::pair<std::string, FileDescriptor>> make_file(const std::string& folder) {
   using namespace std::chrono;
   std::error_code error;
@@ -217,7 +217,7 @@ Result<std::unique_ptr<Journal>> Journal::create(const std::string& folder,
                                                  const JournalState& start, OnError on_error) {
   JOINTER_TRY(auto made, make_file(folder));
   auto& [path, file] = made;
-  // Waits for a program that looks at it in the very moment between the two.
+  // Waits if another program probes the new file before it is locked.
   if (::flock(file.get(), LOCK_EX) != 0 && errno != ENOLCK) return system_error(path);
   std::unique_ptr<Journal> journal(
       new Journal(std::move(path), std::move(file), start, std::move(on_error)));
@@ -229,12 +229,12 @@ Result<std::unique_ptr<Journal>> Journal::take_over(const std::string& path, OnE
   FileDescriptor file(::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC));
   if (!file) return system_error(path);
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
-    return fail(Error::Kind::run, "{}: another program has it", path);
+    return fail(Error::Kind::run, "{}: it is locked by another process", path);
   JOINTER_TRY(const PaddedBytes bytes, read_bytes(path));
   std::size_t good_bytes = 0;
   const auto state = parse_journal(bytes.view(), &good_bytes);
   if (!state) return input_error("{}: {}", path, state.error().message);
-  // What was cut off goes: lines after it would count for nothing.
+  // Removes an incomplete line at the end: readers would ignore the lines after it.
   if (good_bytes < bytes.size() && ::ftruncate(file.get(), static_cast<off_t>(good_bytes)) != 0)
     return system_error(path);
   return std::unique_ptr<Journal>(new Journal(path, std::move(file), *state, std::move(on_error)));
@@ -298,7 +298,7 @@ void Journal::work(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, stop, [this] { return !waiting_.empty(); });
-    if (waiting_.empty()) return;  // and asked to stop
+    if (waiting_.empty()) return;  // asked to stop
     const std::string lines = std::exchange(waiting_, {});
     is_writing_ = true;
     lock.unlock();
@@ -319,7 +319,7 @@ void Journal::work(const std::stop_token& stop) {
 
 namespace {
 
-// Of every journal that no living program holds, while it is held here.
+// Visits each journal that no running program holds, and holds it during the visit.
 template <class Visit>
 void for_each_left(const std::string& folder, Visit visit) {
   std::error_code error;

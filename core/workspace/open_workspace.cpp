@@ -16,13 +16,13 @@ bool exists(const std::string& path) {
   return fs::exists(path, status);
 }
 
-// Relative paths are to the workspace's folder, wherever this program was started.
+// Relative paths refer to the workspace's folder, wherever this program was started.
 std::string beside(const std::string& path, const std::string& workspace_path) {
   if (path.empty() || workspace_path == "-") return path;
   return (fs::path(workspace_path).parent_path() / path).lexically_normal().string();
 }
 
-// The first of both that is there.
+// The first of the two paths that exists.
 Result<std::string> locate(const std::string& relative, const std::string& absolute,
                            const std::string& workspace_path) {
   const std::string near = beside(relative, workspace_path);
@@ -32,7 +32,7 @@ Result<std::string> locate(const std::string& relative, const std::string& absol
                              : absolute.empty()               ? near
                                                               : near + " and " + absolute;
   return input_error(
-      "{}: its capture is not there any more (looked for {}); put it back, or open it where it is "
+      "{}: its capture is missing (looked for {}); put it back, or open it where it is "
       "now and save the workspace again",
       workspace_path, looked);
 }
@@ -43,7 +43,7 @@ bool is_workspace_file(const std::string& path) {
   std::error_code status;
   if (!fs::is_regular_file(path, status)) return false;
   if (path.ends_with(kWorkspaceSuffix)) return true;
-  // Its beginning is enough, and captures are large.
+  // Reads only the start of the file, since captures are large.
   std::ifstream file(path, std::ios::binary);
   std::string head(kWorkspaceHead, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
@@ -76,14 +76,14 @@ Result<void> check_capture(const Workspace& workspace, const Graph& graph) {
   const std::string here = graph_hash(graph);
   if (here == recorded) return {};
   return input_error(
-      "the capture is another one than when the workspace was saved (its hash is {}, it was {})",
+      "the capture has changed since the workspace was saved (its hash is {}, it was {})",
       here.substr(0, 12), recorded.substr(0, 12));
 }
 
 Result<Graph> open_workspace_graph(const OpenRequest& request) {
   if (!request.backward.empty())
     return fail(Error::Kind::usage,
-                "{} is a workspace: it says itself which backward graph belongs to it",
+                "{} is a workspace, which names its own backward graph; open it without another",
                 request.path);
   JOINTER_TRY(const Workspace workspace, read_workspace(request.path));
   auto located = locate_capture(workspace, request.path);
@@ -95,7 +95,7 @@ Result<Graph> open_workspace_graph(const OpenRequest& request) {
   capture.assumptions.lay_over(request.assumptions);
   JOINTER_TRY(Graph graph, open_graph(capture));
   if (auto same = check_capture(workspace, graph); !same)
-    return input_error("{}: {}; open the capture itself, or save the workspace anew", request.path,
+    return input_error("{}: {}; open the capture itself, or save the workspace again", request.path,
                        same.error().message);
   Editor editor(graph);
   for (const Edit& edit : workspace.history.edits())

@@ -1,6 +1,6 @@
 #pragma once
 
-// From a workspace to its graph: the capture is looked for, compared, and edited again.
+// Opens the graph of a workspace: finds the capture, checks it, and applies the edits again.
 
 #include <string>
 
@@ -10,21 +10,22 @@
 
 namespace jointer {
 
-// Whether the file at `path` is a workspace, by its name or by how it begins.
+// True if the file at `path` is a workspace, according to its name or its first bytes.
 bool is_workspace_file(const std::string& path);
 
-// Where the capture of a workspace is now: beside the workspace as it was when that was saved, else
-// where it was on the machine that saved it. Error (input): in neither place, with both named.
+// The current location of a workspace's capture: the same path relative to the workspace as when it
+// was saved or, if it is not there, the absolute path from that time. Error (input): in neither
+// place; the message names both.
 Result<OpenRequest> locate_capture(const Workspace& workspace, const std::string& workspace_path);
 
-// Error (input), in one sentence: the graph is not the one that the workspace was made on. What
-// differs is no more than its hash tells.
+// Error (input), in one sentence: the graph is not the one that the workspace was made for. The
+// hash does not tell what differs.
 Result<void> check_capture(const Workspace& workspace, const Graph& graph);
 
-// The graph of an open request whose path is a workspace, with the edits that are done in it. What
-// the request says besides (assumptions, progress) counts over what the workspace says. Error
-// (input): the workspace or its capture is damaged, missing, or not the one it was made on; an edit
-// does not fit. Error (usage): a backward half beside a workspace.
+// Opens the graph of a request whose path is a workspace, and applies the workspace's edits. The
+// request's assumptions take precedence over those of the workspace. Error (input): the workspace
+// or its capture is damaged, missing, or not the original one, or an edit does not fit. Error
+// (usage): the request has a backward half in addition to the workspace.
 Result<Graph> open_workspace_graph(const OpenRequest& request);
 
 }  // namespace jointer

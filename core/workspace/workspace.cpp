@@ -18,9 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kFormat = "jointer-workspace";
-// A workspace is to be opened and written in a moment: beyond this, profiles stay in the history of
-// benchmarks that the desktop keeps.
-constexpr std::size_t kMostProfileBytes = std::size_t{4} << 20;
+// Opening and writing a workspace must be fast. Profiles beyond this size stay only in the
+// desktop's history of benchmarks.
+constexpr std::size_t kMaxProfileBytes = std::size_t{4} << 20;
 
 std::string text_member(const OrderedJson& json, const char* key) {
   const auto found = json.find(key);
@@ -31,7 +31,7 @@ void set_text(OrderedJson& json, const char* key, const std::string& text) {
   if (!text.empty()) json[key] = text;
 }
 
-// What is no member of this version.
+// The members that this version does not know.
 template <class Known>
 std::string unknown(const OrderedJson& json, const Known& known) {
   std::string members;
@@ -50,7 +50,7 @@ constexpr std::string_view kMembers[] = {"format",     "version", "title",   "ca
 constexpr std::string_view kPipelineMembers[] = {"text", "sources"};
 
 Result<std::vector<BenchmarkResult>> benchmarks_from_json(const OrderedJson& json) {
-  if (!json.is_array()) return input_error("`benchmarks` is no list");
+  if (!json.is_array()) return input_error("`benchmarks`: expected a list");
   std::vector<BenchmarkResult> results;
   for (std::size_t i = 0; i < json.size(); ++i) {
     auto result = parse_result(write_json(json[i]));
@@ -62,16 +62,18 @@ Result<std::vector<BenchmarkResult>> benchmarks_from_json(const OrderedJson& jso
 
 Result<Workspace> workspace_from_json(const OrderedJson& json) {
   if (!json.is_object() || text_member(json, "format") != kFormat)
-    return input_error("it is no workspace (no \"format\": \"{}\")", kFormat);
+    return input_error("it is not a workspace (no \"format\": \"{}\")", kFormat);
   const auto version = json.find("version");
   if (version == json.end() || !version->is_number_integer())
-    return input_error("it does not say its version");
+    return input_error("it has no `version`");
   if (version->get<std::int64_t>() > kWorkspaceVersion)
-    return input_error("version {} of the workspace format, {} is known here; use a newer Jointer",
-                       version->get<std::int64_t>(), kWorkspaceVersion);
+    return input_error(
+        "version {} of the workspace format is not supported, this program reads "
+        "version {}; use a newer Jointer",
+        version->get<std::int64_t>(), kWorkspaceVersion);
   Workspace workspace;
   workspace.title = text_member(json, "title");
-  if (!json.contains("capture")) return input_error("it names no capture");
+  if (!json.contains("capture")) return input_error("it has no `capture`");
   JOINTER_TRY(workspace.capture, capture_from_json(json["capture"]));
   JOINTER_TRY(workspace.history, history_from_json(json));
   if (const auto options = json.find("options"); options != json.end() && options->is_object())
@@ -86,7 +88,7 @@ Result<Workspace> workspace_from_json(const OrderedJson& json) {
   return workspace;
 }
 
-// A line an element, so that files can be compared line by line.
+// Writes one line per element, so that files can be compared line by line.
 void write_lines(std::string& text, const OrderedJson& list) {
   text += '[';
   for (std::size_t i = 0; i < list.size(); ++i)
@@ -102,12 +104,12 @@ std::string relative_to(const std::string& file, const std::string& workspace) {
   return path.empty() ? file : path.string();
 }
 
-// A file that was renamed is there after a loss of power once its folder is on disk too.
+// A renamed file survives a power failure only once its folder is on disk too.
 Result<void> sync_folder(const std::string& path) {
   std::error_code status;
   const std::string folder = fs::absolute(path, status).parent_path().string();
   const FileDescriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // Some file systems do not know how; the file itself is there.
+  // Some file systems do not support this; the file itself is on disk.
   if (descriptor && ::fsync(descriptor.get()) != 0 && errno != EINVAL && errno != ENOTSUP)
     return fail(Error::Kind::run, "{}: {}", folder, std::strerror(errno));
   return {};
@@ -149,8 +151,7 @@ OrderedJson options_to_json(const WorkspaceOptions& options) {
 }
 
 bool is_workspace(std::string_view bytes) {
-  // `format` is the first member of what this program writes; what people wrote may begin
-  // otherwise.
+  // This program writes `format` first; files that people write may start with another member.
   const std::string_view head = bytes.substr(0, kWorkspaceHead);
   return head.find_first_not_of(" \t\r\n") != std::string_view::npos &&
          head[head.find_first_not_of(" \t\r\n")] == '{' &&
@@ -171,7 +172,7 @@ OrderedJson capture_to_json(const CaptureReference& capture) {
 }
 
 Result<CaptureReference> capture_from_json(const OrderedJson& json) {
-  if (!json.is_object()) return input_error("`capture` is no object");
+  if (!json.is_object()) return input_error("`capture`: expected an object");
   CaptureReference capture{.path = text_member(json, "absolute"),
                            .backward = text_member(json, "absolute_backward"),
                            .relative = text_member(json, "path"),
@@ -181,7 +182,8 @@ Result<CaptureReference> capture_from_json(const OrderedJson& json) {
                            .hash = text_member(json, "hash"),
                            .extra = unknown(json, kCaptureMembers)};
   if (const auto graph = json.find("graph"); graph != json.end()) {
-    if (!graph->is_number_unsigned()) return input_error("`graph` of the capture is no number");
+    if (!graph->is_number_unsigned())
+      return input_error("`graph` of the capture: expected a whole number");
     capture.graph = graph->get<std::size_t>();
   }
   if (capture.path.empty() && capture.relative.empty()) return input_error("`capture` has no path");
@@ -224,7 +226,7 @@ std::string workspace_text(const Workspace& workspace) {
   member("benchmarks");
   text += '[';
   bool first = true;
-  for (const std::string& line : result_lines(workspace.benchmarks, kMostProfileBytes))
+  for (const std::string& line : result_lines(workspace.benchmarks, kMaxProfileBytes))
     text += (std::exchange(first, false) ? "\n    " : ",\n    ") + line;
   text += first ? "]" : "\n  ]";
   if (!workspace.extra.empty()) text += ",\n  " + workspace.extra;

@@ -1,7 +1,7 @@
 #pragma once
 
-// A workspace (`.jointer`): what a person did with one graph, as a file. The capture itself stays
-// where it is and is referred to. The form is resources/schema/workspace.schema.json.
+// A workspace (`.jointer`): the user's work on one graph, as a file. It refers to the capture,
+// which stays where it is. Schema: resources/schema/workspace.schema.json.
 
 #include <optional>
 #include <string>
@@ -19,29 +19,29 @@ namespace jointer {
 inline constexpr int kWorkspaceVersion = 1;
 inline constexpr std::string_view kWorkspaceSuffix = ".jointer";
 
-// Where the graph is that was opened, and which one it was.
+// The location of the capture that was opened, and the identity of its graph.
 struct CaptureReference {
-  std::string path, backward;               // absolute; backward: empty, or of a pair
-  std::string relative, relative_backward;  // to the workspace's folder, as of when it was saved
-  std::optional<std::size_t> graph;         // which of several
+  std::string path, backward;               // absolute; `backward` only for a pair
+  std::string relative, relative_backward;  // to the workspace's folder, when it was saved
+  std::optional<std::size_t> graph;         // index, if the capture has several
   std::string assume;                       // "u0=64,..." as Assumptions::parse reads it
-  std::string hash;                         // of the graph as it was opened: graph_hash
+  std::string hash;                         // graph_hash of the baseline
   std::string extra = {};
   friend bool operator==(const CaptureReference&, const CaptureReference&) = default;
 };
 
-// What figures are computed under, as the options of the command line say it; empty: the default.
+// Options for computing figures, spelled as on the command line. Empty: the default.
 struct WorkspaceOptions {
   std::string device, estimator, optimizer;
   std::string extra = {};
   friend bool operator==(const WorkspaceOptions&, const WorkspaceOptions&) = default;
 };
 
-// The pipeline that a person edits, as text: it names passes, and nothing of them runs before
-// somebody asks for it. Nothing here says that foreign code is allowed: that is for each machine.
+// The user's pipeline as text. It names passes, which run only on request. Permission to run
+// third-party code is not stored here: it is granted on each machine.
 struct WorkspacePipeline {
-  std::string text;  // a step a line, disabled ones too
-  // Where passes come from that are not built in: "my_pass", "Python: /home/me/my_pass.py".
+  std::string text;  // one step per line, including disabled ones
+  // Sources of passes that are not built in: "my_pass", "Python: /home/me/my_pass.py".
   std::vector<std::pair<std::string, std::string>> sources;
   std::string extra = {};
   friend bool operator==(const WorkspacePipeline&, const WorkspacePipeline&) = default;
@@ -54,28 +54,27 @@ struct Workspace {
   std::vector<BenchmarkResult> benchmarks;  // oldest first
   WorkspaceOptions options;
   WorkspacePipeline pipeline;
-  std::string layout;  // the desktop's own
+  std::string layout;  // written and read by the desktop
   std::string extra;   // members that this version does not know: `"key":value,...`
 };
 
-// Whether a file's content says that it is a workspace: its first bytes are looked at.
+// True if the content is a workspace, judging by its first bytes.
 inline constexpr std::size_t kWorkspaceHead = 4096;
 bool is_workspace(std::string_view bytes);
 
-// Error (input): `name`, and what is wrong with it; a newer version. Nothing else is opened, and
-// nothing that it names is run.
+// Error (input): `name` and what is wrong, such as a newer version. Does not open or run anything
+// that the workspace names.
 Result<Workspace> parse_workspace(std::string_view text, std::string_view name);
 Result<Workspace> read_workspace(const std::string& path);
 
-// JSON, an edit a line. Profiles of benchmarks are kept of the newest, as long as they are not
-// large.
+// JSON with one edit per line. Keeps profiles of the newest benchmarks up to a total size.
 std::string workspace_text(const Workspace& workspace);
 
-// In place of what is there, whole or not at all, also where power fails; relative paths are made
-// for where it is. Error (run): it cannot be written.
+// Replaces the file atomically, even if power fails. Makes relative paths relative to the new
+// location. Error (run): it cannot be written.
 Result<void> write_workspace(const std::string& path, Workspace workspace);
 
-// Parts of it, for journals.
+// JSON of the parts, for journals.
 OrderedJson capture_to_json(const CaptureReference& capture);
 Result<CaptureReference> capture_from_json(const OrderedJson& json);
 OrderedJson pipeline_to_json(const WorkspacePipeline& pipeline);

@@ -1,7 +1,7 @@
 #pragma once
 
-// A graph with more dependencies than its own, in which some nodes count as one: whether a bucket
-// would make a cycle. After torch/_inductor/augmented_graph_helper.py.
+// A graph with additional dependencies, in which some nodes count as one. Tells whether a bucket
+// would create a cycle. After torch/_inductor/augmented_graph_helper.py.
 
 #include <cstdint>
 #include <span>
@@ -11,14 +11,14 @@
 
 namespace jointer {
 
-// Whether one node needs another: a triangle of bits, in the order in which nodes run.
+// Tells whether one node needs another: a triangle of bits, in the order in which nodes run.
 class Ancestors {
  public:
-  // `order`: every place once. `more`: (place, what it needs besides), nothing against the order.
+  // `order`: every place once. `more`: (place, what else it needs), consistent with the order.
   Ancestors(const OverlapGraph& graph, std::span<const Place> order,
             std::span<const std::pair<Place, Place>> more);
 
-  // Whether `place` needs `other`. Nothing needs itself.
+  // True if `place` needs `other`. No place needs itself.
   [[nodiscard]] bool has(Place place, Place other) const {
     const std::uint32_t row = rank_[place], bit = rank_[other];
     return bit < row && (bits_[first_[row] + bit / 64] >> (bit % 64) & 1U) != 0;
@@ -26,26 +26,27 @@ class Ancestors {
   [[nodiscard]] std::uint32_t rank(Place place) const { return rank_[place]; }
 
  private:
-  std::vector<std::uint32_t> rank_;  // by place: in the order
+  std::vector<std::uint32_t> rank_;  // by place: its index in the order
   std::vector<std::size_t> first_;   // by rank: its row's first word
   std::vector<std::uint64_t> bits_;
 };
 
 class AugmentedGraph {
  public:
-  // Both must outlive it.
+  // The arguments must outlive it.
   AugmentedGraph(const OverlapGraph& graph, const Ancestors& ancestors);
 
   void add(Place place, Place dependency);
-  // Nothing happens if it is not there.
+  // Does nothing if the dependency does not exist.
   void remove(Place place, Place dependency);
   [[nodiscard]] std::span<const Place> more(Place place) const { return more_[place]; }
 
-  // `place`, until now one by itself, counts as one with `of` and those that it is one with.
+  // Merges `place`, so far a node by itself, with `of` and the nodes merged with that.
   void merge(Place of, Place place);
   void unmerge(Place place);
 
-  // Whether `to`, or what it is one with, needs `from` or what that is one with. They are not one.
+  // True if `to`, or a node merged with it, needs `from` or a node merged with that. The two must
+  // not be merged.
   [[nodiscard]] bool has_path(Place from, Place to);
 
  private:
@@ -57,7 +58,7 @@ class AugmentedGraph {
   const OverlapGraph& graph_;
   const Ancestors& ancestors_;
   std::vector<std::vector<Place>> more_;  // by place
-  std::vector<std::int32_t> set_;         // by place: which set it is in, or -1
+  std::vector<std::int32_t> set_;         // by place: the set that it is in, or -1
   std::vector<std::vector<Place>> sets_;
   std::vector<std::uint32_t> marks_;  // by place: the last search that met it
   std::uint32_t mark_ = 0;

@@ -1,34 +1,36 @@
-// Runs collectives beside compute, and merges them.
+// Overlaps collectives with compute, and merges them into buckets.
 //
 // Terms
-//   half   a graph, or the forward or the backward of a pair: each is ordered for itself.
-//   base   the half, with FSDP's collectives in buckets first (pre_bucketing.h), where asked for.
+//   half   a graph, or the forward or the backward of a pair: each is ordered separately.
+//   base   the half, with FSDP's collectives in buckets first (pre_bucketing.h) if asked for.
 //   plan   torch's schedule of the base (overlap_scheduler.h) with torch's buckets
 //          (overlap_bucketer.h).
-//   limit  the peak of the order that is given, plus what it may grow by; by two accounts, each
-//          with a limit of its own: that of whoever asks (PassContext::analysis), and torch's
+//   limit  the peak of the original order, plus its allowed growth. There are two, each by a
+//          different account of memory: that of the caller (PassContext::analysis), and torch's
 //          build_memory_profile. The context's peak limit holds for the first.
 //
 // Steps, for each half
 //   1. Make the base and its plan.
-//   2. Make candidates: the order as it was given; the plan; the plan with those buckets only whose
-//      copies take less than they save; and each of the three with every collective timed anew
-//      (collective_timing.h): all-gathers no earlier than they must, so that they hold no memory
-//      for nothing.
-//   3. Measure each: simulation and both peaks. What is timed anew and over a limit gives way at
-//      its peak: an all-gather starts behind it, anything else is waited for ahead of it, the
-//      largest first, until it fits or nothing is left that could.
-//   4. Of what is within the limits and exposes no more than the plan does (be it over them), take
-//      the shortest step; if there is nothing, the least exposed. The order as given is among them.
+//   2. Make candidates: the original order; the plan; the plan with only those buckets whose copies
+//      take less than they save; and each of the three with every collective retimed
+//      (collective_timing.h): all-gathers run as late as possible, so that they do not hold memory
+//      needlessly.
+//   3. Measure each: simulation and both peaks. If a retimed candidate exceeds a limit, collectives
+//      give way at its peak: an all-gather starts after it, any other is waited for before it, the
+//      largest first, until it fits or none is left that could.
+//   4. Among candidates within the limits that expose no more than the plan does (even if the plan
+//      exceeds them), take the shortest step; if there is none, the least exposed. The original
+//      order is a candidate.
 //
 // Source: torch/_inductor/fx_passes/overlap_scheduling.py, schedule_overlap_bucketing (2.15), with
-// its options and defaults; `rules` has 2.11's instead (overlap_scheduler.cpp, overlap_bucketer.cpp
-// say what differs). By themselves they are those of the torch that captured the graph, 2.15's from
-// 2.13 on. With 2.15's and `torch_compatible`, or in the bucket mode `coalesced`, buckets are
-// torch's own calls (bucket_calls.h), else those of core/edit/merge.h.
-// Deviations, all off with `torch_compatible`:
-//   - the limit is kept; torch's estimate of it is exceeded (by 0.6 GB on a forward of Llama3-8B);
-//   - collectives are timed anew, and the best of several orders is chosen;
+// its options and defaults; `rules` selects 2.11's instead (overlap_scheduler.cpp and
+// overlap_bucketer.cpp describe the differences). By default they are those of the torch that
+// captured the graph, 2.15's from 2.13 on. With 2.15's and `torch_compatible`, or in the bucket
+// mode `coalesced`, buckets are torch's own calls (bucket_calls.h), else those of
+// core/edit/merge.h. Deviations, all off with `torch_compatible`:
+//   - the limit is kept; torch only estimates it and exceeds it (by 0.6 GB on a forward of
+//     Llama3-8B);
+//   - collectives are retimed, and the best of several orders is chosen;
 //   - buckets whose copies cost more than they save are left apart, or keep the members that pay;
 //   - a collective is not tried while something that it needs cannot be started (torch forces other
 //     waits first).
@@ -73,7 +75,7 @@ struct Settings {
   MemoryIncrease increase;
   BucketRules rules = BucketDtypes::one;
   bool merges = true, is_torch = false;
-  std::optional<BucketForm> form;  // of torch's own calls
+  std::optional<BucketForm> form;  // for torch's own calls
   bool pre_buckets = false;
   std::optional<double> pre_bucket_mib;
 };
@@ -82,10 +84,10 @@ std::int64_t gib(double number) {
   return saturating_whole(number * kGiB);
 }
 
-// Parameters of torch's that mean nothing here, with their defaults and what to do instead.
+// Parameters of torch that have no meaning here, with their defaults and what to do instead.
 struct Foreign {
   const char* name;
-  PassValue otherwise;
+  PassValue default_value;
   std::vector<std::string> choices;
   const char* meaning;
   const char* instead;
@@ -122,12 +124,12 @@ std::vector<Foreign> foreign_parameters() {
 
 Result<void> refuse_foreign(const Arguments& arguments) {
   for (const Foreign& foreign : foreign_parameters())
-    if (arguments.is_given(foreign.name) && arguments.value(foreign.name) != foreign.otherwise)
+    if (arguments.is_given(foreign.name) && arguments.value(foreign.name) != foreign.default_value)
       return fail(Error::Kind::usage, "{} cannot be set here; {}", foreign.name, foreign.instead);
   return {};
 }
 
-// Of 2.15, and refused with the rules of 2.11.
+// Refuses parameters of 2.15 with the rules of 2.11.
 Result<void> refuse_new(const Arguments& arguments) {
   for (const auto& [name, is_given] :
        {std::pair("bucket_only_internode_comms", arguments.boolean("bucket_only_internode_comms")),
@@ -149,7 +151,7 @@ Result<Settings> read_settings(const Graph& graph, const Arguments& arguments) {
   if (is_old) JOINTER_CHECK(refuse_new(arguments));
   s.is_torch = arguments.boolean("torch_compatible");
   s.merges = arguments.boolean("collective_bucketing");
-  s.schedule.most_in_flight = gib(arguments.number("max_in_flight_gb"));
+  s.schedule.max_in_flight = gib(arguments.number("max_in_flight_gb"));
   s.schedule.compute_pre_fetch = arguments.integer("max_compute_pre_fetch");
   s.schedule.distance = arguments.integer("max_coll_distance");
   s.schedule.compute_multiplier = arguments.number("compute_overlap_multipler");
@@ -158,7 +160,7 @@ Result<Settings> read_settings(const Graph& graph, const Arguments& arguments) {
   s.schedule.rules = is_old ? OverlapRules::torch_2_11 : OverlapRules::torch_2_15;
   if (!is_old && arguments.is_given("max_off_bucket_gb"))
     s.schedule.off_bucket_bytes = gib(arguments.number("max_off_bucket_gb"));
-  s.buckets.most_bytes = gib(arguments.number("max_bucket_memory_gb"));
+  s.buckets.max_bytes = gib(arguments.number("max_bucket_memory_gb"));
   s.buckets.distance = arguments.integer("max_coll_distance");
   if (arguments.is_given("bucket_exposed_first"))
     s.buckets.exposed_first = arguments.boolean("bucket_exposed_first");
@@ -177,7 +179,7 @@ Result<Settings> read_settings(const Graph& graph, const Arguments& arguments) {
   s.pre_buckets = !is_old && arguments.boolean("pre_bucketing_fsdp_collectives");
   if (arguments.is_given("pre_bucketing_fsdp_collectives_bucket_cap_mb"))
     s.pre_bucket_mib = arguments.number("pre_bucketing_fsdp_collectives_bucket_cap_mb");
-  // None, as with torch, leaves it to the other one: as 0 does.
+  // As in torch, none and 0 leave it to the other parameter.
   s.increase.bytes = gib(arguments.number("max_memory_increase_gb"));
   s.increase.ratio = arguments.number("max_memory_increase_ratio");
   if (!is_old && !arguments.is_given("max_memory_increase_gb") &&
@@ -186,7 +188,7 @@ Result<Settings> read_settings(const Graph& graph, const Arguments& arguments) {
   return s;
 }
 
-// A graph with what is derived from it, as far as one half goes.
+// One half of a graph with data derived from it.
 struct Half {
   Half(std::shared_ptr<Graph> g, PartId part, const Estimator& estimator, const BucketRules& rules)
       : graph(std::move(g)),
@@ -194,29 +196,29 @@ struct Half {
         dependencies(*graph),
         overlap(*graph, part, dependencies, costs, rules) {}
 
-  std::shared_ptr<Graph> graph;  // the others point to it
+  std::shared_ptr<Graph> graph;  // the other members point to it
   std::vector<NodeCost> costs;
   Dependencies dependencies;
   OverlapGraph overlap;
 };
 
 struct Candidate {
-  std::shared_ptr<const Graph> graph;  // in whatever order
+  std::shared_ptr<const Graph> graph;  // in any order
   std::vector<NodeId> order;
   OrderFigures figures;
   std::string_view what;
   std::size_t attempt = 0;
-  Bucketing bucketing = {};  // of whoever has buckets
+  Bucketing bucketing = {};  // if it has buckets
 };
 
-// A base, and what is planned for it.
+// A base and its plan.
 struct Attempt {
   Half* base;
-  std::string_view of;  // what the base is, for a person
+  std::string_view of;  // describes the base in messages
   OverlapPlan plan = {};
-  std::shared_ptr<Graph> graph = {};  // of the plan
+  std::shared_ptr<Graph> graph = {};  // with the plan applied
   std::vector<MergedBucket> merged = {};
-  std::unique_ptr<Half> half = {};  // of a plan's graph
+  std::unique_ptr<Half> half = {};  // of `graph`
 };
 
 class Reordering {
@@ -239,17 +241,17 @@ class Reordering {
       return finish(
           {now().graph, order_of(*now().graph), {}, "torch's plan", 0, now().plan.bucketing});
     }
-    add({given_.graph, order_of(*given_.graph), judge_.before(), "the order as given",
+    add({given_.graph, order_of(*given_.graph), judge_.before(), "the original order",
          attempts_.size() - 1});
     JOINTER_CHECK(report(0.3));
-    JOINTER_CHECK(add_timed(given_, "the order as given, with its collectives timed anew",
+    JOINTER_CHECK(add_timed(given_, "the original order, with its collectives retimed",
                             attempts_.size() - 1));
-    std::int64_t most_exposed = std::numeric_limits<std::int64_t>::max();
+    std::int64_t max_exposed = std::numeric_limits<std::int64_t>::max();
     for (at_ = 0; at_ < attempts_.size(); ++at_) {
       JOINTER_TRY(const std::int64_t exposed, attempt());
-      if (at_ == 0) most_exposed = exposed;
+      if (at_ == 0) max_exposed = exposed;
     }
-    return finish(take_best(most_exposed));
+    return finish(take_best(max_exposed));
   }
 
  private:
@@ -264,7 +266,7 @@ class Reordering {
 
   [[nodiscard]] Attempt& now() { return attempts_[at_]; }
 
-  // The bases: that with buckets first, then the half as given.
+  // Makes the bases: the one with buckets first, then the original half.
   Result<void> pre_bucket() {
     if (settings_.pre_buckets) {
       const PreBucketingOptions options{
@@ -274,10 +276,9 @@ class Reordering {
           .form = settings_.form};
       auto done = pre_bucket_fsdp(*given_.graph, part_, options, names_);
       if (!done)
-        context_.decide("apart",
-                        fmt::format("FSDP's collectives are not put into buckets ahead of the "
-                                    "schedule: {}.",
-                                    done.error().message));
+        context_.decide("apart", fmt::format("FSDP's collectives are not put into buckets before "
+                                             "scheduling: {}.",
+                                             done.error().message));
       else if (*done)
         pre_bucketed_ = *std::move(*done);
     }
@@ -291,14 +292,14 @@ class Reordering {
     return {};
   }
 
-  // Adds what comes of one base. What torch's plan of it exposes, within the limits or not.
+  // Adds the candidates of one base. Returns what torch's plan of it exposes, even over the limits.
   Result<std::int64_t> attempt() {
     JOINTER_CHECK(make_plan());
     if (now().base != &given_)
-      JOINTER_CHECK(add_timed(*now().base, "FSDP's buckets, with collectives timed anew", at_));
+      JOINTER_CHECK(add_timed(*now().base, "FSDP's buckets, with collectives retimed", at_));
     const std::int64_t exposed = add_planned("torch's plan");
-    JOINTER_CHECK(add_timed(*now().half, "torch's plan, with its collectives timed anew", at_));
-    // Twice at most: what is left of a bucket may not pay either.
+    JOINTER_CHECK(add_timed(*now().half, "torch's plan, with its collectives retimed", at_));
+    // At most twice: the rest of a bucket may not pay either.
     bool any = false;
     for (int i = 0; i < 2 && leave_costly(); ++i) {
       any = true;
@@ -306,13 +307,12 @@ class Reordering {
     }
     if (any) {
       add_planned("torch's plan with the buckets that pay");
-      JOINTER_CHECK(
-          add_timed(*now().half, "torch's plan with the buckets that pay, timed anew", at_));
+      JOINTER_CHECK(add_timed(*now().half, "torch's plan with the buckets that pay, retimed", at_));
     }
     return exposed;
   }
 
-  // How far the attempt is, of the whole.
+  // Reports progress of the attempt, as a share of the whole.
   [[nodiscard]] Result<void> report_attempt(double done) const {
     return report(0.3 +
                   0.7 * (static_cast<double>(at_) + done) / static_cast<double>(attempts_.size()));
@@ -323,7 +323,7 @@ class Reordering {
     OverlapPlan& plan = now().plan;
     const TorchStorages storages(base);
     OverlapOptions options = settings_.schedule;
-    options.most_bytes_more = settings_.increase.over(live_peak(base, storages));
+    options.max_bytes_more = settings_.increase.over(live_peak(base, storages));
     for (const OverlapCollective& c : base.collectives)
       options.latency_ns.push_back(estimator_.latency_ns(*now().base->graph, base.nodes[c.start]));
     JOINTER_TRY(plan.schedule, schedule_overlap(base, storages, options, [&](double done) {
@@ -339,8 +339,8 @@ class Reordering {
     return build_plan();
   }
 
-  // What keeps all hidden may ask for a cycle, at which torch stops. Then only what the graph needs
-  // is kept, and if that will not do, nothing is merged.
+  // The dependencies that keep everything hidden may form a cycle, at which torch stops. Then only
+  // what the graph needs is kept, and if that fails too, nothing is merged.
   Result<void> build_plan() {
     const OverlapGraph& base = now().base->overlap;
     OverlapPlan& plan = now().plan;
@@ -353,7 +353,7 @@ class Reordering {
     };
     auto built = build();
     if (!built) {
-      context_.decide("kept", fmt::format("Not all that is hidden can stay so for certain: {}.",
+      context_.decide("kept", fmt::format("Some hidden collectives may become exposed: {}.",
                                           built.error().message));
       plan.bucketing.dependencies.clear();
       built = build();
@@ -369,7 +369,7 @@ class Reordering {
     return {};
   }
 
-  // After the frees of each node, which is what torch's limit is made of.
+  // Measured after the frees of each node, like torch's limit.
   [[nodiscard]] static std::int64_t live_peak(const OverlapGraph& half,
                                               const TorchStorages& storages) {
     TorchMemory memory(storages);
@@ -381,7 +381,8 @@ class Reordering {
     return peak;
   }
 
-  // Takes out of the plan's buckets what costs more than it saves. Whether there was any.
+  // Removes members that cost more than they save from the plan's buckets. Returns true if there
+  // were any.
   bool leave_costly() {
     auto& buckets = now().plan.bucketing.buckets;
     std::vector<std::vector<std::uint32_t>> kept;
@@ -421,7 +422,7 @@ class Reordering {
     return sum;
   }
 
-  // Those whose share of the copies, by bytes, is less than what each saves.
+  // Members whose share of the copies, by bytes, costs less than each saves.
   [[nodiscard]] std::vector<std::uint32_t> paying_members(const std::vector<std::uint32_t>& members,
                                                           std::int64_t copies, std::int64_t saved) {
     const auto bytes = [&](std::uint32_t c) {
@@ -455,7 +456,7 @@ class Reordering {
                                 format_ns(f.step_ns), format_bytes(f.peak_bytes), why_not));
   }
 
-  // Returns what it exposes, whether it is within the limits or not.
+  // Returns the exposed time, even over the limits.
   std::int64_t add_planned(std::string_view what) {
     now().half = std::make_unique<Half>(now().graph, part_, estimator_, settings_.rules);
     const Half& half = *now().half;
@@ -480,20 +481,20 @@ class Reordering {
     return done;
   }
 
-  // Times the collectives, and moves them away from the peak until it is within the limits. Leaves
-  // the half in another order.
+  // Times the collectives, and moves them away from the peak until it is within the limits. Changes
+  // the order of the half.
   Result<void> add_timed_of(Half& half, std::string_view what, std::size_t attempt) {
-    constexpr int kMostRounds = 60;
+    constexpr int kMaxRounds = 60;
     TimingBounds bounds(half.overlap);
     const TorchStorages storages(half.overlap);
     Graph& graph = *half.graph;
     Candidate candidate{half.graph, {}, {}, what, attempt, {}};
     if (&half != attempts_[attempt].base) candidate.bucketing = attempts_[attempt].plan.bucketing;
-    for (int round = 0; round < kMostRounds; ++round) {
+    for (int round = 0; round < kMaxRounds; ++round) {
       JOINTER_CHECK(at_ < attempts_.size() ? report_attempt(0.6) : report(0.1));
       auto order =
           order_with(half.overlap, half.dependencies, time_collectives(half.overlap, bounds));
-      if (!order) return {};  // a wall stands in between: there is no such candidate
+      if (!order) return {};  // a wall is in between: no such candidate
       graph.set_order(*std::move(order));
       candidate.figures = judge_.weigh(graph, half.overlap, storages);
       if (judge_.is_within(candidate.figures)) {
@@ -509,7 +510,7 @@ class Reordering {
     return {};
   }
 
-  // What is alive at the peak and need not be there goes to its other side. Whether there was any.
+  // Moves collectives that are live at the peak to its other side. Returns true if any could move.
   bool give_way(const Graph& graph, const OverlapGraph& half, const OrderFigures& figures,
                 TimingBounds& bounds) const {
     bool any = false;
@@ -538,7 +539,8 @@ class Reordering {
     return any;
   }
 
-  // It holds more when it is done: it can give way by starting later, any other by ending earlier.
+  // It holds more memory once it is done. It gives way by starting later, any other by ending
+  // earlier.
   [[nodiscard]] static bool grows(const Graph& graph, const OverlapGraph& half, std::uint32_t c) {
     const Node& start = graph.node(half.nodes[half.collectives[c].start]);
     return graph.op(start).collective == CollectiveKind::all_gather;
@@ -551,9 +553,9 @@ class Reordering {
            place <= graph.position(half.nodes[c.wait]);
   }
 
-  Candidate take_best(std::int64_t most_exposed) {
+  Candidate take_best(std::int64_t max_exposed) {
     const auto is_better = [&](const Candidate& a, const Candidate& b) {
-      const bool x = a.figures.exposed_ns <= most_exposed, y = b.figures.exposed_ns <= most_exposed;
+      const bool x = a.figures.exposed_ns <= max_exposed, y = b.figures.exposed_ns <= max_exposed;
       if (x != y) return x;
       return x ? std::pair(a.figures.step_ns, a.figures.exposed_ns) <
                      std::pair(b.figures.step_ns, b.figures.exposed_ns)
@@ -574,8 +576,8 @@ class Reordering {
       context_.decide(
           is_merged ? "merged" : "ordered",
           fmt::format(
-              "Chose {}{} among {} orders within {}: {} of the step's {} are exposed (before, {} "
-              "of {}), at a peak of {} (before, {}).",
+              "Chose {}{} among {} orders within {}: {} of the step's {} are exposed (before: {} "
+              "of {}), at a peak of {} (before: {}).",
               chosen.what, of(chosen), candidates_.size(), format_bytes(judge_.limit()),
               format_ns(chosen.figures.exposed_ns), format_ns(chosen.figures.step_ns),
               format_ns(judge_.before().exposed_ns), format_ns(judge_.before().step_ns),
@@ -586,7 +588,7 @@ class Reordering {
     if (settings_.merges && (is_merged || attempt.plan.bucketing.buckets.empty()))
       decide_buckets(graph, base, attempt.plan, context_);
     else if (settings_.merges)
-      context_.decide("apart", "No bucket was made: the order without any has the shorter step.");
+      context_.decide("apart", "No bucket was made: the step is shorter without them.");
     return graph;
   }
 
@@ -594,7 +596,7 @@ class Reordering {
     for (const PreBucketed::Bucket& bucket : pre_bucketed_->buckets)
       for (const NodeId member : bucket.members)
         context_.decide(graph, member, "merged",
-                        fmt::format("With {} more of FSDP's in {}, ahead of the schedule: up to {} "
+                        fmt::format("With {} more of FSDP's in {}, before scheduling: up to {} "
                                     "to use the links well.",
                                     bucket.members.size() - 1, graph.name(bucket.start),
                                     format_bytes(pre_bucketed_->cap_bytes)));
@@ -604,7 +606,7 @@ class Reordering {
   const Settings& settings_;
   PassContext& context_;
   Half given_;
-  BucketNames names_;  // taken, those of nodes that went included
+  BucketNames names_;  // taken names, including those of removed nodes
   PartId part_;
   OverlapJudge judge_;
   std::optional<PreBucketed> pre_bucketed_;
@@ -644,7 +646,7 @@ std::vector<Parameter> parameters() {
       count("max_compute_pre_fetch", 200, 0,
             "Maximum number of compute nodes between a collective's start and its use."),
       count("max_coll_distance", 200, 0,
-            "Number of collectives ahead to try, to start early or to share a bucket."),
+            "Number of next collectives to try, to start early or to share a bucket."),
       number("compute_overlap_multipler", 1.0,
              "Factor on the time of compute that hides a collective."),
       number_or_none(
@@ -672,10 +674,10 @@ std::vector<Parameter> parameters() {
            "Make exactly torch's decisions, even if memory exceeds the limit."),
   };
   for (const Foreign& foreign : foreign_parameters()) {
-    const bool is_flag = foreign.otherwise.as<bool>() != nullptr;
+    const bool is_flag = foreign.default_value.as<bool>() != nullptr;
     Parameter made = parameter(
-        foreign.name, is_flag ? Parameter::Type::boolean : Parameter::Type::text, foreign.otherwise,
-        fmt::format("{} Refused: {}.", foreign.meaning, foreign.instead));
+        foreign.name, is_flag ? Parameter::Type::boolean : Parameter::Type::text,
+        foreign.default_value, fmt::format("{} Refused: {}.", foreign.meaning, foreign.instead));
     made.choices = foreign.choices;
     all.push_back(std::move(made));
   }
@@ -686,8 +688,9 @@ std::vector<Parameter> parameters() {
 
 Pass autobucketing_reordering() {
   return {.info = {.name = "autobucketing_reordering",
-                   .summary = "Starts collectives early, beside independent compute, and merges "
-                              "similar ones, within a memory budget.",
+                   .summary =
+                       "Starts collectives early, to overlap with independent compute, and merges "
+                       "similar ones, within a memory budget.",
                    .source = "torch/_inductor/fx_passes/overlap_scheduling.py",
                    .stage = PassStage::bucketing,
                    .parameters = parameters(),

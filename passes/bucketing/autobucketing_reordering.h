@@ -4,8 +4,8 @@
 
 namespace jointer {
 
-// Collectives start early, beside compute that does not need them, and those alike become one where
-// that costs no overlap.
+// Starts collectives early, to overlap with compute that does not need them, and merges similar
+// ones where that costs no overlap.
 Pass autobucketing_reordering();
 
 }  // namespace jointer

@@ -1,25 +1,28 @@
+// Writes the calls of a bucket as torch does.
+//
 // Terms: g ranks, r this rank's place among them; member i has an input of m_i elements.
 //
 // All-gather, in `custom_ops`. `bucketing._pre_bucket_all_gather` allocates the result, [g M],
 // casts and copies the members' inputs to this rank's row of it; the collective gathers in place.
-// Of one member the result is viewed. Of several, each gets a tensor of its own and
+// The result of a single member is a view. For several, each gets a new tensor, and
 // `split_with_sizes_copy` fills all of them in one kernel. Members of several dtypes travel as the
 // smallest of them.
-// All-gather, in `standard` and `coalesced`. The result is allocated, the members are flattened,
-// joined and copied to this rank's row of it; what is gathered is split, and each part made dense.
-// Reduce-scatter. In `custom_ops` one operator, `bucketing._pre_bucket_reduce_scatter`, joins the
-// members rank by rank, in `standard` plain calls do; results are views of what arrives. In
-// `coalesced` the collective takes the flattened members as a list, and each is waited for.
-// All-reduce. Flattened and joined; results are views.
+// All-gather, in `standard` and `coalesced`. The result is allocated; the members are flattened,
+// joined and copied to this rank's row of it; the gathered tensor is split, and each part made
+// dense. Reduce-scatter. In `custom_ops` one operator, `bucketing._pre_bucket_reduce_scatter`,
+// joins the members rank by rank, in `standard` plain calls do; results are views of the received
+// tensor. In `coalesced` the collective takes the flattened members as a list, and each is waited
+// for. All-reduce. Flattened and joined; results are views.
 //
 // Torch names dtypes in these calls by their place among all dtypes in `dir(torch)`; torch 2.15 has
 // one more than 2.11, at the front, and no longer passes the group's name to the packing operator.
 //
 // Source: torch/_inductor/fx_passes/bucketing.py (2.15), *_merge_fn_to_trace and its variants, as
 // make_fx records them.
-// Deviations: of nodes that went before the capture, torch also remembers the names. A
-// reduce-scatter of a padded tensor packs it as it is, where torch, in `custom_ops`, packs what was
-// padded. A member whose result is not dense, or has a symbolic size, stays alone.
+// Deviations: torch also avoids the names of nodes that were removed before the capture. A
+// reduce-scatter of a padded tensor packs the padded tensor, where torch, in `custom_ops`, packs
+// the tensor before padding. A member whose result is not dense, or has a symbolic size, stays
+// alone.
 
 #include "passes/bucketing/bucket_calls.h"
 
@@ -36,7 +39,7 @@ namespace {
 using Kind = Argument::Kind;
 using Sizes = std::vector<std::int64_t>;
 
-// dir(torch) of 2.15 without bcomplex32, which stands before all others.
+// dir(torch) of 2.15 without bcomplex32, which precedes all others.
 constexpr std::array kDtypes{DType::bfloat16,
                              DType::uint1,
                              DType::bits16,
@@ -99,7 +102,7 @@ bool is_float(DType dtype) {
          dtype == DType::bfloat16;
 }
 
-// What torch makes of tensors of both dtypes, as far as parameters have them.
+// The dtype to which torch promotes tensors of both dtypes, for the dtypes of parameters.
 DType joined_dtype(DType a, DType b) {
   if (a == b) return a;
   if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
@@ -124,7 +127,7 @@ bool is_contiguous(const Graph& graph, const Tensor& t) {
   return true;
 }
 
-// Strides of a view in another shape of as many elements; nothing where none has them. As torch's
+// Strides of a view in another shape of as many elements; none if there is no such view. As torch's
 // computeStride.
 std::optional<Sizes> viewed_strides(const Sizes& sizes, const Sizes& strides, const Sizes& shape) {
   Sizes result(shape.size(), 1);
@@ -201,8 +204,7 @@ class Writer {
     return Argument::of_text(Kind::string, graph_.intern(key));
   }
 
-  // A dense tensor of the bucket's dtype, or one with strides, in a storage of its own where none
-  // is given.
+  // A dense tensor of the bucket's dtype, or one with strides; in a new storage if none is given.
   Value tensor(const Sizes& shape, StorageId storage, std::int64_t offset = 0,
                const Sizes& stride = {}) {
     return tensor_of(dtype_, shape, storage, offset, stride);
@@ -264,7 +266,7 @@ class Writer {
     return calls_.start;
   }
   NodeId wait(NodeId of, const Sizes& shape) {
-    // The first wait is behind already: calls go there once there is one.
+    // Once the first wait exists, calls go after it.
     const NodeId id = call("_c10d_functional.wait_tensor.default", "wait_tensor",
                            std::array{node(of)}, tensor(shape, storage_of(of)));
     if (calls_.waits.empty()) {
@@ -274,7 +276,7 @@ class Writer {
     calls_.waits.push_back(id);
     return id;
   }
-  // The parts of a tensor, side by side in its last dimension.
+  // Splits a tensor along its last dimension.
   std::vector<NodeId> split(NodeId whole, const Sizes& sizes, std::int64_t rows,
                             std::span<const Argument> args) {
     std::int64_t width = 0, offset = 0;
@@ -304,7 +306,7 @@ class Writer {
                 std::array{node(of), this->number(static_cast<std::int64_t>(number))}, value);
   }
 
-  // In another shape, which the call names as `sizes`: a view, or a copy where none has the shape.
+  // The tensor in another shape, which the call names `sizes`: a view, or a copy if no view has it.
   NodeId reshape(NodeId of, const Sizes& sizes, const Sizes& shape) {
     const Tensor t = graph_.tensors(of)[0];
     Sizes was, stride;
@@ -325,7 +327,7 @@ class Writer {
                 tensor_of(t.dtype, shape, storage_of(copy)));
   }
 
-  // This rank's place in the group.
+  // This rank's index in the group.
   [[nodiscard]] std::int64_t rank() const {
     const std::int64_t rank = graph_.part(part_).rank.value_or(0);
     const GroupId group = graph_.node(first_).group;
@@ -339,7 +341,7 @@ class Writer {
     return (at - kDtypes.begin()) + (older ? 0 : 1);
   }
 
-  // Members that one kernel copies, parted by -1; empty: all of them.
+  // Members that one kernel copies, separated by -1; empty: all of them.
   [[nodiscard]] Sizes copy_groups() const {
     struct Group {
       DType from, to;
@@ -366,14 +368,14 @@ class Writer {
     return flat;
   }
 
-  // This rank's row of what is gathered.
+  // This rank's row of the gathered tensor.
   NodeId row_of(NodeId whole, std::int64_t total) {
     const std::int64_t begin = total * rank();
     return call("aten.slice.Tensor", "slice",
                 std::array{node(whole), number(0), number(begin), number(begin + total)},
                 tensor({total}, storage_of(whole), begin));
   }
-  // The collective into `whole`, and what arrives as rows, one a rank.
+  // Gathers into `whole`. Returns the result with one row per rank.
   NodeId gather_into(NodeId whole, NodeId row, std::int64_t total) {
     const NodeId begun =
         start("_c10d_functional.all_gather_into_tensor_out.default", "all_gather_into_tensor_out",
@@ -443,7 +445,7 @@ class Writer {
       copy_parts(rows, sizes);
   }
 
-  // Seen as another dtype: two calls that torch records, also where it has the dtype.
+  // Views as another dtype: two calls that torch records, even if it already has the dtype.
   NodeId as_dtype(NodeId of, DType as, const Sizes& shape, std::int64_t offset,
                   const Sizes& stride = {}) {
     const NodeId seen = call("aten.view.dtype", "view", std::array{node(of), dtype(as)},
@@ -480,7 +482,7 @@ class Writer {
       calls_.results.push_back(reshape(outs[i], members_[i].result, members_[i].result));
   }
 
-  // The members joined rank by rank: rows of what each rank gets, one after another.
+  // Joins the members rank by rank: a row for each rank.
   NodeId join_for_scatter(std::int64_t total) {
     if (form_ == BucketForm::custom_ops) {
       std::vector<NodeId> sources;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The calls that stand for a bucket of collectives in torch: members packed, one collective, and
-// its result taken apart. How is at the top of bucket_calls.cpp.
+// Writes the calls that torch makes for a bucket of collectives: pack the members, one collective,
+// unpack its result. bucket_calls.cpp describes them.
 
 #include <cstdint>
 #include <span>
@@ -16,15 +16,15 @@
 
 namespace jointer {
 
-// torch's bucket modes. In all of them an all-reduce is made of plain calls.
+// torch's bucket modes. In all of them an all-reduce uses plain calls.
 enum class BucketForm : std::uint8_t {
-  standard,    // `default`: members are packed and taken apart by plain calls
-  custom_ops,  // operators of torch's own pack the members
+  standard,    // `default`: plain calls pack and unpack the members
+  custom_ops,  // torch's custom operators pack the members
   coalesced,   // a reduce-scatter takes the members as a list; an all-gather is as in `standard`
 };
 
-// Names of calls as torch gives them, which traces each bucket for itself and then copies it into
-// the graph.
+// Gives calls the names that torch gives them; torch traces each bucket separately and then copies
+// it into the graph.
 class BucketNames {
  public:
   BucketNames(const Graph& graph, PartId part);
@@ -36,30 +36,30 @@ class BucketNames {
   FxNames graph_, traced_;
 };
 
-// A member's tensors, as a bucket needs them.
+// The tensors of a member.
 struct BucketMember {
   NodeId start, wait;
-  NodeId source;  // what is packed: the start's input, or what a cast that goes reads
-  NodeId cast;    // that cast, if any
-  DType dtype = DType::float32;          // of what the start returns
-  std::int64_t elements = 0;             // of the input
+  NodeId source;                 // the packed tensor: the start's input, or that of a removed cast
+  NodeId cast;                   // that cast, if any
+  DType dtype = DType::float32;  // of the start's result
+  std::int64_t elements = 0;     // of the input
   std::vector<std::int64_t> in, result;  // shapes of the input and of the result
 };
 
-// Error (usage): why the collective fits in no bucket, as the end of a sentence. `reads`: how many
-// read its input.
+// Error (usage): the reason why the collective fits in no bucket, as the end of a sentence.
+// `reads`: number of readers of its input.
 Result<BucketMember> read_bucket_member(const Graph& graph, const WaitedCollective& collective,
                                         std::size_t reads);
 
 struct BucketCalls {
   NodeId start;
-  std::vector<NodeId> waits;    // one; where the start takes a list, one a member
-  std::vector<NodeId> ahead;    // all that stands ahead of the first wait
-  std::vector<NodeId> behind;   // the rest
-  std::vector<NodeId> results;  // one a member
+  std::vector<NodeId> waits;    // one; if the start takes a list, one per member
+  std::vector<NodeId> ahead;    // calls before the first wait
+  std::vector<NodeId> behind;   // calls from the first wait on
+  std::vector<NodeId> results;  // one per member
 };
-// Adds them to the end of the graph. Members are of one kind, group and reduction, and of one dtype
-// but for all-gathers in `custom_ops`.
+// Appends the calls to the graph. Members are of one kind, group, reduction and dtype; all-gathers
+// in `custom_ops` may differ in dtype.
 BucketCalls write_bucket(Graph& graph, BucketNames& names, std::span<const BucketMember> members,
                          BucketForm form);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which collectives may share a bucket.
+// Keys that tell which collectives may share a bucket.
 
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@ namespace jointer {
 
 enum class BucketDtypes : std::uint8_t {
   one,     // all members have the same dtype
-  several  // all-gathers may have any: they travel as bytes
+  several  // all-gathers may mix dtypes: they travel as bytes
 };
 
 struct BucketRules {
@@ -20,10 +20,10 @@ struct BucketRules {
   bool takes_buckets = false;  // buckets in torch's form (bucket_calls.h) count as collectives
 };
 
-// Collectives with equal keys may share a bucket; empty: none may. An all-gather's key is its group
-// and, unless several dtypes may be mixed, its dtype; a reduce-scatter's and an all-reduce's their
-// group, reduction and dtype. Coalesced ones have none, nor has an all-gather into a given tensor,
-// unless buckets are taken.
+// Collectives with equal keys may share a bucket; empty: none may. The key of an all-gather is its
+// group and, unless dtypes may be mixed, its dtype; that of a reduce-scatter or an all-reduce is
+// its group, reduction and dtype. Coalesced ones have none, nor has an all-gather into a given
+// tensor, unless `takes_buckets`.
 // Deviation: upstream's keys of reduce-scatters and all-reduces can be equal, and a bucket of both
 // would be wrong; here the operator is part of the key.
 std::string bucket_key(const Graph& graph, const Node& start, const BucketRules& rules);

@@ -1,9 +1,12 @@
-// Terms. An end is a collective's start or wait. An end's ancestors are the ends that it needs, by
-// way of whatever nodes.
+// Splits collectives into independent buckets.
+//
+// Terms. An end is a collective's start or wait. An end's ancestors are the ends that it needs,
+// through any nodes.
 //
 // Steps. One walk over the half gives each node the ends before it, as bits. Merging members makes
-// what is before any of them an ancestor of all of them and of all that need them; an end learns of
-// merges when it is asked for. A member's level is the longest chain of members that ends at it.
+// the ancestors of each member ancestors of all members and of all that need them; an end applies
+// merges lazily, when it is asked for. A member's level is the longest chain of members that ends
+// at it.
 //
 // Source: torch/_inductor/fx_passes/overlap_manual_scheduling.py (2.15), _BucketPlanReachability
 // and _split_independent_collectives.
@@ -71,8 +74,8 @@ const BucketLevels::Bits& BucketLevels::ancestors(std::size_t end) {
 
 std::vector<std::vector<std::uint32_t>> BucketLevels::split(
     std::span<const std::uint32_t> members) {
-  // Whoever is before another may stand behind it in the program by now: levels are found by
-  // counting what each still waits for.
+  // An ancestor may come later in the program by now, so levels are found by counting what each
+  // member still waits for.
   std::vector<std::vector<std::size_t>> readers(members.size());
   std::vector<std::size_t> open(members.size(), 0), level(members.size(), 0);
   for (std::size_t i = 0; i < members.size(); ++i) {

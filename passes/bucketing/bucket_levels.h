@@ -1,7 +1,7 @@
 #pragma once
 
-// Which collectives of a block may be one: those of which none needs another's result, whatever
-// buckets were made before.
+// Finds which collectives of a block may be merged: those that do not need each other's results,
+// whatever buckets were made before.
 
 #include <cstdint>
 #include <span>
@@ -21,10 +21,10 @@ class BucketLevels {
   // `collectives`: all of the half, in the order of their waits.
   BucketLevels(const Graph& graph, PartId part, std::span<const WaitedCollective> collectives);
 
-  // `members` (numbers of collectives, in program order) as lists of which each is independent: the
-  // n-th holds those at the end of a chain of n. Members keep their order.
+  // Splits `members` (numbers of collectives, in program order) into independent lists: the n-th
+  // holds those at the end of a chain of n. Members keep their order.
   std::vector<std::vector<std::uint32_t>> split(std::span<const std::uint32_t> members);
-  // They are one from now on: what needs one needs what any of them needs.
+  // Merges the members: what needs one of them now needs whatever any of them needs.
   void merge(std::span<const std::uint32_t> members);
 
  private:
@@ -32,8 +32,8 @@ class BucketLevels {
   const Bits& ancestors(std::size_t end);
 
   std::vector<Bits> ancestors_;                // by end: a start or a wait
-  std::vector<std::size_t> is_known_;          // by end: how many merges it knows of
-  std::vector<std::pair<Bits, Bits>> merges_;  // members, and what is before any of them
+  std::vector<std::size_t> is_known_;          // by end: number of merges that it has applied
+  std::vector<std::pair<Bits, Bits>> merges_;  // members, and the ancestors of any of them
 };
 
 }  // namespace jointer

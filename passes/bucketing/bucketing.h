@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// Several collectives become one.
+// Passes that merge several collectives into one.
 std::vector<Pass> bucketing_passes();
 
 }  // namespace jointer

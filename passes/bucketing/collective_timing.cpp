@@ -1,24 +1,27 @@
+// Computes when collectives start and are waited for.
+//
 // Terms
-//   spine    everything but the collectives that may move, with what leads to their starts and the
-//            views that read their waits. It keeps its order; its clock is the compute before it.
-//   release  of a collective: where the last thing it needs is made. Use: what reads its result
-//            first. Window: the clock between the two.
-//   stall    time that compute waits: it is added to the clock behind the place where it waits.
-//   slot     the time on the one stream of collectives that a collective is given.
+//   spine    everything except the collectives that may move, the calls that lead only to their
+//            starts, and the views that only read their waits. It keeps its order; its clock is the
+//            compute before it.
+//   release  of a collective: the place of the last thing that it needs. Use: the first reader of
+//            its result. Window: the clock between the two.
+//   stall    time that compute waits: it is added to the clock after the place where it waits.
+//   slot     the time on the only stream of collectives that a collective gets.
 //
 // Steps
-//   1. In the order of their uses, collectives whose windows are short get the first free slot from
-//      their release on. What does not fit before the use is a stall there.
-//   2. Those that hold more when they are done (all-gathers) get the last free slot that ends by
-//      their use, the latest use first: they hold memory no longer than they must. Where there is
-//      none, they get the largest gap, and the rest is a stall.
-//   3. Those that hold less when they are done (reduce-scatters) get the first free slot.
-//   4. A start goes where the clock has reached its slot, a wait where the slot is over, but before
-//      the use. Since starts come in the order of their slots, the stream is never behind this
+//   1. In the order of their uses, collectives with short windows get the first free slot after
+//      their release. If it does not end before the use, the rest is a stall there.
+//   2. Those that hold more memory once they are done (all-gathers) get the last free slot that
+//      ends by their use, the latest use first, so they hold memory no longer than needed. If there
+//      is none, they get the largest gap, and the rest is a stall.
+//   3. Those that hold less once they are done (reduce-scatters) get the first free slot.
+//   4. A start goes where the clock has reached its slot, a wait where the slot has ended, but
+//      before the use. As starts are in the order of their slots, the stream is never late for this
 //      plan.
 //
-// This is ours: torch's scheduler starts what it can as soon as compute could hide it, and takes
-// each group's stream for free of the others.
+// This is ours: torch's scheduler starts what it can as soon as compute could hide it, and assumes
+// that each group's stream is independent of the others.
 //
 // Cost: for C collectives and V nodes, C^2 + V, and V for each stall of step 2.
 
@@ -69,7 +72,7 @@ class Timer {
  private:
   struct Parts {
     std::vector<Place> ahead, behind;  // move with the start and the wait, these included
-    Place release = 0, use = 0;        // it may start before the one and must be done at the other
+    Place release = 0, use = 0;        // it may start after `release`, and must be done at `use`
     bool has_fixed_start = false;
     bool grows = false;
     Slot slot;
@@ -81,7 +84,7 @@ class Timer {
            g_.graph->node(g_.nodes[p]).kind == NodeKind::call;
   }
 
-  // What leads to the start and to nothing else; the views that read the wait alone.
+  // Finds the calls that lead only to the start, and the views that only read the wait.
   void find_parts(Number c) {
     const OverlapCollective& collective = g_.collectives[c];
     Parts& parts = parts_[c];
@@ -136,7 +139,7 @@ class Timer {
         parts.has_fixed_start = true;
         parts.release = start;
       }
-      // The output is a use: what is behind it cannot be.
+      // The output is a use: nothing can come after it.
       parts.use = static_cast<Place>(g_.size());
       for (const Place p : parts.behind)
         for (const Place user : g_.users.of(p))
@@ -156,7 +159,7 @@ class Timer {
     for (std::size_t p = 0; p < g_.size(); ++p) clock_[p + 1] = clock_[p] + g_.ns[p];
   }
 
-  // --- Slots, in the order of time, none over another ---
+  // --- Slots, sorted by time, without overlaps ---
 
   [[nodiscard]] std::size_t first_slot_ending_after(std::int64_t at) const {
     return static_cast<std::size_t>(
@@ -184,7 +187,7 @@ class Timer {
   void place_tight(Number c) {
     const std::int64_t from = first_free(clock_[parts_[c].release], time(c));
     const std::int64_t late = from + time(c) - clock_[parts_[c].use];
-    // What was placed so far ends by an earlier use: nothing but the clock is behind this one.
+    // Collectives placed so far have an earlier use: after them only the clock counts.
     if (late > 0)
       for (std::size_t p = parts_[c].use; p < clock_.size(); ++p) clock_[p] += late;
     reserve(c, from);
@@ -194,7 +197,7 @@ class Timer {
     const std::int64_t release = clock_[parts_[c].release], use = clock_[parts_[c].use];
     std::int64_t best = -1, best_end = use;
     std::int64_t end = use;
-    // Gaps backwards from the use.
+    // Gaps, backwards from the use.
     std::size_t i = first_slot_ending_after(use);
     if (i < slots_.size() && slots_[i].from < use) end = slots_[i].from;
     for (;;) {
@@ -214,7 +217,7 @@ class Timer {
     reserve(c, best < 0 ? best_end : best_end - best);
   }
 
-  // Everything from then on comes later.
+  // Delays everything from then on.
   void stall(std::int64_t at, std::int64_t length) {
     for (auto p = std::lower_bound(clock_.begin(), clock_.end(), at); p != clock_.end(); ++p)
       *p += length;
@@ -277,7 +280,7 @@ class Timer {
   const TimingBounds& bounds_;
   std::vector<std::uint32_t> owner_;  // by place: the collective that it moves with, or kNever
   std::vector<Parts> parts_;          // by collective
-  std::vector<std::int64_t> clock_;   // by place, and at the end: when compute comes to it
+  std::vector<std::int64_t> clock_;   // by place, and at the end: time at which compute reaches it
   std::vector<Slot> slots_;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// When each collective starts and is waited for, in an order of compute that is given. How is at
-// the top of collective_timing.cpp.
+// Computes when each collective starts and is waited for, for a given order of compute.
+// collective_timing.cpp describes the algorithm.
 
 #include <cstdint>
 #include <vector>
@@ -10,16 +10,16 @@
 
 namespace jointer {
 
-// What the caller wants of single collectives, by number: where memory is short.
+// The caller's bounds for collectives where memory is short, by number.
 struct TimingBounds {
-  std::vector<Place> not_before;  // no start ahead of this place
-  std::vector<Place> not_behind;  // no wait behind this place
+  std::vector<Place> not_before;  // no start before this place
+  std::vector<Place> not_behind;  // no wait after this place
   explicit TimingBounds(const OverlapGraph& graph)
       : not_before(graph.collectives.size(), 0), not_behind(graph.collectives.size(), kNoPlace) {}
 };
 
-// Every place once, in an order that may still break dependencies where a collective's input or
-// result comes from another collective: to be put right by stable_order.
+// Returns every place once. The order may still break dependencies between collectives, if one's
+// input or result comes from another: stable_order corrects it.
 std::vector<Place> time_collectives(const OverlapGraph& graph, const TimingBounds& bounds);
 
 }  // namespace jointer

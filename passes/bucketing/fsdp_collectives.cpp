@@ -47,11 +47,46 @@ bool is_fsdp_reduce_scatter(const Graph& graph, const Users& users, NodeId start
   return true;
 }
 
+namespace {
+
+// Whether nothing that can be reached from the start, which `next` leads on, is compute, or gathers
+// or reduces.
+template <class Next>
+bool reaches_no_compute(const Graph& graph, NodeId start, const Next& next) {
+  std::vector<NodeId> pending{start};
+  std::unordered_set<NodeId> met{start};
+  while (!pending.empty()) {
+    const NodeId at = pending.back();
+    pending.pop_back();
+    for (const NodeId id : next(at)) {
+      if (!met.insert(id).second) continue;
+      const Node& n = graph.node(id);
+      const CollectiveKind kind =
+          n.kind == NodeKind::call ? graph.op(n).collective : CollectiveKind::none;
+      if (is_torch_compute(graph, id) || kind == CollectiveKind::all_gather ||
+          kind == CollectiveKind::reduce_scatter)
+        return false;
+      pending.push_back(id);
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool gathers_parameters(const Graph& graph, NodeId start) {
+  return reaches_no_compute(graph, start, [&](NodeId id) { return graph.inputs(id); });
+}
+
+bool reduces_gradients(const Graph& graph, const Users& users, NodeId start) {
+  return reaches_no_compute(graph, start, [&](NodeId id) { return users.of(id); });
+}
+
 bool is_torch_compute(const Graph& graph, NodeId id) {
   const Node& n = graph.node(id);
   if (n.kind != NodeKind::call) return false;
   const std::string_view packet = graph.op(n).packet();
-  // Torch 2.11 has no formula of these.
+  // Torch 2.11 has no formula for these.
   return is_in_torch_registry(packet) || packet.starts_with("flex_attention") ||
          packet.starts_with("aten._scaled_dot_product_flash_attention_for_cpu");
 }

@@ -1,8 +1,7 @@
 #pragma once
 
-// Which collectives are FSDP's, as torch tells them from those of other parallelisms, and which
-// calls it runs them beside
-// (torch/_inductor/fx_passes/bucketing.py).
+// Recognizes FSDP's collectives, as torch tells them from those of other parallelisms, and the
+// calls that it overlaps them with (torch/_inductor/fx_passes/bucketing.py).
 
 #include "core/graph/graph.h"
 #include "core/graph/users.h"
@@ -15,8 +14,15 @@ bool is_fsdp_all_gather(const Graph& graph, NodeId start);
 // A reduce-scatter whose result goes to the output through nodes that read nothing else.
 bool is_fsdp_reduce_scatter(const Graph& graph, const Users& users, NodeId start);
 
-// Whether a call computes enough to run collectives beside it: torch 2.15's operators with a
-// formula of FLOPs.
+// The same for buckets, which serve several parameters or gradients, and for gradients that are
+// summed over chunks of a batch: an all-gather of values computed from placeholders, and a
+// reduce-scatter of values that reach the output, without compute or another such collective in
+// between. Tensor parallelism's collectives move activations, which compute makes and reads.
+bool gathers_parameters(const Graph& graph, NodeId start);
+bool reduces_gradients(const Graph& graph, const Users& users, NodeId start);
+
+// True if a call computes enough to overlap collectives with it: torch 2.15's operators with a FLOP
+// formula.
 bool is_torch_compute(const Graph& graph, NodeId id);
 
 }  // namespace jointer

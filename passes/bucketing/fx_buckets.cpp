@@ -1,7 +1,9 @@
-// Steps: write the calls (bucket_calls.h) and put them in; what is a view of a member's wait
-// becomes a view of the bucket's result; readers follow; members and casts that the bucket takes
-// over go. Inputs may stand behind the bucket, so the stretch from the first to the last of the
-// bucket and its inputs is put in order.
+// Puts buckets into torch's list of nodes.
+//
+// Steps: write the calls (bucket_calls.h) and insert them; make views of a member's wait views of
+// the bucket's result; switch readers; remove the members, and the casts that the bucket replaces.
+// Inputs may come after the bucket, so the stretch from the first to the last of the bucket and its
+// inputs is sorted.
 //
 // Source: torch/_inductor/fx_passes/bucketing.py (2.15), process_collective_bucket.
 // Cost: the stretch, and the places of all nodes.
@@ -16,7 +18,7 @@
 namespace jointer {
 namespace {
 
-// Views of what the wait returned are views of what stands for it.
+// Views of the wait's result become views of its replacement.
 void move_views(Graph& graph, const FxProgram& program, NodeId wait, NodeId result) {
   const StorageId was = graph.tensors(wait)[0].storage;
   const Tensor to = graph.tensors(result)[0];
@@ -95,8 +97,8 @@ NodeId behind_members(const FxProgram& program, std::span<const BucketMember> me
 
 bool is_written(const Graph& graph, const Dependencies& dependencies,
                 const WaitedCollective& collective) {
-  // A bucket that gathers into memory of its own is written to by what packs it, and by itself:
-  // then it counts who writes, and not who reads.
+  // A bucket that gathers into its own memory is written by its packing call and by itself: then
+  // writers are counted, not readers.
   const bool has_own = graph.target(graph.node(collective.start)) ==
                        "_c10d_functional.all_gather_into_tensor_out.default";
   const auto inputs = graph.inputs(collective.start);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Buckets put into a list of nodes as torch puts them there. How is at the top of fx_buckets.cpp.
+// Puts buckets into a list of nodes where torch puts them. fx_buckets.cpp describes the steps.
 
 #include <span>
 #include <vector>
@@ -14,20 +14,21 @@ namespace jointer {
 
 struct PlacedBucket {
   BucketCalls calls;
-  std::vector<NodeId> readers;  // of what the members' waits returned; none of them is a member's
+  std::vector<NodeId> readers;  // of the members' results, other than members
 };
-// `before`: the node that the calls stand before; `wait_before`: those from the first wait on;
-// none: with the others. Readers of the members' waits read the results, and the members go. Then
-// what lies between the bucket and its inputs is sorted. Error (usage): a member needs another.
+// `before`: the node before which the calls go; `wait_before`: the same for those from the first
+// wait on; none: with the others. Readers of the members' waits read the results, and the members
+// are removed. Then the nodes between the bucket and its inputs are sorted. Error (usage): a member
+// needs another.
 Result<PlacedBucket> place_bucket(Graph& graph, FxProgram& program, BucketNames& names,
                                   std::span<const BucketMember> members, BucketForm form,
                                   NodeId before, NodeId wait_before = {});
 
-// The first node behind `node` that starts none of the members.
+// The first node after `node` that starts none of the members.
 NodeId behind_members(const FxProgram& program, std::span<const BucketMember> members, NodeId node);
 
-// Whether something writes to what a collective reads or returns, beyond what packed it: in a
-// bucket that would be lost.
+// True if something other than its packing call writes to what a collective reads or returns: a
+// bucket would lose that write.
 bool is_written(const Graph& graph, const Dependencies& dependencies,
                 const WaitedCollective& collective);
 

@@ -1,10 +1,10 @@
-// What a pass on torch.fx knows of a program: each node's place, its inputs, its users. A value
-// that is written in place through a view is not an input of those that read it later: passes that
-// move nodes by this list alone check the result against core/graph/dependencies.h.
+// A program as a pass on torch.fx sees it: each node's place, its inputs, its users. A value that
+// is written in place through a view is not an input of its later readers: passes that move nodes
+// by this list alone check the result against core/graph/dependencies.h.
 //
-// Sorting. A node that reads something behind it waits for the last named of that; when it has a
-// place, those that wait for it are looked at next, in the order in which they came to wait. So a
-// sorted stretch stays as it is. Outputs stay at the end.
+// Sorting. A node that reads something later in the list waits for the last named of these; once
+// that has a place, the nodes that wait for it come next, in the order in which they started to
+// wait. So a sorted stretch stays as it is. Outputs stay at the end.
 //
 // Source: torch/fx/graph.py; torch/_dynamo/graph_deduplication.py, _stable_topological_sort, which
 // core/schedule/stable_order.h does with all dependencies.
@@ -65,7 +65,7 @@ void FxProgram::move_before(NodeId node, NodeId before) {
   link(node, previous_[before.index()], before);
 }
 
-void FxProgram::move_behind(NodeId node, NodeId behind) {
+void FxProgram::move_after(NodeId node, NodeId behind) {
   if (node == behind) return;
   unlink(node);
   link(node, behind, next_[behind.index()]);

@@ -1,8 +1,8 @@
 #pragma once
 
-// One half of a graph as passes on torch.fx see it: a linked list of nodes, and who reads whom by
-// arguments alone. Nodes are put in and moved in constant time; the graph learns its order at the
-// end. The rules are at the top of fx_program.cpp.
+// One half of a graph as passes on torch.fx see it: a linked list of nodes, and users by arguments
+// alone. Inserting and moving nodes takes constant time; the graph gets its order at the end.
+// fx_program.cpp describes the rules.
 
 #include <cstdint>
 #include <span>
@@ -16,40 +16,40 @@ namespace jointer {
 
 class FxProgram {
  public:
-  // The graph must outlive it. Between calls its arguments are changed through it alone.
+  // The graph must outlive it. Until apply(), its arguments may only be changed through it.
   FxProgram(Graph& graph, PartId part);
 
   [[nodiscard]] NodeId first() const { return first_; }
   [[nodiscard]] NodeId next(NodeId node) const { return next_[node.index()]; }
-  // Who reads it, each once, in the order in which they came to.
+  // Users of the node, each once, in the order in which they were added.
   [[nodiscard]] const std::vector<NodeId>& users(NodeId node) const { return users_[node.index()]; }
-  // By node id; of nodes that are not in the list, nothing to be looked at.
+  // By node id; undefined for nodes that are not in the list.
   [[nodiscard]] std::vector<std::uint32_t> places() const;
 
-  // A node that was added to the graph and is not in the list yet.
+  // Inserts a node that was added to the graph and is not in the list yet.
   void insert(NodeId node, NodeId before);
   void move_before(NodeId node, NodeId before);
-  void move_behind(NodeId node, NodeId behind);
-  // What a call in the list is called with from here on.
+  void move_after(NodeId node, NodeId behind);
+  // Sets the arguments of a call in the list.
   void set_call(NodeId node, const Argument& args, const Argument& kwargs);
-  // One reader of `node` reads `by`.
+  // One reader of `node` now reads `by`.
   void replace_use(NodeId user, NodeId node, NodeId by);
-  // Readers of `node` read `by`, and so do outputs.
+  // All readers of `node`, including outputs, now read `by`.
   void replace_uses(NodeId node, NodeId by);
-  // Nobody may read it. It leaves the graph with apply().
+  // The node must have no readers. apply() removes it from the graph.
   void erase(NodeId node);
 
-  // Puts nodes behind what they read, all or those from `first` to `last`, as torch does. Error
-  // (usage): they read each other in a circle; a node is named.
+  // Moves nodes after what they read, all or those from `first` to `last`, as torch does. Error
+  // (usage): they read each other in a cycle; the message names a node.
   Result<void> sort() { return sort(first_, {}); }
   Result<void> sort(NodeId first, NodeId last);
-  // The same, where one of `changed` stands before what it reads, or behind what reads it.
+  // The same, if one of `changed` precedes what it reads, or follows one of its readers.
   Result<void> sort_if_needed(std::span<const NodeId> changed);
 
-  // Gives the graph this order, and takes what was erased out of it.
+  // Gives the graph this order, and removes erased nodes.
   void apply();
-  // The same, with dependencies that arguments do not show kept. Gives the first node that stood
-  // before one of them, or none. Error (usage): as stable_order.
+  // The same, but keeps dependencies that arguments do not show. Returns the first node that
+  // preceded one of them, or none. Error (usage): as stable_order.
   Result<NodeId> apply(const Dependencies& dependencies);
 
  private:

@@ -1,10 +1,12 @@
+// Merges neighbouring similar collectives, up to a size.
+//
 // Steps, for all-gathers, then reduce-scatters, then all-reduces: find the buckets
-// (greedy_buckets.cpp) and merge them; each stands where its last member stood, and everything that
-// needs it behind it (core/schedule/stable_order.h). Where the buckets of a kind would exceed the
-// peak limit, that kind is not merged.
+// (greedy_buckets.cpp) and merge them. Each goes where its last member was, with everything that
+// needs it after it (core/schedule/stable_order.h). If the buckets of a kind would exceed the peak
+// limit, that kind is not merged.
 //
 // Source: torch/_inductor/fx_passes/bucketing.py, bucket_..._by_mb (2.11). Deviation: the order is
-// put right afterwards; torch leaves that to a later pass.
+// corrected afterwards; torch leaves that to a later pass.
 //
 // Cost: that of greedy_buckets.cpp for each of the three kinds.
 
@@ -47,7 +49,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
       JOINTER_TRY(PlannedGraph merged, with_plan(g, dependencies, plan, dtypes));
       for (std::uint32_t c = 0; c < g.collectives.size(); ++c)
         if (graph.op(graph.node(g.nodes[g.collectives[c].start])).collective != kind.kind)
-          plan.bucketing.why[c] = NoBucket::none;  // not asked about
+          plan.bucketing.why[c] = NoBucket::none;  // not considered
       if (!is_within_peak_limit(graph, merged.graph, context)) continue;
       decide_buckets(graph, g, plan, context);
       graph = std::move(merged.graph);
@@ -58,22 +60,21 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 }  // namespace
 
 Pass greedy_bucketing_by_mb() {
-  return {
-      .info = {.name = "greedy_bucketing_by_mb",
-               .summary = "Merges neighbouring collectives that are alike, up to a size.",
-               .source = "torch/_inductor/fx_passes/bucketing.py",
-               .stage = PassStage::bucketing,
-               .parameters = {number("bucket_cap_mb", 2000.0,
-                                     "MiB that a bucket may hold, of its larger side."),
-                              flag("all_gather", true, "Whether all-gathers are merged."),
-                              flag("reduce_scatter", true, "Whether reduce-scatters are merged."),
-                              flag("all_reduce", true, "Whether all-reduces are merged."),
-                              flag("multidtype", false,
-                                   "Whether all-gathers of several dtypes may share a "
-                                   "bucket, as bytes.")},
-               .keeps_numerics = true,
-               .is_idempotent = false},
-      .run = or_kept("There is no collective in it of a kind that is merged.", run)};
+  return {.info = {.name = "greedy_bucketing_by_mb",
+                   .summary = "Merges neighbouring collectives of the same kind, up to a size.",
+                   .source = "torch/_inductor/fx_passes/bucketing.py",
+                   .stage = PassStage::bucketing,
+                   .parameters = {number("bucket_cap_mb", 2000.0,
+                                         "Maximum MiB on the larger side of a bucket."),
+                                  flag("all_gather", true, "Merge all-gathers."),
+                                  flag("reduce_scatter", true, "Merge reduce-scatters."),
+                                  flag("all_reduce", true, "Merge all-reduces."),
+                                  flag("multidtype", false,
+                                       "Let all-gathers of several dtypes share a "
+                                       "bucket, as bytes.")},
+                   .keeps_numerics = true,
+                   .is_idempotent = false},
+          .run = or_kept("There is no collective in it of a kind that is merged.", run)};
 }
 
 }  // namespace jointer

@@ -4,7 +4,7 @@
 
 namespace jointer {
 
-// Neighbouring collectives that are alike become one, up to a size.
+// Merges neighbouring collectives of the same kind, up to a size.
 Pass greedy_bucketing_by_mb();
 
 }  // namespace jointer

@@ -1,9 +1,11 @@
-// Steps. Take the waits in the order given; those in a row whose collectives have equal keys
-// (bucket_key.h) make a list. Fill buckets from the list, each up to the cap: what needs a member
-// of the bucket is passed over, and what does not fit begins the next bucket.
+// Finds greedy buckets.
+//
+// Steps. Take the waits in the given order; adjacent ones whose collectives have equal keys
+// (bucket_key.h) form a list. Fill buckets from the list, each up to the cap: a collective that
+// needs a member of the bucket is skipped, and one that does not fit begins the next bucket.
 //
 // Source: torch/_inductor/fx_passes/bucketing.py, greedy_bucket_collective_by_mb (2.11 and 2.15).
-// Cost: V^2 / 128 bytes to know what needs what.
+// Cost: V^2 / 128 bytes for ancestors.
 
 #include "passes/bucketing/greedy_buckets.h"
 

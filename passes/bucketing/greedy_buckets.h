@@ -1,7 +1,7 @@
 #pragma once
 
-// Buckets of neighbouring collectives that are alike, up to a size. How is at the top of
-// greedy_buckets.cpp.
+// Finds buckets of neighbouring collectives of the same kind, up to a size. greedy_buckets.cpp
+// describes the steps.
 
 #include <cstdint>
 #include <functional>
@@ -11,9 +11,10 @@
 
 namespace jointer {
 
-// Of collectives of one kind. `order`: all places, each once; which waits are neighbours goes by
-// it, and it may break dependencies. `cap`: bytes of a bucket's larger side. `takes`: which may be
-// in a bucket, by number; those that may not part nothing. Empty: all may.
+// Finds buckets of collectives of one kind. `order`: all places, each once; it determines which
+// waits are neighbours, and may break dependencies. `cap`: bytes on a bucket's larger side.
+// `takes`: true for collectives that may be in a bucket, by number; others do not separate
+// neighbours. Empty: all may.
 Bucketing find_greedily(const OverlapGraph& graph, std::span<const Place> order,
                         CollectiveKind kind, std::int64_t cap,
                         const std::function<bool(std::uint32_t)>& takes = {});

@@ -1,7 +1,7 @@
 #pragma once
 
-// What matters to the stream of one process group, in the order in which it runs: starts, waits and
-// the compute that hides them.
+// The events on the stream of one process group, in program order: starts, waits and the compute
+// that hides them.
 
 #include <cstdint>
 #include <vector>
@@ -21,7 +21,7 @@ struct TimelineEvent {
 
 class GroupTimeline {
  public:
-  // Adds the dependency of each event on the one before it.
+  // Makes each event depend on the one before it.
   GroupTimeline(const OverlapGraph& graph, const OverlapSchedule& schedule, std::uint32_t group,
                 AugmentedGraph& augmented);
 
@@ -30,10 +30,10 @@ class GroupTimeline {
   };
   [[nodiscard]] const std::vector<TimelineEvent>& events() const { return events_; }
 
-  // Takes an event out: its neighbours depend on one another then, `place` on neither.
+  // Removes an event: its neighbours then depend on one another, and not on `place`.
   Neighbours remove(std::uint32_t event, Place place, AugmentedGraph& augmented);
-  // Puts it back. As torch does it: between two others, the next one does not depend on it again,
-  // which leaves more room for what is tried later.
+  // Puts the event back. As in torch, if it is between two others, the next one does not depend on
+  // it again, which leaves more room for later trials.
   void restore(std::uint32_t event, Place place, Neighbours between, AugmentedGraph& augmented);
 
  private:

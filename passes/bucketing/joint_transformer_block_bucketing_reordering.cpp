@@ -1,23 +1,26 @@
+// Merges FSDP's collectives of each transformer block, and overlaps them with the neighbouring
+// block.
+//
 // Terms
 //   plan       lists of modules (module_plan.h); a block is an entry of it.
 //   direction  backward: nodes that autograd made, and nodes recomputed among them; else forward.
-//   bucket     collectives of one block, direction, kind, group, reduction and dtype of which none
-//              needs another's result (bucket_levels.h): all-gathers that need one parameter alone,
-//              reduce-scatters of gradients, all-reduces. One alone is a bucket too.
+//   bucket     collectives of one block, direction, kind, group, reduction and dtype, none of which
+//              needs another's result (bucket_levels.h): all-gathers that need only one parameter,
+//              reduce-scatters of gradients, all-reduces. A single one is a bucket too.
 //
 // Steps
 //   1. For each block and direction, in the plan's order, merge the buckets (bucket_calls.h).
-//      Members are packed in the order of the model's parameters. A bucket starts behind the last
-//      of its inputs and of its first member's start; its wait stands where the first of its
-//      members' waits stood.
-//   2. Reduce-scatters one block behind: the wait moves behind the start of the next one, with what
-//      needs nothing else.
-//   3. All-gathers one block ahead: read backwards, starts met since the last wait move, with what
-//      they need, before the wait that is met next, each direction for itself; the first ones of a
-//      direction before its first compute node.
+//      Members are packed in the order of the model's parameters. A bucket starts after the last
+//      of its inputs and of its first member's start; its wait goes where the first of its members'
+//      waits was.
+//   2. Delay reduce-scatters by one block: the wait moves after the start of the next one, with the
+//      calls that only it and they need.
+//   3. Prefetch all-gathers one block ahead, separately for each direction: going backwards, starts
+//      found since the last wait move, with what they need, before the next wait found; the first
+//      ones of a direction move before its first compute node.
 // transformer_block_bucketing does the same without directions, as torch's own scheduler:
-// all-reduces wait behind the next block, too, and any compute node is the first one. Where the
-// result would exceed the peak limit, and take more than the graph as given, the graph stays as it
+// all-reduces are also delayed by a block, and any compute node counts as the first one. If the
+// result would exceed the peak limit and take more than the original graph, the graph stays as it
 // is.
 //
 // Source: torchtitan 0.3.0, graph_trainer/fsdp_passes.py,
@@ -32,10 +35,10 @@
 //     parts of a buffer that do not overlap may change places (core/graph/memory_order.h).
 //   - A collective that a node other than its wait reads is kept; upstream stops with an error.
 //   - control_deps nodes (`insert_overlap_deps`), which serve only Inductor's later stages, are not
-//     made. A block's calls carry the block and the direction as `fsdp_bucket`, as upstream's do.
+//     made. A block's calls have the block and the direction as `fsdp_bucket`, as upstream's do.
 // Calls and numbers in names: bucket_calls.h.
 //
-// Cost: nodes times buckets, and nodes times collectives / 32 to know what needs what.
+// Cost: nodes times buckets, and nodes times collectives / 32 for ancestors.
 
 #include "passes/bucketing/joint_transformer_block_bucketing_reordering.h"
 
@@ -65,10 +68,10 @@ namespace {
 using Number = std::uint32_t;
 using Places = std::vector<std::uint32_t>;
 
-// What a node of a bucket is to steps 2 and 3.
+// The role of a bucket's node in steps 2 and 3.
 enum class Step : std::uint8_t { none, gather, gather_wait, scatter, scatter_wait };
 
-// `node` runs before `target` does.
+// `nodes` run before `target`.
 struct Wish {
   NodeId target;
   std::vector<NodeId> nodes;
@@ -97,7 +100,7 @@ class BlockBucketing {
     find_collectives();
   }
 
-  // Whether it changed the graph.
+  // Returns true if it changed the graph.
   Result<bool> run() {
     if (all_.empty()) return false;
     levels_.emplace(graph_, part_, all_);
@@ -123,8 +126,8 @@ class BlockBucketing {
   }
 
  private:
-  // What moved with a bucket's calls may stand on the other side of a write to its memory now. The
-  // given graph's orders hold for those of its nodes that are left. False: they cannot.
+  // Calls that moved with a bucket may now be on the other side of a write to their memory.
+  // Restores the original order of the remaining nodes. False: that is impossible.
   bool keep_given_orders() {
     std::vector<OrderEdge> edges;
     NodeId wrong;
@@ -139,7 +142,7 @@ class BlockBucketing {
     }
     if (!wrong) return true;
     const Dependencies now(graph_);
-    // What came about since the nodes changed places is the given order turned round.
+    // A new dependency that is the reverse of an original one.
     const auto is_turned = [&](const Dependency& d, NodeId of) {
       if (d.node.index() >= given_.node_count()) return false;
       const auto before = dependencies_.before(d.node);
@@ -173,7 +176,7 @@ class BlockBucketing {
 
   // --- Step 1 ---
 
-  // Empty: it is of no kind that is merged.
+  // Empty: its kind is not merged.
   std::string key(NodeId start) const {
     const Node& n = graph_.node(start);
     const std::string_view target = graph_.target(n);
@@ -190,7 +193,7 @@ class BlockBucketing {
                                                                            : std::string_view());
   }
 
-  // Where a module stands in its entry: the first path that it is in.
+  // Index of its module in the plan's entry: the first path that contains the module.
   [[nodiscard]] std::size_t path_place(NodeId start) const {
     const auto& paths = plan_[entries_[start.index()]];
     for (ModuleId at = modules_.of(start); at; at = modules_.module(at).parent) {
@@ -206,7 +209,7 @@ class BlockBucketing {
     return at == module_order_.end() ? graph_.node_count() : at->second;
   }
 
-  // Why a collective of the plan stays as it is; empty: it is merged.
+  // The reason to keep a collective of the plan; empty: it is merged.
   std::string why_not(const WaitedCollective& c) const {
     const Node& start = graph_.node(c.start);
     switch (graph_.op(start).collective) {
@@ -224,13 +227,13 @@ class BlockBucketing {
       default:
         return "It is not an all-gather, reduce-scatter or all-reduce.";
     }
-    if (key(c.start).empty()) return "It is not of one tensor, or its group is not named.";
+    if (key(c.start).empty()) return "It has several tensors, or its group has no name.";
     if (program_.users(c.start).size() != 1) return "A node other than its wait reads it.";
     if (is_written(graph_, dependencies_, c))
       return "Something writes to what it reads or returns.";
     if (dependencies_.wall_before(c.start) != dependencies_.wall_before(all_.front().start) ||
         dependencies_.wall_before(c.start) != dependencies_.wall_before(c.wait))
-      return "An input stands between it and the others.";
+      return "A graph input is between it and the others.";
     return {};
   }
 
@@ -385,7 +388,7 @@ class BlockBucketing {
     return program_.sort_if_needed(moved);
   }
 
-  // Nothing moves over an input that stands among the calls.
+  // Nothing moves across an input among the calls.
   static std::vector<Wish> possible(std::vector<Wish> wishes, const Dependencies& dependencies) {
     for (Wish& wish : wishes)
       std::erase_if(wish.nodes, [&](NodeId id) {
@@ -444,7 +447,7 @@ class BlockBucketing {
     return wishes;
   }
 
-  // A wait and all that needs nothing else, behind the starts.
+  // Moves a wait, and everything that only it and the moved nodes need, after the starts.
   void defer_waits(const std::vector<Wish>& wishes, const Dependencies& dependencies,
                    std::vector<NodeId>& moved) {
     const Places places = program_.places();
@@ -453,7 +456,7 @@ class BlockBucketing {
           wish.nodes.begin(), wish.nodes.end(),
           [&](NodeId a, NodeId b) { return places[a.index()] < places[b.index()]; });
       context_.decide(graph_, wish.target, "deferred",
-                      fmt::format("Its wait moves after {}, so that it runs beside the backward "
+                      fmt::format("Its wait moves after {}, so that it overlaps with the backward "
                                   "of that block.",
                                   graph_.name(behind)));
       std::vector<NodeId> chain{wish.target};
@@ -472,13 +475,13 @@ class BlockBucketing {
         }
       for (const NodeId id : chain) {
         moved.push_back(id);
-        program_.move_behind(id, behind);
+        program_.move_after(id, behind);
         behind = id;
       }
     }
   }
 
-  // Starts and what they need, before the wait.
+  // Moves starts, and what they need, before the wait.
   void prefetch(const std::vector<Wish>& wishes, std::vector<NodeId>& moved) {
     const Places places = program_.places();
     const auto earlier = [&](NodeId a, NodeId b) { return places[a.index()] < places[b.index()]; };
@@ -490,7 +493,7 @@ class BlockBucketing {
       for (const NodeId start : starts) {
         context_.decide(
             graph_, start, "prefetched",
-            fmt::format("It starts before {}, so that it runs beside the previous block.",
+            fmt::format("It starts before {}, so that it overlaps with the previous block.",
                         graph_.name(wish.target)));
         if (earlier(start, wish.target)) continue;
         std::vector<NodeId> open{start}, needed;
@@ -515,7 +518,7 @@ class BlockBucketing {
     }
   }
 
-  // --- Why ---
+  // --- Reasons ---
 
   [[nodiscard]] std::string block_name(std::uint32_t entry) const {
     std::string name;
@@ -561,7 +564,7 @@ class BlockBucketing {
   FxProgram program_;
   BucketNames names_;
   Dependencies dependencies_;
-  Places places_;                              // as given
+  Places places_;                              // in the original order
   std::vector<WaitedCollective> all_;          // in the order of their waits
   std::vector<std::string> why_;               // by collective: why it is kept
   std::vector<std::vector<Number>> of_entry_;  // by entry and direction
@@ -572,7 +575,7 @@ class BlockBucketing {
   std::size_t buckets_ = 0;
 };
 
-// Modules by the place of their first parameter.
+// Modules in the order of their first parameters.
 std::map<std::string, std::size_t> find_module_order(const Graph& graph,
                                                      const ModuleTree& modules) {
   std::map<std::string, std::size_t> order;
@@ -588,7 +591,7 @@ std::map<std::string, std::size_t> find_module_order(const Graph& graph,
       add(name.substr(0, dot));
   }
   if (!order.empty()) return order;
-  // A capture without the parameters' names: the modules that gather the inputs, in their order.
+  // If the capture lacks the parameters' names: the modules that gather the inputs, in their order.
   std::map<std::size_t, ModuleId> gathered;
   for (const NodeId id : graph.order()) {
     if (!is_fsdp_all_gather(graph, id)) continue;
@@ -636,7 +639,14 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
                 bucket_blocks(graph, PartId(part), modules, plan, entries, options, context));
     changed = changed || done;
   }
-  if (!changed) return context.report(1);
+  if (!changed) {
+    const auto is_of_node = [](const Decision& each) { return !each.node.empty(); };
+    if (!context.decisions().empty() && std::ranges::all_of(context.decisions(), is_of_node))
+      context.decide("kept",
+                     "No collective of FSDP's in a module of the plan fits in a bucket: the "
+                     "decisions say why of each collective.");
+    return context.report(1);
+  }
   JOINTER_CHECK(graph.finish());
   if (!is_within_peak_limit(before, graph, context)) graph = before;
   return context.report(1);
@@ -654,13 +664,13 @@ Pass joint_transformer_block_bucketing_reordering() {
   return {
       .info = {.name = "joint_transformer_block_bucketing_reordering",
                .summary = "Merges FSDP's collectives of each transformer block, separately in "
-                          "forward and backward, and runs them beside the previous block.",
+                          "forward and backward, and overlaps them with the previous block.",
                .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
                .stage = PassStage::bucketing,
                .parameters = {parameter("module_bucket_plans", Parameter::Type::list, {},
                                         "Modules, or lists of modules, whose collectives share "
                                         "buckets: [tok_embeddings,layers.0,[norm,lm_head]]; none: "
-                                        "found from the model."),
+                                        "derived from the model."),
                               texts("fsdp_param_module_order", {},
                                     "Modules in the order in which their parameters are packed; "
                                     "none: that of the graph's inputs.")},

@@ -21,7 +21,7 @@ bool is_list(const ModuleTree& modules, const Module& module) {
                      [&](ModuleId id) { return is_number(modules.module(id).segment); });
 }
 
-// Members of a list in the order of their numbers.
+// Members of a list, by number.
 std::vector<ModuleId> by_number(const ModuleTree& modules, ModuleId list) {
   std::vector<ModuleId> members = modules.module(list).children;
   std::sort(members.begin(), members.end(), [&](ModuleId a, ModuleId b) {
@@ -31,7 +31,7 @@ std::vector<ModuleId> by_number(const ModuleTree& modules, ModuleId list) {
   return members;
 }
 
-// Modules that gather parameters from more than one rank, and those around them.
+// Modules that gather parameters from more than one rank, and the modules that contain them.
 std::set<ModuleId> gathering_modules(const Graph& graph, const ModuleTree& modules) {
   std::set<ModuleId> found;
   for (const NodeId id : graph.order()) {
@@ -41,7 +41,7 @@ std::set<ModuleId> gathering_modules(const Graph& graph, const ModuleTree& modul
   return found;
 }
 
-// Whether a forward call of the model stands behind one of the loss: it is computed in chunks.
+// True if a forward call of the model follows one of the loss: the loss is computed in chunks.
 bool is_loss_in_chunks(const Graph& graph, const ModuleTree& modules, ModuleId loss) {
   bool is_behind = false;
   for (const NodeId id : graph.order()) {
@@ -125,7 +125,7 @@ ModulePlan derive_joint_module_plan(const Graph& graph, const ModuleTree& module
 ModulePlan derive_module_plan(const ModuleTree& modules) {
   const auto& top = modules.module(modules.root()).children;
   const auto list = [&](ModuleId id) { return is_list(modules, modules.module(id)); };
-  // A backward begins with the last module: where the list stands says nothing there, names do.
+  // A backward begins with the last module, so the list's place says nothing there, but names do.
   std::vector<ModuleId> blocks;
   ModulePlan plan;
   std::vector<std::string> behind;
@@ -172,13 +172,13 @@ Result<std::vector<std::uint32_t>> entries_by_node(const Graph& graph, const Mod
   for (std::uint32_t entry = 0; entry < plan.size(); ++entry)
     for (const std::string& path : plan[entry]) {
       const ModuleId id = modules.find(path);
-      if (!id) continue;  // it has no node in this graph
+      if (!id) continue;  // it has no nodes in this graph
       if (is_named[id.index()])
         return fail(Error::Kind::usage, "module_bucket_plans: {} is given twice", path);
       is_named[id.index()] = true;
       of_module[id.index()] = entry;
     }
-  // Parents come before children.
+  // Parents precede children.
   for (std::size_t i = 0; i < modules.size(); ++i) {
     const ModuleId parent = modules.module(ModuleId(i)).parent;
     if (!parent || of_module[parent.index()] == kNoEntry) continue;

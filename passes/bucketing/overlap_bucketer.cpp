@@ -1,3 +1,5 @@
+// Makes buckets of a schedule's collectives that keep them hidden.
+//
 // Terms
 //   timeline    of a process group: its starts and waits, and the compute (or another group's wait)
 //               that may hide them, in the order of the schedule. Each depends on the one before.
@@ -5,20 +7,21 @@
 //   bucket      collectives whose starts count as one node of the graph, and their waits as one.
 //
 // Steps, for each group and each key (bucket_key.h):
-//   1. In a group that gathers parameters, or where asked for, take what is hidden least (by the
-//      share of its time) as a seed, and try what is near; else take them in program order.
+//   1. In a group that gathers parameters, or if asked for, take the least hidden collective (by
+//      the share of its time) as a seed, and try those near it; otherwise take them in program
+//      order.
 //   2. Try the others one by one. One fits if it and its wait hide nothing, and if neither start
-//      nor wait nor hiding node of the two must come before the other's. Then four places are
-//      tried: starts together where the one or the other was, and the waits likewise. At a place,
-//      every hiding node must stay between start and wait, and, since a group's collectives end in
-//      the order of their starts, no other collective may come to be enclosed so that its hiding
-//      would be forced to end early. Last, the merged starts and waits must make no cycle.
+//      nor wait nor hiding node of the two must come before the other's. Then try four places:
+//      starts together where the one or the other was, and the waits likewise. At a place, every
+//      hiding node must stay between start and wait, and, since a group's collectives end in the
+//      order of their starts, it must not enclose another collective whose hiding would be forced
+//      to end early. Last, the merged starts and waits must not form a cycle.
 //   3. A bucket of two or more is kept.
-// The dependencies of the timelines and of hiding are then kept by whoever orders the new graph.
+// The caller that orders the new graph keeps the dependencies of the timelines and of hiding.
 //
 // Source: torch/_inductor/fx_passes/overlap_preserving_bucketer.py (2.15). Torch 2.11 begins with
-// what is hidden least in every group, and tries a reduce-scatter with an all-reduce, since their
-// keys can be equal (`mixes_reductions`).
+// the least hidden collective in every group, and tries a reduce-scatter with an all-reduce, since
+// their keys can be equal (`mixes_reductions`).
 //
 // Cost: V^2 / 128 bytes for the ancestors of every node; a trial costs the nodes between the two.
 
@@ -129,7 +132,7 @@ class Bucketer {
     return lists;
   }
 
-  // What share of its time is hidden.
+  // The share of its time that is hidden.
   [[nodiscard]] double hidden_share(Number c) const {
     if (collective(c).ns <= 0) return 0;
     return static_cast<double>(collective(c).ns - schedule_.fates[c].exposed_ns) /
@@ -168,8 +171,8 @@ class Bucketer {
   }
 
   void fill_bucket(const std::vector<Number>& alike, std::size_t seed_at) {
-    constexpr int kMostFailures = 20;
-    constexpr std::int64_t kReach = 20;  // in places, of what exposed_first may join
+    constexpr int kMaxFailures = 20;
+    constexpr std::int64_t kReach = 20;  // in places, for exposed_first
     const Number seed = alike[seed_at];
     std::vector<Number> bucket{seed};
     is_taken_[seed] = true;
@@ -178,9 +181,9 @@ class Bucketer {
     int failures = 0;
     const std::size_t end =
         std::min(alike.size(), seed_at + 1 + static_cast<std::size_t>(options_.distance));
-    for (std::size_t i = seed_at + 1; i < end && failures < kMostFailures; ++i) {
+    for (std::size_t i = seed_at + 1; i < end && failures < kMaxFailures; ++i) {
       const Number candidate = alike[i];
-      if (bytes + collective(candidate).bytes > options_.most_bytes) {
+      if (bytes + collective(candidate).bytes > options_.max_bytes) {
         refuse(seed, candidate, NoBucket::too_large);
         break;
       }
@@ -297,7 +300,7 @@ class Bucketer {
     return true;
   }
 
-  // The intervals of another collective whose start or wait lies on the way.
+  // Adds the intervals of other collectives whose start or wait is in between.
   void add_others(const std::vector<Number>& bucket, Number candidate, const TimelineEvent& e) {
     if (e.is_compute) return;
     const std::int32_t found =
@@ -317,10 +320,10 @@ class Bucketer {
   Ancestors ancestors_;
   AugmentedGraph augmented_;
   std::vector<GroupTimeline> timelines_;
-  GroupTimeline* timeline_ = nullptr;    // of the group that is worked on
-  bool exposed_first_ = false;           // in that group
+  GroupTimeline* timeline_ = nullptr;    // of the current group
+  bool exposed_first_ = false;           // in the current group
   std::vector<bool> hides_;              // by place
-  std::vector<std::uint32_t> event_of_;  // by place: in timeline_
+  std::vector<std::uint32_t> event_of_;  // by place: index in timeline_
   std::vector<bool> is_taken_;           // by collective
   std::vector<Interval> executions_, hidings_;
 };

@@ -14,14 +14,14 @@ namespace {
 
 using Edges = std::vector<std::pair<Place, Place>>;
 
-// `is_view` or the tag `pointwise` of torch's operators; getitem is neither.
+// `is_view` or the tag `pointwise` of torch's operators; getitem has neither.
 bool is_cheap_operator(const OperatorInfo& op) {
   if (op.has(OperatorTag::pointwise)) return true;
   return op.is_view() && !op.has(OperatorTag::silent_alias) && !op.is_getitem;
 }
 
-// What torch's scheduler can take apart: one tensor's all_reduce, all_gather, reduce_scatter or
-// all_to_all, waited for by a wait_tensor of its own.
+// True for collectives that torch's scheduler can separate from their wait: an all_reduce,
+// all_gather, reduce_scatter or all_to_all of one tensor, with a separate wait_tensor.
 bool is_schedulable(const Graph& graph, const Node& start) {
   if (!graph.is_collective_start(start)) return false;
   const OperatorInfo& op = graph.op(start);
@@ -36,7 +36,7 @@ std::string group_of(const Graph& graph, const Node& start) {
              : std::string();
 }
 
-// Whether what it gathers comes from one placeholder and from no other.
+// True if it gathers one placeholder and nothing else.
 bool is_of_one_placeholder(const Graph& graph, NodeId start) {
   std::vector<NodeId> open(graph.inputs(start).begin(), graph.inputs(start).end());
   std::unordered_set<NodeId> seen;
@@ -62,7 +62,7 @@ std::int64_t held_bytes(const Graph& graph, const Node& start) {
   return graph.target(start) == "_c10d_functional.all_reduce.default" ? bytes / 2 : bytes;
 }
 
-// Gives texts numbers in the order in which they come.
+// Numbers texts in the order in which they appear.
 class Numbering {
  public:
   std::uint32_t of(const std::string& text) {
@@ -126,8 +126,8 @@ void OverlapGraph::find_edges(const Dependencies& dependencies) {
   users = PlaceLists(size(), edges);
 }
 
-// Placeholders, constants and outputs behind the first call keep their order, and nothing moves
-// over a placeholder or an output.
+// Placeholders, constants and outputs after the first call keep their order, and nothing moves
+// across a placeholder or an output.
 void OverlapGraph::keep_walls(Edges& edges) const {
   std::vector<bool> is_read(size(), false);  // by something before the next wall
   for (const auto& edge : edges) is_read[edge.second] = true;
@@ -156,13 +156,13 @@ bool OverlapGraph::is_output(Place p) const {
   return graph->node(nodes[p]).kind == NodeKind::output;
 }
 
-// Apart from outputs.
+// Not counting outputs.
 bool OverlapGraph::is_for_one_wait(Place start) const {
   const auto readers = users.of(start);
   return std::count_if(readers.begin(), readers.end(), [&](Place p) { return !is_output(p); }) == 1;
 }
 
-// kNoPlace: it waits for nothing that can be taken apart.
+// kNoPlace: the scheduler cannot separate the wait from its start.
 Place OverlapGraph::start_waited_for(Place wait, const BucketRules& rules) const {
   if (!graph->is_wait(graph->node(nodes[wait])) || inputs.of(wait).size() != 1) return kNoPlace;
   const Place input = inputs.of(wait).front();
@@ -237,7 +237,7 @@ void OverlapGraph::find_uses() {
     std::uint32_t first = first_compute[p];
     for (const Place user : users.of(p)) {
       feeds = feeds || feeds_reduce_scatter[user];
-      // A compute node stands for itself, whatever needs it.
+      // A compute node counts as its own first, whatever needs it.
       if (!is_compute[p]) first = std::min(first, first_compute[user]);
     }
     first_compute[p] = first;

@@ -1,7 +1,7 @@
 #pragma once
 
-// One half of a graph as scheduling wants it: nodes numbered by their place, flat arrays of what
-// depends on what, collectives with their waits.
+// One half of a graph for scheduling: nodes numbered by their place, dependencies in flat arrays,
+// collectives with their waits.
 
 #include <cstdint>
 #include <limits>
@@ -18,7 +18,7 @@
 
 namespace jointer {
 
-// A node's place in the order that the pass was given.
+// A node's index in the original order.
 using Place = std::uint32_t;
 inline constexpr Place kNoPlace = std::numeric_limits<Place>::max();
 inline constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
@@ -38,24 +38,24 @@ class PlaceLists {
   std::vector<Place> members_;
 };
 
-// A start and its one wait: what the scheduler may take apart. Nothing else reads the start, but
-// for outputs: a forward may save a start that its backward waits for again. Where buckets are
-// taken, also one of several tensors, each with a wait of its own: `wait` is the first of them.
+// A start and its only wait, which the scheduler may separate. Only outputs may read the start
+// besides: a forward may save a start that its backward waits for again. If buckets are taken, also
+// one of several tensors with a wait each: `wait` is the first of them.
 struct OverlapCollective {
   Place start = kNoPlace, wait = kNoPlace;
-  std::uint32_t group = 0;  // process groups, numbered as they are met
-  // bucket_key, numbered as they are met; kNever: it fits no bucket, or an output reads the start,
-  // which would go with a bucket.
+  std::uint32_t group = 0;  // process groups, numbered in order of appearance
+  // bucket_key, numbered in order of appearance; kNever: it fits no bucket, or an output reads the
+  // start, which would vanish into a bucket.
   std::uint32_t key = 0;
-  std::uint32_t schedule_key = 0;  // the same, whoever reads the start: torch's schedule goes by it
-  // The same as torch's bucket_key tells them apart: a reduce-scatter's may be an all-reduce's.
+  std::uint32_t schedule_key = 0;  // the same for any readers of the start: for torch's schedule
+  // The same by torch's bucket_key: a reduce-scatter's may equal an all-reduce's.
   std::uint32_t torch_key = 0;
-  std::int64_t bytes = 0;  // what it holds while it runs: inputs and result; all-reduce: half
+  std::int64_t bytes = 0;  // held while it runs: inputs and result; all-reduce: half
   std::int64_t ns = 0;
 };
 
 struct OverlapGraph {
-  // Of one half. `costs`: one a node, by id.
+  // Takes one half of a graph. `costs`: by node id.
   OverlapGraph(const Graph& graph, PartId part, const Dependencies& dependencies,
                std::span<const NodeCost> costs, const BucketRules& rules);
 
@@ -64,23 +64,23 @@ struct OverlapGraph {
 
   const Graph* graph;
   std::vector<NodeId> nodes;    // by place
-  std::vector<Place> place_of;  // by node id; kNoPlace: of the other half
-  PlaceLists inputs;            // whatever must run before: what it reads, and other dependencies
+  std::vector<Place> place_of;  // by node id; kNoPlace: in the other half
+  PlaceLists inputs;            // what must run before: what it reads, and other dependencies
   PlaceLists users;             // the reverse
   std::size_t leading = 0;      // placeholders and constants before the first call: they stay
   std::vector<bool> is_compute, is_cheap, is_communication;  // by place
-  std::vector<std::int64_t> ns;                              // by place: of what is no collective
-  std::vector<std::int32_t> start_of;  // by place: number of the collective it starts, or -1
-  std::vector<std::int32_t> wait_of;   // by place: of the collective it waits for, or -1
+  std::vector<std::int64_t> ns;                              // by place: 0 for collectives
+  std::vector<std::int32_t> start_of;          // by place: the collective that it starts, or -1
+  std::vector<std::int32_t> wait_of;           // by place: the collective that it waits for, or -1
   std::vector<OverlapCollective> collectives;  // in the order of their waits
   std::vector<std::string> groups;             // labels, by number
-  // By group: its first all-gather, in the order of the waits, is of one input alone, as FSDP's of
-  // a parameter is. Torch 2.15 takes such a group as one between machines.
+  // By group: true if its first all-gather, in the order of the waits, has one input, as FSDP's of
+  // a parameter. Torch 2.15 treats such a group as one between machines.
   std::vector<bool> gathers_parameters;
   std::vector<Place> compute;  // compute nodes, in order
-  // By place: the first compute node (its number) that needs it, itself counted; kNever.
+  // By place: the first compute node (its number) that needs it, or is it; kNever: none.
   std::vector<std::uint32_t> first_compute;
-  std::vector<bool> feeds_reduce_scatter;  // by place: itself counted
+  std::vector<bool> feeds_reduce_scatter;  // by place: including itself
 
  private:
   void find_edges(const Dependencies& dependencies);

@@ -1,7 +1,7 @@
 #pragma once
 
-// What an order costs, and whether it stays within the budget: by the account that the caller looks
-// at, and by torch's.
+// Computes the figures of an order, and whether it stays within the budget: by the caller's account
+// of memory, and by torch's.
 
 #include <cstdint>
 #include <span>
@@ -16,24 +16,23 @@ namespace jointer {
 struct MemoryIncrease {
   std::int64_t bytes = 0;
   double ratio = 0;
-  // The larger of the two.
+  // The allowed growth over `peak`: the larger of the two.
   [[nodiscard]] std::int64_t over(std::int64_t peak) const;
 };
 
 struct OrderFigures {
   std::int64_t step_ns = 0, exposed_ns = 0;
   std::int64_t peak_bytes = 0, torch_peak_bytes = 0;
-  NodeId peak_at, torch_peak_at;  // the nodes that run then; none: at the start
+  NodeId peak_at, torch_peak_at;  // the nodes at the peaks; none: at the start
 };
 
 class OverlapJudge {
  public:
-  // Limits are set by the graph as it is given, and the context's peak limit where that is lower.
+  // The original graph sets the limits; the context's peak limit applies if it is lower.
   OverlapJudge(const Graph& graph, const OverlapGraph& half, std::span<const NodeCost> costs,
                const MemoryIncrease& increase, const PassContext& context);
 
-  // `half`: of that graph, with any order of it.
-  // Peaks alone, which takes less.
+  // `half`: of `graph`, in any order. Computes only the peaks, which is faster.
   [[nodiscard]] OrderFigures weigh(const Graph& graph, const OverlapGraph& half,
                                    const TorchStorages& storages) const;
   [[nodiscard]] OrderFigures judge(const Graph& graph, const OverlapGraph& half,

@@ -1,6 +1,7 @@
-// Steps: merge the buckets; let what is new stand in the schedule's order where torch puts it (an
-// all-gather's behind its last member, any other's behind its first); then put everything behind
-// what it depends on (core/schedule/stable_order.h), the plan's dependencies included.
+// Applies a plan. Steps: merge the buckets; place new nodes in the schedule's order where torch
+// puts them (an all-gather's after its last member, any other's after its first); then move
+// everything after what it depends on (core/schedule/stable_order.h), including the plan's
+// dependencies.
 
 #include "passes/bucketing/overlap_plan.h"
 
@@ -11,8 +12,8 @@
 namespace jointer {
 namespace {
 
-// Whether something writes to what a collective reads or returns: in a bucket it would not be told
-// apart from the other members.
+// True if something writes to what a collective reads or returns: a bucket could not separate that
+// write from its other members.
 bool is_written(const Dependencies& dependencies, NodeId id) {
   const auto has_write = [](std::span<const Dependency> list) {
     return std::any_of(list.begin(), list.end(),
@@ -21,7 +22,7 @@ bool is_written(const Dependencies& dependencies, NodeId id) {
   return has_write(dependencies.before(id)) || has_write(dependencies.after(id));
 }
 
-// The whole order, with the half in its new one.
+// The order of the whole graph, with the half in its new order.
 std::vector<NodeId> with_other_half(const OverlapGraph& from, const std::vector<NodeId>& half) {
   std::vector<NodeId> whole;
   bool is_done = false;
@@ -54,8 +55,7 @@ class Builder {
     if (merged_.empty()) {
       JOINTER_CHECK(put_in_order(dependencies_));
     } else {
-      // What is new reads what its members read, so it may stand where they stood to find what must
-      // come before what.
+      // New nodes read what their members read, so they can take their places to find dependencies.
       graph_.set_order(with_other_half(from_, half_order(program_order(), true)));
       JOINTER_CHECK(graph_.finish());
       JOINTER_CHECK(put_in_order(Dependencies(graph_)));
@@ -68,8 +68,8 @@ class Builder {
  private:
   struct Placed {
     MergedBucket bucket;
-    Place behind_in_program, behind_in_schedule;
-    Place wait_before = kNoPlace;  // in the schedule; none: behind the start
+    Place behind_in_program, after_in_schedule;
+    Place wait_before = kNoPlace;  // in the schedule; none: after the start
   };
 
   void merge() {
@@ -119,7 +119,7 @@ class Builder {
     }
     Placed placed{.bucket = std::move(bucket),
                   .behind_in_program = 0,
-                  .behind_in_schedule = 0,
+                  .after_in_schedule = 0,
                   .wait_before = kNoPlace};
     for (const std::uint32_t c : members) {
       const OverlapCollective& member = from_.collectives[c];
@@ -140,7 +140,7 @@ class Builder {
     while (!gathers && rank_[behind] + 1 < from_.size() &&
            is_member(plan_.schedule.order[rank_[behind] + 1]))
       behind = plan_.schedule.order[rank_[behind] + 1];
-    placed.behind_in_schedule = behind;
+    placed.after_in_schedule = behind;
     merged_.push_back(std::move(placed));
   }
 
@@ -157,7 +157,7 @@ class Builder {
     return places;
   }
 
-  // The places as nodes, with what is new at its place.
+  // The places as nodes, with new nodes at their places.
   [[nodiscard]] std::vector<NodeId> half_order(const std::vector<Place>& places,
                                                bool in_program) const {
     std::vector<std::vector<std::size_t>> starts, waits;  // of buckets, by place
@@ -166,8 +166,7 @@ class Builder {
       waits.resize(from_.size());
     }
     for (std::size_t i = 0; i < merged_.size(); ++i) {
-      starts[in_program ? merged_[i].behind_in_program : merged_[i].behind_in_schedule].push_back(
-          i);
+      starts[in_program ? merged_[i].behind_in_program : merged_[i].after_in_schedule].push_back(i);
       if (!in_program && merged_[i].wait_before != kNoPlace)
         waits[merged_[i].wait_before].push_back(i);
     }
@@ -204,8 +203,8 @@ class Builder {
   OverlapPlan& plan_;
   BucketDtypes dtypes_;
   Graph graph_;
-  std::vector<NodeId> stands_for_;   // by place: itself, or the bucket that it is in
-  std::vector<std::uint32_t> rank_;  // by place: in the schedule
+  std::vector<NodeId> stands_for_;   // by place: itself, or the bucket that contains it
+  std::vector<std::uint32_t> rank_;  // by place: index in the schedule
   std::vector<Placed> merged_;
 };
 

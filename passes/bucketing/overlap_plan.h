@@ -1,6 +1,6 @@
 #pragma once
 
-// A schedule and its buckets, and the graph that they make.
+// A schedule with its buckets, and the graph that results from it.
 
 #include "core/edit/merge.h"
 #include "core/graph/graph.h"
@@ -11,27 +11,27 @@ namespace jointer {
 struct OverlapPlan {
   OverlapSchedule schedule;
   Bucketing bucketing;
-  // A bucket's wait stands where the first of its members' waits stood, else behind its start.
+  // A bucket's wait goes where the first of its members' waits was, otherwise after its start.
   bool waits_stay = false;
 };
-// The order as it is, with no bucket and nothing to keep but what the graph needs.
+// The original order, without buckets and with only the graph's own dependencies.
 OverlapPlan plan_as_given(const OverlapGraph& graph);
 
-// The graph that `from` was made of, in the plan's order and with its buckets. A bucket whose
-// members are written to in place stays apart, which `plan` is told. Error (usage): the plan's
-// dependencies cannot all be kept.
+// The graph of `from`, in the plan's order and with its buckets. A bucket whose members are written
+// to in place stays apart, which is recorded in `plan`. Error (usage): the plan's dependencies
+// cannot all be kept.
 struct PlannedGraph {
   Graph graph;
-  std::vector<MergedBucket> merged;  // those of the plan, in its order
-  // Of with_torch_plan (torch_buckets.h): the order before it is put right, in which readers may
-  // come before what they read, as in torch's list of nodes.
+  std::vector<MergedBucket> merged;  // of the plan, in its order
+  // For with_torch_plan (torch_buckets.h): the order before it is corrected, in which readers may
+  // precede what they read, as in torch's list of nodes.
   std::vector<NodeId> list = {};
 };
 Result<PlannedGraph> with_plan(const OverlapGraph& from, const Dependencies& dependencies,
                                OverlapPlan& plan, BucketDtypes dtypes);
 
-// The whole order with that of the half changed: `places`, each once, put right where they break
-// dependencies. Error (usage): a wall would be crossed.
+// The whole order with the half in another one: `places`, each once, moved where they break
+// dependencies. Error (usage): a node would move across a wall.
 Result<std::vector<NodeId>> order_with(const OverlapGraph& from, const Dependencies& dependencies,
                                        const std::vector<Place>& places);
 

@@ -20,19 +20,19 @@ std::string why_not_beside(const OverlapGraph& half, const OverlapFate& fate) {
     case NoOverlap::dependency:
       return fmt::format("it needs {} itself", beside);
     case NoOverlap::memory:
-      return fmt::format("beside {} it would hold more memory than the budget", beside);
+      return fmt::format("during {} it would exceed the memory budget", beside);
     case NoOverlap::in_flight:
-      return fmt::format("beside {} too many bytes would be in flight", beside);
-    case NoOverlap::behind_compute:
-      return fmt::format("beside {} it could not start: it needs {}, which computes", beside, by);
-    case NoOverlap::behind_start:
-      return fmt::format("beside {} it could not start: it needs {}, another collective", beside,
+      return fmt::format("during {} too many bytes would be in flight", beside);
+    case NoOverlap::needs_compute:
+      return fmt::format("during {} it could not start: it needs {}, which computes", beside, by);
+    case NoOverlap::needs_start:
+      return fmt::format("during {} it could not start: it needs {}, another collective", beside,
                          by);
-    case NoOverlap::behind_wait:
-      return fmt::format("beside {} it could not start: {} would expose its collective", beside,
+    case NoOverlap::needs_wait:
+      return fmt::format("during {} it could not start: {} would expose its collective", beside,
                          by);
-    case NoOverlap::behind_exchange:
-      return fmt::format("beside {} it could not start: it needs {}, which communicates", beside,
+    case NoOverlap::needs_exchange:
+      return fmt::format("during {} it could not start: it needs {}, which communicates", beside,
                          by);
   }
   return {};
@@ -43,13 +43,13 @@ std::string why_not_with(NoBucket why, std::string_view other) {
     case NoBucket::none:
       return {};
     case NoBucket::alone:
-      return "no other collective is like it";
+      return "no other collective has its kind, group and dtype";
     case NoBucket::hides_others:
-      return "another collective runs beside it or its wait";
+      return "it or its wait hides another collective";
     case NoBucket::too_large:
       return fmt::format("with {} the bucket would be too large", other);
     case NoBucket::far:
-      return fmt::format("{} stands too far away", other);
+      return fmt::format("{} is too far away", other);
     case NoBucket::needed:
       return fmt::format("it or what hides it needs {}, or the other way round", other);
     case NoBucket::hiding:
@@ -59,14 +59,14 @@ std::string why_not_with(NoBucket why, std::string_view other) {
     case NoBucket::written:
       return fmt::format("something writes to what it or {} reads or returns", other);
     case NoBucket::unlike:
-      return fmt::format("it or {} has sizes that are not known, or is not dense", other);
+      return fmt::format("it or {} has unknown sizes, or is not dense", other);
     case NoBucket::costly:
       return fmt::format("copies in and out of a bucket with {} take longer than it saves", other);
   }
   return {};
 }
 
-// The compute that runs while the collective does, the longest first.
+// Compute that overlaps with the collective, longest first.
 std::vector<NodeId> hidden_by(const Graph& graph, const Simulation& simulation,
                               std::span<const NodeId> compute, const CollectiveTiming& collective) {
   const auto first = std::partition_point(compute.begin(), compute.end(), [&](NodeId id) {
@@ -89,8 +89,8 @@ std::vector<NodeId> hidden_by(const Graph& graph, const Simulation& simulation,
 }
 
 std::string beside_text(const Graph& graph, const std::vector<NodeId>& nodes) {
-  return nodes.empty() ? std::string("nothing runs beside it")
-                       : fmt::format("beside {}", names_of(graph, nodes));
+  return nodes.empty() ? std::string("nothing overlaps with it")
+                       : fmt::format("it overlaps with {}", names_of(graph, nodes));
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ void decide_overlaps(const Graph& graph, const OverlapGraph& half, const Overlap
     if (c.exposed_ns <= 1) {
       context.decide(
           graph, c.start, "overlapped",
-          fmt::format("All of its {} are hidden, {}.", format_ns(ns), beside_text(graph, beside)));
+          fmt::format("All of its {} are hidden; {}.", format_ns(ns), beside_text(graph, beside)));
       continue;
     }
     std::string why = reason_text(graph, c);
@@ -132,7 +132,7 @@ void decide_overlaps(const Graph& graph, const OverlapGraph& half, const Overlap
         why += fmt::format("{}While scheduling, {}.", why.empty() ? "" : ". ", more);
     }
     context.decide(graph, c.start, beside.empty() ? "exposed" : "partly",
-                   fmt::format("{} of its {} are exposed, {}. {}", format_ns(c.exposed_ns),
+                   fmt::format("{} of its {} are exposed; {}. {}", format_ns(c.exposed_ns),
                                format_ns(ns), beside_text(graph, beside), why));
   }
 }
@@ -145,8 +145,8 @@ void decide_buckets(const Graph& graph, const OverlapGraph& half, const OverlapP
       for (const std::uint32_t other : bucket)
         if (other != c) others.push_back(half.nodes[half.collectives[other].start]);
       context.decide(graph, half.nodes[half.collectives[c].start], "merged",
-                     fmt::format("One collective with {}: they start up once instead of {} times, "
-                                 "and what each hides stays hidden.",
+                     fmt::format("One collective with {}: one start-up instead of {}, "
+                                 "and the same overlap.",
                                  names_of(graph, others), bucket.size()));
     }
   }

@@ -1,14 +1,14 @@
 #pragma once
 
-// What a person reads about each collective: what runs beside it and why not more, which bucket it
-// is in and why not in another.
+// Reports each collective: what it overlaps with and why not with more, which bucket it is in and
+// why not in another.
 
 #include "core/pass/pass.h"
 #include "passes/bucketing/overlap_plan.h"
 
 namespace jointer {
 
-// Of the plan that was made of `half`; `graph` is the one that came out of it.
+// `plan`: the plan of `half`; `graph`: its result.
 void decide_overlaps(const Graph& graph, const OverlapGraph& half, const OverlapPlan& plan,
                      std::span<const NodeCost> costs, PassContext& context);
 void decide_buckets(const Graph& graph, const OverlapGraph& half, const OverlapPlan& plan,

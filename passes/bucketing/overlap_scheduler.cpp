@@ -1,42 +1,46 @@
+// Orders a half so that collectives overlap with compute.
+//
 // Terms
 //   compute node  its operator has an entry in torch's FLOP registry.
-//   on the path   some compute node needs it. Its rank is the first that does.
-//   in flight     started and not yet waited for. Exposed: time of it that nothing hides so far.
+//   on the path   a compute node needs it. Its rank is the first that does.
+//   in flight     started and not yet waited for. Exposed: the part of its time that nothing hides
+//                 so far.
 //
 // Steps, until everything has run:
-//   1. Too many bytes in flight: the oldest is waited for.
-//   2. The next node is the ready one on the path that the earliest compute node needs; of these,
-//      what leads straight to a collective goes first and an exposed wait last; then the order that
-//      was given. Nodes off the path come in between: a wait once it is hidden (or memory is
-//      short), collectives of one key once they come to `off_bucket_bytes`, as many together, what
-//      a reduce-scatter needs as soon as the order has passed its old place.
-//   3. A node that takes time hides, for each process group, as much of what is in flight. What
-//      time is left starts collectives early: those that the earliest compute node needs, and
-//      together with those that could share a bucket, if they need no compute, no other collective
-//      and no wait that would be exposed by it, and if the memory they hold until they are used
-//      stays within the budget.
+//   1. If too many bytes are in flight, wait for the oldest collective.
+//   2. The next node is the ready one on the path that the earliest compute node needs; among
+//      these, one that leads straight to a collective goes first and an exposed wait last; then the
+//      original order decides. Nodes off the path run in between: a wait once it is hidden (or
+//      memory is short), collectives of one key once they add up to `off_bucket_bytes`, as many
+//      together, and what a reduce-scatter needs as soon as the order has passed its old place.
+//   3. A node that takes time hides as much as possible of what is in flight, for each process
+//      group. The remaining time starts collectives early: those that the earliest compute node
+//      needs, together with those that could share a bucket, if they need no compute, no other
+//      collective and no wait that would be exposed by it, and if the memory that they hold until
+//      they are used stays within the budget.
 //   4. A wait first waits for everything that its group started before; the time that it still
 //      takes hides collectives of other groups in the same way.
 //
 // Live memory is torch's account (torch_memory.h); it is an estimate of what the new order holds,
 // so the caller measures the result.
 //
-// Rules of 2.15 and of 2.11. With 2.15's, of collectives that are needed equally early those come
-// first in step 3 that take up most of the time left, `distance` counts those that could start, and
-// while a wait is under way neither it nor what its group started before is hidden, forced or
-// needed. With 2.11's, those come first that stand first, `distance` counts all that have not
-// started, and collectives off the path do not wait for each other.
+// Rules of 2.15 and of 2.11. With 2.15's, among collectives that are needed equally early, those
+// that use most of the remaining time come first in step 3, `distance` counts those that could
+// start, and during a wait neither it nor what its group started before is hidden, forced or
+// needed. With
+// 2.11's, they come in the original order, `distance` counts all that have not started, and
+// collectives off the path do not wait for each other.
 //
 // Source: torch/_inductor/fx_passes/overlap_scheduling.py (2.15 and 2.11), class OverlapScheduler.
-// With the same costs the order is torch's. Kept apart from torch's: an all-reduce and a
-// reduce-scatter, which never share a bucket, do not save each other a start-up (torch's keys of
-// the two can be equal; `is_torch` goes by those), a collective is never tried while something that
-// it needs cannot be started (torch forces other waits first; `is_torch` does so too), and nodes
-// that torch's assertions would stop at are passed over.
+// With the same costs the order is torch's. Deviations: an all-reduce and a reduce-scatter, which
+// never share a bucket, do not save each other a start-up (torch's keys of the two can be equal;
+// `is_torch` follows those); a collective is never tried while something that it needs cannot be
+// started (torch forces other waits first, and so does `is_torch`); and nodes at which torch's
+// assertions would stop are skipped.
 //
 // Cost: torch keeps the set of all ancestors of every node. Here what a collective still needs is
-// searched from it backwards through nodes that have not run, and what stops it is remembered until
-// that has run. For C collectives, V nodes, candidates d: V log V + V d in the worst case.
+// searched from it backwards through nodes that have not run, and what blocks it is remembered
+// until that has run. For C collectives, V nodes, candidates d: V log V + V d in the worst case.
 
 #include "passes/bucketing/overlap_scheduler.h"
 
@@ -95,7 +99,7 @@ class Scheduler {
         JOINTER_CHECK(
             proceed(static_cast<double>(result_.order.size()) / static_cast<double>(g_.size())));
       }
-      if (!in_flight_.empty() && in_flight_bytes_ >= options_.most_in_flight) {
+      if (!in_flight_.empty() && in_flight_bytes_ >= options_.max_in_flight) {
         handle_wait(in_flight_.front());
         continue;
       }
@@ -129,7 +133,7 @@ class Scheduler {
   [[nodiscard]] OverlapFate& fate(Number c) { return result_.fates[c]; }
   [[nodiscard]] const OverlapCollective& collective(Number c) const { return g_.collectives[c]; }
 
-  // The order that was given: its peak, and the most that is live between two compute nodes.
+  // Measures the original order: its peak, and the maximum live bytes between two compute nodes.
   void measure(const TorchStorages& storages) {
     TorchMemory memory(storages);
     std::int64_t peak = 0, most = 0;
@@ -141,7 +145,7 @@ class Scheduler {
       before_compute_.push_back(most);
       most = memory.now();
     }
-    result_.limit_bytes = saturating_add(peak, options_.most_bytes_more);
+    result_.limit_bytes = saturating_add(peak, options_.max_bytes_more);
   }
 
   void make_ready(Place p) {
@@ -159,10 +163,10 @@ class Scheduler {
     }
   }
 
-  // Of the collectives off the path that could start and have this one's key.
+  // Bytes of the collectives off the path that could start and have this one's key.
   std::int64_t& ready_bytes(Number c) { return ready_bytes_[collective(c).schedule_key]; }
 
-  // By a chain of cheap nodes with one reader and one input each.
+  // Through a chain of cheap nodes with one reader and one input each.
   [[nodiscard]] bool leads_to_start(Place p) const {
     for (;;) {
       const auto users = g_.users.of(p);
@@ -197,8 +201,8 @@ class Scheduler {
     return {p};
   }
 
-  // With what else could start off the path and has its key, up to the bytes that wait for each
-  // other.
+  // Returns `p` with others off the path that could start and have its key, up to
+  // `off_bucket_bytes`.
   std::vector<Place> with_alike(Place p) {
     const OverlapCollective& first = collective(number(g_.start_of[p]));
     std::vector<Place> taken{p};
@@ -227,7 +231,7 @@ class Scheduler {
       if (--waiting_for_[user] == 0) make_ready(user);
   }
 
-  // It would join the other's bucket, so that its start-up costs nothing.
+  // It would join the other's bucket, so its start-up is free.
   [[nodiscard]] bool counts_as_alike(Number c, Number other) const {
     return options_.is_torch ? collective(c).torch_key == collective(other).torch_key
                              : collective(c).schedule_key == collective(other).schedule_key;
@@ -252,10 +256,10 @@ class Scheduler {
 
   void handle_wait(Number c) { handle_wait(c, collective(c).wait); }
 
-  // By one of its waits.
+  // Ends the collective at one of its waits.
   void handle_wait(Number c, Place wait) {
     if (!is_in_flight(c)) {
-      // Of several waits another one ended it.
+      // If it has several waits, another one may have ended it.
       if (!is_done_[wait]) schedule(wait);
       return;
     }
@@ -320,7 +324,7 @@ class Scheduler {
     if (hidden_by.empty() || hidden_by.back() != by) hidden_by.push_back(by);
   }
 
-  // What is left of the time for each group; none for the group `without`.
+  // Returns the remaining time for each group; none for the group `without`.
   std::vector<std::int64_t> hide_in_flight(Place by, std::int64_t time, std::uint32_t without) {
     std::vector<std::int64_t> left(g_.groups.size(), time);
     if (without != kNever) left[without] = 0;
@@ -337,7 +341,7 @@ class Scheduler {
 
   [[nodiscard]] bool is_new() const { return options_.rules == OverlapRules::torch_2_15; }
 
-  // Whether its wait would have to end what is being waited for already.
+  // True if its wait would have to end a collective whose wait is already under way.
   [[nodiscard]] bool would_reenter(Number c) const {
     if (!is_new() || ending_ == 0) return false;
     if (is_ending_[c]) return true;
@@ -351,7 +355,7 @@ class Scheduler {
 
   // --- Starting collectives early ---
 
-  // By 2.15's rules: what could take up some of the time that is left.
+  // By 2.15's rules: the collectives that could use some of the remaining time.
   std::vector<Number> candidates_for(const std::vector<std::int64_t>& left) {
     std::vector<Number> found;
     for (Number c = first_from(0);
@@ -372,7 +376,7 @@ class Scheduler {
     for (const Number c : found) order.emplace_back(priority(c), c);
     std::sort(order.begin(), order.end());
     if (options_.groups_buckets) {
-      // Those of one key follow the first of them; keys come in the order of their first.
+      // Collectives of one key follow the first of them; keys are in the order of their first.
       std::unordered_map<std::uint32_t, std::size_t> first_of;
       for (std::size_t i = 0; i < order.size(); ++i)
         first_of.try_emplace(collective(order[i].second).schedule_key, i);
@@ -385,7 +389,7 @@ class Scheduler {
     return found;
   }
 
-  // The next collectives in the order in which they are tried.
+  // The next collectives, in the order in which they are tried.
   const std::vector<Number>& candidates() {
     if (!is_stale_) return candidates_;
     is_stale_ = false;
@@ -431,13 +435,13 @@ class Scheduler {
     return 2;
   }
 
-  // Those that could share a bucket side by side: first the group that is needed first, then the
-  // larger one, then that of which one would be tried first.
+  // Makes those that could share a bucket adjacent: first the group that is needed first, then the
+  // larger one, then the one whose first member would be tried first.
   void group_candidates() {
     struct Group {
       std::uint32_t key = 0;
       std::int64_t size = 0;
-      std::uint64_t least_need = 0;
+      std::uint64_t min_need = 0;
       std::pair<std::uint32_t, std::uint64_t> first;  // by urgency and need
       std::uint32_t place = 0;
     };
@@ -449,9 +453,9 @@ class Scheduler {
       auto group =
           std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.key == key; });
       if (group == groups.end())
-        group = groups.insert(group, {.key = key, .least_need = each.need, .first = at});
+        group = groups.insert(group, {.key = key, .min_need = each.need, .first = at});
       ++group->size;
-      group->least_need = std::min(group->least_need, each.need);
+      group->min_need = std::min(group->min_need, each.need);
       group->first = std::min(group->first, at);
       group_of.push_back(static_cast<std::uint32_t>(group - groups.begin()));
     }
@@ -459,7 +463,7 @@ class Scheduler {
     std::iota(order.begin(), order.end(), 0U);
     const auto priority = [&](std::uint32_t i) {
       const Group& g = groups[i];
-      return std::tuple(g.least_need >> 32U, -g.size, g.first);
+      return std::tuple(g.min_need >> 32U, -g.size, g.first);
     };
     std::sort(order.begin(), order.end(),
               [&](std::uint32_t a, std::uint32_t b) { return priority(a) < priority(b); });
@@ -486,7 +490,8 @@ class Scheduler {
     }
   }
 
-  // Of other groups than one. Which are tried is as before: those of the group count as seen.
+  // Candidates of other groups than `group`. The limit is as before: those of the group count as
+  // seen.
   std::vector<Number> candidates_without(std::uint32_t group) {
     std::vector<Number> others;
     for (const Number c : candidates())
@@ -504,19 +509,18 @@ class Scheduler {
 
   // Fills path_ with what must run before it, in order.
   bool may_start(Number c, Place beside) {
-    const bool has_room = options_.most_in_flight - in_flight_bytes_ >= collective(c).bytes;
+    const bool has_room = options_.max_in_flight - in_flight_bytes_ >= collective(c).bytes;
     const bool checks_late = options_.is_torch && !has_room;
     if (!checks_late && !find_path(c, beside)) return false;
     if (checks_late && needs(c, beside)) return refuse(c, beside, NoOverlap::dependency);
     if (exceeds_memory(c)) return refuse(c, beside, NoOverlap::memory);
     bool is_forced = false;
-    while (!in_flight_.empty() &&
-           options_.most_in_flight - in_flight_bytes_ < collective(c).bytes &&
+    while (!in_flight_.empty() && options_.max_in_flight - in_flight_bytes_ < collective(c).bytes &&
            !would_reenter(in_flight_.front()) && is_hidden_without(in_flight_.front(), beside)) {
       handle_wait(in_flight_.front());
       is_forced = true;
     }
-    if (options_.most_in_flight - in_flight_bytes_ < collective(c).bytes)
+    if (options_.max_in_flight - in_flight_bytes_ < collective(c).bytes)
       return refuse(c, beside, NoOverlap::in_flight);
     return (!checks_late && !is_forced) || (!is_started_[c] && find_path(c, beside));
   }
@@ -527,7 +531,7 @@ class Scheduler {
            std::find(f.hidden_by.begin(), f.hidden_by.end(), beside) == f.hidden_by.end();
   }
 
-  // Whether the collective cannot start before `p` has run.
+  // True if the collective cannot start before `p` has run.
   bool needs(Number c, Place p) {
     path_.assign(1, collective(c).start);
     ++mark_;
@@ -557,7 +561,7 @@ class Scheduler {
         if (is_held_[input]) return refuse(c, beside, NoOverlap::dependency, input);
         if (g_.wait_of[input] >= 0 && (would_reenter(number(g_.wait_of[input])) ||
                                        !is_hidden_without(number(g_.wait_of[input]), beside)))
-          return refuse(c, beside, NoOverlap::behind_wait, input);
+          return refuse(c, beside, NoOverlap::needs_wait, input);
         path_.push_back(input);
       }
     path_.erase(path_.begin());
@@ -565,11 +569,12 @@ class Scheduler {
     return true;
   }
 
-  // What cannot be started for a collective, whenever it is; it is not done.
+  // The kind of a node that has not run and cannot be started early for any collective; none for
+  // others.
   [[nodiscard]] NoOverlap block_kind(Place p) const {
-    if (g_.is_compute[p]) return NoOverlap::behind_compute;
-    if (g_.start_of[p] >= 0) return NoOverlap::behind_start;
-    if (g_.wait_of[p] < 0 && g_.is_communication[p]) return NoOverlap::behind_exchange;
+    if (g_.is_compute[p]) return NoOverlap::needs_compute;
+    if (g_.start_of[p] >= 0) return NoOverlap::needs_start;
+    if (g_.wait_of[p] < 0 && g_.is_communication[p]) return NoOverlap::needs_exchange;
     return NoOverlap::none;
   }
 
@@ -585,17 +590,17 @@ class Scheduler {
     path_.clear();
   }
 
-  // Whether it would hold too much at some compute node between now and its use.
+  // True if it would hold too much at some compute node between now and its use.
   bool exceeds_memory(Number c) {
     const std::uint32_t rank = g_.first_compute[collective(c).start];
     if (rank == kNever) return false;
     const std::int64_t bytes = collective(c).bytes;
     if (memory_.now() + bytes > result_.limit_bytes) return true;
     const auto is_full = [&](std::uint32_t i) {
-      return pre_fetched_[i] + bytes > options_.most_in_flight ||
+      return pre_fetched_[i] + bytes > options_.max_in_flight ||
              before_compute_[i] + pre_fetched_[i] + bytes > result_.limit_bytes;
     };
-    // What is full stays full.
+    // A full node stays full.
     if (const std::uint32_t at = full_at_[c]; at != kNever && at >= compute_done_) return true;
     for (std::uint32_t i = compute_done_; i < rank; ++i)
       if (is_full(i)) {
@@ -619,7 +624,7 @@ class Scheduler {
   PythonHeap off_path_;
   std::unordered_map<std::uint32_t, std::int64_t> ready_bytes_;  // by key
   std::vector<bool> is_done_;
-  std::vector<bool> is_held_;               // is being run: what starts early does not need it
+  std::vector<bool> is_held_;               // running now: what starts early must not need it
   std::vector<std::uint32_t> waiting_for_;  // by place: inputs that have not run
   std::vector<std::uint32_t> marks_;        // by place: the last search that met it
   std::uint32_t mark_ = 0;
@@ -627,18 +632,18 @@ class Scheduler {
 
   std::vector<bool> is_started_;  // by collective
   std::vector<Number> next_;      // by collective: itself, or further on towards an unstarted one
-  std::vector<Place> blocker_;    // by collective: what it needs that was found to stop it
-  std::vector<std::uint32_t> full_at_;  // by collective: a compute node at which it is too much
+  std::vector<Place> blocker_;    // by collective: the node that was found to block it
+  std::vector<std::uint32_t> full_at_;  // by collective: a compute node without room for it
   std::vector<bool> is_ending_;         // by collective: its wait is under way
-  std::size_t ending_ = 0;              // how many are
+  std::size_t ending_ = 0;              // number of these
   std::vector<Number> candidates_;
-  std::vector<Tried> tried_;  // candidates_, as they are being sorted
+  std::vector<Tried> tried_;  // candidates_, while they are sorted
   bool is_stale_ = true;
   std::vector<Number> in_flight_;  // in the order of their starts
   std::int64_t in_flight_bytes_ = 0;
 
-  std::vector<std::int64_t> before_compute_;  // by compute node: live before it, as given
-  std::vector<std::int64_t> pre_fetched_;     // by compute node: held there by early collectives
+  std::vector<std::int64_t> before_compute_;  // by compute node: originally live before it
+  std::vector<std::int64_t> pre_fetched_;     // by compute node: held by early collectives
   std::uint32_t compute_done_ = 0;
   std::int64_t last_on_path_ = -1;
 };

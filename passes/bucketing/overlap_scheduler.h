@@ -1,6 +1,6 @@
 #pragma once
 
-// An order in which collectives run beside compute. How is at the top of overlap_scheduler.cpp.
+// Orders a half so that collectives overlap with compute. overlap_scheduler.cpp describes how.
 
 #include <cstdint>
 #include <functional>
@@ -13,53 +13,53 @@
 
 namespace jointer {
 
-// Whose rules: where torch's scheduler changed, what differs is at the top of the .cpp.
+// The version of torch whose rules apply; overlap_scheduler.cpp describes the differences.
 enum class OverlapRules : std::uint8_t { torch_2_11, torch_2_15 };
 
 struct OverlapOptions {
   OverlapRules rules = OverlapRules::torch_2_15;
-  std::int64_t most_in_flight = 0;       // bytes of collectives that run at once
-  std::int64_t most_bytes_more = 0;      // of live memory, over the order that is given
-  std::int64_t compute_pre_fetch = 200;  // how many compute nodes ahead a collective may start
-  std::int64_t distance = 200;           // how many collectives ahead
-  // Of collectives that no compute needs: how many bytes of one key wait for each other, and start
-  // one after another; none: each starts by itself. Since 2.15.
+  std::int64_t max_in_flight = 0;        // bytes of collectives that run at once
+  std::int64_t max_bytes_more = 0;       // of live memory, over the original order
+  std::int64_t compute_pre_fetch = 200;  // compute nodes that a collective may start ahead
+  std::int64_t distance = 200;           // number of next collectives to try
+  // For collectives that no compute needs: bytes of one key that wait for each other and start
+  // together; none: each starts by itself. Since 2.15.
   std::optional<std::int64_t> off_bucket_bytes;
   double compute_multiplier = 1;
   bool groups_buckets = true;  // collectives that could share a bucket start one after another
-  // What a collective is cheaper by where it could join one in flight; by number of collective.
+  // Time that a collective saves if it could join one in flight; by number of collective.
   std::vector<std::int64_t> latency_ns;
-  bool is_torch = false;  // torch's order of checks, where it matters
+  bool is_torch = false;  // torch's order of checks, if it matters
 };
 
-// Why a collective does not run beside a node: torch's WhyNoOverlap.
+// The reason why a collective does not overlap with a node: torch's WhyNoOverlap.
 enum class NoOverlap : std::uint8_t {
   none,
-  no_time,          // nothing that takes time ran while it was ready and not needed
-  dependency,       // one needs the other
-  memory,           // it would hold more than the budget
-  in_flight,        // too many bytes in flight
-  behind_compute,   // it needs a compute node that has not run
-  behind_start,     // it needs another collective that has not started
-  behind_wait,      // it needs a wait that would expose its collective
-  behind_exchange,  // it needs a communication operator that is not its to start
+  no_time,         // nothing that takes time ran while it was ready and not needed
+  dependency,      // one needs the other
+  memory,          // it would hold more than the budget
+  in_flight,       // too many bytes in flight
+  needs_compute,   // it needs a compute node that has not run
+  needs_start,     // it needs another collective that has not started
+  needs_wait,      // it needs a wait that would expose its collective
+  needs_exchange,  // it needs a communication operator that cannot start early
 };
 
 struct OverlapFate {
   std::int64_t exposed_ns = 0;         // by the scheduler's own account
   std::vector<Place> hidden_by;        // in the order in which they run
-  NoOverlap why = NoOverlap::no_time;  // why not more: what held it last
-  Place held_by = kNoPlace;            // compute, collective, wait; of `behind_...`
-  Place beside = kNoPlace;             // the node that it could not run beside
+  NoOverlap why = NoOverlap::no_time;  // why not more: the last obstacle
+  Place held_by = kNoPlace;            // compute, collective, wait; for `behind_...`
+  Place beside = kNoPlace;             // the node that it could not overlap with
 };
 
 struct OverlapSchedule {
   std::vector<Place> order;        // every place once
   std::vector<OverlapFate> fates;  // by number of collective
-  std::int64_t limit_bytes = 0;    // live memory that it was to keep to
+  std::int64_t limit_bytes = 0;    // limit of live memory
 };
 
-// `proceed`: asked now and then with 0 .. 1; an error ends it.
+// `proceed`: called regularly with 0 .. 1; an error ends the search.
 Result<OverlapSchedule> schedule_overlap(const OverlapGraph& graph, const TorchStorages& storages,
                                          const OverlapOptions& options,
                                          const std::function<Result<void>(double)>& proceed);

@@ -1,16 +1,16 @@
 // Merges FSDP's collectives into buckets before they are scheduled.
 //
 // Terms. FSDP groups: the process groups of all-gathers that need exactly one placeholder. Cap: the
-// most bytes on the larger side of a bucket. Unless it is given, the cap is the size from which an
-// all-gather of the first FSDP group reaches nine tenths of its links' bandwidth, within 10 to
+// maximum bytes on the larger side of a bucket. Unless it is given, the cap is the size from which
+// an all-gather of the first FSDP group reaches nine tenths of its links' bandwidth, within 10 to
 // 500 MiB.
 //
 // Steps, for all-gathers, then reduce-scatters, then all-reduces: put neighbours into buckets
 // greedily (greedy_buckets.cpp) and merge each bucket at the place where its last member started.
 // The members are all-gathers that need one placeholder, reduce-scatters whose result only the
 // output reads, and all-reduces of FSDP groups. With torch's own calls, neighbours and places are
-// those of torch's list of nodes, which it sorts only once all three are done: readers of a merged
-// collective may stand before it there. Our graph is sorted after each of the three.
+// those of torch's list of nodes, which it sorts only after all three kinds: there, readers of a
+// merged collective may precede it. Our graph is sorted after each of the three.
 //
 // Source: torch/_inductor/fx_passes/fsdp.py (2.15), pre_bucket_fsdp_collectives. The bounds of the
 // cap are torch's configuration. Deviations: those of torch_buckets.cpp.
@@ -33,7 +33,7 @@ namespace {
 using Number = std::uint32_t;
 
 constexpr double kMiB = 1024.0 * 1024;
-constexpr double kLeastMiB = 10, kMostMiB = 500;
+constexpr double kMinMiB = 10, kMaxMiB = 500;
 
 struct FsdpGroups {
   std::set<StringId> names;
@@ -67,7 +67,7 @@ std::int64_t cap_bytes(const PreBucketingOptions& options, std::int64_t group_si
       static_cast<double>(
           torch_saturation_bytes(group_size, NcclCall::all_gather, options.links).value_or(0)) /
       kMiB;
-  const double mib = options.cap_mib.value_or(std::clamp(busy, kLeastMiB, kMostMiB));
+  const double mib = options.cap_mib.value_or(std::clamp(busy, kMinMiB, kMaxMiB));
   return saturating_whole(mib * kMiB);
 }
 
@@ -140,7 +140,7 @@ class PreBucketing {
     if (!options_.form) return with_plan(half, dependencies, plan, BucketDtypes::one);
     const bool reduces = kind == CollectiveKind::all_reduce;
     const TorchBuckets buckets{.form = reduces ? BucketForm::standard : *options_.form,
-                               .behind_last = true};
+                               .after_last = true};
     return with_torch_plan(half, dependencies, plan, buckets, names_);
   }
 
@@ -149,7 +149,7 @@ class PreBucketing {
   BucketNames& names_;
   FsdpGroups groups_;
   PreBucketed done_;
-  std::vector<NodeId> list_;  // torch's, where its own calls are made and there are some
+  std::vector<NodeId> list_;  // torch's list, if its own calls are made and there are any
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
 
-// FSDP's collectives in buckets that are large enough for their links, before they are scheduled.
-// How is at the top of pre_bucketing.cpp.
+// Merges FSDP's collectives into buckets that use their links well, before scheduling.
+// pre_bucketing.cpp describes the steps.
 
 #include <optional>
 #include <string>
@@ -13,23 +13,23 @@
 namespace jointer {
 
 struct PreBucketingOptions {
-  std::optional<double> cap_mib;   // none: what the links of the group are busy with
+  std::optional<double> cap_mib;   // none: enough to use the group's links well
   NcclLinks links;                 // of the device
-  std::optional<BucketForm> form;  // none: that of core/edit/merge.h
+  std::optional<BucketForm> form;  // none: core/edit/merge.h
 };
 
 struct PreBucketed {
   Graph graph;
   struct Bucket {
     NodeId start;                 // in `graph`
-    std::vector<NodeId> members;  // their starts, in the graph that was given
+    std::vector<NodeId> members;  // their starts, in the original graph
   };
   std::vector<Bucket> buckets;
   std::int64_t cap_bytes = 0;
 };
 
-// Nothing: there is no group that gathers parameters, or nothing to merge in it. `names`: as
-// with_torch_plan's.
+// None if there is no group that gathers parameters, or nothing to merge in it. `names`: as for
+// with_torch_plan.
 Result<std::optional<PreBucketed>> pre_bucket_fsdp(const Graph& graph, PartId part,
                                                    const PreBucketingOptions& options,
                                                    BucketNames& names);

@@ -1,6 +1,6 @@
 #pragma once
 
-// A binary heap whose array is that of Python's heapq, which torch's scheduler walks.
+// A binary heap with the same array as Python's heapq, which torch's scheduler iterates over.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace jointer {
 
-// The least number is at the top.
+// The smallest number is at the top.
 class PythonHeap {
  public:
   [[nodiscard]] bool empty() const { return items_.empty(); }
@@ -30,7 +30,7 @@ class PythonHeap {
     sift_from(0);
   }
 
-  // Without the items at these indices, which rise.
+  // Removes the items at these indices, which are ascending.
   void erase(const std::vector<std::size_t>& indices) {
     if (indices.empty()) return;
     for (std::size_t i = indices.size(); i-- > 0;)
@@ -50,8 +50,8 @@ class PythonHeap {
     items_[at] = item;
   }
 
-  // As heapq does it: the smaller child goes up until a leaf is free, which the item takes to find
-  // its place from there.
+  // As in heapq: moves the smaller child up until a leaf is free, puts the item there, and lets it
+  // rise to its place.
   void sift_from(std::size_t at) {
     const std::size_t start = at, end = items_.size();
     const std::uint64_t item = items_[at];

@@ -1,24 +1,25 @@
-// A process group's collectives run one after another on its stream, so an all-gather of the next
-// layer's parameters waits for the reduce-scatter of the last layer's gradients. With a twin of the
-// group, of the same ranks, for the all-gathers, the two run side by side.
+// Gives FSDP's all-gathers a twin of their process group, with the same ranks. A process group's
+// collectives run one after another on its stream, so an all-gather of the next layer's parameters
+// waits for the reduce-scatter of the last layer's gradients; with the twin, both run concurrently.
 //
-// Steps. The group: the one that is named, else those of FSDP's all-gathers (fsdp_collectives.h)
-// that FSDP's reduce-scatters use too. Every all-gather of it names the twin instead; the twin's
-// name is the group's with a suffix. Whoever runs the graph makes the twin from its ranks.
+// Steps. Find the group: the given one, or those of FSDP's all-gathers (fsdp_collectives.h) that
+// FSDP's reduce-scatters use too. Every all-gather of it then names the twin; the twin's name is
+// the group's with a suffix. The program that runs the graph makes the twin from its ranks.
 //
-// reassign_collective_pgs, today's pass, takes every group in which FSDP gathers parameters,
-// whether its gradients are reduced in it or not.
+// reassign_collective_pgs, today's pass, does this for every group in which FSDP gathers
+// parameters, whether it reduces gradients in it or not.
 //
 // Source: torchtitan: compiler_toolkit, reassign_to_pg_pass (removed upstream with that toolkit in
-// May 2026); graph_trainer/fsdp_passes.py, reassign_collective_pgs_pass (0.3.0). Deviations: of the
-// first, upstream must be told both groups, here they can be found; of the second, torch makes the
-// twin and so names it, here its name is the group's with a suffix.
+// May 2026); graph_trainer/fsdp_passes.py, reassign_collective_pgs_pass (0.3.0). Deviations: the
+// first takes both groups as arguments upstream, here it can find them; for the second, torch makes
+// and names the twin, here its name is the group's with a suffix.
 
 #include "passes/bucketing/reassign_to_pg.h"
 
 #include <algorithm>
 #include <map>
 
+#include "core/base/counted.h"
 #include "passes/bucketing/fsdp_collectives.h"
 #include "passes/chosen_groups.h"
 #include "passes/group_twin.h"
@@ -32,8 +33,8 @@ bool is_all_gather(const Graph& graph, const Node& n) {
          group_argument(graph, n) != nullptr;
 }
 
-// The names of groups in which FSDP gathers parameters; `reduces`: of those, the ones in which it
-// reduces gradients, too.
+// The names of groups in which FSDP gathers parameters; with `reduces`, only those in which it also
+// reduces gradients.
 std::vector<StringId> fsdp_groups(const Graph& graph, bool reduces) {
   const Users users(graph);
   std::map<StringId, int> uses;
@@ -59,6 +60,7 @@ Result<void> reassign(Graph& graph, StringId source, std::string_view suffix,
                       PassContext& context) {
   const std::string twin_name = fmt::format("{}{}", graph.text(source), suffix);
   const StringId twin = graph.intern(twin_name);
+  const std::string group(graph.text(source));
   std::size_t moved = 0;
   const std::vector<NodeId> order(graph.order().begin(), graph.order().end());
   for (const NodeId id : order) {
@@ -69,13 +71,14 @@ Result<void> reassign(Graph& graph, StringId source, std::string_view suffix,
     move_to_twin(graph, id, twin, suffix);
     ++moved;
     context.decide(graph, id, "reassigned",
-                   fmt::format("It runs in group {}, beside the reduce-scatters of {}.", twin_name,
+                   fmt::format("It runs in group {}, without the reduce-scatters of {}.", twin_name,
                                graph.text(source)));
   }
   context.decide(moved > 0 ? "reassigned" : "kept",
-                 fmt::format("{} all-gathers of group {} run in its twin {}. Every rank must make "
-                             "that group.",
-                             moved, graph.text(source), twin_name));
+                 fmt::format("{} in its twin {}. Every rank must make that group.",
+                             counted(moved, fmt::format("all-gather of group {} runs", group),
+                                     fmt::format("all-gathers of group {} run", group)),
+                             twin_name));
   return {};
 }
 
@@ -83,7 +86,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   const std::string& suffix = arguments.text("suffix");
   if (suffix.empty())
     return fail(Error::Kind::usage,
-                "suffix: expected a text, got none: the twin needs a name of its own");
+                "suffix: expected a text, got none: the twin's name must differ");
   std::vector<StringId> sources;
   if (arguments.is_given("group")) {
     JOINTER_TRY(sources, groups_called(graph, "group", arguments.text("group")));
@@ -101,11 +104,14 @@ Result<void> run_on_all(Graph& graph, const Arguments& arguments, PassContext& c
   const std::string& suffix = arguments.text("suffix");
   if (suffix.empty())
     return fail(Error::Kind::usage,
-                "suffix: expected a text, got none: the twin needs a name of its own");
+                "suffix: expected a text, got none: the twin's name must differ");
   std::vector<StringId> sources = fsdp_groups(graph, false);
-  // A twin is not parted again.
-  std::erase_if(sources, [&](StringId name) { return graph.text(name).ends_with(suffix); });
-  if (sources.empty()) context.decide("kept", "No group gathers parameters of FSDP.");
+  // A twin gets no twin.
+  const bool has_twins =
+      std::erase_if(sources, [&](StringId name) { return graph.text(name).ends_with(suffix); }) > 0;
+  if (sources.empty())
+    context.decide("kept", has_twins ? "FSDP's all-gathers run in twins of their groups already."
+                                     : "No group gathers parameters of FSDP.");
   for (const StringId source : sources) JOINTER_CHECK(reassign(graph, source, suffix, context));
   JOINTER_CHECK(graph.finish());
   return context.report(1);
@@ -117,11 +123,11 @@ Pass reassign_collective_pgs() {
   return {
       .info = {.name = "reassign_collective_pgs",
                .summary = "Gives all-gathers of every group in which FSDP gathers a twin of that "
-                          "group, so that they run beside its reduce-scatters.",
+                          "group, so that they overlap with its reduce-scatters.",
                .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
                .stage = PassStage::bucketing,
                .parameters = {text("suffix", "_fsdp_extra",
-                                   "What the twin's name has behind the group's.")},
+                                   "Appended to the group's name for the twin.")},
                .keeps_numerics = true,
                .is_idempotent = true},
       .run = run_on_all};
@@ -131,7 +137,7 @@ Pass reassign_to_pg() {
   return {
       .info = {.name = "reassign_to_pg",
                .summary = "Gives FSDP's all-gathers a twin of their process group, so that they "
-                          "run beside its reduce-scatters (removed upstream in May 2026: "
+                          "overlap with its reduce-scatters (removed upstream in May 2026: "
                           "reassign_collective_pgs).",
                .source = "torchtitan/experiments/compiler_toolkit",
                .stage = PassStage::bucketing,
@@ -139,7 +145,7 @@ Pass reassign_to_pg() {
                                    "The group's name or label; none: the groups of FSDP that "
                                    "both gather and reduce."),
                               text("suffix", "_all_gather",
-                                   "What the twin's name has behind the group's.")},
+                                   "Appended to the group's name for the twin.")},
                .keeps_numerics = true,
                .is_idempotent = true},
       .run = run};

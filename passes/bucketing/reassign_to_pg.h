@@ -4,9 +4,9 @@
 
 namespace jointer {
 
-// FSDP's all-gathers get a process group, and so a stream, of their own.
+// Gives FSDP's all-gathers a separate process group, and so a separate stream.
 Pass reassign_to_pg();
-// The same of every group in which FSDP gathers.
+// The same for every group in which FSDP gathers.
 Pass reassign_collective_pgs();
 
 }  // namespace jointer

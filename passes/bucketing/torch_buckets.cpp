@@ -100,7 +100,7 @@ class TorchBuilder {
         leave(bucket, NoBucket::unlike);
         continue;
       }
-      const NodeId at = options_.behind_last ? members.back().start : members.front().start;
+      const NodeId at = options_.after_last ? members.back().start : members.front().start;
       JOINTER_TRY(const PlacedBucket placed,
                   place_bucket(graph_, program, names_, members, options_.form,
                                behind_members(program, members, at)));
@@ -167,8 +167,8 @@ class TorchBuilder {
     return order;
   }
 
-  // In the program, readers of a member's result come before the bucket fills it, by arguments or
-  // by calls that nobody reads: move them behind.
+  // In the program, readers of a member's result precede the call that fills it, by arguments or
+  // because nothing reads that call: moves them after it.
   Result<void> put_readers_behind() {
     const auto is_new = [&](NodeId id) {
       return id.index() >= from_.place_of.size() || from_.place_of[id.index()] == kNoPlace;
@@ -229,7 +229,7 @@ class TorchBuilder {
   BucketNames& names_;
   PartId part_;
   Graph graph_;
-  std::vector<NodeId> stands_for_;  // by place: itself, or the bucket that it is in
+  std::vector<NodeId> stands_for_;  // by place: itself, or the bucket that contains it
   std::vector<Placed> merged_;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The graph of a plan, with its buckets in torch's form. How is at the top of torch_buckets.cpp.
+// Builds the graph of a plan, with its buckets in torch's form. torch_buckets.cpp describes how.
 
 #include "passes/bucketing/bucket_calls.h"
 #include "passes/bucketing/overlap_plan.h"
@@ -9,10 +9,10 @@ namespace jointer {
 
 struct TorchBuckets {
   BucketForm form = BucketForm::standard;
-  bool behind_last = false;  // a bucket stands where its last member started, else its first
+  bool after_last = false;  // a bucket goes where its last member started, else its first
 };
 
-// As with_plan (overlap_plan.h). `names`: those that are taken, and were; new ones are added.
+// As with_plan (overlap_plan.h). `names`: current and former names; new ones are added.
 Result<PlannedGraph> with_torch_plan(const OverlapGraph& from, const Dependencies& dependencies,
                                      OverlapPlan& plan, const TorchBuckets& buckets,
                                      BucketNames& names);

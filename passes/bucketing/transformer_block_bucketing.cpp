@@ -1,28 +1,30 @@
+// Merges FSDP's collectives of each transformer block, and overlaps them with the neighbouring
+// block.
+//
 // Terms
 //   plan      lists of modules (module_plan.h); a block is an entry of it.
 //   bucket    FSDP's all-gathers of a block, or its reduce-scatters (fsdp_collectives.h), of one
-//             group and dtype. One alone counts as a bucket too.
+//             group and dtype. A single one counts as a bucket too.
 //
 // Steps
-//   1. Merge the buckets. A wait stands where the first of its members' waits stood.
-//   2. All-gathers one block ahead: in program order, a bucket starts before the wait of the bucket
-//      before it, and the first ones before the first compute node.
-//   3. Reduce-scatters one block behind: a bucket is waited for behind the start of the next one.
-//   4. Order everything by that (core/schedule/stable_order.h).
-// Where the result would exceed the peak limit, and take more than the graph as given, the graph
-// stays as it is.
+//   1. Merge the buckets. A wait goes where the first of its members' waits was.
+//   2. Prefetch all-gathers one block ahead: in program order, a bucket starts before the wait of
+//      the previous bucket, and the first ones before the first compute node.
+//   3. Delay reduce-scatters by one block: a bucket is waited for after the start of the next one.
+//   4. Sort everything by these edges (core/schedule/stable_order.h). Edges that would form a cycle
+//      are left out; torch would stop.
+// If the result would exceed the peak limit and take more than the original graph, the graph stays
+// as it is.
 //
 // Source: torch/_inductor/fx_passes/overlap_manual_scheduling.py, manual_overlap_bucketing (2.11),
 // with the plan of torchtitan's transformer_block_bucketing. A graph of torch 2.13 or later is
 // treated as 2.15 treats it: bucket_blocks (joint_transformer_block_bucketing_reordering.cpp) has
-// its steps, in which buckets are torch's own calls and members that need each other are parted.
-// Deviations: the plan can be found from the model's modules; control_deps nodes
+// its steps, in which buckets are torch's own calls and members that need each other are separated.
+// Deviations: the plan can be derived from the model's modules; control_deps nodes
 // (`insert_overlap_deps`), which only serve Inductor's later stages, are not made; those of
 // bucket_blocks.
 //
-// What would make a cycle is left out, where torch would stop.
-//
-// Cost: V^2 / 128 bytes to know what needs what; a trial costs the nodes between the two.
+// Cost: V^2 / 128 bytes for ancestors; a trial costs the nodes between the two.
 
 #include "passes/bucketing/transformer_block_bucketing.h"
 
@@ -46,7 +48,7 @@ namespace {
 
 using Number = std::uint32_t;
 
-// A start and its wait that take part in steps 2 and 3: a bucket's, or those of one alone.
+// A start and its wait in steps 2 and 3: a bucket's, or those of a single collective.
 struct Block {
   NodeId start, wait;
   bool gathers = false;
@@ -94,13 +96,14 @@ class OldBlockBucketing {
   }
 
  private:
-  // How far this half is.
+  // Reports progress of this half.
   [[nodiscard]] Result<void> report(double done) const {
     const auto parts = static_cast<double>(graph_.part_count());
     return context_.report((static_cast<double>(part_.index()) + done) / parts);
   }
 
-  // FSDP's collectives by block and key, in the plan's order; of a block in that of the waits.
+  // FSDP's collectives by block and key: blocks in the plan's order, collectives in that of the
+  // waits.
   void find_buckets() {
     const Users users(graph_);
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Number>> found;
@@ -117,7 +120,7 @@ class OldBlockBucketing {
     for (auto& [key, group] : found) groups_.push_back(without_cycles(merged, group));
   }
 
-  // Without those that need another member, by way of whatever other buckets make one.
+  // Members that need no other member, through any buckets.
   std::vector<Number> without_cycles(AugmentedGraph& merged, const std::vector<Number>& group) {
     std::vector<Number> kept{group.front()};
     const Place seed = half_.collectives[group.front()].start;
@@ -146,7 +149,7 @@ class OldBlockBucketing {
     return all;
   }
 
-  // Of steps 2 and 3, by the order as it is now.
+  // Edges of steps 2 and 3, by the current order.
   [[nodiscard]] std::vector<OrderEdge> find_edges(const Graph& result,
                                                   std::vector<Block> all) const {
     std::vector<OrderEdge> edges;
@@ -163,7 +166,7 @@ class OldBlockBucketing {
     return edges;
   }
 
-  // Backwards: the starts met since the last wait come before the wait that is met next.
+  // Backwards: the starts found since the last wait go before the next wait found.
   void add_gathers(const Graph& result, std::span<const Block> gathers,
                    std::vector<OrderEdge>& edges) const {
     std::vector<std::pair<NodeId, bool>> events;  // node, is a wait
@@ -188,7 +191,7 @@ class OldBlockBucketing {
     for (const NodeId start : picked) edges.push_back({.before = start, .after = compute});
   }
 
-  // Forwards: a wait that is met comes behind the starts met since the waits before it.
+  // Forwards: a wait goes after the starts found since the waits before it.
   void add_scatters(const Graph& result, std::span<const Block> scatters,
                     std::vector<OrderEdge>& edges) const {
     std::vector<std::pair<NodeId, bool>> events;
@@ -215,7 +218,7 @@ class OldBlockBucketing {
     }
   }
 
-  // Those that make no cycle: a block whose parameters come from the block before cannot start
+  // Edges without a cycle: a block whose parameters come from the previous block cannot start
   // ahead.
   [[nodiscard]] std::vector<OrderEdge> possible(const Graph& result,
                                                 const Dependencies& dependencies,
@@ -285,11 +288,11 @@ class OldBlockBucketing {
   const ModulePlan& modules_;
   PassContext& context_;
   Dependencies dependencies_;
-  std::vector<NodeCost> costs_;  // not looked at
+  std::vector<NodeCost> costs_;  // not used
   OverlapGraph half_;
   Ancestors ancestors_;
-  std::vector<std::vector<Number>> groups_;  // what shares a bucket
-  std::vector<Number> apart_;                // needs another of its block
+  std::vector<std::vector<Number>> groups_;  // members of one bucket
+  std::vector<Number> apart_;                // those that need another one of their block
 };
 
 BucketForm form_of(std::string_view mode) {
@@ -301,7 +304,8 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   const bool is_new = torch_version_of(graph) >= TorchVersion{.major = 2, .minor = 13};
   const std::string& mode = arguments.text("bucket_mode");
   if (!is_new && mode != "auto")
-    return fail(Error::Kind::usage, "bucket_mode is of torch 2.15, and the graph of torch {}",
+    return fail(Error::Kind::usage,
+                "bucket_mode needs a graph of torch 2.15; this one is of torch {}",
                 graph.part(PartId(0)).torch_version);
   const Graph before = graph;
   bool changed = false;
@@ -340,19 +344,19 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 Pass transformer_block_bucketing() {
   return {
       .info = {.name = "transformer_block_bucketing",
-               .summary = "Merges FSDP's collectives of each transformer block, and runs them "
-                          "beside the previous block.",
+               .summary = "Merges FSDP's collectives of each transformer block, and overlaps them "
+                          "with the previous block.",
                .source = "torch/_inductor/fx_passes/overlap_manual_scheduling.py",
                .stage = PassStage::bucketing,
                .parameters = {parameter("module_bucket_plans", Parameter::Type::list, {},
                                         "Modules, or lists of modules, whose collectives share "
                                         "buckets: [tok_embeddings,[norm,lm_head],layers.0]; none: "
-                                        "found from the model."),
+                                        "derived from the model."),
                               choice("bucket_mode",
                                      {"auto", "default", "custom_ops", "custom_ops_multidtype",
                                       "coalesced"},
                                      "auto",
-                                     "How buckets of a graph of torch 2.15 are made; auto: "
+                                     "Form of the buckets in a graph of torch 2.15; auto: "
                                      "custom_ops.")},
                .keeps_numerics = true,
                .is_idempotent = false},

@@ -4,8 +4,8 @@
 
 namespace jointer {
 
-// FSDP's collectives of each transformer block become one a kind and group, and run beside the
-// block before.
+// Merges FSDP's collectives of each transformer block per kind and group, and overlaps them with
+// the previous block.
 Pass transformer_block_bucketing();
 
 }  // namespace jointer

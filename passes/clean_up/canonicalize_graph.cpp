@@ -116,10 +116,10 @@ class Canonicalizer {
 
   // Starts at 0, in steps of 1; that it reaches the end follows from its size.
   [[nodiscard]] bool is_whole(const Node& n) const {
-    const auto is_number = [&](std::string_view name, std::int64_t otherwise) {
+    const auto is_number = [&](std::string_view name, std::int64_t default_value) {
       const Argument* given = graph_.argument(n, name);
       if (given == nullptr || given->kind == Argument::Kind::none) return true;
-      return given->kind == Argument::Kind::integer && given->integer == otherwise;
+      return given->kind == Argument::Kind::integer && given->integer == default_value;
     };
     return is_number("start", 0) && is_number("step", 1);
   }

@@ -165,9 +165,9 @@ class ViewLayout {
 
   // An integer argument of the call; `otherwise` if it is not given.
   [[nodiscard]] std::optional<std::int64_t> argument(
-      std::string_view name, std::optional<std::int64_t> otherwise = {}) const {
+      std::string_view name, std::optional<std::int64_t> default_value = {}) const {
     const Argument* given = graph_.argument(node_, name);
-    if (given == nullptr || given->kind == Argument::Kind::none) return otherwise;
+    if (given == nullptr || given->kind == Argument::Kind::none) return default_value;
     if (given->kind != Argument::Kind::integer) return std::nullopt;
     return given->integer;
   }

@@ -7,18 +7,18 @@ namespace jointer {
 Substitution::Substitution(Graph& graph)
     : graph_(graph),
       replacement_(graph.node_count()),
-      is_handed_over_(graph.node_count(), false),
+      is_returned_(graph.node_count(), false),
       storage_now_(graph.storage_count()) {
   // A half that was captured alone also finds the values of its other half by name.
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
     if (n.kind == NodeKind::output && graph.part(n.part).kind == CaptureKind::forward)
-      for (const NodeId input : graph.inputs(n)) is_handed_over_[input.index()] = true;
+      for (const NodeId input : graph.inputs(n)) is_returned_[input.index()] = true;
   }
 }
 
 bool Substitution::may_go(NodeId node) const {
-  return graph_.node(node).kind == NodeKind::call && !is_handed_over_[node.index()];
+  return graph_.node(node).kind == NodeKind::call && !is_returned_[node.index()];
 }
 
 NodeId Substitution::now(NodeId node) const {

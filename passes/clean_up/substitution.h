@@ -34,8 +34,8 @@ class Substitution {
   void move_views();
 
   Graph& graph_;
-  std::vector<NodeId> replacement_;   // by node; none: itself
-  std::vector<bool> is_handed_over_;  // by node
+  std::vector<NodeId> replacement_;  // by node; none: itself
+  std::vector<bool> is_returned_;    // by node
   std::vector<NodeId> gone_;
   std::vector<StorageId> storage_now_;  // by storage; none: itself
 };

@@ -21,9 +21,11 @@
 #include "passes/compile/annotate.h"
 
 #include <map>
+#include <optional>
+#include <set>
 
+#include "core/base/counted.h"
 #include "core/base/json_text.h"
-#include "passes/kept.h"
 #include "passes/parameters.h"
 
 namespace jointer {
@@ -41,17 +43,19 @@ Result<OrderedJson> mark_with(const Arguments& arguments, const std::string& par
   return mark;
 }
 
-// Keeps the other members of `custom`. Error (input): it is not a JSON object.
-Result<void> set_mark(Graph& graph, NodeId id, const OrderedJson& mark) {
+// Returns true if the node had another mark or none. Other members of `custom` stay. Error (input):
+// it is not a JSON object.
+Result<bool> set_mark(Graph& graph, NodeId id, const OrderedJson& mark) {
   OrderedJson custom = OrderedJson::object();
   if (graph.node(id).custom) {
     JOINTER_TRY(custom, parse_json(graph.text(graph.node(id).custom), "custom"));
     if (!custom.is_object())
       return fail(Error::Kind::input, "`custom` of {} is not a JSON object", graph.name(id));
   }
+  if (const auto was = custom.find(kMark); was != custom.end() && *was == mark) return false;
   custom[kMark] = mark;
   graph.node(id).custom = graph.intern(write_json(custom));
-  return {};
+  return true;
 }
 
 std::string_view without_space(std::string_view target) {
@@ -65,23 +69,33 @@ bool is_flex_attention(const Graph& graph, const Node& n) {
   return target == "flex_attention" || target == "flex_attention_backward";
 }
 
-// Marks the nodes of a constant that is a graph. Returns false if it is not one.
-bool mark_subgraph(OrderedJson& constants, const std::string& name, const OrderedJson& mark) {
+// Marks the nodes of a constant that is a graph, and returns whether that changed any; nothing if the
+// constant is not a graph.
+std::optional<bool> mark_subgraph(OrderedJson& constants, const std::string& name,
+                                  const OrderedJson& mark) {
   const auto constant = constants.find(name);
-  if (constant == constants.end() || !constant->is_object()) return false;
+  if (constant == constants.end() || !constant->is_object()) return std::nullopt;
   const auto subgraph = constant->find("subgraph");
-  if (subgraph == constant->end() || !subgraph->is_object()) return false;
+  if (subgraph == constant->end() || !subgraph->is_object()) return std::nullopt;
   const auto nodes = subgraph->find("nodes");
+  bool is_changed = false;
   if (nodes != subgraph->end() && nodes->is_array())
-    for (OrderedJson& node : *nodes)
-      if (node.is_object()) node["custom"][kMark] = mark;
-  return true;
+    for (OrderedJson& node : *nodes) {
+      if (!node.is_object()) continue;
+      OrderedJson& custom = node["custom"];
+      if (custom.is_object() && custom.contains(kMark) && custom[kMark] == mark) continue;
+      custom[kMark] = mark;
+      is_changed = true;
+    }
+  return is_changed;
 }
 
 Result<void> annotate_flex(Graph& graph, const Arguments& arguments, PassContext& context) {
   JOINTER_TRY(const OrderedJson mark, mark_with(arguments, "flex_compile_config"));
   JOINTER_TRY(const OrderedJson inner, mark_with(arguments, "mask_compile_config"));
   std::map<std::size_t, OrderedJson> constants;  // by part
+  std::set<std::size_t> changed_parts;
+  bool any = false;
   for (std::size_t part = 0; part < graph.part_count(); ++part)
     if (const std::string& text = graph.part(PartId(part)).constants; !text.empty()) {
       JOINTER_TRY(constants[part], parse_json(text, "constants"));
@@ -89,25 +103,35 @@ Result<void> annotate_flex(Graph& graph, const Arguments& arguments, PassContext
   const std::vector<NodeId> order(graph.order().begin(), graph.order().end());
   for (const NodeId id : order) {
     if (!is_flex_attention(graph, graph.node(id))) continue;
-    JOINTER_CHECK(set_mark(graph, id, mark));
-    context.decide(graph, id, "marked", "regional_inductor compiles it.");
+    any = true;
+    JOINTER_TRY(const bool is_new, set_mark(graph, id, mark));
+    if (is_new) context.decide(graph, id, "marked", "regional_inductor compiles it.");
     const std::size_t part = graph.node(id).part.index();
     const std::vector<NodeId> inputs(graph.inputs(id).begin(), graph.inputs(id).end());
     for (const NodeId input : inputs) {
       if (graph.node(input).kind != NodeKind::get_attr) continue;
       const std::string name(graph.target(graph.node(input)));
-      if (!constants.contains(part) || !mark_subgraph(constants[part], name, inner)) continue;
-      JOINTER_CHECK(set_mark(graph, input, mark));
-      context.decide(graph, input, "marked", fmt::format("{} calls it.", graph.name(id)));
+      if (!constants.contains(part)) continue;
+      const std::optional<bool> is_changed = mark_subgraph(constants[part], name, inner);
+      if (!is_changed) continue;
+      if (*is_changed) changed_parts.insert(part);
+      JOINTER_TRY(const bool is_marked, set_mark(graph, input, mark));
+      if (is_marked || *is_changed)
+        context.decide(graph, input, "marked", fmt::format("{} calls it.", graph.name(id)));
     }
   }
-  for (const auto& [part, json] : constants) graph.part(PartId(part)).constants = write_json(json);
+  for (const std::size_t part : changed_parts)
+    graph.part(PartId(part)).constants = write_json(constants[part]);
+  if (context.decisions().empty())
+    context.decide("kept", any ? "Every flex_attention in it is marked already."
+                               : "There is no flex_attention in it.");
   return context.report(1);
 }
 
 Result<void> annotate_rmsnorm(Graph& graph, const Arguments& arguments, PassContext& context) {
   JOINTER_TRY(const OrderedJson mark, mark_with(arguments, "rmsnorm_compile_config"));
   std::vector<bool> is_norm(graph.node_count(), false);
+  bool any = false;
   const std::vector<NodeId> order(graph.order().begin(), graph.order().end());
   for (const NodeId id : order) {
     const Node& n = graph.node(id);
@@ -119,11 +143,16 @@ Result<void> annotate_rmsnorm(Graph& graph, const Arguments& arguments, PassCont
     const bool takes_result =
         target == "_operator.getitem" && !inputs.empty() && is_norm[inputs.front().index()];
     if (!is_norm[id.index()] && !takes_result) continue;
-    context.decide(graph, id, "marked",
-                   takes_result ? "It takes a result of an RMSNorm that is compiled."
-                                : "regional_inductor compiles it to one kernel.");
-    JOINTER_CHECK(set_mark(graph, id, mark));
+    any = true;
+    JOINTER_TRY(const bool is_new, set_mark(graph, id, mark));
+    if (is_new)
+      context.decide(graph, id, "marked",
+                     takes_result ? "It takes a result of an RMSNorm that is compiled."
+                                  : "regional_inductor compiles it to one kernel.");
   }
+  if (context.decisions().empty())
+    context.decide("kept", any ? "Every fused RMSNorm in it is marked already."
+                               : "There is no fused RMSNorm in it.");
   return context.report(1);
 }
 
@@ -179,10 +208,9 @@ Result<void> find_kernel_scopes(Graph& graph, const Arguments&, PassContext& con
     context.decide("kept", "The graph does not say which modules its nodes belong to.");
     return {};
   }
-  context.decide("found",
-                 fmt::format("{} stretches of one module each would be annotated; the graph stays "
-                             "as it is.",
-                             table.rows.size()));
+  context.decide("found", fmt::format("{} would be annotated; the graph stays as it is.",
+                                      counted(table.rows.size(), "stretch of one module",
+                                              "stretches of one module each")));
   context.add_table(std::move(table));
   return context.report(1);
 }
@@ -209,7 +237,7 @@ Pass annotate_flex_attention_for_regional_inductor_pass() {
                        "Inductor's options for flex_attention, a JSON object; none: its own."),
                   text("mask_compile_config", {},
                        "Inductor's options inside score and mask functions; none: its own.")},
-                 or_kept("There is no flex_attention in it.", annotate_flex));
+                 annotate_flex);
 }
 
 Pass annotate_rmsnorm_for_regional_inductor_pass() {
@@ -218,7 +246,7 @@ Pass annotate_rmsnorm_for_regional_inductor_pass() {
                  "performance_passes.py", false,
                  {text("rmsnorm_compile_config", {},
                        "Inductor's options for RMSNorm, a JSON object; none: its own.")},
-                 or_kept("There is no fused RMSNorm in it.", annotate_rmsnorm));
+                 annotate_rmsnorm);
 }
 
 Pass insert_kernel_annotations_pass() {

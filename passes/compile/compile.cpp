@@ -10,6 +10,8 @@
 
 #include <algorithm>
 
+#include "core/base/counted.h"
+#include "core/base/units.h"
 #include "core/edit/select.h"
 #include "passes/compile/annotate.h"
 #include "passes/compile/pipeline_backend.h"
@@ -40,15 +42,22 @@ Result<void> mark_regions(Graph& graph, const Arguments& arguments, PassContext&
   std::size_t count = 0;
   for (const NodeId id : graph.order()) {
     const bool annotated = is_annotated_for_inductor(graph, graph.node(id));
-    if (!annotated && !is_marked[id.index()]) continue;
+    // The annotated constants of a call are compiled with it.
+    if (graph.node(id).kind != NodeKind::call || (!annotated && !is_marked[id.index()])) continue;
     context.decide(graph, id, "compiled",
                    annotated ? "it is annotated with compile_with_inductor" : "`mark` selects it");
     ++count;
   }
   if (count == 0)
-    context.decide("kept",
-                   "no call is annotated with compile_with_inductor or selected by `mark`: "
-                   "there is nothing to compile");
+    context.decide(
+        "kept",
+        "No call is annotated with compile_with_inductor or selected by `mark`: there is "
+        "nothing to compile. annotate_flex_attention_for_regional_inductor and "
+        "annotate_rmsnorm_for_regional_inductor annotate calls.");
+  else
+    context.decide("compiled",
+                   fmt::format("The graph stays as it is: `jointer bench --passes` compiles {}.",
+                               counted(count, "call of it", "calls of it")));
   return {};
 }
 
@@ -116,8 +125,8 @@ Pass inductor_decomposition_pass() {
             const std::size_t before = graph.order().size();
             JOINTER_TRY(graph,
                         context.run_python(graph, "jointer.decomposition:inductor_decomposition"));
-            context.decide("changed",
-                           fmt::format("{} nodes became {}", before, graph.order().size()));
+            context.decide("changed", fmt::format("{} became {}", counted(before, "node"),
+                                                  format_count(std::ssize(graph.order()))));
             return {};
           }};
 }

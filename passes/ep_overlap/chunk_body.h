@@ -1,7 +1,7 @@
 #pragma once
 
-// What the steps of lowering one module share: the program, the plan, and what has become of the
-// nodes of the body so far.
+// State that the steps of lowering one module share: the program, the plan, and the copies of the
+// body's nodes made so far.
 
 #include <array>
 #include <optional>
@@ -24,24 +24,25 @@ struct ChunkBody {
   const ChunkPlan& plan;
   const ChunkLoweringOptions& options;
   ChunkPairs& pairs;
-  std::unordered_map<NodeId, Node> originals = {};  // nodes of the body, as they were
-  // By chunk: of each node of the body, and of the storages that those lie in.
+  std::unordered_map<NodeId, Node> originals = {};  // nodes of the body before the pass
+  // By chunk: the copy of each node of the body, and of the storages of these nodes.
   std::array<std::unordered_map<NodeId, NodeId>, 2> copies = {};
   std::array<std::unordered_map<StorageId, StorageId>, 2> storages = {};
 
   // "layers.1.moe (forward)"
   [[nodiscard]] std::string where() const;
 
-  // A call beside the body, right before `before`. `chunk`: of which it is, or ChunkProgram::kNone.
+  // Adds a call that is not part of the body, right before `before`. `chunk`: its chunk, or
+  // ChunkProgram::kNone.
   NodeId add(std::string_view target, std::vector<Argument> args, const Value& value, NodeId before,
              ChunkRole role, int chunk = ChunkProgram::kNone);
   Argument list(const std::vector<Argument>& items);
 
   // The expression of a symbolic size.
   [[nodiscard]] std::string text(const Dim& dim) const;
-  // Whether a size that it names, or a node in it, is over the chunk symbol.
+  // True if it names a size over the chunk symbol, or contains a node with one.
   [[nodiscard]] bool names_chunk_size(const Argument& argument);
-  // Where a call on one tensor that gives one takes a shape.
+  // Index of the shape argument of a call that takes one tensor and returns one; none without it.
   [[nodiscard]] std::optional<std::size_t> shape_argument(const Node& node) const;
 };
 

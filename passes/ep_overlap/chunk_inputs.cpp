@@ -1,6 +1,6 @@
-// A live-in over the chunk symbol is split where the first node of the body needs it, and made
-// contiguous if the half is not; a size is halved. Values that come in two already, from a module
-// that was lowered before, are taken so.
+// Splits live-ins over the chunk symbol where the first node of the body needs them, makes each
+// half contiguous if it is not, and halves sizes. Values that a previously lowered module already
+// computes per chunk are used as they are.
 
 #include "passes/ep_overlap/chunk_inputs.h"
 
@@ -45,7 +45,7 @@ void ChunkInputs::recover_chunks() {
   }
 }
 
-// Copies that nobody needed.
+// True for copies that were removed because nothing needed them.
 bool ChunkInputs::is_erased(NodeId id) const {
   return ChunkPairs::of(body_.pairs.copies, id)[0] != id &&
          ChunkPairs::of(body_.pairs.copies, id)[1] != id;
@@ -57,7 +57,7 @@ bool ChunkInputs::is_static(NodeId id) const {
          (node.role == Role::parameter || node.role == Role::buffer);
 }
 
-// The first node of the body that reads it, or a size of a chunk.
+// The first node of the body that reads it, or reads a size of one of its chunks.
 NodeId ChunkInputs::first_consumer(NodeId live_in) {
   for (const NodeId id : plan_.body) {
     if (places_[id.index()] <= places_[live_in.index()]) continue;
@@ -235,8 +235,8 @@ Result<ChunkPair> ChunkInputs::sizes_of_chunks(NodeId id) {
     const auto dims =
         target == "aten.sym_size.int" ? p_.graph.shape(tensor) : p_.graph.stride(tensor);
     if (dim < 0 || static_cast<std::size_t>(dim) >= dims.size())
-      return fail(Error::Kind::usage, "{} asks for dimension {} of a chunk, which has {}",
-                  p_.name(id), dim, dims.size());
+      return fail(Error::Kind::usage, "{} reads dimension {} of a chunk, which has {}", p_.name(id),
+                  dim, dims.size());
     const Dim size = dims[static_cast<std::size_t>(dim)];
     const Value value =
         size.expression

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the body of a module reads and is not of it, its live-ins: a half for each chunk.
+// The live-ins of a module, values that its body reads but does not compute: a half for each chunk.
 
 #include <string>
 #include <unordered_map>
@@ -12,16 +12,16 @@ namespace jointer {
 
 class ChunkInputs {
  public:
-  // Finds them. The body must outlive this.
+  // Finds the live-ins. The body must outlive this.
   explicit ChunkInputs(ChunkBody& body);
 
-  // Splits tensors, then halves sizes. Error (usage): one cannot be cut in two.
+  // Splits tensors, then halves sizes. Error (usage): a value cannot be cut in two.
   Result<void> split();
   Result<void> halve_sizes();
 
-  // What a chunk reads for a live-in: its half, or the live-in itself.
+  // The value that a chunk reads for a live-in: its half, or the live-in itself.
   [[nodiscard]] NodeId in_chunk(NodeId id, std::size_t chunk) const;
-  // The node that gives a chunk this size; none if no node does.
+  // The node that computes this size for a chunk; none if no node does.
   [[nodiscard]] NodeId size_in_chunk(const Dim& size, std::size_t chunk) const;
 
  private:

@@ -1,16 +1,19 @@
-// Terms. Live-in: what the body reads and is not of it. Live-out: what others read of the body.
+// Duplicates the body of a module for two chunks.
 //
-// Steps. Live-ins are split (chunk_inputs.cpp). Each node of the body becomes chunk 0 and gets a
-// copy, chunk 1, behind it; a write to something that both share goes on from what the first wrote.
-// Live-outs go on in halves or are put together (chunk_outputs.cpp).
+// Terms. Live-in: a value that the body reads but does not compute. Live-out: a value of the body
+// that other nodes read.
 //
-// Cost: linear in the body and its readers, per module linear in the graph.
+// Steps. Split the live-ins (chunk_inputs.cpp). Each node of the body becomes chunk 0 and gets a
+// copy, chunk 1, right after it; if both write to a shared value, the copy continues from the
+// result of the first write. Pass live-outs on in halves, or join them (chunk_outputs.cpp).
+//
+// Cost: linear in the body and its readers, and for each module linear in the graph.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: sizes that a
-// view of a whole gradient reads stand right before it (upstream puts them behind it, and its own
-// check refuses the graph); split_with_sizes says what it returns; copies share storages as the
-// originals did, views with the halves that they are views of (upstream gives each value one of its
-// own); arguments that name a size by its symbol, and not by a node, are refused.
+// view of a whole gradient reads are right before it (upstream puts them after it, and its own
+// check refuses the graph); split_with_sizes has the values that it returns; copies share storages
+// as the originals did, and views share with the halves that they view (upstream gives each value a
+// new storage); arguments that name a size by its symbol instead of a node are refused.
 
 #include "passes/ep_overlap/chunk_lowering.h"
 
@@ -112,7 +115,7 @@ class Lowering {
       else
         copy = p_.add_copy(original, written, kwargs, p_.fx.next(id));
       p_.rename(copy, fmt::format("{}_chunk{}", name, chunk));
-      // A symbol that a call brings to light has another name in each copy.
+      // An unbacked symbol that a call introduces has another name in each copy.
       for (const std::string& symbol : p_.bound_symbols(id)) renamed[symbol] = p_.fresh_symbol();
       JOINTER_TRY(const Value value, value_of(id, original.value, chunk, renamed));
       Node& node = p_.graph.node(copy);
@@ -133,7 +136,7 @@ class Lowering {
     return {};
   }
 
-  // What the first chunk wrote to something shared, the second reads.
+  // If the chunks write to a shared value, the second one reads the result of the first.
   Result<Argument> after_first(NodeId id, const Node& original, const Argument& args) {
     const OperatorInfo& op = p_.graph.op(original);
     const auto was = p_.graph.children(original.args);
@@ -154,7 +157,7 @@ class Lowering {
     return p_.graph.make_children(args.kind, changed);
   }
 
-  // A view of a chunk takes its size from the chunk, or leaves it to be found.
+  // A view of a chunk must take its size from the chunk, or leave it to be inferred.
   Result<void> check_view(const Node& original, const Argument& args) {
     const auto at = body_.shape_argument(original);
     const Tensor* tensor = p_.graph.single_tensor(original);
@@ -166,8 +169,8 @@ class Lowering {
       if (size.kind == Argument::Kind::integer && size.integer == -1) return {};
     if (body_.names_chunk_size(shape)) return {};
     return fail(Error::Kind::usage,
-                "{} of {} has a number where the size of a chunk is wanted: take it from the "
-                "tensor (x.shape[0]), or say -1",
+                "{} of {} has a number instead of the size of a chunk: take it from the "
+                "tensor (x.shape[0]), or use -1",
                 p_.graph.text(original.name), body_.where());
   }
 
@@ -198,8 +201,7 @@ class Lowering {
     return p_.tensor_like(tensor, shape, stride, offset, storage);
   }
 
-  // That of what the copy is a view of, or a new one as large as the copy
-  // needs.
+  // The storage of what the copy views, or a new one of the size that the copy needs.
   Result<StorageId> storage_of(NodeId id, const Tensor& tensor, std::span<const Dim> shape,
                                std::size_t chunk, const ChunkSizes::Renamed& renamed) {
     if (!tensor.storage) return StorageId{};
@@ -223,7 +225,7 @@ class Lowering {
     body_.storages[chunk].emplace(tensor.storage, made);
     return made;
   }
-  // What nobody reads.
+  // Removes copies that nothing reads.
   void erase_unused() {
     std::vector<NodeId> copies;
     for (const auto& by_origin : body_.copies)

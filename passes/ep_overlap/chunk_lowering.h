@@ -1,6 +1,6 @@
 #pragma once
 
-// Makes the body of one module twice, each for half of the batch or the sequence.
+// Duplicates the body of a module, each copy for half of the batch or the sequence.
 
 #include <array>
 #include <functional>
@@ -12,14 +12,14 @@
 
 namespace jointer {
 
-// A value of each chunk.
+// One value per chunk.
 using ChunkPair = std::array<NodeId, 2>;
 
-// What lowering one module leaves to those after it, by node; without a pair: both are none.
+// State passed from one lowered module to the next, by node; without a pair, both are none.
 struct ChunkPairs {
-  std::vector<ChunkPair> per_chunk;            // values that come in two
-  std::vector<ChunkPair> copies;               // the copies of one node, at each of them
-  std::unordered_map<NodeId, Node> originals;  // nodes as they were before they became a copy
+  std::vector<ChunkPair> per_chunk;            // values that exist per chunk
+  std::vector<ChunkPair> copies;               // both copies of a node, at each of them
+  std::unordered_map<NodeId, Node> originals;  // nodes before they became a copy
 
   [[nodiscard]] static ChunkPair of(const std::vector<ChunkPair>& pairs, NodeId id) {
     return id.index() < pairs.size() ? pairs[id.index()] : ChunkPair{};
@@ -32,14 +32,14 @@ struct ChunkPairs {
 
 struct ChunkLoweringOptions {
   ChunkMode mode = ChunkMode::batch;
-  // Sums of gradients stand before views and collectives that follow them.
+  // Add gradients before the views and collectives that follow them.
   bool early_sums = true;
-  // Called with a node that was made, or is a chunk's now.
+  // Called with each node that was added or became part of a chunk.
   std::function<void(NodeId id, std::string_view action, std::string reason)> decide;
 };
 
-// Lowers plans[which]; the other plans say who else comes in chunks. Error (usage): a value cannot
-// be cut, or cannot be made whole again.
+// Lowers plans[which]; the other plans determine which other nodes take values per chunk. Error
+// (usage): a value cannot be cut, or its halves cannot be joined.
 Result<void> lower_chunks(ChunkProgram& program, const std::vector<ChunkPlan>& plans,
                           std::size_t which, const ChunkLoweringOptions& options,
                           ChunkPairs& pairs);

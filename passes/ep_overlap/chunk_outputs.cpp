@@ -1,6 +1,6 @@
-// A live-out goes in halves to those that come in chunks themselves; for others it is put together:
-// `cat` along the chunk dimension, `add` for sums of gradients. With early sums a chunked live-out
-// of the backward is put together before the views and waits that lead to it, which then run once.
+// Passes a live-out in halves to readers that exist per chunk, and joins it for others: `cat` along
+// the chunk dimension, or `add` for sums of gradients. With early sums, a chunked live-out of the
+// backward is joined before the views and waits that lead to it, which then run once.
 
 #include "passes/ep_overlap/chunk_outputs.h"
 
@@ -26,7 +26,7 @@ ChunkOutputs::ChunkOutputs(ChunkBody& body) : body_(body), p_(body.program), pla
   }
 }
 
-// Who else comes in chunks.
+// True if the reader exists per chunk.
 bool ChunkOutputs::takes_chunks(NodeId user) {
   const ChunkPlan* owner = nullptr;
   for (const ChunkPlan& plan : body_.plans)
@@ -96,7 +96,7 @@ bool ChunkOutputs::is_reduction(NodeId id) const {
   return std::ranges::equal(a, b);
 }
 
-// A view as torch has it: some argument is aliased, and none is written.
+// A view as torch defines it: an argument is aliased, and none is written.
 bool ChunkOutputs::is_view(NodeId id) const {
   const OperatorInfo& op = p_.graph.op(p_.graph.node(id));
   return !op.mutates() && std::ranges::any_of(op.arguments, [](const SchemaArgument& each) {
@@ -104,7 +104,7 @@ bool ChunkOutputs::is_view(NodeId id) const {
   });
 }
 
-// The views and collectives that lead to a live-out, first one first; they run on the whole.
+// The views and collectives that lead to a live-out, first one first; they run on the whole value.
 std::vector<NodeId> ChunkOutputs::find_suffix(NodeId out) const {
   std::vector<NodeId> suffix;
   NodeId node = out;
@@ -196,7 +196,7 @@ bool ChunkOutputs::is_gradient(NodeId out, const std::vector<NodeId>& users) con
   return is_output || (out.index() < plan_.is_escape.size() && plan_.is_escape[out.index()]);
 }
 
-// The suffix, on the whole.
+// Adds the suffix, on the whole value.
 Result<NodeId> ChunkOutputs::add_suffix(NodeId boundary, NodeId made,
                                         const std::vector<NodeId>& suffix) {
   std::unordered_map<NodeId, NodeId> whole{{boundary, made}};
@@ -230,7 +230,7 @@ Result<NodeId> ChunkOutputs::add_suffix(NodeId boundary, NodeId made,
   return current;
 }
 
-// A view lies where its input does; what a collective gives has a storage of its own.
+// A view has the storage of its input; the result of a collective has a new one.
 Result<Value> ChunkOutputs::suffix_value(const Node& original, NodeId input) {
   const Tensor tensor = *p_.graph.single_tensor(original);
   const auto sizes = p_.graph.shape(tensor), steps = p_.graph.stride(tensor);
@@ -241,14 +241,14 @@ Result<Value> ChunkOutputs::suffix_value(const Node& original, NodeId input) {
       is_view_of ? p_.graph.tensors(input)[0].storage : storage_of_whole(tensor.storage));
 }
 
-// Views outside of the body are of the storage that the body's value had: what stands in for that
-// value lies there. None if it was a live-in's, or another value has taken it.
+// Views outside the body have the storage that the body's value had, so the joined value takes it.
+// None if it belonged to a live-in, or another value has taken it.
 StorageId ChunkOutputs::storage_of_whole(StorageId storage) {
   const bool is_own = storage && body_.storages[0].contains(storage);
   return is_own && taken_.insert(storage).second ? storage : StorageId{};
 }
 
-// Sizes of the whole as nodes: the chunk symbol from the first input that has it.
+// Sizes of the whole value as nodes: the chunk symbol from the first input that has it.
 Result<Argument> ChunkOutputs::whole_shape(const Tensor& tensor, NodeId before) {
   const auto sizes = p_.graph.shape(tensor);
   const std::vector<Dim> shape(sizes.begin(), sizes.end());

@@ -1,6 +1,7 @@
 #pragma once
 
-// What others read of the body of a module, its live-outs: in chunks, or put together again.
+// The live-outs of a module, values of its body that other nodes read: passed on per chunk, or
+// joined.
 
 #include <string>
 #include <unordered_map>
@@ -13,14 +14,15 @@ namespace jointer {
 
 class ChunkOutputs {
  public:
-  // Finds them. The body must outlive this.
+  // Finds the live-outs. The body must outlive this.
   explicit ChunkOutputs(ChunkBody& body);
 
-  // Who reads halves, and who reads the whole; before anything is copied.
+  // Finds which readers take halves and which the whole value. Call before anything is copied.
   void classify();
-  // A number that others read, and the body itself: its node stays beside the chunks' copies.
+  // True for a number that both the body and other nodes read: its node stays in addition to the
+  // copies.
   [[nodiscard]] bool is_kept(NodeId id) const { return kept_scalars_.contains(id); }
-  // After both copies are made. Error (usage): a value cannot be made whole again.
+  // Call after both copies are made. Error (usage): the halves of a value cannot be joined.
   Result<void> join();
 
  private:

@@ -24,7 +24,7 @@
 namespace jointer {
 namespace {
 
-// The part of a module's path that matches the pattern; empty if there is no match.
+// The part of a module's path that matches the pattern; empty if it does not match.
 std::string root_of(std::string_view pattern, std::string_view module) {
   std::size_t at = 0;
   for (;;) {
@@ -129,7 +129,7 @@ class Planner {
     return candidates;
   }
 
-  // Calls without a module that lie between nodes of this module.
+  // Calls without a module between nodes of this module.
   void add_between(const ChunkRoot& root, Set& candidates) {
     std::vector<NodeId> open;
     for (const NodeId id : order_)

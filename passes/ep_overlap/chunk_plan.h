@@ -1,6 +1,6 @@
 #pragma once
 
-// Which nodes of each module graph chunking makes twice, and what goes in and out of them.
+// Chooses the nodes of each module that graph chunking duplicates.
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace jointer {
 
-// Of one module, in one direction.
+// The plan of one module in one direction.
 struct ChunkPlan {
   ChunkRoot root;
   std::vector<NodeId> body;              // in program order
@@ -20,16 +20,16 @@ struct ChunkPlan {
   }
 };
 
-// Modules that the pattern (layers.*.moe) names and that exchange tokens: by all-to-alls, or, if
-// there are none and `by_annotation` is set, by what annotations say. Sorted by name.
+// Modules that match the pattern (layers.*.moe) and exchange tokens: by all-to-alls, or, if there
+// are none and `by_annotation` is set, by their annotations. Sorted by name.
 std::vector<std::string> find_expert_roots(ChunkProgram& program, std::string_view pattern,
                                            bool by_annotation);
 
-// Error (usage): the pattern names no module of the graph, and is not kMoeModules.
+// Error (usage): the pattern matches no module of the graph, and is not kMoeModules.
 Result<void> check_module_pattern(ChunkProgram& program, std::string_view pattern);
 
 // Plans of both directions, in the order of their first nodes. `per_chunk`, by node: values that
-// come in two already. Error (usage): a body cannot be told from the rest.
+// already exist per chunk. Error (usage): a body cannot be separated from the rest.
 Result<std::vector<ChunkPlan>> plan_chunks(ChunkProgram& program,
                                            const std::vector<std::string>& roots,
                                            const std::vector<bool>& per_chunk);

@@ -1,7 +1,7 @@
 #pragma once
 
-// A traced step while graph chunking cuts modules of it in two: its list of nodes, what graph
-// chunking asks of them, and the nodes that it makes.
+// A traced step while graph chunking cuts its modules in two: the list of nodes, their properties
+// for graph chunking, and functions that add nodes.
 
 #include <map>
 #include <span>
@@ -19,7 +19,7 @@ namespace jointer {
 
 // A module that is cut in two, in one direction.
 struct ChunkRoot {
-  std::string name, parent;  // layers.1.moe of layers.1
+  std::string name, parent;  // "layers.1.moe", "layers.1"
   bool is_backward = false;
 
   [[nodiscard]] std::string_view direction() const { return is_backward ? "backward" : "forward"; }
@@ -40,12 +40,12 @@ class ChunkProgram {
   FxProgram fx;
   FxNames names;
 
-  // --- What nodes are ---
+  // --- Properties of nodes ---
 
-  // The module that the annotations name; empty if they do not.
+  // The module in the annotations; empty if they have none.
   [[nodiscard]] const std::string& module(NodeId id) { return notes(id).module; }
   [[nodiscard]] bool is_of_expert_parallelism(NodeId id) { return notes(id).is_expert; }
-  // A chunk's, or made between chunks.
+  // True for nodes of a chunk, or added between chunks.
   [[nodiscard]] bool is_marked(NodeId id) { return notes(id).is_marked; }
   [[nodiscard]] bool is_backward(NodeId id) const {
     return runs_in_backward(graph, graph.node(id));
@@ -58,11 +58,11 @@ class ChunkProgram {
   [[nodiscard]] bool mutates(NodeId id) const {
     return is_call(id) && graph.op(graph.node(id)).mutates();
   }
-  // Has to be kept where its input comes out of a chunk.
+  // True if the node must stay when its input is computed per chunk.
   [[nodiscard]] bool is_needed(NodeId id) const {
     return graph.node(id).kind == NodeKind::output || !fx.users(id).empty() || mutates(id);
   }
-  // Whether a size or a stride of what it returns is over the chunk symbol.
+  // True if a size or a stride of its result is over the chunk symbol.
   [[nodiscard]] bool depends(NodeId id);
   // The dimension with the chunk symbol, kNone or kSeveral.
   [[nodiscard]] int chunk_dim(const Tensor& tensor);
@@ -72,32 +72,32 @@ class ChunkProgram {
   // Nodes that the output reads, in its order.
   [[nodiscard]] std::vector<NodeId> outputs() const;
 
-  // Unbacked symbols that the call brings to light; in the graph as it was at first.
+  // Unbacked symbols that the call introduces, in the original graph.
   [[nodiscard]] const std::vector<std::string>& bound_symbols(NodeId id) const;
 
-  // --- What is made ---
+  // --- Changes ---
 
-  // An unbacked symbol that nothing names.
+  // An unused unbacked symbol.
   std::string fresh_symbol();
 
-  // A call between chunks, right before `before`. `chunk`: of which it is, or kNone.
+  // Adds a call between chunks, right before `before`. `chunk`: its chunk, or kNone.
   NodeId add(std::string_view target, std::span<const Argument> args, const Value& value,
              NodeId before, const ChunkRoot& root, ChunkRole role, int chunk = kNone);
-  // A copy of a call, named after it; its value is set by the caller.
+  // Adds a copy of a call, named after it; the caller sets its value.
   NodeId add_copy(Node node, const Argument& args, const Argument& kwargs, NodeId before);
-  // From now on the node has this name, and these marks.
+  // Sets the node's name, or its marks.
   void rename(NodeId id, std::string_view name);
   [[nodiscard]] std::string_view name(NodeId id) const { return graph.name(id); }
   void mark(NodeId id, const ChunkRoot& root, ChunkRole role, int chunk);
-  // As `mark`, and the module is the parent of the root.
+  // As `mark`, but the module is the root's parent.
   void mark_synthetic(NodeId id, const ChunkRoot& root, ChunkRole role, int chunk);
-  // The tensor with these dimensions in a storage; in one of its own where none is given.
+  // A tensor with these dimensions in a storage; in a new one if none is given.
   Result<Value> tensor_like(const Tensor& like, std::span<const Dim> shape,
                             std::span<const Dim> stride, Dim offset, StorageId storage);
-  // What a whole tensor takes that is no view.
+  // Adds a storage for a whole tensor that is not a view.
   Result<StorageId> add_storage(const Tensor& like, std::span<const Dim> shape);
 
-  // Gives the graph its new order and names.
+  // Sets the graph's new order and names.
   Result<void> finish();
 
  private:
@@ -114,7 +114,7 @@ class ChunkProgram {
   std::map<std::tuple<std::uint32_t, std::string, bool, ChunkRole, int, bool>, StringId> marks_;
   std::unordered_map<NodeId, std::vector<std::string>> bound_;
   std::int64_t symbols_ = 0;     // the number of the next unbacked symbol
-  std::vector<NodeId> renamed_;  // those that stood in the graph under another name
+  std::vector<NodeId> renamed_;  // nodes that had another name in the graph
   std::unordered_map<NodeId, StringId> old_names_;
 };
 

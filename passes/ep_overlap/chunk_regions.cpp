@@ -1,6 +1,6 @@
-// Buckets that were made since inherit annotations from what they replace: they are of no body.
-// Where graph_trainer's own metadata was captured, only its nodes have a producer; where a bucket
-// was made here, it has an origin with the same annotations.
+// Finds chunked regions by annotations. Buckets inherit annotations from the calls that they
+// replace, but belong to no body. In a capture with graph_trainer's own metadata, only its nodes
+// have a producer; a bucket that was made here has an origin with the same annotations.
 
 #include "passes/ep_overlap/chunk_regions.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kProducer = "chunked_region_producer";
 
-// Whether its annotations are those of what it was made for.
+// True if it has the annotations of the node that it was made for.
 bool inherits(const Graph& graph, const Node& node) {
   return node.origin && !node.has(Node::recomputed) &&
          graph.text(node.custom) == graph.text(graph.node(node.origin).custom);

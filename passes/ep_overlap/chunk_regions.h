@@ -1,7 +1,7 @@
 #pragma once
 
-// The halves that a module was cut into along the batch or the sequence: per module and direction
-// one body for chunk 0 and one for chunk 1, as eager chunking and ep_overlap_chunk mark them.
+// The halves into which a module was cut along the batch or the sequence: one body for chunk 0 and
+// one for chunk 1 per module and direction, as eager chunking and ep_overlap_chunk mark them.
 
 #include <array>
 #include <string>
@@ -13,20 +13,20 @@
 
 namespace jointer {
 
-// Of any model's mixture-of-experts blocks: the patterns' default, which may name nothing.
+// The default pattern: mixture-of-experts blocks of any model. It may match nothing.
 inline constexpr std::string_view kMoeModules = "layers.*.moe";
 
 struct ChunkedRegion {
   std::string root;  // the module's name
   bool is_backward = false;
-  std::array<std::vector<NodeId>, 2> bodies;  // in program order; empty: that chunk is not there
+  std::array<std::vector<NodeId>, 2> bodies;  // in program order; empty: the chunk does not exist
 
   [[nodiscard]] std::string_view direction() const { return is_backward ? "backward" : "forward"; }
 };
 
 struct ChunkedRegions {
   static constexpr std::int32_t kNone = -1;
-  // What a node belongs to.
+  // The region and the chunk that a node belongs to.
   struct Owner {
     std::int32_t region = kNone;
     std::int32_t chunk = 0;
@@ -39,7 +39,7 @@ struct ChunkedRegions {
 };
 
 // Regions whose module's name matches the pattern (fnmatch). Error (usage): a node is marked as
-// part of a body and not of which.
+// part of a body, but not of which one.
 Result<ChunkedRegions> find_chunked_regions(const Graph& graph, NodeMarks& marks,
                                             std::string_view module_pattern);
 

@@ -1,9 +1,9 @@
-// Expressions are read and written as sympy prints them. Graph chunking knows sums of multiples of
-// symbols (1536*u0, u1 + u2), strides over them (8*Max(1, u0)) and, of its own, halves ((u0//2));
-// it refuses others.
+// Reads and writes expressions as sympy prints them. Graph chunking handles sums of multiples of
+// symbols (1536*u0, u1 + u2), strides over them (8*Max(1, u0)) and the halves that it writes itself
+// ((u0//2)); it refuses others.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_pass_utils.py and ep_chunk_pass.py, which
-// leave expressions to sympy.
+// use sympy.
 
 #include "passes/ep_overlap/chunk_sizes.h"
 
@@ -24,7 +24,7 @@ Result<void> add_hint(ChunkHints& hints, const std::string& symbol, std::int64_t
   return {};
 }
 
-// A symbol that is marked to be cut has its number as its most.
+// A symbol that is marked to be cut has its number as its upper bound.
 std::optional<std::int64_t> number_of(const SymbolTable& table, std::string_view symbol) {
   for (const SymbolTable::Variable& each : table.variables)
     if (each.name == symbol) return each.hint ? each.hint : each.max;
@@ -40,11 +40,10 @@ Result<void> find_in_placeholder(const Graph& graph, NodeId id, std::size_t at, 
   const auto number =
       multiple ? number_of(graph.part(graph.node(id).part).symbols, multiple->first) : std::nullopt;
   if (!number)
-    return fail(
-        Error::Kind::usage,
-        "{} has the size {}, of which the capture gives no number: trace with the size that "
-        "graph chunking marks",
-        graph.name(id), graph.expression_text(extent.expression));
+    return fail(Error::Kind::usage,
+                "{} has the size {}, for which the capture has no number: trace with the size that "
+                "graph chunking marks",
+                graph.name(id), graph.expression_text(extent.expression));
   return add_hint(hints, multiple->first, *number, graph.name(id));
 }
 
@@ -153,7 +152,7 @@ tl::unexpected<Error> ChunkSizes::too_hard(ExpressionId id) const {
               graph_.expression_text(id));
 }
 
-// Factors of a half stand before it in parentheses of their own, and so do terms of a sum.
+// Writes factors of a half before it, in parentheses, and terms of a sum likewise.
 Result<Dim> ChunkSizes::intern(Sum sum, ExpressionId like) {
   std::ranges::sort(sum, [](const SizeTerm& a, const SizeTerm& b) {
     if (a.symbol.empty() != b.symbol.empty()) return b.symbol.empty();

@@ -16,15 +16,15 @@
 
 namespace jointer {
 
-// The member of `custom` that holds chunk symbols with the numbers that they stand for.
+// The member of `custom` that holds chunk symbols and their numbers.
 inline constexpr const char* kChunkHints = "torchtitan_chunk_symbol_hints";
 
 using ChunkHints = std::map<std::string, std::int64_t, std::less<>>;
 
-// The dimension that is cut: of the batch, or of the sequence.
+// The dimension that is cut: the batch, or the sequence.
 enum class ChunkMode : std::uint8_t { batch, seq };
 
-// The symbols in that dimension of placeholders of one half, and those that nodes are marked with.
+// The symbols in that dimension of one half's placeholders, and those that nodes are marked with.
 // Error (usage): two numbers for one symbol, or none.
 Result<ChunkHints> find_chunk_hints(const Graph& graph, PartId part, NodeMarks& marks,
                                     ChunkMode mode);
@@ -34,16 +34,16 @@ struct SizeTerm {
   std::int64_t factor = 1;
   std::string symbol;
   bool is_half = false;
-  bool is_at_least_one = false;  // Max(1, ...): as strides have it
+  bool is_at_least_one = false;  // Max(1, ...): as in strides
 };
-// The size as a sum, if it is one.
+// The size as a sum; none if it is not one.
 std::optional<std::vector<SizeTerm>> parse_size(std::string_view text);
-// If it is a multiple of one symbol: of which, how many times.
+// The symbol and the factor of a multiple of one symbol; none for others.
 std::optional<std::pair<std::string, std::int64_t>> multiple_of_symbol(std::string_view text);
 
 class ChunkSizes {
  public:
-  // Another symbol for each of these.
+  // From old symbols to new ones.
   using Renamed = std::map<std::string, std::string, std::less<>>;
 
   ChunkSizes(Graph& graph, PartId part, ChunkHints hints)
@@ -53,19 +53,19 @@ class ChunkSizes {
   [[nodiscard]] bool is_chunk_symbol(std::string_view symbol) const {
     return hints_.find(symbol) != hints_.end();
   }
-  // Whether a chunk symbol is in it.
+  // True if it contains a chunk symbol.
   [[nodiscard]] bool depends(ExpressionId id);
   [[nodiscard]] bool depends(const Dim& dim) { return dim.expression && depends(dim.expression); }
-  // Its number, where chunk symbols are all that it takes.
+  // Its number, if it contains no other symbols than chunk symbols.
   [[nodiscard]] std::optional<std::int64_t> hint(const Dim& dim);
 
-  // With chunk symbols halved and others renamed. Error (usage): it is more than a sum of multiples
-  // of symbols.
+  // The size with chunk symbols halved and others renamed. Error (usage): it is not a sum of
+  // multiples of symbols.
   Result<Dim> of_chunk(const Dim& dim, const Renamed& renamed);
-  // The whole of it divided by two.
+  // The size divided by two.
   Result<Dim> half(const Dim& dim);
   Result<Dim> times(const Dim& dim, std::int64_t factor);
-  // As torch multiplies strides with a size: of a symbolic one, Max(1, size).
+  // The factor with which torch multiplies strides: Max(1, size) for a symbolic size.
   Result<Dim> at_least_one(const Dim& dim);
 
  private:

@@ -1,18 +1,18 @@
-// Graph chunking makes the size that it cuts in two a symbol. Once chunks are scheduled, that
-// symbol becomes the number that it stood for: sizes, arguments and computations of sizes.
+// concretize_ep_chunk_symbolic_shapes: replaces chunk symbols by their numbers once chunks are
+// scheduled. Graph chunking makes the size that it cuts in two a symbol; here sizes, arguments and
+// computations of sizes over it become numbers.
 //
 // Terms. A chunk symbol is one that a node's custom["torchtitan_chunk_symbol_hints"] names, with
-// its number. Other symbols in shapes of placeholders have the number that the graph has for them.
+// its number. Other symbols in shapes of placeholders have the graph's number for them.
 //
-// Steps. Every size, stride and argument over these symbols becomes its value. A call that returns
-// a number over them becomes that number where it is read. Calls of sizes and checks that nobody
-// reads any more go; a check that is false is an error. Cost: linear in the graph.
+// Steps. Every size, stride and argument over these symbols becomes its value. Readers of a call
+// that returns such a number read the number instead. Calls of sizes and checks without readers are
+// removed; a check that is false is an error. Cost: linear in the graph.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_pass_utils.py. Deviations: placeholders
 // keep their symbolic sizes, since no edit changes an input, and the symbols' numbers become
-// assumptions of the graph; tensors keep their storage and offset (upstream gives each one anew);
-// in an expression with symbols beside these, theirs are put in their places and nothing is
-// simplified.
+// assumptions of the graph; tensors keep their storage and offset (upstream creates new ones); in
+// an expression with other symbols, the numbers are filled in and nothing is simplified.
 
 #include "passes/ep_overlap/concretize_ep_chunk_symbolic_shapes.h"
 
@@ -113,12 +113,12 @@ class Concretizer {
       return add_hint(symbol, each.value, node);
     }
     return fail(Error::Kind::usage,
-                "{} has a size over {}, of which nothing is known: assume a "
+                "{} has a size over {}, whose value is not known: assume a "
                 "number for it",
                 graph_.name(node), symbol);
   }
 
-  // Its value, if it is one over the symbols alone.
+  // The value of an expression over these symbols only; none for others.
   [[nodiscard]] std::optional<std::int64_t> value_of(ExpressionId id) const {
     const auto& symbols = graph_.expression(id).symbols();
     if (!std::ranges::all_of(symbols, [&](const auto& each) { return hints_.contains(each); }))
@@ -126,7 +126,7 @@ class Concretizer {
     return graph_.expression_value(id);
   }
 
-  // The expression with numbers in place of the symbols.
+  // The expression with numbers instead of the symbols.
   Result<ExpressionId> rewritten(PartId part, ExpressionId id) {
     const std::string text(graph_.expression_text(id));
     std::string now;
@@ -258,7 +258,7 @@ class Concretizer {
     return {};
   }
 
-  // Whether something that the node returns is symbolic.
+  // True if something that the node returns is symbolic.
   [[nodiscard]] bool touches(NodeId id) const {
     if (graph_.node(id).value.kind == Value::Kind::symbol) return true;
     const auto is_symbolic = [](const Dim& dim) { return bool(dim.expression); };
@@ -273,7 +273,7 @@ class Concretizer {
     if (graph_.target(graph_.node(id)) != kCheck) return {};
     const auto given = graph_.children(args);
     if (!given.empty() && given[0].kind == Argument::Kind::boolean && given[0].integer == 0)
-      return fail(Error::Kind::usage, "{} checks what is false for the sizes of the chunks",
+      return fail(Error::Kind::usage, "the check {} is false for the sizes of the chunks",
                   graph_.name(id));
     return {};
   }
@@ -293,13 +293,13 @@ class Concretizer {
       is_gone[id.index()] = true;
       gone.push_back(id);
       context_.decide(graph_, id, "removed",
-                      target == kCheck ? "What it checks holds for the sizes of the chunks."
-                                       : "Nobody reads this size: it is a number now.");
+                      target == kCheck ? "The check holds for the sizes of the chunks."
+                                       : "Nothing reads this size: it is a number now.");
     }
     graph_.erase(gone);
   }
 
-  // What is a number now is no chunk's symbol.
+  // Numbers need no hints: removes the marks of chunk symbols.
   Result<void> remove_hints(const std::vector<NodeId>& order) {
     NodeMarks marks(graph_);
     for (const NodeId id : order) {
@@ -324,15 +324,14 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
 }  // namespace
 
 Pass concretize_ep_chunk_symbolic_shapes_pass() {
-  return {
-      .info = {.name = "concretize_ep_chunk_symbolic_shapes",
-               .summary = "Puts numbers in place of the sizes that graph chunking made symbols.",
-               .source = "torchtitan/experiments/graph_trainer/ep_pass_utils.py",
-               .stage = PassStage::clean_up,
-               .parameters = {},
-               .keeps_numerics = true,
-               .is_idempotent = true},
-      .run = run};
+  return {.info = {.name = "concretize_ep_chunk_symbolic_shapes",
+                   .summary = "Replaces the sizes that graph chunking made symbols by numbers.",
+                   .source = "torchtitan/experiments/graph_trainer/ep_pass_utils.py",
+                   .stage = PassStage::clean_up,
+                   .parameters = {},
+                   .keeps_numerics = true,
+                   .is_idempotent = true},
+          .run = run};
 }
 
 }  // namespace jointer

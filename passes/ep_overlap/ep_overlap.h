@@ -6,7 +6,8 @@
 
 namespace jointer {
 
-// Expert parallelism: exchanges of tokens beside compute of the other half of a chunked module.
+// Passes for expert parallelism: exchanges of tokens overlap with compute of a module's other
+// chunk.
 std::vector<Pass> ep_overlap_passes();
 
 }  // namespace jointer

@@ -1,5 +1,5 @@
 // Cuts modules that exchange tokens in two along the batch or the sequence, so that
-// ep_overlap_schedule can run the compute of one half beside the exchange of the other.
+// ep_overlap_schedule can overlap the compute of one half with the exchange of the other.
 //
 // Steps. Find the modules that the pattern names and that have an all-to-all. Cut their forward,
 // then their backward: choose the nodes to duplicate (chunk_plan.h) and write both halves
@@ -18,6 +18,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/counted.h"
 #include "passes/ep_overlap/chunk_lowering.h"
 #include "passes/ep_overlap/chunk_regions.h"
 #include "passes/parameters.h"
@@ -84,9 +85,10 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   for (Made& each : made)
     if (graph.is_live(each.node))
       context.decide(graph, each.node, std::move(each.action), std::move(each.reason));
-  context.decide("chunked",
-                 fmt::format("Cut {} forward and backward module bodies in two along the {}.",
-                             count, arguments.text("mode")));
+  context.decide("chunked", fmt::format("Cut {} in two along the {}.",
+                                        counted(count, "forward or backward module body",
+                                                "forward and backward module bodies"),
+                                        arguments.text("mode")));
   return context.report(1);
 }
 

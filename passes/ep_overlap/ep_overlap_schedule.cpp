@@ -1,18 +1,19 @@
 // Orders the two chunks of every chunked MoE module so that one chunk's compute runs while the
-// other's tokens are exchanged. Each module and direction gets a schedule (region_schedule.h); its
-// nodes then stand in that order, all others where they stood, or right behind what they need.
-// Copies of token counts to the host no longer block, but for the last one. Waits for exchanges are
-// marked as such (EP_token_exchange_wait).
+// other's tokens are exchanged. Each module and direction gets a schedule (region_schedule.h) that
+// determines the order of its nodes; other nodes stay, or move right after what they need. Copies
+// of token counts to the host no longer block, except the last one. Waits for exchanges are marked
+// as such (EP_token_exchange_wait).
 //
-// ep_overlap_validate makes the same schedules and changes nothing: it says whether they exist.
+// ep_overlap_validate computes the same schedules and changes nothing: it reports whether they
+// exist.
 //
 // Cost: that of the schedules, and linear in the graph.
 //
-// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_overlap_pass.py. Deviations: what makes a
-// region is read from `custom`, where eager chunking writes it, without an import first; the order
-// also keeps writes and effects in order (core/graph/dependencies.h), and where that is impossible
-// the pass refuses; ep_overlap_validate with require_all_to_all refuses a graph that has no region,
-// and not every graph, as upstream does; it leaves the marks of waits as they are, too.
+// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_overlap_pass.py. Deviations: regions are
+// read from `custom`, where eager chunking writes them, without an import first; writes and effects
+// also stay in order (core/graph/dependencies.h), and the pass refuses a graph where that is
+// impossible; ep_overlap_validate with require_all_to_all refuses a graph without regions, not
+// every graph as upstream does; it does not change the marks of waits either.
 
 #include "passes/ep_overlap/ep_overlap_schedule.h"
 
@@ -35,10 +36,10 @@ using Why = RegionSchedule::Place::Why;
 struct Planned {
   ChunkedRegions regions;
   std::vector<RegionSchedule> schedules;  // by region
-  std::size_t scheduled = 0;              // those with an exchange
+  std::size_t scheduled = 0;              // schedules with an exchange
 };
 
-// The pattern names none of the chunked modules.
+// Error (usage): the graph has chunked modules, but the pattern matches none.
 Result<void> refuse_if_others_are_chunked(const Graph& graph, NodeMarks& marks,
                                           std::string_view pattern) {
   JOINTER_TRY(const ChunkedRegions all, find_chunked_regions(graph, marks, "*"));
@@ -86,18 +87,17 @@ std::string reason(const ChunkedRegion& region, const RegionSchedule& schedule,
           "waits.",
           exchange);
     case Why::exchange:
-      return fmt::format("Starts {} for chunk {}; compute of the other chunk runs beside it.",
+      return fmt::format("Starts {} for chunk {}; compute of the other chunk overlaps with it.",
                          exchange, chunk);
     case Why::filler:
-      return fmt::format("Ready while {} runs, and needs no exchange that is still running.",
-                         exchange);
+      return fmt::format("Ready during {}, and needs no exchange that is still running.", exchange);
     case Why::tail:
       break;
   }
   return fmt::format("After the last exchange of {}.", region.root);
 }
 
-// The call with another `non_blocking`.
+// Sets `non_blocking` of the call.
 void set_non_blocking(Graph& graph, NodeId id, bool value) {
   Node& n = graph.node(id);
   const auto children = graph.children(n.kwargs);
@@ -117,7 +117,7 @@ void set_non_blocking(Graph& graph, NodeId id, bool value) {
   graph.refresh(id);
 }
 
-// A wait says that it is one, so that a later look at exchanges finds those that start them alone.
+// Marks a wait as one, so that a later search for exchanges finds only the calls that start them.
 Result<void> mark_wait(Graph& graph, NodeId id) {
   Node& node = graph.node(id);
   if (!node.custom) return {};
@@ -131,8 +131,8 @@ Result<void> mark_wait(Graph& graph, NodeId id) {
   return {};
 }
 
-// Sizes that graph chunking made name symbols of the module as it was, which nothing brings to
-// light any more: that a call names one first does not mean that others need it.
+// True if the dependency is only a symbol of the original module that nothing introduces any more:
+// although a call names it first, others do not need that call.
 bool names_lost_symbol(const Graph& graph, const Dependency& dependency, NodeId of) {
   const Node& first = graph.node(dependency.node);
   if (dependency.kind != DependencyKind::control || first.kind != NodeKind::call) return false;
@@ -164,8 +164,8 @@ Result<void> run_schedule(Graph& graph, const Arguments& arguments, PassContext&
       set_non_blocking(graph, schedule.copies[i], !schedule.is_blocking[i]);
       context.decide(graph, schedule.copies[i], "changed",
                      schedule.is_blocking[i]
-                         ? "The host waits for this copy, and so for those before it."
-                         : "A later copy to the host is waited for, and this one is done by then.");
+                         ? "The host waits for this copy, and with it for those before it."
+                         : "The host waits for a later copy, and this one is done by then.");
     }
   }
   const Dependencies dependencies(graph);
@@ -201,7 +201,7 @@ Result<void> run_validate(Graph& graph, const Arguments& arguments, PassContext&
 
 std::vector<Parameter> parameters(bool require) {
   return {text("module_pattern", std::string(kMoeModules),
-               "Which chunked modules, as fnmatch has it: layers.*.moe or layers.*."),
+               "Pattern of chunked modules, as in fnmatch: layers.*.moe or layers.*."),
           flag("require_all_to_all", require,
                "Refuse a graph in which no chunked module exchanges tokens."),
           flag("pair_first_token_exchange", true,
@@ -225,7 +225,7 @@ Pass ep_overlap_schedule_pass() {
 
 Pass ep_overlap_validate_pass() {
   return {.info = {.name = "ep_overlap_validate",
-                   .summary = "Says whether the chunks of MoE modules can be overlapped.",
+                   .summary = "Reports whether the chunks of MoE modules can be overlapped.",
                    .source = "torchtitan/experiments/graph_trainer/ep_overlap_pass.py",
                    .stage = PassStage::check,
                    .parameters = parameters(false),

@@ -5,7 +5,7 @@
 namespace jointer {
 
 Pass ep_overlap_schedule_pass();
-// The same checks without a change.
+// The same checks; changes nothing.
 Pass ep_overlap_validate_pass();
 
 }  // namespace jointer

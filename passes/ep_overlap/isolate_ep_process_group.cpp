@@ -1,30 +1,32 @@
-// Expert parallelism's all-to-alls and other collectives of one process group run one after
-// another on its stream. A twin of the group, of the same ranks, for the all-to-alls lets both run
-// side by side.
+// Moves expert parallelism's all-to-alls to a twin of their process group, of the same ranks, if
+// other collectives use the group too. Collectives of one group run one after the other on its
+// stream; with the twin, both kinds run concurrently.
 //
-// Steps. The groups: those that an all_to_all_single names and another functional collective
-// (all-gather, reduce-scatter, all-reduce) names, too. Every all_to_all_single of such a group
-// names the twin instead; other collectives keep their group. Cost: linear in the nodes.
+// Steps. Find the groups that both an all_to_all_single and another functional collective
+// (all-gather, reduce-scatter, all-reduce) name. Every all_to_all_single of such a group then names
+// the twin; other collectives keep their group. Cost: linear in the nodes.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_process_group_pass.py. Deviations: groups
-// are told apart by their names, as a graph has nothing else of them (upstream compares the objects
-// behind the names); the twin's name is the group's with a suffix (upstream: what torch numbers the
-// new group with), and whoever runs the graph makes it from its ranks.
+// are identified by name, the only thing that a graph knows of them (upstream compares the group
+// objects); the twin's name is the group's with a suffix (upstream: the number that torch gives the
+// new group), and the program that runs the graph makes it from its ranks.
 
 #include "passes/ep_overlap/isolate_ep_process_group.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
+#include "core/base/counted.h"
 #include "passes/group_twin.h"
 #include "passes/parameters.h"
 
 namespace jointer {
 namespace {
 
-// Of one group's name: how many collectives of expert parallelism and of others name it.
+// The number of collectives that name a group: those of expert parallelism, and others.
 struct Uses {
   std::size_t expert = 0, other = 0;
 };
@@ -71,16 +73,22 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     const std::string twin = group + suffix;
     move_to_twin(graph, id, graph.intern(twin), suffix);
     context.decide(graph, id, "reassigned",
-                   fmt::format("It runs in group {}, beside the {} other collectives of {}.", twin,
-                               uses.other, group));
+                   fmt::format("It runs in group {}, apart from {} of {}.", twin,
+                               counted(uses.other, "other collective"), group));
   }
   for (const auto& [key, uses] : groups)
     if (uses.expert > 0 && uses.other > 0)
-      context.decide("reassigned",
-                     fmt::format("{} all-to-alls of group {} run in its twin {}{}. Every rank must "
-                                 "make that group.",
-                                 uses.expert, key.second, key.second, suffix));
-  if (context.decisions().empty()) context.decide("kept", "There is no all_to_all_single in it.");
+      context.decide(
+          "reassigned",
+          fmt::format("{} in its twin {}{}. Every rank must make that group.",
+                      counted(uses.expert, fmt::format("all-to-all of group {} runs", key.second),
+                              fmt::format("all-to-alls of group {} run", key.second)),
+                      key.second, suffix));
+  const auto is_moved = [](const Decision& each) { return each.action == "reassigned"; };
+  if (std::ranges::none_of(context.decisions(), is_moved))
+    context.decide("kept", context.decisions().empty()
+                               ? "There is no all_to_all_single in it."
+                               : "No all_to_all_single shares its group with other collectives.");
   JOINTER_CHECK(graph.finish());
   return context.report(1);
 }
@@ -89,12 +97,12 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 
 Pass isolate_ep_process_group_pass() {
   return {.info = {.name = "isolate_ep_process_group",
-                   .summary = "Gives all-to-alls of expert parallelism a process group of their "
-                              "own where they share one.",
+                   .summary = "Gives all-to-alls of expert parallelism a separate process group "
+                              "if they share theirs with other collectives.",
                    .source = "torchtitan/experiments/graph_trainer/ep_process_group_pass.py",
                    .stage = PassStage::bucketing,
                    .parameters = {text("suffix", "_ep_extra",
-                                       "Behind the group's name in the name of its twin.")},
+                                       "Appended to the group's name for the twin.")},
                    .keeps_numerics = true,
                    .is_idempotent = true},
           .run = run};

@@ -1,6 +1,6 @@
 #pragma once
 
-// What graph_trainer's annotations say of a node, for passes of expert parallelism.
+// Reads graph_trainer's annotations of nodes, for passes of expert parallelism.
 
 #include <string>
 #include <unordered_map>
@@ -17,7 +17,7 @@ class NodeMarks {
 
   // The member of that name; null if the node has none.
   [[nodiscard]] const OrderedJson* find(NodeId node, const std::string& key);
-  // A member that is text; empty if there is none.
+  // A text member; empty if there is none.
   [[nodiscard]] std::string text(NodeId node, const std::string& key);
 
  private:
@@ -25,7 +25,7 @@ class NodeMarks {
   std::unordered_map<std::uint32_t, OrderedJson> parsed_;  // by the text's id
 };
 
-// Whether autograd ran it: graph_trainer's `autograd_backward`, else the phase.
+// True if autograd ran it: by graph_trainer's `autograd_backward`, else by the phase.
 bool runs_in_backward(const Graph& graph, const Node& node);
 
 }  // namespace jointer

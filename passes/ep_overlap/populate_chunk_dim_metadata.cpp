@@ -1,15 +1,14 @@
-// Says which size graph chunking cuts in two, and what number it stands for: on every placeholder
-// with that size, as custom["torchtitan_chunk_symbol_hints"]. Whoever traces for graph chunking
-// makes the size of the batch, or of the sequence, a symbol with a range from half of it to all.
+// Marks the size that graph chunking cuts in two, and its number, on every placeholder with that
+// size, as custom["torchtitan_chunk_symbol_hints"]. A trace for graph chunking makes the size of
+// the batch, or of the sequence, a symbol with a range from half of it to all.
 //
-// Steps. The symbols of dimension 0 (batch) or 1 (seq) of placeholders, with the number that the
-// symbol had while tracing, or its most. Placeholders with one of them in their shape are marked.
-// Cost: linear in the graph.
+// Steps. Find the symbols in dimension 0 (batch) or 1 (seq) of placeholders, with the number that
+// the symbol had while tracing, or its upper bound. Mark placeholders with such a symbol in their
+// shape. Cost: linear in the graph.
 //
-// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviation: the number is
+// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: the number is
 // the range's upper end, since captures do not hold the hint that torch was given for the symbol;
-// it is the same number;
-// a graph without such a size stays as it is (upstream refuses it).
+// it is the same number. A graph without such a size stays as it is (upstream refuses it).
 
 #include "passes/ep_overlap/populate_chunk_dim_metadata.h"
 
@@ -21,7 +20,7 @@
 namespace jointer {
 namespace {
 
-// Those of the placeholder's own shape.
+// The hints for symbols in the placeholder's own shape.
 OrderedJson hints_of(const Graph& graph, NodeId id, const ChunkHints& hints) {
   OrderedJson own = OrderedJson::object();
   const Tensor* tensor = graph.single_tensor(graph.node(id));
@@ -57,12 +56,17 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     if (node.custom) {
       JOINTER_TRY(custom, parse_json(graph.text(node.custom), "custom"));
     }
+    if (const auto was = custom.find(kChunkHints); was != custom.end() && *was == own) continue;
     custom[kChunkHints] = own;
     node.custom = graph.intern(write_json(custom));
     context.decide(
         graph, id, "marked",
         fmt::format("Its size is over {}, which graph chunking cuts in two.", own.begin().key()));
   }
+  if (context.decisions().empty())
+    context.decide("kept",
+                   fmt::format("The inputs whose {} has a symbolic size are marked already.",
+                               arguments.text("mode")));
   return context.report(1);
 }
 

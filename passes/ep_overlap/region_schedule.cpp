@@ -1,23 +1,23 @@
-// One chunked module's schedule.
+// Computes the schedule of one chunked module.
 //
 // Terms. An exchange is an all_to_all_single that custom["EP_token_exchange"] marks as dispatch or
-// combine; the one of token counts is not marked and is setup like any other. What an exchange
-// needs (its closure) are the nodes of the region that it depends on, also through nodes outside of
-// any region, and itself. A sync copy (custom["EP_token_count_sync"]) brings token counts to the
-// host, which must know them before tokens can be sent.
+// combine; the one of token counts is not marked and is setup like any other. The closure of an
+// exchange is the exchange and the nodes of the region that it depends on, also through nodes
+// outside any region. A sync copy (custom["EP_token_count_sync"]) copies token counts to the host,
+// which must know them before tokens can be sent.
 //
-// Steps. Forward takes chunk 0 before chunk 1, backward chunk 1 before chunk 0. For each exchange,
-// in order: what chunk A's needs and the exchange, the same of chunk B, and then every node that
-// no longer waits for anything and is no collective or wait: that compute hides the exchanges. With
-// `pair_first`, both chunks' first closures come before both first exchanges. Where the first
-// closure has sync copies, they come as early as they can, and the host waits for the last one of a
-// group alone. After the last exchange: what is left, chunk by chunk, waits included.
+// Steps. Forward starts with chunk 0, backward with chunk 1. For each exchange, in order: the
+// closure of the first chunk's exchange, the same for the other chunk, and then every ready node
+// that is neither a collective nor a wait: that compute hides the exchanges. With `pair_first`,
+// both chunks' first closures precede both first exchanges. Sync copies in the first closure run as
+// early as possible, and the host waits only for the last one of a group. After the last exchange:
+// the remaining nodes, chunk by chunk, including waits.
 //
 // Cost: a round for each level of dependencies, times the nodes of the region.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_overlap_pass.py. Deviation: waits keep the
-// annotation that they inherit from their exchange (upstream renames it); they are known by what
-// they wait for.
+// annotation that they inherit from their exchange (upstream renames it); they are recognized by
+// the exchange that they wait for.
 
 #include "passes/ep_overlap/region_schedule.h"
 
@@ -82,7 +82,7 @@ class Planner {
     return owner.region == number_ && owner.chunk == static_cast<std::int32_t>(chunk);
   }
 
-  // dispatch or combine; empty if it is no exchange of tokens.
+  // "dispatch" or "combine"; empty if the node is not an exchange of tokens.
   std::string label(NodeId id) {
     if (!is_call_of(id, kAllToAll)) return {};
     std::string phase = marks_.text(id, "EP_token_exchange");
@@ -136,7 +136,7 @@ class Planner {
 
   // --- Dependencies within the region ---
 
-  // Producers in the region, also behind nodes that belong to no region.
+  // Producers in the region, also through nodes that belong to no region.
   [[nodiscard]] std::vector<NodeId> find_needs(NodeId node) {
     std::vector<NodeId> needs;
     std::vector<NodeId> stack(graph_.inputs(node).begin(), graph_.inputs(node).end());
@@ -157,7 +157,7 @@ class Planner {
     return needs;
   }
 
-  // `nodes` and all that they need, in program order.
+  // `nodes` and everything that they need, in program order.
   [[nodiscard]] Closure closure_of(std::span<const NodeId> nodes) {
     Closure closure;
     std::vector<NodeId> stack(nodes.begin(), nodes.end());
@@ -317,7 +317,7 @@ class Planner {
                        [this](NodeId need) { return is_emitted_[need.index()]; });
   }
 
-  // Emits candidates that need nothing more, level by level. `candidates`: by place in order().
+  // Emits ready candidates, level by level. `candidates`: by place in order().
   bool emit_ready(std::span<const std::vector<NodeId>> candidates, bool with_collectives, Why why,
                   std::size_t exchange) {
     bool is_any = false;
@@ -334,7 +334,8 @@ class Planner {
     }
   }
 
-  // What may run beside an exchange: what later ones need, and what none needs.
+  // Nodes that may overlap with an exchange: those that later exchanges need, and those that none
+  // needs.
   [[nodiscard]] std::vector<NodeId> later_nodes(std::size_t chunk, std::size_t exchange) const {
     std::vector<bool> is_needed(graph_.node_count(), false), is_later(graph_.node_count(), false);
     for (std::size_t i = 0; i < closures_[chunk].size(); ++i)

@@ -72,9 +72,9 @@ void report_moves(const Graph& graph, const Calls& calls, const CollectiveReport
 }
 
 std::int64_t allowed_bytes(std::int64_t peak, double budget, const PassContext& context) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 62;
+  constexpr std::int64_t kMax = std::int64_t{1} << 62;
   const std::int64_t more = saturating_whole(static_cast<double>(peak) * budget);
-  const std::int64_t allowed = std::max(peak, std::min(saturating_add(peak, more), kMost));
+  const std::int64_t allowed = std::max(peak, std::min(saturating_add(peak, more), kMax));
   if (!context.peak_limit()) return allowed;
   return std::min(allowed, std::max(*context.peak_limit(), peak));
 }

@@ -91,7 +91,7 @@ class ReadyBySize {
     return least(first, behind(sizes_[first])).second;
   }
   // The smallest allocation of a ready call.
-  [[nodiscard]] std::int64_t least_size() const {
+  [[nodiscard]] std::int64_t min_size() const {
     std::size_t at = 1;
     while (at < leaves_) at = tree_[2 * at] != kNone ? 2 * at : 2 * at + 1;
     return sizes_[at - leaves_];
@@ -187,7 +187,7 @@ class LeastPeakFirst {
   }
 
   Call choose(std::int64_t gap) {
-    if (size_threshold_ == 0 || ready_.least_size() <= size_threshold_) return ready_.next(gap);
+    if (size_threshold_ == 0 || ready_.min_size() <= size_threshold_) return ready_.next(gap);
     while (!ready_.has(std::get<2>(*by_successor_.begin())))
       by_successor_.erase(by_successor_.begin());
     return std::get<2>(*by_successor_.begin());

@@ -10,8 +10,8 @@ std::int64_t OverlapEstimate::ns(Call call) const {
   const double multiplier =
       calls_.is_start(call) ? multipliers_.communication : multipliers_.compute;
   // Ten years: longer than any call, as a multiplier may be anything.
-  constexpr double kMost = 3e17;
-  return saturating_round(std::min(static_cast<double>(calls_.ns(call)) * multiplier, kMost));
+  constexpr double kMax = 3e17;
+  return saturating_round(std::min(static_cast<double>(calls_.ns(call)) * multiplier, kMax));
 }
 
 bool OverlapEstimate::ends(const LiveOrder& order, Call start, Call other) const {

@@ -44,7 +44,7 @@ namespace jointer {
 namespace {
 
 struct Settings {
-  std::int64_t least_gain_ns = 0;
+  std::int64_t min_gain_ns = 0;
   std::int64_t rounds = 1;
   std::optional<std::int64_t> most;  // collectives per round
   bool may_overtake = false;
@@ -89,7 +89,7 @@ class Placing {
                                     static_cast<double>(settings_.rounds)));
       JOINTER_TRY(const std::int64_t saved, place(shown[i].start));
       // The wait only has to move if the collective is still exposed.
-      if (shown[i].wait && shown[i].exposed_ns - saved >= least_gain())
+      if (shown[i].wait && shown[i].exposed_ns - saved >= min_gain())
         JOINTER_CHECK(place(shown[i].wait));
     }
     return {};
@@ -101,7 +101,7 @@ class Placing {
     const auto all = simulation.collectives();
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < all.size(); ++i)
-      if (all[i].exposed_ns >= least_gain()) order.push_back(i);
+      if (all[i].exposed_ns >= min_gain()) order.push_back(i);
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return all[a].exposed_ns > all[b].exposed_ns;
     });
@@ -131,19 +131,19 @@ class Placing {
     const auto range = what_if_.range(block);
     if (!range) return 0;  // a call within the chain cannot leave it
     const Gaps gaps = gaps_in_turn(block, *range);
-    if (most_gain(block, gaps) < least_gain()) return 0;
+    if (max_gain(block, gaps) < min_gain()) return 0;
     JOINTER_TRY(const NearPreview preview, what_if_.preview_near(block, gaps.first, gaps.last));
     const Figures now = what_if_.figures();
     const auto gap = best_gap(range->current, preview);
     if (!gap) return 0;
     const Figures then = preview.at[*gap - preview.first];
-    if (now.step_ns - then.step_ns < least_gain()) return 0;
+    if (now.step_ns - then.step_ns < min_gain()) return 0;
     JOINTER_CHECK(move(node, block, *gap, now, then));
     return now.step_ns - then.step_ns;
   }
 
-  [[nodiscard]] std::int64_t least_gain() const {
-    return std::max<std::int64_t>(settings_.least_gain_ns, 1);
+  [[nodiscard]] std::int64_t min_gain() const {
+    return std::max<std::int64_t>(settings_.min_gain_ns, 1);
   }
 
   struct Gaps {
@@ -177,7 +177,7 @@ class Placing {
   }
 
   // An upper bound of what a move can save: the time of what it can pass.
-  [[nodiscard]] std::int64_t most_gain(std::span<const NodeId> block, Gaps gaps) const {
+  [[nodiscard]] std::int64_t max_gain(std::span<const NodeId> block, Gaps gaps) const {
     const std::span<const NodeId> order = ordered_.order();
     std::int64_t sum = 0;
     std::size_t rest = gaps.first;
@@ -186,7 +186,7 @@ class Placing {
       const NodeCost& cost = costs_[order[place].index()];
       sum += cost.host_ns + (cost.lane == NodeCost::Lane::compute ? cost.ns : 0);
       ++rest;
-      if (sum >= least_gain()) break;
+      if (sum >= min_gain()) break;
     }
     return sum;
   }
@@ -256,7 +256,7 @@ class Placing {
 
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
   Settings settings;
-  settings.least_gain_ns = saturating_whole(arguments.number("least_gain_us") * 1e3);
+  settings.min_gain_ns = saturating_whole(arguments.number("least_gain_us") * 1e3);
   settings.rounds = arguments.integer("rounds");
   if (arguments.is_given("most")) settings.most = arguments.integer("most");
   settings.may_overtake = arguments.boolean("unsafe_collectives_reorder");

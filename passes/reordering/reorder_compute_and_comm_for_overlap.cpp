@@ -22,7 +22,7 @@ std::vector<Pass> members() {
 std::vector<Parameter> parameters_of(std::span<const Pass> passes) {
   Parameter list{.name = "passes",
                  .type = Parameter::Type::list,
-                 .otherwise = PassValue::List{},
+                 .default_value = PassValue::List{},
                  .doc =
                      "The passes to run, in this order. Upstream recommends "
                      "reorder_communication_preserving_peak_memory, sink_waits_iterative, and "

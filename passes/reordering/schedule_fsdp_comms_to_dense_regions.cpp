@@ -2,9 +2,9 @@
 // compute of a neighbouring block, not with an exchange of tokens between experts.
 //
 // Terms
-//   bucket         a waited all-gather or reduce-scatter. The blocks of the plan that it serves and
-//                  its direction are in its calls' `fsdp_bucket`, or follow from readers of its
-//                  wait.
+//   bucket         a waited all-gather or reduce-scatter of FSDP. The blocks of the plan that it
+//                  serves and its direction are in its calls' `fsdp_bucket`; for one that gathers
+//                  parameters or reduces gradients, they follow from readers of its wait.
 //   slot           0 .. N-1: the blocks `layers.I`; N: norm and lm_head. Embeddings have none.
 //   dense region   matrix products, attention and norms of a slot and a direction; in a block with
 //                  experts, only those of its attention.
@@ -24,10 +24,11 @@
 //
 // Source: torchtitan 0.3.0, graph_trainer/fsdp_passes.py,
 // schedule_fsdp_comms_to_dense_regions_pass, which torchtitan calls with strict=True.
-// Deviations: blocks, experts and numbers of buckets are found from the graph's modules. A wait's
-// tail may hold aten.alias, which torch 2.15 leaves in a chunked loss and upstream refuses.
-// Upstream orders by arguments alone; here an order that would read a value before it is written is
-// corrected.
+// Deviations: collectives of tensor parallelism are not buckets (upstream counts every all-gather
+// and reduce-scatter of a block, and refuses such graphs). Blocks, experts and numbers of buckets
+// are found from the graph's modules. A wait's tail may hold aten.alias, which torch 2.15 leaves in
+// a chunked loss and upstream refuses. Upstream orders by arguments alone; here an order that would
+// read a value before it is written is corrected.
 //
 // Cost: nodes times buckets.
 
@@ -39,6 +40,7 @@
 #include <optional>
 #include <set>
 
+#include "core/base/counted.h"
 #include "core/base/json_text.h"
 #include "core/graph/module_tree.h"
 #include "passes/bucketing/fsdp_collectives.h"
@@ -123,6 +125,7 @@ class Scheduler {
         strict_(strict),
         is_backward_(traced_in_backward(graph)),
         modules_(graph),
+        users_(graph),
         dependencies_(graph),
         program_(graph, part),
         places_(program_.places()) {}
@@ -141,6 +144,12 @@ class Scheduler {
     for (const Comm& comm : comms_)
       if (!comm.gathers) JOINTER_CHECK(sink(comm));
     for (const Move& move : moves_) JOINTER_CHECK(perform(move));
+    if (moves_.empty() && blockers_.empty())
+      context_.decide("kept", layers_ == 0
+                                  ? "No module is called layers.N, so no bucket has a block beside "
+                                    "which it could start."
+                                  : "No bucket of FSDP's has a neighbouring block with dense "
+                                    "compute to start beside.");
     JOINTER_TRY(const NodeId wrong, program_.apply(dependencies_));
     if (wrong)
       context_.decide(graph_, wrong, "put right",
@@ -207,6 +216,11 @@ class Scheduler {
     return !comm.blocks.empty();
   }
 
+  [[nodiscard]] bool is_fsdp(const Comm& comm) const {
+    return comm.gathers ? gathers_parameters(graph_, comm.launch)
+                        : reduces_gradients(graph_, users_, comm.launch);
+  }
+
   // The module of the wait's nearest readers, else of the wait, else of the start.
   [[nodiscard]] bool infer_provenance(Comm& comm) const {
     const auto found = [&](std::string_view at, bool backward) {
@@ -269,7 +283,8 @@ class Scheduler {
                 .backward = false,
                 .blocks = {},
                 .slot = {}};
-      if (!read_provenance(id, comm) && !read_provenance(*wait, comm) && !infer_provenance(comm))
+      if (!read_provenance(id, comm) && !read_provenance(*wait, comm) &&
+          (!is_fsdp(comm) || !infer_provenance(comm)))
         continue;
       JOINTER_CHECK(find_slot(comm));
       comms_.push_back(std::move(comm));
@@ -285,10 +300,11 @@ class Scheduler {
           ++counts[comm.gathers ? (comm.backward ? 1 : 0) : 2];
       if (counts[0] != counts[1] || counts[0] != counts[2] || counts[0] == 0)
         return fail(Error::Kind::usage,
-                    "layers.{} has {} forward all-gathers, {} backward ones and {} "
-                    "reduce-scatters: one bucket of each is expected; run "
+                    "layers.{} has {}, {} and {} of FSDP: one bucket of each is expected; run "
                     "joint_transformer_block_bucketing_reordering first",
-                    layer, counts[0], counts[1], counts[2]);
+                    layer, counted(counts[0], "forward all-gather"),
+                    counted(counts[1], "backward all-gather"),
+                    counted(counts[2], "reduce-scatter"));
     }
     return {};
   }
@@ -470,6 +486,7 @@ class Scheduler {
   bool strict_;
   std::vector<bool> is_backward_;  // by node
   ModuleTree modules_;
+  Users users_;  // of the graph as given
   Dependencies dependencies_;
   FxProgram program_;
   Places places_;  // in the given order
@@ -490,7 +507,15 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   for (std::size_t part = 0; part < graph.part_count(); ++part)
     JOINTER_CHECK(Scheduler(graph, PartId(part), arguments.boolean("strict"), context).run());
   JOINTER_CHECK(graph.finish());
-  if (!is_within_peak_limit(given, graph, context)) graph = given;
+  const auto is_move = [](const Decision& each) {
+    return each.action == "moved" || each.action == "sunk";
+  };
+  if (std::ranges::equal(given.order(), graph.order())) {
+    if (std::ranges::any_of(context.decisions(), is_move))
+      context.decide("kept", "FSDP's buckets already stand where this pass puts them.");
+  } else if (!is_within_peak_limit(given, graph, context)) {
+    graph = given;
+  }
   return context.report(1);
 }
 

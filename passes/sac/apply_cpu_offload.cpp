@@ -3,18 +3,38 @@
 
 #include "passes/sac/apply_cpu_offload.h"
 
+#include "core/base/counted.h"
 #include "core/policy/cpu_offload.h"
 #include "passes/edit_pass.h"
-#include "passes/kept.h"
 #include "passes/parameters.h"
 
 namespace jointer {
 namespace {
 
+// Of a graph that the pass does not change.
+std::string why_kept(const Graph& graph) {
+  std::size_t tagged = 0;
+  for (const NodeId id : graph.order()) tagged += is_tagged_for_offload(graph.node(id)) ? 1 : 0;
+  if (tagged == 0)
+    return "No result is tagged to go to the host; tag_with_memory_policy{policy=sac_and_offload} "
+           "tags results.";
+  return fmt::format(
+      "{} tagged to go to the host, and the backward reads none of them that could: it reads what "
+      "came back, or nothing.",
+      counted(tagged, "result is", "results are"));
+}
+
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
   const CpuOffloadOptions options{.defer_layers = arguments.integer("defer_layers"),
                                   .prefetch_layers = arguments.integer("prefetch_layers")};
-  return apply_changes(graph, apply_cpu_offload(graph, options), context,
+  const Result<Edit> edit = apply_cpu_offload(graph, options);
+  if (edit && edit->changes.empty()) {
+    // Its notes say why tagged results stay.
+    if (edit->notes.empty()) context.decide("kept", why_kept(graph));
+    for (const std::string& note : edit->notes) context.decide("kept", note);
+    return {};
+  }
+  return apply_changes(graph, edit, context,
                        {.inserted = "a tagged result goes to the host, and comes back in time",
                         .moved = "it waits for what comes back",
                         .replaced = "it reads what came back from the host",
@@ -38,7 +58,7 @@ Pass apply_cpu_offload_pass() {
                    .keeps_numerics = true,
                    .is_idempotent = true,
                    .saves_memory = true},
-          .run = or_kept("No result is tagged to go to the host.", run)};
+          .run = run};
 }
 
 }  // namespace jointer

@@ -5,13 +5,17 @@
 
 #include "core/policy/remat.h"
 #include "passes/edit_pass.h"
-#include "passes/kept.h"
 
 namespace jointer {
 namespace {
 
 Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
-  return apply_changes(graph, selective_activation_remat(graph), context,
+  const Result<Edit> edit = selective_activation_remat(graph);
+  if (edit && edit->changes.empty()) {
+    for (const std::string& note : edit->notes) context.decide("kept", note);
+    return {};
+  }
+  return apply_changes(graph, edit, context,
                        {.inserted = "the backward needs it, and its tag says that it is made again",
                         .moved = "what it is a part of, or what reads it, stands here",
                         .replaced = "it reads what is made again in the backward",
@@ -30,7 +34,7 @@ Pass selective_activation_remat_pass() {
                .keeps_numerics = true,
                .is_idempotent = true,
                .saves_memory = true},
-      .run = or_kept("No result that the backward reads is tagged for recompute.", run)};
+      .run = run};
 }
 
 }  // namespace jointer

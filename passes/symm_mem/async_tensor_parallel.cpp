@@ -1,4 +1,4 @@
-// async_tensor_parallel: fuses a tensor-parallel collective with the matrix products before or
+// async_tensor_parallel: fuses a tensor-parallel collective with the matmuls before or
 // after it into one call, which computes on one rank's part while the next part is in transit.
 //
 //   r = all-gather of x along d;  c_i = r @ b_i
@@ -8,29 +8,29 @@
 //   s = reduce-scatter along d of a @ b
 // becomes
 //   s = symm_mem.fused_matmul_reduce_scatter(a, b, op, d, group)
-// Scaled products are fused the same way. tp_patterns.cpp matches the collectives, tp_matmuls.cpp
-// the products.
+// Scaled matmuls are fused the same way. tp_patterns.cpp matches the collectives, tp_matmuls.cpp
+// the matmuls.
 //
 // Steps
-//   1. Find the collectives. With `prefer_overlap`, keep those that an independent product hides:
+//   1. Find the collectives. With `prefer_overlap`, keep those that an independent matmul hides:
 //      in program order, each collective takes one mm that neither feeds nor needs it, and no mm
 //      hides two.
-//   2. Fuse all-gathers, in program order, with the products that have r on their left and use it
-//      nowhere else. Either all of these products are scaled or none is. A gather along the last
-//      dimension needs 1,024 columns per rank or more, unscaled products, and no other reader of r;
+//   2. Fuse all-gathers, in program order, with the matmuls that have r on their left and use it
+//      nowhere else. Either all of these matmuls are scaled or none is. A gather along the last
+//      dimension needs 1,024 columns per rank or more, unscaled matmuls, and no other reader of r;
 //      along any other dimension, prims.inductor_force_stride_order gives x the strides that make
 //      its parts dense. The fused call takes the place of the all-gather. Operands b_i that are
 //      computed after that place move before it. The call returns r only if something still reads
 //      it.
-//   3. Fuse reduce-scatters, in program order, with the product that nothing else reads; along the
+//   3. Fuse reduce-scatters, in program order, with the matmul that nothing else reads; along the
 //      last dimension it must be unscaled. a gets dense strides as x does. The fused call takes the
 //      place of the wait.
 // Readers switch to the new results. Calls that nothing reads any more are removed.
 //
-// A second run may fuse more: `prefer_overlap` may have kept a collective for a product that the
+// A second run may fuse more: `prefer_overlap` may have kept a collective for a matmul that the
 // first run fused with another.
 //
-// Cost: linear in the nodes for step 1 and for each all-gather with products; with
+// Cost: linear in the nodes for step 1 and for each all-gather with matmuls; with
 // `prefer_overlap`, nodes times collectives.
 //
 // Source: torchtitan 0.3.0, graph_trainer/passes.py, async_tensor_parallel_pass, over torch 2.15's
@@ -41,12 +41,12 @@
 //   them.
 // - A node that moves before a fused call brings the calls that write the memory it reads. Upstream
 //   follows arguments only: with torchtitan's buckets, which split_with_sizes_copy fills, its
-//   products read weights before they are written.
+//   matmuls read weights before they are written.
 // - Upstream stops with an error, or makes a graph that cannot run, if one fusion removes what the
-//   next one matched, if reshapes around a product fold dimensions other than its rows, or if bytes
+//   next one matched, if reshapes around a matmul fold dimensions other than its rows, or if bytes
 //   are gathered. Here the next match is found again, such reshapes are not fused, and the fused
 //   call takes the tensor that the bytes are a view of.
-// - Nothing is fused if a product would run after a write to memory that it reads, if strides would
+// - Nothing is fused if a matmul would run after a write to memory that it reads, if strides would
 //   be products of a symbolic size, or if a forward returns the result to its backward, which looks
 //   it up by name.
 // - New values have shapes, strides and storages; upstream leaves them out. A reshape counts as a
@@ -86,7 +86,7 @@ bool is_last(const Tensor& t, std::int64_t dim) {
   return dim == -1 || dim == static_cast<std::int64_t>(t.rank) - 1;
 }
 
-// Collectives that an independent product can hide. Each product hides one.
+// Collectives that an independent matmul can hide. Each matmul hides one.
 std::vector<bool> find_hidden(const Graph& graph, const FxProgram& program,
                               const std::vector<NodeId>& collectives) {
   std::vector<NodeId> nodes;
@@ -128,11 +128,11 @@ class Fusion {
         names_(names_of(graph, part)),
         given_count_(graph.node_count()),
         is_gone_(graph.node_count(), false),
-        is_handed_over_(graph.node_count(), false) {
+        is_returned_(graph.node_count(), false) {
     for (const NodeId id : graph.order())
       if (const Node& n = graph.node(id);
           n.kind == NodeKind::output && graph.part(n.part).kind == CaptureKind::forward)
-        for (const NodeId input : graph.inputs(id)) is_handed_over_[input.index()] = true;
+        for (const NodeId input : graph.inputs(id)) is_returned_[input.index()] = true;
   }
 
   Result<void> run() {
@@ -171,7 +171,7 @@ class Fusion {
     }
     const std::vector<bool> is_hidden = find_hidden(graph_, program_, collectives);
     const auto leave = [&](NodeId id) {
-      if (is_hidden[id.index()]) keep(id, "an independent product can hide it");
+      if (is_hidden[id.index()]) keep(id, "an independent matmul can hide it");
       return is_hidden[id.index()];
     };
     std::erase_if(gathers, [&](const GatheredInput& each) { return leave(each.gather); });
@@ -184,8 +184,8 @@ class Fusion {
   [[nodiscard]] bool is_gone(NodeId id) const {
     return id.index() < given_count_ && is_gone_[id.index()];
   }
-  [[nodiscard]] bool is_handed_over(NodeId id) const {
-    return id.index() < given_count_ && is_handed_over_[id.index()];
+  [[nodiscard]] bool is_returned(NodeId id) const {
+    return id.index() < given_count_ && is_returned_[id.index()];
   }
 
   // --- Nodes that a fused call needs before its place ---
@@ -395,7 +395,7 @@ class Fusion {
     return t != nullptr && t->dtype == out->dtype ? seen : NodeId();
   }
 
-  // Products that can be fused. If there are none, sets `why`.
+  // Matmuls that can be fused. If there are none, sets `why`.
   std::vector<TpMatmul> choose(const GatheredInput& match, NodeId shard,
                                const std::vector<std::uint32_t>& places, std::string& why) {
     const Tensor& t = *tensor_of(graph_, shard);
@@ -411,13 +411,13 @@ class Fusion {
     });
     const auto is_scaled = [](const TpMatmul& one) { return one.is_scaled; };
     if (found.empty()) {
-      why = "no product has the gathered tensor on its left side";
+      why = "no matmul has the gathered tensor on its left side";
     } else if (std::ranges::any_of(found, is_scaled) && !std::ranges::all_of(found, is_scaled)) {
-      why = "both scaled and unscaled products read it";
+      why = "both scaled and unscaled matmuls read it";
     } else if (last && program_.users(match.result).size() > found.size()) {
-      why = "calls other than products read the tensor gathered along the last dimension";
+      why = "calls other than matmuls read the tensor gathered along the last dimension";
     } else if (last && found.front().is_scaled) {
-      why = "scaled products need whole rows";
+      why = "scaled matmuls need whole rows";
     } else {
       return found;
     }
@@ -435,7 +435,7 @@ class Fusion {
       keep(match.gather, "its input and its result differ in type");
       return;
     }
-    // Finding places walks over all nodes, and no product reads most gathers.
+    // Finding places walks over all nodes, and no matmul reads most gathers.
     const auto may_reach = find_consumers(graph_, readers_, match.result);
     const std::vector<std::uint32_t> places =
         may_reach.empty() ? std::vector<std::uint32_t>() : program_.places();
@@ -460,17 +460,17 @@ class Fusion {
     if (std::ranges::any_of(
             raised, [&](NodeId id) { return is_behind_a_wall(id, match.gather, places); })) {
       keep(match.gather,
-           "an operand of its products follows a graph input, and nodes do not move across inputs");
+           "an operand of its matmuls follows a graph input, and nodes do not move across inputs");
       return;
     }
     if (std::ranges::any_of(raised, goes)) {
-      keep(match.gather, "its products read memory whose contents depend on the gathered tensor");
+      keep(match.gather, "its matmuls read memory whose contents depend on the gathered tensor");
       return;
     }
-    if (is_handed_over(match.result) || std::ranges::any_of(products, [&](const TpMatmul& one) {
-          return is_handed_over(one.result()) || is_handed_over(one.product);
+    if (is_returned(match.result) || std::ranges::any_of(products, [&](const TpMatmul& one) {
+          return is_returned(one.result()) || is_returned(one.product);
         })) {
-      keep(match.gather, "the backward looks up its result, or a product's, by name");
+      keep(match.gather, "the backward looks up its result, or a matmul's, by name");
       return;
     }
     const Tensor& t = *tensor_of(graph_, shard);
@@ -485,7 +485,7 @@ class Fusion {
           raised);
   }
 
-  // Strides of the gathered tensor, then of the products: dense along the gathered dimension.
+  // Strides of the gathered tensor, then of the matmuls: dense along the gathered dimension.
   [[nodiscard]] std::optional<std::vector<std::vector<Dim>>> result_strides(
       const GatheredInput& match, const std::vector<TpMatmul>& products, bool last) const {
     std::vector<std::vector<Dim>> all;
@@ -567,7 +567,7 @@ class Fusion {
     if (program_.users(whole).empty()) leave_out(fused, whole);
     for (const NodeId id : raised) program_.move_before(id, fused);
     context_.decide(graph_, fused, "fused",
-                    fmt::format("{} and the {} product{} that read{} it run together, one rank's "
+                    fmt::format("{} and the {} matmul{} that read{} it run together, one rank's "
                                 "part at a time.",
                                 graph_.name(match.gather), products.size(),
                                 products.size() == 1 ? "" : "s", products.size() == 1 ? "s" : ""));
@@ -600,32 +600,32 @@ class Fusion {
     const auto product = find_producer(graph_, input);
     const Tensor* t = tensor_of(graph_, input);
     if (!product || t == nullptr) {
-      keep(match.scatter, "its input is not the result of a product");
+      keep(match.scatter, "its input is not the result of a matmul");
       return;
     }
     const auto& users = program_.users(input);
     if (users.size() != 1 && !std::ranges::all_of(users, [&](NodeId user) {
           return std::ranges::find(match.calls, user) != match.calls.end();
         })) {
-      keep(match.scatter, "other calls also read the product");
+      keep(match.scatter, "other calls also read the matmul");
       return;
     }
     if (product->is_scaled && is_last(*t, match.dim)) {
-      keep(match.scatter, "scaled products need whole rows");
+      keep(match.scatter, "scaled matmuls need whole rows");
       return;
     }
-    if (is_handed_over(match.wait) || is_handed_over(match.scatter)) {
+    if (is_returned(match.wait) || is_returned(match.scatter)) {
       keep(match.scatter, "the backward looks up its result by name");
       return;
     }
     if (runs_before_a_write(*product, match.wait)) {
-      keep(match.scatter, "its product would run after a write to memory that it reads");
+      keep(match.scatter, "its matmul would run after a write to memory that it reads");
       return;
     }
     write(match, *product);
   }
 
-  // Something between the product and the wait writes to memory that the product reads.
+  // Something between the matmul and the wait writes to memory that the matmul reads.
   [[nodiscard]] bool runs_before_a_write(const TpMatmul& product, NodeId wait) const {
     std::vector<NodeId> bound;
     for (const NodeId id : product.calls)
@@ -638,7 +638,7 @@ class Fusion {
         bound, [&](NodeId id) { return places[id.index()] < places[wait.index()]; });
   }
 
-  // The dimension of the two-dimensional product that `dim` is part of.
+  // The dimension of the two-dimensional matmul that `dim` is part of.
   [[nodiscard]] std::int64_t dim_of_product(const TpMatmul& product, std::int64_t dim) const {
     if (!product.is_scaled || !product.is_reshaped()) return dim;
     const NodeId first = product.calls.front();
@@ -713,11 +713,11 @@ class Fusion {
   FxReaders readers_;
   FxNames names_;
   std::size_t given_count_;  // nodes of the graph before the pass
-  std::vector<bool> is_gone_, is_handed_over_;
+  std::vector<bool> is_gone_, is_returned_;
   std::map<NodeId, NodeId> replaced_;
 };
 
-// True if a view is next to a product. Products are matched after reshapes, not after views.
+// True if a view is next to a matmul. Matmuls are matched after reshapes, not after views.
 bool has_viewed_product(const Graph& graph) {
   const auto is_product = [&](NodeId id) {
     const Node& n = graph.node(id);
@@ -745,7 +745,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
       context.decisions(), [](const Decision& each) { return each.action == "fused"; });
   if (!is_fused && !context.decisions().empty() && has_viewed_product(graph))
     context.decide("kept",
-                   "Nothing is fused: products are next to views, and only reshapes are matched. "
+                   "Nothing is fused: matmuls are next to views, and only reshapes are matched. "
                    "Run canonicalize_graph first, which turns views into reshapes.");
   return graph.finish();
 }
@@ -754,7 +754,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 
 Pass async_tensor_parallel_pass() {
   return {.info = {.name = "async_tensor_parallel",
-                   .summary = "Fuses tensor-parallel collectives with the matrix products next to "
+                   .summary = "Fuses tensor-parallel collectives with the matmuls next to "
                               "them, over symmetric memory.",
                    .source = "torch/_inductor/fx_passes/micro_pipeline_tp.py",
                    .stage = PassStage::bucketing,
@@ -762,7 +762,7 @@ Pass async_tensor_parallel_pass() {
                                         "Names or descriptions of the process groups that have "
                                         "symmetric memory; empty: all groups."),
                                   flag("prefer_overlap", false,
-                                       "Keep a collective that an independent product can hide.")},
+                                       "Keep a collective that an independent matmul can hide.")},
                    .keeps_numerics = false,
                    .is_idempotent = false},
           .run = or_kept("The graph has no all-gather or reduce-scatter of a whole tensor.", run)};

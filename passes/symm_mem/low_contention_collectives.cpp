@@ -47,7 +47,7 @@ class Replacement {
       : graph_(graph),
         context_(context),
         part_(part),
-        least_bytes_(arguments.integer("min_bytes")),
+        min_bytes_(arguments.integer("min_bytes")),
         skips_check_(arguments.boolean("skip_overlap_check")),
         multicast_(arguments.boolean("ce_multicast")),
         groups_(groups),
@@ -124,10 +124,10 @@ class Replacement {
     if (group.empty()) return "its group is computed in the graph";
     if (!groups_.has(graph_, id)) return "its group is not in `groups`";
     if (graph_.args(graph_.node(id)).empty()) return "its arguments are not positional";
-    if (const auto bytes = sent_bytes(id); bytes && least_bytes_ > 0 && *bytes < least_bytes_)
+    if (const auto bytes = sent_bytes(id); bytes && min_bytes_ > 0 && *bytes < min_bytes_)
       return fmt::format("a rank sends {}, less than {}", format_bytes(*bytes),
-                         format_bytes(least_bytes_));
-    if (is_handed_over(id)) return "the backward looks up its result by name";
+                         format_bytes(min_bytes_));
+    if (is_returned(id)) return "the backward looks up its result by name";
     if (!skips_check_)
       if (std::string why = why_alone(id, group); !why.empty()) return why;
     if (is_call(id, kGatherInto) && !multicast_)
@@ -135,7 +135,7 @@ class Replacement {
     return {};
   }
 
-  [[nodiscard]] bool is_handed_over(NodeId id) const {
+  [[nodiscard]] bool is_returned(NodeId id) const {
     return graph_.part(part_).kind == CaptureKind::forward &&
            std::ranges::any_of(program_.users(id), [&](NodeId user) {
              return graph_.node(user).kind == NodeKind::output;
@@ -200,7 +200,7 @@ class Replacement {
   Graph& graph_;
   PassContext& context_;
   PartId part_;
-  std::int64_t least_bytes_;
+  std::int64_t min_bytes_;
   bool skips_check_, multicast_;
   const ChosenGroups& groups_;
   FxProgram program_;
@@ -218,7 +218,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   return graph.finish();
 }
 
-constexpr std::int64_t kLeastBytes = std::int64_t{16} << 20;
+constexpr std::int64_t kMinBytes = std::int64_t{16} << 20;
 
 }  // namespace
 
@@ -229,7 +229,7 @@ Pass low_contention_collectives_pass() {
                    .source = "torch/_inductor/fx_passes/low_contention_collectives.py",
                    .stage = PassStage::bucketing,
                    .parameters =
-                       {bytes("min_bytes", kLeastBytes,
+                       {bytes("min_bytes", kMinBytes,
                               "Minimum bytes that a rank sends in a collective to be replaced."),
                         flag("skip_overlap_check", false,
                              "Replace collectives without checking what overlaps with them."),

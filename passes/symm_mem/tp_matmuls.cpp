@@ -39,7 +39,7 @@ std::optional<TpMatmul> matmul(const Graph& graph, std::vector<NodeId> calls) {
   TpMatmul found;
   found.product = calls.size() == 3 ? calls[1] : calls[0];
   found.is_scaled = is(graph, found.product, kScaled);
-  // A scaled product multiplies two-dimensional tensors.
+  // A scaled matmul multiplies two-dimensional tensors.
   found.a = node_argument(graph, found.is_scaled ? found.product : calls.front(), 0);
   found.b = node_argument(graph, found.product, 1);
   found.calls = std::move(calls);
@@ -80,7 +80,7 @@ std::vector<TpMatmul> find_consumers(const Graph& graph, const FxReaders& reader
       if (!is_product(graph, product)) continue;
       const NodeId right = node_argument(graph, product, 1);
       if (!right) continue;
-      // If several reshapes read one product, the first counts.
+      // If several reshapes read one matmul, the first counts.
       for (const NodeId result : readers.of(product))
         if (is(graph, result, kReshape) && gives_its_shape(graph, node, right, result)) {
           add({reader, product, result});

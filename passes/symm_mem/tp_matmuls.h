@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds the matrix products that read or feed tensor parallelism's collectives.
+// Finds the matmuls that read or feed tensor parallelism's collectives.
 
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace jointer {
 
-// An `mm`, or for a tensor of more dimensions: reshape, mm, reshape. A scaled product is
+// An `mm`, or for a tensor of more dimensions: reshape, mm, reshape. A scaled matmul is
 // `_scaled_mm`.
 struct TpMatmul {
   std::vector<NodeId> calls;  // in program order
@@ -39,14 +39,14 @@ class FxReaders {
   std::uint64_t now_ = 0;
 };
 
-// Products with `node` on their left, in the order of its readers. For a tensor of more dimensions,
-// the second reshape returns the product's shape: [..., n].
+// Matmuls with `node` on their left, in the order of its readers. For a tensor of more dimensions,
+// the second reshape returns the matmul's shape: [..., n].
 std::vector<TpMatmul> find_consumers(const Graph& graph, const FxReaders& readers, NodeId node);
 
-// The product whose result is `node`.
+// The matmul whose result is `node`.
 std::optional<TpMatmul> find_producer(const Graph& graph, NodeId node);
 
-// The other operands of a product: the right side, and scales.
+// The other operands of a matmul: the right side, and scales.
 std::vector<NodeId> other_operands(const Graph& graph, const TpMatmul& matmul);
 
 // An argument of `_scaled_mm`, or none.

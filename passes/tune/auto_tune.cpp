@@ -47,7 +47,7 @@ std::string figures_text(const Figures& f) {
 
 TuneOptions read_options(const Arguments& arguments, const PassContext& context,
                          std::int64_t unedited_peak) {
-  constexpr std::int64_t kMostThreads = 16;
+  constexpr std::int64_t kMaxThreads = 16;
   TuneOptions options;
   options.context.analysis = context.analysis();
   options.evaluations = static_cast<std::size_t>(arguments.integer("evaluations"));
@@ -56,8 +56,7 @@ TuneOptions read_options(const Arguments& arguments, const PassContext& context,
   options.twin_groups = arguments.boolean("twin_groups");
   const std::int64_t threads = arguments.integer("threads");
   const std::int64_t cores = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
-  options.threads =
-      static_cast<std::size_t>(std::min(threads == 0 ? cores : threads, kMostThreads));
+  options.threads = static_cast<std::size_t>(std::min(threads == 0 ? cores : threads, kMaxThreads));
   if (arguments.is_given("memory_budget"))
     options.budget = arguments.integer("memory_budget");
   else if (arguments.is_given("memory_share"))

@@ -86,12 +86,12 @@ PipelineStep with_value(PipelineStep step, const Pass& pass, std::string_view pa
     const auto was = std::find_if(step.given.begin(), step.given.end(),
                                   [&](const auto& each) { return each.first == declared.name; });
     PassValue held = declared.name == parameter ? value
-                     : was == step.given.end()  ? declared.otherwise
+                     : was == step.given.end()  ? declared.default_value
                                                 : was->second;
     // 2 and 2.0 are the same number.
     if (const auto* whole = held.as<std::int64_t>(); whole && declared.type == kNumber)
       held = static_cast<double>(*whole);
-    if (!(held == declared.otherwise)) given.emplace_back(declared.name, std::move(held));
+    if (!(held == declared.default_value)) given.emplace_back(declared.name, std::move(held));
   }
   step.given = std::move(given);
   return step;

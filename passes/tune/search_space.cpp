@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kSac = "apply_sac", kRemat = "selective_activation_remat",
                            kReshard = "fsdp_reshard_after_fwd", kReassign = "reassign_to_pg";
-constexpr std::size_t kMostOrders = 5, kMostEarly = 1, kMostOperators = 12;
+constexpr std::size_t kMaxOrders = 5, kMaxEarly = 1, kMaxOperators = 12;
 
 bool has_step(const Pipeline& pipeline, std::string_view pass) {
   return std::any_of(pipeline.begin(), pipeline.end(),
@@ -80,7 +80,7 @@ void SearchSpace::find_operators(const Graph& graph) {
   for (const auto& [target, sum] : bytes) sorted.emplace_back(-sum, target);
   std::sort(sorted.begin(), sorted.end());
   for (const auto& [sum, target] : sorted)
-    if (operators_.size() < kMostOperators) operators_.emplace_back(target);
+    if (operators_.size() < kMaxOperators) operators_.emplace_back(target);
 }
 
 std::string SearchSpace::out_of_reach() const {
@@ -210,7 +210,7 @@ void SearchSpace::change_orders(Candidate& candidate, Chance& chance) const {
   Pipeline& early = candidate.sections[Candidate::early];
   const std::size_t what = chance.below(8);
   if (what == 0 && !candidate.sections[Candidate::buckets].empty()) {
-    if (early.size() < kMostEarly)
+    if (early.size() < kMaxEarly)
       early.push_back(any_order(chance));
     else
       early.clear();
@@ -221,7 +221,7 @@ void SearchSpace::change_orders(Candidate& candidate, Chance& chance) const {
     orders.erase(orders.begin() + static_cast<std::ptrdiff_t>(chance.below(orders.size())));
   } else if (what == 3 && !orders.empty()) {
     orders[chance.below(orders.size())] = any_order(chance);
-  } else if (orders.size() < kMostOrders) {
+  } else if (orders.size() < kMaxOrders) {
     const std::size_t at = chance.once_in(2) ? orders.size() : chance.below(orders.size() + 1);
     orders.insert(orders.begin() + static_cast<std::ptrdiff_t>(at), any_order(chance));
   } else {

@@ -143,9 +143,9 @@ class Search {
     options.context.peak_limit = result_.budget;
     options.context.is_cancelled = [this] { return stop_.is_set(); };
     // A graph takes about 1 KB per node.
-    constexpr std::size_t kNodes = std::size_t{1} << 20, kLeast = 8, kMost = 96;
-    options.kept_graphs = options_.kept_graphs.value_or(
-        std::clamp(kNodes / (graph_.node_count() + 1), kLeast, kMost));
+    constexpr std::size_t kNodes = std::size_t{1} << 20, kMin = 8, kMax = 96;
+    options.kept_graphs =
+        options_.kept_graphs.value_or(std::clamp(kNodes / (graph_.node_count() + 1), kMin, kMax));
     JOINTER_TRY(evaluator_, Evaluator::make(graph_, registry_, std::move(options)));
     return {};
   }

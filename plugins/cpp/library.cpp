@@ -11,18 +11,18 @@ namespace jointer {
 namespace {
 
 Result<void> check(const PluginInterface* plugin) {
-  if (plugin == nullptr) return fail(Error::Kind::usage, "its entry point gives nothing");
+  if (plugin == nullptr) return fail(Error::Kind::usage, "its entry point returns null");
   if (plugin->version != kPluginInterface)
     return fail(Error::Kind::usage, "it is for version {} of the plugin interface, this is {}",
                 plugin->version, kPluginInterface);
   const PluginInterface ours;
   if (plugin->built_with == nullptr || std::strcmp(plugin->built_with, kPluginBuild) != 0)
     return fail(Error::Kind::usage, "it was built with {}, this is {}: build it again",
-                plugin->built_with == nullptr ? "nothing that it names" : plugin->built_with,
+                plugin->built_with == nullptr ? "an unknown version" : plugin->built_with,
                 kPluginBuild);
   if (plugin->sizes != ours.sizes)
     return fail(Error::Kind::usage,
-                "it was built with other headers than this Jointer's: build it again");
+                "it was built with the headers of another Jointer: build it again");
   if (plugin->make_passes == nullptr) return fail(Error::Kind::usage, "it makes no passes");
   return {};
 }
@@ -35,12 +35,12 @@ void PluginLibrary::Close::operator()(void* handle) const {
 
 Result<PluginLibrary> PluginLibrary::open(const std::string& path) {
   PluginLibrary library;
-  // All of its symbols now: one that is missing is an error here, not the end of the process later.
+  // RTLD_NOW: a missing symbol is an error here instead of ending the process later.
   library.handle_.reset(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (!library.handle_) return fail(Error::Kind::usage, "it cannot be loaded: {}", ::dlerror());
   void* const symbol = ::dlsym(library.handle_.get(), kPluginEntry);
   if (symbol == nullptr)
-    return fail(Error::Kind::usage, "it has no entry point `{}`: it is no plugin", kPluginEntry);
+    return fail(Error::Kind::usage, "it is not a plugin: it has no entry point `{}`", kPluginEntry);
   PluginEntry entry = nullptr;
   static_assert(sizeof entry == sizeof symbol);
   std::memcpy(&entry, &symbol, sizeof entry);

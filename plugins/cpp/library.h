@@ -1,6 +1,6 @@
 #pragma once
 
-// The shared object of a plugin, opened. Only its host does this: opening runs code.
+// Opens the shared object of a plugin. Only the plugin host does this, because opening runs code.
 
 #include <memory>
 #include <string>
@@ -13,11 +13,11 @@ namespace jointer {
 
 class PluginLibrary {
  public:
-  // Error (usage), in one sentence: it is no shared object, a symbol is missing, it is of another
-  // version, its declarations cannot be had.
+  // Error (usage), in one sentence: not a shared object, a missing symbol, another version, or
+  // passes that cannot be declared.
   static Result<PluginLibrary> open(const std::string& path);
 
-  // Code of the library: not to be called, or destroyed, after it.
+  // The passes contain code of the library: do not use or destroy them after it.
   [[nodiscard]] const std::vector<Pass>& passes() const { return passes_; }
 
  private:
@@ -25,7 +25,7 @@ class PluginLibrary {
     void operator()(void* handle) const;
   };
   std::unique_ptr<void, Close> handle_;
-  std::vector<Pass> passes_;  // gone before the library is
+  std::vector<Pass> passes_;  // destroyed before `handle_`
 };
 
 }  // namespace jointer

@@ -1,15 +1,14 @@
 #pragma once
 
-// What a plugin is written against: passes of its own in a shared object, in a folder beside a
-// `plugin.json` that says what is in it (docs/plugins.md; plugins/example_cpp is a whole one).
+// The interface of C++ plugins. A plugin is a folder with a shared object that contains passes, and
+// a `plugin.json` that describes them (docs/plugins.md; plugins/example_cpp is a complete example).
 //
 //   std::vector<jointer::Pass> passes() { return {{.info = {.name = "mine", ...}, .run = mine}}; }
 //   JOINTER_PLUGIN(passes)
 //
-// A plugin runs in jointer-plugin-host, which has all of core/ and passes/: it is not linked with
-// them, and finds them there. It must therefore be built with the headers of the very Jointer that
-// loads it; `jointer_add_plugin` of find_package(Jointer) sees to that, and the host refuses
-// others.
+// A plugin runs in jointer-plugin-host and uses the host's core/ and passes/ instead of linking
+// them. It must therefore be built with the headers of the Jointer that loads it:
+// `jointer_add_plugin` of find_package(Jointer) does so, and the host refuses other plugins.
 
 #include <array>
 #include <cstddef>
@@ -20,10 +19,10 @@
 
 namespace jointer {
 
-// Counts up when PluginInterface, or what a Pass is to its host, changes.
+// Incremented whenever PluginInterface changes, or the interface between a Pass and its host.
 inline constexpr std::uint32_t kPluginInterface = 1;
 
-// Which Jointer and which compiler a plugin was built with.
+// The versions of Jointer and of the compiler that a plugin is built with.
 #define JOINTER_TEXT_OF(x) #x
 #define JOINTER_TEXT(x) JOINTER_TEXT_OF(x)
 #if defined(_GLIBCXX_USE_CXX11_ABI)
@@ -39,12 +38,12 @@ inline constexpr std::uint32_t kPluginInterface = 1;
 inline constexpr const char* kPluginBuild =
     "Jointer " JOINTER_VERSION ", " JOINTER_COMPILER JOINTER_LIBRARY_ABI;
 
-// What the entry point gives. The first two members never move, so that a host can tell any
-// version.
+// The result of the entry point. The first two members never move, so that a host can read them in
+// every version.
 struct PluginInterface {
   std::uint32_t version = kPluginInterface;
   const char* built_with = kPluginBuild;
-  // Of what plugin and host hand to each other: headers that are not the host's show here.
+  // Sizes of the types that plugin and host exchange; they reveal other headers than the host's.
   std::array<std::size_t, 4> sizes{sizeof(Graph), sizeof(Node), sizeof(Pass), sizeof(PassContext)};
   std::vector<Pass> (*make_passes)() = nullptr;
 };
@@ -55,7 +54,7 @@ using PluginEntry = const PluginInterface* (*)();
 
 }  // namespace jointer
 
-// NOLINTNEXTLINE(cppcoreguidelines-macro-usage): an entry point must be outside of any function
+// NOLINTNEXTLINE(cppcoreguidelines-macro-usage): an entry point must be at namespace scope
 #define JOINTER_PLUGIN(make)                                                          \
   extern "C" __attribute__((visibility("default"))) const ::jointer::PluginInterface* \
   jointer_plugin() {                                                                  \

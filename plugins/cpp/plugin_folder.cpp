@@ -18,14 +18,14 @@ Result<PluginFolder> read_plugin_folder(const std::string& path) {
   std::error_code none;
   if (!std::filesystem::is_regular_file(file, none))
     return input_error(
-        "{}: no plugin: a plugin is a folder with a plugin.json, which its build makes", path);
+        "{}: not a plugin: a plugin is a folder with a plugin.json, which its build writes", path);
   JOINTER_TRY(const PaddedBytes bytes, read_bytes(file));
   JOINTER_TRY(const OrderedJson json, parse_json(bytes.view(), file));
-  if (!json.is_object()) return input_error("{}: it describes no plugin", file);
+  if (!json.is_object()) return input_error("{}: it does not describe a plugin", file);
   PluginFolder folder;
   folder.path = path;
   try {
-    if (json.at("format") != kFormat) return input_error("{}: it describes no plugin", file);
+    if (json.at("format") != kFormat) return input_error("{}: it does not describe a plugin", file);
     folder.id = json.at("id").get<std::string>();
     folder.library = json.at("library").get<std::string>();
     folder.interface = json.at("interface").get<std::uint32_t>();
@@ -37,7 +37,7 @@ Result<PluginFolder> read_plugin_folder(const std::string& path) {
       folder.passes.push_back(*std::move(info));
     }
   } catch (const OrderedJson::exception& error) {
-    // "[json.exception.type_error.302] type must be string": the number is the library's.
+    // Strips the library's prefix: "[json.exception.type_error.302] type must be string".
     const std::string_view what = error.what();
     const std::size_t at = what.find("] ");
     return input_error("{}: it does not describe a plugin: {}", file,

@@ -1,7 +1,7 @@
 #pragma once
 
-// A plugin as it lies on disk: a folder with a `plugin.json` beside its shared object. Reading it
-// runs nothing of the plugin.
+// Reads and writes the description of a plugin on disk: a folder with a shared object and a
+// `plugin.json`. Reading runs no code of the plugin.
 
 #include <cstdint>
 #include <string>
@@ -13,10 +13,10 @@
 namespace jointer {
 
 struct PluginFolder {
-  std::string id;       // the library's name without its ending
+  std::string id;       // the library's name without its extension
   std::string summary;  // one sentence
   std::string path;     // of the folder
-  std::string library;  // in it
+  std::string library;  // file name in the folder
   std::uint32_t interface = 0;
   std::string built_with;
   std::vector<PassInfo> passes;
@@ -24,11 +24,10 @@ struct PluginFolder {
   [[nodiscard]] std::string library_path() const { return path + '/' + library; }
 };
 
-// Error (input): there is no description, or it is not as it should be. Whether the version fits is
-// not asked.
+// Reads a description without checking its version. Error (input): it is missing or invalid.
 Result<PluginFolder> read_plugin_folder(const std::string& path);
 
-// Error (run): it cannot be written.
+// Error (run): the file cannot be written.
 Result<void> write_plugin_folder(const PluginFolder& folder);
 
 }  // namespace jointer

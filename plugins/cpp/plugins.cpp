@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// jointer-plugin-host: where $JOINTER_PLUGIN_HOST says, else beside this program, else on the path.
+// Finds jointer-plugin-host: $JOINTER_PLUGIN_HOST, else next to this program, else on the path.
 Result<ProgramCommand> host_program() {
   constexpr const char* kName = "jointer-plugin-host";
   std::string program = environment_variable("JOINTER_PLUGIN_HOST");
@@ -23,7 +23,9 @@ Result<ProgramCommand> host_program() {
   if (!can_run(program)) program = find_program(kName);
   if (!can_run(program))
     return fail(Error::Kind::run,
-                "{}, which runs plugins, is neither beside this program nor on the path", kName);
+                "{}, which runs plugins, is neither next to this program nor on the path: set "
+                "JOINTER_PLUGIN_HOST to its path",
+                kName);
   return ProgramCommand{{program}, {}};
 }
 
@@ -36,13 +38,13 @@ Result<void> check_version(const PluginFolder& folder) {
                 folder.built_with, kPluginBuild);
   std::error_code status;
   if (!fs::is_regular_file(folder.library_path(), status))
-    return fail(Error::Kind::usage, "its library {} is not there", folder.library);
+    return fail(Error::Kind::usage, "its library {} does not exist", folder.library);
   return {};
 }
 
 Result<void> add_passes(PassRegistry& registry, const PluginFolder& folder,
                         const HostOptions& options) {
-  PassRegistry with = registry;  // all of them or none
+  PassRegistry with = registry;  // adds all passes or none
   for (PassInfo info : folder.passes) {
     info.source = "plugin: " + folder.path;
     OrderedJson request{{"library", folder.library_path()}, {"function", info.name}};

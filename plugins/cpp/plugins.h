@@ -1,7 +1,7 @@
 #pragma once
 
-// C++ plugins: found by their descriptions, listed without being loaded, run in a process of their
-// own.
+// Finds C++ plugins by their descriptions and adds their passes to a registry. Passes are listed
+// without loading the plugin, and run in their own process.
 
 #include <span>
 #include <string>
@@ -12,25 +12,25 @@
 
 namespace jointer {
 
-// Why a plugin's passes are not in the registry.
+// The reason why the passes of a plugin are not in the registry.
 struct PluginError {
   std::string path;
   std::string message;  // one sentence
 };
 
-// Where plugins are looked for: the folders of $JOINTER_PLUGIN_PATH (with colons between), then a
-// person's (`plugins` in data_folder()), then the installation's (lib/jointer/plugins). Each holds
-// one folder a plugin.
+// The folders to search for plugins: those of $JOINTER_PLUGIN_PATH (separated by colons), then the
+// user's (`plugins` in data_folder()), then the installation's (lib/jointer/plugins). Each contains
+// one folder per plugin.
 std::vector<std::string> plugin_search_path();
 
-// Adds the passes of one plugin. Nothing of it is loaded before one of its passes runs. Error
-// (input, usage), with the folder's name: its description cannot be read, its library is not
-// there, it was built for another Jointer, a name is taken; none of its passes is added then.
+// Adds the passes of one plugin; its library is loaded only when one of them runs. Error (input,
+// usage), with the folder's name: the description cannot be read, the library is missing, it was
+// built for another Jointer, or a name is in use. Then none of its passes is added.
 Result<void> add_plugin(PassRegistry& registry, const std::string& folder,
                         const HostOptions& options = {});
 
-// Adds every plugin in the folders of a search path, in their order, by name in each; gives those
-// that could not be added. A folder that is not there holds none.
+// Adds every plugin in the folders of a search path, in the order of the path, and by name in each
+// folder. Skips folders that do not exist. Returns the plugins that could not be added.
 std::vector<PluginError> add_plugins(PassRegistry& registry,
                                      std::span<const std::string> search_path,
                                      const HostOptions& options = {});

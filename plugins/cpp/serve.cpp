@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kFailed = 4;
 
-// The standard output for messages alone.
+// Reserves standard output for messages; other output goes to standard error.
 class Messages {
  public:
   Messages() : out_(::dup(STDOUT_FILENO)) {
@@ -39,7 +39,7 @@ class Messages {
     for (std::string_view rest = line; !rest.empty();) {
       const ssize_t count = ::write(out_.get(), rest.data(), rest.size());
       if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return;  // nobody listens
+      if (count <= 0) return;  // the reader is gone
       rest.remove_prefix(static_cast<std::size_t>(count));
     }
   }
@@ -48,7 +48,7 @@ class Messages {
   FileDescriptor out_;
 };
 
-// A failure on its way to the last message.
+// Success, or the failure to report in the last message.
 using Answer = tl::expected<void, HostFailed>;
 
 tl::unexpected<HostFailed> refuse(HostFailed::Kind kind, std::string text) {
@@ -62,7 +62,7 @@ const std::string& text_of(const OrderedJson& request, const char* key) {
                                                       : kEmpty;
 }
 
-// std::bad_alloc comes before the machine has to swap.
+// Limits memory so that std::bad_alloc is thrown before the machine swaps.
 void limit_memory(const OrderedJson& request) {
   const auto bytes = request.value("memory_bytes", std::int64_t{0});
   if (bytes <= 0) return;
@@ -98,7 +98,7 @@ Result<std::vector<std::pair<std::string, PassValue>>> given_arguments(const Ord
   return given;
 }
 
-// Runs the pass; the graph is as it left it, and sound.
+// Runs the pass on the graph and validates the result.
 Answer run_pass(const Pass& pass, const OrderedJson& request, Graph& graph,
                 const Messages& messages) {
   const auto given = given_arguments(request);
@@ -112,14 +112,14 @@ Answer run_pass(const Pass& pass, const OrderedJson& request, Graph& graph,
   if (const auto limit = request.find("peak_limit");
       limit != request.end() && limit->is_number_integer())
     options.peak_limit = limit->get<std::int64_t>();
-  constexpr double kStep = 0.01;  // a percent at a time: no flood
+  constexpr double kStep = 0.01;  // limits the number of messages
   options.report = [&messages, told = -1.0](double done) mutable {
     if (done < told + kStep && done < 1) return;
     told = done;
     messages.say(HostProgress{done});
   };
   PassContext context(options);
-  if (!pass.run) return refuse(HostFailed::Kind::pass, "it has nothing to run");
+  if (!pass.run) return refuse(HostFailed::Kind::pass, "it has no `run` function");
   const auto ran = pass.run(graph, *arguments, context);
   if (!ran)
     return refuse(
@@ -141,7 +141,8 @@ Answer run(const OrderedJson& request, const Messages& messages) {
   const auto pass = std::find_if(passes.begin(), passes.end(),
                                  [&](const Pass& each) { return each.info.name == name; });
   if (pass == passes.end())
-    return refuse(HostFailed::Kind::usage, "its plugin declares it and does not have it");
+    return refuse(HostFailed::Kind::usage,
+                  "its plugin declares it but does not contain it: build the plugin again");
   const auto bytes = read_bytes(text_of(request, "graph"));
   if (!bytes) return refuse(HostFailed::Kind::pass, bytes.error().message);
   auto graph = read_native("graph", *bytes);
@@ -153,7 +154,7 @@ Answer run(const OrderedJson& request, const Messages& messages) {
   } catch (const std::exception& thrown) {
     return refuse(HostFailed::Kind::pass, std::string("it threw: ") + thrown.what());
   } catch (...) {
-    return refuse(HostFailed::Kind::pass, "it threw something that is no std::exception");
+    return refuse(HostFailed::Kind::pass, "it threw something that is not a std::exception");
   }
   if (auto written = write_bytes(text_of(request, "result"), write_native(*graph)); !written)
     return refuse(HostFailed::Kind::pass, written.error().message);
@@ -167,12 +168,11 @@ Answer answer(const OrderedJson& request, const Messages& messages) {
     const std::string& kind = text_of(request, "request");
     if (kind == "list") return list(request, messages);
     if (kind == "run") return run(request, messages);
-    return refuse(HostFailed::Kind::usage, "there is no request " + kind);
+    return refuse(HostFailed::Kind::usage, "unknown request " + kind);
   } catch (const std::bad_alloc&) {
     return refuse(HostFailed::Kind::memory, "out of memory");
   } catch (const std::exception& thrown) {
-    return refuse(HostFailed::Kind::usage,
-                  std::string("the request is not as it should be: ") + thrown.what());
+    return refuse(HostFailed::Kind::usage, std::string("the request is invalid: ") + thrown.what());
   }
 }
 
@@ -187,7 +187,7 @@ int serve_plugin() {
     messages.say(HostReady{.host = kPluginBuild});
     messages.say(
         HostFailed{.kind = HostFailed::Kind::usage,
-                   .text = fmt::format("the request is none of protocol {}", kHostProtocol)});
+                   .text = fmt::format("the request is not of protocol {}", kHostProtocol)});
     return kFailed;
   }
   if (const Answer done = answer(*request, messages); !done) {

@@ -8,17 +8,17 @@ using jointer::Parameter;
 
 std::vector<jointer::Pass> passes() {
   return {{.info = {.name = "sink_calls",
-                    .summary = "Calls of some operators go right before what reads them first.",
+                    .summary = "Moves calls of some operators to right before their first use.",
                     .stage = jointer::PassStage::reordering,
                     .parameters = {{.name = "operators",
                                     .type = Parameter::Type::list,
-                                    .otherwise =
+                                    .default_value =
                                         jointer::PassValue::List{"aten.full.*", "aten.arange.*"},
                                     .doc = "Patterns of operators, such as aten.full.*."},
                                    {.name = "most",
                                     .type = Parameter::Type::integer,
                                     .least = 1,
-                                    .doc = "How many calls are moved; none: all."}},
+                                    .doc = "Maximum number of calls to move; default: all."}},
                     .keeps_numerics = true,
                     .is_idempotent = false},
            .run = example::sink_calls}};

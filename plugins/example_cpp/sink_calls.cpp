@@ -36,7 +36,7 @@ Result<void> sink_calls(Graph& graph, const Arguments& arguments, PassContext& c
                                                  : static_cast<std::int64_t>(calls.size());
   double done = 0;
   for (const NodeId call : calls) {
-    // Error (cancelled): a person wants it to end.
+    // Error (cancelled): the user cancelled the pass.
     JOINTER_CHECK(context.report(done++ / static_cast<double>(calls.size())));
     JOINTER_TRY(const LegalRange range, legal_range(graph, dependencies, std::span(&call, 1)));
     if (left == 0 || range.last == range.current) {
@@ -44,7 +44,7 @@ Result<void> sink_calls(Graph& graph, const Arguments& arguments, PassContext& c
                      left == 0 ? "Enough calls were moved." : latest_reason(graph, range));
       continue;
     }
-    // A gap is a place in the order without the call: behind it, one further.
+    // A gap is a position in the order without the call; positions after the call are one higher.
     const NodeId before = graph.order()[range.last + 1];
     graph.move(std::span(&call, 1), before);
     context.decide(graph, call, "moved",

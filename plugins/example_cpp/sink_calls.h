@@ -4,8 +4,9 @@
 
 namespace example {
 
-// Moves each call of `operators` as late as its readers, and writes to what it shares, allow: what
-// it makes is alive for a shorter time. Later calls go first, so a call may follow what it feeds.
+// Moves each call of `operators` as late as its readers and writes to shared storages allow, so
+// that its result is live for a shorter time. Later calls move first, so that a call can follow its
+// reader.
 jointer::Result<void> sink_calls(jointer::Graph& graph, const jointer::Arguments& arguments,
                                  jointer::PassContext& context);
 

@@ -1,4 +1,4 @@
-// A pass is a function of a graph: its test needs a short text, and no plugin.
+// Tests the pass as a function of a graph: the test needs only a graph literal, not a plugin.
 
 #include "sink_calls.h"
 
@@ -29,7 +29,7 @@ int main() {
       graph->position(graph->find("zero")) + 1 == graph->position(graph->find("c"));
   const bool is_said = context.decisions().size() == 1 && context.decisions()[0].action == "moved";
   if (is_sound && is_late && is_said) return 0;
-  std::fprintf(stderr, "sound %d, right before its reader %d, said %d\n", is_sound, is_late,
+  std::fprintf(stderr, "valid %d, just before its reader %d, reported %d\n", is_sound, is_late,
                is_said);
   return 1;
 }

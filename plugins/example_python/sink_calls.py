@@ -1,9 +1,9 @@
-"""A pass of one's own in Python.
+"""An example of a third-party pass in Python.
 
     jointer apply FILE --python-pass sink_calls.py --passes 'sink_calls{operators=["aten.full.*"]}'
 
-It is an ordinary function on a ``torch.fx.GraphModule``: training code calls it as it is, and its
-test needs no Jointer.
+It is an ordinary function on a ``torch.fx.GraphModule``: training code can call it directly, and its
+test does not need Jointer's programs.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ def sink_calls(
     operators: list[str] = ["aten.full.*", "aten.arange.*"],  # noqa: B006: never changed
     most: int | None = None,
 ) -> fx.GraphModule:
-    """Calls of some operators go right before what reads them first.
+    """Moves calls of some operators to right before their first use.
 
     Args:
         operators: Patterns of operators, such as aten.full.*.
-        most: How many calls are moved; none: all.
+        most: Maximum number of calls to move; default: all.
     """
     order = {node: place for place, node in enumerate(gm.graph.nodes)}
     calls = [
         node
         for node in gm.graph.nodes
         if node.op == "call_function"
-        and not node.all_input_nodes  # nothing that it reads can be written to meanwhile
+        and not node.all_input_nodes  # it reads nothing that another call could overwrite
         and any(fnmatch.fnmatchcase(str(node.target), each) for each in operators)
     ]
     for done, node in enumerate(calls):
         jointer.progress(done / len(calls))
         users = sorted(node.users, key=order.__getitem__)
         if not users or users[0] is node.next:
-            jointer.decide(node, "kept", "It stands where it is needed.")
+            jointer.decide(node, "kept", "It is already right before its first use.")
         elif most is not None and done >= most:
             jointer.decide(node, "kept", "Enough calls were moved.")
         else:

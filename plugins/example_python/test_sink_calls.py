@@ -1,4 +1,4 @@
-"""``python -m pytest test_sink_calls.py``: the pass as training code calls it."""
+"""Tests the pass as training code calls it: ``python -m pytest test_sink_calls.py``."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ def test_what_is_made_early_goes_to_its_reader() -> None:
 def test_no_more_than_most() -> None:
     gm = make_fx(_late)(torch.randn(4, 4))
     before = [node.name for node in gm.graph.nodes]
-    sink_calls(gm, [], operators=["aten.mm.*"])  # they read something
+    sink_calls(gm, [], operators=["aten.mm.*"])  # calls with inputs stay
     assert [node.name for node in gm.graph.nodes] == before

@@ -3,7 +3,7 @@
 namespace jointer {
 namespace {
 
-constexpr auto kMostDevice = static_cast<std::int64_t>(DeviceType::other);
+constexpr auto kMaxDevice = static_cast<std::int64_t>(DeviceType::other);
 
 }  // namespace
 
@@ -22,7 +22,7 @@ OrderedJson to_json(const AnalysisOptions& o) {
 
 Result<AnalysisOptions> read_analysis_options(const OrderedJson& json) {
   AnalysisOptions o;
-  if (!json.is_object()) return input_error("the options of an analysis are no object");
+  if (!json.is_object()) return input_error("the options of the analysis are not an object");
   const AnalysisOptions usual;
   try {
     o.estimator.name = json.value("estimator", usual.estimator.name);
@@ -34,10 +34,10 @@ Result<AnalysisOptions> read_analysis_options(const OrderedJson& json) {
     if (json.value("gloo", false)) o.memory.collectives = CollectiveLibrary::gloo;
     o.simulation.one_communication_stream = json.value("one_communication_stream", false);
     const auto device = json.value("runs_on", std::int64_t{-1});
-    if (device > kMostDevice) return input_error("`runs_on` is no type of device");
+    if (device > kMaxDevice) return input_error("`runs_on` is not a device type");
     if (device >= 0) o.memory.runs_on = static_cast<DeviceType>(device);
   } catch (const OrderedJson::exception& error) {
-    return input_error("an option of the analysis is not as it should be: {}", error.what());
+    return input_error("an option of the analysis is invalid: {}", error.what());
   }
   return o;
 }

@@ -5,10 +5,10 @@
 
 namespace jointer {
 
-// Under which estimator and which rules a pass decides, for its host. Texts and numbers; what
-// `read_analysis_options` gives is the same again.
+// The estimator and the memory rules of a pass, for its host. read_analysis_options() restores the
+// same options.
 OrderedJson to_json(const AnalysisOptions& options);
-// Members that are not there are as by default. Error (input): one that is not as it should be.
+// Missing members have their defaults. Error (input): a member is invalid.
 Result<AnalysisOptions> read_analysis_options(const OrderedJson& json);
 
 }  // namespace jointer

@@ -13,17 +13,17 @@ constexpr std::array kStages{PassStage::joint, PassStage::partition, PassStage::
 constexpr std::array kTypes{Parameter::Type::boolean, Parameter::Type::integer,
                             Parameter::Type::number,  Parameter::Type::bytes,
                             Parameter::Type::text,    Parameter::Type::list};
-// A list in a list in a list: no pass wants more.
+// Lists nested deeper are refused; no pass needs them.
 constexpr int kDeepest = 16;
 
-// Reads members of one object; the first that is not as it should be is remembered.
+// Reads members of one object and records the first that is invalid.
 class Members {
  public:
   explicit Members(const OrderedJson& json) : json_(json) {
-    if (!json.is_object()) refused_ = "it is no object";
+    if (!json.is_object()) refused_ = "not an object";
   }
 
-  // Null if it is not there.
+  // Null if the member is missing or null.
   [[nodiscard]] const OrderedJson* find(const char* key) const {
     if (!json_.is_object()) return nullptr;
     const auto found = json_.find(key);
@@ -54,7 +54,7 @@ class Members {
     refuse(key);
   }
   const std::string& refuse(const char* key) {
-    if (refused_.empty()) refused_ = fmt::format("`{}` is not as it should be", key);
+    if (refused_.empty()) refused_ = fmt::format("`{}` is missing or invalid", key);
     return refused_;
   }
   [[nodiscard]] const std::string& refused() const { return refused_; }
@@ -67,7 +67,7 @@ class Members {
 OrderedJson to_json(const Parameter& p) {
   OrderedJson json{{"name", p.name},
                    {"type", to_string(p.type)},
-                   {"default", to_json(p.otherwise)},
+                   {"default", to_json(p.default_value)},
                    {"doc", p.doc}};
   if (p.least) json["least"] = *p.least;
   if (p.most) json["most"] = *p.most;
@@ -84,9 +84,9 @@ Result<Parameter> read_parameter(const OrderedJson& json) {
   members.read("least", p.least);
   members.read("most", p.most);
   if (const OrderedJson* value = members.find("default")) {
-    auto otherwise = read_pass_value(*value);
-    if (otherwise)
-      p.otherwise = *std::move(otherwise);
+    auto default_value = read_pass_value(*value);
+    if (default_value)
+      p.default_value = *std::move(default_value);
     else
       members.refuse("default");
   }
@@ -126,7 +126,7 @@ Result<PassValue> read_value(const OrderedJson& json, int depth) {
     if (text == "-inf") return PassValue(-kInfinity);
     if (text == "nan") return PassValue(std::numeric_limits<double>::quiet_NaN());
   }
-  return input_error("an object is no value of a parameter");
+  return input_error("an object is not a value of a parameter");
 }
 
 }  // namespace

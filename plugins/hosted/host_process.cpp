@@ -9,11 +9,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// How often the host's memory and a person's wish to end it are looked at.
+// Interval between checks for cancellation and of the host's memory.
 constexpr milliseconds kTick{20};
-// Every so many ticks also at the memory of what the host started.
+// Number of ticks between checks that include the processes started by the host.
 constexpr int kTicksOfGroup = 10;
-// No message is longer; what is, is no message.
+// Maximum length of a message.
 constexpr std::size_t kLongestLine = std::size_t{16} << 20;
 
 class Conversation {
@@ -34,7 +34,7 @@ class Conversation {
     while (!child.end()) {
       watch(child);
       Child::pump({&self, 1}, kTick);
-      // The answer is there: nothing that is left to be done matters.
+      // The answer is complete, so the rest of the process does not matter.
       if (is_done_ || error_) child.kill();
     }
     if (!error_ && !is_done_) error_ = untimely(child);
@@ -65,11 +65,11 @@ class Conversation {
 
   [[nodiscard]] Error out_of_memory() const {
     return {Error::Kind::run,
-            fmt::format("it wanted more memory than its limit of {}", format_bytes(memory_))};
+            fmt::format("it exceeded its memory limit of {}", format_bytes(memory_))};
   }
 
   void take(std::string_view line) {
-    if (is_done_ || error_) return;  // nothing counts after the last message
+    if (is_done_ || error_) return;  // lines after the last message are ignored
     auto message = parse_host_message(line);
     if (!message) {
       error_ = std::move(message).error();
@@ -77,7 +77,7 @@ class Conversation {
     }
     const bool is_first = !std::exchange(has_begun_, true);
     if (is_first != std::holds_alternative<HostReady>(*message)) {
-      error_ = Error{Error::Kind::run, "its host spoke out of turn"};
+      error_ = Error{Error::Kind::run, "its host sent a message out of turn"};
     } else if (const auto* failed = std::get_if<HostFailed>(&*message)) {
       using Kind = HostFailed::Kind;
       if (failed->kind == Kind::memory)
@@ -92,7 +92,7 @@ class Conversation {
     }
   }
 
-  // Why it ended without an answer.
+  // The reason why it ended without an answer.
   [[nodiscard]] Error untimely(const Child& child) const {
     const ChildEnd& end = *child.end();
     if (end.timed_out) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Asks a host one thing: a process of its own, that whatever it does cannot harm this one.
+// Sends one request to a host, a separate process whose failures cannot harm this one.
 
 #include <chrono>
 #include <cstdint>
@@ -21,20 +21,20 @@ struct HostLimits {
 };
 
 struct HostQuestion {
-  ProgramCommand program;  // reads one line of standard input and answers
+  ProgramCommand program;  // reads one line from standard input and answers
   OrderedJson request;     // an object; `protocol` and `memory_bytes` are added
   HostLimits limits;
-  // Called on the thread that asks, while it does. What the host writes beside its messages: a
-  // line of its standard error, where what a pass prints goes too.
+  // These are called on the thread that calls ask_host, until it returns. `log` gets the lines of
+  // the host's standard error, including the output of passes.
   std::function<void(std::string_view line)> log;
   std::function<void(const HostMessage& message)> tell;
-  // Asked every few milliseconds; true ends the host at once.
+  // Called every few milliseconds; returning true ends the host at once.
   std::function<bool()> is_cancelled;
 };
 
-// Returns when the host says that it is done; nothing that it started runs on. Error (usage, run,
-// cancelled), in one sentence that goes on after the name of the pass: what it raised, the signal
-// that ended it, its deadline, its memory.
+// Returns when the host reports that it is done, and ends all processes that the host started.
+// Error (usage, run, cancelled), in one sentence to follow the name of the pass: what it raised,
+// the signal that ended it, its deadline, its memory limit.
 Result<void> ask_host(const HostQuestion& question);
 
 }  // namespace jointer

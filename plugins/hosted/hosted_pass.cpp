@@ -1,5 +1,6 @@
-// The request: {"request":"run","pass",...,"arguments":{name: value},"graph": path,"result": path,
-// "peak_limit": bytes or null,"analysis":{...},"costs":{"NODE": nanoseconds}}, docs/plugins.md.
+// Sends a graph to a host, runs a pass there and reads the result. The request (docs/plugins.md):
+// {"request":"run","pass",...,"arguments":{name: value},"graph": path,"result": path,
+// "peak_limit": bytes or null,"analysis":{...},"costs":{"NODE": nanoseconds}}.
 
 #include "plugins/hosted/hosted_pass.h"
 
@@ -22,8 +23,7 @@ OrderedJson arguments_json(const PassInfo& info, const Arguments& arguments) {
   return json;
 }
 
-// What the estimator says of every call, so that a pass that asks what a node takes hears the same
-// as ours do.
+// The estimated time of every call, so that hosted passes use the same estimates as built-in ones.
 Result<OrderedJson> costs_json(const Graph& graph, const AnalysisOptions& analysis) {
   JOINTER_TRY(const auto estimator, make_estimator(analysis.estimator, graph.main_device()));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
@@ -71,8 +71,7 @@ class Run {
       context_.add_table(reported->table);
     if (const auto* decided = std::get_if<HostDecision>(&message)) {
       const Decision& d = decided->decision;
-      // A node that the pass made has no place in the graph as it still is: it is named all the
-      // same.
+      // The original graph lacks nodes that the pass made: their names go into the reason.
       if (const NodeId node = d.node.empty() ? NodeId() : graph.find(d.node))
         context_.decide(graph, node, d.action, d.reason);
       else
@@ -82,8 +81,8 @@ class Run {
 
   static Result<Graph> read_result(const std::string& path) {
     auto bytes = read_bytes(path);
-    if (!bytes) return fail(Error::Kind::run, "it gave no graph back");
-    auto result = read_native("the graph that it gave back", *bytes);
+    if (!bytes) return fail(Error::Kind::run, "it returned no graph");
+    auto result = read_native("the graph it returned", *bytes);
     if (!result) return fail(Error::Kind::run, "{}", result.error().message);
     return result;
   }

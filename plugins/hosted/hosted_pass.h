@@ -1,9 +1,9 @@
 #pragma once
 
-// A pass that runs in a process of its own: a Python pass, or one of a C++ plugin. Whatever it
-// does there, this process goes on with the graph as it was, and knows why it failed.
+// Passes that run in their own process: Python passes, and those of C++ plugins. However such a
+// pass fails, this process gets the reason and keeps the original graph.
 //
-// The graph goes there as a native capture in a temporary folder, and comes back as one.
+// The graph is passed as a native capture in a temporary folder, in both directions.
 
 #include <functional>
 #include <memory>
@@ -17,20 +17,20 @@ namespace jointer {
 
 struct HostOptions {
   HostLimits limits;
-  // What a pass prints, by line, and the messages of libraries. Called on the thread that runs it.
+  // Gets the output of passes and libraries, by line. Called on the thread that runs the pass.
   std::function<void(std::string_view pass, std::string_view line)> log;
 };
 
 struct HostedPass {
   PassInfo info;
-  std::function<Result<ProgramCommand>()> program;  // asked when it runs
-  OrderedJson request;  // members that tell the host which pass: its spec, its library
+  std::function<Result<ProgramCommand>()> program;  // called when the pass runs
+  OrderedJson request;  // members that identify the pass: its spec, or its library and function
 };
 
 Pass make_hosted_pass(HostedPass hosted, HostOptions options);
 
-// What the pass makes of the graph, told `arguments` ({name: value}). Error (usage, run,
-// cancelled): in one sentence that goes on after the pass's name.
+// Runs the pass with `arguments` ({name: value}) and returns its graph. Error (usage, run,
+// cancelled), in one sentence to follow the pass's name.
 Result<Graph> run_hosted(const HostedPass& hosted, const HostOptions& options, const Graph& graph,
                          const OrderedJson& arguments, PassContext& context);
 

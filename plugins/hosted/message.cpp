@@ -23,7 +23,7 @@ const std::string& text(const OrderedJson& json, const char* key) {
   return found->get_ref<const std::string&>();
 }
 
-// A person's terminal and a window's table show it in one line.
+// Terminals and the tables of the window show a text in one line.
 std::string one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
@@ -34,7 +34,7 @@ HostReady read_ready(const OrderedJson& json) {
   const auto protocol = json.find("protocol");
   if (protocol == json.end() || !protocol->is_number_integer()) throw Refused();
   const auto version = protocol->get<std::int64_t>();
-  // Another version, whatever it is, is told from ours.
+  // -1 stands for any other version.
   return {.protocol = version == kHostProtocol ? kHostProtocol : -1, .host = text(json, "host")};
 }
 
@@ -134,14 +134,14 @@ Result<HostMessage> parse_host_message(std::string_view line) {
       const auto* ready = std::get_if<HostReady>(&message);
       if (ready == nullptr || ready->protocol == kHostProtocol) return message;
       return fail(Error::Kind::run,
-                  "its host speaks another version of the protocol than {}: it belongs to another "
+                  "its host uses another version of the protocol than {}: it belongs to another "
                   "version of Jointer",
                   kHostProtocol);
     }
   } catch (const Refused&) {
-    // Said below.
+    // Reported below.
   }
-  return fail(Error::Kind::run, "its host wrote something that is no message: {}{}",
+  return fail(Error::Kind::run, "its host wrote something that is not a message: {}{}",
               write_json(one_line(std::string(line.substr(0, kShown)))),
               line.size() > kShown ? "..." : "");
 }

@@ -1,6 +1,7 @@
 #pragma once
 
-// What a host of passes says: one JSON object a line on its standard output (docs/plugins.md).
+// Messages of a host of passes: JSON objects on its standard output, one per line
+// (docs/plugins.md).
 
 #include <string>
 #include <string_view>
@@ -12,7 +13,7 @@
 
 namespace jointer {
 
-// Of requests and of messages.
+// Version of requests and messages.
 inline constexpr int kHostProtocol = 1;
 
 // The first line.
@@ -20,7 +21,7 @@ struct HostReady {
   int protocol = kHostProtocol;
   std::string host;  // "Python 3.11.2, torch 2.11.0"
 };
-// Of `run`: how far the pass is, 0 .. 1.
+// For `run`: the progress of the pass, 0 .. 1.
 struct HostProgress {
   double done = 0;
 };
@@ -30,20 +31,20 @@ struct HostDecision {
 struct HostTable {
   PassTable table;
 };
-// Of `list`: what is behind one name that was asked for; no passes and why, or some.
+// For `list`: the passes of one requested spec, or no passes and an error.
 struct HostDeclared {
   std::string spec;
   std::vector<PassInfo> passes;
   std::string error;
 };
-// The last line: it was done.
+// The last line of a request that succeeded.
 struct HostDone {};
-// The last line: it was not.
+// The last line of a request that failed.
 struct HostFailed {
   enum class Kind : std::uint8_t {
-    usage,   // there is no such pass, or it cannot be told that
-    pass,    // it raised, or gave back something else than a graph
-    memory,  // it reached the limit
+    usage,   // there is no such pass, or its arguments are invalid
+    pass,    // it raised, or did not return a graph
+    memory,  // it reached its memory limit
   };
   Kind kind = Kind::pass;
   std::string text;  // one sentence, without the pass's name
@@ -52,10 +53,10 @@ struct HostFailed {
 using HostMessage = std::variant<HostReady, HostProgress, HostDecision, HostTable, HostDeclared,
                                  HostDone, HostFailed>;
 
-// Error (run): the line is none of these, or of another version.
+// Error (run): the line is not a message, or is of another version.
 Result<HostMessage> parse_host_message(std::string_view line);
 
-// Without the end of the line.
+// The message as one line, without the line break.
 std::string write_host_message(const HostMessage& message);
 
 }  // namespace jointer

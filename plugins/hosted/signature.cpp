@@ -19,7 +19,7 @@ std::string tensor_text(const Graph& graph, const Tensor& tensor) {
                        : text;
 }
 
-// "bf16[8, 16] on cuda:0"; what no tensor is, is "no tensor".
+// "bf16[8, 16] on cuda:0", or "no tensor".
 std::string value_text(const Graph& graph, NodeId id) {
   const Tensor* tensor = graph.single_tensor(graph.node(id));
   return tensor == nullptr ? std::string("no tensor") : tensor_text(graph, *tensor);
@@ -48,7 +48,7 @@ class Signature {
       if (!entry.node || !is_saved[entry.node.index()]) outputs.push_back(entry.node);
   }
 
-  std::vector<NodeId> inputs, outputs;  // without what is saved; no node where an output is None
+  std::vector<NodeId> inputs, outputs;  // without saved values; an invalid id if an output is None
   NodeId output;
 };
 
@@ -122,7 +122,7 @@ class Comparison {
   std::string_view half_;
 };
 
-// True: some were others.
+// Restores descriptors. Returns true if any differed.
 bool take_descriptors(const Graph& given, const Signature& was, Graph& result,
                       const Signature& is) {
   bool any = false;

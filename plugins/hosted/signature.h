@@ -4,13 +4,14 @@
 
 namespace jointer {
 
-// Whoever calls a graph goes on calling it after a pass: the same placeholders in the same order,
-// as many outputs, each None where it was, and each with its shape, dtype and kind of device. Of a
-// pair: except what the forward saves for the backward. A pass that makes a pair is free to.
+// Checks that callers of a graph can call it in the same way after a pass: it has the same
+// placeholders in the same order and as many outputs, the same of them None, each with its shape,
+// dtype and kind of device. For a pair, values saved for backward are exempt. A pass that turns a
+// graph into a pair is not checked.
 //
-// Descriptors that `result` has lost, or has mixed up, become those of `given`: they say what is at
-// a place, whatever node is there. Error (run), in one sentence about the pass ("it returned 25
-// outputs instead of 26"): `result` is then as it was.
+// Descriptors that `result` has lost or confused are restored from `given`: a descriptor describes
+// a position, not a node. Error (run), in one sentence about the pass ("it returned 25 outputs
+// instead of 26"); `result` is then unchanged.
 Result<void> keep_signature(const Graph& given, Graph& result);
 
 }  // namespace jointer

@@ -7,7 +7,7 @@ namespace {
 
 using Unit = PassTable::Unit;
 
-// to_string() is for people, and has no word for some.
+// Names in the protocol. to_string() is for display and has no word for some units.
 constexpr std::array<std::pair<Unit, std::string_view>, 5> kUnits{{{Unit::text, "text"},
                                                                    {Unit::count, "count"},
                                                                    {Unit::bytes, "bytes"},
@@ -36,7 +36,7 @@ PassTable::Cell read_cell(const OrderedJson& json) {
 Unit read_unit(std::string_view text) {
   for (const auto& [unit, name] : kUnits)
     if (name == text) return unit;
-  return Unit::text;  // of a newer host
+  return Unit::text;  // a unit of a newer host
 }
 
 PassTable read(const OrderedJson& json) {
@@ -73,11 +73,11 @@ Result<PassTable> read_pass_table(const OrderedJson& json) {
     PassTable table = read(json);
     for (const PassTable::Row& row : table.rows)
       if (row.cells.size() != table.columns.size())
-        return fail(Error::Kind::input, "a row has {} cells, and there are {} columns",
+        return fail(Error::Kind::input, "a row has {} cells, but there are {} columns",
                     row.cells.size(), table.columns.size());
     return table;
   } catch (const OrderedJson::exception&) {
-    return fail(Error::Kind::input, "it is no table");
+    return fail(Error::Kind::input, "not a table");
   }
 }
 

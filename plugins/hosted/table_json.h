@@ -5,9 +5,9 @@
 
 namespace jointer {
 
-// {"title","columns":[{"name","unit"}],"rows":[{"node","cells":[...]}]}, as hosts send it.
+// As hosts send it: {"title","columns":[{"name","unit"}],"rows":[{"node","cells":[...]}]}.
 OrderedJson to_json(const PassTable& table);
-// Error (input): it is none, or a row has more or fewer cells than there are columns.
+// Error (input): not a table, or the number of cells of a row differs from the number of columns.
 Result<PassTable> read_pass_table(const OrderedJson& json);
 
 }  // namespace jointer

@@ -11,7 +11,7 @@
 namespace jointer {
 namespace {
 
-// What the nodes of both are marked with beside their calls: no edit carries it.
+// Copies the marks of nodes that edits do not cover.
 void take_marks(Graph& graph, const Graph& result) {
   for (const NodeId id : result.order()) {
     const Node& from = result.node(id);
@@ -26,7 +26,7 @@ void take_marks(Graph& graph, const Graph& result) {
   }
 }
 
-// Process groups that the pass made.
+// Adds the process groups that the pass created.
 void add_groups(Graph& graph, const Graph& result, PartId part) {
   for (const GroupId id : result.part(part).groups) {
     ProcessGroup group = result.group(id);
@@ -41,7 +41,7 @@ void add_groups(Graph& graph, const Graph& result, PartId part) {
   }
 }
 
-// The graph as the edits leave it, the same as `result`. Error: there are no such edits.
+// Applies the edits that lead to `result`. Error: there are no such edits.
 Result<Graph> edited(const Graph& graph, const Graph& given, const Graph& result) {
   JOINTER_TRY(const Edit edit, difference(given, result));
   Graph copy = graph;
@@ -50,12 +50,12 @@ Result<Graph> edited(const Graph& graph, const Graph& given, const Graph& result
   if (!edit.changes.empty()) JOINTER_CHECK(apply(copy, edit));
   take_marks(copy, result);
   if (graph_hash(copy) != graph_hash(result))
-    return fail(Error::Kind::run, "edits lead to another graph");
+    return fail(Error::Kind::run, "no edits lead to exactly this graph");
   return copy;
 }
 
-// A captured graph may call what nothing is known of, such as a Python function. A pass may leave
-// such calls where they are, and copy them, but not add others: nothing could run or replay them.
+// A captured graph may call opaque targets, such as a Python function. A pass may keep and copy
+// such calls, but not add others, which could be neither run nor replayed.
 Result<void> keep_to_operators(const Graph& given, const Graph& result) {
   std::set<std::string_view> known;
   for (const NodeId id : given.order())
@@ -65,7 +65,7 @@ Result<void> keep_to_operators(const Graph& given, const Graph& result) {
     if (n.kind != NodeKind::call || !result.op(n).is_opaque() || known.contains(result.target(n)))
       continue;
     return fail(Error::Kind::run,
-                "node {} of the graph that it gave back calls {}, which is not an operator",
+                "node {} of the graph it returned calls {}, which is not an operator",
                 result.name(id), result.target(n));
   }
   return {};

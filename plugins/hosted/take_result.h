@@ -4,11 +4,12 @@
 
 namespace jointer {
 
-// Makes `graph` what a pass gave back. `given` is the graph as the pass got it: `graph` through a
-// file, which says more than some captures do (strides, storages). Where edits lead from `given` to
-// `result` (core/edit/difference.h) they are applied to `graph`, so that nodes keep their ids; else
-// `graph` is replaced by `result`, and a decision says why. Error (run): the pass broke the graph's
-// signature (plugins/hosted/signature.h); `graph` is as it was.
+// Updates `graph` to the `result` of a pass. `given` is the graph that the pass received: `graph`
+// after writing and reading, which adds strides and storages that some captures lack. If edits lead
+// from `given` to `result` (core/edit/difference.h), they are applied to `graph`, so that nodes
+// keep their ids. Otherwise `graph` is replaced by `result`, and a decision reports why. Error
+// (run): the pass changed the graph's signature (plugins/hosted/signature.h), or added calls that
+// are not operators; `graph` is then unchanged.
 Result<void> take_result(Graph& graph, const Graph& given, Graph result, PassContext& context);
 
 }  // namespace jointer

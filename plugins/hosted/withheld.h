@@ -6,8 +6,8 @@
 
 namespace jointer {
 
-// In place of a pass whose code nobody allowed to run: it is listed, its parameters are known, and
-// a run of it is refused (usage), for the reason given.
+// A replacement for a pass whose code the user has not allowed to run. It is listed with its
+// parameters; running it fails (usage) with the reason `why`.
 Pass withheld(const Pass& pass, std::string why);
 
 }  // namespace jointer

@@ -13,11 +13,12 @@ Result<ProgramCommand> host_program() {
 }
 
 struct Named {
-  std::string name;  // empty: its own
+  std::string name;  // empty: the name of the function
   std::string spec;
 };
 
-// `name=spec`. A path may hold `=`: what is before the first one is a name if it is a word.
+// Splits `name=spec`. Since a path may contain `=`, the text before the first one is a name only if
+// it is a word without dots.
 Named split_name(const std::string& text) {
   const auto equals = text.find('=');
   if (equals == std::string::npos) return {.name = {}, .spec = text};
@@ -27,7 +28,7 @@ Named split_name(const std::string& text) {
                  : Named{.name = {}, .spec = text};
 }
 
-// The host may run in another folder some day, and reproducers name it.
+// Makes the path absolute: a later host may run in another folder, and reproducers record the spec.
 std::string with_absolute_path(const std::string& spec) {
   const auto ending = spec.find(".py");
   const bool is_file =
@@ -35,7 +36,7 @@ std::string with_absolute_path(const std::string& spec) {
   return is_file ? absolute_path(spec.substr(0, ending + 3)) + spec.substr(ending + 3) : spec;
 }
 
-// What the host declares for each spec, in their order.
+// Asks the host for the declarations of each spec, in order.
 Result<std::vector<HostDeclared>> ask_declarations(const std::vector<Named>& specs,
                                                    const HostOptions& options) {
   HostQuestion question;
@@ -79,7 +80,7 @@ Result<void> add_python_passes(PassRegistry& registry, std::span<const std::stri
     if (!declared[i].error.empty())
       return fail(Error::Kind::usage, "{}: {}", spec, declared[i].error);
     if (!name.empty() && declared[i].passes.size() > 1)
-      return fail(Error::Kind::usage, "{}: it declares {} passes: name one of them, `{}:FUNCTION`",
+      return fail(Error::Kind::usage, "{}: it declares {} passes: choose one with `{}:FUNCTION`",
                   spec, declared[i].passes.size(), spec);
     for (PassInfo& info : declared[i].passes) {
       const std::string own = info.name;

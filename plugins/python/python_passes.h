@@ -1,7 +1,7 @@
 #pragma once
 
-// Passes in Python: any `(gm, example_inputs, **kw) -> gm` on a torch.fx.GraphModule, run by
-// `python -m jointer host` in a process of its own.
+// Adds passes in Python to a registry: any `(gm, example_inputs, **kw) -> gm` on a
+// torch.fx.GraphModule, run by `python -m jointer host` in a separate process.
 
 #include <span>
 #include <string>
@@ -11,23 +11,23 @@
 
 namespace jointer {
 
-// Adds what each spec names: `module:function`, `path/file.py:function`, or `path/file.py` alone
-// (all that it declares with `@jointer.graph_pass`); `name=` before it gives another name. Their
-// parameters come from their signatures, so this runs their modules, once for all, in a host:
-// nothing calls it for a file that was merely opened. Error (usage, run): the first spec that
-// names no pass, and why; what came before it is in the registry.
+// Adds the passes of each spec: `module:function`, `path/file.py:function`, or `path/file.py` alone
+// (all functions declared with `@jointer.graph_pass`). A prefix `name=` renames the pass.
+// Parameters come from the functions' signatures, so this runs all modules once, in a host; it must
+// not be called just because a file was opened. Error (usage, run): the first spec that names no
+// pass, and why; the passes of the specs before it are in the registry.
 Result<void> add_python_passes(PassRegistry& registry, std::span<const std::string> specs,
                                const HostOptions& options = {});
 
-// The spec with the whole path of its file, so that it says the same in any folder.
+// The spec with the absolute path of its file, so that it is valid in any folder.
 std::string absolute_spec(const std::string& spec);
 
-// A pass whose parameters are known without asking: `info` as it stands, run from `spec`, which is
-// `module:function`. Nothing is started before it runs.
+// A pass with a known declaration: `info` unchanged, run from `spec`, a `module:function`. No
+// process is started before it runs.
 Pass python_pass(PassInfo info, const std::string& spec, const HostOptions& options = {});
 
-// Runs functions of the package, and of whatever else can be imported, for passes that are only to
-// be had in Python.
+// Runs functions of the package, or of any other importable module, for passes that exist only in
+// Python.
 PythonRunner python_runner(const HostOptions& options = {});
 
 }  // namespace jointer

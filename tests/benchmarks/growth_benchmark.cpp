@@ -30,9 +30,9 @@ using namespace jointer::benchmarks;
 
 constexpr int kRounds = 3;                // the best counts
 constexpr std::int64_t kEvaluations = 4;  // of a search
-constexpr double kMostExponent = 1.5;
+constexpr double kMaxExponent = 1.5;
 // What takes less on the largest share is within the noise of the clock.
-constexpr double kLeastMs = 1;
+constexpr double kMinMs = 1;
 
 struct Options {
   bool backward = false;
@@ -91,7 +91,7 @@ bool print_row(const Pass& pass, const std::vector<Graph>& shares,
   const double exponent = std::log(times.back() / times.front()) /
                           std::log(static_cast<double>(shares.back().order().size()) /
                                    static_cast<double>(shares.front().order().size()));
-  const bool is_kept = times.back() < kLeastMs || exponent <= kMostExponent;
+  const bool is_kept = times.back() < kMinMs || exponent <= kMaxExponent;
   fmt::print("{}{:>11.1f}{:>10.2f}{}\n", row, times.back(), exponent, is_kept ? "" : "  MISSED");
   return is_kept;
 }
@@ -118,7 +118,7 @@ Result<bool> run(const Options& options) {
       if (!print_row(pass, shares, context)) missed += " " + pass.info.name;
   if (!missed.empty())
     fmt::print(stderr, "growth_benchmark: the time of these grows faster than nodes^{}:{}\n",
-               kMostExponent, missed);
+               kMaxExponent, missed);
   return missed.empty();
 }
 

@@ -121,7 +121,7 @@ CASES: dict[str, tuple[Change, list[str]]] = {
     "asserts of wrong type": (put({"s0": 4}, "symbols", "deferred_asserts"), ["`symbols`"]),
     "circular replacement": (
         lambda d: (drop("symbols", "vars", "s0")(d), put({"s0": "s1", "s1": "s0"}, "symbols", "replacements")(d)),
-        ["replaced in a circle"],
+        ["form a cycle"],
     ),
     "replacement that is none": (
         lambda d: (drop("symbols", "vars", "s0")(d), put({"s0": "1 +"}, "symbols", "replacements")(d)),

@@ -65,7 +65,7 @@ def test_a_trace_is_kept_and_used(tmp_path: Path, costs: Path) -> None:
         "_c10d_functional.all_gather_into_tensor.default": (gathers, pytest.approx(0.04 * gathers)),
     }
     assert said["foreign_device_ms"] == 0
-    assert any("nodes found no call" in note for note in said["notes"])
+    assert any("nodes match no call" in note for note in said["notes"])
     assert any("record_shapes" in note for note in said["notes"])
     assert said["database"] == str(costs) and costs.is_file()
 
@@ -86,7 +86,7 @@ def test_a_trace_is_kept_and_used(tmp_path: Path, costs: Path) -> None:
 
 def test_devices_are_listed_and_forgotten(tmp_path: Path) -> None:
     assert run("calibrate", "--list", "--json").json["devices"] == []
-    assert "nothing was measured yet" in run("calibrate", "--list").out
+    assert "no measured times yet" in run("calibrate", "--list").out
     trace = write_trace(tmp_path / "trace.json")
     for name in ("one", "two", "one"):
         assert run("calibrate", JOINT, "--trace", trace, "--gpu", name).code == 0

@@ -63,7 +63,7 @@ def test_apply_refuses_in_one_line_and_writes_nothing(tmp_path: Path) -> None:
         assert_refused(run("apply", graph, "--recipe", edits, "-o", out), "r.json", *words)
         assert not out.exists()
 
-    refused(recipe({"move": ["mm"], "before": "cat"}), "mm reads", "would stand before it")
+    refused(recipe({"move": ["mm"], "before": "cat"}), "mm reads", "would come before it")
     refused(recipe({"move": ["primals_1"], "before": "mm"}), "primals_1 is a placeholder")
     refused(recipe({"remove": "cat"}), "cat cannot be removed: mm reads it")
     other = recipe({"move": ["t"], "before": "mm"})
@@ -140,6 +140,25 @@ def test_diff_names_what_differs(tmp_path: Path) -> None:
         assert word in people.out
 
 
+def test_diff_shows_what_calls_that_read_the_same_differ_in(tmp_path: Path) -> None:
+    a, b = capture(), capture()
+    at(b, "primals_1")["val"]["t"]["offset"] = 16
+    at(b, "wait")["val"]["t"]["stride"] = [1, 8]
+    first = write(tmp_path / "a.json", a)
+    second = write(tmp_path / "b.json", b)
+    done = run("diff", first, second, "--json")
+    assert done.code == 1, done
+    changes = {change["node"]: change for change in json.loads(done.out)["changes"]}
+    assert all(change["before"] == change["after"] for change in changes.values())
+    assert changes["primals_1"]["details"] == [{"part": "offset", "before": "0", "after": "16"}]
+    assert changes["wait"]["details"] == [
+        {"part": "stride", "before": "[8,1]", "after": "[1,8]"}
+    ]
+    rows = [" ".join(line.split()) for line in run("diff", first, second).out.splitlines()]
+    assert "primals_1 offset 0 offset 16" in rows
+    assert "wait stride [8,1] stride [1,8]" in rows
+
+
 def test_the_difference_as_a_recipe_replays(tmp_path: Path) -> None:
     a, b = capture(), capture()
     b["nodes"].insert(3, b["nodes"].pop(2))
@@ -151,6 +170,28 @@ def test_the_difference_as_a_recipe_replays(tmp_path: Path) -> None:
     answer = run("apply", first, "--recipe", edits, "-o", out, "--json").json
     assert answer["ends_as_recorded"] is True
     assert run("diff", second, out).code == 0
+
+
+def test_a_recipe_without_edits_is_for_one_graph(tmp_path: Path) -> None:
+    first = write(tmp_path / "a.json", capture())
+    forward = write(tmp_path / "fw.json", half("forward"))
+    backward = write(tmp_path / "bw.json", half("backward"))
+    edits = tmp_path / "r.json"
+    assert run("diff", first, first, "--save-recipe", edits).code == 0
+    assert run("apply", first, "--recipe", edits).code == 0
+    assert_refused(run("apply", forward, "--recipe", edits), "made for another graph: node")
+
+    pair = ("diff", forward, forward, "--backward", backward, "--b-backward", backward)
+    assert run(*pair, "--save-recipe", edits).code == 0
+    assert list(json.loads(edits.read_text())["graphs"]) == ["forward", "backward"]
+    assert run("apply", forward, "--backward", backward, "--recipe", edits).code == 0
+    assert run("apply", backward, "--recipe", edits).code == 0
+    assert_refused(run("apply", first, "--recipe", edits), "for a forward and a backward")
+
+    passes = ("apply", first, "--passes", "eliminate_dead_code", "--save-recipe", edits)
+    assert run(*passes).code == 0
+    saved = json.loads(edits.read_text())
+    assert list(saved["graphs"]) == ["graph"] and saved["fingerprints"]["graph"]
 
 
 def test_pairs(tmp_path: Path) -> None:

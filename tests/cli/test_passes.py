@@ -464,7 +464,7 @@ def test_numerics_are_warned_of_where_something_was_done() -> None:
 
 def test_a_pass_that_changed_nothing_says_why() -> None:
     out = run("apply", JOINT, "--passes", "regional_inductor,low_contention_collectives{min_bytes=1TiB}").out
-    assert "regional_inductor changed nothing: no call is annotated" in out
+    assert "regional_inductor changed nothing: No call is annotated" in out
     assert "low_contention_collectives changed nothing: a rank sends " in out
     out = run("apply", JOINT, "--passes", "apply_sac,min_cut_partition").out
     assert "changed nothing" not in out

@@ -172,6 +172,12 @@ def test_what_a_partitioner_is_asked_is_refused_for_graphs_that_none_splits(opti
         assert text.startswith(f"option {option[0]}: is for joint graphs, but {path} is {kind}")
 
 
+def test_the_help_of_sac_says_which_graphs_take_which_options() -> None:
+    text = run("sac", "--help").out
+    assert "On a joint graph: up to 1, torch's activation budget" in text
+    assert "A flat training step has no partitioner: it takes --save" in text
+
+
 @pytest.mark.parametrize("option", [["--gpu", "x"], ["--assume", "64"], ["--graph", "0"]], ids=" ".join)
 def test_options_of_a_trace_are_refused_without_one(option: list[str]) -> None:
     assert said(run("calibrate", "--list", *option)).startswith(f"option {option[0]}: needs FILE --trace TRACE")

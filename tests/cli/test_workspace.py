@@ -119,7 +119,7 @@ def test_another_capture(folder: Path) -> None:
     changed["nodes"][4]["name"] = "mm_1"
     changed["nodes"][5]["args"][0] = {"n": "mm_1"}
     write(folder / CAPTURE, changed)
-    assert "the capture is another one than when the workspace was saved" in complaint(path)
+    assert "the capture has changed since the workspace was saved" in complaint(path)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_edits_that_do_not_fit(folder: Path, edit: Any, why: str) -> None:
     [
         (b"", "the file is empty"),
         (b"\0", "not JSON at byte 1"),
-        (b"{}", "it is no workspace"),
+        (b"{}", "it is not a workspace"),
         (b'{"format": "jointer-workspace", "version": 2}', "version 2 of the workspace format"),
         (b"[" * 100_000, "nested more than 200 deep"),
     ],
@@ -160,7 +160,7 @@ def test_no_backward_beside_it(folder: Path) -> None:
     path = workspace(folder, save("mm"))
     done = run("info", path, "--backward", folder / CAPTURE)
     assert done.code == 2
-    assert "it says itself which backward graph belongs to it" in done.err
+    assert "names its own backward graph" in done.err
 
 
 def test_not_a_workspace_of_itself(folder: Path) -> None:

@@ -1,5 +1,5 @@
-// On every graph in the shared references: FLOPs a node, NCCL milliseconds and every point of the
-// memory profile equal what torch 2.11 computed.
+// On every graph in the shared references, the FLOPs per node, NCCL milliseconds and every point of
+// the memory profile equal what torch 2.11 computed.
 
 #include <gtest/gtest.h>
 

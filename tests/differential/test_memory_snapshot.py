@@ -140,6 +140,6 @@ def test_objects_are_never_made(what: Any, protocol: int, tmp_path: Path) -> Non
         [BIN / "jointer", "memory", GRAPH, "--snapshot", path], capture_output=True, text=True, check=False, cwd=tmp_path
     )
     assert done.returncode == 3 and done.stdout == ""
-    assert done.stderr.startswith(f"jointer: {path}: no pickle of plain values: byte ")
+    assert done.stderr.startswith(f"jointer: {path}: not a pickle of plain values: byte ")
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "attacked").exists()

@@ -1,7 +1,6 @@
 #pragma once
 
-// What every fuzz target does with a graph that was read: the rest of the program must cope with
-// it.
+// Exercises a graph that a fuzz target has read: the rest of the program must handle it.
 
 #include <cstdint>
 #include <cstdio>
@@ -17,8 +16,8 @@
 
 namespace jointer::fuzz {
 
-// Reading is to be quick for anything; analysing large graphs is not what is looked for here.
-constexpr std::size_t kMostAnalysed = 500;
+// Reading must be fast for any input; the analysis of large graphs is not the subject here.
+constexpr std::size_t kMaxAnalysed = 500;
 
 inline void require(bool holds, const char* what, const std::string& detail = {}) {
   if (holds) return;
@@ -28,15 +27,15 @@ inline void require(bool holds, const char* what, const std::string& detail = {}
 
 inline void exercise(const Graph& graph) {
   const auto valid = validate(graph);
-  require(valid.has_value(), "a graph was read that is not valid",
+  require(valid.has_value(), "the reader returned an invalid graph",
           valid ? std::string() : valid.error().message);
   const std::string hash = graph_hash(graph);
   const std::string written = write_native(graph);
   const auto again = read_native("again", PaddedBytes(written));
-  require(again.has_value(), "what was written cannot be read",
+  require(again.has_value(), "the written graph cannot be read",
           again ? std::string() : again.error().message + "\n" + written);
-  require(graph_hash(*again) == hash, "what was written reads as another graph", written);
-  if (graph.node_count() > kMostAnalysed) return;
+  require(graph_hash(*again) == hash, "the written graph reads as another graph", written);
+  if (graph.node_count() > kMaxAnalysed) return;
   if (const auto analysis = analyze(graph)) {
     export_csv(graph, *analysis);
     export_markdown(graph, *analysis);

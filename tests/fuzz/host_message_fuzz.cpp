@@ -1,5 +1,5 @@
-// What the host of a pass writes, which may be anything: any line gives a message or an error in
-// one line. What was read can be written and read again.
+// Messages of a pass host, which may be anything: any line gives a message or a one-line error. A
+// message that was read can be written and read again.
 
 #include "core/pass/registry.h"
 #include "plugins/hosted/message.h"
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::require(line.find('\n') == std::string::npos, "a message of several lines", line);
   const auto again = parse_host_message(line);
   fuzz::require(again && write_host_message(*again) == line, "a message reads as another", line);
-  // A registry takes what was declared, or refuses it.
+  // The registry accepts what was declared, or refuses it.
   if (const auto* declared = std::get_if<HostDeclared>(&*message)) {
     PassRegistry registry;
     for (const PassInfo& info : declared->passes)

@@ -1,4 +1,4 @@
-// CUDA memory snapshots: pickles that nobody made with good intent.
+// CUDA memory snapshots: pickles with malicious content.
 
 #include "core/capture/memory_snapshot.h"
 

@@ -1,4 +1,4 @@
-// Native captures: the bytes as they are, or what they unpack to.
+// Native captures: plain bytes, or compressed ones.
 
 #include "core/base/bytes.h"
 #include "tests/fuzz/fuzz.h"

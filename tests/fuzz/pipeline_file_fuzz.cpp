@@ -1,4 +1,5 @@
-// Pipelines, as text and as JSON: what is read is written, and read back with the same steps.
+// Pipelines as text and as JSON: a pipeline that was read is written, and reads back with the same
+// steps.
 
 #include "core/pass/pipeline_file.h"
 #include "tests/fuzz/fuzz.h"

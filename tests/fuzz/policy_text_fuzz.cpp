@@ -1,5 +1,5 @@
-// What other programs say of saving and recomputing: operator lists, selectors, logs of torch's
-// partitioner. What is read tags the graph and can be taken back; what is refused leaves it alone.
+// Policies from other programs: operator lists, selectors, logs of torch's partitioner. A policy
+// that was read tags the graph and can be undone; one that is refused leaves the graph unchanged.
 
 #include "core/edit/editor.h"
 #include "core/graph/literal.h"

@@ -1,4 +1,4 @@
-// Profiler traces, matched to a small graph: whatever is matched must be fit for the database.
+// Profiler traces, matched to a small graph: all matched values must be valid in the database.
 
 #include "core/capture/profiler_trace.h"
 

@@ -1,4 +1,4 @@
-// Recipes: what is read is written the same, and replaying it on a graph leaves the graph sound and
+// Recipes: a recipe that was read is written the same, and its replay leaves the graph sound and
 // can be undone.
 
 #include "core/edit/replay.h"

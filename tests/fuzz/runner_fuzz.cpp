@@ -1,5 +1,5 @@
-// What a rank's process writes, and what a workspace keeps of a run: any bytes give an event or
-// none, a result or an error. What was read can be written and read again.
+// Output of a rank's process, and the results that a workspace keeps: any bytes give an event or
+// none, a result or an error. All of them can be written and read again.
 
 #include "core/bench/event.h"
 #include "core/bench/result.h"

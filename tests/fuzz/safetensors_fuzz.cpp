@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-// Whatever the bytes: every entry that is read lies inside them.
+// For any bytes, every entry that is read lies inside the file.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const auto entries = jointer::read_safetensors_index("fuzz", bytes);

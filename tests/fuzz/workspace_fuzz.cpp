@@ -1,6 +1,6 @@
-// Workspaces and journals: any bytes give one or an error in one line. What was read can be written
-// and read again. A journal's checksums are made here: bytes that are wrong are seldom more than
-// that.
+// Workspaces and journals: any bytes give a document or a one-line error. A document can be
+// written and read again. A journal's checksums are computed here, because random bytes would
+// rarely get past them.
 
 #include "core/workspace/workspace.h"
 

@@ -12,7 +12,7 @@
 #include "core/capture/open.h"
 #include "core/graph/validate.h"
 #include "core/partition/kept_values.h"
-#include "core/policy/carry_out.h"
+#include "core/policy/apply_step_tags.h"
 #include "core/policy/tagging.h"
 #include "tests/gui/sac_window.h"
 #include "views/document/number_text.h"
@@ -78,13 +78,13 @@ class SacStepTest : public test::SacWindow {
   }
   [[nodiscard]] const SacState& state() const { return *session().state(); }
   // The document's graph with its tags applied by core.
-  [[nodiscard]] Graph carried_out() const {
+  [[nodiscard]] Graph applied() const {
     Graph step = document().graph();
-    if (!carry_out_tags(step)) throw std::runtime_error("the tags cannot be applied");
+    if (!apply_step_tags(step)) throw std::runtime_error("the tags cannot be applied");
     return step;
   }
   [[nodiscard]] PlanFigures wanted() const {
-    return figures_of(carried_out(), document().analysis().options);
+    return figures_of(applied(), document().analysis().options);
   }
   // A row whose tensor occupies memory that recomputation frees.
   int row_to_recompute() {
@@ -140,7 +140,7 @@ void SacStepTest::click_adds_a_tag_and_previews_it() {
   QCOMPARE(figures(), wanted());
   QVERIFY(figures().saved_bytes < before.saved_bytes);
   QVERIFY(figures().recomputed > 0);
-  const Analysis analysis = analyze(carried_out(), document().analysis().options).value();
+  const Analysis analysis = analyze(applied(), document().analysis().options).value();
   QVERIFY(std::ranges::equal(state().profile, analysis.memory.profile()));
   QCOMPARE(model().text(model().row_of(node), SacModel::decider_column), QStringLiteral("person"));
   editing().undo();
@@ -231,7 +231,7 @@ void SacStepTest::applying_tags_is_one_step() {
   QVERIFY(settle());
   const std::string tagged = write_native(document().graph());
   const PlanFigures promised = figures();
-  const Graph step = carried_out();
+  const Graph step = applied();
   const int steps = editing().place();
   QVERIFY(pane().bar().apply_tags_button().isEnabled());
   press_apply_tags();

@@ -5,7 +5,7 @@
 namespace jointer {
 namespace {
 
-TEST(BuiltInPasses, SayWhatTheyAre) {
+TEST(BuiltInPasses, HaveDocumentation) {
   const PassRegistry registry = built_in_passes();
   for (const Pass& pass : registry.passes()) {
     EXPECT_FALSE(pass.info.summary.empty()) << pass.info.name;

@@ -1,4 +1,5 @@
-// Numbers that no machine has are taken as what they are: more than enough, or less than anything.
+// Values of parameters beyond those of any machine are accepted, and act as no limit or as one that
+// nothing meets.
 
 #include <gtest/gtest.h>
 
@@ -24,13 +25,13 @@ const Graph& sample(bool is_pair) {
   return is_pair ? kPair : kJoint;
 }
 
-// What limits how long a search looks, and what it begins with, is no limit of what it finds.
+// These limit the duration of a search and its start, not its result.
 bool is_of_the_search(const std::string& parameter) {
   return parameter == "evaluations" || parameter == "seed" || parameter == "threads";
 }
 
 std::vector<PassValue> extremes(const Parameter& parameter) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   std::vector<PassValue> values;
   switch (parameter.type) {
     case Parameter::Type::number:
@@ -38,7 +39,7 @@ std::vector<PassValue> extremes(const Parameter& parameter) {
       break;
     case Parameter::Type::integer:
     case Parameter::Type::bytes:
-      values = {0, std::int64_t{1} << 50, kMost};
+      values = {0, std::int64_t{1} << 50, kMax};
       break;
     default:
       break;
@@ -51,8 +52,8 @@ std::vector<PassValue> extremes(const Parameter& parameter) {
 
 class ExtremeNumbers : public testing::TestWithParam<std::string> {};
 
-// A graph that is sound, and the same one for any two numbers that are both more than enough.
-TEST_P(ExtremeNumbers, AreMoreThanEnough) {
+// The graph is sound, and the same for any two values that exceed every need.
+TEST_P(ExtremeNumbers, ActAsNoLimit) {
   const PassInfo info = built_in_passes().find(GetParam())->info;
   const Graph& graph = sample(info.stage != PassStage::joint &&
                               info.stage != PassStage::partition && info.stage != PassStage::fsdp);
@@ -99,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(Passes, ExtremeNumbers, testing::ValuesIn(passes_with_n
 
 class Caps : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
-TEST_P(Caps, ALargerOneNeverMergesLess) {
+TEST_P(Caps, ALargerCapNeverMergesLess) {
   const auto [pass, cap] = GetParam();
   std::size_t merged = 0;
   for (const double value : {0.0, 1e-6, 0.01, 0.1, 1.0, 50.0, 1e9, 1e12, 1e19, 1e300}) {
@@ -119,14 +120,14 @@ INSTANTIATE_TEST_SUITE_P(Buckets, Caps,
                                                    "max_bucket_memory_gb")),
                          [](const auto& parameter) { return std::string(parameter.param.second); });
 
-TEST(ExtremeNumbers, AGainThatNoMoveHasMovesNothing) {
+TEST(ExtremeNumbers, AnUnreachableGainMovesNothing) {
   const StepResult step = run_pass(sample(true), "place_collectives{least_gain_us=1e300}");
   EXPECT_EQ(step.moved, 0U);
 }
 
-// Upstream's None: the other one decides. Without either the peak may not grow by the rules of
-// torch 2.11, and has no limit by those of 2.15.
-TEST(MemoryIncrease, NoneLeavesItToTheOther) {
+// With None, upstream uses the other limit. If both are None, torch 2.11 does not let the peak
+// grow, and torch 2.15 has no limit.
+TEST(MemoryIncrease, NoneLeavesTheOtherLimit) {
   const auto made = [](const char* given) {
     return graph_hash(
         *run_pass(sample(true), std::string("autobucketing_reordering{") + given + "}").graph);

@@ -1,6 +1,6 @@
-// What holds of every built-in pass, on random graphs, with the parameters that it has by itself. A
-// new pass is among them by being in the registry; pass_sample_test.cpp has the same of graphs as
-// captures have them.
+// The properties of every built-in pass with default parameters, on random graphs. Passes in the
+// registry are included automatically; pass_sample_test.cpp tests the same on graphs as captures
+// have them.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t kGraphs = 60, kPipelines = 200;
 
-// By seed.
+// A graph of `stage` by seed.
 std::map<std::uint64_t, Graph> random_graphs(PassStage stage) {
   const bool is_joint = stage == PassStage::partition;
   std::map<std::uint64_t, Graph> graphs;
@@ -34,14 +34,14 @@ std::map<std::uint64_t, Graph> random_graphs(PassStage stage) {
   return graphs;
 }
 
-// A search is run as a short one: what holds of it does so whatever its length.
+// Runs a search as a short one: its properties do not depend on its length.
 PipelineStep step_of(const std::string& pass) {
   PipelineStep step{.pass = pass, .given = {}};
   if (pass == "auto_tune") step.given.emplace_back("evaluations", 14);
   return step;
 }
 
-// Nothing where the pass refuses the graph, in one sentence.
+// Empty if the pass refuses the graph, with one sentence.
 std::optional<StepResult> run_one(const Graph& graph, const std::string& pass) {
   auto done = run_pipeline(graph, {step_of(pass)}, built_in_passes(), {});
   EXPECT_TRUE(done) << pass << ": " << done.error().message;
@@ -82,28 +82,28 @@ TEST_P(EveryPass, IsLegalDeterministicAndIdempotent) {
     ++done;
     ASSERT_TRUE(validate(*first->graph));
     const std::string text = write_native(*first->graph);
-    ASSERT_EQ(text, write_native(*second->graph)) << "another run, another graph";
+    ASSERT_EQ(text, write_native(*second->graph)) << "two runs give different graphs";
     ASSERT_EQ(first->decisions, second->decisions);
     if (first->added + first->removed + first->changed == 0 && !first->graph->is_pair()) {
       ASSERT_TRUE(keeps_dependencies(graph, *first->graph));
     }
     if (!pass.is_idempotent) continue;
     const auto again = run_one(*first->graph, pass.name);
-    ASSERT_TRUE(again) << "it refuses what it made";
+    ASSERT_TRUE(again) << "the pass refuses its own result";
     ASSERT_EQ(write_native(*again->graph), text) << "a second run changes something";
   }
-  // Random graphs are no flat training steps, have no layers of a transformer to bucket, and joint
-  // ones no halves yet.
+  // Random graphs are not flat training steps, contain no layers of a transformer to bucket, and
+  // joint ones have no halves yet.
   const bool wants_halves = pass.name == "multiplex_fw_bw_graph" || pass.name.starts_with("split_");
   const bool wants_others = wants_halves || pass.stage == PassStage::bucketing ||
                             pass.name == "apply_cpu_offload" ||
                             pass.name == "selective_activation_remat";
   if (!wants_others) {
-    EXPECT_GT(done, kGraphs / 3) << "it refuses most graphs";
+    EXPECT_GT(done, kGraphs / 3) << "the pass refuses most graphs";
   }
 }
 
-TEST_P(EveryPass, GivesTheSameTwentyTimes) {
+TEST_P(EveryPass, TwentyRunsAgree) {
   const PassInfo pass = info();
   if (needs_python(pass)) GTEST_SKIP() << "it runs in Python, or after what does";
   const bool is_joint = pass.stage == PassStage::partition;
@@ -117,7 +117,8 @@ TEST_P(EveryPass, GivesTheSameTwentyTimes) {
   }
 }
 
-// Values are compared by what made them, so that passes which make them otherwise are left out.
+// Values are compared by the operators that made them, so passes that use other operators are left
+// out.
 TEST_P(EveryPass, ComputesTheSame) {
   const PassInfo pass = info();
   if (is_by_other_operators(pass)) GTEST_SKIP() << "it computes the same by other operators";
@@ -130,7 +131,7 @@ TEST_P(EveryPass, ComputesTheSame) {
   }
 }
 
-// What a pass did is an edit, and a recipe of it gives the same graph again.
+// The result of a pass is an edit, and a recipe with it reproduces the graph.
 TEST_P(EveryPass, LeavesARecipe) {
   const PassInfo pass = info();
   if (pass.stage == PassStage::partition) GTEST_SKIP() << "it makes a new graph";
@@ -139,7 +140,7 @@ TEST_P(EveryPass, LeavesARecipe) {
     SCOPED_TRACE(seed);
     const auto step = run_one(graph, pass.name);
     if (!step) continue;
-    // What it found for a joint graph begins with a partitioner.
+    // The result of a search on a joint graph begins with a partitioner.
     if (pass.stage == PassStage::search && !graph.is_pair()) continue;
     ASSERT_EQ(step->edit_refusal, "");
     if (step->edit.changes.empty()) continue;
@@ -160,7 +161,7 @@ std::vector<std::string> names() {
   return names;
 }
 
-// One after the other in any order: each takes what those before it left, or refuses it.
+// Passes run in sequence in any order: each accepts the result of the previous ones, or refuses it.
 TEST(AnyPasses, FollowEachOther) {
   const PassRegistry registry = built_in_passes();
   for (std::uint64_t seed = 0; seed < kPipelines; ++seed) {
@@ -179,7 +180,7 @@ TEST(AnyPasses, FollowEachOther) {
       const auto step = run_one(graph, pass.info.name);
       if (!step) continue;
       ASSERT_TRUE(validate(*step->graph));
-      // Joint graphs that torch makes write to nothing that they read.
+      // Joint graphs from torch do not write to what they read.
       const bool is_cut = step->graph->is_pair() && !graph.is_pair();
       // The halves of one graph run different microbatches: what the backward reads is an input.
       const bool is_multiplexed = graph.is_pair() && !step->graph->is_pair();

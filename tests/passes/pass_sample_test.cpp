@@ -1,6 +1,6 @@
-// What holds of every built-in pass on graphs as captures have them: a joint graph and its pair
-// with tensor parallel and FSDP, a whole training step, an FSDP2 trace. Each pass must take one of
-// them at least, so that a new pass is looked at here, too, or a graph that it takes is added.
+// The properties of every built-in pass on graphs as captures have them: a joint graph and its pair
+// with tensor parallelism and FSDP, a flat training step, an FSDP2 trace. Each pass must accept at
+// least one of them, so that every new pass is tested here; add a graph if none fits.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,8 @@
 namespace jointer::test {
 namespace {
 
-// A training step of three layers: what is kept for its backward is offloaded, saved, made again.
+// A training step of three layers, whose values for the backward are offloaded, saved and
+// recomputed.
 constexpr std::string_view kFlatStep = R"(
   kind train_step
   x: f32[64,64] = input
@@ -39,7 +40,8 @@ constexpr std::string_view kFlatStep = R"(
   return [f, l]
 )";
 
-// FSDP2 without a compiler: a parameter that is filled, read and emptied; a gather with its buffer.
+// FSDP2 without a compiler: a parameter that is filled, read and resized to zero; a gather with its
+// buffer.
 constexpr std::string_view kFsdp2 = R"(
   group fsdp: 0 1
   whole: f32[4,4] = parameter
@@ -51,7 +53,7 @@ constexpr std::string_view kFsdp2 = R"(
   return [a]
 )";
 
-// A stage of a pipeline whose parameter is gathered in the forward alone.
+// A pipeline stage whose parameter is gathered in the forward alone.
 constexpr std::string_view kStage = R"(
   group dp: 0 1
   w: f32[2,4] = parameter
@@ -67,11 +69,11 @@ constexpr std::string_view kStage = R"(
   return [y, wr, gx]
 )";
 
-// Graphs at the ends of what there is: nothing but an input, nothing at all, a backward that does
-// nothing, no collective, one that nobody waits for.
+// Boundary cases: only an input, an empty graph, an empty backward, no collective, a collective
+// without a wait.
 const std::vector<std::pair<std::string, std::string_view>>& ends() {
   static const std::vector<std::pair<std::string, std::string_view>> kEnds{
-      {"an input alone", "x: f32[4] = input\nreturn [x]"},
+      {"only an input", "x: f32[4] = input\nreturn [x]"},
       {"nothing", "return []"},
       {"an empty backward",
        "w: f32[4,4] = parameter\ndy: f32[4,4] = tangent\ny: f32[4,4] = aten.relu(w)\nreturn [y, "
@@ -81,7 +83,7 @@ const std::vector<std::pair<std::string, std::string_view>>& ends() {
        "None]"},
       {"no collectives",
        "x: f32[4,4] = input\na: f32[4,4] = aten.mm(x, x)\nb: f32[4,4] = aten.relu(a)\nreturn [b]"},
-      {"a collective that nobody waits for",
+      {"a collective without a wait",
        "group g: 0 1\nx: f32[4,4] = input\n"
        "r: f32[4,4] = _c10d_functional.all_reduce(x, 'sum', 'g')\nreturn [x]"},
       {"a wait for what another graph started",
@@ -100,30 +102,31 @@ const std::vector<std::pair<std::string, std::string_view>>& ends() {
   return kEnds;
 }
 
-// Why a second run may change something. Each of the others must change nothing.
+// The reasons for which a second run may change something. All other passes must be idempotent.
 const std::map<std::string, std::string>& why_not_idempotent() {
   static const std::map<std::string, std::string> kReasons{
       {"async_tensor_parallel", "a product that hid a collective may be fused with another one"},
-      {"auto_tune", "what it found is where another search begins"},
+      {"auto_tune", "its result is the start of another search"},
       {"autobucketing_reordering", "buckets are collectives that may be moved and merged again"},
-      {"default_partition", "what it made is a pair, which it refuses"},
-      {"ep_overlap_chunk", "what it left whole may read what it put together, and be cut next"},
-      {"greedy_bucketing_by_mb", "what one bucket left apart may fit beside another"},
+      {"default_partition", "its result is a pair, which it refuses"},
+      {"ep_overlap_chunk", "a module that it left whole may read a joined one, and be split next"},
+      {"greedy_bucketing_by_mb", "collectives left out of one bucket may fit into another"},
       {"joint_transformer_block_bucketing_reordering", "a bucket of buckets is another bucket"},
-      {"knapsack_budget", "what it made is a pair, which it refuses"},
-      {"low_contention_collectives", "those that it replaced are in nobody's way any more"},
-      {"min_cut_partition", "what it made is a pair, which it refuses"},
-      {"multiplex_fw_bw_graph", "what it made is one graph, and it takes a pair"},
-      {"partition_joint_graph", "what it made is a pair, which it refuses"},
-      {"place_collectives", "one that was moved leaves others better places"},
-      {"reorder_communication_preserving_peak_memory", "its budget counts from the peak it finds"},
-      {"reorder_compute_and_comm_for_overlap", "so are the passes that it runs"},
-      {"reorder_for_peak_memory", "where it finds a lower peak, it starts from there"},
-      {"schedule_fsdp_comms_to_dense_regions", "the regions are those of the order that it finds"},
-      {"sink_waits_iterative", "its budget counts from the peak it finds"},
-      {"split_backward_fsdp_collectives", "what it made has nothing that it takes out"},
-      {"split_di_dw_graph", "gradients of inputs stand where those of parameters stood"},
-      {"split_forward_fsdp_collectives", "what it made has nothing that it takes out"},
+      {"knapsack_budget", "its result is a pair, which it refuses"},
+      {"low_contention_collectives", "the collectives that it replaced no longer block others"},
+      {"min_cut_partition", "its result is a pair, which it refuses"},
+      {"multiplex_fw_bw_graph", "its result is one graph, and it takes a pair"},
+      {"partition_joint_graph", "its result is a pair, which it refuses"},
+      {"place_collectives", "a collective that moved leaves others better places"},
+      {"reorder_communication_preserving_peak_memory",
+       "its budget is relative to the current peak"},
+      {"reorder_compute_and_comm_for_overlap", "the passes that it runs are not idempotent"},
+      {"reorder_for_peak_memory", "if it finds a lower peak, it starts from there"},
+      {"schedule_fsdp_comms_to_dense_regions", "the regions are those of the current order"},
+      {"sink_waits_iterative", "its budget is relative to the current peak"},
+      {"split_backward_fsdp_collectives", "its result has nothing left to take out"},
+      {"split_di_dw_graph", "gradients of inputs are in the place of those of parameters"},
+      {"split_forward_fsdp_collectives", "its result has nothing left to take out"},
       {"transformer_block_bucketing", "buckets that start earlier leave others room to move"},
   };
   return kReasons;
@@ -154,7 +157,7 @@ const std::vector<Sample>& samples() {
   return kSamples;
 }
 
-// A step with the pass's defaults; a search is a short one, for it is run many times.
+// A step with the pass's defaults; a search is short, since it runs many times.
 std::string step_of(const PassInfo& info) {
   return info.stage == PassStage::search ? info.name + "{evaluations=24}" : info.name;
 }
@@ -165,7 +168,7 @@ Result<PipelineRun> run(const Graph& graph, const std::string& step,
   return run_pipeline(graph, pipeline, built_in_passes(), options);
 }
 
-// "<hash> <hash of what it decided>", or why it refuses.
+// The hash and the decisions, or the reason for the refusal.
 std::string outcome(const Graph& graph, const std::string& step) {
   const auto done = run(graph, step);
   if (!done) return done.error().message;
@@ -178,7 +181,7 @@ std::string outcome(const Graph& graph, const std::string& step) {
 
 class EveryPassOnSamples : public testing::TestWithParam<std::string> {
  protected:
-  // Runs the pass on each sample that it takes; `check` sees what it did.
+  // Runs the pass on each sample that it accepts, and passes the result to `check`.
   void on_each(const std::function<void(const Sample&, const StepResult&)>& check,
                const std::function<PassContext::Options(const Graph&)>& options_of = nullptr) {
     const PassInfo info = built_in_passes().find(GetParam())->info;
@@ -201,11 +204,11 @@ class EveryPassOnSamples : public testing::TestWithParam<std::string> {
       ++taken;
       check(sample, done->steps.front());
     }
-    EXPECT_GT(taken, 0U) << "no sample is a graph that it takes: add one";
+    EXPECT_GT(taken, 0U) << "the pass accepts none of the samples: add one";
   }
 };
 
-TEST_P(EveryPassOnSamples, LeavesALegalGraphAndAnEditThatIsLegal) {
+TEST_P(EveryPassOnSamples, LeavesALegalGraphAndALegalEdit) {
   on_each([](const Sample& sample, const StepResult& step) {
     const auto sound = validate(*step.graph);
     EXPECT_TRUE(sound) << sound.error().message;
@@ -219,12 +222,13 @@ TEST_P(EveryPassOnSamples, LeavesALegalGraphAndAnEditThatIsLegal) {
     ASSERT_TRUE(applied) << applied.error().message;
     EXPECT_EQ(graph_hash(edited), graph_hash(*step.graph));
     ASSERT_TRUE(apply(edited, *applied));
-    EXPECT_EQ(graph_hash(edited), graph_hash(sample.graph)) << "undone, it is what it was";
+    EXPECT_EQ(graph_hash(edited), graph_hash(sample.graph))
+        << "the undo does not restore the graph";
   });
 }
 
-// Whoever leaves a graph as it is says why, on the least graphs too.
-TEST_P(EveryPassOnSamples, SaysWhyNothingWasDone) {
+// A pass that changes nothing gives the reason, even on minimal graphs.
+TEST_P(EveryPassOnSamples, ExplainsWhyNothingChanged) {
   const auto check = [](const StepResult& step) {
     if (step.moved + step.added + step.removed + step.changed + step.retagged > 0) return;
     EXPECT_FALSE(step.decisions.empty());
@@ -240,7 +244,7 @@ TEST_P(EveryPassOnSamples, SaysWhyNothingWasDone) {
   }
 }
 
-TEST_P(EveryPassOnSamples, TwentyRunsOnAnyThreadGiveTheSame) {
+TEST_P(EveryPassOnSamples, TwentyRunsOnAnyThreadAgree) {
   on_each([](const Sample& sample, const StepResult& step) {
     const std::string pass = step.step, expected = outcome(sample.graph, pass);
     EXPECT_THAT(expected, testing::StartsWith(graph_hash(*step.graph)));
@@ -253,21 +257,21 @@ TEST_P(EveryPassOnSamples, TwentyRunsOnAnyThreadGiveTheSame) {
   });
 }
 
-TEST_P(EveryPassOnSamples, IsIdempotentOrSaysWhyNot) {
+TEST_P(EveryPassOnSamples, IsIdempotentOrExplainsWhyNot) {
   const PassInfo info = built_in_passes().find(GetParam())->info;
   const auto reason = why_not_idempotent().find(info.name);
   ASSERT_EQ(reason == why_not_idempotent().end(), info.is_idempotent)
-      << "the table above says why passes are not";
+      << "the table above has the reasons why passes are not";
   if (!info.is_idempotent) return;
   on_each([&](const Sample&, const StepResult& step) {
     const auto again = run(*step.graph, info.name);
-    ASSERT_TRUE(again && !again->error) << "it refuses what it made";
+    ASSERT_TRUE(again && !again->error) << "the pass refuses its own result";
     EXPECT_EQ(graph_hash(*again->steps.front().graph), graph_hash(*step.graph));
     EXPECT_EQ(again->steps.front().retagged, 0U);
   });
 }
 
-// `jointer apply --budget`: whoever may make the peak higher keeps it where it is.
+// `jointer apply --budget`: a pass that may raise the peak keeps it within the limit.
 TEST_P(EveryPassOnSamples, KeepsThePeakWithinTheLimit) {
   for (const double share : {0.5, 1.0, 1.01}) {
     SCOPED_TRACE(share);
@@ -277,7 +281,8 @@ TEST_P(EveryPassOnSamples, KeepsThePeakWithinTheLimit) {
     };
     on_each(
         [&](const Sample& sample, const StepResult& step) {
-          if (step.graph->is_pair() != sample.graph.is_pair()) return;  // it counts other things
+          if (step.graph->is_pair() != sample.graph.is_pair())
+            return;  // its peak is that of other graphs
           EXPECT_LE(step.after.figures.peak_bytes,
                     std::max(step.before.figures.peak_bytes, limit_of(sample.graph)));
         },
@@ -289,8 +294,8 @@ TEST_P(EveryPassOnSamples, KeepsThePeakWithinTheLimit) {
   }
 }
 
-// A pass may refuse such a graph, in a sentence, and leaves it sound where it does not.
-TEST_P(EveryPassOnSamples, TakesGraphsAtTheEnds) {
+// A pass may refuse such a graph with one sentence; otherwise it leaves the graph sound.
+TEST_P(EveryPassOnSamples, HandlesBoundaryCases) {
   for (const auto& [name, text] : ends()) {
     SCOPED_TRACE(name);
     const Graph graph = parse(text);
@@ -317,7 +322,7 @@ std::vector<std::string> names() {
 INSTANTIATE_TEST_SUITE_P(BuiltIn, EveryPassOnSamples, testing::ValuesIn(names()),
                          [](const auto& each) { return each.param; });
 
-TEST(WhyNotIdempotent, IsSaidOfPassesAlone) {
+TEST(WhyNotIdempotent, NamesOnlyPasses) {
   for (const auto& [name, reason] : why_not_idempotent()) {
     EXPECT_NE(built_in_passes().find(name), nullptr) << name;
     EXPECT_FALSE(reason.empty()) << name;

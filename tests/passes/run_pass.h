@@ -16,7 +16,8 @@ inline PassContext::Options simple_costs() {
   return options;
 }
 
-// The one step of a pipeline that must work.
+// Runs a pipeline that must succeed, and returns its last step. Throws std::runtime_error on
+// failure.
 inline StepResult run_pass(const Graph& graph, std::string_view pipeline,
                            const PassContext::Options& options = simple_costs()) {
   const auto parsed = parse_pipeline(pipeline);

@@ -137,11 +137,11 @@ std::vector<Pass> passes() {
   add("print", print);
   add("refuse", refuse);
   add("swap", swap,
-      {{.name = "node", .type = Parameter::Type::text, .otherwise = "b"},
-       {.name = "before", .type = Parameter::Type::text, .otherwise = "a"},
+      {{.name = "node", .type = Parameter::Type::text, .default_value = "b"},
+       {.name = "before", .type = Parameter::Type::text, .default_value = "a"},
        {.name = "share",
         .type = Parameter::Type::number,
-        .otherwise = 0.5,
+        .default_value = 0.5,
         .least = 0,
         .most = 1}});
   add("make_another", make_another);

@@ -142,7 +142,8 @@ TEST_F(CppPluginTest, AParameterOutOfRangeIsRefusedBeforeAnythingRuns) {
 TEST_F(CppPluginTest, ThrowsAreCaught) {
   add_bad_passes();
   EXPECT_EQ(failure("throw_exception"), "throw_exception: it threw: the sky fell");
-  EXPECT_EQ(failure("throw_number"), "throw_number: it threw something that is no std::exception");
+  EXPECT_EQ(failure("throw_number"),
+            "throw_number: it threw something that is not a std::exception");
 }
 
 TEST_F(CppPluginTest, AnErrorIsItsOwn) {
@@ -166,7 +167,7 @@ TEST_F(CppPluginTest, CanBeCancelledWhileItLoops) {
 TEST_F(CppPluginTest, MemoryHasALimit) {
   options.limits.memory_bytes = 300 << 20;
   add_bad_passes();
-  EXPECT_EQ(failure("eat_memory"), "eat_memory: it wanted more memory than its limit of 300 MiB");
+  EXPECT_EQ(failure("eat_memory"), "eat_memory: it exceeded its memory limit of 300 MiB");
 }
 
 TEST_F(CppPluginTest, ACrashIsNamed) {
@@ -183,7 +184,7 @@ TEST_F(CppPluginTest, AnUnsoundGraphIsRefused) {
 
 TEST_F(CppPluginTest, GarbageInTheMessagesIsSeen) {
   add_bad_passes();
-  EXPECT_THAT(failure("write_garbage"), HasSubstr("something that is no message"));
+  EXPECT_THAT(failure("write_garbage"), HasSubstr("something that is not a message"));
 }
 
 TEST_F(CppPluginTest, WhatItPrintsIsLogged) {
@@ -245,7 +246,8 @@ TEST_F(CppPluginTest, WhatIsNoPluginIsRefused) {
 TEST_F(CppPluginTest, APassThatTheLibraryDoesNotHaveIsNamed) {
   ASSERT_TRUE(
       add_plugin(registry, make_plugin("bad_passes", description("bad_passes", "ghost")), options));
-  EXPECT_EQ(failure("ghost"), "ghost: its plugin declares it and does not have it");
+  EXPECT_EQ(failure("ghost"),
+            "ghost: its plugin declares it but does not contain it: build the plugin again");
 }
 
 TEST_F(CppPluginTest, ATakenNameKeepsTheWholePluginOut) {
@@ -254,7 +256,7 @@ TEST_F(CppPluginTest, ATakenNameKeepsTheWholePluginOut) {
   ASSERT_TRUE(add_plugin(registry, first, options));
   const auto errors = add_plugins(registry, std::vector{folder.path().string()}, options);
   ASSERT_EQ(errors.size(), 2U);  // the first one again, too
-  EXPECT_THAT(errors[0].message, HasSubstr("there is a pass swap already"));
+  EXPECT_THAT(errors[0].message, HasSubstr("there is already a pass swap"));
   EXPECT_EQ(registry.passes().size(), 1U);
 }
 

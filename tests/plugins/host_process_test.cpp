@@ -62,7 +62,7 @@ TEST(HostProcessTest, WhatComesAfterTheLastMessageDoesNotMatter) {
 
 TEST(HostProcessTest, GarbageEndsIt) {
   const Asked asked = ask(std::string(kReady) + "echo what is this; sleep 100");
-  EXPECT_THAT(error_of(asked), HasSubstr(R"(no message: "what is this")"));
+  EXPECT_THAT(error_of(asked), HasSubstr(R"(not a message: "what is this")"));
   EXPECT_LT(asked.took, milliseconds(10'000));
 }
 
@@ -116,10 +116,10 @@ TEST(HostProcessTest, MemoryIsWatched) {
   // tail keeps what it reads until a line ends, which never happens.
   const HostLimits limits{.memory_bytes = 100 << 20};
   EXPECT_EQ(error_of(ask(std::string(kReady) + "exec tail /dev/zero", limits)),
-            "it wanted more memory than its limit of 100 MiB");
+            "it exceeded its memory limit of 100 MiB");
   // So is that of what it starts.
   EXPECT_EQ(error_of(ask(std::string(kReady) + "tail /dev/zero; sleep 100", limits)),
-            "it wanted more memory than its limit of 100 MiB");
+            "it exceeded its memory limit of 100 MiB");
 }
 
 TEST(HostProcessTest, TheUsualLimitIsBelowTheMachines) {

@@ -19,17 +19,19 @@ PassInfo everything() {
   info.stage = PassStage::clean_up;
   info.is_idempotent = true;
   info.parameters = {
-      {.name = "a", .type = Type::boolean, .otherwise = true},
+      {.name = "a", .type = Type::boolean, .default_value = true},
       {.name = "b",
        .type = Type::integer,
-       .otherwise = 3,
+       .default_value = 3,
        .least = 1,
        .most = 9,
        .doc = "how many"},
-      {.name = "c", .type = Type::number, .otherwise = std::numeric_limits<double>::infinity()},
-      {.name = "d", .type = Type::bytes, .otherwise = std::int64_t{1} << 40},
-      {.name = "e", .type = Type::text, .otherwise = "x", .choices = {"x", "y"}},
-      {.name = "f", .type = Type::list, .otherwise = PassValue::List{"p", PassValue::List{1, 2.5}}},
+      {.name = "c", .type = Type::number, .default_value = std::numeric_limits<double>::infinity()},
+      {.name = "d", .type = Type::bytes, .default_value = std::int64_t{1} << 40},
+      {.name = "e", .type = Type::text, .default_value = "x", .choices = {"x", "y"}},
+      {.name = "f",
+       .type = Type::list,
+       .default_value = PassValue::List{"p", PassValue::List{1, 2.5}}},
       {.name = "g", .type = Type::text}};
   return info;
 }
@@ -63,7 +65,7 @@ TEST(MessageTest, DeclarationsRoundTrip) {
   EXPECT_EQ(again->parameters.size(), info.parameters.size());
   for (std::size_t i = 0; i < info.parameters.size(); ++i) {
     EXPECT_EQ(again->parameters[i].type, info.parameters[i].type);
-    EXPECT_EQ(again->parameters[i].otherwise, info.parameters[i].otherwise);
+    EXPECT_EQ(again->parameters[i].default_value, info.parameters[i].default_value);
     EXPECT_EQ(range_text(again->parameters[i]), range_text(info.parameters[i]));
   }
 }
@@ -97,7 +99,7 @@ TEST(MessageTest, WhatIsNoMessageIsRefused) {
     const auto message = parse_host_message(line);
     ASSERT_FALSE(message) << line;
     EXPECT_EQ(message.error().kind, Error::Kind::run);
-    EXPECT_THAT(message.error().message, HasSubstr("no message"));
+    EXPECT_THAT(message.error().message, HasSubstr("not a message"));
     EXPECT_EQ(message.error().message.find('\n'), std::string::npos);
   }
 }

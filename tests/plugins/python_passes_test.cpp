@@ -152,7 +152,7 @@ TEST_F(PythonPassTest, FailuresNameThePassTheCauseAndThePlace) {
   EXPECT_THAT(failure("crashes"), AllOf(HasSubstr("without an answer"), HasSubstr("signal 11")));
   EXPECT_THAT(logged, Contains("crashes: last words"));
   EXPECT_THAT(failure("leaves"), HasSubstr("without an answer: exit code 3"));
-  EXPECT_THAT(failure("writes_garbage"), HasSubstr("something that is no message"));
+  EXPECT_THAT(failure("writes_garbage"), HasSubstr("something that is not a message"));
 }
 
 TEST_F(PythonPassTest, WhatIsNoSoundGraphIsRefused) {
@@ -170,7 +170,7 @@ TEST_F(PythonPassTest, WhatEatsOrLoopsIsEnded) {
   add_unasked("eats");
   options.limits = {.deadline = milliseconds(500)};
   add_unasked("loops");
-  EXPECT_EQ(failure("eats"), "eats: it wanted more memory than its limit of 1.17 GiB");
+  EXPECT_EQ(failure("eats"), "eats: it exceeded its memory limit of 1.17 GiB");
   EXPECT_EQ(failure("loops"), "loops: it did not end within 0.5 s");
 }
 
@@ -199,7 +199,7 @@ TEST_F(PythonPassTest, WhatIsNoPassIsRefused) {
   EXPECT_EQ(order_of(*ran.steps[0].graph), "x b a s w c output");
   const auto again = add_python_passes(registry, std::vector{folder / "passes.py:raises"}, options);
   ASSERT_FALSE(again);
-  EXPECT_THAT(again.error().message, HasSubstr("there is a pass raises already"));
+  EXPECT_THAT(again.error().message, HasSubstr("there is already a pass raises"));
 }
 
 }  // namespace

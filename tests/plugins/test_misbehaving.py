@@ -26,13 +26,13 @@ SAMPLE = ROOT / "resources" / "samples" / "llama_debug_fsdp2.joint.json.zst"
 LIMITS = ["--pass-deadline", "1", "--pass-memory", "400MiB"]
 BAD = {
     "throw_exception": "it threw: the sky fell",
-    "throw_number": "it threw something that is no std::exception",
+    "throw_number": "it threw something that is not a std::exception",
     "loop": "it did not end within 1 s",
-    "eat_memory": "it wanted more memory than its limit of 400 MiB",
+    "eat_memory": "it exceeded its memory limit of 400 MiB",
     "crash": "its process ended without an answer: killed by signal 11",
     "leave": "its process ended without an answer: exit code 0",
     "break_order": "it left a graph that is not sound",
-    "write_garbage": "something that is no message",
+    "write_garbage": "something that is not a message",
 }
 
 
@@ -208,7 +208,7 @@ def test_what_could_not_be_loaded_is_told(tmp_path: Path) -> None:
         [BIN / "jointer", "passes", "--json"], capture_output=True, text=True, check=True,
         env={**os.environ, "JOINTER_PLUGIN_PATH": str(tmp_path)},
     )  # fmt: skip
-    note = f"{tmp_path}/broken/plugin.json: it describes no plugin"
+    note = f"{tmp_path}/broken/plugin.json: it does not describe a plugin"
     assert note in json.loads(done.stdout)["notes"] and note in done.stderr
 
 

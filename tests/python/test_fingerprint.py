@@ -23,7 +23,7 @@ def test_the_document_is_true() -> None:
 @pytest.mark.parametrize(
     ("index", "line", "said"),
     [
-        (0, "v x() -> bfloat16[2,3]", "node 0, v: the recorded graph has another node here"),
+        (0, "v x() -> bfloat16[2,3]", "node 0, v: the recorded graph has a different node here"),
         (0, "x y() -> bfloat16[2,3]", "node 0, x: its target differs, here y"),
         (
             2,

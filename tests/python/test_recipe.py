@@ -75,6 +75,14 @@ def test_an_edit_without_changes() -> None:
     assert state(gm) != before
 
 
+def test_a_recipe_without_edits_is_for_one_graph() -> None:
+    gm = chain()
+    report = jointer.apply_recipe(gm, recipe(of=gm))
+    assert (report.graph, report.applied, report.difference) == ("graph", [], None)
+    jointer.apply_recipe(gm, recipe([{"move": ["t", "add"], "before": "mm"}]))
+    assert "node 4, t: the recorded graph" in refusal(gm, recipe(of=chain()))
+
+
 def test_move_of_several_that_are_apart() -> None:
     gm = chain()
     jointer.apply_recipe(gm, recipe([{"move": ["sigmoid", "relu"], "before": "mm"}]))

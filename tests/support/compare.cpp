@@ -44,7 +44,7 @@ class Comparer {
     argument(name, na.kwargs, nb.kwargs);
     value(name, na.value, nb.value, false);
     if (na.policy != nb.policy) add("recompute tag", name, "");
-    // The output belongs to no phase: captures do not tag it.
+    // The output has no phase: captures do not tag it.
     if (na.kind != NodeKind::output && na.phase != nb.phase) add("phase", name, "");
   }
 
@@ -98,7 +98,7 @@ class Comparer {
 
   void value(std::string_view name, const Value& a, const Value& b, bool nested) {
     if (a.kind == Value::Kind::none && b.kind == Value::Kind::none) return;
-    // A constant in a tuple (None) has no type that a text could give.
+    // A constant in a tuple (None) has no type in a text.
     if (nested && a.kind == Value::Kind::constant && b.kind == Value::Kind::none) return;
     if (b.kind == Value::Kind::none) {
       add(nested ? "unknown element" : "unknown value", name, "");
@@ -118,7 +118,7 @@ class Comparer {
       dictionary(name, ca, cb);
       return;
     }
-    // A list may be longer than what is read out of it.
+    // A list may be longer than the elements that are read.
     for (std::size_t i = 0; i < ca.size(); ++i)
       value(name, ca[i], i < cb.size() ? cb[i] : Value{}, true);
     if (cb.size() > ca.size()) add("value", name, "more elements");
@@ -163,7 +163,7 @@ class Comparer {
                           : std::to_string(dim.value);
   }
 
-  // The partitions are the same if each storage of one has one counterpart in the other.
+  // The partitions are equal if each storage of one graph has exactly one counterpart in the other.
   void alias(std::string_view name, StorageId a, StorageId b) {
     const auto [to, is_new_a] = to_b_.try_emplace(a, b);
     const auto [from, is_new_b] = to_a_.try_emplace(b, a);

@@ -12,12 +12,13 @@ namespace jointer::test {
 
 struct Difference {
   std::string kind;    // "target", "edges", "argument", "shape", "alias", ...
-  std::string detail;  // which node, what one has and what the other
+  std::string detail;  // the node, and what each graph has
 };
 
-// Names in order, targets, edges, arguments, kinds of values, shapes, dtypes, devices, strides,
-// offsets, and which tensors share a storage. `b` is the one that may lack something: a value that
-// only `a` has is of the kind "unknown value" or, inside a tuple, "unknown element".
+// Compares names in order, targets, edges, arguments, kinds of values, shapes, dtypes, devices,
+// strides, offsets, and which tensors share a storage. `b` is the reading that may lack
+// information: a value that only `a` has is of the kind "unknown value" or, inside a tuple,
+// "unknown element".
 std::vector<Difference> compare_graphs(const Graph& a, const Graph& b);
 
 std::map<std::string, std::size_t> count_kinds(const std::vector<Difference>& differences);

@@ -6,7 +6,7 @@
 
 namespace jointer::test {
 
-// A service whose runs a test plays: what ranks say, how they end.
+// A benchmark service controlled by a test, which decides what ranks report and how runs end.
 class FakeBenchmarks : public views::BenchmarkService {
  public:
   [[nodiscard]] QStringList devices() const override { return {QStringLiteral("A CPU, 2 cores")}; }
@@ -31,10 +31,10 @@ class FakeBenchmarks : public views::BenchmarkService {
   // --- For tests ---
   [[nodiscard]] const views::BenchmarkJob& job() const { return job_; }
   [[nodiscard]] quint64 run() const { return run_; }
-  // The run that was to be cancelled, 0 for none.
+  // The run for which a cancellation was requested, 0 for none.
   [[nodiscard]] quint64 cancelled() const { return cancelled_; }
 
-  // A result of the job with `ranks` ranks that have just begun.
+  // A result of the job with `ranks` ranks that have just started.
   [[nodiscard]] BenchmarkResult begun(int ranks) const {
     BenchmarkResult result;
     result.request = job_.request;
@@ -49,7 +49,8 @@ class FakeBenchmarks : public views::BenchmarkService {
     return result;
   }
 
-  // Every rank measured: a step of 5 ms, 0.2 ms a node, and 4,096 bytes more than predicted.
+  // A result in which every rank measured a step of 5 ms, 0.2 ms per node, and 4,096 bytes more
+  // than predicted.
   [[nodiscard]] BenchmarkResult measured(int ranks) const {
     BenchmarkResult result = begun(ranks);
     const Graph& graph = job_.snapshot->graph;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Passes that a test plays, beside the built-in ones: one that fails, one that runs until it is
-// given up, one that belongs to somebody else, one that prints.
+// Passes for tests, in addition to the built-in ones: one fails, one runs until it is cancelled,
+// one belongs to a plugin, one prints.
 
 #include <QSet>
 #include <atomic>
@@ -18,14 +18,14 @@ class FakePasses : public views::PassService {
  public:
   FakePasses() {
     add("fails", [](Graph&, const Arguments&, PassContext&) -> Result<void> {
-      throw std::runtime_error("nobody expected this");
+      throw std::runtime_error("an unexpected failure");
     });
-    // Changes the graph first: nothing of that may be seen.
+    // Changes the graph before it fails: the change must not be visible.
     add("spoils", [](Graph& graph, const Arguments&, PassContext&) -> Result<void> {
       graph.set_order({});
       return fail(Error::Kind::run, "it gave up half way");
     });
-    // Until it is given up; then some more, as a pass that seldom asks.
+    // Runs until it is cancelled and a little longer, like a pass that seldom checks.
     add("slow", [running = running_](Graph&, const Arguments&, PassContext& context) {
       ++*running;
       Result<void> result;
@@ -47,10 +47,10 @@ class FakePasses : public views::PassService {
       return Result<void>();
     });
     std::vector<Parameter> all;
-    const auto parameter = [&](std::string name, Parameter::Type type, PassValue otherwise) {
+    const auto parameter = [&](std::string name, Parameter::Type type, PassValue default_value) {
       all.push_back({.name = std::move(name),
                      .type = type,
-                     .otherwise = std::move(otherwise),
+                     .default_value = std::move(default_value),
                      .doc = "A parameter for tests."});
       return &all.back();
     };
@@ -69,7 +69,7 @@ class FakePasses : public views::PassService {
         std::move(all));
   }
 
-  // How many runs of `slow` have not ended.
+  // The number of runs of `slow` that have not ended.
   [[nodiscard]] int running() const { return *running_; }
   [[nodiscard]] int allowed_count() const { return static_cast<int>(allowed_.size()); }
   void set_problems(const QStringList& problems) {

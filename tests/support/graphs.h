@@ -8,7 +8,7 @@
 
 namespace jointer::test {
 
-// A graph from a literal that is right.
+// Parses a literal that must be valid.
 inline Graph parse(std::string_view text) {
   auto graph = parse_literal(text);
   if (!graph) throw std::runtime_error(graph.error().message);
@@ -21,7 +21,7 @@ inline const Node& node(const Graph& graph, std::string_view name) {
   return graph.node(id);
 }
 
-// The storage that really holds a node's first tensor.
+// The storage that holds a node's first tensor, after replacements by views and waits.
 inline StorageId storage_of(const Graph& graph, std::string_view name) {
   return graph.real_storage(graph.tensors(node(graph, name)).front().storage);
 }

@@ -6,8 +6,8 @@
 
 namespace jointer::test {
 
-// A joint graph in small, as a literal: `layers` matrix products, each with what is cheap to make
-// again behind it. The first reads an input and the last has another end; those between are alike.
+// A small joint graph as a literal: `layers` matrix products, each followed by calls that are cheap
+// to recompute. The first reads an input and the last has a different end; all others are alike.
 inline std::string layered_joint(int layers) {
   std::string text = "x: f32[64,64] = input\n";
   for (int i = 0; i < layers; ++i) text += fmt::format("w{}: f32[64,64] = parameter\n", i);

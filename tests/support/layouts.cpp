@@ -12,13 +12,13 @@ namespace {
 
 constexpr double kSlack = 2.5;
 
-// Whether the piece from a to b meets the inside of the box around `center`.
+// Returns true if the segment from a to b crosses the inside of the box around `center`.
 bool crosses(LayoutPoint a, LayoutPoint b, LayoutPoint center, const LayoutStyle& style) {
   const double left = center.x - style.node_width / 2 + kSlack;
   const double right = center.x + style.node_width / 2 - kSlack;
   const double top = center.y - style.node_height / 2 + kSlack;
   const double bottom = center.y + style.node_height / 2 - kSlack;
-  // Liang and Barsky: clip the piece by one side after the other.
+  // Liang and Barsky: clips the segment by each side in turn.
   double first = 0, last = 1;
   const auto clip = [&](double delta, double room) {
     if (std::abs(delta) < 1e-12) return room >= 0;
@@ -41,7 +41,7 @@ LayoutGraph random_layout_graph(std::uint32_t seed, std::uint32_t most) {
   std::set<LayoutEdge> edges;
   for (std::uint32_t to = 1; to < graph.nodes; ++to)
     for (std::uint32_t inputs = static_cast<std::uint32_t>(random()) % 4; inputs > 0; --inputs) {
-      // Mostly near, at times far above.
+      // Mostly near, sometimes far above.
       const std::uint32_t reach = random() % 5 == 0 ? to : std::min(to, 4U);
       edges.insert({to - 1 - static_cast<std::uint32_t>(random()) % reach, to});
     }
@@ -53,7 +53,7 @@ std::string layout_mistake(const LayoutGraph& graph, const Layout& layout,
                            const LayoutStyle& style) {
   if (layout.centers.size() != graph.nodes || layout.ranks.size() != graph.nodes ||
       layout.routes.size() != graph.edges.size())
-    return "something is missing";
+    return "nodes, ranks or routes are missing";
   for (std::uint32_t n = 0; n < graph.nodes; ++n) {
     const LayoutPoint c = layout.centers[n];
     if (c.x - style.node_width / 2 < -kSlack || c.y - style.node_height / 2 < -kSlack ||
@@ -74,7 +74,7 @@ std::string layout_mistake(const LayoutGraph& graph, const Layout& layout,
     const auto [from, to] = graph.edges[i];
     const auto& route = layout.routes[i];
     if (layout.ranks[from] >= layout.ranks[to])
-      return fmt::format("edge {} -> {} does not go down", from, to);
+      return fmt::format("edge {} -> {} does not lead down", from, to);
     if (route.points.size() < 2) return fmt::format("edge {} -> {} has no line", from, to);
     const auto meets = [&](LayoutPoint end, std::uint32_t node, double side) {
       const LayoutPoint c = layout.centers[node];
@@ -83,7 +83,7 @@ std::string layout_mistake(const LayoutGraph& graph, const Layout& layout,
     };
     if (!meets(route.points.front(), from, 1) || !meets(route.points.back(), to, -1))
       return fmt::format("the line of {} -> {} does not join them", from, to);
-    if (route.is_curve) continue;  // its own program sees to that
+    if (route.is_curve) continue;  // dot routes curves around boxes
     for (std::size_t p = 1; p < route.points.size(); ++p)
       for (std::uint32_t n = 0; n < graph.nodes; ++n)
         if (crosses(route.points[p - 1], route.points[p], layout.centers[n], style))

@@ -6,11 +6,12 @@
 
 namespace jointer::test {
 
-// A graph from random numbers: at most `most` nodes, edges from lower to higher ones, each once.
+// A random graph with at most `most` nodes; edges lead from lower to higher nodes, without
+// duplicates.
 LayoutGraph random_layout_graph(std::uint32_t seed, std::uint32_t most);
 
-// What is wrong with a layout of `graph`: boxes that overlap or lie outside, ranks that are not in
-// order, lines that do not join their boxes or lead through others. Empty: nothing.
+// Describes the first fault in a layout of `graph`: boxes that overlap or lie outside, ranks that
+// are out of order, lines that do not join their boxes or cross others. Empty if there is none.
 std::string layout_mistake(const LayoutGraph& graph, const Layout& layout,
                            const LayoutStyle& style);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What may not change when nodes are only moved.
+// Invariants of edits that only move nodes.
 
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace jointer::test {
 
-// Nothing stands before what it depends on. `after`: the same nodes in another order.
+// Returns true if no node precedes its dependencies. `after` has the same nodes in another order.
 inline bool keeps_dependencies(const Graph& before, const Graph& after) {
   const Dependencies dependencies(before);
   for (const NodeId id : before.order())
@@ -17,7 +17,7 @@ inline bool keeps_dependencies(const Graph& before, const Graph& after) {
   return true;
 }
 
-// Starts of collectives in the order that they have, by group; those of no known group are last.
+// Starts of collectives in program order, by group; those without a known group come last.
 inline std::vector<std::vector<NodeId>> starts_by_group(const Graph& graph) {
   std::vector<std::vector<NodeId>> starts(graph.group_count() + 1);
   for (const NodeId id : graph.order())

@@ -6,16 +6,16 @@
 
 namespace jointer::test {
 
-// A file of the project, by its path from the root.
+// The absolute path of a file in the repository, given relative to its root.
 std::string source_path(const std::string& relative);
 
-// Folder of shared captures and references, empty if it is not there.
+// The folder of shared captures and references; empty if there is none.
 std::string shared_directory();
 
-// Every capture in the shared folder and its `executable` one, sorted; empty if it is not there.
+// All captures in the shared folder and its subfolder `executable`, sorted; empty if there is none.
 std::vector<std::string> shared_captures();
 
-// A test's name from its file: letters and digits, the folder left out.
+// A test's name for a file: its letters and digits, without the folder.
 template <class ParamInfo>
 std::string parameter_name(const ParamInfo& parameter) {
   std::string name = parameter.param.substr(parameter.param.rfind('/') + 1);
@@ -26,7 +26,7 @@ std::string parameter_name(const ParamInfo& parameter) {
 
 }  // namespace jointer::test
 
-// Passes over a test that needs the shared captures where they are not, and says so.
+// Skips a test that needs the shared captures if they are missing, with a message.
 #define JOINTER_NEEDS_SHARED()                     \
   if (::jointer::test::shared_directory().empty()) \
-  GTEST_SKIP() << "the shared captures are not here; set JOINTER_SHARED when configuring"
+  GTEST_SKIP() << "the shared captures are missing; set JOINTER_SHARED when configuring"

@@ -4,7 +4,7 @@
 
 namespace jointer::test {
 
-// Of this thread: what other work takes from a busy machine does not count.
+// The CPU time of this thread in milliseconds: other work on a busy machine does not count.
 inline double processor_ms() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

@@ -10,8 +10,9 @@
 
 namespace jointer::test {
 
-// One a node. The same seed gives the same costs: from a CPU that is never late to one that always
-// is, some kernels that it waits for, collectives that are short and long beside them.
+// One cost per node. The same seed gives the same costs: from a CPU that is never late to one that
+// always is, with some kernels that the CPU waits for, and collectives that are short or long
+// compared with them.
 std::vector<NodeCost> random_costs(const Graph& graph, std::uint64_t seed);
 
 }  // namespace jointer::test

@@ -40,7 +40,7 @@ std::optional<Edit> RandomEdits::next(const Graph& graph) {
       return split(graph);
     case 9:
     case 10:
-      return carried_move(graph);
+      return move_with_dependents(graph);
     default:
       return move(graph);
   }
@@ -54,7 +54,7 @@ std::optional<Edit> RandomEdits::move(const Graph& graph) {
     const NodeId more = order[std::min(at + below(6), order.size() - 1)];
     if (std::find(nodes.begin(), nodes.end(), more) == nodes.end()) nodes.push_back(more);
   }
-  // Mostly in the order of the graph, else readers would come before what they read.
+  // Mostly in program order, otherwise readers would precede what they read.
   if (!options_.illegal || below(8) > 0)
     std::sort(nodes.begin(), nodes.end(),
               [&](NodeId a, NodeId b) { return graph.position(a) < graph.position(b); });
@@ -63,7 +63,7 @@ std::optional<Edit> RandomEdits::move(const Graph& graph) {
   return if_made(move_edit(graph, nodes, order[low + below(high - low + 1)]));
 }
 
-std::optional<Edit> RandomEdits::carried_move(const Graph& graph) {
+std::optional<Edit> RandomEdits::move_with_dependents(const Graph& graph) {
   const NodeId node = any_node(graph);
   const bool earlier = below(2) == 0;
   const Carried carried = carry(graph, node, earlier ? Direction::earlier : Direction::later);
@@ -101,7 +101,7 @@ std::optional<Edit> RandomEdits::tag(const Graph& graph) {
   return Edit{.title = "tag", .by = {}, .changes = {std::move(set)}, .notes = {}};
 }
 
-// A copy of what a node makes, which one of its readers then reads instead.
+// Inserts a copy of a node's result, and makes one of its readers read it.
 std::optional<Edit> RandomEdits::insert_copy(const Graph& graph) {
   const NodeId id = any_node(graph);
   const Tensor* t = graph.single_tensor(graph.node(id));
@@ -115,7 +115,7 @@ std::optional<Edit> RandomEdits::insert_copy(const Graph& graph) {
   }
   const NodeId reader = readers[below(readers.size())];
   const Node& r = graph.node(reader);
-  // A wait reads its collective, and what writes must write to the thing itself.
+  // A wait must read its collective, and a write must go to the original.
   if (graph.is_wait(r) || graph.is_collective_start(graph.node(id)) || r.kind != NodeKind::call ||
       graph.op(r).mutates() || graph.op(r).is_view())
     return std::nullopt;

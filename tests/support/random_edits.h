@@ -1,7 +1,7 @@
 #pragma once
 
-// Edits for property tests: of every kind, near each other so that many are legal, and some that no
-// graph allows.
+// Edits for property tests: of every kind, close together so that many are legal, and some that are
+// illegal in every graph.
 
 #include <cstdint>
 #include <optional>
@@ -12,11 +12,11 @@
 namespace jointer::test {
 
 struct RandomEditOptions {
-  bool illegal = true;  // also placeholders that move, nodes that are read and go, ...
-  // Only what changes no output: moves, copies that are inserted, buckets, tags. All else too
-  // where it is not set.
+  bool illegal = true;  // also moved placeholders, removed nodes with readers, ...
+  // Only edits that do not change the outputs: moves, inserted copies, buckets, tags. If false, all
+  // others as well.
   bool same_outputs = false;
-  std::size_t reach = 40;  // how far a move goes at most
+  std::size_t reach = 40;  // maximum distance of a move
 };
 
 class RandomEdits {
@@ -24,7 +24,7 @@ class RandomEdits {
   explicit RandomEdits(std::uint64_t seed, const RandomEditOptions& options = {})
       : random_(seed), options_(options) {}
 
-  // The graph need not allow it. Nothing where what was drawn does not exist in this graph.
+  // The edit need not be legal. Empty if the graph lacks what was drawn.
   std::optional<Edit> next(const Graph& graph);
 
   std::size_t below(std::size_t end) {
@@ -34,7 +34,7 @@ class RandomEdits {
  private:
   NodeId any_node(const Graph& graph) { return graph.order()[below(graph.order().size())]; }
   std::optional<Edit> move(const Graph& graph);
-  std::optional<Edit> carried_move(const Graph& graph);
+  std::optional<Edit> move_with_dependents(const Graph& graph);
   std::optional<Edit> tag(const Graph& graph);
   std::optional<Edit> insert_copy(const Graph& graph);
   std::optional<Edit> remove(const Graph& graph);

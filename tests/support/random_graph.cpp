@@ -11,7 +11,7 @@
 namespace jointer::test {
 namespace {
 
-// All tensors are [rows, 16]: what matters to a schedule is who reads what, not the shapes.
+// All tensors are [rows, 16]: a schedule depends on the edges, not on the shapes.
 constexpr std::int64_t kColumns = 16;
 
 class Builder {
@@ -49,7 +49,7 @@ class Builder {
     if (!name.starts_with("tangents")) inputs_.push_back(id);
   }
 
-  // What a forward saves: a placeholder of the same name, shape, dtype and device.
+  // Adds a value that the forward saves: a placeholder with its name, shape, dtype and device.
   void saved(const Graph& of, NodeId id) {
     const Tensor& t = of.tensors(id).front();
     const Dim size = of.shape(t).front();
@@ -78,7 +78,7 @@ class Builder {
     graph_.add_node(n);
   }
 
-  // What was made since, as far as it can be returned.
+  // Values computed since, as far as they can be returned.
   [[nodiscard]] std::size_t value_count() const { return values_.size(); }
   NodeId value_since(std::size_t first) {
     const auto count = static_cast<std::int64_t>(values_.size());
@@ -86,7 +86,7 @@ class Builder {
     return values_[static_cast<std::size_t>(pick(static_cast<std::int64_t>(first), count - 1))];
   }
 
-  // What torch leaves of mutated inputs: behind everything, the forward's and the backward's.
+  // Mutations of inputs as torch leaves them: at the end, first the forward's, then the backward's.
   void copy_into_inputs() {
     if (!options_.input_copies) return;
     for (const bool backward : {false, true})
@@ -98,7 +98,7 @@ class Builder {
     backward_ = true;
   }
 
-  // Some values to return, each once.
+  // Some distinct values to return.
   std::vector<NodeId> some(std::size_t most) {
     std::vector<NodeId> chosen;
     for (std::size_t i = 0; i < most; ++i) chosen.push_back(value());
@@ -127,7 +127,7 @@ class Builder {
       for (std::int32_t rank = 0; rank < size; ++rank) group.ranks.push_back(rank * (8 / size));
       // Descriptions may repeat, or be missing.
       if (pick(0, 2) > 0) group.desc = graph_.intern(pick(0, 1) == 0 ? "mesh_tp" : "mesh_dp");
-      if (graph_.group_count() >= 3) {  // the second half has the groups of the first
+      if (graph_.group_count() >= 3) {  // the second half uses the groups of the first
         graph_.part(part_).groups.emplace_back(graph_.part(part_).groups.size());
         continue;
       }
@@ -180,7 +180,7 @@ class Builder {
     t.storage = n.kind == NodeKind::call
                     ? storages_.storage_of(graph_.op(n), n.args, n.kwargs, index, bytes)
                     : storages_.fresh(bytes);
-    // A view is where its storage is.
+    // A view is on the device of its storage.
     const DeviceId device = graph_.storage(t.storage).device;
     t.device = device ? device : graph_.intern_device(options_.on_cpu ? "cpu" : out.device);
     t.set(Tensor::has_stride);
@@ -271,11 +271,11 @@ class Builder {
   NodeId copy_into_input() {
     const auto last = static_cast<std::int64_t>(inputs_.size()) - 1;
     const NodeId to = inputs_[static_cast<std::size_t>(pick(0, last))];
-    // What the forward writes it has made itself.
+    // The forward copies only values that it has computed itself.
     const auto count = static_cast<std::int64_t>(backward_ ? values_.size() : of_forward_);
     const NodeId from = values_[static_cast<std::size_t>(pick(0, count - 1))];
     const NodeId copy = add_call("aten.copy_.default", {ref(to), ref(from)}, {like(to)});
-    values_.pop_back();  // nobody reads it
+    values_.pop_back();  // it is unused
     return copy;
   }
 
@@ -290,7 +290,7 @@ class Builder {
     else
       start = add_call("_c10d_functional.all_gather_into_tensor.default",
                        {ref(input), Argument::of_int(2), group[0]}, {tensor(pick(0, 80))});
-    values_.pop_back();  // read through its wait alone
+    values_.pop_back();  // read only through its wait
     pending_.push_back(start);
     if (pick(0, 2) == 0) wait(pending_.size() - 1);
   }
@@ -310,7 +310,7 @@ class Builder {
   std::vector<ModuleStackId> modules_;
   std::vector<NodeId> values_, pending_;
   std::vector<NodeId> inputs_;
-  std::size_t of_forward_ = 0;  // values that were there when the forward was done
+  std::size_t of_forward_ = 0;  // number of values at the end of the forward
   std::size_t count_ = 0;
   bool backward_ = false;
 };

@@ -8,11 +8,11 @@
 
 namespace jointer::test {
 
-// Names of the captures that have per-node figures: "llama3_8b_tp2_fsdp2.joint".
+// The captures with figures per node, such as "llama3_8b_tp2_fsdp2.joint".
 std::vector<std::string> referenced_graphs();
 
 nlohmann::json load_reference(const std::string& graph);
-// Any JSON file, zstd or plain.
+// Reads any JSON file, zstd-compressed or plain.
 nlohmann::json load_json(const std::string& path);
 
 std::string capture_path(const std::string& graph);

@@ -1,6 +1,6 @@
 #pragma once
 
-// One pipeline on a graph, for tests.
+// Runs a pipeline on a graph.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 namespace jointer::test {
 
-// Its steps; a failure where it does not parse or run.
+// The results of the pipeline's steps. The test fails if the text does not parse or a step fails.
 inline std::vector<StepResult> run_pipeline_text(const Graph& graph, std::string_view text,
                                                  const PassContext::Options& options = {}) {
   const auto pipeline = parse_pipeline(text);
@@ -25,7 +25,7 @@ inline std::vector<StepResult> run_pipeline_text(const Graph& graph, std::string
   return std::move(done->steps);
 }
 
-// The names of the calls in the order that they have.
+// The names of the calls, in program order.
 inline std::vector<std::string> calls_of(const Graph& graph) {
   std::vector<std::string> names;
   for (const NodeId id : graph.order())
@@ -33,7 +33,7 @@ inline std::vector<std::string> calls_of(const Graph& graph) {
   return names;
 }
 
-// Of a step, about a node; empty if there is none.
+// The reason of the step's first decision on a node; empty if there is none.
 inline std::string reason_of(const StepResult& step, std::string_view node) {
   for (const Decision& decision : step.decisions)
     if (decision.node == node) return decision.reason;

@@ -1,6 +1,7 @@
 #pragma once
 
-// 1 where the address sanitizer is on: times say nothing there, and what takes long takes longer.
+// JOINTER_IS_SANITIZED is 1 under AddressSanitizer, which makes measured times meaningless and long
+// tests slow.
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)

@@ -6,11 +6,11 @@
 
 namespace jointer::test {
 
-// A snapshot of a graph literal; the test fails if it is none.
+// A snapshot of a graph literal; the test fails if the literal is invalid.
 views::SnapshotPtr snapshot_of(std::string_view literal);
 
-// A transformer's step in small: two identical layers, a parameter each, a collective with its
-// wait, forward and backward.
+// A small transformer step: two identical layers with a parameter each, a collective with its wait,
+// forward and backward.
 extern const std::string_view kSmallStep;
 
 }  // namespace jointer::test

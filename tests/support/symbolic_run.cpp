@@ -48,7 +48,7 @@ class Run {
  private:
   struct View {
     StorageId storage;
-    Hash how = 0;  // the operators that led from the storage to the view
+    Hash how = 0;  // of the operators from the storage to the view
   };
 
   [[nodiscard]] Hash content(const View& view) const {
@@ -73,7 +73,7 @@ class Run {
     return a.kind == Argument::Kind::none ? h : mix(h, static_cast<Hash>(a.integer));
   }
 
-  // Arguments of a call, without what a random call was given its state by.
+  // Hashes the arguments of a call, without those that set the state of a random call.
   [[nodiscard]] Hash call_hash(const Node& node) const {
     const std::string_view target = graph_.target(node);
     auto args = graph_.args(node);
@@ -119,7 +119,7 @@ class Run {
       views = views_[inputs.front().index()];
       return;
     }
-    if (op.is_transfer) {  // the same elsewhere
+    if (op.is_transfer) {  // a copy on another device
       const View of = views_[inputs.front().index()].front();
       const StorageId fresh(1'000'000 + next_++);
       contents_[fresh] = contents_[of.storage];
@@ -138,7 +138,7 @@ class Run {
       return;
     }
     auto tensors = graph_.tensors(id);
-    // The state is no result.
+    // The state is not a result.
     if (graph_.target(node) == "run_and_save_rng_state" && !tensors.empty())
       tensors = tensors.subspan(1);
     if (op.is_view()) {
@@ -147,7 +147,7 @@ class Run {
         views.push_back({of.storage, mix(of.how, mix(text_hash(op.name), i))});
       return;
     }
-    // Storages are made anew whenever a call runs.
+    // Every run of a call allocates new storages.
     for (std::size_t i = 0; i < std::max<std::size_t>(tensors.size(), 1); ++i) {
       const StorageId fresh(1'000'000 + next_++);
       contents_[fresh] = mix(h, i);
@@ -159,7 +159,7 @@ class Run {
     const auto args = graph_.args(node);
     const auto& of = views_[args[0].node().index()];
     const auto index = static_cast<std::size_t>(args[1].integer);
-    // run_and_save_rng_state gives a state, and what the call gives.
+    // run_and_save_rng_state returns the state and the result of the call.
     if (graph_.target(graph_.node(args[0].node())) == "run_and_save_rng_state")
       views_[id.index()] = index == 1 ? of : std::vector<View>{};
     else
@@ -168,7 +168,7 @@ class Run {
 
   const Graph& graph_;
   std::vector<std::vector<View>> views_;  // by node
-  std::vector<Hash> numbers_;             // by node, of what is no tensor
+  std::vector<Hash> numbers_;             // by node, of values that are not tensors
   std::map<StorageId, Hash> contents_;
   std::set<StorageId> is_written_;
   std::size_t next_ = 0;

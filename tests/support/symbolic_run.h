@@ -1,8 +1,8 @@
 #pragma once
 
-// What a graph computes, without numbers: the content of each tensor is a hash of the operator that
-// made it and the contents of what it read, so equal hashes are equal values. Writes change what is
-// in a storage for everybody who views it.
+// Computes a graph symbolically: the content of each tensor is a hash of its operator and of the
+// contents that it read, so equal hashes are equal values. A write changes the content of a storage
+// for all of its views.
 
 #include <cstdint>
 #include <vector>
@@ -11,11 +11,10 @@
 
 namespace jointer::test {
 
-// The contents of what the graph returns once all of it has run, by place in its output; of a pair
-// the forward's results and the backward's outputs, without what is handed over. 0 for a null.
-// Behind them the contents of inputs that were written to.
-// Placeholders are told apart by their names. Random operators draw nothing: the same call with the
-// same arguments gives the same.
+// The contents of the graph's outputs after a run, in order; for a pair, those of the forward's
+// results and of the backward's outputs, without the values saved for backward. 0 for None. The
+// contents of inputs that were written to follow. Placeholders are distinguished by name. Random
+// operators draw nothing: equal calls with equal arguments give equal results.
 std::vector<std::uint64_t> symbolic_run(const Graph& graph);
 
 }  // namespace jointer::test

@@ -7,7 +7,7 @@
 
 namespace jointer::test {
 
-// A folder of one's own, gone with the test.
+// A new temporary folder, removed with its contents by the destructor.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

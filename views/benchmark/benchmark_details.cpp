@@ -144,7 +144,7 @@ class Describer {
       s.rows.push_back(
           {.label = words("scratch"),
            .value = words("%1: up to %2, in")
-                        .arg(QString::fromStdString(each.target), bytes_text(each.most_bytes)),
+                        .arg(QString::fromStdString(each.target), bytes_text(each.max_bytes)),
            .provenance = Provenance::measured,
            .note = words("Used by %1 calls; each frees it before it returns.")
                        .arg(count_text(each.calls)),

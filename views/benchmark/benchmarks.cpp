@@ -127,7 +127,7 @@ void Benchmarks::take_end(quint64 run, const BenchmarkResult& result, bool cance
   }
   const std::uint64_t id = next_id_++;
   rows_.push_back({id, std::make_shared<const BenchmarkResult>(result)});
-  if (rows_.size() > BenchmarkHistory::kMostResults) rows_.erase(rows_.begin());
+  if (rows_.size() > BenchmarkHistory::kMaxResults) rows_.erase(rows_.begin());
   if (result.succeeded())
     say(tr("Done in %1.").arg(elapsed));
   else

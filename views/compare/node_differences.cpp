@@ -4,6 +4,7 @@
 #include <QStringList>
 #include <algorithm>
 
+#include "core/edit/node_comparer.h"
 #include "core/edit/replacements.h"
 #include "views/document/node_text.h"
 #include "views/document/number_text.h"
@@ -118,9 +119,17 @@ QString NodeDifferences::detail(const NodeDifference& node) const {
     };
     return tr("%1, was %2").arg(policy(after.policy), policy(before.policy));
   }
-  const auto was_target = from_->target(before);
-  return was_target == graph.target(after) ? tr("arguments changed")
-                                           : tr("was %1").arg(to_qstring(was_target));
+  const NodeComparer comparer(*from_, graph);
+  if (!comparer.same_target(was, node.node))
+    return tr("was %1").arg(to_qstring(from_->target(before)));
+  if (!comparer.same_args(was, node.node) || !comparer.same_kwargs(was, node.node))
+    return tr("arguments changed");
+  QStringList parts;
+  for (const DetailDifference& each : comparer.detail_differences(was, node.node))
+    parts << tr("%1 %2, was %3")
+                 .arg(QString::fromStdString(each.part), QString::fromStdString(each.after),
+                      QString::fromStdString(each.before));
+  return parts.empty() ? tr("result changed") : parts.join(QStringLiteral("; "));
 }
 
 }  // namespace jointer::views

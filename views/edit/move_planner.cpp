@@ -311,7 +311,7 @@ void MovePlanner::to_next_change(int direction) {
 namespace {
 
 std::size_t best_gap(const MovePreview& preview) {
-  return preview.best.fastest_within.value_or(preview.best.least_peak);
+  return preview.best.fastest_within.value_or(preview.best.min_peak);
 }
 
 }  // namespace

@@ -36,17 +36,17 @@ std::vector<GroupLayout> lay_out_groups(std::span<const GroupGraphs> groups,
   std::vector<LayoutGraph> for_dot;
   std::vector<std::size_t> asked;
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    const bool suits_dot =
-        !dot.program.empty() &&
-        std::all_of(groups[i].begin(), groups[i].end(),
-                    [](const LayoutGraph& graph) { return graph.nodes <= kMostDotNodes; });
+    const bool suits_dot = !dot.program.empty() && std::all_of(groups[i].begin(), groups[i].end(),
+                                                               [](const LayoutGraph& graph) {
+                                                                 return graph.nodes <= kMaxDotNodes;
+                                                               });
     if (!suits_dot) continue;
     asked.push_back(i);
     for_dot.insert(for_dot.end(), groups[i].begin(), groups[i].end());
   }
   if (auto drawn = dot_layouts(for_dot, style, dot); drawn && !asked.empty()) {
     // A rank of forty boxes would not be readable.
-    const double widest = style.most_in_rank * (style.node_width + 2 * style.node_gap);
+    const double widest = style.max_in_rank * (style.node_width + 2 * style.node_gap);
     for (std::size_t i = 0; i < asked.size() && 2 * i + 1 < drawn->size(); ++i) {
       Layout &forward = (*drawn)[2 * i], &backward = (*drawn)[2 * i + 1];
       if (std::max(forward.width, backward.width) <= widest)

@@ -66,7 +66,7 @@ ParameterField::ParameterField(const Parameter& parameter, bool is_stacked, QWid
   reset_->setText(tr("Reset"));
   reset_->setAutoRaise(true);
   reset_->setAccessibleName(tr("Reset %1").arg(name));
-  reset_->setToolTip(tr("Reset to %1").arg(typed_text(parameter_.otherwise)));
+  reset_->setToolTip(tr("Reset to %1").arg(typed_text(parameter_.default_value)));
   QSizePolicy kept = reset_->sizePolicy();
   kept.setRetainSizeWhenHidden(true);
   reset_->setSizePolicy(kept);
@@ -109,7 +109,8 @@ QWidget* ParameterField::make_control() {
     if (parameter_.takes_none()) choices.insert(choices.begin(), PassValue());
     for (const PassValue& each : choices) {
       const QString text = typed_text(each);
-      choice_->addItem(each == parameter_.otherwise ? tr("%1 (default)").arg(text) : text, text);
+      choice_->addItem(each == parameter_.default_value ? tr("%1 (default)").arg(text) : text,
+                       text);
     }
     connect(choice_, &QComboBox::activated, this, [this] {
       const QString text = choice_->currentData().toString();
@@ -120,7 +121,7 @@ QWidget* ParameterField::make_control() {
     return choice_;
   }
   line_ = new QLineEdit(this);
-  line_->setPlaceholderText(tr("%1 (default)").arg(typed_text(parameter_.otherwise)));
+  line_->setPlaceholderText(tr("%1 (default)").arg(typed_text(parameter_.default_value)));
   line_->setClearButtonEnabled(false);
   connect(line_, &QLineEdit::textEdited, this,
           [this](const QString& text) { commit(typed_value(parameter_, text)); });
@@ -129,13 +130,13 @@ QWidget* ParameterField::make_control() {
 
 // The default is stored as no value.
 void ParameterField::commit(const std::optional<PassValue>& value) {
-  const auto stored = value && *value == parameter_.otherwise ? std::nullopt : value;
+  const auto stored = value && *value == parameter_.default_value ? std::nullopt : value;
   show_state(stored);
   emit edited(stored);
 }
 
 void ParameterField::show_value(const std::optional<PassValue>& given) {
-  const PassValue& value = given ? *given : parameter_.otherwise;
+  const PassValue& value = given ? *given : parameter_.default_value;
   if (check_ != nullptr) {
     const QSignalBlocker quiet(check_);
     const bool* on = value.as<bool>();
@@ -148,7 +149,7 @@ void ParameterField::show_value(const std::optional<PassValue>& given) {
   }
   // Do not replace text while the user is typing.
   if (line_ != nullptr &&
-      typed_value(parameter_, line_->text()).value_or(parameter_.otherwise) != value)
+      typed_value(parameter_, line_->text()).value_or(parameter_.default_value) != value)
     line_->setText(given ? typed_text(*given) : QString());
   show_state(given);
 }

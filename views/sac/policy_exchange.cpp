@@ -46,8 +46,8 @@ QString first_of(const std::vector<std::string>& sentences) {
 
 // "Copied. Not exported: 3 tensors ..."
 QString with_omissions(const QString& done, const PolicyExport& made) {
-  if (made.misfits.empty()) return done;
-  return PolicyExchange::tr("%1 Not exported: %2").arg(done, first_of(made.misfits));
+  if (made.differences.empty()) return done;
+  return PolicyExchange::tr("%1 Not exported: %2").arg(done, first_of(made.differences));
 }
 
 // "Imported operator list, 14 operators. No call of this graph is ..."

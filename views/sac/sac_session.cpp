@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/policy/carry_out.h"
+#include "core/policy/apply_step_tags.h"
 #include "core/policy/export.h"
 #include "views/document/document.h"
 #include "views/document/node_text.h"
@@ -297,7 +297,7 @@ void SacSession::start_applying_tags() {
   will_apply_tags_ = false;
   is_running_ = true;
   set_working(true);
-  QtConcurrent::run([of = document_.shared_snapshot()] { return carry_out_edit(of->graph); })
+  QtConcurrent::run([of = document_.shared_snapshot()] { return step_tags_edit(of->graph); })
       .then(this, [this, of = document_.shared_snapshot(),
                    generation = generation_](const Result<Edit>& edit) {
         if (generation != generation_) return;

@@ -32,8 +32,7 @@ std::string_view participle(Keep keep) {
 
 // Reasons that already say "recomputed" only need a capital letter.
 std::string in_a_sentence(Keep keep, const std::string& reason) {
-  if (!reason.starts_with("recomputed"))
-    return fmt::format("{}: {}", participle(keep), reason);
+  if (!reason.starts_with("recomputed")) return fmt::format("{}: {}", participle(keep), reason);
   return static_cast<char>(reason.front() - 'a' + 'A') + reason.substr(1);
 }
 
@@ -62,7 +61,7 @@ std::string_view in_short(StepReason reason) {
     case StepReason::stays:
     case StepReason::stays_for_copies:
       return "cannot leave the device";
-    case StepReason::carried_out:
+    case StepReason::applied:
       break;
   }
   return "already applied";

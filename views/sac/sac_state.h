@@ -79,7 +79,7 @@ struct SacTensor {
   StepReason reason = StepReason::untagged;  // for a flat training step
 
   // Returns true if ticks can no longer change it.
-  [[nodiscard]] bool is_settled() const { return reason == StepReason::carried_out; }
+  [[nodiscard]] bool is_settled() const { return reason == StepReason::applied; }
 };
 
 struct SacState : PlanOutcome {

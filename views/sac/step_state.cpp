@@ -1,7 +1,7 @@
 // States of a flat training step.
 //
 // The document's graph is the step with its tags. A state is that graph with its tags applied
-// (core/policy/carry_out.h), analyzed like any other graph: `jointer sac STEP -o` writes the same
+// (core/policy/apply_step_tags.h), analyzed like any other graph: `jointer sac STEP -o` writes the same
 // graph and `jointer memory` reports the same figures. Rows refer to the document's own nodes
 // (core/policy/step_values.h), since these are the ones that users tick; the resulting graph is
 // discarded.
@@ -14,7 +14,7 @@
 #include <algorithm>
 
 #include "core/partition/kept_values.h"
-#include "core/policy/carry_out.h"
+#include "core/policy/apply_step_tags.h"
 
 namespace jointer::views {
 namespace {
@@ -103,7 +103,7 @@ Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
   for (std::size_t i = 0; i < policies.size(); ++i) tagged.node(NodeId(i)).policy = policies[i];
   Graph graph = tagged;
   std::optional<Analysis> made;
-  if (const auto edits = carry_out_tags(graph); !edits) {
+  if (const auto edits = apply_step_tags(graph); !edits) {
     state->applied_tags.refusal = edits.error().message;
     graph = tagged;  // some tags may have been applied already
   } else if (std::ranges::any_of(*edits, [](const Edit& edit) { return !edit.changes.empty(); })) {

@@ -49,8 +49,8 @@ std::size_t GapScale::snapped(double position, const BestGaps& best, const AxisV
   };
   // Prefer the mark that keeps the peak if several marks coincide.
   if (best.fastest_within) consider(*best.fastest_within);
-  consider(best.least_exposed);
-  consider(best.least_peak);
+  consider(best.min_exposed);
+  consider(best.min_peak);
   return nearest.value_or(gap_at(position));
 }
 

@@ -201,10 +201,10 @@ void MoveStrip::paint_marks(QPainter& painter, const QRect& labels, const QRect&
   };
   if (best.fastest_within)
     add(*best.fastest_within, tr("best without a higher peak") + exposed(*best.fastest_within));
-  add(best.least_exposed, tr("minimum exposed") + exposed(best.least_exposed));
-  add(best.least_peak,
+  add(best.min_exposed, tr("minimum exposed") + exposed(best.min_exposed));
+  add(best.min_peak,
       tr("minimum peak") + in_brackets(bytes_difference_text(
-                               was.peak_bytes, held_.preview.at(best.least_peak).peak_bytes)));
+                               was.peak_bytes, held_.preview.at(best.min_peak).peak_bytes)));
   const QFontMetrics metrics = painter.fontMetrics();
   std::vector<QRect> taken;
   painter.setRenderHint(QPainter::Antialiasing, false);

@@ -50,7 +50,7 @@ bool MoveTool::press(QPoint at, Qt::KeyboardModifiers modifiers) {
   pressed_ = view_.grip_at(at);
   if (!pressed_) return false;
   press_ = last_ = at;
-  is_dragged_ = carried_by_key_ = false;
+  is_dragged_ = moved_by_key_ = false;
   patience_.start();
   return true;
 }
@@ -71,8 +71,8 @@ bool MoveTool::move(QPoint at, Qt::KeyboardModifiers modifiers) {
     take();
   }
   const bool carries = modifiers.testFlag(Qt::ShiftModifier);
-  if (planner_.held() != nullptr && carries != carried_by_key_) {
-    carried_by_key_ = carries;
+  if (planner_.held() != nullptr && carries != moved_by_key_) {
+    moved_by_key_ = carries;
     planner_.set_carry(carries);
   }
   const QRect area = view_.content();

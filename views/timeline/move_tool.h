@@ -49,7 +49,7 @@ class MoveTool : public QObject {
   MovePlanner& planner_;
   NodeId pressed_;
   QPoint press_, last_;
-  bool is_dragged_ = false, carried_by_key_ = false, is_scrolling_ = false;
+  bool is_dragged_ = false, moved_by_key_ = false, is_scrolling_ = false;
   double begin_ = 0, end_ = 0;  // visible range when the pointer last moved
   QTimer patience_;             // a long press picks up a node without a motion
   QTimer scrolling_;            // beyond an edge of the view

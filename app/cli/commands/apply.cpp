@@ -140,34 +140,35 @@ void add_apply_command(CLI::App& program, int& exit_code) {
   common.graph.add_to(*command);
   common.pipeline.add_to(*command);
   CLI::Option* recipe = command->add_option(
-      "--recipe", options->recipe, "What to replay (docs/recipe.md); `-` is standard input");
+      "--recipe", options->recipe, "Recipe to replay (docs/recipes.md); `-` is standard input");
   command
       ->add_flag("--lenient", options->lenient,
-                 "Skip and report what does not fit, instead of refusing")
+                 "Skip and report edits that do not fit, instead of refusing the recipe")
       ->needs(recipe);
   command->add_option("-o,--output", common.output,
-                      "The edited graph as a native capture, packed if it ends in .zst; `-` is "
-                      "standard output, without the figures");
+                      "Write the edited graph as a native capture, compressed if it ends in .zst; "
+                      "`-` is standard output, without the figures");
   const auto of_passes = [&](CLI::Option* option) { option->excludes(recipe); };
-  CLI::Option* saved = command->add_option(
-      "--save-recipe", common.recipe, "What the passes did, as edits that torch alone can replay");
+  CLI::Option* saved =
+      command->add_option("--save-recipe", common.recipe,
+                          "Write what the passes did as a recipe, which torch alone can replay");
   of_passes(saved);
   of_passes(command
                 ->add_option("--save-graph-trainer", common.graph_trainer,
-                             "A Python file that registers the saved recipe as a pipeline of "
+                             "Write a Python file that registers the saved recipe as a pipeline of "
                              "torchtitan's graph_trainer (--compile.pass_pipeline)")
                 ->needs(saved));
+  of_passes(command->add_option("--save-pipeline", common.saved_pipeline,
+                                "Write the passes as a file for --passes @FILE, with what "
+                                "auto_tune found; JSON if it ends in .json"));
   of_passes(command->add_option(
-      "--save-pipeline", common.saved_pipeline,
-      "The passes as a file for --passes @FILE, with what auto_tune found; JSON "
-      "if it ends in .json"));
-  of_passes(command->add_option("--snapshots", common.snapshots,
-                                "Folder for the graph before the passes and after each"));
+      "--snapshots", common.snapshots,
+      "Folder to write the graph to, before the passes and after each of them"));
   of_passes(command->add_option("--budget", common.budget,
-                                "Bytes of peak memory (40GiB) that passes keep within; exit code 1 "
-                                "where the peak is above it afterwards"));
+                                "Limit of peak memory for the passes, such as 40GiB; exit code 1 "
+                                "if the peak exceeds it in the end"));
   of_passes(command->add_flag("--decisions", common.decisions,
-                              "Every decision of the passes, with its reason"));
+                              "List every decision of the passes, with its reason"));
   of_passes(
       command->add_option("--reproducer", common.reproducer,
                           "If a pass fails, write its input graph and the pass to this file"));

@@ -199,7 +199,7 @@ Result<std::string> recipe_of(const Graph& graph, const PipelineRun& run) {
 
 // The pipeline as it ran, so that running it gives the same graph without searching. A pass that
 // ran other passes is disabled, and the passes that it ran follow it.
-PipelineFile carried_out(const Pipeline& pipeline, const PipelineRun& run) {
+PipelineFile applied(const Pipeline& pipeline, const PipelineRun& run) {
   PipelineFile file;
   std::size_t done = 0;
   for (const PipelineStep& step : pipeline) {
@@ -251,10 +251,10 @@ Result<void> write_files(const ApplyPasses& options, const Graph& graph, const P
   if (!options.graph_trainer.empty()) {
     const auto path = std::filesystem::absolute(options.recipe).lexically_normal().string();
     JOINTER_CHECK(write_bytes(options.graph_trainer,
-                              graph_trainer_recipe_file(carried_out(pipeline, run).steps, path)));
+                              graph_trainer_recipe_file(applied(pipeline, run).steps, path)));
   }
   if (!options.saved_pipeline.empty()) {
-    const PipelineFile file = carried_out(pipeline, run);
+    const PipelineFile file = applied(pipeline, run);
     const bool is_json = options.saved_pipeline.ends_with(".json");
     JOINTER_CHECK(write_bytes(options.saved_pipeline,
                               is_json ? write_pipeline_json(file) : write_pipeline_text(file)));

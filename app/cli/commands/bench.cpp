@@ -44,23 +44,29 @@ struct BenchCommand {
   EstimatorOptions estimator;
   PipelineOptions pipeline;
   std::vector<RankOption> rank_options{
-      {"--inputs", "Safetensors with the inputs, by placeholder; made up from a seed without it"},
-      {"--expected", "Safetensors with the outputs that must come out, by index"},
-      {"--baseline", "The unedited graph, whose outputs must come out"},
-      {"--baseline-backward", "Its backward half, if it is a forward"},
-      {"--ranks", "How many ranks; as many as the capture's collectives need without it"},
-      {"--solo", "This rank alone, with local copies for collectives: for a world of any size"},
-      {"--on", "cpu, cuda or auto: where it runs"},
-      {"--backend", "interpret, cudagraph, inductor, regional or python"},
-      {"--attention", "auto, flash, efficient, cudnn or math: the attention kernel"},
-      {"--mark", "With --backend regional: nodes or FQN_PATTERN::operator, separated by `;`"},
-      {"--artifacts", "Folder for compiled packages, which are otherwise only in the cache"},
-      {"--iterations", "Steps that are measured (10)"},
-      {"--warmup", "Steps before that (3)"},
-      {"--threads", "Threads of a rank; the machine's cores are shared out without it"},
-      {"--seed", "Of inputs that are made up (0)"},
-      {"--memory-limit", "Bytes that a rank may allocate"},
-      {"--timeout", "Seconds that a rank may be without progress (300)"}};
+      {"--inputs",
+       "Safetensors file with the inputs, by placeholder; default: generated from --seed"},
+      {"--expected", "Safetensors file with the expected outputs, by index"},
+      {"--baseline", "The unedited graph, whose outputs are expected"},
+      {"--baseline-backward",
+       "The backward half of --baseline, if that is the forward half of a pair"},
+      {"--ranks", "Number of ranks; default: as many as the capture's collectives need"},
+      {"--solo", "Run this rank alone, with local copies for collectives, in a world of any size"},
+      {"--on", "Device to run on: cpu, cuda or auto"},
+      {"--backend", "How the graph is run: interpret, cudagraph, inductor, regional or python"},
+      {"--attention", "Attention kernel: auto, flash, efficient, cudnn or math"},
+      {"--mark",
+       "With --backend regional: what to compile, nodes or FQN_PATTERN::operator, separated by "
+       "`;`"},
+      {"--artifacts",
+       "With --backend inductor or regional: folder for the compiled packages; default: the cache "
+       "alone"},
+      {"--iterations", "Number of measured steps; default: 10"},
+      {"--warmup", "Number of steps before them; default: 3"},
+      {"--threads", "Threads per rank; default: the machine's cores divided among the ranks"},
+      {"--seed", "Seed of random numbers and generated inputs; default: 0"},
+      {"--memory-limit", "Bytes that each rank may allocate"},
+      {"--timeout", "Seconds without progress after which a rank is ended; default: 300"}};
   bool verify = false, profile = false, calibrate = false, any_ranks = false, json = false;
   std::string print_command;
   int nodes = 1, ranks_per_node = 0;
@@ -207,7 +213,7 @@ std::string further_members(const BenchPasses& passes, const BenchmarkResult& re
   return members;
 }
 
-// Refuses options without effect. `request` has the backend that the user or the pipeline chose.
+// Refuses options without effect. `request` has the backend that the user or a pipeline chose.
 Result<void> check_options(const CLI::App& command, const BenchCommand& options,
                            const BenchmarkRequest& request) {
   if (!options.pipeline.any()) JOINTER_CHECK(PluginOptions::refuse(command, "needs --passes"));
@@ -262,25 +268,24 @@ Result<int> run(const BenchCommand& options, const CLI::App& command) {
 
 void add_bench_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<BenchCommand>();
-  CLI::App* command = program.add_subcommand(
-      "bench",
-      "Run the graph here, one process per rank; compare memory and time with the estimate");
+  CLI::App* command = program.add_subcommand("bench",
+                                             "Runs the graph on this machine, one process per "
+                                             "rank; compares memory and time with the estimate");
   options->graph.add_to(*command);
   for (RankOption& each : options->rank_options)
     each.option = command->add_option(each.name, each.value, each.help);
   command->add_flag("--verify", options->verify,
                     "Compare the outputs with --baseline, or with the same graph interpreted");
   command->add_flag("--profile", options->profile,
-                    "Further steps that time every node and follow memory");
+                    "Run further steps that time every node and record memory");
   command->get_option("--baseline-backward")->needs(command->get_option("--baseline"));
   command->add_flag("--calibrate", options->calibrate,
-                    "Profile, and keep the times for the estimator `measured`");
-  CLI::Option* print =
-      command
-          ->add_option("--print-command", options->print_command,
-                       "Run nothing; write the command line that starts it on several machines: "
-                       "torchrun or slurm")
-          ->check(one_of({"torchrun", "slurm"}));
+                    "Profile, and store the times for the estimator `measured`");
+  CLI::Option* print = command
+                           ->add_option("--print-command", options->print_command,
+                                        "Run nothing; print the command line that runs it on "
+                                        "several machines with torchrun or slurm")
+                           ->check(one_of({"torchrun", "slurm"}));
   command->add_option("--nodes", options->nodes, "With --print-command: number of machines")
       ->check(whole_number(1, 1 << 20))
       ->needs(print);
@@ -292,9 +297,10 @@ void add_bench_command(CLI::App& program, int& exit_code) {
   options->pipeline.add_to(*command);
   options->estimator.add_to(*command);
   command->add_flag("--any-ranks", options->any_ranks,
-                    "Run files of several ranks although their collectives do not meet");
+                    "Run files of several ranks even if their collectives do not match");
   command->add_flag("--json", options->json, "One JSON object on standard output");
-  command->footer("In FILE, --inputs and --expected, {rank} stands for the rank: a file each.");
+  command->footer(
+      "{rank} in FILE, --inputs and --expected stands for the rank, for one file per rank.");
   command->callback(
       [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });
 }

@@ -43,14 +43,15 @@ Table facts(const BenchmarkResult& r) {
   if (r.throughput.tokens_per_second)
     table.add({"tokens/s", format_significant(*r.throughput.tokens_per_second)});
   if (r.throughput.tflops)
-    table.add({"model", fmt::format("{}{}", format_rate(*r.throughput.tflops * 1e12),
-                                    r.throughput.mfu
-                                        ? fmt::format(", {} MFU", format_percent(*r.throughput.mfu))
-                                        : "")});
-  if (r.step) table.add({"hardware", format_rate(r.throughput.hardware_tflops * 1e12)});
+    table.add(
+        {"model FLOPs",
+         fmt::format(
+             "{}{}", format_rate(*r.throughput.tflops * 1e12),
+             r.throughput.mfu ? fmt::format(", {} MFU", format_percent(*r.throughput.mfu)) : "")});
+  if (r.step) table.add({"all FLOPs", format_rate(r.throughput.hardware_tflops * 1e12)});
   for (const RankResult& rank : r.ranks)
     for (const RankVerified& v : rank.verified)
-      table.add({fmt::format("rank {} against {}", rank.rank, v.against),
+      table.add({fmt::format("rank {} vs. {}", rank.rank, v.against),
                  v.bitwise ? fmt::format("{} outputs bitwise equal", v.compared)
                            : fmt::format("{}: largest difference {:.3g} in {} at element {}",
                                          v.equal ? fmt::format("equal within {:.2g}", v.bound)
@@ -100,12 +101,14 @@ const RankResult* highest(const BenchmarkResult& r) {
 std::string explanation(const RankResult& rank, const Graph& graph, const Analysis& analysis) {
   const PeakExplanation e = explain_peak(graph, analysis.memory, *rank.measured);
   if (e.difference == 0 && e.operators.empty()) return {};
-  std::string text = fmt::format("\npeak of rank {}, compared with the estimate: {}\n", rank.rank,
-                                 e.difference == 0 ? "equal" : signed_bytes(e.difference));
+  std::string text =
+      fmt::format("\npeak of rank {}: {}\n", rank.rank,
+                  e.difference == 0 ? "as estimated"
+                                    : signed_bytes(e.difference) + " relative to the estimate");
   Table parts({{"", right}, {"", left}});
   if (e.scratch != 0)
     parts.add({signed_bytes(e.scratch),
-               fmt::format("scratch memory that calls allocated and freed{}",
+               fmt::format("scratch memory that calls allocated and released{}",
                            e.peak_node ? fmt::format(", at {}", graph.name(e.peak_node)) : "")});
   if (e.held != 0) parts.add({signed_bytes(e.held), "held by the graph's tensors"});
   if (e.first_difference != 0)
@@ -119,7 +122,7 @@ std::string explanation(const RankResult& rank, const Graph& graph, const Analys
   for (std::size_t i = 0; i < std::min(kOperators, e.operators.size()); ++i) {
     const auto& each = e.operators[i];
     operators.add({each.target, format_count(static_cast<std::int64_t>(each.calls)),
-                   format_bytes(each.most_bytes), std::string(graph.name(each.node))});
+                   format_bytes(each.max_bytes), std::string(graph.name(each.node))});
   }
   return text + '\n' + operators.text();
 }
@@ -173,7 +176,7 @@ std::string explained_member(const BenchmarkResult& result, const Graph& graph,
   for (const auto& each : e.operators)
     json["operators"].push_back({{"target", each.target},
                                  {"calls", each.calls},
-                                 {"most_bytes", each.most_bytes},
+                                 {"most_bytes", each.max_bytes},
                                  {"node", name(each.node)}});
   return "\"explained\":" + json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -53,7 +53,7 @@ Result<int> list_devices(bool json) {
   }
   fmt::print("{}\n", database.path());
   if (devices.empty()) {
-    fmt::print("nothing was measured yet\n");
+    fmt::print("no measured times yet\n");
     return ExitCode::done;
   }
   using enum Table::Align;
@@ -190,15 +190,16 @@ Result<int> run(const CalibrateCommand& options, const CLI::App& command) {
 void add_calibrate_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<CalibrateCommand>();
   CLI::App* command = program.add_subcommand(
-      "calibrate", "Measured times from a profiler's trace, for the estimator `measured`");
+      "calibrate", "Stores measured times from a profiler trace, for the estimator `measured`");
   options->graph.add_to(*command);
   command->get_option("FILE")->required(false);
-  command->add_option("--trace", options->trace,
-                      "What torch.profiler exported of this graph's run: .json, .gz or .zst");
+  command->add_option(
+      "--trace", options->trace,
+      "Trace of a run of this graph, exported by torch.profiler: .json, .gz or .zst");
   command->add_option("--gpu", options->device,
-                      "The device's name, where the trace does not say it");
-  command->add_flag("--list", options->list, "The devices that something was measured on");
-  command->add_option("--forget", options->forget, "Forgets what was measured on this device");
+                      "Name of the device, if the trace does not give it");
+  command->add_flag("--list", options->list, "List the devices with measured times");
+  command->add_option("--forget", options->forget, "Delete the times measured on this device");
   command->add_flag("--json", options->json, "One JSON object on standard output");
   command->callback(
       [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });

@@ -45,12 +45,13 @@ Result<int> run(const CaptureCommand& options) {
 void add_capture_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<CaptureCommand>();
   CLI::App* command = program.add_subcommand(
-      "capture", "Runs a training script and leaves a capture of each graph it compiles or traces");
+      "capture",
+      "Runs a training script and saves a capture of each graph that it compiles or traces");
   command->add_option("--out", options->out, "Folder for the captures");
-  command->add_flag("--pair", options->pair, "Also the partitioned pairs");
+  command->add_flag("--pair", options->pair, "Also capture the partitioned pairs");
   command->add_flag("--each-pass", options->each_pass,
-                    "Also torchtitan's step after each of its graph passes");
-  command->add_option("--python", options->python, "The Python that has torch");
+                    "Also capture torchtitan's training step after each of its graph passes");
+  command->add_option("--python", options->python, "Python interpreter with torch");
   command->add_option("COMMAND", options->command, "After `--`: train.py and its arguments")
       ->required();
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });

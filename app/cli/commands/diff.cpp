@@ -13,6 +13,7 @@
 #include "core/base/units.h"
 #include "core/capture/open.h"
 #include "core/edit/difference.h"
+#include "core/edit/node_comparer.h"
 #include "core/edit/recipe.h"
 #include "core/graph/canonical.h"
 
@@ -38,6 +39,10 @@ NodeId in_a(const Answer& answer, NodeId id) {
   return answer.a.find(answer.b.node(id).part, answer.b.name(id));
 }
 
+std::vector<DetailDifference> detail_differences(const Answer& answer, NodeId id) {
+  return NodeComparer(answer.a, answer.b).detail_differences(in_a(answer, id), id);
+}
+
 Json names(const Graph& graph, const std::vector<NodeId>& nodes) {
   Json json = Json::array();
   for (const NodeId id : nodes) json.push_back(edit_name(graph, id));
@@ -60,10 +65,15 @@ Json to_json(const Answer& answer) {
                    {"changed", names(answer.b, d.changed)},
                    {"retagged", names(answer.b, d.retagged)}};
   Json& changes = json["changes"] = Json::array();
-  for (const NodeId id : d.changed)
-    changes.push_back({{"node", edit_name(answer.b, id)},
-                       {"before", canonical_call(answer.a, in_a(answer, id))},
-                       {"after", canonical_call(answer.b, id)}});
+  for (const NodeId id : d.changed) {
+    Json& change = changes.emplace_back();
+    change["node"] = edit_name(answer.b, id);
+    change["before"] = canonical_call(answer.a, in_a(answer, id));
+    change["after"] = canonical_call(answer.b, id);
+    for (const DetailDifference& each : detail_differences(answer, id))
+      change["details"].push_back(
+          {{"part", each.part}, {"before", each.before}, {"after", each.after}});
+  }
   json["metrics"] = cli::to_json(answer.before, answer.after);
   return json;
 }
@@ -93,10 +103,7 @@ class Printer {
     table(fmt::format("removed {}", d.removed.size()), columns, d.removed, whole(answer_.a));
     table(fmt::format("changed {}", d.changed.size()),
           {{"node", left}, {"in A", left}, {"in B", left}}, d.changed,
-          [&](NodeId id) -> std::vector<std::string> {
-            return {edit_name(answer_.b, id), canonical_call(answer_.a, in_a(answer_, id)),
-                    canonical_call(answer_.b, id)};
-          });
+          [&](NodeId id) { return changed(id); });
     table(fmt::format("other policy {}", d.retagged.size()),
           {{"node", left}, {"in A", left}, {"in B", left}}, d.retagged,
           [&](NodeId id) -> std::vector<std::string> {
@@ -108,6 +115,21 @@ class Printer {
   }
 
  private:
+  // The calls, or what differs between two that read the same.
+  std::vector<std::string> changed(NodeId id) const {
+    std::string before = canonical_call(answer_.a, in_a(answer_, id)),
+                after = canonical_call(answer_.b, id);
+    if (before != after) return {edit_name(answer_.b, id), std::move(before), std::move(after)};
+    before.clear();
+    after.clear();
+    for (const DetailDifference& each : detail_differences(answer_, id)) {
+      const std::string_view separator = before.empty() ? "" : ", ";
+      before += fmt::format("{}{} {}", separator, each.part, each.before);
+      after += fmt::format("{}{} {}", separator, each.part, each.after);
+    }
+    return {edit_name(answer_.b, id), std::move(before), std::move(after)};
+  }
+
   static std::string target(const Graph& graph, NodeId id) {
     return std::string(graph.target(graph.node(id)));
   }
@@ -135,7 +157,7 @@ class Printer {
 Result<void> complete(DiffCommand& options) {
   if (!options.b.file.empty()) return {};
   if (!options.b.backward.empty() || options.b.graph)
-    return fail(Error::Kind::usage, "options --b-backward and --b-graph: need a second graph, B");
+    return fail(Error::Kind::usage, "options --b-backward and --b-graph: need B, the second graph");
   if (!options.a.graph)
     return fail(Error::Kind::usage,
                 "diff needs two graphs, or a log of passes and --graph N, which is compared with "
@@ -183,31 +205,31 @@ Result<int> run(DiffCommand options, const CLI::App& command) {
 void add_diff_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<DiffCommand>();
   CLI::App* command = program.add_subcommand(
-      "diff", "Differences between two graphs, by node name; exit code 1 if there are any");
+      "diff", "Compares two graphs by node name; exit code 1 if they differ");
   command->add_option("A", options->a.file, "The first graph")->required();
-  command->add_option("B", options->b.file,
-                      "The second graph; without it, A with --graph N is compared with the graph "
-                      "that a pass made it from");
+  command->add_option(
+      "B", options->b.file,
+      "The second graph; default: the graph that a pass turned into A, for --graph N of a log");
   command->add_option("--backward", options->a.backward,
-                      "The backward half of A, if A is a forward");
+                      "The backward half of A, if A is the forward half of a pair");
   command->add_option("--b-backward", options->b.backward,
-                      "The backward half of B, if B is a forward");
-  command->add_option("--graph", options->a.graph, "Which graph of A, where it holds several")
+                      "The backward half of B, if B is the forward half of a pair");
+  command->add_option("--graph", options->a.graph, "Index of the graph in A, if it holds several")
       ->check(whole_number(0));
-  command->add_option("--b-graph", options->b.graph, "Which graph of B, where it holds several")
+  command->add_option("--b-graph", options->b.graph, "Index of the graph in B, if it holds several")
       ->check(whole_number(0));
   command
       ->add_option("--assume", options->a.assume,
-                   "Numbers for size symbols of both: u0=64,u1=32 or one for all that are unbacked")
+                   "Values of size symbols in both, such as u0=64,u1=32, or one value for all "
+                   "unbacked symbols")
       ->delimiter(';');
   options->estimator.add_to(*command);
   add_optimizer_option(*command, options->optimizer);
   command->add_option(
       "--save-recipe", options->recipe,
-      "Write the edit that makes B of A as a recipe; `-` is standard output, without "
-      "the figures");
+      "Write a recipe that turns A into B; `-` is standard output, without the figures");
   CLI::Option* top =
-      command->add_option("--top", options->top, "How many nodes of each kind the tables list")
+      command->add_option("--top", options->top, "Number of nodes of each kind to list")
           ->check(whole_number(0));
   command->add_flag("--json", options->json, "One JSON object")->excludes(top);
   command->callback([options, command, &exit_code] {

@@ -12,8 +12,8 @@
 #include "core/cost/fused_matmul.h"
 #include "core/cost/node_flops.h"
 #include "core/graph/canonical.h"
-#include "core/graph/leftovers.h"
 #include "core/graph/module_tree.h"
+#include "core/graph/unused_entries.h"
 
 namespace jointer::cli {
 namespace {
@@ -57,8 +57,8 @@ Summary summarize(const Graph& graph) {
   }
   for (std::size_t part = 0; part < graph.part_count(); ++part)
     s.outputs += graph.part(PartId(part)).outputs.size();
-  const std::vector<bool> is_leftover = find_leftovers(graph).storages;
-  s.storages = static_cast<std::size_t>(std::count(is_leftover.begin(), is_leftover.end(), false));
+  const std::vector<bool> is_unused = find_unused_entries(graph).storages;
+  s.storages = static_cast<std::size_t>(std::count(is_unused.begin(), is_unused.end(), false));
   return s;
 }
 
@@ -175,7 +175,7 @@ void add_info_command(CLI::App& program, int& exit_code) {
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand(
-      "info", "Nodes, operators, collectives, groups, FLOPs, symbols, and derived facts");
+      "info", "Summarizes a graph: nodes, operators, collectives, process groups, FLOPs, symbols");
   options->graph.add_to(*command);
   CLI::Option* brief =
       command->add_flag("--brief", options->brief, "Summary only, without a line per operator");

@@ -109,7 +109,7 @@ void print_tables(const Answer& a, const MemoryCommand& options) {
                                             a.measured->measurement.label, a.measured->device)});
     facts.add({"measured reserved", format_bytes(a.measured->reserved_peak_bytes)});
   }
-  facts.add({"always there", format_bytes(t.static_bytes())});
+  facts.add({"live throughout", format_bytes(t.static_bytes())});
   if (options.torch_compatible) facts.add({"rules", "torch 2.11's build_memory_profile"});
   fmt::print("{}\n", facts.text());
 
@@ -124,7 +124,7 @@ void print_tables(const Answer& a, const MemoryCommand& options) {
 
   const std::size_t top = options.top.value_or(20);
   const auto alive = t.alive_at(t.peak_index());
-  Table live({{"alive there", left}, {"bytes", right}, {"category", left}, {"module", left}});
+  Table live({{"live at the peak", left}, {"bytes", right}, {"category", left}, {"module", left}});
   std::int64_t rest = 0;
   for (std::size_t i = 0; i < alive.size(); ++i) {
     const Lifetime& l = t.lifetimes()[alive[i]];
@@ -184,13 +184,13 @@ Result<int> run(const MemoryCommand& options) {
 void add_memory_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<MemoryCommand>();
   CLI::App* command = program.add_subcommand(
-      "memory", "Live bytes over the program order, the peak, and the tensors live there");
+      "memory", "Shows the memory peak and the tensors live there, in program order");
   options->graph.add_to(*command);
   command->add_flag("--torch-compatible", options->torch_compatible,
                     "Use the rules of torch 2.11's build_memory_profile; matches it to the byte");
-  command->add_flag(
-      "--profile", options->profile,
-      "Every point: the start, then two per node, after allocating and after freeing");
+  command->add_flag("--profile", options->profile,
+                    "Also every point of the profile: the start, then two per node, after it "
+                    "allocates and after it frees");
   command->add_option("--snapshot", options->snapshot,
                       "Compare with this snapshot from torch.cuda.memory._dump_snapshot");
   command->add_option("--top", options->top, "Number of tensors live at the peak to list")

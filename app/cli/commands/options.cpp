@@ -49,15 +49,18 @@ int finish(const Result<int>& result) {
 
 void GraphOptions::add_to(CLI::App& command) {
   command
-      .add_option("FILE", file,
-                  "Native capture, FX text, TORCH_TRACE log or folder; `-` is standard input")
+      .add_option(
+          "FILE", file,
+          "Native capture, workspace, FX text, or TORCH_TRACE log or folder; `-` is standard input")
       ->required();
-  command.add_option("--backward", backward, "The backward half, if FILE is a forward");
-  command.add_option("--graph", graph, "Which graph, where FILE holds several")
+  command.add_option("--backward", backward,
+                     "The backward half, if FILE is the forward half of a pair");
+  command.add_option("--graph", graph, "Index of the graph, if FILE holds several")
       ->check(whole_number(0));
   command
-      .add_option("--assume", assume,
-                  "Numbers for size symbols: u0=64,u1=32 or one for all that are unbacked")
+      .add_option(
+          "--assume", assume,
+          "Values of size symbols, such as u0=64,u1=32, or one value for all unbacked symbols")
       ->delimiter(';');
 }
 
@@ -115,12 +118,13 @@ Result<Graph> GraphOptions::open(Listing listing) const {
 void EstimatorOptions::add_to(CLI::App& command) {
   command.add_option(
       "--device", device,
-      fmt::format("What to estimate for: {}, or a JSON file", fmt::join(device_ids(), ", ")));
-  command.add_option("--estimator", estimator,
-                     "roofline, simple{coll_us=20,...}, torch-2.11, torch-2.15, "
-                     "profile{trace=\"trace.json\"}, measured or measured{device=\"NVIDIA H200\"} "
-                     "(see `jointer calibrate --list`)");
-  command.add_option("--gpus-per-node", gpus_per_node, "GPUs that share fast links")
+      fmt::format("Device to estimate for: {}, or a JSON file", fmt::join(device_ids(), ", ")));
+  command.add_option(
+      "--estimator", estimator,
+      "How times are estimated: roofline, simple{coll_us=20,...}, torch-2.11, torch-2.15, "
+      "profile{trace=\"trace.json\"}, measured or measured{device=\"NVIDIA H200\"} "
+      "(see `jointer calibrate --list`)");
+  command.add_option("--gpus-per-node", gpus_per_node, "Number of GPUs connected by fast links")
       ->check(whole_number(1, 1 << 16));
 }
 

@@ -107,13 +107,14 @@ void print_tables(const Answer& a, std::size_t top) {
   facts.add({"communication", format_ns(s.communication_ns())});
   facts.add({"exposed", fmt::format("{} (hidden {} of {} collectives)", format_ns(s.exposed_ns()),
                                     s.hidden_count(), s.collective_count())});
-  facts.add({"waiting for the CPU", format_ns(s.host_bound_ns())});
+  facts.add({"launch-bound", fmt::format("{} (compute waits for the CPU to launch)",
+                                         format_ns(s.host_bound_ns()))});
   if (a.throughput.tokens_per_second)
     facts.add({"tokens/s", format_significant(*a.throughput.tokens_per_second)});
   if (a.throughput.tflops)
-    facts.add({"model", fmt::format("{}, {} MFU", format_rate(*a.throughput.tflops * 1e12),
-                                    format_percent(*a.throughput.mfu))});
-  facts.add({"hardware", format_rate(a.throughput.hardware_tflops * 1e12)});
+    facts.add({"model FLOPs", fmt::format("{}, {} MFU", format_rate(*a.throughput.tflops * 1e12),
+                                          format_percent(*a.throughput.mfu))});
+  facts.add({"all FLOPs", format_rate(a.throughput.hardware_tflops * 1e12)});
   fmt::print("{}", facts.text());
 
   if (s.collectives().empty()) return;
@@ -181,17 +182,18 @@ Result<int> run(const OverlapCommand& options) {
 void add_overlap_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<OverlapCommand>();
   CLI::App* command = program.add_subcommand(
-      "overlap", "The step in time: compute, communication, and what is exposed and why");
+      "overlap",
+      "Simulates the training step: compute, communication, and what is exposed and why");
   options->graph.add_to(*command);
   options->estimator.add_to(*command);
   CLI::Option* top =
-      command->add_option("--top", options->top, "How many exposed collectives the table lists")
+      command->add_option("--top", options->top, "Number of exposed collectives to list")
           ->check(whole_number(0));
   command->add_flag("--one-stream", options->one_stream,
-                    "All collectives on one stream, as torch's scheduler assumes");
+                    "Run all collectives on one stream, as torch's scheduler assumes");
   CLI::Option* text = command->add_flag(
       "--text", options->text,
-      "The order of the calls instead, with the communication under way beside each");
+      "List the calls in order instead, with the communication that overlaps each of them");
   text->excludes(top);
   command->add_flag("--json", options->json, "One JSON object on standard output")
       ->excludes(text)

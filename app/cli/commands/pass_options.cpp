@@ -30,10 +30,10 @@ Result<AvailablePasses> registry_and_notes(const PluginOptions& plugins) {
 void PipelineOptions::add_to(CLI::App& command) {
   CLI::Option* passes = command.add_option(
       "--passes", text,
-      "What to run: \"a{k=v,list=[x,y]},b\", @FILE (docs/passes.md) or @preset:NAME; `jointer "
+      "Passes to run: \"a{k=v,list=[x,y]},b\", @FILE (docs/passes.md) or @preset:NAME; `jointer "
       "passes` lists passes and presets");
   CLI::Option* named =
-      command.add_option("--preset", preset, "The same as --passes @preset:NAME")->excludes(passes);
+      command.add_option("--preset", preset, "Same as --passes @preset:NAME")->excludes(passes);
   command
       .add_option("--graph-trainer-flags", graph_trainer,
                   "The passes that torchtitan's graph_trainer runs with these flags: "

@@ -42,7 +42,7 @@ Json to_json(const PassValue& value) {
 Json to_json(const Parameter& parameter) {
   Json json{{"name", parameter.name},
             {"type", to_string(parameter.type)},
-            {"default", to_json(parameter.otherwise)},
+            {"default", to_json(parameter.default_value)},
             {"range", range_text(parameter)},
             {"doc", parameter.doc}};
   if (parameter.least) json["least"] = *parameter.least;
@@ -74,7 +74,7 @@ void print_list(const std::vector<const PassInfo*>& infos) {
   for (const PipelinePreset& preset : pipeline_presets())
     presets.add({preset.name, preset.summary});
   fmt::print("{}{}\n", heading("presets, for --preset NAME"), presets.text());
-  fmt::print("`jointer passes NAME` shows the parameters of a pass, or the passes of a preset.\n");
+  fmt::print("`jointer passes NAME` lists the parameters of a pass, or the passes of a preset.\n");
 }
 
 void print_details(const PipelinePreset& preset) {
@@ -172,7 +172,7 @@ void add_passes_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<PassesCommand>();
   CLI::App* command =
       program.add_subcommand("passes", "Lists passes, their parameters, and presets");
-  command->add_option("NAME", options->names, "These alone, with their parameters");
+  command->add_option("NAME", options->names, "Show only these passes or presets, in detail");
   options->pipeline.add_to(*command);
   command->add_flag("--json", options->json, "One JSON object");
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });

@@ -25,15 +25,15 @@ void PluginOptions::add_to(CLI::App& command) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_flag("--allow-plugins", allows_found,
-                   "Also run passes of installed plugins that were found and not named");
+                   "Also run passes of installed plugins that --plugin does not name");
   command
       .add_option("--pass-deadline", deadline_s,
-                  "Seconds after which a pass of a plugin or in Python is ended")
+                  "Seconds after which a plugin pass or Python pass is ended")
       ->check(positive_number())
       ->capture_default_str();
   command.add_option("--pass-memory", memory,
-                     "Memory that such a pass may take, such as 16GiB; otherwise three quarters of "
-                     "the machine's");
+                     "Maximum memory of such a pass, such as 16GiB; default: three quarters of the "
+                     "machine's memory");
 }
 
 Result<void> PluginOptions::refuse(const CLI::App& command, std::string_view why) {

@@ -19,7 +19,7 @@
 #include "core/capture/native_writer.h"
 #include "core/cost/node_flops.h"
 #include "core/partition/kept_values.h"
-#include "core/policy/carry_out.h"
+#include "core/policy/apply_step_tags.h"
 #include "core/policy/step_values.h"
 #include "core/policy/trade_off.h"
 #include "core/policy/with_fsdp.h"
@@ -195,8 +195,8 @@ int print_answer(const SacCommand& options, const Graph& graph, const SacAnswer&
     print_json(to_json(answer, graph));
   } else if (answer.exported) {
     fmt::print("{}", answer.exported->text);
-    for (const std::string& misfit : answer.exported->misfits)
-      fmt::print(stderr, "jointer: {}\n", misfit);
+    for (const std::string& difference : answer.exported->differences)
+      fmt::print(stderr, "jointer: {}\n", difference);
   } else {
     print_tables(answer, graph, options.top);
   }
@@ -279,7 +279,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
                                            .now = std::move(now),
                                            .fsdp = fsdp,
                                            .has_policy = options.policy.any(),
-                                           .most_budgets = options.points,
+                                           .max_budgets = options.points,
                                            .found = {}}));
   }
   std::optional<LimitAnswer> limit;
@@ -334,7 +334,7 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
   if (options.decides()) {
     JOINTER_TRY(notes, options.policy.apply_to(graph, options.ignore_tags));
     tagged = graph;
-    JOINTER_TRY(const std::vector<Edit> edits, carry_out_tags(graph));
+    JOINTER_TRY(const std::vector<Edit> edits, apply_step_tags(graph));
     for (const Edit& edit : edits) notes.insert(notes.end(), edit.notes.begin(), edit.notes.end());
   }
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
@@ -405,47 +405,59 @@ Result<int> run(const SacCommand& options, const CLI::App& command) {
 
 void add_sac_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<SacCommand>();
-  CLI::App* command = program.add_subcommand(
-      "sac", "Activations saved for backward or recomputed, with their cost and the reason");
+  CLI::App* command = program.add_subcommand("sac",
+                                             "Shows or decides which activations are saved for "
+                                             "backward or recomputed, with cost and reason");
   options->graph.add_to(*command);
   options->policy.add_to(*command);
-  command->add_option("--partitioner", options->partitioner, "torch's min_cut or default")
+  command
+      ->add_option("--partitioner", options->partitioner,
+                   "On a joint graph: min_cut or default, as in torch")
       ->check(one_of({"min_cut", "default"}));
   command->add_flag("--ignore-tags", options->ignore_tags,
-                    "Without the recompute tags that the capture has");
+                    "Ignore the recompute tags in the capture");
   command->add_option("--budget", options->budget,
-                      "Up to 1: torch's activation budget; larger, or with a unit: bytes of peak "
-                      "memory, and the fastest plan within them");
+                      "On a joint graph: up to 1, torch's activation budget; larger or with a "
+                      "unit, bytes of peak memory for the fastest plan within them");
   command
-      ->add_option(
-          "--slower", options->slower,
-          "The smallest plan whose step is at most so many percent slower than that of the "
-          "plan without this option")
+      ->add_option("--slower", options->slower,
+                   "On a joint graph: the plan with the lowest peak whose step is at most this "
+                   "many percent slower than without this option")
       ->check(non_negative_number());
-  command->add_option("--solver", options->solver, "Of an activation budget")
+  command
+      ->add_option("--solver", options->solver,
+                   "With --budget, --slower or --pareto: how torch solves an activation budget")
       ->check(one_of({"dp", "greedy", "sliding_hirschberg", "knee_point"}));
   command->add_flag("--strict-budget", options->strict_budget,
-                    "Not more than the activation budget where torch's rounding exceeds it");
-  command->add_flag("--pareto", options->pareto,
-                    "Peak memory against step time over budgets, with upstream's presets");
-  command->add_option("--points", options->points, "How many budgets to try at most")
+                    "With --budget, --slower or --pareto: never exceed the activation budget, as "
+                    "torch's rounding may");
+  command->add_flag(
+      "--pareto", options->pareto,
+      "On a joint graph: peak memory against step time, over budgets and upstream's presets");
+  command
+      ->add_option(
+          "--points", options->points,
+          "With --pareto, --slower or a --budget in bytes: maximum number of budgets to try")
       ->check(whole_number(2, 1000));
-  command->add_option("--why", options->why, "Why these nodes are saved or made again")
+  command->add_option("--why", options->why, "Say why these nodes are saved or recomputed")
       ->delimiter(',');
   command
       ->add_option("--export", options->format,
-                   "The plan as torchtitan's operator set, selectors, or a recipe")
+                   "Print the plan alone, as torchtitan's operator set, selectors, or a recipe")
       ->check(one_of({"torchtitan", "selectors", "recipe"}));
-  command->add_option(
-      "-o,--output", options->output,
-      "The forward and backward as one native capture (`pair`; of a flat training "
-      "step, the step with its tags carried out), packed if it ends in .zst; `-` is "
-      "standard output, without the figures");
+  command->add_option("-o,--output", options->output,
+                      "Write the forward and backward as one native capture (`pair`), or the flat "
+                      "training step with its tags applied; compressed if it ends in .zst; `-` is "
+                      "standard output, without the figures");
   options->estimator.add_to(*command);
   add_optimizer_option(*command, options->optimizer);
-  command->add_option("--top", options->top, "How many rows of each table to show")
+  command->add_option("--top", options->top, "Number of rows to list in each table")
       ->check(whole_number(0));
   command->add_flag("--json", options->json, "One JSON object on standard output");
+  command->footer(
+      "A joint graph takes all options. A flat training step has no partitioner: it takes --save, "
+      "--every-nth, --policy, --preset and --ignore-tags, and what prints or writes the result. A "
+      "pair, or one half, is shown as it was captured.");
   command->callback(
       [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });
 }

@@ -22,17 +22,20 @@ Result<std::vector<std::string>> tag(Graph& graph, const Result<Edit>& edit) {
 void PolicyOptions::add_to(CLI::App& command) {
   command
       .add_option("--save", save,
-                  "Upstream's apply_sac with this list: operators, or FQN_PATTERN::operator")
+                  "Tag as upstream's apply_sac does with this list of operators, or of "
+                  "FQN_PATTERN::operator")
       ->delimiter(',');
   command
       .add_option("--every-nth", every_nth,
-                  "With --save: operators of which every nth call is made again: aten.mm/2 (the "
+                  "With --save: operators whose every nth call is recomputed: aten.mm/2 (the "
                   "default), aten.mm/2/layer, or none")
       ->delimiter(',');
-  command.add_option("--policy", file,
-                     "A list as `--export` writes it, a recipe, or what torch's partitioner logs");
-  command.add_option("--preset", preset,
-                     "Upstream's policy: apply_sac, default, full, eager, sac_and_offload");
+  command.add_option(
+      "--policy", file,
+      "Tag by a file: a list as `--export` writes it, a recipe, or a log of torch's partitioner");
+  command.add_option(
+      "--preset", preset,
+      "Tag by one of upstream's policies: apply_sac, default, full, eager, sac_and_offload");
 }
 
 Result<std::vector<std::string>> PolicyOptions::apply_to(Graph& graph, bool fresh) const {

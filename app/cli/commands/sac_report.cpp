@@ -165,7 +165,8 @@ Json to_json(const SacAnswer& a, const Graph& graph) {
     for (const WhyAnswer& each : a.why)
       why.push_back({{"node", each.name}, {"keep", each.keep}, {"reason", each.reason}});
   }
-  if (a.exported) json["export"] = {{"text", a.exported->text}, {"misfits", a.exported->misfits}};
+  if (a.exported)
+    json["export"] = {{"text", a.exported->text}, {"misfits", a.exported->differences}};
   json["notes"] = a.notes;
   return json;
 }

@@ -20,7 +20,8 @@ struct SpmdCommand {
 
 Result<std::vector<RankFiles>> files_of(const SpmdCommand& options) {
   if (!options.backward.empty() && options.backward.size() != options.files.size())
-    return fail(Error::Kind::usage, "{} forward graphs and {} backward graphs: give as many",
+    return fail(Error::Kind::usage,
+                "{} forward graphs and {} backward graphs: give one backward graph for each FILE",
                 options.files.size(), options.backward.size());
   JOINTER_TRY(const Assumptions assumptions, parse_assumptions(options.assume));
   std::vector<RankFiles> files;
@@ -111,14 +112,16 @@ void add_spmd_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<SpmdCommand>();
   CLI::App* command = program.add_subcommand(
       "spmd",
-      "Checks that the collectives of several ranks' captures meet, or says where they hang");
-  command->add_option("FILE", options->files, "Captures, one a rank; {rank} stands for the rank")
+      "Checks that the collectives of several ranks' captures match, or says where they hang");
+  command->add_option("FILE", options->files, "Captures, one per rank; {rank} stands for the rank")
       ->required();
   command->add_option("--backward", options->backward,
                       "The backward halves of pairs, in the same order");
-  command->add_option("--graph", options->graph, "Which graph, where a file holds several")
+  command->add_option("--graph", options->graph, "Index of the graph, if a file holds several")
       ->check(whole_number(0));
-  command->add_option("--assume", options->assume, "Sizes that are not known: u0=64,...");
+  command->add_option(
+      "--assume", options->assume,
+      "Values of size symbols, such as u0=64,u1=32, or one value for all unbacked symbols");
   command->add_flag("--json", options->json, "One JSON object on standard output");
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
 }

@@ -23,17 +23,19 @@ void LoopOptions::add_to(CLI::App& command) {
       command
           .add_option(
               "--loop", steps,
-              "Also that many steps of a training loop around the pair or the training step: loss, "
-              "gradients, optimizer, and what the allocator reserves")
+              "Also simulate this many steps of a training loop around a pair or a flat training "
+              "step: loss, gradients, optimizer state, and memory reserved by the allocator")
           ->check(whole_number(1, 100));
-  command.add_option("--loss", loss, "With --loop: loss, computed in fp32 between a pair's halves")
+  command
+      .add_option("--loss", loss,
+                  "With --loop and a pair: the loss, computed in fp32 between the halves")
       ->check(one_of({"none", "cross_entropy", "loss_parallel"}))
       ->needs(loop)
       ->capture_default_str();
   command
       .add_flag("--unboxed", unboxed,
-                "With --loop: saved activations stay alive until the backward ends, as when "
-                "the halves run as plain GraphModules")
+                "With --loop and a pair: saved activations stay live until the backward ends, as "
+                "when the halves run as plain GraphModules")
       ->needs(loop);
   command
       .add_flag("--expandable-segments", expandable_segments,

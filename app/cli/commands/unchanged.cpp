@@ -19,21 +19,27 @@ bool is_unchanged(const StepResult& step) {
 std::string why_unchanged(const StepResult& step) {
   const std::string* of_graph = nullptr;  // the last one, since a pass sums up at the end
   const std::string* note = nullptr;
+  bool is_done_already = false;
   std::map<std::string_view, std::size_t> of_nodes;
   for (const Decision& each : step.decisions) {
     if (each.action == "note" && each.node.empty()) note = &each.reason;
     if (each.action == "note" || each.action == "warning") continue;
     if (each.node.empty())
       of_graph = &each.reason;
-    else
+    else if (each.action == "kept")
       ++of_nodes[each.reason];
+    else
+      is_done_already = true;
   }
   if (of_graph != nullptr) return *of_graph;
+  if (is_done_already) return "The graph is already as it would leave it.";
   if (of_nodes.empty()) return note != nullptr ? *note : "It found nothing to do.";
+  std::size_t all = 0;
+  for (const auto& each : of_nodes) all += each.second;
   const auto most =
       std::ranges::max_element(of_nodes, {}, [](const auto& each) { return each.second; });
   return fmt::format("{} ({} of {})", most->first, most->second,
-                     counted(step.decisions.size(), "decision"));
+                     counted(all, "node that it keeps", "nodes that it keeps"));
 }
 
 }  // namespace jointer::cli

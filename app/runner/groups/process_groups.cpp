@@ -17,9 +17,9 @@
 namespace jointer::runner {
 namespace {
 
-Result<int> number_of(const char* variable, int otherwise) {
+Result<int> number_of(const char* variable, int fallback) {
   const char* text = std::getenv(variable);
-  if (text == nullptr) return otherwise;
+  if (text == nullptr) return fallback;
   const std::string_view view = text;
   int value = 0;
   const auto [end, status] = std::from_chars(view.data(), view.data() + view.size(), value);

@@ -56,7 +56,7 @@ def _describe(line: str, here: str, there: str, index: int) -> str:
     if differs(0) and _agree(here, index + 1, there, index):
         return f"{place}: the recorded graph does not have it"
     if differs(0):
-        return f"{place}: the recorded graph has another node here"
+        return f"{place}: the recorded graph has a different node here"
     if differs(1):
         return f"{place}: its target differs, here {target}"
     if differs(2):

@@ -15,7 +15,7 @@ using testing::IsEmpty;
 using testing::Pair;
 using Items = std::vector<std::uint32_t>;
 
-// The textbook's table.
+// The table from textbooks.
 std::size_t longest(const Items& a, const Items& b) {
   std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 1; i <= a.size(); ++i)
@@ -25,7 +25,7 @@ std::size_t longest(const Items& a, const Items& b) {
   return table[a.size()][b.size()];
 }
 
-TEST(Alignment, PairsWhatIsCommon) {
+TEST(Alignment, PairsCommonElements) {
   EXPECT_THAT(align(Items{1, 2, 3}, Items{1, 2, 3}),
               ElementsAre(Pair(0, 0), Pair(1, 1), Pair(2, 2)));
   EXPECT_THAT(align(Items{1, 2, 3}, Items{9, 1, 9, 3}), ElementsAre(Pair(0, 1), Pair(2, 3)));
@@ -51,7 +51,8 @@ RC_GTEST_PROP(AlignmentProperty, IsALongestCommonSubsequence, ()) {
   }
 }
 
-// Longer than the words of a row, with what two runs of one program differ in.
+// Longer than one row of the bit table, with the kinds of differences that two runs of a program
+// have.
 TEST(Alignment, FindsALongProgramAmongOtherCalls) {
   std::minstd_rand random(3);
   Items a(20'000), b;
@@ -66,7 +67,7 @@ TEST(Alignment, FindsALongProgramAmongOtherCalls) {
   EXPECT_GE(align(a, b).size(), kept);
 }
 
-TEST(Alignment, StaysBoundedWhereNothingFits) {
+TEST(Alignment, StaysBoundedWhereNothingMatches) {
   std::minstd_rand random(4);
   Items a(60'000), b(1'500'000);
   for (std::uint32_t& item : a) item = static_cast<std::uint32_t>(random()) % 100'000;

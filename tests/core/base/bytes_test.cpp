@@ -38,23 +38,23 @@ class Folder : public testing::Test {
 };
 using Bytes = Folder;
 
-TEST_F(Bytes, AreReadAsTheyWereWritten) {
+TEST_F(Bytes, ReadAsWritten) {
   const std::string text("a\0b\xff", 4);
   ASSERT_TRUE(write_bytes(file("plain"), text).has_value());
   EXPECT_EQ(content(file("plain")), text);
   EXPECT_EQ(read_bytes(file("plain"))->view(), text);
 }
 
-TEST_F(Bytes, ArePackedWhereTheNameSaysSo) {
+TEST_F(Bytes, CompressedIfTheNameSaysSo) {
   const std::string text(100'000, 'x');
   ASSERT_TRUE(write_bytes(file("a.zst"), text).has_value());
   EXPECT_LT(fs::file_size(file("a.zst")), 1000U);
   EXPECT_EQ(read_bytes(file("a.zst"))->view(), text);
   fs::rename(file("a.zst"), file("b"));
-  EXPECT_EQ(read_bytes(file("b"))->view(), text) << "known by its content, not its name";
+  EXPECT_EQ(read_bytes(file("b"))->view(), text) << "the content decides, not the name";
 }
 
-// Two members, as `cat a.gz b.gz` makes them: "some text, " and "some more".
+// Two gzip members, as `cat a.gz b.gz` makes them: "some text, " and "some more".
 const std::string kGzip(
     "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff\x2b\xce\xcf\x4d\x55\x28\x49\xad\x28\xd1"
     "\x51\x00\x00\x20\x9f\x7c\xe8\x0b\x00\x00\x00"
@@ -62,7 +62,7 @@ const std::string kGzip(
     "\x00\x01\xe8\x63\xff\x09\x00\x00\x00",
     60);
 
-TEST_F(Bytes, OfGzipAreUnpacked) {
+TEST_F(Bytes, GzipIsDecompressed) {
   const auto whole = unpack(kGzip, "a.gz");
   ASSERT_TRUE(whole.has_value()) << whole.error().message;
   EXPECT_EQ(whole->view(), "some text, some more");
@@ -85,12 +85,12 @@ TEST_F(Bytes, OfGzipAreUnpacked) {
   }
 }
 
-TEST_F(Bytes, ReplaceAFileWholeAndLeaveNothingBeside) {
+TEST_F(Bytes, WritesReplaceTheWholeFileAndLeaveNoOther) {
   ASSERT_TRUE(write_bytes(file("a"), "old and longer").has_value());
   ASSERT_TRUE(write_bytes(file("a"), "new").has_value());
   EXPECT_EQ(content(file("a")), "new");
   EXPECT_EQ(entries(), 1U);
-  // A folder cannot be replaced: the temporary file goes again.
+  // A folder cannot be replaced: the temporary file is removed again.
   fs::create_directory(file("folder"));
   const auto failed = write_bytes(file("folder"), "text");
   ASSERT_FALSE(failed.has_value());
@@ -99,7 +99,7 @@ TEST_F(Bytes, ReplaceAFileWholeAndLeaveNothingBeside) {
   EXPECT_EQ(entries(), 2U);
 }
 
-TEST_F(Bytes, KeepLinks) {
+TEST_F(Bytes, WritesFollowLinks) {
   ASSERT_TRUE(write_bytes(file("a"), "old").has_value());
   fs::create_symlink(file("a"), file("link"));
   ASSERT_TRUE(write_bytes(file("link"), "new").has_value());
@@ -107,7 +107,7 @@ TEST_F(Bytes, KeepLinks) {
   EXPECT_EQ(content(file("a")), "new");
 }
 
-TEST_F(Bytes, SayWhatCannotBeRead) {
+TEST_F(Bytes, ErrorsNameWhatCannotBeRead) {
   EXPECT_THAT(read_bytes(file("none")).error().message,
               testing::AllOf(HasSubstr(file("none")), HasSubstr("No such file")));
   EXPECT_THAT(read_bytes(path.string()).error().message, HasSubstr("is a folder"));
@@ -115,7 +115,7 @@ TEST_F(Bytes, SayWhatCannotBeRead) {
   EXPECT_THAT(read_bytes(file("empty")).error().message, HasSubstr("empty"));
 }
 
-TEST_F(Bytes, HaveReadablePaddingOfZeros) {
+TEST_F(Bytes, PaddingIsReadableAndZero) {
   for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{4096},
                                  (std::size_t{2} << 20) - 64, std::size_t{5} << 20}) {
     PaddedBytes bytes(std::string(size, 'x'));
@@ -125,15 +125,15 @@ TEST_F(Bytes, HaveReadablePaddingOfZeros) {
   }
 }
 
-// What a failed reading or writing said, for the property to print. Empty: it went well.
+// Returns the error message of `result`, for rapidcheck to print; empty on success.
 template <typename T>
 std::string said(const Result<T>& result) {
   return result ? std::string() : result.error().message;
 }
 
-RC_GTEST_FIXTURE_PROP(Folder, PackingAndUnpackingGivesTheSame, (std::string text)) {
-  // An empty file is no capture, and what begins as a packed file does is taken for one, whatever
-  // its name: one random text in 100,000 begins as gzip does.
+RC_GTEST_FIXTURE_PROP(Folder, CompressionRoundTrips, (std::string text)) {
+  // An empty file is not a capture, and a file that begins with the magic number of a compressed
+  // format is read as one whatever its name: one random text in 100,000 begins with gzip's.
   text.insert(0, 1, 'x');
   for (const std::string name : {"a.zst", "a"}) {
     RC_ASSERT(said(write_bytes(file(name), text)) == "");
@@ -143,12 +143,12 @@ RC_GTEST_FIXTURE_PROP(Folder, PackingAndUnpackingGivesTheSame, (std::string text
   }
 }
 
-TEST_F(Bytes, ThatBeginAsAPackedFileDoesAreTakenForOne) {
+TEST_F(Bytes, MagicNumberDecidesTheFormat) {
   ASSERT_TRUE(write_bytes(file("a"), "\x1f\x8bno gzip").has_value());
   const auto read = read_bytes(file("a"));
   ASSERT_FALSE(read.has_value());
   EXPECT_THAT(read.error().message, HasSubstr("gzip"));
-  // Packed by its name, the same text comes back.
+  // Compressed because of its name, the same text reads back.
   ASSERT_TRUE(write_bytes(file("a.zst"), "\x1f\x8bno gzip").has_value());
   EXPECT_EQ(read_bytes(file("a.zst"))->view(), "\x1f\x8bno gzip");
 }

@@ -7,18 +7,18 @@ namespace jointer {
 namespace {
 
 __extension__ using Wide = __int128;
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 
 bool fits(Wide value) {
-  return value >= kLeast && value <= kMost;
+  return value >= kMin && value <= kMax;
 }
 
-// Small ones, large ones, and those at the edges.
+// Small numbers, large numbers, and the limits.
 std::int64_t number() {
   return *rc::gen::oneOf(
       rc::gen::arbitrary<std::int64_t>(), rc::gen::inRange<std::int64_t>(-3, 4),
-      rc::gen::element(kMost, kMost - 1, kLeast, kLeast + 1, kMost / 2, std::int64_t{1} << 32,
+      rc::gen::element(kMax, kMax - 1, kMin, kMin + 1, kMax / 2, std::int64_t{1} << 32,
                        -(std::int64_t{1} << 31)),
       rc::gen::map(rc::gen::inRange(0, 63), [](int bit) { return std::int64_t{1} << bit; }));
 }
@@ -36,21 +36,21 @@ RC_GTEST_PROP(Checked, AgreesWithWideArithmetic, ()) {
 RC_GTEST_PROP(Checked, SaturatesAtTheNearestEnd, ()) {
   const std::int64_t a = number(), b = number();
   const auto clamped = [](Wide exact) {
-    return fits(exact) ? static_cast<std::int64_t>(exact) : exact < 0 ? kLeast : kMost;
+    return fits(exact) ? static_cast<std::int64_t>(exact) : exact < 0 ? kMin : kMax;
   };
   RC_ASSERT(saturating_add(a, b) == clamped(Wide{a} + b));
   RC_ASSERT(saturating_mul(a, b) == clamped(Wide{a} * b));
 }
 
-TEST(Checked, AnyNumberBecomesTheNearestWholeOne) {
+TEST(Checked, SaturatesToTheNearestInteger) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   EXPECT_EQ(saturating_whole(2.9), 2);
   EXPECT_EQ(saturating_whole(-2.9), -2);
   EXPECT_EQ(saturating_round(2.5), 3);
   for (const double large : {9223372036854775808.0, 1e19, 1e300, kInfinity}) {
-    EXPECT_EQ(saturating_whole(large), kMost) << large;
-    EXPECT_EQ(saturating_round(large), kMost) << large;
-    EXPECT_EQ(saturating_whole(-large), kLeast) << large;
+    EXPECT_EQ(saturating_whole(large), kMax) << large;
+    EXPECT_EQ(saturating_round(large), kMax) << large;
+    EXPECT_EQ(saturating_whole(-large), kMin) << large;
   }
   EXPECT_EQ(saturating_whole(9223372036854774784.0), 9223372036854774784);
   EXPECT_EQ(saturating_whole(std::numeric_limits<double>::quiet_NaN()), 0);

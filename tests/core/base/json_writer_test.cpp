@@ -40,14 +40,14 @@ std::string real(double number) {
   return json.take();
 }
 
-TEST(JsonWriter, WritesRealsAsRealsInTheShortestForm) {
+TEST(JsonWriter, WritesTheShortestFormOfReals) {
   EXPECT_EQ(real(0.1), "0.1");
   EXPECT_EQ(real(3), "3.0");
   EXPECT_EQ(real(-0.0), "-0.0");
   EXPECT_EQ(real(1e300), "1e+300");
 }
 
-RC_GTEST_PROP(JsonWriterProperty, RealsComeBackToTheBit, (std::uint64_t bits)) {
+RC_GTEST_PROP(JsonWriterProperty, RealsRoundTripExactly, (std::uint64_t bits)) {
   const auto number = std::bit_cast<double>(bits);
   RC_PRE(std::isfinite(number));
   const Json read = Json::parse(real(number));
@@ -55,7 +55,7 @@ RC_GTEST_PROP(JsonWriterProperty, RealsComeBackToTheBit, (std::uint64_t bits)) {
   RC_ASSERT(std::bit_cast<std::uint64_t>(read.get<double>()) == bits);
 }
 
-// Any characters: controls, quotes, the highest planes.
+// Any characters: control characters, quotes, characters outside the Basic Multilingual Plane.
 std::string utf8() {
   std::string text;
   for (const auto code : *rc::gen::container<std::vector<std::uint32_t>>(rc::gen::oneOf(
@@ -81,7 +81,7 @@ std::string utf8() {
   return text;
 }
 
-RC_GTEST_PROP(JsonWriterProperty, TextsComeBackAsTheyWere, ()) {
+RC_GTEST_PROP(JsonWriterProperty, StringsRoundTrip, ()) {
   const std::string text = utf8(), key = utf8();
   const auto number = *rc::gen::arbitrary<std::int64_t>();
   JsonWriter json;

@@ -12,24 +12,24 @@ namespace {
 constexpr std::array<std::string_view, 4> kNames{"autobucketing_reordering", "raise_comms",
                                                  "sink_waits", "sink_waits_iterative"};
 
-TEST(NearestName, IsTheOneWithTheFewestLettersToChange) {
+TEST(NearestName, HasTheSmallestEditDistance) {
   EXPECT_EQ(nearest_name("sink_wait", kNames), "sink_waits");
   EXPECT_EQ(nearest_name("rise_coms", kNames), "raise_comms");
 }
 
-TEST(NearestName, IsOneThatContainsWhatWasTyped) {
+TEST(NearestName, ContainsTheInput) {
   EXPECT_EQ(nearest_name("autobucketing", kNames), "autobucketing_reordering");
   EXPECT_EQ(nearest_name("iterative", kNames), "sink_waits_iterative");
 }
 
-TEST(NearestName, IsNoneWhereNothingIsNear) {
+TEST(NearestName, IsEmptyIfNothingIsNear) {
   EXPECT_EQ(nearest_name("x", kNames), "");
   EXPECT_EQ(nearest_name("dead_code", kNames), "");
   EXPECT_EQ(nearest_name("sink", {}), "");
   EXPECT_EQ(nearest_name_question("x", kNames), ";");
 }
 
-TEST(NearestName, SomeNamesBeginWithTheNearest) {
+TEST(NearestName, PrefersNamesThatBeginWithTheInput) {
   EXPECT_EQ(some_names("sink_wait", kNames),
             "sink_waits, sink_waits_iterative, autobucketing_reordering, raise_comms");
   EXPECT_EQ(some_names("x", {}), "");

@@ -5,7 +5,7 @@
 namespace jointer::test {
 namespace {
 
-TEST(TorchVersionText, IsReadAsTorchWritesIt) {
+TEST(TorchVersionText, ReadsVersionsAsTorchWritesThem) {
   EXPECT_EQ(parse_torch_version("2.11.0"), (TorchVersion{2, 11}));
   EXPECT_EQ(parse_torch_version("2.15.0+cu132"), (TorchVersion{2, 15}));
   EXPECT_EQ(parse_torch_version("2.16.0.dev20260914+cpu"), (TorchVersion{2, 16}));
@@ -13,7 +13,7 @@ TEST(TorchVersionText, IsReadAsTorchWritesIt) {
     EXPECT_FALSE(parse_torch_version(text)) << text;
 }
 
-TEST(TorchVersionText, MinorVersionsAreNumbers) {
+TEST(TorchVersionText, MinorVersionsCompareAsNumbers) {
   EXPECT_LT((TorchVersion{2, 9}), (TorchVersion{2, 11}));
   EXPECT_GT((TorchVersion{3, 0}), kNewestTorch);
 }

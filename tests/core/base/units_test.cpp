@@ -20,7 +20,7 @@ TEST(Units, BytesHaveThreeSignificantDigitsAndBinaryUnits) {
   EXPECT_EQ(format_bytes(-2048), "-2.00 KiB");
 }
 
-TEST(Units, TimesChooseTheirUnit) {
+TEST(Units, TimesChooseAUnit) {
   EXPECT_EQ(format_ms(0), "0 ms");
   EXPECT_EQ(format_ms(612.4), "612 ms");
   EXPECT_EQ(format_ms(0.02), "20.0 us");
@@ -35,7 +35,7 @@ TEST(Units, CountsAreGrouped) {
   EXPECT_EQ(format_count(-1234567), "-1,234,567");
 }
 
-TEST(Units, SignificantDigitsNeverBecomeAnExponent) {
+TEST(Units, SignificantDigitsNeverUseAnExponent) {
   EXPECT_EQ(format_significant(0.01234), "0.0123");
   EXPECT_EQ(format_significant(1.0), "1.00");
   EXPECT_EQ(format_significant(9.999), "10.0");
@@ -43,7 +43,7 @@ TEST(Units, SignificantDigitsNeverBecomeAnExponent) {
   EXPECT_EQ(format_significant(12345), "12,345");
 }
 
-TEST(Units, RatesAndSharesReadAsTheOthers) {
+TEST(Units, RatesAndSharesFollowTheSameRules) {
   EXPECT_EQ(format_flops(1.67e14), "167 TFLOP");
   EXPECT_EQ(format_flops(0), "0 FLOP");
   EXPECT_EQ(format_rate(4.12e14), "412 TFLOP/s");
@@ -54,8 +54,8 @@ TEST(Units, RatesAndSharesReadAsTheOthers) {
   EXPECT_EQ(format_significant(std::nan("")), "-");
 }
 
-// What a person reads is within half a unit of the third digit, and never an exponent.
-RC_GTEST_PROP(UnitsProperty, BytesAreReadBackWithinHalfADigit, ()) {
+// The text is within half a unit of the third significant digit, and never has an exponent.
+RC_GTEST_PROP(UnitsProperty, BytesRoundTripWithinHalfADigit, ()) {
   const auto bit = *rc::gen::inRange(0, 50);
   const auto bytes = *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << bit);
   const std::string text = format_bytes(bytes);
@@ -72,7 +72,7 @@ RC_GTEST_PROP(UnitsProperty, BytesAreReadBackWithinHalfADigit, ()) {
   RC_ASSERT(bytes < 1024 || (number >= 1 && number < 1024));
 }
 
-RC_GTEST_PROP(UnitsProperty, CountsAreTheirDigitsWithCommas, (std::int64_t count)) {
+RC_GTEST_PROP(UnitsProperty, CountsAreDigitsWithCommas, (std::int64_t count)) {
   std::string digits = format_count(count);
   std::erase(digits, ',');
   RC_ASSERT(digits == std::to_string(count));

@@ -1,4 +1,4 @@
-// What a rank says survives the line it is said on.
+// Events of a rank round-trip through a line of its output.
 
 #include "core/bench/event.h"
 
@@ -19,7 +19,7 @@
 namespace jointer::test {
 namespace {
 
-// Any bytes but what JSON cannot say: lone bytes above ASCII become U+FFFD.
+// Any bytes except those that JSON cannot represent: invalid UTF-8 becomes U+FFFD.
 std::string any_text() {
   return *rc::gen::container<std::string>(rc::gen::inRange<char>(1, 127));
 }
@@ -82,8 +82,8 @@ RC_GTEST_PROP(EventProperty, WritingAndReadingGivesTheSameEvent, ()) {
   RC_ASSERT(write_event(*again) == line);
 }
 
-// Nothing of a field is lost: each has its own value here.
-TEST(Event, EveryFieldComesBack) {
+// Every field has a different value, so that none can be lost or swapped.
+TEST(Event, EveryFieldRoundTrips) {
   const RankEvent said = RankMeasured{{5, 4}, 1, 2, 3, 4, {7, 8, 9}, {{6, 10, 20, 5}}, {{3, 512}}};
   const RankMeasured m = std::get<RankMeasured>(*parse_event(write_event(said)));
   EXPECT_EQ(m.step_ns, (std::vector<std::int64_t>{5, 4}));
@@ -111,7 +111,7 @@ TEST(Event, EveryFieldComesBack) {
   EXPECT_EQ(s.hash, "ab12");
 }
 
-TEST(Event, DifferencesThatAreNoNumbersComeBack) {
+TEST(Event, NonFiniteDifferencesRoundTrip) {
   for (const double value : {std::numeric_limits<double>::infinity(),
                              -std::numeric_limits<double>::infinity(), 1e-45, 0.1}) {
     const auto event = parse_event(write_event(RankVerified{.max_abs_diff = value}));
@@ -121,7 +121,7 @@ TEST(Event, DifferencesThatAreNoNumbersComeBack) {
   EXPECT_TRUE(std::isnan(std::get<RankVerified>(*event).max_abs_diff));
 }
 
-TEST(Event, WhatALibraryPrintsIsNoEvent) {
+TEST(Event, LibraryOutputIsNotAnEvent) {
   for (const std::string_view line :
        {"", " ", "loading", "{", "{}", "[1]", "null", R"({"event":3})", R"({"event":"later"})",
         R"({"event":"done")", R"({"event":"progress","done":"many"})", R"({"level":"info"})",
@@ -131,26 +131,26 @@ TEST(Event, WhatALibraryPrintsIsNoEvent) {
     EXPECT_FALSE(parse_event(line)) << line;
 }
 
-TEST(Event, UnknownKeysArePassedOver) {
+TEST(Event, UnknownKeysAreIgnored) {
   const auto event = parse_event(R"({"event":"note","later":[1,{"a":null}],"text":"hello"})");
   ASSERT_TRUE(event);
   EXPECT_EQ(std::get<RankNote>(*event).text, "hello");
 }
 
-TEST(Event, ANewerProtocolIsAFailureThatSaysSo) {
+TEST(Event, RefusesANewerProtocol) {
   const auto event = parse_event(R"({"event":"started","protocol":2,"rank":{"new":1}})");
   ASSERT_TRUE(event);
   ASSERT_TRUE(std::holds_alternative<RankFailed>(*event));
   EXPECT_NE(std::get<RankFailed>(*event).text.find("protocol 2"), std::string::npos);
 }
 
-TEST(Event, TextThatIsNotUtf8IsStillSaid) {
+TEST(Event, InvalidUtf8IsReplaced) {
   const auto event = parse_event(write_event(RankNote{"a\xff\xc3\xa9\xe2\x82z\x01"}));
   ASSERT_TRUE(event);
   EXPECT_EQ(std::get<RankNote>(*event).text, "a\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\xef\xbf\xbdz\x01");
 }
 
-// The largest graph at hand has 54,681 nodes.
+// The largest available graph has 54,681 nodes.
 TEST(Event, TheLargestGraphTakesMilliseconds) {
   RankMeasured m;
   for (std::uint32_t i = 0; i < 54'681; ++i) {
@@ -159,7 +159,7 @@ TEST(Event, TheLargestGraphTakesMilliseconds) {
     m.memory_profile.push_back(40'000'000'000LL - i);
     if (i % 4 == 0) m.scratch.push_back({i, 1'048'576});
   }
-  // The best of several: other processes may hold the machine's caches.
+  // The minimum of several runs: other processes may evict the caches.
   double writing = std::numeric_limits<double>::max(), reading = writing;
   for (int i = 0; i < 5; ++i) {
     const double start = processor_ms();
@@ -180,8 +180,8 @@ TEST(Event, TheLargestGraphTakesMilliseconds) {
 #endif
 }
 
-// resources/schema/runner.schema.json names every key that is written, and requires none that is
-// not.
+// resources/schema/runner.schema.json lists every key that is written, and requires only keys that
+// are always written.
 TEST(Event, TheSchemaDescribesEveryEvent) {
   std::ifstream file(source_path("resources/schema/runner.schema.json"));
   const auto schema = nlohmann::json::parse(file, nullptr, false);

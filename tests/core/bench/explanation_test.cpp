@@ -7,7 +7,7 @@
 namespace jointer::test {
 namespace {
 
-// On the CPU: 40 bytes a tensor; the profile is 40, 80 80, 120 80, 120 80.
+// On the CPU, with 40 bytes per tensor; the profile is 40, 80 80, 120 80, 120 80.
 Graph three_calls() {
   auto graph = parse_literal(R"(
     device cpu
@@ -40,7 +40,7 @@ TEST(Explanation, NothingToExplain) {
   EXPECT_EQ(graph.name(e.peak_node), "b");
 }
 
-TEST(Explanation, ScratchIsNamedByItsOperator) {
+TEST(Explanation, ScratchNamesItsOperator) {
   const Graph graph = three_calls();
   const MemoryTimeline memory(graph);
   RankMeasured m = as_predicted(memory);
@@ -53,12 +53,12 @@ TEST(Explanation, ScratchIsNamedByItsOperator) {
   ASSERT_EQ(e.operators.size(), 2U);
   EXPECT_EQ(e.operators[0].target, "aten.relu.default");
   EXPECT_EQ(e.operators[0].calls, 2U);
-  EXPECT_EQ(e.operators[0].most_bytes, 100);
+  EXPECT_EQ(e.operators[0].max_bytes, 100);
   EXPECT_EQ(graph.name(e.operators[0].node), "c");
   EXPECT_EQ(graph.name(e.peak_node), "c");
 }
 
-TEST(Explanation, WhatIsHeldIsNamedByTheFirstNodeThatDiffers) {
+TEST(Explanation, RetainedMemoryNamesTheFirstNodeThatDiffers) {
   const Graph graph = three_calls();
   const MemoryTimeline memory(graph);
   RankMeasured m = as_predicted(memory);
@@ -71,7 +71,7 @@ TEST(Explanation, WhatIsHeldIsNamedByTheFirstNodeThatDiffers) {
   EXPECT_EQ(e.first_difference, 40);
 }
 
-TEST(Explanation, WithoutAProfileOnlyTheSumsAreKnown) {
+TEST(Explanation, WithoutAProfileOnlyTotalsAreKnown) {
   const Graph graph = three_calls();
   const MemoryTimeline memory(graph);
   RankMeasured m;

@@ -40,7 +40,7 @@ class History : public testing::Test {
   std::string folder_;
 };
 
-TEST_F(History, GivesBackWhatWasKept) {
+TEST_F(History, ReturnsWhatWasAdded) {
   const BenchmarkHistory history(folder_);
   EXPECT_TRUE(history.load("00ff").results.empty());
   ASSERT_TRUE(history.save("00ff", std::vector{result(1), result(2, 3)}));
@@ -50,27 +50,27 @@ TEST_F(History, GivesBackWhatWasKept) {
   EXPECT_EQ(loaded.results[0].peak_bytes, 1);
   EXPECT_EQ(loaded.results[1].ranks.front().measured->nodes.size(), 3U);
   EXPECT_TRUE(history.load("another").results.empty());
-  // None left: no file left.
+  // The file goes with the last result.
   ASSERT_TRUE(history.save("00ff", {}));
   EXPECT_FALSE(fs::exists(history.path_of("00ff")));
 }
 
-TEST_F(History, KeepsTheNewestOfTooMany) {
+TEST_F(History, KeepsTheNewestResults) {
   const BenchmarkHistory history(folder_);
   std::vector<BenchmarkResult> results;
-  for (std::size_t i = 0; i < BenchmarkHistory::kMostResults + 5; ++i)
+  for (std::size_t i = 0; i < BenchmarkHistory::kMaxResults + 5; ++i)
     results.push_back(result(static_cast<std::int64_t>(i)));
   ASSERT_TRUE(history.save("00ff", results));
   const auto loaded = history.load("00ff").results;
-  ASSERT_EQ(loaded.size(), BenchmarkHistory::kMostResults);
+  ASSERT_EQ(loaded.size(), BenchmarkHistory::kMaxResults);
   EXPECT_EQ(loaded.front().peak_bytes, 5);
   EXPECT_EQ(loaded.back().peak_bytes, static_cast<std::int64_t>(results.size()) - 1);
 }
 
-// Three results of which only two have room for their node times.
-TEST_F(History, LetsGoOfOldProfilesBeforeRows) {
+// Three results, of which only two have room for their node times.
+TEST_F(History, DropsOldProfilesBeforeRows) {
   const std::size_t size = write_result(result(1, 1000), true).size();
-  const std::size_t nodes = 1000 * (BenchmarkHistory::kMostProfileBytes * 2 / 5) / size;
+  const std::size_t nodes = 1000 * (BenchmarkHistory::kMaxProfileBytes * 2 / 5) / size;
   const BenchmarkHistory history(folder_);
   const BenchmarkResult large = result(1, nodes);
   ASSERT_TRUE(history.save("00ff", std::vector{large, large, large}));
@@ -80,10 +80,10 @@ TEST_F(History, LetsGoOfOldProfilesBeforeRows) {
   EXPECT_EQ(loaded[1].ranks.front().measured->nodes.size(), nodes);
   EXPECT_EQ(loaded[2].ranks.front().measured->nodes.size(), nodes);
   EXPECT_LE(fs::file_size(history.path_of("00ff")),
-            BenchmarkHistory::kMostProfileBytes + (std::size_t{1} << 20));
+            BenchmarkHistory::kMaxProfileBytes + (std::size_t{1} << 20));
 }
 
-TEST_F(History, ADamagedFileIsKeptAsideAndWhatCanBeReadIsGiven) {
+TEST_F(History, SetsADamagedFileAsideAndReadsWhatItCan) {
   const BenchmarkHistory history(folder_);
   ASSERT_TRUE(history.save("00ff", std::vector{result(1)}));
   const std::string path = history.path_of("00ff");
@@ -95,21 +95,21 @@ TEST_F(History, ADamagedFileIsKeptAsideAndWhatCanBeReadIsGiven) {
   EXPECT_THAT(loaded.note, HasSubstr(path + ".damaged"));
   EXPECT_TRUE(fs::exists(path + ".damaged"));
   EXPECT_FALSE(fs::exists(path));
-  // A second one does not take the first one's place.
+  // A second damaged file does not replace the first.
   ASSERT_TRUE(history.save("00ff", loaded.results));
   spoil();
   EXPECT_THAT(history.load("00ff").note, HasSubstr(".damaged.2"));
   EXPECT_TRUE(fs::exists(path + ".damaged"));
 }
 
-TEST_F(History, SaysWhereItCannotBeWritten) {
+TEST_F(History, ReportsAFileThatCannotBeWritten) {
   std::ofstream(folder_) << "a file";
   const auto saved = BenchmarkHistory(folder_).save("00ff", std::vector{result(1)});
   ASSERT_FALSE(saved);
   EXPECT_THAT(saved.error().message, HasSubstr(folder_));
 }
 
-// An environment variable that has another value for a while.
+// Sets an environment variable for the lifetime of the object.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) {
@@ -125,7 +125,7 @@ class Variable {
   std::optional<std::string> was_;
 };
 
-TEST(HistoryFolder, FollowsTheDesktopsRules) {
+TEST(HistoryFolder, FollowsTheXdgRules) {
   const Variable home("HOME", "/home/someone");
   {
     const Variable data("XDG_DATA_HOME", "/data");

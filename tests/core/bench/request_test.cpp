@@ -1,4 +1,4 @@
-// A request survives the command line that says it, also through a real shell.
+// Requests round-trip through the runner's command line, including through a real shell.
 
 #include "core/bench/request.h"
 
@@ -76,7 +76,7 @@ void expect_same(const BenchmarkRequest& a, const BenchmarkRequest& b) {
   RC_ASSERT(a.timeout_ms == b.timeout_ms);
 }
 
-// What a shell's command line writes to standard output.
+// Returns what a shell command writes to standard output.
 std::string output_of(const std::string& line) {
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(line.c_str(), "r"), &pclose);
   std::string out;
@@ -86,7 +86,7 @@ std::string output_of(const std::string& line) {
   return out;
 }
 
-// What a real shell gives a program as its words, each ended by a zero byte.
+// Returns the arguments that a real shell makes of `words`, each terminated by a zero byte.
 std::string through_shell(const std::string& words) {
   return output_of("printf '%s\\0' " + words);
 }
@@ -98,7 +98,7 @@ RC_GTEST_PROP(RequestProperty, WritingAndReadingGivesTheSameRequest, ()) {
   expect_same(request, *again);
 }
 
-TEST(ShellWord, ComesOutOfARealShellAsItWas) {
+TEST(ShellWord, RoundTripsThroughARealShell) {
   const std::vector<std::string> words{
       "plain",      "",           " ",          "a b",      "it's",       "\"double\"",
       "$HOME",      "$(echo no)", "`echo no`",  "a\nb",     "\t",         "*",
@@ -112,7 +112,7 @@ TEST(ShellWord, ComesOutOfARealShellAsItWas) {
   EXPECT_EQ(through_shell(shell_words(words)), expected);
 }
 
-RC_GTEST_PROP(ShellWordProperty, AnyWordsComeOutOfARealShell, ()) {
+RC_GTEST_PROP(ShellWordProperty, AnyWordsRoundTripThroughARealShell, ()) {
   std::vector<std::string> words;
   std::string expected;
   for (int i = 0; i < 40; ++i) {
@@ -122,13 +122,13 @@ RC_GTEST_PROP(ShellWordProperty, AnyWordsComeOutOfARealShell, ()) {
   RC_ASSERT(through_shell(shell_words(words)) == expected);
 }
 
-TEST(Request, DefaultsAreNotSaid) {
+TEST(Request, DefaultsAreOmitted) {
   BenchmarkRequest request;
   request.program.graph = "a.json";
   EXPECT_EQ(runner_arguments(request), (std::vector<std::string>{"a.json"}));
 }
 
-TEST(Request, ValuesMayBeWordsOfTheirOwn) {
+TEST(Request, ValuesMayBeSeparateArguments) {
   const auto r = parse_runner_arguments({"--ranks", "2", "a{rank}.json", "--inputs", "--x",
                                          "--timeout", "0.25", "--profile", "--on=cuda"});
   ASSERT_TRUE(r) << r.error().message;
@@ -140,7 +140,7 @@ TEST(Request, ValuesMayBeWordsOfTheirOwn) {
   EXPECT_EQ(path_of_rank(r->program.graph, 7), "a7.json");
 }
 
-TEST(Request, WhatDoesNotFitIsSaidInOneLine) {
+TEST(Request, ErrorsAreOneLine) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
       {{}, "which graph"},
       {{"a", "b"}, "one graph at a time"},
@@ -169,12 +169,12 @@ TEST(Request, WhatDoesNotFitIsSaidInOneLine) {
   }
 }
 
-TEST(Request, EveryRankInAPathIsTheNumber) {
+TEST(Request, EveryPlaceholderInAPathIsTheRank) {
   EXPECT_EQ(path_of_rank("a", 3), "a");
   EXPECT_EQ(path_of_rank("{rank}/{rank}.{ran}{rank", 12), "12/12.{ran}{rank");
 }
 
-// The words that a launcher gets, each ended by a bar.
+// The arguments that a launcher gets, each terminated by a bar.
 std::string as_launched(const std::string& line, const std::string& launcher) {
   return output_of(launcher + "() { printf '%s|' \"$@\"; }; HEAD_NODE='node 1'; " + line);
 }
@@ -202,7 +202,7 @@ TEST(LaunchCommands, SlurmSetsWhatTorchrunWould) {
   request.on = RunOn::automatic;
   EXPECT_NE(slurm_command(request, 2, 4).find(" --gpus-per-node=4 "), std::string::npos);
 
-  // The script itself, with what Slurm sets, and stand-ins for its programs and ours.
+  // The script itself, with the variables that Slurm sets, and stand-ins for its programs and ours.
   const std::string folder = testing::TempDir() + "slurm_stand_ins";
   std::filesystem::create_directories(folder);
   const auto stand_in = [&](const std::string& name, std::string_view script) {

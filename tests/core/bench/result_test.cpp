@@ -57,7 +57,7 @@ Graph small_graph() {
   return *std::move(graph);
 }
 
-TEST(Summarize, TheMedianOfAnEvenNumberIsBetween) {
+TEST(Summarize, TheMedianOfAnEvenCountIsTheMean) {
   EXPECT_EQ(summarize({5, 1, 3}).median_ns, 3);
   EXPECT_EQ(summarize({1, 4, 2, 9}).median_ns, 3);
   EXPECT_EQ(summarize({1, 4, 2, 9}).min_ns, 1);
@@ -65,7 +65,7 @@ TEST(Summarize, TheMedianOfAnEvenNumberIsBetween) {
   EXPECT_EQ(summarize({}).median_ns, 0);
 }
 
-TEST(Result, FiguresAreOfTheRankWithMostAndOfTheSlowest) {
+TEST(Result, FiguresAreOfTheRankWithThePeakAndOfTheSlowest) {
   BenchmarkResult r = two_ranks();
   r.ranks[0].measured->peak_bytes = 9000;
   r.ranks[0].measured->reserved_peak_bytes = 10'000;
@@ -82,7 +82,7 @@ TEST(Result, FiguresAreOfTheRankWithMostAndOfTheSlowest) {
   EXPECT_FALSE(r.throughput.tokens_per_second);
 }
 
-TEST(Result, NothingIsKnownOfARunThatMeasuredNothing) {
+TEST(Result, FiguresAreNullIfNothingWasMeasured) {
   BenchmarkResult r;
   r.request.program.graph = "a";
   r.ranks.resize(1);
@@ -99,8 +99,8 @@ TEST(Result, NothingIsKnownOfARunThatMeasuredNothing) {
   EXPECT_TRUE(json["ranks"][0]["step_ms"].is_null());
 }
 
-// docs: the keys that scripts rely on.
-TEST(Result, KeysAreThoseOfTheContract) {
+// The keys that scripts rely on; see docs/.
+TEST(Result, HasTheDocumentedKeys) {
   BenchmarkResult r = two_ranks();
   const Graph graph = small_graph();
   r.conclude(graph, *analyze(graph));
@@ -124,7 +124,7 @@ TEST(Result, KeysAreThoseOfTheContract) {
   EXPECT_FALSE(json["ranks"][0].contains("nodes"));
 }
 
-TEST(Result, ComesBackAsItWas) {
+TEST(Result, RoundTrips) {
   BenchmarkResult r = two_ranks();
   r.ranks[1].status = Status::died;
   r.ranks[1].reason = "killed by signal 9 \xff";
@@ -148,7 +148,7 @@ TEST(Result, ComesBackAsItWas) {
   }
 }
 
-TEST(Result, ANewerVersionAndOtherThingsAreRefused) {
+TEST(Result, RefusesANewerVersionAndOtherJson) {
   for (const std::string_view text :
        {"", "[]", "{}", R"({"version":"1"})", R"({"version":1})", R"({"version":1,"request":3})",
         R"({"version":1,"request":["a"],"ranks":[3]})",
@@ -162,7 +162,7 @@ TEST(Result, ANewerVersionAndOtherThingsAreRefused) {
   EXPECT_TRUE(parse_result(R"({"version":1,"request":["a"],"later":{"x":[1]}})"));
 }
 
-TEST(Culprit, ACollectiveThatFailedIsAConsequence) {
+TEST(Culprit, AFailedCollectiveIsAConsequence) {
   BenchmarkResult r = two_ranks();
   r.ranks[0].status = Status::failed;
   r.ranks[0].apply(RankFailed{"collective", "all_reduce", "connection closed by peer"});
@@ -176,7 +176,7 @@ TEST(Culprit, ACollectiveThatFailedIsAConsequence) {
   EXPECT_FALSE(r.succeeded());
 }
 
-TEST(Culprit, OfEqualsTheFirstInTime) {
+TEST(Culprit, TheFirstOfEqualFailuresCounts) {
   BenchmarkResult r = two_ranks();
   for (RankResult& rank : r.ranks) {
     rank.status = Status::failed;
@@ -187,7 +187,7 @@ TEST(Culprit, OfEqualsTheFirstInTime) {
   EXPECT_EQ(r.failure(), "rank 1: during measure: out of memory");
 }
 
-TEST(Culprit, WhoWasStoppedDidNothing) {
+TEST(Culprit, ACancelledRankIsNotACulprit) {
   BenchmarkResult r = two_ranks();
   r.ranks[0].status = Status::stopped;
   r.ranks[0].reason = "cancelled";
@@ -196,7 +196,7 @@ TEST(Culprit, WhoWasStoppedDidNothing) {
   EXPECT_FALSE(r.succeeded());
 }
 
-TEST(Verified, TheWorstOfAllRanks) {
+TEST(Verified, TheWorstOfAllRanksCounts) {
   BenchmarkResult r = two_ranks();
   EXPECT_EQ(r.verified()->output, "o1");
   r.ranks[0].verified.push_back({.equal = false, .max_abs_diff = 0.1, .output = "o0"});
@@ -205,13 +205,13 @@ TEST(Verified, TheWorstOfAllRanks) {
   EXPECT_EQ(r.verified()->output, "o2");
 }
 
-TEST(Notes, EachOnce) {
+TEST(Notes, EachAppearsOnce) {
   BenchmarkResult r = two_ranks();
   r.ranks[1].notes.emplace_back("another");
   EXPECT_THAT(r.notes(), ElementsAre("flash attention replaced", "another"));
 }
 
-TEST(Tables, ARowAResult) {
+TEST(Tables, HaveARowPerResult) {
   BenchmarkResult r = two_ranks();
   const Graph graph = small_graph();
   r.conclude(graph, *analyze(graph));
@@ -230,7 +230,7 @@ TEST(Tables, ARowAResult) {
   EXPECT_THAT(csv, HasSubstr("\"rank 1: during measure: said \"\"a,\nb\"\" | c\"\r\n"));
 }
 
-TEST(Measurement, PositionsThatTheGraphDoesNotHaveAreLeftOut) {
+TEST(Measurement, UnknownPositionsAreLeftOut) {
   const Graph graph = small_graph();
   RankMeasured measured;
   measured.step_ns = {10};
@@ -244,7 +244,7 @@ TEST(Measurement, PositionsThatTheGraphDoesNotHaveAreLeftOut) {
   EXPECT_THAT(m.notes, ElementsAre(HasSubstr("1 of 3")));
 }
 
-TEST(Result, TheSchemaDescribesIt) {
+TEST(Result, MatchesTheSchema) {
   std::ifstream file(source_path("resources/schema/runner.schema.json"));
   const auto schema = nlohmann::json::parse(file, nullptr, false);
   ASSERT_TRUE(schema.is_object());

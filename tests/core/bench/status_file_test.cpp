@@ -12,7 +12,7 @@
 namespace jointer::test {
 namespace {
 
-TEST(StatusFile, TheReaderSeesWhatTheWriterSays) {
+TEST(StatusFile, TheReaderSeesWhatTheWriterWrites) {
   const auto folder = TemporaryFolder::make("jointer-test-");
   ASSERT_TRUE(folder);
   const auto reader = StatusReader::make(folder->path("status"));
@@ -48,7 +48,7 @@ TEST(StatusFile, IsFourIntegers) {
   EXPECT_EQ(std::filesystem::file_size(path), 32U);
 }
 
-TEST(StatusFile, WhatIsNoneIsRefused) {
+TEST(StatusFile, RefusesOtherFiles) {
   const auto folder = TemporaryFolder::make("jointer-test-");
   ASSERT_TRUE(folder);
   std::ofstream(folder->path("short")) << "short";
@@ -62,7 +62,7 @@ TEST(StatusFile, WhatIsNoneIsRefused) {
   EXPECT_FALSE(StatusReader::make(folder->path("twice")));
 }
 
-TEST(StatusFile, AWriterOfNoneDoesNothing) {
+TEST(StatusFile, AnEmptyWriterDoesNothing) {
   ::unsetenv(kStatusFileVariable);
   StatusWriter writer = StatusWriter::from_environment();
   writer.set_stage("measure");

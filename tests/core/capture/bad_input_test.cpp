@@ -1,5 +1,6 @@
-// Damaged captures, many of them: refused in one line, or sound and fit for every computation.
-// tests/cli/test_bad_input.py tries the kinds of damage one by one, with real processes.
+// Many damaged captures: each is refused with a one-line error, or gives a sound graph that every
+// computation accepts. tests/cli/test_bad_input.py covers the kinds of damage one by one, with real
+// processes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ std::string small_capture(std::uint64_t seed = 5) {
   return write_native(random_graph(seed, {.calls = 8}));
 }
 
-// Whether it was refused. Either way it must be done properly.
+// Returns true if the capture was refused. Either way it must be handled properly.
 bool is_refused(std::string_view text) {
   const auto graph = read_native("file", PaddedBytes(text));
   if (!graph) {
@@ -80,7 +81,7 @@ TEST(BadInput, FlippedBits) {
   EXPECT_LT(refused, kRounds);
 }
 
-// Pieces of one capture in the place of others: right JSON, wrong meaning.
+// Values of a capture replaced by its other values: valid JSON with the wrong meaning.
 TEST(BadInput, SwappedValues) {
   using Json = nlohmann::ordered_json;
   std::mt19937_64 chance(2);
@@ -88,7 +89,7 @@ TEST(BadInput, SwappedValues) {
   std::vector<Json::json_pointer> places;
   const Json flat = document.flatten();
   for (const auto& [path, value] : flat.items()) {
-    // Every leaf, and what holds it.
+    // Every leaf with its container.
     Json::json_pointer place(path);
     for (int up = 0; up < 3 && !place.empty(); ++up, place = place.parent_pointer())
       places.push_back(place);
@@ -119,7 +120,7 @@ TEST(BadInput, SwappedValues) {
   EXPECT_LT(refused, kRounds);
 }
 
-TEST(BadInput, ManySizesOfNumbers) {
+TEST(BadInput, ExtremeNumbers) {
   using Json = nlohmann::ordered_json;
   const Json document = Json::parse(small_capture(9));
   const Json flat = document.flatten();

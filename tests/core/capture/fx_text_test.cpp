@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Reads a text as a file of that name would be read.
+// Reads `text` as the content of a file with that name.
 Result<Graph> read(std::string_view text, std::size_t index = 0,
                    std::string_view reader_name = "FX text") {
   const CaptureFile file{.name = "graph.txt", .bytes = PaddedBytes(text)};
@@ -56,7 +56,7 @@ bool share(const Graph& graph, std::string_view a, std::string_view b) {
          graph.real_storage(first->storage) == graph.real_storage(second->storage);
 }
 
-// A forward whose body is `body`, with inputs x and y.
+// A forward graph with this body and the inputs x and y.
 std::string forward(std::string_view body, std::string_view result = "x") {
   return fmt::format(
       "class GraphModule(torch.nn.Module):\n"
@@ -134,7 +134,7 @@ TEST(FxText, AdditionalMetadataGivesPhases) {
   EXPECT_EQ(graph.node(graph.find("sin")).seq_nr, 7);
 }
 
-TEST(FxText, TheSameWithoutStridesAndDevices) {
+TEST(FxText, StridesAndDevicesAreOptional) {
   const Graph full = must_read(kFull);
   std::string text(kFull);
   for (const char* part : {"[4, 1]cpu\"", "[1, 4]cpu\"", "[1]cpu\""})
@@ -142,12 +142,12 @@ TEST(FxText, TheSameWithoutStridesAndDevices) {
       text.replace(at, std::string_view(part).size(), "\"");
   const Graph plain = must_read(text);
   EXPECT_EQ(graph_hash(plain), graph_hash(full));
-  EXPECT_THAT(compare_graphs(full, plain), testing::IsEmpty());  // strides and devices alike
+  EXPECT_THAT(compare_graphs(full, plain), testing::IsEmpty());  // including strides and devices
   EXPECT_TRUE(has_fact(plain, "strides of 8 tensors are not in the text"));
   EXPECT_TRUE(has_fact(plain, "devices of 8 tensors are not in the text"));
 }
 
-TEST(FxText, TheSameInColours) {
+TEST(FxText, AnsiColorsAreIgnored) {
   std::string text;
   for (std::string_view rest = kFull; !rest.empty(); rest.remove_prefix(1)) {
     if (rest.starts_with("f32")) text += "\x1b[31m";
@@ -235,7 +235,7 @@ TEST(FxText, Listing) {
   EXPECT_EQ(line_of(graph, "w"), "w layers.0.w() -> None");
   EXPECT_EQ(line_of(graph, "gelu"), R"(gelu aten.gelu.default(%x_1,approximate="tanh") -> None)");
   EXPECT_EQ(line_of(graph, "view"), "view aten.view.default(%gelu,[4,-1]) -> None");
-  // The schema says that a group's name is a text, whatever it looks like.
+  // By the schema a group's name is a string, even if it looks like a number.
   EXPECT_EQ(line_of(graph, "all_reduce"),
             R"(all_reduce _c10d_functional.all_reduce.default(%view,"sum","23") -> None)");
   EXPECT_EQ(line_of(graph, "full"),
@@ -266,7 +266,7 @@ TEST(FxText, SymbolicSizes) {
   EXPECT_EQ(line_of(graph, "view"),
             "view aten.view.default(%new_empty,[sym:8*((s0//2))]) -> float32[sym:8*((s0//2))]");
   const Tensor& made = *graph.single_tensor(graph.node(graph.find("new_empty")));
-  EXPECT_EQ(graph.storage(made.storage).bytes.value, 2 * 64 * 4 * 4);  // s0 is taken as 64
+  EXPECT_EQ(graph.storage(made.storage).bytes.value, 2 * 64 * 4 * 4);  // s0 defaults to 64
 }
 
 TEST(FxText, PythonCallsOfGraphsBeforeAten) {
@@ -327,7 +327,7 @@ constexpr std::string_view kCond = R"py(class g(torch.nn.Module):
             return (cos,)
 )py";
 
-TEST(FxText, CommentsSayWhatBelongsToTheBackwardOfAStep) {
+TEST(FxText, CommentsMarkTheBackwardOfATrainingStep) {
   const Graph graph = must_read(R"py(class step(torch.nn.Module):
     def forward(self, arg0_1: "f32[4][1]cpu", arg1_1: "f32[4][1]cpu"):
         # Annotation: {'module_fqn': 'layers.0.w1'} recompute: MUST_SAVE File: m.py:3 in forward, code: x * w
@@ -346,13 +346,13 @@ TEST(FxText, CommentsSayWhatBelongsToTheBackwardOfAStep) {
   EXPECT_EQ(of("ones").phase, Phase::forward);
   EXPECT_EQ(of("mul").policy, MemoryPolicy::must_save);
   EXPECT_EQ(of("mul_1").phase, Phase::backward);
-  EXPECT_EQ(of("add").phase, Phase::backward) << "it reads what the backward computes";
+  EXPECT_EQ(of("add").phase, Phase::backward) << "it reads a result of the backward";
   EXPECT_EQ(graph.text(of("mul_1").stack ? graph.stack(of("mul_1").stack).text : StringId()),
             "  File \"m.py\", line 3, in forward\n    x * w");
   EXPECT_EQ(graph.text(of("arg0_1").role_target), "layers.0.w1");
 }
 
-TEST(FxText, ClassesInsideAClassAreItsSubgraphs) {
+TEST(FxText, NestedClassesAreSubgraphs) {
   const Graph graph = must_read(kCond);
   EXPECT_EQ(line_of(graph, "cond"),
             "cond cond(%p,%true_graph_0,%false_graph_0,(%x_1)) -> [float32[4]]");
@@ -362,7 +362,7 @@ TEST(FxText, ClassesInsideAClassAreItsSubgraphs) {
   EXPECT_EQ(export_fx_text(must_read(export_fx_text(graph))), export_fx_text(graph));
 }
 
-TEST(FxText, SeveralClassesBesideOneAnotherAreSeveralGraphs) {
+TEST(FxText, SeveralClassesAreSeveralGraphs) {
   const std::string two = std::string(kFull) + "\n" + std::string(kCond);
   const CaptureFile file{.name = "two.txt", .bytes = PaddedBytes(two)};
   const auto entries = capture_readers().back().list(file);
@@ -374,7 +374,7 @@ TEST(FxText, SeveralClassesBesideOneAnotherAreSeveralGraphs) {
   EXPECT_EQ(must_read(two, 1).node_count(), 7U);
 }
 
-TEST(FxText, CodeAroundTheGraphIsPassedOver) {
+TEST(FxText, CodeAroundTheGraphIsIgnored) {
   const std::string text =
       "import torch\nfrom torch import device\n\nclass Repro(torch.nn.Module):\n"
       "    def __init__(self) -> None:\n        super().__init__()\n\n"
@@ -384,24 +384,23 @@ TEST(FxText, CodeAroundTheGraphIsPassedOver) {
   EXPECT_EQ(must_read(text).node_count(), 3U);
 }
 
-TEST(FxText, MetadataBetweenQuotesIsPassedOver) {
+TEST(FxText, QuotedMetadataIsIgnored) {
   const Graph graph = must_read(
       "class f(torch.nn.Module):\n    def forward(self, x):\n        \"\"\"\nval: 'a = b('\n"
       "        \"\"\"\n        sin = torch.ops.aten.sin.default(x)\n        return (sin,)\n");
   EXPECT_EQ(graph.node_count(), 3U);
 }
 
-// --- Bad input: one line, with the file, the line, and what is wrong ---
+// --- Bad input: one-line errors with the file, the line and the cause ---
 
 TEST(FxTextErrors, NameTheLine) {
   EXPECT_EQ(error_of(forward("a = torch.ops.aten.sin.default(b)")),
-            "graph.txt: line 3: node a: `b` is no node before this one, and nothing else that is "
-            "known");
+            "graph.txt: line 3: node a: `b` is neither an earlier node nor a known name");
   EXPECT_EQ(error_of(forward("a = torch.ops.aten.sin.default(a)")),
             "graph.txt: line 3: node a reads itself: the graph is cyclic");
   EXPECT_EQ(error_of(forward("a = torch.ops.aten.sin.default(b)\n        "
                              "b = torch.ops.aten.sin.default(a)")),
-            "graph.txt: line 3: node a reads b, which is made later, in line 4: the graph is "
+            "graph.txt: line 3: node a reads b, which is defined later, in line 4: the graph is "
             "cyclic or out of order");
   EXPECT_EQ(error_of(forward("x = torch.ops.aten.sin.default(y)")),
             "graph.txt: line 3: node x: another node has the same name; names must be unique");
@@ -412,7 +411,7 @@ TEST(FxTextErrors, NameTheLine) {
   EXPECT_THAT(error_of(forward("a = torch.ops.aten.sin.default(x")), HasSubstr("line 3"));
   EXPECT_THAT(error_of(forward("a = 5")), HasSubstr("line 3: node a: a call is expected"));
   EXPECT_THAT(error_of(forward("import torch")),
-              HasSubstr("`import torch` is no statement of an FX graph"));
+              HasSubstr("`import torch` is not a statement of an FX graph"));
 }
 
 TEST(FxTextErrors, DeepNestingIsRefused) {
@@ -432,7 +431,7 @@ TEST(FxTextErrors, HugeNumbersAreRefused) {
               HasSubstr("4 EiB"));
 }
 
-TEST(FxTextErrors, ATextThatIsCutOffAnywhereGivesOneLine) {
+TEST(FxTextErrors, TruncatedTextGivesAOneLineError) {
   for (std::size_t size = 60; size + 2 < kFull.size(); ++size) {
     const std::string text(kFull.substr(0, size));
     const auto graph = read(text);
@@ -442,7 +441,7 @@ TEST(FxTextErrors, ATextThatIsCutOffAnywhereGivesOneLine) {
   }
 }
 
-TEST(FxTextErrors, BytesThatAreNoTextAreRefused) {
+TEST(FxTextErrors, BinaryDataIsRefused) {
   EXPECT_THAT(error_of(std::string("def forward(self):\n  \xff\xfe\n")), HasSubstr("UTF-8"));
 }
 
@@ -453,12 +452,12 @@ std::string open_error(const std::string& name, std::string_view bytes) {
   return graph ? "no error" : graph.error().message;
 }
 
-TEST(FxTextErrors, FilesThatAreNoText) {
+TEST(FxTextErrors, CompressedBinaryDataIsRefused) {
   EXPECT_THAT(open_error("garbage.txt", "\x7f\x45\x4c\x46\x02\x01\xff"),
               HasSubstr("unknown format"));
   EXPECT_THAT(open_error("prose.txt", "Some notes on a graph."), HasSubstr("unknown format"));
   EXPECT_THAT(open_error("empty.txt", ""), HasSubstr("empty"));
-  // Small, but unpacks to more than any text that is worth reading.
+  // Small, but decompresses to more than any text worth reading.
   std::string bomb = "def forward(self):\n";
   bomb.append(std::size_t{80} << 20, ' ');
   EXPECT_THAT(open_error("bomb.txt.zst", bomb), HasSubstr("unpack to over 64 MiB"));
@@ -466,8 +465,8 @@ TEST(FxTextErrors, FilesThatAreNoText) {
 
 // --- Writing ---
 
-TEST(FxTextExport, WritesWhatTorchPrints) {
-  // The class is called by the capture's kind; all else is torch's own text.
+TEST(FxTextExport, MatchesTorch) {
+  // The class is named after the capture's kind; everything else is torch's own text.
   std::string expected(kFull);
   expected.replace(expected.find("class f("), 8, "class forward(");
   EXPECT_EQ(export_fx_text(must_read(kFull)), expected);
@@ -484,9 +483,9 @@ TEST_P(Sample, TextReadsBackAsTheSameGraph) {
       open_graph({.path = path, .backward = native->is_pair() ? path : std::string()});
   ASSERT_TRUE(text.has_value()) << text.error().message;
 
-  // What a text lacks: elements of tuples that nothing reads; which inputs of a backward share a
-  // storage, since their views were taken in the forward; where a view whose base is such an input
-  // starts; modules and phases of recomputed nodes.
+  // A text lacks: elements of tuples that nothing reads; which inputs of a backward share a
+  // storage, since their views were made in the forward; the offset of a view whose base is such an
+  // input; modules and phases of recomputed nodes.
   for (const Difference& d : compare_graphs(*native, *text)) {
     const bool explained = d.kind == "unknown element" || d.kind == "unknown value" ||
                            d.kind == "unknown offset" ||

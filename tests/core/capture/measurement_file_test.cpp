@@ -21,7 +21,7 @@ std::string written(const std::string& name, std::string_view text) {
   return path;
 }
 
-TEST(MeasurementFile, IsToldFromAGraph) {
+TEST(MeasurementFile, IsDistinguishedFromAGraph) {
   EXPECT_TRUE(is_measurement_file(source_path(kSnapshot)));
   EXPECT_TRUE(is_measurement_file(written(
       "kineto.json", R"({"schemaVersion": 1, "deviceProperties": [], "traceEvents": []})")));
@@ -33,7 +33,7 @@ TEST(MeasurementFile, IsToldFromAGraph) {
   EXPECT_FALSE(is_measurement_file("/nowhere/at/all.json"));
 }
 
-TEST(MeasurementFile, IsNamedAfterItself) {
+TEST(MeasurementFile, IsNamedAfterItsFile) {
   const Graph graph = parse("x: f32[4] = input\ny: f32[4] = aten.relu(x)\nreturn [y]");
   const auto snapshot = read_measurement(graph, source_path(kSnapshot));
   ASSERT_TRUE(snapshot) << snapshot.error().message;
@@ -42,7 +42,7 @@ TEST(MeasurementFile, IsNamedAfterItself) {
   EXPECT_FALSE(snapshot->memory_over_time.empty());
 }
 
-TEST(MeasurementFile, SaysWhatIsWrongInALine) {
+TEST(MeasurementFile, ErrorsAreOneLine) {
   const Graph graph = parse("x: f32[4] = input\ny: f32[4] = aten.relu(x)\nreturn [y]");
   const auto other = read_measurement(graph, written("other.json", R"({"traceEvents": []})"));
   ASSERT_FALSE(other);

@@ -1,5 +1,5 @@
-// Pickles and memory snapshots by hand; tests/differential/test_memory_snapshot.py has Python write
-// them.
+// Handwritten pickles and memory snapshots; tests/differential/test_memory_snapshot.py reads those
+// that Python writes.
 
 #include "core/capture/memory_snapshot.h"
 
@@ -52,7 +52,7 @@ struct Block {
   const char* state = "active_allocated";
 };
 
-// One segment of these blocks on GPU 0, and its trace.
+// One segment with these blocks on GPU 0, and its trace.
 std::string snapshot(const std::vector<Entry>& entries, const std::vector<Block>& blocks) {
   Writer w;
   std::int64_t total = 0;
@@ -78,7 +78,7 @@ std::string snapshot(const std::vector<Entry>& entries, const std::vector<Block>
 }
 
 Result<MemorySnapshot> read(const std::string& bytes) {
-  // The pickle's texts point into the bytes while it is read.
+  // The pickle's strings point into these bytes while it is read.
   const PaddedBytes padded(bytes);
   return read_memory_snapshot("dir/snapshot.pickle", padded);
 }
@@ -91,10 +91,10 @@ std::vector<std::pair<std::int64_t, std::int64_t>> points(const std::vector<Meas
 
 using testing::Pair;
 
-TEST(MemorySnapshot, IsACurveOfWhatWasAllocated) {
+TEST(MemorySnapshot, IsACurveOfAllocatedBytes) {
   const auto s = read(snapshot({{"segment_alloc", 1 << 21, 1000},
                                 {"alloc", 512, 1001},
-                                {"alloc", 1000, 1010},  // 1,024 to the allocator
+                                {"alloc", 1000, 1010},  // rounded to 1,024
                                 {"free_requested", 512, 1020},
                                 {"free_completed", 512, 1025},
                                 {"snapshot", 0, 1030}},
@@ -112,8 +112,8 @@ TEST(MemorySnapshot, IsACurveOfWhatWasAllocated) {
   EXPECT_THAT(s->measurement.notes, IsEmpty());
 }
 
-TEST(MemorySnapshot, TheEndSaysWhereARingThatOverflowedBegan) {
-  // 4 KiB were there before the trace begins, and half of them are freed in it.
+TEST(MemorySnapshot, TheEndTellsWhereATruncatedRingBegan) {
+  // 4 KiB were allocated before the trace begins, and half of them are freed in it.
   const auto s = read(snapshot({{"free_requested", 2048, 50}, {"alloc", 512, 60}},
                                {{2048, 2048}, {512, 512}, {4096, 0, "inactive"}}));
   ASSERT_TRUE(s.has_value());
@@ -124,18 +124,18 @@ TEST(MemorySnapshot, TheEndSaysWhereARingThatOverflowedBegan) {
   EXPECT_EQ(s->peak_bytes, 4096);
 }
 
-TEST(MemorySnapshot, SaysWhatIsOdd) {
+TEST(MemorySnapshot, NotesAnomalies) {
   const auto s = read(snapshot({{"alloc", 512, 70}, {"oom", 1 << 30, 60}, {"alloc", 512, 80}},
                                {{1024, 512}, {512, 512}, {2048, 2048, "active_pending_free"}}));
   ASSERT_TRUE(s.has_value());
   EXPECT_THAT(s->measurement.notes,
-              ElementsAre("out of memory 1 times", "1 entries out of the order of their times",
+              ElementsAre("out of memory 1 times", "1 entries are not in chronological order",
                           "the allocator counts 512 B more at the end: blocks it did not split"));
   const auto& curve = s->measurement.memory_over_time;
   for (std::size_t i = 1; i < curve.size(); ++i) EXPECT_GE(curve[i].ns, curve[i - 1].ns);
 }
 
-TEST(MemorySnapshot, WhatIsNoneIsRefusedInOneLine) {
+TEST(MemorySnapshot, OtherFilesAreRefusedInOneLine) {
   const auto refused = [](const std::string& bytes, const char* why) {
     const auto s = read(bytes);
     ASSERT_FALSE(s.has_value()) << why;
@@ -150,7 +150,7 @@ TEST(MemorySnapshot, WhatIsNoneIsRefusedInOneLine) {
   refused(Writer().raw("}").done(), "it has no `segments`");
   refused(snapshot({}, {}), "has no trace of GPU 0");
   refused(snapshot({{"alloc", 512, -1}}, {}), "has no `time_us`");
-  // __import__("os").system("...") as attackers write it, in each of its ways.
+  // __import__("os").system("...") in each of the ways that attackers write it.
   refused(
       "\x80\x04"
       "cos\nsystem\n.",
@@ -201,15 +201,15 @@ TEST(Pickle, ReadsPlainValues) {
   EXPECT_EQ(pickle->integer(root, "long"), 0x7fff);
   EXPECT_EQ(pickle->find(root, "half")->real, 0.5);
   EXPECT_EQ(pickle->elements(*pickle->find(root, "tuple")).size(), 2U);
-  EXPECT_EQ(pickle->integer(root, "twice"), 2) << "the last one counts";
+  EXPECT_EQ(pickle->integer(root, "twice"), 2) << "the last duplicate counts";
   EXPECT_EQ(pickle->find(root, "missing"), nullptr);
 }
 
-TEST(Pickle, AListMayHoldItself) {
+TEST(Pickle, AListMayContainItself) {
   const auto pickle = Pickle::read("p", std::string("\x80\x02]q\x00h\x00h\x00"
                                                     "a0.",
                                                     11));
-  ASSERT_FALSE(pickle.has_value()) << "and what is left over is refused";
+  ASSERT_FALSE(pickle.has_value()) << "trailing data is refused";
   const std::string bytes(
       "\x80\x02]q\x00h\x00"
       "a.",
@@ -226,7 +226,8 @@ TEST(MemorySnapshot, TruncatedAnywhere) {
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const auto s = read(whole.substr(0, size));
     ASSERT_FALSE(s.has_value()) << size;
-    ASSERT_THAT(s.error().message, StartsWith("dir/snapshot.pickle: no pickle of plain values: "));
+    ASSERT_THAT(s.error().message,
+                StartsWith("dir/snapshot.pickle: not a pickle of plain values: "));
   }
 }
 
@@ -244,13 +245,13 @@ TEST(MemorySnapshot, BytesChangedAnywhere) {
   }
 }
 
-TEST(Pickle, IsBoundedInDepthAndSize) {
-  // A hundred thousand lists, each in the next: depth costs no stack.
+TEST(Pickle, DepthAndSizeAreBounded) {
+  // 100,000 nested lists: depth uses no stack.
   std::string deep = "\x80\x02";
   constexpr int kDepth = 100'000;
   deep += std::string(kDepth, ']') + std::string(kDepth - 1, 'a') + ".";
   EXPECT_TRUE(Pickle::read("p", deep).has_value());
-  // Sizes and places that are not there.
+  // Sizes and references beyond the end.
   for (const std::string& bytes :
        {std::string("\x80\x02X\xff\xff\xff\xff.", 8), std::string("\x80\x02j\xff\xff\xff\xff.", 8),
         std::string("\x80\x02Nr\xff\xff\xff\xff.", 9),
@@ -264,7 +265,7 @@ TEST(Pickle, IsBoundedInDepthAndSize) {
     EXPECT_FALSE(Pickle::read("p", bytes).has_value());
 }
 
-TEST(MemorySnapshot, ALargeOneTakesSeconds) {
+TEST(MemorySnapshot, ALargeSnapshotTakesSeconds) {
   std::vector<Entry> entries;
   constexpr int kEntries = 300'000;
   for (int i = 0; i < kEntries; ++i)

@@ -1,5 +1,5 @@
-// What captures of newer torch and torchtitan hold beside the first ones: schemas of operators,
-// symbols of floats, autograd's numbers of calls that have none, documents of stages.
+// The keys that captures of newer torch and torchtitan versions add: operator schemas, symbols of
+// floats, calls without an autograd sequence number, documents of pipeline stages.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ constexpr const char* kSmall = R"(
   return [y, z]
 )";
 
-TEST(NativeKeys, SchemasSayWhatOperatorsDo) {
+TEST(NativeKeys, SchemasDescribeOperators) {
   Json document = document_of(kSmall);
   EXPECT_THAT(read(document).facts().back().text, HasSubstr("without a schema"));
   document["schemas"] = {{"mine.scale_.default", "(Tensor(a!) self, float by) -> Tensor(a!)"}};
@@ -51,7 +51,7 @@ TEST(NativeKeys, SchemasSayWhatOperatorsDo) {
   EXPECT_EQ(op.arguments[1].name, "by");
   for (const Fact& fact : graph.facts()) EXPECT_THAT(fact.text, Not(HasSubstr("without a schema")));
   EXPECT_EQ(Json::parse(write_native(graph))["schemas"], document["schemas"]);
-  // Wherever they stand in the document.
+  // At any position in the document.
   Json rest = document;
   rest.erase("schemas");
   const std::string text = rest.dump();
@@ -65,7 +65,7 @@ TEST(NativeKeys, SchemasSayWhatOperatorsDo) {
   EXPECT_FALSE(read_native("test", PaddedBytes(document.dump())).has_value());
 }
 
-TEST(NativeKeys, ACallWithoutASequenceNumberHasNone) {
+TEST(NativeKeys, TheSequenceNumberIsOptional) {
   Json document = document_of(kSmall);
   node_in(document, "y")["seq_nr"] = 18446744073709551615ULL;
   node_in(document, "z")["seq_nr"] = 7;
@@ -78,7 +78,7 @@ TEST(NativeKeys, ACallWithoutASequenceNumberHasNone) {
   }
 }
 
-TEST(NativeKeys, SymbolsOfFloatsAreNoSizes) {
+TEST(NativeKeys, SymbolsOfFloatsAreNotSizes) {
   Json document = document_of(R"(
     x: f32[s0] = input
     y: f32[s0] = aten.add.Scalar(x, 1)
@@ -143,9 +143,9 @@ TEST(NativeKeys, TheTwinOfAGroupHasItsRanks) {
   const auto ranks = [&](std::string_view name) {
     return graph.group(node(graph, name).group).ranks;
   };
-  EXPECT_THAT(ranks("b"), testing::ElementsAre(0, 2, 4, 6));  // of dp: dp_mesh has two ranks
+  EXPECT_THAT(ranks("b"), testing::ElementsAre(0, 2, 4, 6));  // from dp: dp_mesh has two ranks
   EXPECT_THAT(ranks("c"), testing::ElementsAre(1, 3));
-  EXPECT_THAT(ranks("d"), testing::ElementsAre(0, 1));  // named after none
+  EXPECT_THAT(ranks("d"), testing::ElementsAre(0, 1));  // named after no other group
 }
 
 TEST(NativeKeys, StagesAreGraphsOfOneDocument) {

@@ -1,4 +1,4 @@
-// Any graph can be written and read again, and is then the same.
+// Any graph survives being written and read again.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -21,7 +21,7 @@ Graph read(const std::string& text) {
   return *std::move(graph);
 }
 
-RC_GTEST_PROP(NativeProperty, WritingAndReadingGivesTheSameGraph, (std::uint64_t seed, bool pair)) {
+RC_GTEST_PROP(NativeProperty, GraphsRoundTrip, (std::uint64_t seed, bool pair)) {
   const auto calls = *rc::gen::inRange<std::size_t>(1, 80);
   const Graph graph = random_graph(seed, {.calls = calls, .pair = pair});
   const std::string text = write_native(graph);
@@ -43,7 +43,7 @@ RC_GTEST_PROP(NativeProperty, WritingAndReadingGivesTheSameGraph, (std::uint64_t
   RC_ASSERT(std::ranges::equal(before.profile(), after.profile()));
 }
 
-RC_GTEST_PROP(NativeProperty, WhatIsAssumedIsWritten, (std::uint64_t seed)) {
+RC_GTEST_PROP(NativeProperty, AssumptionsAreWritten, (std::uint64_t seed)) {
   Graph graph = random_graph(seed);
   const auto rows = *rc::gen::inRange<std::int64_t>(0, 10'000);
   RC_ASSERT(graph.assume({.fallback = {}, .named = {{"s0", rows}}}).has_value());
@@ -53,8 +53,8 @@ RC_GTEST_PROP(NativeProperty, WhatIsAssumedIsWritten, (std::uint64_t seed)) {
   RC_ASSERT(graph_hash(again) == graph_hash(graph));
 }
 
-// A half by itself is the capture that a partitioner would have left.
-RC_GTEST_PROP(NativeProperty, HalvesOfAPairMakeThePairAgain, (std::uint64_t seed)) {
+// One half alone is the capture that a partitioner would have written.
+RC_GTEST_PROP(NativeProperty, HalvesOfAPairMakeTheSamePair, (std::uint64_t seed)) {
   const Graph graph = random_graph(seed, {.pair = true});
   const std::string forward = write_native(graph, PartId(0)),
                     backward = write_native(graph, PartId(1));

@@ -1,4 +1,4 @@
-// Traces by hand, after what Kineto writes: matching, kernels, steps, and damage.
+// Handwritten traces in Kineto's format: matching, kernels, steps and damage.
 // tests/differential/test_profiler_trace.py reads real ones.
 
 #include "core/capture/profiler_trace.h"
@@ -38,7 +38,7 @@ class Trace {
   Trace& annotation(const char* name, int tid, double ts, double dur) {
     return add("user_annotation", name, tid, ts, dur, {{"External id", ++external_}});
   }
-  // The call's External id counts up from 1.
+  // A call's External id counts up from 1.
   Trace& op(const char* name, double ts, double dur, const Json& dims = nullptr, int tid = 10) {
     Json args{{"External id", ++external_}, {"Record function id", 0}};
     if (!dims.is_null()) args["Input Dims"] = dims;
@@ -92,7 +92,7 @@ TraceMatch match(const Graph& graph, const Trace& trace, TraceOptions options = 
   return *std::move(matched);
 }
 
-// "mm 0-10 10": name, start, end, own time in microseconds.
+// "mm 0-10 10": name, start, end, self time in microseconds.
 std::vector<std::string> lanes(const Graph& graph, const TraceMatch& match) {
   std::vector<std::string> lines;
   for (const MeasuredNode& n : match.measurement.nodes)
@@ -115,7 +115,7 @@ Graph small() {
   )");
 }
 
-TEST(ProfilerTrace, CallsOfACpuAreNodes) {
+TEST(ProfilerTrace, CpuCallsAreNodes) {
   const Graph graph = small();
   const TraceMatch m = match(graph,
                              Trace()
@@ -150,12 +150,12 @@ TEST(ProfilerTrace, KernelsBelongToTheCallThatLaunchedThem) {
                                         .op("aten::clamp_min", 41, 8, {{8, 4}})  // 7, part of relu
                                         .kernel("splitK_gemm", 50, 30, 901, 1)
                                         .kernel("reduce_gemm", 82, 5, 902, 1)
-                                        // No External id: by the launch that lies within the call.
+                                        // No External id: matched by the launch within the call.
                                         .launch(903, 23)
                                         .kernel("vectorized_add", 90, 4, 903)
                                         .kernel("clamp", 100, 6, 904, 7)
                                         .kernel("Memset (Device)", 99, 0.5, 905, 7, "gpu_memset")
-                                        // Of something that is no node.
+                                        // Belongs to a call that is not a node.
                                         .kernel("elementwise", 200, 12, 990)
                                         .op("aten::fill_", 60, 3));
   EXPECT_THAT(lanes(graph, m), ElementsAre("mm 0-37 35", "add 40-44 4", "r 49-56 6.5"))
@@ -195,7 +195,7 @@ TEST(ProfilerTrace, ACollectiveIsItsNcclKernel) {
         .op("_c10d_functional::wait_tensor", t + 60, 5, {{8, 4}})                // id + 5
         .op("aten::add", t + 70, 5, {{8, 4}, {8, 4}})                            // id + 6
         .kernel("Memcpy DtoD (Device -> Device)", t + 5, 3, correlation + 1, id + 2, "gpu_memcpy")
-        // Rank 0 waits for the others: longer in some passes.
+        // Rank 0 waits for the other ranks: longer in some steps.
         .kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", t + 15,
                 50.0 + 20 * pass, correlation + 2, id + 3, "kernel", 21)
         .kernel("relu", t + 55, 2.0 + pass, correlation + 3, id + 4)
@@ -205,7 +205,7 @@ TEST(ProfilerTrace, ACollectiveIsItsNcclKernel) {
   EXPECT_EQ(m.passes, 3U);
   EXPECT_EQ(m.measurement.step_ns, 900'000);
   EXPECT_THAT(lanes(graph, m), ElementsAre("ar 0-70 50", "r 40-43 3", "out 135-137 2"))
-      << "lanes of the middle pass; the shortest all-reduce, the median kernel";
+      << "lanes of the median step; the shortest all-reduce, the median kernel";
   const CostSamples samples = cost_samples(graph, m.measurement);
   ASSERT_EQ(samples.collectives.size(), 1U);
   EXPECT_EQ(samples.collectives[0].second, 50'000);
@@ -224,10 +224,10 @@ TEST(ProfilerTrace, EagerNamesOfCollectivesAreKnown) {
                                         .kernel("add", 60, 2, 3, 3));
   EXPECT_THAT(lanes(graph, m), ElementsAre("ar 0-30 30", "r 40-42 2", "out 50-52 2"));
   EXPECT_THAT(m.measurement.notes,
-              ElementsAre("1 of 4 nodes found no call: _c10d_functional::wait_tensor (1)"));
+              ElementsAre("1 of 4 nodes match no call: _c10d_functional::wait_tensor (1)"));
 }
 
-TEST(ProfilerTrace, OnACpuACollectiveEndsWithItsWait) {
+TEST(ProfilerTrace, ACpuCollectiveEndsWithItsWait) {
   const Graph graph = collectives();
   const auto trace = [](double wait_us) {
     return Trace()
@@ -235,19 +235,19 @@ TEST(ProfilerTrace, OnACpuACollectiveEndsWithItsWait) {
         .op("aten::relu", 30, 10, {{8, 4}})
         .op("_c10d_functional::wait_tensor", 50, wait_us, {{8, 4}})
         .op("aten::add", 300, 5, {{8, 4}, {8, 4}})
-        // Gloo's own thread does with the tensors what it likes.
+        // Gloo's thread may do anything with the tensors.
         .annotation("gloo:all_reduce", 77, 25, 60)
         .op("aten::relu", 26, 1, {{8, 4}}, 77);
   };
   EXPECT_THAT(lanes(graph, match(graph, trace(100))),
               ElementsAre("ar 0-150 150", "r 30-40 10", "wt 50-150 100", "out 300-305 5"));
-  // It was over before anybody waited: nothing says when.
+  // It had ended before the wait began: nothing records when.
   const TraceMatch over = match(graph, trace(1));
   EXPECT_EQ(over.measurement.nodes[0].own_ns, -1);
   EXPECT_THAT(cost_samples(graph, over.measurement).collectives, IsEmpty());
 }
 
-TEST(ProfilerTrace, StepsGiveTheMedianAndCallsBetweenThemNothing) {
+TEST(ProfilerTrace, TheMedianStepCountsAndCallsBetweenStepsDoNot) {
   const Graph graph = small();
   Trace trace;
   const std::array<double, 5> mm_us{10, 30, 12, 11, 200};
@@ -263,17 +263,17 @@ TEST(ProfilerTrace, StepsGiveTheMedianAndCallsBetweenThemNothing) {
   const TraceMatch m = match(graph, trace);
   EXPECT_EQ(m.passes, 5U);
   EXPECT_EQ(m.foreign_calls, 0U);
-  EXPECT_THAT(lanes(graph, m), Contains("mm 1-13 12")) << "of the step that took the median";
+  EXPECT_THAT(lanes(graph, m), Contains("mm 1-13 12")) << "from the median step";
   EXPECT_EQ(m.measurement.step_ns, 612'000);
 }
 
-TEST(ProfilerTrace, RunsWithoutStepsAreCutWhereTheyRepeat) {
+TEST(ProfilerTrace, RunsWithoutStepsAreSplitWhereTheyRepeat) {
   const Graph graph = small();
   Trace trace;
   for (int i = 0; i < 4; ++i) {
     const double t = 100.0 * i;
     trace.op("aten::mm", t, 10.0 + i, {{8, 16}, {16, 4}});
-    // One run lacks a call, another has one more.
+    // One run lacks a call, another has an extra one.
     if (i != 1) trace.op("aten::view", t + 20, 1, {{8, 4}});
     if (i == 2) trace.op("aten::add", t + 25, 4, {{8, 4}, {8, 4}});
     trace.op("aten::add", t + 30, 5, {{8, 4}, {4}}).op("aten::relu", t + 40, 7, {{8, 4}});
@@ -285,10 +285,10 @@ TEST(ProfilerTrace, RunsWithoutStepsAreCutWhereTheyRepeat) {
   EXPECT_THAT(lanes(graph, m),
               ElementsAre("mm 0-12 11.5", "v 20-21 1", "add 30-35 5", "r 40-47 7"));
   EXPECT_THAT(m.measurement.notes,
-              Contains("1 calls are no node's, or had other shapes: aten::add (1)"));
+              Contains("1 calls match no node, or have other shapes: aten::add (1)"));
 }
 
-TEST(ProfilerTrace, OtherShapesAreNoMatch) {
+TEST(ProfilerTrace, OtherShapesDoNotMatch) {
   const Graph graph = small();
   const Trace trace = Trace()
                           .op("aten::mm", 0, 10, {{8, 16}, {16, 4}})
@@ -298,8 +298,8 @@ TEST(ProfilerTrace, OtherShapesAreNoMatch) {
   EXPECT_THAT(lanes(graph, m), ElementsAre("mm 0-10 10"));
   EXPECT_THAT(
       m.measurement.notes,
-      Contains("3 of 4 nodes found no call: aten::add (1), aten::relu (1), aten::view (1)"));
-  EXPECT_THAT(m.measurement.notes, Contains(HasSubstr("2 calls are no node's, or had other")));
+      Contains("3 of 4 nodes match no call: aten::add (1), aten::relu (1), aten::view (1)"));
+  EXPECT_THAT(m.measurement.notes, Contains(HasSubstr("2 calls match no node, or have other")));
 }
 
 TEST(ProfilerTrace, WithoutShapesTheOrderDecides) {
@@ -310,7 +310,7 @@ TEST(ProfilerTrace, WithoutShapesTheOrderDecides) {
   EXPECT_THAT(m.measurement.notes, Contains(HasSubstr("record_shapes=True")));
 }
 
-TEST(ProfilerTrace, KeywordsAndListsAreInTheSchemasOrder) {
+TEST(ProfilerTrace, KeywordsAndListsFollowTheSchema) {
   const Graph graph = parse(R"(
     a: f32[2,3] = input
     b: f32[4,3] = input
@@ -325,14 +325,14 @@ TEST(ProfilerTrace, KeywordsAndListsAreInTheSchemasOrder) {
       match(graph, Trace()
                        .op("aten::cat", 0, 10, {{{2, 3}, {4, 3}}, Json::array()})
                        .op("aten::mul", 20, 5, {{6, 3}, Json::array()})
-                       // Lists of optional tensors are recorded as nothing.
+                       // Lists of optional tensors are not recorded.
                        .op("aten::index_put", 30, 5, {{6, 3}, Json::array(), Json::array()}));
   EXPECT_EQ(m.matched, 3U);
   EXPECT_FALSE(read(graph, Trace().op("aten::cat", 0, 1, {{{2, 3, 4, 3}}}).text()).has_value())
-      << "where a shape ends matters";
+      << "the boundaries between shapes matter";
 }
 
-TEST(ProfilerTrace, BackwardMayRunOnItsOwnThread) {
+TEST(ProfilerTrace, BackwardMayRunOnAnotherThread) {
   const Graph graph = small();
   const TraceMatch m = match(graph, Trace()
                                         .op("aten::add", 120, 5, {{8, 4}, {4}}, 11)
@@ -343,7 +343,7 @@ TEST(ProfilerTrace, BackwardMayRunOnItsOwnThread) {
   EXPECT_EQ(m.matched, 4U);
 }
 
-TEST(ProfilerTrace, TimesAreExactWhereDoublesAreNot) {
+TEST(ProfilerTrace, TimesAreExactBeyondDoublePrecision) {
   const Graph graph = small();
   std::string text = Trace().op("aten::mm", 1, 2).op("aten::relu", 3, 4).text();
   const auto put = [&](const std::string& from, const std::string& to) {
@@ -360,7 +360,7 @@ TEST(ProfilerTrace, TimesAreExactWhereDoublesAreNot) {
   EXPECT_EQ(nodes[1].own_ns, 1'500'000);
 }
 
-TEST(ProfilerTrace, LaunchesAreNotTakenForTheWork) {
+TEST(ProfilerTrace, LaunchesAreNotWork) {
   const Trace trace = Trace().gpu().op("aten::mm", 1, 2, {{8, 16}, {16, 4}});
   const auto of_a_gpu = read(small(), trace.text());
   ASSERT_FALSE(of_a_gpu.has_value());
@@ -372,7 +372,7 @@ TEST(ProfilerTrace, LaunchesAreNotTakenForTheWork) {
   EXPECT_EQ(match(on_cpu, trace).measurement.device_type, "cpu");
 }
 
-TEST(ProfilerTrace, AbsurdTimesStayNumbers) {
+TEST(ProfilerTrace, AbsurdTimesDoNotOverflow) {
   const Graph graph = small();
   Trace trace;
   trace.gpu()
@@ -386,7 +386,7 @@ TEST(ProfilerTrace, AbsurdTimesStayNumbers) {
 
 // --- Damage ---
 
-TEST(ProfilerTrace, WhatIsNoTraceIsRefusedInOneLine) {
+TEST(ProfilerTrace, OtherFilesAreRefusedInOneLine) {
   const Graph graph = small();
   for (const std::string text :
        {"", "{", "[]", "{}", "null", "\"traceEvents\"", R"({"traceEvents":{}})",
@@ -424,7 +424,7 @@ TEST(ProfilerTrace, TruncatedAnywhere) {
   for (std::size_t size = 0; size < text.size(); ++size) {
     const auto m = read(graph, text.substr(0, size));
     ASSERT_FALSE(m.has_value()) << size;
-    ASSERT_THAT(m.error().message, StartsWith("dir/trace.json: no profiler trace: "));
+    ASSERT_THAT(m.error().message, StartsWith("dir/trace.json: not a profiler trace: "));
   }
 }
 
@@ -445,7 +445,7 @@ TEST(ProfilerTrace, BytesChangedAnywhere) {
   }
 }
 
-TEST(ProfilerTrace, NestingWithoutEndIsRefused) {
+TEST(ProfilerTrace, EndlessNestingIsRefused) {
   const Graph graph = small();
   const std::string deep(100'000, '[');
   for (const char* format : {R"({{"traceEvents":[{{"args":{{"Input Dims":{0}}}}}]}})",
@@ -453,8 +453,8 @@ TEST(ProfilerTrace, NestingWithoutEndIsRefused) {
     EXPECT_FALSE(read(graph, fmt::format(fmt::runtime(format), deep)).has_value());
 }
 
-// Real traces have a hundred megabytes and more. Not a benchmark: a bound that a quadratic step
-// anywhere would break.
+// Real traces have a hundred megabytes and more. Not a benchmark: a limit that any quadratic
+// algorithm would exceed.
 TEST(ProfilerTrace, ALargeTraceTakesSeconds) {
   std::string literal = "x: f32[8,8] = input\n", last = "x";
   std::string events;
@@ -473,7 +473,7 @@ TEST(ProfilerTrace, ALargeTraceTakesSeconds) {
         R"({{"ph":"X","cat":"user_annotation","name":"ProfilerStep#{}","pid":1,"tid":1,"ts":{},"dur":900000}},)",
         step, t);
     for (int i = 0; i < kNodes; ++i) {
-      if (i % 997 == step) continue;  // every step lacks other calls
+      if (i % 997 == step) continue;  // each step lacks different calls
       ++external;
       events += fmt::format(
           R"({{"ph":"X","cat":"cpu_op","name":"aten::{}","pid":1,"tid":1,"ts":{}.5,"dur":50,"args":{{"External id":{},"Input Dims":[[8,8]]}}}},)",

@@ -21,7 +21,7 @@ TEST_P(SharedCapture, LoadsValidatesAndRoundTripsToTheSameDocument) {
   ASSERT_TRUE(graph.has_value()) << graph.error().message;
   EXPECT_TRUE(validate(*graph).has_value());
   const std::string written = write_native(*graph);
-  // Not only an equal document: the same bytes, for captures written without spaces.
+  // Not just an equal document: the same bytes, for captures written without spaces.
   EXPECT_TRUE(written == bytes->view());
   const auto again = read_native("again", PaddedBytes(written));
   ASSERT_TRUE(again.has_value()) << again.error().message;

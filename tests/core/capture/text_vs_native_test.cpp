@@ -1,5 +1,6 @@
-// The same graph from its native capture and from its text: what the text has must be read alike,
-// what it lacks must be derived alike, and every difference must be one that the text explains.
+// Compares a graph's text with its native capture: what the text contains must be read alike, what
+// it lacks must be derived alike, and every remaining difference must follow from what a text
+// cannot represent.
 
 #include <gtest/gtest.h>
 
@@ -26,11 +27,12 @@ std::vector<std::string> shared_texts() {
   return paths;
 }
 
-// Kinds of differences that follow from what a text does not hold:
-//  - unknown element: of a tuple, nothing reads it, so no statement gives its type;
+// Kinds of differences that follow from what a text cannot represent:
+//  - unknown element: an element of a tuple that nothing reads, so that no statement gives its
+//    type;
 //  - unknown value: the same for a whole tuple;
-//  - unknown offset, offset: where a view starts is not printed. It is derived from the arguments,
-//    which fails for arguments that are symbolic.
+//  - unknown offset, offset: the offset of a view is not printed. It is derived from the
+//    arguments, which fails for symbolic ones.
 const std::set<std::string> kExplained{"unknown element", "unknown value", "unknown offset"};
 
 class SharedText : public testing::TestWithParam<std::string> {};
@@ -49,8 +51,9 @@ TEST_P(SharedText, IsReadAsItsNativeCapture) {
   for (const Difference& d : differences)
     if (!kExplained.contains(d.kind)) ADD_FAILURE() << d.kind << ": " << d.detail;
 
-  // With the same numbers for symbols, the same memory, point by point. What the text does not know
-  // are tuples' elements that nothing reads, which live for one step.
+  // With the same values of symbols, the memory timelines are equal at every point. They differ
+  // only by elements of tuples that nothing reads, which the text does not know and which live for
+  // one call.
   const bool has_symbols = !native->symbols().empty();
   if (has_symbols) return;
   const MemoryTimeline expected(*native), derived(*text);

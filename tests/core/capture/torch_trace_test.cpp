@@ -65,7 +65,7 @@ std::string log() {
          payload(kForward);
 }
 
-TEST(TorchTrace, ListsItsGraphs) {
+TEST(TorchTrace, ListsGraphs) {
   EXPECT_TRUE(is_torch_trace(log()));
   const std::string text = log();
   const auto graphs = list_torch_trace("a.log", text);
@@ -93,7 +93,7 @@ std::string write(const std::string& name, std::string_view text) {
   return path;
 }
 
-// A trainer that logs the graph around every pass; one pass runs twice.
+// A trainer that logs the graph before and after every pass; one pass runs twice.
 std::string log_of_passes() {
   const auto artifact = [](std::string_view name, std::string_view text) {
     return entry(fmt::format(R"({{"artifact": {{"name": "{}", "encoding": "string"}}, "rank": 0}})",
@@ -135,7 +135,7 @@ TEST(TorchTrace, ListsTheGraphsAroundEveryPass) {
   EXPECT_THAT(before, testing::ElementsAre(std::nullopt, 0U, 1U, 2U, 3U));
 }
 
-TEST(TorchTrace, TheGraphBeforeAPassIsFound) {
+TEST(TorchTrace, FindsTheGraphBeforeAPass) {
   const std::string path = write("passes.log", log_of_passes());
   const auto before = request_before({.path = path, .index = 2});
   ASSERT_TRUE(before.has_value()) << before.error().message;
@@ -148,7 +148,7 @@ TEST(TorchTrace, TheGraphBeforeAPassIsFound) {
   ASSERT_FALSE(first.has_value());
   EXPECT_EQ(first.error().kind, Error::Kind::usage);
   EXPECT_THAT(first.error().message, HasSubstr("make_fx_graph_traced"));
-  // In a folder, places count through all logs: the first one has three graphs.
+  // Places in a folder count through all logs: the first log has three graphs.
   write("trace_of_passes/0.log", log());
   write("trace_of_passes/1.log", log_of_passes());
   const auto later = request_before({.path = testing::TempDir() + "trace_of_passes", .index = 5});
@@ -156,7 +156,7 @@ TEST(TorchTrace, TheGraphBeforeAPassIsFound) {
   EXPECT_EQ(later->index, 4U);
 }
 
-TEST(TorchTrace, BothHalvesOfALogAreAPair) {
+TEST(TorchTrace, TwoHalvesInALogAreAPair) {
   const std::string path = write("trace.log.zst", log());
   const auto pair = open_graph({.path = path, .backward = path});
   ASSERT_TRUE(pair.has_value()) << pair.error().message;
@@ -167,7 +167,7 @@ TEST(TorchTrace, BothHalvesOfALogAreAPair) {
   EXPECT_EQ(mul.role, Role::saved);
 }
 
-TEST(TorchTrace, HalvesMayBeOfDifferentFormats) {
+TEST(TorchTrace, HalvesMayHaveDifferentFormats) {
   const std::string log_path = write("mixed.log", log());
   const std::string text_path = write("mixed.backward.txt", kBackward);
   const auto pair = open_graph({.path = log_path, .backward = text_path});
@@ -177,7 +177,7 @@ TEST(TorchTrace, HalvesMayBeOfDifferentFormats) {
   EXPECT_FALSE(wrong.has_value());
 }
 
-TEST(TorchTrace, SeveralGraphsNeedAChoice) {
+TEST(TorchTrace, SeveralGraphsRequireAChoice) {
   const std::string path = write("choose.log", log());
   const auto graph = open_graph({.path = path});
   ASSERT_FALSE(graph.has_value());
@@ -191,7 +191,7 @@ TEST(TorchTrace, SeveralGraphsNeedAChoice) {
   EXPECT_FALSE(open_graph({.path = path, .index = 7}).has_value());
 }
 
-TEST(TorchTrace, AFolderHasTheGraphsOfItsRanks) {
+TEST(TorchTrace, AFolderHasTheGraphsOfAllRanks) {
   write("ranks/rank_0.log", log());
   write("ranks/rank_1.log", log());
   write("ranks/notes.txt", "nothing here");
@@ -201,21 +201,21 @@ TEST(TorchTrace, AFolderHasTheGraphsOfItsRanks) {
   EXPECT_TRUE(open_graph({.path = testing::TempDir() + "ranks", .index = 4}).has_value());
 }
 
-TEST(TorchTraceErrors, SayWhatIsMissing) {
+TEST(TorchTraceErrors, NameWhatIsMissing) {
   const auto message = [](std::string_view text) {
     const auto graphs = list_torch_trace("a.log", text);
     return graphs ? std::string("no error") : graphs.error().message;
   };
   EXPECT_THAT(message(entry(R"({"str": ["a", 0]})")),
               HasSubstr("a.log: none of its 1 entries holds a graph"));
-  // A payload that is missing, or an entry that is no JSON.
+  // A missing payload, or an entry that is not JSON.
   EXPECT_THAT(message(entry(R"({"aot_joint_graph": {}, "has_payload": "00"})")),
               HasSubstr("none of its 1 entries"));
   EXPECT_THAT(message(entry(R"({"aot_joint_graph": {}, )") + payload(kForward)),
               HasSubstr("none of its 1 entries"));
 }
 
-TEST(TorchTraceErrors, ALogThatIsCutOffKeepsTheGraphsBefore) {
+TEST(TorchTraceErrors, ATruncatedLogKeepsEarlierGraphs) {
   const std::string whole = log();
   const std::string text = whole.substr(0, whole.find("mul_2"));
   const auto graphs = list_torch_trace("a.log", text);
@@ -229,7 +229,7 @@ TEST(TorchTraceErrors, ALogThatIsCutOffKeepsTheGraphsBefore) {
   EXPECT_THAT(cut.error().message, HasSubstr("a.log: line "));
 }
 
-// What each call is and returns, by the node's name.
+// The operator and result of each call, by node name.
 std::map<std::string, std::string> calls_of(const Graph& graph) {
   std::map<std::string, std::string> lines;
   std::istringstream text(canonical_text(graph, PartId(0)));
@@ -243,9 +243,10 @@ std::map<std::string, std::string> calls_of(const Graph& graph) {
   return lines;
 }
 
-// A partitioner moves nodes; it does not change what they are. Arguments do change: between the two
-// entries, Inductor's joint passes take out views that do nothing. What they add is said.
-TEST(TorchTrace, SharedHalvesAreMadeOfTheJointGraph) {
+// A partitioner moves nodes without changing their operators and results. Arguments do change:
+// between the two entries, Inductor's joint passes remove views that do nothing. The test prints
+// what they add.
+TEST(TorchTrace, SharedHalvesComeFromTheJointGraph) {
   JOINTER_NEEDS_SHARED();
   const std::string folder = shared_directory() + "/captures/torch_trace";
   const auto entries = list_graphs(folder);
@@ -279,7 +280,7 @@ TEST(TorchTrace, SharedHalvesAreMadeOfTheJointGraph) {
   }
 }
 
-// The shared logs: every graph reads, and what AOTAutograd split reads as a pair.
+// The shared logs: every graph reads, and halves from AOTAutograd read as a pair.
 TEST(TorchTrace, SharedLogs) {
   JOINTER_NEEDS_SHARED();
   const std::string folder = shared_directory() + "/captures/torch_trace";

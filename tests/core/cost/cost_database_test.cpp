@@ -1,4 +1,4 @@
-// The file of measured costs: what is kept, shared by several programs, damaged, foreign.
+// The file of measured costs: contents, concurrent use, damage, and files of other programs.
 
 #include "core/cost/cost_database.h"
 
@@ -74,7 +74,7 @@ void expect_one_line(const Error& error, const std::string& path) {
   EXPECT_THAT(error.message, Not(HasSubstr("\n")));
 }
 
-TEST(CostDatabase, KeepsWhatWasMeasured) {
+TEST(CostDatabase, StoresMeasurements) {
   const TemporaryFolder folder;
   const std::string path = folder / "new/folder/costs.sqlite";
   CostSamples samples = one_node(1234);
@@ -98,7 +98,7 @@ TEST(CostDatabase, KeepsWhatWasMeasured) {
   EXPECT_NEAR(static_cast<double>(devices[0].last_measured), static_cast<double>(now), 60);
 }
 
-TEST(CostDatabase, AMissingFileIsEmptyAndStaysMissing) {
+TEST(CostDatabase, AMissingFileIsEmptyAndIsNotCreated) {
   const TemporaryFolder folder;
   const auto database = CostDatabase::open(folder / "costs.sqlite");
   ASSERT_TRUE(database.has_value());
@@ -114,10 +114,10 @@ TEST(CostDatabase, TheMedianOfTheLastSamplesCounts) {
   const std::string path = folder / "costs.sqlite";
   const std::string work = one_node(0).nodes.front().first;
   for (const std::int64_t ns : {100, 9'000'000, 102}) store(path, one_node(ns));
-  EXPECT_EQ(load(path).nodes.at(work), 102) << "an outlier does not count";
+  EXPECT_EQ(load(path).nodes.at(work), 102) << "an outlier has no effect";
   store(path, one_node(104));
-  EXPECT_EQ(load(path).nodes.at(work), 103) << "half way between two";
-  // A new driver: after more than half of what is kept it is what counts.
+  EXPECT_EQ(load(path).nodes.at(work), 103) << "half way between the two";
+  // A new driver counts once it has more than half of the stored samples.
   for (int i = 0; i < CostDatabase::kSamplesKept / 2 + 1; ++i) store(path, one_node(50));
   EXPECT_EQ(load(path).nodes.at(work), 50);
   for (int i = 0; i < 20; ++i) store(path, one_node(60));
@@ -125,7 +125,7 @@ TEST(CostDatabase, TheMedianOfTheLastSamplesCounts) {
   EXPECT_EQ(load(path).nodes.at(work), 60);
 }
 
-TEST(CostDatabase, IsTheMedianOfTheLastNineWhateverTheyAre) {
+TEST(CostDatabase, UsesTheMedianOfTheLastNine) {
   const TemporaryFolder folder;
   std::mt19937 random(5);
   for (int round = 0; round < 8; ++round) {
@@ -145,7 +145,7 @@ TEST(CostDatabase, IsTheMedianOfTheLastNineWhateverTheyAre) {
   }
 }
 
-TEST(CostDatabase, DevicesAreApartAndCanBeForgotten) {
+TEST(CostDatabase, DevicesAreSeparateAndCanBeForgotten) {
   const TemporaryFolder folder;
   const std::string path = folder / "costs.sqlite";
   store(path, one_node(1, "A"));
@@ -165,7 +165,7 @@ TEST(CostDatabase, DevicesAreApartAndCanBeForgotten) {
   EXPECT_EQ(load(path, "B").nodes.begin()->second, 9) << "the old samples are gone";
 }
 
-TEST(CostDatabase, TextsMayHoldAnything) {
+TEST(CostDatabase, NamesMayContainAnything) {
   const TemporaryFolder folder;
   const std::string path = folder / "costs.sqlite";
   const std::string name = "a'); DROP TABLE device; --\"\n";
@@ -175,7 +175,7 @@ TEST(CostDatabase, TextsMayHoldAnything) {
 
 // --- Several programs ---
 
-TEST(CostDatabase, ManyWritersLoseNothing) {
+TEST(CostDatabase, ConcurrentWritersLoseNothing) {
   const TemporaryFolder folder;
   const std::string path = folder / "costs.sqlite";
   constexpr int kWriters = 4, kImports = 8;
@@ -184,7 +184,7 @@ TEST(CostDatabase, ManyWritersLoseNothing) {
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-      // The first ones also race for making the file.
+      // The first writers also race to create the file.
       for (int i = 0; i < kImports; ++i) {
         auto database = CostDatabase::open_or_create(path);
         if (!database) ::_exit(1);
@@ -208,7 +208,7 @@ TEST(CostDatabase, ManyWritersLoseNothing) {
   EXPECT_EQ(costs.device.samples, kWriters * kImports + CostDatabase::kSamplesKept);
 }
 
-TEST(CostDatabase, AWriterThatDiesLeavesNothingBehind) {
+TEST(CostDatabase, AWriterThatDiesLeavesNoPartialData) {
   const TemporaryFolder folder;
   const std::string path = folder / "costs.sqlite";
   store(path, one_node(10));
@@ -219,24 +219,24 @@ TEST(CostDatabase, AWriterThatDiesLeavesNothingBehind) {
     sqlite3_open(path.c_str(), &handle);
     sqlite3_exec(handle, "PRAGMA cache_spill = 1; BEGIN IMMEDIATE; DELETE FROM node_sample",
                  nullptr, nullptr, nullptr);
-    sqlite3_db_cacheflush(handle);  // half of it is in the file already
+    sqlite3_db_cacheflush(handle);  // half of it is already in the file
     ::_exit(0);
   }
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   ASSERT_TRUE(std::filesystem::exists(path + "-journal"));
   store(path, one_node(20));
-  EXPECT_EQ(load(path).nodes.begin()->second, 15) << "both samples are there";
+  EXPECT_EQ(load(path).nodes.begin()->second, 15) << "both samples are stored";
 }
 
-// --- Files that are none ---
+// --- Files that are not cost databases ---
 
 TEST(CostDatabase, ANewerMajorVersionIsRefused) {
   const TemporaryFolder folder;
   const std::string path = folder / "costs.sqlite";
   store(path, one_node(1));
   execute(path, "PRAGMA user_version = 101");
-  EXPECT_EQ(load(path).nodes.size(), 1U) << "a newer minor version only adds";
+  EXPECT_EQ(load(path).nodes.size(), 1U) << "a newer minor version only adds tables";
   execute(path, "PRAGMA user_version = 230");
   for (const auto& opened : {CostDatabase::open(path), CostDatabase::open_or_create(path)}) {
     ASSERT_FALSE(opened.has_value());
@@ -246,7 +246,7 @@ TEST(CostDatabase, ANewerMajorVersionIsRefused) {
   }
 }
 
-TEST(CostDatabase, OtherFilesAreRefusedAndLeftAlone) {
+TEST(CostDatabase, OtherFilesAreRefusedAndUnchanged) {
   const TemporaryFolder folder;
   const std::string text = folder / "notes.txt";
   std::ofstream(text) << std::string(5000, 'x');
@@ -266,7 +266,7 @@ TEST(CostDatabase, OtherFilesAreRefusedAndLeftAlone) {
   expect_one_line(is_folder.error(), folder.path().string());
 }
 
-TEST(CostDatabase, ADamagedFileIsAnErrorInOneLine) {
+TEST(CostDatabase, ADamagedFileGivesAOneLineError) {
   const TemporaryFolder folder;
   const std::string path = folder / "costs.sqlite";
   CostSamples samples = one_node(1);
@@ -288,10 +288,11 @@ TEST(CostDatabase, ADamagedFileIsAnErrorInOneLine) {
         bytes[random() % bytes.size()] = static_cast<char>(random() & 0xff);
     }
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-    // Whatever is wrong shows at one of these steps; none may crash, and each says it in a line.
+    // Damage shows in one of these calls; none may crash, and each error is one line.
     const auto check = [&](const auto& result) {
       if (result.has_value()) return true;
-      if (result.error().kind == Error::Kind::usage) return false;  // no such device any more
+      if (result.error().kind == Error::Kind::usage)
+        return false;  // the device is no longer listed
       expect_one_line(result.error(), path);
       ++refused;
       return false;
@@ -305,7 +306,7 @@ TEST(CostDatabase, ADamagedFileIsAnErrorInOneLine) {
   EXPECT_GT(refused, 40);
 }
 
-// As a person without rights: the superuser may write anywhere.
+// Without privileges: the superuser may write anywhere.
 class Unprivileged {
  public:
   Unprivileged() : was_root_(::geteuid() == 0) {
@@ -348,7 +349,7 @@ TEST(CostDatabase, AReadOnlyFileCanBeReadButNotWritten) {
   fs::permissions(folder.path(), fs::perms::owner_all);
 }
 
-TEST(CostDatabase, IsWhereTheEnvironmentSays) {
+TEST(CostDatabase, TheEnvironmentSetsThePath) {
   const auto path = [](const char* costs, const char* data) {
     ::setenv("JOINTER_COSTS", costs, 1);
     ::setenv("XDG_DATA_HOME", data, 1);

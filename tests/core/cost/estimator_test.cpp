@@ -1,4 +1,4 @@
-// Device facts, and estimates against hand-computed ones.
+// Device descriptions, and estimates compared with values computed by hand.
 
 #include "core/cost/estimator.h"
 
@@ -19,7 +19,7 @@ DeviceDescription device(std::string_view id) {
   return *std::move(loaded);
 }
 
-TEST(Device, IsFoundInTheNameThatADriverGivesIt) {
+TEST(Device, IsFoundInTheDriversName) {
   EXPECT_EQ(device_id_in("NVIDIA H200"), "h200");
   EXPECT_EQ(device_id_in("NVIDIA A100-SXM4-80GB"), "a100");
   EXPECT_EQ(device_id_in("AMD Instinct MI300X"), "mi300x");
@@ -28,7 +28,7 @@ TEST(Device, IsFoundInTheNameThatADriverGivesIt) {
   EXPECT_EQ(device_id_in("A CPU"), "");
 }
 
-TEST(Devices, AllLoadAndSayWhereTheirFiguresAreFrom) {
+TEST(Devices, AllLoadAndNameTheirSources) {
   EXPECT_THAT(device_ids(),
               testing::UnorderedElementsAre("a100", "h100", "h200", "b200", "mi300x", "cpu"));
   for (const std::string_view id : device_ids()) {
@@ -43,8 +43,8 @@ TEST(Devices, AllLoadAndSayWhereTheirFiguresAreFrom) {
   EXPECT_EQ(load_device("/nonexistent.json").error().kind, Error::Kind::input);
 }
 
-TEST(Devices, PeaksAreDense) {
-  // NVIDIA's and AMD's sheets, without sparsity.
+TEST(Devices, PeaksAreWithoutSparsity) {
+  // From the data sheets of NVIDIA and AMD, without sparsity.
   EXPECT_NEAR(device("a100").peak_flops(DType::bfloat16), 312e12, 1e12);
   EXPECT_NEAR(device("h100").peak_flops(DType::bfloat16), 989e12, 1e12);
   EXPECT_NEAR(device("h200").peak_flops(DType::bfloat16), 989e12, 1e12);
@@ -54,7 +54,7 @@ TEST(Devices, PeaksAreDense) {
   EXPECT_NEAR(device("h100").peak_flops(DType::float32), 66.9e12, 1e12) << "not tf32";
   EXPECT_EQ(device("a100").peak_flops(DType::float8_e5m2),
             device("a100").peak_flops(DType::bfloat16))
-      << "the next wider type it has";
+      << "the next wider type that the device supports";
 }
 
 TEST(Devices, AnH200IsAHopperWithMoreMemory) {
@@ -69,7 +69,8 @@ TEST(Devices, AnH200IsAHopperWithMoreMemory) {
 
 // --- Collectives ---
 
-// 100 GB/s inside a node and 10 GB/s between nodes at full efficiency; 10 us to start, 1 us a step.
+// 100 GB/s within a node and 10 GB/s between nodes at full efficiency; a latency of 10 us, plus 1
+// us per step.
 DeviceDescription round_numbers() {
   DeviceDescription d = device("h100");
   d.links = {
@@ -77,33 +78,34 @@ DeviceDescription round_numbers() {
   return d;
 }
 
-TEST(CollectiveModel, InsideANode) {
+TEST(CollectiveModel, WithinANode) {
   const GroupPlacement four{.ranks = 4, .nodes = 1, .ranks_per_node = 4};
   const DeviceDescription d = round_numbers();
-  // 100 MB x 3/4 over 100 GB/s are 0.75 ms; 10 us and three steps of 1 us.
+  // 100 MB x 3/4 at 100 GB/s take 0.75 ms, plus 10 us and three steps of 1 us.
   EXPECT_NEAR(collective_ms(CollectiveKind::all_gather, 100'000'000, four, d), 0.75 + 0.013, 1e-9);
   EXPECT_NEAR(collective_ms(CollectiveKind::reduce_scatter, 100'000'000, four, d), 0.763, 1e-9);
-  // Twice the way and twice the steps.
+  // Twice the distance and twice the steps.
   EXPECT_NEAR(collective_ms(CollectiveKind::all_reduce, 100'000'000, four, d), 1.5 + 0.016, 1e-9);
   EXPECT_NEAR(collective_ms(CollectiveKind::all_to_all, 100'000'000, four, d), 0.75 + 0.013, 1e-9);
   EXPECT_EQ(collective_ms(CollectiveKind::all_reduce, 100'000'000, {.ranks = 1}, d), 0);
 }
 
 TEST(CollectiveModel, BetweenNodes) {
-  // Two nodes of four: the node's half of 100 MB goes through four cards of 10 GB/s: 1.25 ms, more
-  // than 100 MB x 7/8 over 100 GB/s. Six steps inside and one that crosses.
+  // Two nodes with four ranks each: the node's half of 100 MB goes through four NICs of 10 GB/s,
+  // which takes 1.25 ms, more than 100 MB x 7/8 at 100 GB/s. Six steps within a node and one
+  // between nodes.
   const GroupPlacement eight{.ranks = 8, .nodes = 2, .ranks_per_node = 4};
   const DeviceDescription d = round_numbers();
   EXPECT_NEAR(collective_ms(CollectiveKind::all_gather, 100'000'000, eight, d),
               1.25 + (10 + 6 * 1 + 1 * 5) / 1e3, 1e-9);
-  // An all-to-all has no shortcut: 100 MB x 4/8 over its own card of 10 GB/s.
+  // An all-to-all has no shortcut: 100 MB x 4/8 through the rank's own NIC of 10 GB/s.
   EXPECT_NEAR(collective_ms(CollectiveKind::all_to_all, 100'000'000, eight, d), 5 + 0.021, 1e-9);
-  // One rank a node: nothing stays inside.
+  // One rank per node: nothing stays within a node.
   const GroupPlacement apart{.ranks = 2, .nodes = 2, .ranks_per_node = 1};
   EXPECT_NEAR(collective_ms(CollectiveKind::all_gather, 100'000'000, apart, d), 5 + 0.015, 1e-9);
 }
 
-TEST(CollectiveModel, PlacesRanksNodeByNode) {
+TEST(CollectiveModel, RanksFillNodesInOrder) {
   const Graph graph = parse(R"(
     group near: 0 1 2 3
     group far: 0 8 16 24
@@ -124,7 +126,7 @@ TEST(CollectiveModel, PlacesRanksNodeByNode) {
   EXPECT_EQ(place("c", 8), std::tuple(4, 2, 1));
 }
 
-RC_GTEST_PROP(CollectiveModelProperty, MoreBytesNeverTakeLess, ()) {
+RC_GTEST_PROP(CollectiveModelProperty, MoreBytesNeverTakeLessTime, ()) {
   const auto ranks = *rc::gen::inRange<std::int64_t>(2, 1024);
   const auto per_node = *rc::gen::inRange<std::int64_t>(1, 9);
   const GroupPlacement placement{.ranks = ranks,
@@ -151,7 +153,7 @@ std::unique_ptr<Estimator> estimator(std::string name, std::string id = "h100") 
   return *std::move(made);
 }
 
-TEST(Roofline, TakesTheLargestOfItsLimits) {
+TEST(Roofline, IsTheLargestOfItsLimits) {
   const Graph graph = parse(R"(
     group tp: 0 1
     a: bf16[8192,8192] = input
@@ -173,13 +175,13 @@ TEST(Roofline, TakesTheLargestOfItsLimits) {
   using Lane = NodeCost::Lane;
   using Limit = NodeCost::Limit;
 
-  // 64 x 64 tiles on 132 multiprocessors: 32 rounds, the last one not full.
+  // 64 x 64 tiles on 132 multiprocessors: 32 waves, the last one not full.
   const double fill = 4096.0 / (32 * 132);
   const double mm_ns = 2.0 * 8192 * 8192 * 8192 / (989.4e12 * d.efficiency.matmul * fill) * 1e9;
   EXPECT_EQ(cost("mm").limit, Limit::compute);
   EXPECT_NEAR(static_cast<double>(cost("mm").ns), mm_ns, 2e-4 * mm_ns);
 
-  // a is one input, read once.
+  // a is one input, and read once.
   const double add_ns = 2.0 * 8192 * 8192 * 2 / (d.memory_gbps * d.efficiency.memory);
   EXPECT_EQ(cost("add").limit, Limit::memory);
   EXPECT_NEAR(static_cast<double>(cost("add").ns), add_ns, 1);
@@ -192,14 +194,14 @@ TEST(Roofline, TakesTheLargestOfItsLimits) {
   EXPECT_EQ(cost("view").host_ns, static_cast<std::int64_t>(d.host.operator_us * 1e3));
   EXPECT_EQ(cost("wait").lane, Lane::none);
   EXPECT_EQ(cost("up").limit, Limit::transfer);
-  EXPECT_FALSE(cost("up").blocks_host) << "the CPU need not wait for a copy to the device";
+  EXPECT_FALSE(cost("up").blocks_host) << "the CPU does not wait for a copy to the device";
   EXPECT_EQ(cost("big").lane, Lane::collective);
   EXPECT_EQ(cost("big").limit, Limit::network);
   EXPECT_EQ(cost("little").limit, Limit::latency);
   EXPECT_EQ(cost("a").ns, 0);
 }
 
-TEST(Roofline, WaitsForWhatComesBack) {
+TEST(Roofline, BlocksOnCopiesToTheHost) {
   const Graph graph = parse(R"(
     x: f32[1048576] = input
     more: f32[1048576] = input
@@ -211,7 +213,7 @@ TEST(Roofline, WaitsForWhatComesBack) {
   EXPECT_NEAR(static_cast<double>(cost.ns), 4194304 / 55.0, 1);
 }
 
-TEST(Roofline, ChargesHalfOfACausalSquare) {
+TEST(Roofline, CountsHalfOfACausalSquare) {
   const auto ns = [](const char* causal) {
     const Graph graph = parse(
         fmt::format("q: bf16[1,32,8192,128] = input\ny: (bf16[1,32,8192,128], f32[1,32,8192]) = "
@@ -222,8 +224,8 @@ TEST(Roofline, ChargesHalfOfACausalSquare) {
   EXPECT_NEAR(ns("True") * 2, ns("False"), 2);
 }
 
-// However a fused call cuts a product, it computes it once and moves the rows once. On a CPU the
-// cores share each part; on a GPU parts must fill the multiprocessors for that.
+// However a fused call splits a product, it computes it once and moves the rows once. On a CPU the
+// cores share each part; on a GPU the parts must be large enough to fill the multiprocessors.
 TEST(Roofline, AFusedCallComputesAndMovesOnce) {
   const auto check = [](const char* device, std::int64_t rows, std::int64_t size, int ranks) {
     std::string group = "0";
@@ -265,7 +267,7 @@ TEST(Roofline, AFusedCallComputesAndMovesOnce) {
 
 // --- Simple ---
 
-TEST(Simple, IsWhatItsConstantsSay) {
+TEST(Simple, FollowsFromItsConstants) {
   const Graph graph = parse(R"(
     group tp: 0 1
     group one: 0
@@ -286,14 +288,14 @@ TEST(Simple, IsWhatItsConstantsSay) {
   EXPECT_EQ(ns("view"), 0);
   EXPECT_EQ(ns("ag"), 20'400);  // 20 us + 80,000 bytes / 200 GB/s
   EXPECT_EQ(ns("w"), 0);
-  EXPECT_EQ(ns("alone"), 0) << "a group of one";
+  EXPECT_EQ(ns("alone"), 0) << "a group with one rank";
   EXPECT_EQ(ns("mm", "simple{tflops=1}"), 2000);
   EXPECT_EQ(ns("add", "simple{mem_gbs=1}"), 80'000);
   EXPECT_EQ(ns("ag", "simple{coll_us=0,coll_gbs=1}"), 80'000);
   EXPECT_EQ(ns("mm", "simple{}"), 4);
 }
 
-TEST(Estimators, RefuseWhatTheyDoNotHave) {
+TEST(Estimators, RefuseUnknownNamesAndOptions) {
   for (const char* name :
        {"", "roof", "simple{", "simple{tflops}", "simple{tflops=}", "simplex", "simple{tflops=-1}",
         "simple{coll_gbs=0}", "simple{tflops=1;mem_gbs=1}", "simple{tflops=nan}", "simple}"}) {
@@ -304,7 +306,7 @@ TEST(Estimators, RefuseWhatTheyDoNotHave) {
   EXPECT_FALSE(make_estimator({.gpus_per_node = 0}).has_value());
 }
 
-TEST(Estimators, NeverOverflowTheStep) {
+TEST(Estimators, NeverOverflow) {
   const Graph graph = parse(R"(
     a: f32[1000000,1000000] = input
     b: f32[1000000,1000000] = aten.mm(a, a)
@@ -320,13 +322,13 @@ TEST(Estimators, NeverOverflowTheStep) {
 
 // --- Throughput ---
 
-TEST(Throughput, FollowsFromWhatTheCaptureSays) {
+TEST(Throughput, FollowsFromTheCapture) {
   Graph graph = parse("x: i64[2,100] = input\ny: i64[2,100] = aten.add.Tensor(x, x)\nreturn [y]");
   graph.part(PartId(0)).info =
       R"({"parameters":1000,"embedding_parameters":200,"layers":2,"heads":4,"head_size":8,
           "seq_len":100,"local_batch_size":2,"parallel":"TP=2 x FSDP=8 x cp = 3, ep=5, HTTP=7"})";
   const ModelFacts facts = find_model_facts(graph);
-  EXPECT_EQ(facts.non_data_parallel_degree, 6) << "tp and cp";
+  EXPECT_EQ(facts.non_data_parallel_degree, 6) << "tensor and context parallel";
   EXPECT_EQ(facts.local_tokens, 200);
   EXPECT_EQ(facts.flops_per_token(), 6 * 800 + 12 * 2 * 32 * 100);
   const Throughput t = throughput(facts, 5'000'000, 1'000'000, device("h100"));
@@ -337,7 +339,7 @@ TEST(Throughput, FollowsFromWhatTheCaptureSays) {
   EXPECT_FALSE(throughput({}, 1, 0, device("h100")).tokens_per_second.has_value());
 }
 
-TEST(Throughput, IsUnknownWhereNothingIsSaid) {
+TEST(Throughput, IsUnknownWithoutTheFacts) {
   const Graph graph = parse("x: f32[4] = input\nreturn [x]");
   const ModelFacts facts = find_model_facts(graph);
   EXPECT_FALSE(facts.local_tokens.has_value());

@@ -1,4 +1,4 @@
-// The measured estimator: what is looked up, what lies between, and what falls back.
+// The measured estimator: lookup, interpolation and fallback.
 
 #include "core/cost/measured.h"
 
@@ -30,7 +30,7 @@ std::string work(const Graph& graph, const char* name) {
 
 // --- Keys ---
 
-TEST(WorkKey, IsWhatDecidesTheWork) {
+TEST(WorkKey, IsWhatDeterminesTheWork) {
   const Graph graph = parse(R"(
     a: bf16[8,64] = input
     b: bf16[64,64] = input
@@ -53,15 +53,15 @@ TEST(WorkKey, IsWhatDecidesTheWork) {
     return [mm]
   )");
   EXPECT_EQ(work(graph, "mm"), "aten.mm.default(bf16[8,64], bf16[64,64])");
-  EXPECT_EQ(work(graph, "mm"), work(graph, "mp")) << "who made a tensor does not matter";
-  EXPECT_NE(work(graph, "sum"), work(graph, "mean")) << "which dimension does";
-  EXPECT_EQ(work(graph, "half"), work(graph, "third")) << "a scale does not";
-  EXPECT_NE(work(graph, "square"), work(graph, "root")) << "an exponent does";
+  EXPECT_EQ(work(graph, "mm"), work(graph, "mp")) << "the producer of a tensor does not matter";
+  EXPECT_NE(work(graph, "sum"), work(graph, "mean")) << "the dimension matters";
+  EXPECT_EQ(work(graph, "half"), work(graph, "third")) << "a scale does not matter";
+  EXPECT_NE(work(graph, "square"), work(graph, "root")) << "an exponent matters";
   EXPECT_EQ(work(graph, "up"), "aten._to_copy.default(f32[4]@cpu, dtype=float32)");
   EXPECT_EQ(work(graph, "cat"), "aten.cat.default([bf16[8,64], bf16[8,64]])");
 }
 
-// A graph with one `aten.relu` of a [4,6] tensor of these strides.
+// A graph with one `aten.relu` of a [4,6] tensor with these strides.
 std::string relu_of(std::int64_t row, std::int64_t column) {
   Graph graph;
   const PartId part = graph.add_part({});
@@ -84,16 +84,16 @@ std::string relu_of(std::int64_t row, std::int64_t column) {
   return work(graph, "y");
 }
 
-TEST(WorkKey, LayoutsAreClasses) {
+TEST(WorkKey, StridesAreReducedToLayoutClasses) {
   EXPECT_EQ(relu_of(6, 1), "aten.relu.default(f32[4,6])");
   EXPECT_EQ(relu_of(1, 4), "aten.relu.default(f32[4,6]^1.0)") << "a transposed matrix";
   EXPECT_EQ(relu_of(8, 1), "aten.relu.default(f32[4,6]~0.1)");
-  EXPECT_EQ(relu_of(64, 1), relu_of(8, 1)) << "how wide the gaps are does not matter";
+  EXPECT_EQ(relu_of(64, 1), relu_of(8, 1)) << "the width of the gaps does not matter";
   EXPECT_EQ(relu_of(0, 1), "aten.relu.default(f32[4,6]~1.0*)") << "expanded";
   EXPECT_NE(relu_of(0, 1), relu_of(1, 0));
 }
 
-TEST(WorkKey, ADeviceOfTheGraphIsHere) {
+TEST(WorkKey, IgnoresTheDeviceOfTheGraph) {
   const auto text = [](const char* device) {
     const Graph graph = parse(fmt::format(
         "device {0}\nx: f32[4] = input\ny: f32[4] = aten.full([4], 1)\nz: f32[4] = aten.relu(x)\n"
@@ -147,16 +147,16 @@ std::unique_ptr<Estimator> measured(DeviceCosts costs) {
   return std::make_unique<MeasuredEstimator>(std::move(costs), roofline(cpu ? "cpu" : "h200"), 8);
 }
 
-TEST(Measured, SaysWhatWasMeasuredAndTheRooflineTheRest) {
+TEST(Measured, UsesMeasurementsAndTheRooflineForTheRest) {
   const Graph graph = parse(kStep);
   const auto rest = roofline();
   const auto estimator = measured(costs_of(cost_samples(
       graph, measurement(graph, "cuda", {{"mm", 111'000}, {"again", 113'000}, {"ar", 20'000}}))));
   const auto cost = [&](const char* name) { return estimator->estimate(graph, graph.find(name)); };
-  EXPECT_EQ(cost("mm").ns, 113'000) << "the median of the nodes that do the same";
+  EXPECT_EQ(cost("mm").ns, 113'000) << "the median of the nodes with the same work";
   EXPECT_EQ(cost("mm").limit, Limit::given);
   EXPECT_EQ(cost("mm").host_ns, rest->estimate(graph, graph.find("mm")).host_ns)
-      << "kernels are launched as ever";
+      << "launch times are unchanged";
   EXPECT_EQ(cost("ar").ns, 20'000);
   EXPECT_EQ(cost("ar").lane, Lane::collective);
   for (const char* name : {"r", "ag", "t", "wt", "x"}) {
@@ -169,7 +169,7 @@ TEST(Measured, SaysWhatWasMeasuredAndTheRooflineTheRest) {
   EXPECT_THAT(text, HasSubstr(" of the time; the rest roofline, NVIDIA H200"));
 }
 
-TEST(Measured, NeedsNoRestWhereAllWasMeasured) {
+TEST(Measured, NeedsNoFallbackIfEverythingWasMeasured) {
   const Graph graph = parse("x: f32[8] = input\ny: f32[8] = aten.relu(x)\nreturn [y]");
   const auto estimator =
       measured(costs_of(cost_samples(graph, measurement(graph, "cuda", {{"y", 5000}}))));
@@ -177,7 +177,7 @@ TEST(Measured, NeedsNoRestWhereAllWasMeasured) {
             "measured on NVIDIA H200, 1 of 1 nodes");
 }
 
-TEST(Measured, OnACpuACallIsAllThereIs) {
+TEST(Measured, ACpuCallHasNoLaunch) {
   const Graph graph = parse(kStep);
   const auto estimator = measured(
       costs_of(cost_samples(graph, measurement(graph, "cpu", {{"mm", 7000}, {"t", 900}}))));
@@ -187,7 +187,7 @@ TEST(Measured, OnACpuACallIsAllThereIs) {
   EXPECT_EQ(estimator->estimate(graph, graph.find("mm")).host_ns, 0);
 }
 
-TEST(Measured, CollectivesBetweenMeasuredSizesLieOnTheLine) {
+TEST(Measured, CollectivesAreInterpolatedBetweenMeasuredSizes) {
   const auto costs_with = [](std::vector<std::pair<std::int64_t, std::int64_t>> points) {
     DeviceCosts costs{.device = {.name = "NVIDIA H200", .type = "cuda"}};
     for (const auto& [bytes, ns] : points)
@@ -206,17 +206,17 @@ TEST(Measured, CollectivesBetweenMeasuredSizesLieOnTheLine) {
   };
   EXPECT_EQ(ns({{0, 10'000}, {32'768, 30'000}}), 20'000);
   EXPECT_EQ(ns({{8'192, 10'000}, {16'384 + 8'192, 30'000}, {1 << 30, 1}}), 20'000);
-  EXPECT_EQ(ns({{16'384, 12'345}}), 12'345) << "that very size, of another type";
-  EXPECT_EQ(ns({{8'192, 10'000}}), -1) << "one size is no line";
-  EXPECT_EQ(ns({{8'192, 10'000}, {9'000, 11'000}}), -1) << "beyond what was measured";
+  EXPECT_EQ(ns({{16'384, 12'345}}), 12'345) << "the same size in another dtype";
+  EXPECT_EQ(ns({{8'192, 10'000}}), -1) << "one size does not make a line";
+  EXPECT_EQ(ns({{8'192, 10'000}, {9'000, 11'000}}), -1) << "outside the measured range";
   EXPECT_EQ(ns({{20'000, 10'000}, {30'000, 11'000}}), -1);
 
   DeviceCosts other = costs_with({{0, 10'000}, {32'768, 30'000}});
   const auto far = measured(std::move(other))->estimate(graph, graph.find("ag"));
-  EXPECT_NE(far.limit, Limit::given) << "another kind, and ranks on two machines";
+  EXPECT_NE(far.limit, Limit::given) << "another collective, and ranks on two machines";
 }
 
-TEST(Measured, MachinesOfAGroupMatter) {
+TEST(Measured, TheMachinesOfAGroupMatter) {
   const Graph graph = parse(R"(
     group near: 0 1
     group far: 0 8
@@ -231,7 +231,7 @@ TEST(Measured, MachinesOfAGroupMatter) {
   EXPECT_NE(estimator->estimate(graph, graph.find("b")).limit, Limit::given);
 }
 
-RC_GTEST_PROP(MeasuredProperty, MoreBytesBetweenGrowingTimesNeverTakeLess, ()) {
+RC_GTEST_PROP(MeasuredProperty, MoreBytesBetweenGrowingTimesNeverTakeLessTime, ()) {
   DeviceCosts costs{.device = {.name = "gpu", .type = "cuda"}};
   CollectiveWork key{.kind = CollectiveKind::all_reduce, .backend = "nccl", .ranks = 2};
   std::int64_t ns = 0;
@@ -257,7 +257,7 @@ RC_GTEST_PROP(MeasuredProperty, MoreBytesBetweenGrowingTimesNeverTakeLess, ()) {
   RC_ASSERT(at(last) == ns);
 }
 
-// Times that a device with a time a key would show.
+// The times of a device on which every key always takes the same time.
 Measurement known_times(const Graph& graph, std::string device_type) {
   Measurement m{.label = "known", .device = "known", .device_type = std::move(device_type)};
   std::int64_t clock = 0;
@@ -277,7 +277,7 @@ Measurement known_times(const Graph& graph, std::string device_type) {
   return m;
 }
 
-RC_GTEST_PROP(MeasuredProperty, TheTimelineAfterCalibratingIsWhatWasMeasured, ()) {
+RC_GTEST_PROP(MeasuredProperty, TheTimelineAfterCalibratingIsTheMeasuredOne, ()) {
   const Graph graph = random_graph(*rc::gen::inRange<std::uint64_t>(0, 1 << 20));
   const bool cpu = *rc::gen::arbitrary<bool>();
   const Measurement known = known_times(graph, cpu ? "cpu" : "cuda");
@@ -298,7 +298,7 @@ RC_GTEST_PROP(MeasuredProperty, TheTimelineAfterCalibratingIsWhatWasMeasured, ()
   }
 }
 
-TEST(Measured, CollectivesMeasuredAloneNeverEnter) {
+TEST(Measured, CollectivesMeasuredAloneAreNotUsed) {
   const Graph graph = parse(kStep);
   Measurement m = measurement(graph, "cuda", {{"mm", 1000}, {"ar", 2000}, {"ag", 3000}});
   m.alone = true;
@@ -308,7 +308,7 @@ TEST(Measured, CollectivesMeasuredAloneNeverEnter) {
   EXPECT_EQ(cost_samples(graph, m).collectives.size(), 2U);
 }
 
-TEST(Measured, WhatIsNoCostIsLeftOut) {
+TEST(Measured, InvalidCostsAreLeftOut) {
   const Graph graph = parse(kStep);
   Measurement m =
       measurement(graph, "cuda", {{"wt", 1000}, {"t", 1000}, {"x", 1000}, {"mm", -5}, {"r", 800}});
@@ -319,7 +319,7 @@ TEST(Measured, WhatIsNoCostIsLeftOut) {
   EXPECT_EQ(samples.nodes[0].first, work(graph, "r"));
 }
 
-TEST(Measured, IsAskedFromSeveralThreads) {
+TEST(Measured, IsThreadSafe) {
   const Graph graph = random_graph(3, {.calls = 200});
   const auto estimator = measured(costs_of(cost_samples(graph, known_times(graph, "cuda"))));
   const std::vector<NodeCost> expected = estimate_all(graph, *estimator);
@@ -362,7 +362,7 @@ class MeasuredByName : public testing::Test {
   const Graph graph_ = parse(kStep);
 };
 
-TEST_F(MeasuredByName, TakesTheLastMeasuredDeviceOfTheGraphsType) {
+TEST_F(MeasuredByName, UsesTheLastMeasuredDeviceOfTheGraphsType) {
   const auto nothing = make("measured", graph_);
   ASSERT_FALSE(nothing.has_value());
   EXPECT_EQ(nothing.error().kind, Error::Kind::usage);
@@ -375,7 +375,7 @@ TEST_F(MeasuredByName, TakesTheLastMeasuredDeviceOfTheGraphsType) {
   EXPECT_EQ(mm_ns("measured{}"), 2000);
   EXPECT_EQ(mm_ns(R"(measured{device="NVIDIA H200"})"), 1000);
   EXPECT_EQ(mm_ns(R"(measured{device="AMD EPYC 7763, 2 threads"})"), 3000);
-  // What was not measured is the roofline of the same device.
+  // The rest comes from the same device's roofline.
   EXPECT_EQ((*make("measured", graph_))->device().id, "a100");
   EXPECT_EQ((*make(R"(measured{device="NVIDIA H200"})", graph_))->device().id, "h200");
   EXPECT_EQ(
@@ -392,7 +392,7 @@ TEST_F(MeasuredByName, TakesTheLastMeasuredDeviceOfTheGraphsType) {
   EXPECT_EQ(analysis->options.estimator.device, "a100");
 }
 
-TEST_F(MeasuredByName, RefusesWhatItDoesNotHave) {
+TEST_F(MeasuredByName, RefusesUnknownDevices) {
   keep("NVIDIA H200", "cuda", 1000);
   for (const char* name :
        {"measured{", "measured{H200}", R"(measured{device=""})", "measured{device=}", "measuredx",
@@ -408,7 +408,7 @@ TEST_F(MeasuredByName, RefusesWhatItDoesNotHave) {
   EXPECT_THAT(made.error().message, HasSubstr("on a CPU yet; there are NVIDIA H200"));
 }
 
-TEST(MeasuredDevices, AreKnownByTheirNames) {
+TEST(MeasuredDevices, AreFoundByName) {
   EXPECT_EQ(described_device("NVIDIA H200"), "h200");
   EXPECT_EQ(described_device("NVIDIA H100 80GB HBM3"), "h100");
   EXPECT_EQ(described_device("NVIDIA A100-SXM4-80GB"), "a100");

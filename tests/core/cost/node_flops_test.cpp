@@ -1,4 +1,4 @@
-// Formulas by hand. A multiply-add is two.
+// FLOP counts computed by hand. A multiply-add counts as two.
 
 #include "core/cost/node_flops.h"
 
@@ -23,7 +23,7 @@ void expect(std::string_view text, std::int64_t both) {
   expect(text, both, both);
 }
 
-TEST(NodeFlops, OfMatrixProducts) {
+TEST(NodeFlops, MatrixProducts) {
   expect("a: f32[2,3] = input\nb: f32[3,5] = input\ny: f32[2,5] = aten.mm(a, b)\nreturn [y]",
          2 * 2 * 3 * 5);
   expect(
@@ -40,13 +40,13 @@ TEST(NodeFlops, OfMatrixProducts) {
       "a: f8e4m3fn[2,3] = input\nb: f8e4m3fn[3,5] = input\ns: f32[] = input\n"
       "y: bf16[2,5] = aten._scaled_mm(a, b, s, s)\nreturn [y]",
       2 * 2 * 3 * 5);
-  // By keyword it is the same product.
+  // The same product with keyword arguments.
   expect("a: f32[2,3] = input\nb: f32[3,5] = input\ny: f32[2,5] = aten.mm(a, mat2=b)\nreturn [y]",
          2 * 2 * 3 * 5);
 }
 
-TEST(NodeFlops, OfProductsThatTorchDoesNotCount) {
-  // Three groups of rows of [16, 8] times [3, 8, 4]: every row once.
+TEST(NodeFlops, ProductsThatTorchDoesNotCount) {
+  // Three groups of rows of [16, 8] times [3, 8, 4]: every row counts once.
   expect(
       "a: bf16[16,8] = input\nb: bf16[3,8,4] = input\no: i32[3] = input\n"
       "y: bf16[16,4] = aten._grouped_mm(a, b, o)\nreturn [y]",
@@ -61,15 +61,15 @@ TEST(NodeFlops, OfProductsThatTorchDoesNotCount) {
          2 * 6 * 3);
 }
 
-TEST(NodeFlops, OfConvolutions) {
+TEST(NodeFlops, Convolutions) {
   // [2, 3, 8, 8] with 4 filters of [3, 3, 3]: 6 x 6 points, 3 x 3 taps.
   expect(
       "x: f32[2,3,8,8] = input\nw: f32[4,3,3,3] = input\n"
       "y: f32[2,4,6,6] = aten.convolution(x, w, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)\n"
       "return [y]",
       2 * (6 * 6) * (3 * 3) * 2 * 4 * 3);
-  // Its backward: the gradient of the input is a convolution of the same cost over 8 x 8 points,
-  // and that of the weight exchanges batch and channels.
+  // In the backward, the gradient of the input is a convolution of the same cost over 8 x 8 points,
+  // and that of the weight swaps batch and channels.
   const std::int64_t input = 2 * (6 * 6) * (3 * 3) * 2 * 4 * 3;
   const std::int64_t weight = 2 * (3 * 3) * (6 * 6) * 3 * 4 * 2;
   const auto backward = [](const char* mask) {
@@ -84,9 +84,9 @@ TEST(NodeFlops, OfConvolutions) {
   expect(backward("[True, True, True]"), input + weight);
 }
 
-constexpr std::int64_t kScores = 2 * (2 * 4) * 16 * 8 * 16;  // q k^T of 2 x 4 heads
+constexpr std::int64_t kScores = 2 * (2 * 4) * 16 * 8 * 16;  // q k^T for 2 x 4 heads
 
-TEST(NodeFlops, OfAttention) {
+TEST(NodeFlops, Attention) {
   // Scores and their product with v.
   const char* const inputs =
       "q: bf16[2,4,16,8] = input\nk: bf16[2,4,16,8] = input\nv: bf16[2,4,16,8] = input\n";
@@ -117,7 +117,7 @@ TEST(NodeFlops, OfAttention) {
       5 * kScores);
 }
 
-// What torch's registry gave over its versions; the work was always there.
+// Expects what torch's registry returned in these versions; the work is the same in all.
 void expect_since(std::string_view text, std::string_view first, std::string_view before,
                   std::int64_t count, std::int64_t count_before = 0) {
   EXPECT_EQ(flops(text, first).torch_registry, count) << text;
@@ -126,13 +126,13 @@ void expect_since(std::string_view text, std::string_view first, std::string_vie
   for (const std::string_view torch : {first, before}) EXPECT_EQ(flops(text, torch).total, count);
 }
 
-TEST(NodeFlops, OfGroupedQueryAttention) {
+TEST(NodeFlops, GroupedQueryAttention) {
   expect_since(
       "q: bf16[2,4,16,8] = input\nk: bf16[2,2,16,8] = input\nv: bf16[2,2,16,8] = input\n"
       "y: (bf16[2,4,16,8], f32[2,4,16]) = aten._scaled_dot_product_flash_attention(q, k, v)\n"
       "return [q]",
       "2.12.0", "2.11.0", 2 * kScores);
-  // Three query heads are no multiple of two.
+  // Three query heads are not a multiple of two.
   expect(
       "q: bf16[2,3,16,8] = input\nk: bf16[2,2,16,8] = input\nv: bf16[2,2,16,8] = input\n"
       "y: (bf16[2,3,16,8], f32[2,3,16]) = aten._scaled_dot_product_flash_attention(q, k, v)\n"
@@ -140,7 +140,7 @@ TEST(NodeFlops, OfGroupedQueryAttention) {
       0, 2 * kScores * 3 / 4);
 }
 
-TEST(NodeFlops, OfAttentionOnTheCpu) {
+TEST(NodeFlops, AttentionOnTheCpu) {
   expect_since(
       "q: bf16[2,4,16,8] = input\nk: bf16[2,4,16,8] = input\nv: bf16[2,4,16,8] = input\n"
       "y: (bf16[2,4,16,8], f32[2,4,16]) = "
@@ -148,7 +148,7 @@ TEST(NodeFlops, OfAttentionOnTheCpu) {
       "2.15.0", "2.14.0", 2 * kScores);
 }
 
-TEST(NodeFlops, OfFlexAttention) {
+TEST(NodeFlops, FlexAttention) {
   expect_since(
       "q: bf16[2,4,16,8] = input\nk: bf16[2,4,16,8] = input\nv: bf16[2,4,16,8] = input\n"
       "y: (bf16[2,4,16,8], f32[2,4,16]) = flex_attention(q, k, v)\nreturn [q]",
@@ -161,8 +161,8 @@ TEST(NodeFlops, OfFlexAttention) {
       "2.13.0", "2.12.0", 5 * kScores);
 }
 
-TEST(NodeFlops, OfFlashAttentionWithoutOffsets) {
-  // [batch, length, heads, size]: 2 x 4 heads of 16. The registry took the lengths for heads.
+TEST(NodeFlops, FlashAttentionWithoutOffsets) {
+  // [batch, length, heads, size]: 2 x 4 heads of 16. The registry mistook the lengths for heads.
   const std::int64_t mistaken = 2 * 2 * (2 * 16) * 4 * 8 * 4;
   expect_since(
       "q: bf16[2,16,4,8] = input\nk: bf16[2,16,4,8] = input\nv: bf16[2,16,4,8] = input\n"
@@ -171,13 +171,13 @@ TEST(NodeFlops, OfFlashAttentionWithoutOffsets) {
       "2.14.0", "2.13.0", 2 * kScores, mistaken);
 }
 
-TEST(NodeFlops, OfTheRestAreNone) {
+TEST(NodeFlops, OtherCallsHaveNone) {
   expect("x: f32[2,3] = input\ny: f32[2,3] = aten.relu(x)\nreturn [y]", 0);
-  // Shapes that do not fit each other.
+  // Shapes that do not match.
   expect("a: f32[2,3] = input\nb: f32[4,5] = input\ny: f32[2,5] = aten.mm(a, b)\nreturn [y]", 0);
 }
 
-TEST(NodeFlops, StopAtTheLargestNumber) {
+TEST(NodeFlops, Saturate) {
   OperatorCall call{.packet = "aten.mm", .arguments = {}, .outputs = {}};
   call.arguments.resize(2);
   call.arguments[0].tensor = Sizes{std::int64_t{1} << 40, std::int64_t{1} << 40};

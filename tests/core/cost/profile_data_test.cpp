@@ -41,7 +41,7 @@ Result<ProfileData> profile(const std::vector<std::string>& events) {
   return ProfileData::read("profile.json", *read_bytes(path));
 }
 
-TEST(ProfileData, OperatorsByTheirTensors) {
+TEST(ProfileData, FindsOperatorsByTheirTensors) {
   const auto data = profile({call(1, "aten::mm", "[[4,8],[8,2],[]]", "[[8,1],[2,1],[]]"),
                              call(2, "aten::mm", "[[4,8],[8,2],[]]", "[[8,1],[2,1],[]]"),
                              call(3, "aten::cat", "[[[4,8],[8,2]],[]]", "[[[8,1],[2,1]],[]]"),
@@ -54,18 +54,18 @@ TEST(ProfileData, OperatorsByTheirTensors) {
   EXPECT_DOUBLE_EQ(*data->operator_ms(mm), 0.016) << "the mean of 12 and 20 us";
   mm.strides.front() = {1, 4};
   EXPECT_FALSE(data->operator_ms(mm));
-  EXPECT_EQ(data->operator_count(), 1U) << "lists of tensors are no node's";
+  EXPECT_EQ(data->operator_count(), 1U) << "lists of tensors match no node";
 }
 
-TEST(ProfileData, CollectivesBySize) {
+TEST(ProfileData, InterpolatesCollectivesBySize) {
   const auto data = profile({gather(1000, 10), gather(4000, 40)});
   ASSERT_TRUE(data) << data.error().message;
   const auto ms = [&](std::int64_t elements, ProfileData::Ranks ranks = {0, 1}) {
     return data->collective_ms("all_gather_into_tensor", ranks, elements, "BFloat16");
   };
   EXPECT_DOUBLE_EQ(*ms(1000), 0.010);
-  EXPECT_NEAR(*ms(2000), 0.020, 1e-12) << "on a line in log-log space";
-  EXPECT_DOUBLE_EQ(*ms(500), 0.005) << "in proportion";
+  EXPECT_NEAR(*ms(2000), 0.020, 1e-12) << "linear in log-log space";
+  EXPECT_DOUBLE_EQ(*ms(500), 0.005) << "proportional";
   EXPECT_DOUBLE_EQ(*ms(8000), 0.080);
   // 8 kB in 40 us are 0.2 GB/s.
   EXPECT_NEAR(*ms(80'000), 160'000 / (0.2 * 1e6), 1e-9);
@@ -74,7 +74,7 @@ TEST(ProfileData, CollectivesBySize) {
   EXPECT_FALSE(data->collective_ms("all_reduce", {0, 1}, 1000, "BFloat16"));
 }
 
-TEST(ProfileData, OfSeveralGroupsOfADimensionNoneStandsForAnother) {
+TEST(ProfileData, AGroupOfAnAmbiguousDimensionStandsForNoOther) {
   const auto data = profile({gather(1000, 10), gather(1000, 30, "[2, 3]")});
   ASSERT_TRUE(data) << data.error().message;
   EXPECT_DOUBLE_EQ(*data->collective_ms("all_gather", {2, 3}, 1000, "BFloat16"), 0.030);
@@ -88,7 +88,7 @@ TEST(ProfileData, ATraceWithoutKernelsIsRefused) {
   EXPECT_THAT(none.error().message, testing::HasSubstr("record_shapes=True"));
 }
 
-TEST(ProfileEstimator, TakesTheRestFromAnother) {
+TEST(ProfileEstimator, TakesTheRestFromAnotherEstimator) {
   auto data = profile({call(1, "aten::mm", "[[4,8],[8,2]]", "[[8,1],[2,1]]"), kernel(1, 12)});
   ASSERT_TRUE(data) << data.error().message;
   const Graph graph = parse(R"(

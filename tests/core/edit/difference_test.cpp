@@ -15,8 +15,8 @@
 namespace jointer {
 namespace {
 
-// A graph that comes back from Python may have tags anywhere; no edit sets them on an input.
-TEST(Difference, TagsOfWhatIsNoCallAreNone) {
+// A graph that Python returns may have tags on any node; no edit sets them on an input.
+TEST(Difference, TagsAreOfCallsAlone) {
   const auto before = parse_literal("x: f32[4] = input\na: f32[4] = aten.relu(x)\nreturn [a]");
   ASSERT_TRUE(before);
   Graph after = *before;
@@ -30,8 +30,8 @@ TEST(Difference, TagsOfWhatIsNoCallAreNone) {
   EXPECT_EQ(graph.node(graph.find("a")).policy, MemoryPolicy::must_save);
 }
 
-// Marks that passes leave on nodes (meta["custom"]) are part of what an edit says, and of its undo.
-TEST(Difference, AnnotationsGoIntoTheRecipeAndBack) {
+// The annotations that passes leave on nodes (meta["custom"]) are part of the edit and of its undo.
+TEST(Difference, AnnotationsRoundTripThroughARecipe) {
   const auto before = parse_literal(
       "x: f32[4] = input\na: f32[4] = aten.relu(x)\nb: f32[4] = aten.neg(a)\nreturn [b]");
   ASSERT_TRUE(before);
@@ -71,7 +71,7 @@ TEST(Difference, AnAnnotationDoesNotUnlockTheOrder) {
   EXPECT_FALSE(graph->node(graph->find("c")).custom);
 }
 
-// The first with the edit that leads to the second, which must have the second's storages, too.
+// Expects that the edit from `from` to `to` also gives the storages of `to`.
 void expect_same_storages(std::string_view from, std::string_view to) {
   const auto before = parse_literal(from), after = parse_literal(to);
   ASSERT_TRUE(before) << before.error().message;
@@ -133,15 +133,15 @@ constexpr std::string_view kViewOfInput = R"(
   c: f32[2, 2] = aten.view_copy(b, [2, 2])
   return [c])";
 
-// What is a view of what changes, though names and shapes stay.
-TEST(Difference, SaysWhatIsAViewOfWhat) {
+// A node becomes a view of another value, though names and shapes stay the same.
+TEST(Difference, ContainsChangedViews) {
   for (const std::string_view from : {kView, kCopy, kViewOfAnother, kViewOfACopy, kViewOfInput})
     for (const std::string_view to : {kView, kCopy, kViewOfAnother, kViewOfACopy, kViewOfInput})
       expect_same_storages(from, to);
 }
 
-// Where nothing changes but the order, values are not said again.
-TEST(Difference, OfAMoveSaysNoValue) {
+// If only the order changes, the edit does not repeat values.
+TEST(Difference, AMoveContainsNoValues) {
   const auto before = parse_literal(R"(
     x: f32[4] = input
     a: f32[4] = aten.relu(x)

@@ -1,5 +1,6 @@
-// Thousands of random edits: what is legal keeps the graph sound and can be undone exactly, what is
-// not leaves the graph as it was, and what was done can be told from the two graphs and replayed.
+// Thousands of random edits: a legal edit keeps the graph sound and can be undone exactly, an
+// illegal one leaves the graph unchanged, and the difference of the two graphs is an edit that can
+// be replayed.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -22,7 +23,7 @@ namespace {
 
 constexpr int kEdits = 100;
 
-RC_GTEST_PROP(EditProperty, WhatIsDoneIsSoundAndUndone, (std::uint64_t seed, bool pair)) {
+RC_GTEST_PROP(EditProperty, LegalEditsAreSoundAndUndone, (std::uint64_t seed, bool pair)) {
   Graph graph = random_graph(seed, {.calls = 40, .pair = pair});
   Editor editor(graph);
   RandomEdits random(seed, {.reach = 15});
@@ -56,8 +57,9 @@ RC_GTEST_PROP(EditProperty, WhatIsDoneIsSoundAndUndone, (std::uint64_t seed, boo
   }
 }
 
-// Erased nodes take no memory and no time, and what is written and read again has the same figures.
-RC_GTEST_PROP(EditProperty, FiguresAreThoseOfTheGraphReadAnew, (std::uint64_t seed, bool pair)) {
+// Erased nodes take no memory and no time, and a graph that is written and read again has the same
+// figures.
+RC_GTEST_PROP(EditProperty, FiguresSurviveWritingAndReading, (std::uint64_t seed, bool pair)) {
   Graph graph = random_graph(seed, {.calls = 40, .pair = pair});
   RandomEdits random(seed, {.reach = 15});
   Editor editor(graph);
@@ -71,7 +73,7 @@ RC_GTEST_PROP(EditProperty, FiguresAreThoseOfTheGraphReadAnew, (std::uint64_t se
   RC_ASSERT(std::ranges::equal(MemoryTimeline(graph).profile(), MemoryTimeline(*again).profile()));
 }
 
-RC_GTEST_PROP(EditProperty, TheDifferenceMakesOneTheOther, (std::uint64_t seed, bool pair)) {
+RC_GTEST_PROP(EditProperty, TheDifferenceLeadsFromOneToTheOther, (std::uint64_t seed, bool pair)) {
   const Graph before = random_graph(seed, {.calls = 40, .pair = pair});
   Graph after = before;
   RandomEdits random(seed, {.reach = 15});
@@ -118,7 +120,7 @@ RC_GTEST_PROP(EditProperty, ARecipeReplays, (std::uint64_t seed, bool pair)) {
   }
 }
 
-// Each half of a pair alone comes to what it is in the pair.
+// Each half of a pair, edited alone, becomes what it is in the edited pair.
 RC_GTEST_PROP(EditProperty, ARecipeOfAPairReplaysOnEachHalf, (std::uint64_t seed)) {
   const Graph before = random_graph(seed, {.calls = 40, .pair = true});
   Graph after = before;

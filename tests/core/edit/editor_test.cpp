@@ -11,6 +11,7 @@
 namespace jointer {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Graph parse(std::string_view text) {
@@ -40,7 +41,7 @@ std::string order_of(const Graph& graph) {
   return names;
 }
 
-// The edit is done, the graph is sound, and its inverse gives the graph as it was.
+// Expects that the edit applies, leaves a sound graph, and that its inverse restores the graph.
 void must_apply(Graph& graph, const Edit& edit) {
   const std::string before = write_native(graph);
   auto inverse = apply(graph, edit);
@@ -74,7 +75,7 @@ TEST(Editor, MovesABlock) {
   EXPECT_EQ(order_of(graph), "w x c ag r s wt t mm output");
 }
 
-TEST(Editor, TakesDependenciesThatAreKnown) {
+TEST(Editor, MovesKnownDependenciesAlong) {
   Graph graph = parse(kStep);
   const Dependencies dependencies(graph);
   const Edit edit = edit_of({MoveNodes{{"wt", "t"}, "mm"}});
@@ -83,18 +84,18 @@ TEST(Editor, TakesDependenciesThatAreKnown) {
   EXPECT_FALSE(apply(graph, edit_of({MoveNodes{{"wt"}, "ag"}}), dependencies));
 }
 
-TEST(Editor, PutsScatteredNodesBackFromBothSides) {
+TEST(Editor, GathersScatteredNodesFromBothSides) {
   Graph graph = parse(kStep);
   must_apply(graph, edit_of({MoveNodes{{"r", "c", "ag", "s"}, "wt"}}));
   EXPECT_EQ(order_of(graph), "w x r c ag s wt t mm output");
 }
 
-TEST(Editor, RefusesAMoveOverWhatReadsOrIsRead) {
+TEST(Editor, RefusesToMoveOverDependencies) {
   Graph graph = parse(kStep);
   EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"ag"}, "t"}})),
-            "wt reads ag and would stand before it");
+            "wt reads ag and would come before it");
   EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"mm"}, "s"}})),
-            "mm reads s and would stand before it");
+            "mm reads s and would come before it");
 }
 
 TEST(Editor, JudgesTheEditAsAWhole) {
@@ -110,9 +111,9 @@ TEST(Editor, PlaceholdersAndOutputStay) {
   EXPECT_THAT(must_refuse(graph, edit_of({MoveNodes{{"output"}, "mm"}})),
               HasSubstr("output is the output"));
   EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"c"}, "x"}})),
-            "c cannot stand before x, a placeholder");
+            "c cannot be placed before x, a placeholder");
   EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"c"}, "c"}})),
-            "c cannot be moved before itself: it is named twice");
+            "c cannot be moved before itself: it is listed twice");
   EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"q"}, "mm"}})), "there is no node q");
 }
 
@@ -129,16 +130,16 @@ TEST(Editor, KeepsTheOrderOfWritesAndOfEffects) {
     return [b, w, y]
   )");
   EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"b"}, "w"}})),
-            "b must stay behind w: one of them writes to memory that the other uses");
+            "b must stay after w: one of them writes to memory that the other uses");
   EXPECT_EQ(must_refuse(graph, edit_of({MoveNodes{{"r2"}, "r1"}})),
-            "r2 must stay behind r1: their effects must keep their order");
+            "r2 must stay after r1: their effects must keep their order");
   must_apply(graph, edit_of({MoveNodes{{"r1"}, "v"}}));
   // A view reads nothing.
   must_apply(graph, edit_of({MoveNodes{{"v"}, "b"}}));
 }
 
-// What a replaced call wrote over keeps its order with what comes behind.
-TEST(Editor, AReplacedWriterHandsOnWhatHeldIt) {
+// Calls after a replaced call keep their order with the writes that held it.
+TEST(Editor, AReplacedWriterPassesOnItsDependencies) {
   Graph graph = parse(R"(
     x: f32[8] = input
     a: f32[8] = aten.relu(x)
@@ -155,7 +156,7 @@ TEST(Editor, AReplacedWriterHandsOnWhatHeldIt) {
                     MoveNodes{{"b"}, before}});
   };
   EXPECT_EQ(must_refuse(graph, replaced("first")),
-            "b must stay behind first: one of them writes to memory that the other uses");
+            "b must stay after first: one of them writes to memory that the other uses");
   must_apply(graph, replaced("second"));
 }
 
@@ -184,7 +185,7 @@ TEST(Editor, AReplacedCallKeepsAnOffsetOnlyIfItCannotChange) {
   EXPECT_FALSE(has_offset("b"));
 }
 
-TEST(Editor, WhatReadsAReplacedViewShiftsOnlyInItsMemory) {
+TEST(Editor, ReadersOfAReplacedViewShiftOnlyInItsMemory) {
   Graph graph = parse(R"(
     x: f32[16] = input
     p: f32[16] = input
@@ -210,6 +211,85 @@ TEST(Editor, WhatReadsAReplacedViewShiftsOnlyInItsMemory) {
   EXPECT_EQ(offset("v"), 8);
   EXPECT_EQ(offset("w"), 8);
   EXPECT_EQ(offset("c"), 0);
+}
+
+// Literals have offsets of 0.
+void set_offsets(Graph& graph, const char* name, const std::vector<std::int64_t>& offsets) {
+  const NodeId id = graph.find(name);
+  std::vector<Value> values;
+  for (const std::int64_t offset : offsets) {
+    const Tensor t = graph.tensors(id)[values.size()];
+    const auto shape = graph.shape(t), stride = graph.stride(t);
+    const std::vector<Dim> sizes(shape.begin(), shape.end()), steps(stride.begin(), stride.end());
+    values.push_back(Value::of_tensor(graph.add_tensor(t, sizes, steps, {offset, {}})));
+  }
+  graph.node(id).value =
+      values.size() == 1 ? values.front() : graph.make_children(Value::Kind::list, values);
+  graph.refresh(id);
+}
+
+// `b` has the layout of `a` and starts 64 elements later; so then does what is taken of it.
+TEST(Editor, AViewOfAnotherArgumentOfTheSameLayoutShiftsWithIt) {
+  Graph graph = parse(R"(
+    x: f32[16, 8] = input
+    a: f32[8, 8] = aten.slice.Tensor(x, 0, 0, 8)
+    b: f32[8, 8] = aten.slice.Tensor(x, 0, 8, 16)
+    c: f32[4, 16] = aten.view.default(b, [4, 16])
+    s: (f32[4, 8], f32[4, 8]) = aten.split.Tensor(a, 4)
+    s0: f32[4, 8] = s[0]
+    s1: f32[4, 8] = s[1]
+    t: f32[2, 8] = aten.slice.Tensor(s1, 0, 2, 4)
+    y: f32[2, 8] = aten.relu(t)
+    z: f32[4, 8] = aten.relu(s0)
+    return [y, z, c]
+  )");
+  set_offsets(graph, "b", {64});
+  set_offsets(graph, "c", {64});
+  set_offsets(graph, "s", {0, 32});
+  set_offsets(graph, "s1", {32});
+  set_offsets(graph, "t", {48});
+  const auto offsets = [&](const char* name) {
+    std::vector<std::optional<std::int64_t>> found;
+    for (const Tensor& t : graph.tensors(graph.find(name)))
+      found.push_back(t.has(Tensor::has_offset) ? std::optional(graph.offset(t).value)
+                                                : std::nullopt);
+    return found;
+  };
+  const auto split_of = [](const char* argument) {
+    return edit_of({ReplaceCall{.node = "s",
+                                .target = {},
+                                .args = fmt::format(R"([{{"n":"{}"}},4])", argument),
+                                .kwargs = {}}});
+  };
+  const std::string before = write_native(graph);
+  must_apply(graph, split_of("b"));
+  EXPECT_THAT(offsets("s"), ElementsAre(64, 96));
+  EXPECT_THAT(offsets("s0"), ElementsAre(64));
+  EXPECT_THAT(offsets("s1"), ElementsAre(96));
+  EXPECT_THAT(offsets("t"), ElementsAre(112));
+  must_apply(graph, split_of("a"));
+  EXPECT_EQ(write_native(graph), before);
+
+  must_apply(graph, split_of("c"));
+  EXPECT_THAT(offsets("s"), ElementsAre(std::nullopt, std::nullopt)) << "another layout";
+  EXPECT_THAT(offsets("t"), ElementsAre(std::nullopt));
+}
+
+TEST(Editor, AReplacedCallThatSelectsFromTheStorageForgetsItsOffset) {
+  Graph graph = parse(R"(
+    x: f32[16, 8] = input
+    a: f32[8, 8] = aten.slice.Tensor(x, 0, 0, 8)
+    b: f32[8, 8] = aten.slice.Tensor(x, 0, 8, 16)
+    u: f32[8, 8] = aten.as_strided.default(a, [8, 8], [8, 1], 0)
+    y: f32[8, 8] = aten.relu(u)
+    return [y, b]
+  )");
+  set_offsets(graph, "b", {64});
+  must_apply(
+      graph,
+      edit_of({ReplaceCall{
+          .node = "u", .target = {}, .args = R"([{"n":"b"},[8,8],[8,1],0])", .kwargs = {}}}));
+  EXPECT_FALSE(graph.tensors(graph.find("u")).front().has(Tensor::has_offset));
 }
 
 TEST(Editor, SetsPoliciesByNodeOperatorAndModule) {
@@ -246,7 +326,7 @@ TEST(Editor, InsertsReplacesAndRemoves) {
   EXPECT_EQ(graph.storage(graph.tensors(clone).front().storage).bytes.value, 64);
   EXPECT_THAT(must_refuse(graph, edit_of({RemoveNode{"clone_1"}})), HasSubstr("s reads it"));
   EXPECT_THAT(must_refuse(graph, edit_of({InsertNode{kClone, "s"}})),
-              HasSubstr("there is a node of that name"));
+              HasSubstr("there is already a node of that name"));
   must_apply(graph, edit_of({ReplaceCall{.node = "s",
                                          .target = "aten.relu.default",
                                          .args = R"([{"n":"r"}])",
@@ -257,20 +337,43 @@ TEST(Editor, InsertsReplacesAndRemoves) {
   EXPECT_THAT(write_native(graph), Not(HasSubstr("clone_1")));
 }
 
+// Those of a row are put into the program order together.
+TEST(Editor, InsertsInARowStandWhereEachSays) {
+  const auto clone = [](std::string_view name, std::string_view before) {
+    return InsertNode{fmt::format(R"({{"name":"{}","target":"aten.clone.default",
+      "args":[{{"n":"r"}}],"like":"s",
+      "val":{{"t":{{"shape":[4,8],"dtype":"bfloat16","device":"cuda:0","stride":[8,1]}}}}}})",
+                                  name),
+                      std::string(before)};
+  };
+  const std::vector<Change> row{clone("a", "s"), clone("b", "mm"), clone("n", "s"), clone("d", "a"),
+                                clone("e", "output")};
+  Graph graph = parse(kStep), one_by_one = graph;
+  must_apply(graph, edit_of(row));
+  EXPECT_EQ(order_of(graph), "w x c ag wt r d a n s t b mm e output");
+  for (const Change& change : row) must_apply(one_by_one, edit_of({change}));
+  EXPECT_EQ(order_of(one_by_one), order_of(graph));
+  // Where one of them cannot be, none is.
+  auto refused = row;
+  refused.push_back(clone("b", "s"));
+  Graph again = parse(kStep);
+  EXPECT_THAT(must_refuse(again, edit_of(refused)), HasSubstr("there is a node of that name"));
+}
+
 TEST(Editor, ANewNodeMayMoveInTheSameEdit) {
   Graph graph = parse(kStep);
   must_apply(graph, edit_of({InsertNode{kClone, "s"}, MoveNodes{{"clone_1", "s"}, "mm"}}));
   EXPECT_EQ(order_of(graph), "w x c ag wt r t clone_1 s mm output");
 }
 
-TEST(Editor, RefusesWhatIsNoCall) {
+TEST(Editor, RefusesInvalidCalls) {
   Graph graph = parse(kStep);
   const auto insert = [&](std::string_view node) {
     return must_refuse(graph, edit_of({InsertNode{std::string(node), "s"}}));
   };
-  EXPECT_THAT(insert("{"), HasSubstr("no valid JSON"));
+  EXPECT_THAT(insert("{"), HasSubstr("not valid JSON"));
   EXPECT_THAT(insert(R"({"name":"a b","target":"aten.relu.default","args":[]})"),
-              HasSubstr("`a b` is no name"));
+              HasSubstr("`a b` is not a valid name"));
   EXPECT_THAT(insert(R"({"name":"q","target":"aten.rellu.default","args":[]})"),
               HasSubstr("aten.rellu.default"));
   EXPECT_THAT(insert(R"({"name":"q","target":"aten.relu.default","args":[{"n":"nobody"}]})"),

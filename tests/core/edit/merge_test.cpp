@@ -97,10 +97,10 @@ TEST(Merge, AllGathersOfAGroup) {
   // In the order of starts: a holds 32 elements, b 8.
   EXPECT_EQ(canonical_call(graph, graph.find("split_with_sizes")),
             "aten.split_with_sizes.default(%view_2,[32,8],1) -> [bfloat16[2,32],bfloat16[2,8]]");
-  // What inserted nodes belong to.
+  // Module, phase and tags of inserted nodes.
   EXPECT_EQ(node(graph, "clone_1").module, before.module);
   EXPECT_EQ(graph.name(node(graph, "clone_1").origin), "ag_b");
-  // A member's result is now the copy that was made for it.
+  // A member's result is now the copy in the bucket's output.
   EXPECT_EQ(storage_of(graph, "wt_b"), storage_of(graph, "clone_1"));
   EXPECT_EQ(storage_of(graph, "v"), storage_of(graph, "clone_1"));
   EXPECT_NE(storage_of(graph, "wt_a"), storage_of(graph, "wt_b"));
@@ -130,7 +130,7 @@ TEST(Merge, ReduceScattersAreViewsOfTheBucket) {
   EXPECT_THAT(edit->notes[1], HasSubstr("may differ in the last bit"));
 }
 
-TEST(Merge, SplittingGivesTheCollectivesBack) {
+TEST(Merge, SplittingRestoresTheCollectives) {
   for (const std::string_view text : {kGathers, kScatters}) {
     Graph graph = parse(text);
     const Graph before = graph;
@@ -143,7 +143,7 @@ TEST(Merge, SplittingGivesTheCollectivesBack) {
     for (const NodeId id : graph.order())
       if (graph.is_collective_start(graph.node(id)) && graph.name(id) != "ag_t") bucket = id;
     must_apply(graph, split_collective(graph, bucket));
-    // The same but for names of starts.
+    // The same except for the names of starts.
     std::vector<std::string> packets, expected;
     const auto collect = [](const Graph& g, std::vector<std::string>& out) {
       for (const NodeId id : g.order()) out.emplace_back(g.target(g.node(id)));
@@ -178,16 +178,16 @@ TEST(Merge, ACoalescedCollectiveIsSplit) {
                           "wa _c10d_functional.wait_tensor", "wb _c10d_functional.wait_tensor"));
 }
 
-TEST(Merge, RefusesWhatIsNotAlike) {
+TEST(Merge, RefusesCollectivesThatDiffer) {
   const Graph graph = parse(kGathers);
   const auto refusal = [&](std::initializer_list<const char*> names) {
     const auto edit = merge_collectives(graph, nodes(graph, names));
     EXPECT_FALSE(edit);
     return edit ? std::string() : edit.error().message;
   };
-  EXPECT_EQ(refusal({"ag_a"}), "a bucket takes two collectives at least");
+  EXPECT_EQ(refusal({"ag_a"}), "a bucket needs at least two collectives");
   EXPECT_EQ(refusal({"ag_a", "ag_t"}), "ag_a and ag_t are of different process groups");
-  EXPECT_THAT(refusal({"ag_a", "r"}), HasSubstr("r (aten.relu.default) is no all_gather"));
+  EXPECT_THAT(refusal({"ag_a", "r"}), HasSubstr("r (aten.relu.default) is not all_gather"));
   const Graph chained = parse(R"(
     group dp: 0 1
     a: f32[4] = input
@@ -201,10 +201,10 @@ TEST(Merge, RefusesWhatIsNotAlike) {
   EXPECT_EQ(merge_collectives(chained, nodes(chained, {"ag1", "ag2"})).error().message,
             "r already uses a member's result where r, another's input, is made");
   EXPECT_THAT(split_collective(chained, chained.find("ag1")).error().message,
-              HasSubstr("ag1 is no bucket"));
+              HasSubstr("ag1 is not a bucket"));
 }
 
-TEST(Carry, TheChainThatFeedsAStartAndTheOneThatReadsAWait) {
+TEST(Carry, TheChainsBeforeAStartAndAfterAWait) {
   const Graph graph = parse(R"(
     group dp: 0 1
     w: f32[8,8] = parameter
@@ -231,7 +231,7 @@ TEST(Carry, TheChainThatFeedsAStartAndTheOneThatReadsAWait) {
   EXPECT_EQ(edit->title, "Move wt and 2 nodes 0 places later");
 }
 
-TEST(Moves, AnotherOrderOfAGroupsCollectivesIsFlagged) {
+TEST(Moves, ReorderingWithinAGroupIsFlagged) {
   Graph graph = parse(kGathers);
   const auto edit = move_edit(graph, nodes(graph, {"ag_b"}), graph.find("ag_a"));
   ASSERT_TRUE(edit);
@@ -241,7 +241,7 @@ TEST(Moves, AnotherOrderOfAGroupsCollectivesIsFlagged) {
   const auto starts = collective_starts(graph);
   must_apply(graph, edit);
   EXPECT_EQ(rank_notes(graph, starts), edit->notes);
-  // Over another group's collective it is nobody else's matter.
+  // Moving over a collective of another group needs no agreement between ranks.
   EXPECT_TRUE(move_edit(graph, nodes(graph, {"ag_t"}), graph.find("ag_a"))->notes.size() == 0);
 }
 
@@ -257,14 +257,15 @@ TEST(Replace, AnotherOperatorThatReturnsTheSame) {
   };
   EXPECT_EQ(refusal("r", "aten.mm.default"),
             "aten.mm.default needs the argument `mat2`, which r "
-            "does not give");
-  EXPECT_THAT(refusal("y", "aten.eq.Tensor"), HasSubstr("is not known to return what"));
-  EXPECT_THAT(refusal("r", "aten.rellu.default"), HasSubstr("no operator of torch"));
-  EXPECT_THAT(refusal("x", "aten.relu.default"), HasSubstr("x is no call"));
+            "does not pass");
+  EXPECT_THAT(refusal("y", "aten.eq.Tensor"), HasSubstr("is not known to return the shape"));
+  EXPECT_THAT(refusal("r", "aten.rellu.default"), HasSubstr("is not an operator of torch"));
+  EXPECT_THAT(refusal("x", "aten.relu.default"), HasSubstr("x is not a call"));
   EXPECT_THAT(refusal("r", "aten.relu_.default"), HasSubstr("writes to its arguments"));
 }
 
-// A copy has memory of its own and a view its argument's: in the graph, and in what is written.
+// A copy has its own memory and a view that of its argument, both in the graph and in the written
+// file.
 TEST(Replace, AViewThatBecomesACopyTakesMemory) {
   Graph graph = parse(R"(
     x: f32[64,64] = input

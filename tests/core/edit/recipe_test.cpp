@@ -39,7 +39,7 @@ Recipe recipe_of(const Graph& before, std::vector<Edit> made) {
   return make_recipe(before, after, std::move(made), "by hand");
 }
 
-TEST(Recipe, IsWrittenForPeople) {
+TEST(Recipe, IsReadable) {
   const Graph graph = parse(kStep);
   const Recipe recipe = recipe_of(graph, edits());
   Graph after = graph;
@@ -102,7 +102,7 @@ TEST(Recipe, AListOfNodesWithARegionIsReadable) {
       text,
       HasSubstr(R"({"policy": "MUST_RECOMPUTE", "select": ["a", "b"], "ac_graph_id": 100000})"));
   EXPECT_THAT(text, HasSubstr(R"({"policy": null, "select": "a", "ac_graph_id": null})"));
-  // Of a listed node the operator alone is kept.
+  // Only the operator of a listed node is kept.
   EXPECT_THAT(text, HasSubstr(R"("b": "aten.silu.default")"));
   const auto again = read_recipe(text);
   ASSERT_TRUE(again);
@@ -120,7 +120,7 @@ TEST(Recipe, AListOfNodesWithARegionIsReadable) {
   EXPECT_EQ(read_recipe(filled)->edits[0], edit);
 }
 
-TEST(Recipe, CarriesTheDecisionsOfPasses) {
+TEST(Recipe, ContainsDecisionsOfPasses) {
   std::vector<Edit> made = edits();
   made[1].decisions = {{.pass = {},
                         .node = "b",
@@ -139,7 +139,7 @@ TEST(Recipe, CarriesTheDecisionsOfPasses) {
   const auto again = read_recipe(text);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(*again, recipe);
-  EXPECT_EQ(*read_edit(write_edit(made[1])), made[1]) << "as workspaces and journals hold it";
+  EXPECT_EQ(*read_edit(write_edit(made[1])), made[1]) << "the form in workspaces and journals";
   Graph replayed = graph;
   const auto done = replay(replayed, *again);
   ASSERT_TRUE(done) << done.error().message;
@@ -152,10 +152,10 @@ TEST(Recipe, CarriesTheDecisionsOfPasses) {
   EXPECT_THAT(read_edit(R"({"changes": [], "decisions": [{"node": "a"}]})").error().message,
               HasSubstr("edit, decision 0: it has no `action`"));
   EXPECT_THAT(read_edit(R"({"changes": [], "decisions": 3})").error().message,
-              HasSubstr("`decisions`: a list is expected"));
+              HasSubstr("`decisions`: expected a list"));
 }
 
-TEST(Recipe, KeepsWhatItDoesNotKnow) {
+TEST(Recipe, KeepsUnknownMembers) {
   const std::string text = R"({
     "format": "jointer-recipe", "version": 1, "made_by": {"tool": "x"},
     "graphs": {"graph": {"hash": "00", "rank": 3}},
@@ -172,8 +172,8 @@ TEST(Recipe, KeepsWhatItDoesNotKnow) {
   EXPECT_EQ(*again, *recipe);
 }
 
-// Solving again is an edit that changes nothing; what asked for it is in `by`.
-TEST(Recipe, AnEditWithoutChangesStays) {
+// Solving again is an edit without changes; `by` tells who asked for it.
+TEST(Recipe, KeepsAnEditWithoutChanges) {
   const Graph graph = parse(kStep);
   std::vector<Edit> made = edits();
   made.push_back({.title = "Solve again",
@@ -193,7 +193,7 @@ TEST(Recipe, AnEditWithoutChangesStays) {
   EXPECT_THAT(done->skipped, IsEmpty());
 }
 
-TEST(Recipe, SaysWhatIsWrongAndWhere) {
+TEST(Recipe, ErrorsNameThePlace) {
   const auto error_of = [](const std::string& edits,
                            const std::string& head = R"("format":"jointer-recipe","version":1)") {
     const auto recipe = read_recipe("{" + head + ",\"edits\":" + edits + "}");
@@ -204,21 +204,21 @@ TEST(Recipe, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(error_of("[]", R"("format":"jointer-recipe","version":2)"),
               HasSubstr("version 2 is not supported, this program reads version 1; use a newer"));
   EXPECT_THAT(error_of("3"), HasSubstr("list `edits`"));
-  EXPECT_EQ(error_of("[{}]"), "edit 0: `changes`: a list is expected");
+  EXPECT_EQ(error_of("[{}]"), "edit 0: `changes`: expected a list");
   EXPECT_EQ(error_of(R"([{"changes":[{"move":["a"]}]}])"), "edit 0, change 0: it has no `before`");
   EXPECT_EQ(error_of(R"([{"changes":[]},{"changes":[{"move":"a","before":"b"}]}])"),
-            "edit 1, change 0: `move`: a list of texts is expected");
+            "edit 1, change 0: `move`: expected a list of strings");
   EXPECT_THAT(error_of(R"([{"changes":[{"fuse":["a"]}]}])"), HasSubstr("use a newer Jointer"));
   EXPECT_EQ(error_of(R"([{"changes":[{"policy":"SAVE","select":"a"}]}])"),
             "edit 0, change 0: unknown policy `SAVE`");
   EXPECT_EQ(error_of(R"([{"changes":[{"policy":null,"select":[]}]}])"),
-            "edit 0, change 0: `select`: no node is named");
+            "edit 0, change 0: `select`: it selects no node");
   EXPECT_EQ(error_of(R"([{"changes":[{"policy":null,"select":"a","ac_graph_id":1.5}]}])"),
-            "edit 0, change 0: `ac_graph_id`: a whole number or null is expected");
+            "edit 0, change 0: `ac_graph_id`: expected a whole number or null");
   EXPECT_EQ(error_of(R"([{"changes":[{"remove":"a","replace":"b"}]}])"),
-            "edit 0, change 0: it is more than one change");
+            "edit 0, change 0: it has more than one change");
   EXPECT_EQ(error_of(R"([{"changes":[{"replace":"a","args":{}}]}])"),
-            "edit 0, change 0: `args`: a list is expected");
+            "edit 0, change 0: `args`: expected a list");
   EXPECT_THAT(read_recipe("{\"format\":").error().message, HasSubstr("byte 11"));
   const std::string deep = std::string(5000, '[') + std::string(5000, ']');
   EXPECT_THAT(read_recipe(deep).error().message, HasSubstr("nested more than"));
@@ -244,12 +244,33 @@ TEST(Replay, RefusesAnotherGraphAndNamesTheFirstDifference) {
   const auto lenient = replay(other, recipe, true);
   ASSERT_TRUE(lenient) << lenient.error().message;
   ASSERT_THAT(lenient->skipped, SizeIs(2));  // the move before `a`, and its policy
-  EXPECT_EQ(lenient->skipped[0].why, "a is aten.tanh.default here, and was aten.relu.default");
+  EXPECT_EQ(lenient->skipped[0].why, "a is aten.tanh.default here, but was aten.relu.default");
   EXPECT_EQ(node(other, "b").policy, MemoryPolicy::must_save);
   EXPECT_EQ(lenient->ends_as_recorded, false);
 }
 
-TEST(Replay, LenientKeepsWhatFitsOfAList) {
+// Nothing in its edits names a graph, so the hash must.
+TEST(Replay, ARecipeWithoutEditsAppliesOnlyToItsGraph) {
+  const Graph graph = parse(kStep);
+  const Edit solve{.title = "Solve again", .by = {}, .changes = {}, .notes = {}};
+  for (const std::vector<Edit>& made : {std::vector<Edit>{}, std::vector<Edit>{solve}}) {
+    const auto read = read_recipe(write_recipe(recipe_of(graph, made)));
+    ASSERT_TRUE(read) << read.error().message;
+    ASSERT_THAT(read->graphs, SizeIs(1));
+    EXPECT_EQ(read->graphs.front().hash, graph_hash(graph));
+    EXPECT_EQ(read->graphs.front().after, graph_hash(graph));
+    Graph same = graph;
+    const auto done = replay(same, *read);
+    ASSERT_TRUE(done) << done.error().message;
+    EXPECT_EQ(done->ends_as_recorded, true);
+    Graph other = parse("x: f32[4,8] = input\n a: f32[4,8] = aten.relu(x)\n return [a]");
+    const auto refused = replay(other, *read);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("the recipe was made for another graph: node"));
+  }
+}
+
+TEST(Replay, LenientAppliesWhatFitsOfAList) {
   Graph graph = parse(kStep);
   SetPolicy set{.select = {}, .policy = MemoryPolicy::must_save};
   set.nodes = {"a", "gone", "b", "x", "c"};
@@ -269,7 +290,7 @@ TEST(Replay, LenientKeepsWhatFitsOfAList) {
   EXPECT_EQ(node(graph, "c").policy, MemoryPolicy::must_save);
 }
 
-TEST(Replay, AnEditThatAltersCallsIsDoneAsAWhole) {
+TEST(Replay, AnEditThatAltersCallsIsAppliedAsAWhole) {
   Graph graph = parse(kStep);
   const Recipe recipe{.name = {},
                       .graphs = {},
@@ -291,7 +312,7 @@ TEST(Replay, AnEditThatAltersCallsIsDoneAsAWhole) {
   EXPECT_EQ(write_native(graph), before);
 }
 
-TEST(Replay, IsUndoneWhereALaterEditIsNotLegal) {
+TEST(Replay, IsUndoneIfALaterEditIsIllegal) {
   Graph graph = parse(kStep);
   const std::string before = write_native(graph);
   const Recipe recipe{
@@ -301,7 +322,7 @@ TEST(Replay, IsUndoneWhereALaterEditIsNotLegal) {
                 {.title = "no", .by = {}, .changes = {MoveNodes{{"c"}, "a"}}, .notes = {}}},
       .expects = {}};
   EXPECT_EQ(replay(graph, recipe).error().message,
-            "edit 1 (no): c reads a and would stand before it");
+            "edit 1 (no): c reads a and would come before it");
   EXPECT_EQ(write_native(graph), before);
 }
 

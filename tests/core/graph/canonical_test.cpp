@@ -18,7 +18,7 @@ Graph read(std::string_view json) {
   return *std::move(graph);
 }
 
-// The graph that docs/hash.md shows.
+// The graph in docs/hash.md.
 constexpr const char* kExample = R"({"format":"jointer-capture","version":1,"kind":"forward",
   "storages":[12,8],"modules":[],"stacks":[],"nodes":[
   {"name":"x","op":"placeholder","target":"x",
@@ -32,7 +32,7 @@ constexpr const char* kExample = R"({"format":"jointer-capture","version":1,"kin
    "args":[{"n":"z"},"say \"no\"\t"],"val":null},
   {"name":"output","op":"output","target":"output","args":[[{"n":"y"},null]],"val":null}]})";
 
-TEST(Canonical, TheExampleOfTheDocumentIsTrue) {
+TEST(Canonical, MatchesTheExampleInTheDocs) {
   std::ifstream page(source_path("docs/hash.md"));
   std::string line, shown;
   while (std::getline(page, line) && line != "## An example") continue;
@@ -49,9 +49,9 @@ TEST(Canonical, HashesTheText) {
   EXPECT_EQ(graph_hash(graph), "5ef6b458ce53d91fe9ad716fd134350eb04331ae17ac2a10a83020f1489f0573");
 }
 
-// A symbol of a float is no size: the graph keeps it as the capture writes it, an older one as
-// `symint`.
-TEST(Canonical, SymbolsOfFloatsAreWrittenAsSizesAre) {
+// A symbol of a float is not a size: the graph keeps it as the capture writes it; older captures
+// write `symint`.
+TEST(Canonical, SymbolsOfFloatsAreWrittenLikeSizes) {
   constexpr std::string_view kNodes = R"({"format":"jointer-capture","version":1,"kind":"forward",
     "storages":[],"modules":[],"stacks":[],"nodes":[
     {"name":"a","op":"placeholder","target":"a","val":{"KEY":"zf16","hint":1e-05}},
@@ -69,7 +69,7 @@ TEST(Canonical, SymbolsOfFloatsAreWrittenAsSizesAre) {
   }
 }
 
-TEST(Canonical, LeavesOutWhatIsNoPartOfTheComputation) {
+TEST(Canonical, LeavesOutWhatDoesNotAffectTheComputation) {
   const std::string_view text = R"(
     x: f32[4] = input
     a: f32[4] = aten.relu(x) {layers.0 MUST_SAVE}

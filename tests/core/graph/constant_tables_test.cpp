@@ -15,7 +15,7 @@ std::int64_t storage_of_b(const OrderedJson& document) {
   return -1;
 }
 
-TEST(ConstantTables, FollowWhereTablesAreNumberedAnew) {
+TEST(ConstantTables, FollowRenumberedTables) {
   Graph graph = parse(R"(
     x: f32[4] = input
     d: f32[4] = aten.sin(x)

@@ -21,7 +21,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::UnorderedElementsAre;
 
-// "data x", "write v", ... of what must run before a node.
+// Returns the dependencies of a node: "data x", "write v", ...
 std::vector<std::string> before(const Graph& graph, std::string_view name) {
   const Dependencies dependencies(graph);
   std::vector<std::string> found;
@@ -74,7 +74,7 @@ TEST(Dependencies, AnUnwrittenStorageOrdersNothing) {
   EXPECT_THAT(before(graph, "b"), ElementsAre("data x"));
 }
 
-TEST(Dependencies, AWaitIsItsCollectivesBuffer) {
+TEST(Dependencies, AWaitReturnsItsCollectivesBuffer) {
   const Graph graph = parse(R"(
     group tp: 0 1
     x: f32[4] = input
@@ -116,7 +116,7 @@ TEST(Dependencies, ACollectiveInPlaceWritesUntilItsWait) {
   EXPECT_THAT(before(graph, "late"), UnorderedElementsAre("data view", "write wait"));
 }
 
-TEST(Dependencies, WhatDrawsRandomNumbersKeepsItsOrder) {
+TEST(Dependencies, RandomCallsKeepTheirOrder) {
   const Graph graph = parse(R"(
     x: f32[4] = input
     a: f32[4] = aten.rand_like(x)
@@ -128,7 +128,7 @@ TEST(Dependencies, WhatDrawsRandomNumbersKeepsItsOrder) {
   EXPECT_THAT(before(graph, "c"), ElementsAre("data x", "control a"));
 }
 
-TEST(Dependencies, WhatActsOutsideTheGraphKeepsItsOrder) {
+TEST(Dependencies, CallsWithSideEffectsKeepTheirOrder) {
   const Graph graph = parse(R"(
     x: f32[4] = input
     print: none = aten._print('a')
@@ -140,7 +140,7 @@ TEST(Dependencies, WhatActsOutsideTheGraphKeepsItsOrder) {
   EXPECT_THAT(before(graph, "print"), IsEmpty());
   EXPECT_THAT(before(graph, "b"), ElementsAre("data x"));
   EXPECT_THAT(before(graph, "warn"), ElementsAre("control print"));
-  // It checks no size that anything could name, so it counts as an act.
+  // It checks no size that an expression could name, so it counts as a side effect.
   EXPECT_THAT(before(graph, "check"), ElementsAre("data x", "control warn"));
 }
 
@@ -156,7 +156,7 @@ TEST(Dependencies, NothingMovesOverAnOperatorOnStreams) {
   EXPECT_THAT(before(graph, "b"), ElementsAre("data x", "control event"));
 }
 
-TEST(Dependencies, ASizeIsFoundBeforeItIsUsed) {
+TEST(Dependencies, ASizeIsDeterminedBeforeItsUse) {
   const Graph graph = parse(R"(
     x: f32[4] = input
     found: i64[u0,1] = aten.nonzero(x)
@@ -167,7 +167,7 @@ TEST(Dependencies, ASizeIsFoundBeforeItIsUsed) {
   )");
   EXPECT_THAT(before(graph, "other"), ElementsAre("data x"));
   EXPECT_THAT(before(graph, "made"), ElementsAre("control found"));
-  // What it reads has that size already.
+  // The value that it reads already has that size.
   EXPECT_THAT(before(graph, "used"), ElementsAre("data made"));
 }
 
@@ -187,7 +187,7 @@ std::string tensor(std::string_view size, int storage) {
       size, storage);
 }
 
-TEST(Dependencies, AChecksSizesAreUsedBehindIt) {
+TEST(Dependencies, SizesAreUsedAfterTheirCheck) {
   const Graph graph =
       read(R"({"name":"x","op":"placeholder","target":"x","val":)" + tensor("4", 0) + R"(},
       {"name":"item","op":"call_function","target":"aten._local_scalar_dense.default",
@@ -212,7 +212,7 @@ TEST(Dependencies, AChecksSizesAreUsedBehindIt) {
   EXPECT_THAT(before(graph, "apart"), ElementsAre("data x"));
 }
 
-TEST(Dependencies, ACustomOperatorWritesWhatTheCaptureSays) {
+TEST(Dependencies, ACustomOperatorWritesAsTheCaptureTells) {
   const auto graph = [](std::string_view alias) {
     return read(R"({"name":"x","op":"placeholder","target":"x","val":)" + tensor("4", 0) + R"(},
       {"name":"read","op":"call_function","target":"aten.relu.default","args":[{"n":"x"}],
@@ -245,7 +245,7 @@ TEST(Dependencies, ATritonKernelThatMutatesWritesToItsArguments) {
   EXPECT_THAT(before(graph("triton_kernel_wrapper_functional"), "triton"), ElementsAre("data x"));
 }
 
-TEST(Dependencies, AnOperatorNamedInPlaceWritesThoughItsSchemaIsSilent) {
+TEST(Dependencies, AnInPlaceNameMeansAWriteWithoutASchema) {
   const Graph graph = parse(R"(
     x: f32[4] = input
     a: f32[4] = aten.relu(x)
@@ -256,7 +256,7 @@ TEST(Dependencies, AnOperatorNamedInPlaceWritesThoughItsSchemaIsSilent) {
   EXPECT_THAT(before(graph, "resize"), ElementsAre("data a", "write b"));
 }
 
-TEST(Dependencies, HalvesOfAPairHaveNoneBetweenThem) {
+TEST(Dependencies, ThereAreNoneBetweenHalvesOfAPair) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const Graph graph = random_graph(seed, {.calls = 60, .pair = true});
     const Dependencies dependencies(graph);

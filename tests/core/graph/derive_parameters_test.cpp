@@ -9,7 +9,7 @@
 namespace jointer::test {
 namespace {
 
-// As a trace leaves it: nothing says what its inputs are.
+// As in a trace: nothing marks the inputs as parameters.
 Graph undescribed(const char* text) {
   Graph graph = parse(text);
   for (const NodeId id : graph.order()) {
@@ -27,7 +27,7 @@ std::string target(const Graph& graph, const char* name) {
   return n.role == Role::parameter ? std::string(graph.text(n.role_target)) : std::string("none");
 }
 
-TEST(StepParameters, AreTheInputsThatGradientsBelongTo) {
+TEST(StepParameters, AreTheInputsWithGradients) {
   const Graph graph = undescribed(R"(
     kind train_step
     w1: f32[4,8] = input
@@ -56,7 +56,7 @@ TEST(StepParameters, AreTheInputsThatGradientsBelongTo) {
   EXPECT_EQ(outputs.at(3).role, Role::gradient);
 }
 
-TEST(StepParameters, AreNotGuessedWhereGradientsDoNotMatch) {
+TEST(StepParameters, AreNotGuessedIfGradientsDoNotMatch) {
   const Graph graph = undescribed(R"(
     kind train_step
     w: f32[4] = input

@@ -9,7 +9,7 @@
 namespace jointer::test {
 namespace {
 
-TEST(Descriptor, IsWhatItsInnermostOneSays) {
+TEST(Descriptor, IsThatOfTheInnermostDescriptor) {
   const auto role = [](const char* json) { return parse_descriptor(json).role; };
   EXPECT_EQ(role(R"({"type":"ParamAOTInput","target":"wq"})"), Role::parameter);
   EXPECT_EQ(role(R"({"type":"BufferAOTInput","target":"mask"})"), Role::buffer);
@@ -35,7 +35,7 @@ TEST(Descriptor, IsWhatItsInnermostOneSays) {
   EXPECT_EQ(gradient.target, "wq");
 }
 
-// A capture of text: no tags, no descriptors, FX's names alone.
+// As in a captured text: no tags, no descriptors, only FX's names.
 Graph untagged(std::string_view text) {
   Graph graph = parse(text);
   for (const NodeId id : graph.order()) {
@@ -61,12 +61,12 @@ constexpr const char* kJoint = R"(
   return [last, again, None]
 )";
 
-TEST(DerivePhases, FollowsTangentsWhereNothingIsMarked) {
+TEST(DerivePhases, FollowTangentsWithoutTags) {
   const Graph graph = untagged(kJoint);
   const auto phase = [&](const char* name) { return node(graph, name).phase; };
   EXPECT_EQ(phase("tangents_1"), Phase::backward);
   EXPECT_EQ(phase("y"), Phase::forward);
-  EXPECT_EQ(phase("late"), Phase::forward) << "before the first that depends on a tangent";
+  EXPECT_EQ(phase("late"), Phase::forward) << "before the first node that depends on a tangent";
   EXPECT_EQ(phase("g"), Phase::backward);
   EXPECT_EQ(phase("again"), Phase::backward);
   EXPECT_EQ(phase("side"), Phase::backward) << "after it, and feeds no forward output";
@@ -76,7 +76,7 @@ TEST(DerivePhases, FollowsTangentsWhereNothingIsMarked) {
   }));
 }
 
-TEST(DeriveRoles, TakesPrimalsWithGradientsForParameters) {
+TEST(DeriveRoles, PrimalsWithGradientsAreParameters) {
   const Graph graph = untagged(kJoint);
   EXPECT_EQ(node(graph, "tangents_1").role, Role::tangent);
   EXPECT_EQ(node(graph, "primals_1").role, Role::parameter);
@@ -88,7 +88,7 @@ TEST(DeriveRoles, TakesPrimalsWithGradientsForParameters) {
   EXPECT_FALSE(outputs[2].node);
 }
 
-TEST(DerivePhases, EverythingInABackwardIsAndItsForwardNodesAreRecomputed) {
+TEST(DerivePhases, ABackwardHasRecomputedForwardNodes) {
   const Graph graph = parse(R"(
     kind backward
     x: f32[4] = saved
@@ -104,8 +104,8 @@ TEST(DerivePhases, EverythingInABackwardIsAndItsForwardNodesAreRecomputed) {
   EXPECT_EQ(node(graph, "dy").role, Role::tangent);
 }
 
-TEST(DerivePhases, WhatFollowsTheBackwardIsBackward) {
-  // Only some nodes are tagged: the rest follows by dependence.
+TEST(DerivePhases, DependentsOfTheBackwardAreBackward) {
+  // Only some nodes are tagged: the others follow from dependencies.
   Graph graph = parse(R"(
     x: f32[4] = input
     y: f32[4] = aten.relu(x)

@@ -1,4 +1,4 @@
-// Random expressions against an evaluator that walks the tree it wrote them from.
+// Random expressions, compared with an evaluator of the tree that they were written from.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ __extension__ using Wide = __int128;
 const std::map<std::string, std::int64_t, std::less<>> kSymbols{
     {"s0", 8}, {"u0", 3}, {"u1", 0}, {"zeta", -5}};
 
-// Nothing: overflow, or a division that has no answer.
+// Empty on overflow or division by zero.
 struct Written {
   std::string text;
   std::optional<Wide> value;
@@ -84,7 +84,7 @@ Written write(int depth) {
   return binary(depth);
 }
 
-RC_GTEST_PROP(ExpressionProperty, HasTheValueOfItsTree, ()) {
+RC_GTEST_PROP(ExpressionProperty, EqualsTheValueOfItsTree, ()) {
   const Written written = write(4);
   const auto expression = Expression::parse(written.text);
   RC_ASSERT(expression.has_value());

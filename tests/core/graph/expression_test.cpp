@@ -24,7 +24,7 @@ struct Case {
 
 class ExpressionValue : public testing::TestWithParam<Case> {};
 
-TEST_P(ExpressionValue, IsWhatPythonComputes) {
+TEST_P(ExpressionValue, EqualsPython) {
   const auto result = value(GetParam().text);
   ASSERT_TRUE(result.has_value()) << result.error().message;
   EXPECT_EQ(*result, GetParam().expected);
@@ -44,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"Max(9007199254740993, 9007199254740992)", 9007199254740993},
                     Case{"Identity(u0)", 7}, Case{"Abs(-u0)", 7}));
 
-TEST(Expression, RefusesWhatIsNoExpression) {
+TEST(Expression, RefusesOtherText) {
   for (const char* text : {"", "1 +", "(1", "1)", "f(1)", "Max()", "u0 u1", "99999999999999999999",
                            "1..2", "u0[1]", "'a'"})
     EXPECT_FALSE(Expression::parse(text).has_value()) << text;
@@ -55,7 +55,7 @@ TEST(Expression, RefusesDeepNestingWithoutRunningOutOfStack) {
   EXPECT_FALSE(Expression::parse(std::string(10000, '-') + "1").has_value());
 }
 
-TEST(Expression, ReportsArithmeticThatHasNoAnswer) {
+TEST(Expression, ReportsUndefinedArithmetic) {
   for (const char* text : {"9223372036854775807 + 1", "u0//0", "u0 % 0", "2**70", "u0/2",
                            "-9223372036854775807 - 2", "u9"})
     EXPECT_FALSE(value(text).has_value()) << text;

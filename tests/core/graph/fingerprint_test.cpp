@@ -28,17 +28,17 @@ std::string changed(std::string_view from, std::string_view to) {
   return text;
 }
 
-// What a graph of `text` says of the graph of kText.
+// Compares a graph of `text` with the fingerprint of the graph of kText.
 std::optional<std::string> difference(std::string_view text) {
   return first_difference(parse(text), kPart, fingerprint(parse(kText), kPart));
 }
 
-TEST(Fingerprint, HasFourCharactersANode) {
+TEST(Fingerprint, HasFourCharactersPerNode) {
   EXPECT_EQ(fingerprint(parse(kText), kPart).size(), 20U);
   EXPECT_EQ(difference(kText), std::nullopt);
 }
 
-TEST(Fingerprint, TheExampleOfTheDocumentIsTrue) {
+TEST(Fingerprint, MatchesTheExampleInTheDocs) {
   const Graph graph = parse(R"(
     device cpu
     x: bf16[2,3] = input
@@ -75,7 +75,7 @@ TEST(Fingerprint, NamesWhatIsMissing) {
             "node 4, output: the recorded graph ends before it");
 }
 
-TEST(Fingerprint, TakesAnyText) {
+TEST(Fingerprint, AcceptsAnyText) {
   EXPECT_EQ(first_difference(parse(kText), kPart, ""),
             "node 0, x: the recorded graph ends before it");
   EXPECT_TRUE(first_difference(parse(kText), kPart, "no fingerprint, odd").has_value());
@@ -88,7 +88,7 @@ RC_GTEST_PROP(FingerprintProperty, ARenamedNodeIsTheFirstDifference, (std::uint6
   const std::string recorded = fingerprint(graph, kPart);
   RC_ASSERT(!first_difference(graph, kPart, recorded).has_value());
   const auto index = *rc::gen::inRange<std::size_t>(0, graph.node_count());
-  // A name whose check character is another one.
+  // A name with a different check character.
   Node& node = graph.node(graph.order()[index]);
   std::string name(graph.text(node.name));
   std::string now;

@@ -26,7 +26,7 @@ TEST(Literal, ReadsARealisticGraph) {
     return graph->real_storage(graph->tensors(graph->find(name)).front().storage);
   };
   EXPECT_EQ(storage("t"), storage("w")) << "t is a view";
-  EXPECT_EQ(storage("a"), storage("mm")) << "getitem of a split";
+  EXPECT_EQ(storage("a"), storage("mm")) << "a getitem of a split";
   EXPECT_EQ(storage("wt"), storage("ar")) << "a wait returns the collective's buffer";
   EXPECT_NE(storage("mm"), storage("x"));
   EXPECT_EQ(graph->node(graph->find("g")).phase, Phase::backward);
@@ -36,16 +36,16 @@ TEST(Literal, ReadsARealisticGraph) {
   EXPECT_EQ(graph->collective_of_wait(graph->node(graph->find("wt"))), graph->find("ar"));
 }
 
-TEST(Literal, SaysWhatIsWrongAndWhere) {
+TEST(Literal, ErrorsNameTheLine) {
   const auto message = [](const char* text) {
     const auto graph = parse_literal(text);
     return graph ? std::string("accepted") : graph.error().message;
   };
   EXPECT_EQ(message("a: f32[2] = aten.mm(b)\nreturn [a]"),
-            "line 1: `b` is no node before this one, and nothing else that is known");
+            "line 1: `b` is neither an earlier node nor a known name");
   EXPECT_EQ(message("a: f99[2] = input\nreturn [a]"), "line 1: unknown dtype `f99`");
   EXPECT_EQ(message("a: f32[2] = input"),
-            "the graph has 0 output nodes, it must have one; is the file cut off?");
+            "the graph has 0 output nodes instead of one; is the file cut off?");
   EXPECT_NE(message("a: f32[2] = input\nb: f32[2] = aten.frobnicate.default(a)\nreturn [b]")
                 .find("unknown operator"),
             std::string::npos);
@@ -59,7 +59,7 @@ TEST(Literal, EvaluatesSymbolicSizes) {
   )");
   ASSERT_TRUE(graph.has_value()) << graph.error().message;
   const auto bytes = [&] { return graph->bytes(graph->tensors(graph->find("r")).front()); };
-  EXPECT_EQ(bytes(), 64 * 8 * 4) << "nothing is known of u0, so the default is taken";
+  EXPECT_EQ(bytes(), 64 * 8 * 4) << "nothing is known about u0, so the default applies";
   ASSERT_TRUE(graph->assume(*Assumptions::parse("u0=3")).has_value());
   EXPECT_EQ(bytes(), 3 * 8 * 4);
   EXPECT_FALSE(graph->assume(*Assumptions::parse("u7=3")).has_value()) << "there is no u7";

@@ -21,7 +21,7 @@ namespace {
 using testing::Contains;
 using testing::UnorderedElementsAre;
 
-// Nodes of a graph as a capture has them, on one buffer of 64 floats.
+// Builds a graph as a capture describes it, on one buffer of 64 floats.
 class Program {
  public:
   Program() {
@@ -88,7 +88,7 @@ class Program {
   int storages_ = 2;
 };
 
-// Names of the calls that must run before one because of memory.
+// Names of the calls that must run before a node because of memory.
 std::vector<std::string> writes_before(const Graph& graph, std::string_view name) {
   const Dependencies dependencies(graph);
   std::vector<std::string> found;
@@ -98,7 +98,7 @@ std::vector<std::string> writes_before(const Graph& graph, std::string_view name
   return found;
 }
 
-TEST(MemoryOrder, WritesToPartsOfABufferAreFree) {
+TEST(MemoryOrder, WritesToDisjointPartsAreFree) {
   const Graph graph = Program()
                           .view("first", {.from = 0, .count = 32})
                           .write("write_first", "first")
@@ -128,7 +128,7 @@ TEST(MemoryOrder, AViewMovesOverAWriteToItsMemory) {
   EXPECT_FALSE(write_conflict(graph, graph.find("write"), graph.find("view")));
 }
 
-TEST(MemoryOrder, WhatResizesMemoryKeepsItsOrderWithViews) {
+TEST(MemoryOrder, ResizingKeepsItsOrderWithViews) {
   Program program;
   program.view("early", {.from = 0, .count = 8})
       .call("resize", "inductor.resize_storage_bytes_.default", R"({"n":"buffer"},256)", "null")
@@ -142,7 +142,7 @@ TEST(MemoryOrder, WhatResizesMemoryKeepsItsOrderWithViews) {
   EXPECT_TRUE(write_conflict(graph, graph.find("resize"), graph.find("late")));
 }
 
-// It may reach for what lies beside the view that it is given.
+// It may access memory outside the view that it receives.
 TEST(MemoryOrder, ACallWithoutASchemaUsesAllOfTheStorage) {
   Program program;
   program.view("first", {.from = 0, .count = 32})
@@ -156,7 +156,7 @@ TEST(MemoryOrder, ACallWithoutASchemaUsesAllOfTheStorage) {
   EXPECT_THAT(writes_before(graph, "known"), UnorderedElementsAre());
 }
 
-TEST(MemoryOrder, ACallThatIsToldWhichPartToTakeUsesAllOfTheStorage) {
+TEST(MemoryOrder, ACallThatChoosesItsPartUsesAllOfTheStorage) {
   Program program;
   program.view("first", {.from = 0, .count = 32})
       .view("second", {.from = 32, .count = 32})
@@ -174,9 +174,29 @@ TEST(MemoryOrder, BeyondSixtyFourPartsTheWholeStorageCounts) {
   }
   const Graph graph = program.read("read", "v3").graph();
   EXPECT_THAT(writes_before(graph, "w40"), UnorderedElementsAre());
-  // The buffer is a part, too: there is none left for the last slice.
+  // The buffer is a part, too: no number is left for the last slice.
   EXPECT_THAT(writes_before(graph, "w63"), Contains("w0"));
   EXPECT_THAT(writes_before(graph, "read"), UnorderedElementsAre("w63"));
+}
+
+// Reads of the buffer that came before the last write to a slice are not listed again for the next.
+TEST(MemoryOrder, AlternatingWritesOfSlicesAndReadsOfAllTakeLinearWork) {
+  constexpr std::size_t kSlices = 4, kRounds = 500;
+  Program program;
+  for (std::size_t i = 0; i < kSlices; ++i)
+    program.view(fmt::format("v{}", i), {.from = static_cast<std::int64_t>(16 * i), .count = 16});
+  for (std::size_t i = 0; i < kRounds; ++i)
+    program.write(fmt::format("w{}", i), fmt::format("v{}", i % kSlices))
+        .read(fmt::format("r{}", i), "buffer");
+  const Graph graph = program.graph();
+  MemoryOrder order(graph);
+  std::size_t listed = 0;
+  for (const NodeId id : graph.order()) order.visit(id, [&](NodeId) { ++listed; });
+  // Each write: what has read the buffer and written to the slice since, and itself a few times;
+  // each read: the last writes.
+  EXPECT_LE(listed, kRounds * 4 * kSlices);
+  EXPECT_THAT(writes_before(graph, "w9"), UnorderedElementsAre("w5", "r5", "r6", "r7", "r8"));
+  EXPECT_THAT(writes_before(graph, "r9"), UnorderedElementsAre("w6", "w7", "w8", "w9"));
 }
 
 TEST(MemoryOrder, ASliceOfOtherElementsMayLieAnywhere) {
@@ -188,7 +208,7 @@ TEST(MemoryOrder, ASliceOfOtherElementsMayLieAnywhere) {
                     .read("read", "part")
                     .graph();
   EXPECT_THAT(writes_before(graph, "read"), UnorderedElementsAre());
-  // What it returns is as it was, and says nothing of where that lies now.
+  // Its own result is unchanged, and no longer tells where the memory lies.
   const Edit edit{
       .title = "Another slice",
       .by = {},
@@ -204,12 +224,12 @@ TEST(MemoryOrder, ASliceOfOtherElementsMayLieAnywhere) {
 
 // --- Random programs on one buffer ---
 
-// Reads and writes of random slices, as floats of it that each call uses.
+// Reads and writes of random slices, with the floats that each call uses.
 struct RandomProgram {
   Graph graph;
-  std::vector<NodeId> calls;             // that read or write, in order
-  std::vector<std::vector<int>> floats;  // of each
-  std::vector<bool> writes;              // each
+  std::vector<NodeId> calls;             // those that read or write, in order
+  std::vector<std::vector<int>> floats;  // by call
+  std::vector<bool> writes;              // by call
 };
 
 RandomProgram random_program(std::uint64_t seed, int count) {
@@ -249,7 +269,7 @@ bool conflict(const RandomProgram& program, std::size_t a, std::size_t b) {
   });
 }
 
-// What must run before each call, directly or through others.
+// The predecessors of each call, direct and indirect.
 std::vector<std::vector<bool>> closure(const RandomProgram& program) {
   const Dependencies dependencies(program.graph);
   std::map<NodeId, std::size_t> numbers;
@@ -267,7 +287,7 @@ std::vector<std::vector<bool>> closure(const RandomProgram& program) {
   return before;
 }
 
-RC_GTEST_PROP(MemoryOrderProperty, AllThatConflictIsOrderedAndNothingDirectlyThatDoesNot,
+RC_GTEST_PROP(MemoryOrderProperty, ConflictsAreOrderedAndNothingElseIsDirectly,
               (std::uint64_t seed)) {
   const RandomProgram program = random_program(seed, *rc::gen::inRange(1, 25));
   const auto before = closure(program);
@@ -284,7 +304,7 @@ RC_GTEST_PROP(MemoryOrderProperty, AllThatConflictIsOrderedAndNothingDirectlyTha
         RC_ASSERT(write_conflict(program.graph, d.node, program.calls[i]));
 }
 
-// Beyond the number of parts that are told apart, too.
+// Also beyond the number of parts that are distinguished.
 RC_GTEST_PROP(MemoryOrderProperty, ManyPartsAreOrderedAsWell, (std::uint64_t seed)) {
   const RandomProgram program = random_program(seed, 120);
   const auto before = closure(program);

@@ -77,7 +77,7 @@ bool have_common(const std::set<std::int64_t>& a, const std::set<std::int64_t>& 
   return std::ranges::any_of(a, [&](std::int64_t byte) { return b.contains(byte); });
 }
 
-TEST(MemoryRegion, RowsOfAMatrixAreApart) {
+TEST(MemoryRegion, RowsOfAMatrixAreDisjoint) {
   Tensors tensors;
   const Slice first{.shape = {2, 8}, .stride = {8, 1}, .offset = 0};
   const Slice second{.shape = {2, 8}, .stride = {8, 1}, .offset = 16};
@@ -87,7 +87,7 @@ TEST(MemoryRegion, RowsOfAMatrixAreApart) {
   EXPECT_TRUE(tensors.may_overlap(between, second));
 }
 
-TEST(MemoryRegion, ColumnsOfAMatrixAreApart) {
+TEST(MemoryRegion, ColumnsOfAMatrixAreDisjoint) {
   Tensors tensors;
   const Slice left{.shape = {4, 3}, .stride = {8, 1}, .offset = 0};
   const Slice right{.shape = {4, 5}, .stride = {8, 1}, .offset = 3};
@@ -96,7 +96,7 @@ TEST(MemoryRegion, ColumnsOfAMatrixAreApart) {
   EXPECT_TRUE(tensors.may_overlap(left, middle));
 }
 
-TEST(MemoryRegion, ChunksOfASequenceInABatchAreApart) {
+TEST(MemoryRegion, ChunksOfASequenceInABatchAreDisjoint) {
   Tensors tensors;
   const auto chunk = [](std::int64_t number) {
     return Slice{.shape = {2, 4, 3}, .stride = {48, 3, 1}, .offset = 12 * number};
@@ -107,7 +107,7 @@ TEST(MemoryRegion, ChunksOfASequenceInABatchAreApart) {
   EXPECT_TRUE(tensors.may_overlap(chunk(2), {.shape = {2, 48}, .stride = {48, 1}}));
 }
 
-TEST(MemoryRegion, OtherSizesOfTheSameRowsAreToldApart) {
+TEST(MemoryRegion, OtherSizesOfTheSameRowsAreDistinguished) {
   Tensors tensors;
   const Slice left{.shape = {2, 3, 4}, .stride = {24, 8, 1}, .offset = 0};
   const Slice right{.shape = {6, 4}, .stride = {8, 1}, .offset = 4};
@@ -126,7 +126,7 @@ TEST(MemoryRegion, BytesCountAndNotElements) {
   EXPECT_FALSE(tensors.may_overlap(floats, after));
 }
 
-TEST(MemoryRegion, WhatIsNotKnownIsAllOfTheStorage) {
+TEST(MemoryRegion, UnknownRegionsAreTheWholeStorage) {
   Tensors tensors;
   const Slice first{.shape = {4}, .stride = {1}, .offset = 0};
   const Slice second{.shape = {4}, .stride = {1}, .offset = 4};
@@ -147,7 +147,7 @@ TEST(MemoryRegion, WhatIsNotKnownIsAllOfTheStorage) {
   EXPECT_EQ(MemoryRegion(tensors.graph(), tensors.graph().tensor(named)), MemoryRegion());
 }
 
-TEST(MemoryRegion, AStorageThatWasCorrectedIsNotWhatTheOffsetCounts) {
+TEST(MemoryRegion, OffsetsInACorrectedStorageAreUnknown) {
   Tensors tensors;
   Graph& graph = tensors.graph();
   const TensorId id = tensors.add({.shape = {4}, .stride = {1}, .offset = 4});
@@ -157,7 +157,7 @@ TEST(MemoryRegion, AStorageThatWasCorrectedIsNotWhatTheOffsetCounts) {
   EXPECT_EQ(MemoryRegion(graph, graph.tensor(id)), MemoryRegion());
 }
 
-// A slice of a slice ... of a dense tensor of three dimensions.
+// Repeated slices of a dense three-dimensional tensor.
 rc::Gen<Slice> slices() {
   return rc::gen::exec([] {
     const std::vector<std::int64_t> shape{4, 6, 5};
@@ -178,7 +178,7 @@ rc::Gen<Slice> slices() {
   });
 }
 
-// A region that covers another one has all of its bytes.
+// A region that covers another one contains all of its bytes.
 void check_cover(const MemoryRegion& outer, const Slice& of_outer, const MemoryRegion& inner,
                  const Slice& of_inner) {
   if (!outer.covers(inner)) return;
@@ -186,7 +186,7 @@ void check_cover(const MemoryRegion& outer, const Slice& of_outer, const MemoryR
   RC_ASSERT(std::ranges::includes(all, some));
 }
 
-RC_GTEST_PROP(MemoryRegionProperty, WhatIsSaidToBeApartHasNoByteInCommon, ()) {
+RC_GTEST_PROP(MemoryRegionProperty, DisjointRegionsShareNoByte, ()) {
   Tensors tensors;
   const Slice a = *slices(), b = *slices();
   const bool common = have_common(bytes(a), bytes(b));
@@ -195,7 +195,7 @@ RC_GTEST_PROP(MemoryRegionProperty, WhatIsSaidToBeApartHasNoByteInCommon, ()) {
   check_cover(tensors.region(a), a, tensors.region(b), b);
 }
 
-// With any strides at all, ones that fold a tensor onto itself as well.
+// With arbitrary strides, including those that map several elements to one address.
 RC_GTEST_PROP(MemoryRegionProperty, AnyStridesAreSound, ()) {
   Tensors tensors;
   const auto any = rc::gen::exec([] {
@@ -212,8 +212,8 @@ RC_GTEST_PROP(MemoryRegionProperty, AnyStridesAreSound, ()) {
   check_cover(tensors.region(a), a, tensors.region(b), b);
 }
 
-// Blocks without gaps along any of their dimensions are told apart exactly.
-RC_GTEST_PROP(MemoryRegionProperty, BlocksAreToldApartExactly, ()) {
+// Blocks without gaps along each dimension are distinguished exactly.
+RC_GTEST_PROP(MemoryRegionProperty, BlocksAreDistinguishedExactly, ()) {
   Tensors tensors;
   const auto block = rc::gen::exec([] {
     const std::vector<std::int64_t> shape{4, 6, 5};

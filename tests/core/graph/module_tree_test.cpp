@@ -19,7 +19,7 @@ TEST(ModulePath, IsShortened) {
   EXPECT_EQ(short_type("Linear"), "Linear");
 }
 
-TEST(ModuleTree, HasAModuleForEveryLevel) {
+TEST(ModuleTree, HasAModulePerLevel) {
   const Graph graph = parse(R"(
     x: f32[4] = input
     a: f32[4] = aten.relu(x)   {layers.0.attention.wq}
@@ -54,7 +54,7 @@ std::string path_of(const Graph& graph) {
   return tree.module(tree.of(graph.find("a"))).path;
 }
 
-TEST(ModuleTree, HangsParametrizationsUnderTheirModule) {
+TEST(ModuleTree, ParametrizationsBelongToTheirModule) {
   const Graph graph =
       with_stack({{"L['self']", "Model"},
                   {"L['self'].wq", "nn.Linear"},
@@ -65,13 +65,13 @@ TEST(ModuleTree, HangsParametrizationsUnderTheirModule) {
   EXPECT_EQ(tree.module(tree.root()).type, "Model");
 }
 
-TEST(ModuleTree, IsAsDeepAsRealModelsAre) {
+TEST(ModuleTree, SupportsTheDepthOfRealModels) {
   std::string path = "a";
   for (int i = 0; i < 100'000; ++i) path += ".a";
   const Graph deep = with_stack({{path, "M"}});
   const ModuleTree tree(deep);
-  EXPECT_EQ(tree.size(), 1U + kMostModuleDepth);
-  EXPECT_EQ(tree.module(tree.of(deep.find("a"))).depth, kMostModuleDepth);
+  EXPECT_EQ(tree.size(), 1U + kMaxModuleDepth);
+  EXPECT_EQ(tree.module(tree.of(deep.find("a"))).depth, kMaxModuleDepth);
 }
 
 TEST(ModuleTree, TakesTheModuleOfTrainingStepTracesFromCustom) {

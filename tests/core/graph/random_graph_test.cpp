@@ -1,4 +1,5 @@
-// The generator of random graphs makes what it promises; else the properties would hold of nothing.
+// The generator of random graphs covers what it promises; otherwise property tests would prove
+// nothing.
 
 #include "tests/support/random_graph.h"
 
@@ -16,7 +17,7 @@
 namespace jointer::test {
 namespace {
 
-TEST(RandomGraph, CoversWhatCapturesHave) {
+TEST(RandomGraph, CoversCaptures) {
   std::map<std::string, int> seen;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const Graph graph = random_graph(seed, {.pair = seed % 3 == 0});

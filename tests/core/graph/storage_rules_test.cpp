@@ -1,4 +1,4 @@
-// Captures whose storage numbers the operators contradict.
+// Captures whose storage numbers contradict the operators.
 
 #include "core/graph/storage_rules.h"
 
@@ -39,7 +39,7 @@ std::vector<std::string> facts(const Graph& graph) {
   return texts;
 }
 
-// `a` and what is computed of it are needed again at the end, and recomputed for it.
+// `a` and its dependents are needed again at the end, and recomputed for that.
 constexpr const char* kStep = R"(
   kind train_step
   device cpu
@@ -56,7 +56,7 @@ constexpr const char* kStep = R"(
   return [g]
 )";
 
-TEST(StorageRules, ARecomputedCallHasMemoryOfItsOwn) {
+TEST(StorageRules, ARecomputedCallHasItsOwnMemory) {
   const Graph plain = parse(kStep);
   const Graph graph = with_storages(kStep, {{"a_recomputed", "a"}, {"v_recomputed", "v"}});
   EXPECT_NE(storage_of(graph, "a_recomputed"), storage_of(graph, "a"));
@@ -69,10 +69,10 @@ TEST(StorageRules, ARecomputedCallHasMemoryOfItsOwn) {
             MemoryTimeline(plain, runtime).peak_bytes());
   EXPECT_EQ(graph.captured_storage(graph.tensors(graph.find("a_recomputed")).front()),
             graph.tensors(graph.find("a")).front().storage)
-      << "torch's profile takes the file's own numbers";
+      << "torch's profile uses the numbers in the file";
 }
 
-TEST(StorageRules, WhatOperatorsCanDoStays) {
+TEST(StorageRules, PossibleStoragesAreKept) {
   const char* text = R"(
     x: f32[1024] = input
     a: f32[1024] = aten.relu(x)
@@ -92,7 +92,7 @@ TEST(StorageRules, WhatOperatorsCanDoStays) {
 }
 
 TEST(StorageRules, AViewFollowsAProducerThatAPassReplaced) {
-  // The value of `v` is still that of a view of `old`, which the pass that put in `bucket` left.
+  // The value of `v` still describes a view of `old`, which the pass that inserted `bucket` left.
   const Graph graph = with_storages(R"(
     x: f32[1024] = input
     old: f32[1024] = aten.relu(x)
@@ -105,7 +105,7 @@ TEST(StorageRules, AViewFollowsAProducerThatAPassReplaced) {
   EXPECT_THAT(facts(graph), testing::Contains(HasSubstr("v is in an argument's memory")));
 }
 
-TEST(StorageRules, CopiesOfACallWithTwoResultsKeepThemApart) {
+TEST(StorageRules, CopiesOfACallKeepItsTwoResultsSeparate) {
   const Graph graph = with_storages(R"(
     x: f32[64] = input
     a: f32[64] = aten.relu(x)
@@ -122,7 +122,7 @@ TEST(StorageRules, CopiesOfACallWithTwoResultsKeepThemApart) {
   EXPECT_THAT(facts(graph), testing::Contains(HasSubstr("2 tensors, first again")));
 }
 
-TEST(StorageRules, AnInputsMemoryIsReturnedByViewsAlone) {
+TEST(StorageRules, OnlyViewsReturnAnInputsMemory) {
   const Graph graph = with_storages(R"(
     x: f32[64,64] = input
     part: f32[64] = aten.select.int(x, 0, 0)
@@ -133,7 +133,7 @@ TEST(StorageRules, AnInputsMemoryIsReturnedByViewsAlone) {
   EXPECT_EQ(storage_of(graph, "part"), storage_of(graph, "x"));
   ASSERT_NE(storage_of(graph, "copied"), storage_of(graph, "x"));
   EXPECT_EQ(graph.storage(storage_of(graph, "copied")).bytes.value, 256)
-      << "of its own size, not of the input's";
+      << "its own size, not the input's";
 }
 
 }  // namespace

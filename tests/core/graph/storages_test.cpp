@@ -1,4 +1,4 @@
-// Which tensors share memory, told from the operators' schemas.
+// Tensors share memory as the operators' schemas determine.
 
 #include "core/graph/storages.h"
 
@@ -34,7 +34,7 @@ TEST(Storages, ViewsShareTheirBase) {
     EXPECT_TRUE(shares(graph, name, "x")) << name;
 }
 
-TEST(Storages, PiecesShareWhatTheyAreCutFrom) {
+TEST(Storages, PartsShareTheirWhole) {
   const Graph graph = parse(R"(
     x: f32[4,8] = input
     split: (f32[2,8], f32[2,8]) = aten.split.Tensor(x, 2)
@@ -52,7 +52,7 @@ TEST(Storages, PiecesShareWhatTheyAreCutFrom) {
     EXPECT_TRUE(shares(graph, name, "x")) << name;
 }
 
-TEST(Storages, WritesInPlaceStayInPlace) {
+TEST(Storages, InPlaceOperatorsReturnTheirArgument) {
   const Graph graph = parse(R"(
     x: f32[8] = input
     y: f32[8] = aten.clone(x)
@@ -67,7 +67,7 @@ TEST(Storages, WritesInPlaceStayInPlace) {
   }
 }
 
-TEST(Storages, WhatComputesHasItsOwn) {
+TEST(Storages, ComputedTensorsHaveTheirOwn) {
   const Graph graph = parse(R"(
     x: f32[4,8] = input
     relu: f32[4,8] = aten.relu(x)
@@ -87,7 +87,7 @@ TEST(Storages, WhatComputesHasItsOwn) {
   EXPECT_FALSE(shares(graph, "s0", "s1"));
 }
 
-TEST(Storages, ACollectivesBufferIsWhatItsWaitReturns) {
+TEST(Storages, AWaitReturnsItsCollectivesBuffer) {
   const Graph graph = parse(R"(
     group tp: 0 1
     x: f32[8] = input

@@ -10,7 +10,7 @@
 namespace jointer {
 namespace {
 
-TEST(Ids, ADefaultOneIsNone) {
+TEST(Ids, DefaultsAreInvalid) {
   EXPECT_FALSE(NodeId{});
   EXPECT_TRUE(NodeId(0));
   EXPECT_EQ(NodeId(7).index(), 7U);
@@ -18,7 +18,7 @@ TEST(Ids, ADefaultOneIsNone) {
   EXPECT_NE(NodeId{}, NodeId(0));
 }
 
-TEST(StringTable, KnowsTheEmptyTextFromTheStart) {
+TEST(StringTable, ContainsTheEmptyString) {
   StringTable table;
   EXPECT_EQ(table.size(), 1U);
   EXPECT_EQ(table.intern(""), StringId(0));
@@ -26,8 +26,9 @@ TEST(StringTable, KnowsTheEmptyTextFromTheStart) {
   EXPECT_FALSE(table.find("a"));
 }
 
-// The same ids as a map from texts to the order of first appearance, through growth and copies.
-RC_GTEST_PROP(StringTableProperty, IsAMapOfTextsToDenseIds, (std::vector<std::string> texts)) {
+// The ids equal those of a map from strings to their order of first appearance, through growth and
+// copies.
+RC_GTEST_PROP(StringTableProperty, IsAMapFromStringsToDenseIds, (std::vector<std::string> texts)) {
   const auto more = *rc::gen::inRange(0, 300);
   for (int i = 0; i < more; ++i) texts.push_back(std::to_string(i % 97));
   StringTable table;

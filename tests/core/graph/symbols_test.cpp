@@ -27,7 +27,7 @@ std::map<std::string, Found> resolve(const SymbolTable& table, std::string_view 
   return found;
 }
 
-TEST(Symbols, HaveAnOrderOfPrecedence) {
+TEST(Symbols, SourcesHaveAnOrderOfPrecedence) {
   const SymbolTable table{
       .variables = {{.name = "hinted", .hint = 8},
                     {.name = "noted", .hint = 8},
@@ -44,15 +44,15 @@ TEST(Symbols, HaveAnOrderOfPrecedence) {
   EXPECT_EQ(found.at("hinted"), (Found{8, SymbolSource::hint}));
   EXPECT_EQ(found.at("same"), (Found{16, SymbolSource::replacement}));
   EXPECT_EQ(found.at("free"), (Found{64, SymbolSource::fallback}));
-  // A plain number is for what nothing is known of.
+  // A plain number applies if nothing else is known.
   const auto plain = resolve(table, "7");
   EXPECT_EQ(plain.at("free"), (Found{7, SymbolSource::given}));
   EXPECT_EQ(plain.at("hinted"), (Found{8, SymbolSource::hint}));
   EXPECT_EQ(plain.at("noted"), (Found{5, SymbolSource::capture}));
 }
 
-TEST(Symbols, OfAMixtureOfExpertsAreBalanced) {
-  // Four experts share 3072 tokens; u4 belongs to a layer that asserts nothing.
+TEST(Symbols, TokensOfExpertsAreBalanced) {
+  // Four experts share 3072 tokens; u4 belongs to a layer without assertions.
   const SymbolTable table{
       .variables = {{.name = "u0"}, {.name = "u1"}, {.name = "u2"}, {.name = "u3"}, {.name = "u4"}},
       .replacements = {},
@@ -73,7 +73,7 @@ TEST(Symbols, StayWithinTheirBounds) {
   EXPECT_EQ(resolve(table).at("u1").value, 10);
 }
 
-TEST(Symbols, TellWhatIsViolated) {
+TEST(Symbols, ViolationsAreReported) {
   const SymbolTable table{.variables = {{.name = "u0"}, {.name = "u1"}},
                           .replacements = {},
                           .asserts = {"u0 <= 5", "u1 >= 0", "not an expression ("},
@@ -87,21 +87,21 @@ TEST(Symbols, TellWhatIsViolated) {
 TEST(Symbols, ReplacementsMayReplaceEachOther) {
   SymbolTable table{
       .variables = {{.name = "s0", .hint = 1}}, .replacements = {}, .asserts = {}, .assumed = {}};
-  // a30 = 2^30 by doubling thirty times: exponential if each were resolved anew.
+  // a30 = 2^30 by doubling thirty times: exponential if each were resolved again.
   for (int i = 1; i <= 30; ++i)
     table.replacements.emplace_back(fmt::format("a{}", i),
                                     i == 1 ? "s0 + s0" : fmt::format("a{0} + a{0}", i - 1));
   EXPECT_EQ(resolve(table).at("a30").value, 1 << 30);
 }
 
-TEST(Symbols, AreNotReplacedInACircle) {
+TEST(Symbols, CyclesAreNotReplaced) {
   const SymbolTable table{
       .variables = {}, .replacements = {{"a", "b"}, {"b", "a + 1"}}, .asserts = {}, .assumed = {}};
   const SymbolTable* const tables[] = {&table};
   const auto values = SymbolValues::resolve(tables, {});
   ASSERT_FALSE(values.has_value());
-  EXPECT_THAT(values.error().message, HasSubstr("in a circle"));
-  // What a person says breaks the circle.
+  EXPECT_THAT(values.error().message, HasSubstr("form a cycle"));
+  // A value from the user breaks the cycle.
   EXPECT_TRUE(SymbolValues::resolve(tables, *Assumptions::parse("a=1")).has_value());
 }
 
@@ -116,8 +116,8 @@ TEST(Assumptions, AreNamesAndNumbers) {
     EXPECT_FALSE(Assumptions::parse(text).has_value()) << text;
 }
 
-// An edit brings sizes, seldom new expressions: those that are known keep their numbers.
-TEST(Symbols, SizesThatComeLaterHaveTheNumbersThatAreAssumed) {
+// An edit adds sizes, seldom expressions: known expressions keep their values.
+TEST(Symbols, LaterSizesUseAssumedValues) {
   Graph graph;
   const PartId part = graph.add_part({.kind = CaptureKind::subgraph, .name = "g"});
   const auto add = [&](std::string_view text) {
@@ -144,7 +144,7 @@ TEST(Symbols, SizesThatComeLaterHaveTheNumbersThatAreAssumed) {
 
   const TensorId other = add("2*u0 + u1");
   ASSERT_TRUE(graph.finish());
-  EXPECT_EQ(size(other), 128) << "u1 is nothing that is known of";
+  EXPECT_EQ(size(other), 128) << "nothing is known about u1";
   EXPECT_EQ(size(first), 32);
   ASSERT_TRUE(graph.assume(*Assumptions::parse("u0=32,u1=1")));
   EXPECT_EQ(size(other), 65);

@@ -7,7 +7,7 @@
 namespace jointer::test {
 namespace {
 
-TEST(TorchVersion, AGraphThatDoesNotSayIsOfTheNewest) {
+TEST(TorchVersion, DefaultsToTheNewest) {
   Graph graph = parse("x: f32[4] = input\ny: f32[4] = aten.neg(x)\nreturn [y]");
   EXPECT_EQ(torch_version_of(graph), kNewestTorch);
   graph.part(PartId(0)).torch_version = "2.12.1+cpu";

@@ -1,4 +1,4 @@
-// Breaks one thing in a sound graph and expects to be told which.
+// Breaks one thing in a sound graph, and expects an error that names it.
 
 #include "core/graph/validate.h"
 
@@ -43,10 +43,10 @@ TEST(Validate, AcceptsASoundGraph) {
   EXPECT_EQ(complaint(small()), "sound");
 }
 
-TEST(Validate, NamesWhatIsReadTooEarly) {
+TEST(Validate, NamesAReadBeforeItsProducer) {
   Graph graph = small();
   std::vector<NodeId> order(graph.order().begin(), graph.order().end());
-  std::swap(order[1], order[2]);  // b before a
+  std::swap(order[1], order[2]);  // b precedes a
   graph.set_order(std::move(order));
   EXPECT_THAT(complaint(graph), AllOf(HasSubstr("node b (aten.mul.Tensor): argument[0] reads a"),
                                       HasSubstr("comes later"), HasSubstr("cyclic")));
@@ -59,7 +59,7 @@ TEST(Validate, NamesANodeThatReadsItself) {
   graph.node(c).args = graph.make_children(Argument::Kind::list, arguments);
   graph.refresh(c);
   EXPECT_THAT(complaint(graph), AllOf(HasSubstr("node c"), HasSubstr("argument[1] reads c"),
-                                      HasSubstr("at the same place")));
+                                      HasSubstr("the node itself")));
 }
 
 TEST(Validate, NamesAKeywordAndANestedArgument) {
@@ -87,7 +87,7 @@ TEST(Validate, NamesAnInputOfTheOtherHalf) {
   graph.refresh(backward);
   EXPECT_THAT(complaint(graph),
               AllOf(HasSubstr("backward): argument[0] reads " + std::string(graph.name(forward))),
-                    HasSubstr("of the other half")));
+                    HasSubstr("in the other half")));
 }
 
 TEST(Validate, NamesTheOutput) {
@@ -102,7 +102,7 @@ TEST(Validate, NamesTheOutput) {
   EXPECT_THAT(complaint(unused), HasSubstr("0 output nodes"));
 }
 
-TEST(Validate, CountsCallsOfOperatorsThatNothingIsKnownOf) {
+TEST(Validate, CountsCallsOfUnknownOperators) {
   for (const char* name : {"aten.mul.Sideways", "mine.mul.Sideways", "frobnicate"}) {
     Graph graph = small();
     graph.node(graph.find("b")).target = graph.intern_operator(name);
@@ -140,7 +140,7 @@ TEST(Validate, NamesStoragesAndSizes) {
   EXPECT_THAT(complaint(sizes), AllOf(HasSubstr("node b"), HasSubstr("size -3 is negative")));
 }
 
-TEST(Validate, NamesAnOrderThatIsNone) {
+TEST(Validate, NamesAnInvalidOrder) {
   Graph graph = small();
   std::vector<NodeId> order(graph.order().begin(), graph.order().end());
   order[1] = order[2];
@@ -157,7 +157,7 @@ TEST(Validate, CountsDescriptorsOfOutputs) {
   EXPECT_THAT(complaint(graph), HasSubstr("(output): it returns 1 values, and `desc` describes 2"));
 }
 
-TEST(Validate, WarnsOfWhatCanBeWorkedWith) {
+TEST(Validate, WarnsAboutToleratedFaults) {
   const Graph graph = parse(R"(
     group tp: 0 1
     x: f32[4] = input
@@ -174,7 +174,7 @@ TEST(Validate, WarnsOfWhatCanBeWorkedWith) {
   EXPECT_THAT(warnings, testing::Not(testing::Contains(HasSubstr("process group"))));
 }
 
-// Moving a node before one of its producers is found, wherever it is.
+// Moving a node before one of its producers is detected everywhere.
 RC_GTEST_PROP(ValidateProperty, FindsEveryBrokenOrder, (std::uint64_t seed)) {
   Graph graph = random_graph(seed);
   std::vector<NodeId> readers;

@@ -1,4 +1,4 @@
-// `dot` as it is, and stand-ins that fail in every way.
+// The real `dot`, and stand-ins that fail in every way.
 
 #include "core/layout/dot_layout.h"
 
@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 const LayoutGraph kDiamond{.nodes = 4, .edges = {{0, 1}, {0, 2}, {1, 3}, {2, 3}}};
 
-// A program of a shell script.
+// An executable shell script.
 class DotStandIn : public testing::Test {
  protected:
   std::string write(const std::string& script) {
@@ -30,7 +30,7 @@ class DotStandIn : public testing::Test {
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     return path;
   }
-  // The message of a layout of the diamond that fails.
+  // The error of a failed layout of the diamond.
   std::string mistake(const std::string& program,
                       std::chrono::milliseconds deadline = std::chrono::seconds(20)) {
     const auto layouts =
@@ -41,35 +41,35 @@ class DotStandIn : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-TEST_F(DotStandIn, ThatIsMissing) {
+TEST_F(DotStandIn, Missing) {
   EXPECT_THAT(mistake(folder_ / "none"), HasSubstr("none"));
 }
 
-TEST_F(DotStandIn, ThatHangsIsEndedAtItsDeadline) {
+TEST_F(DotStandIn, HangingIsEndedAtItsDeadline) {
   const auto before = std::chrono::steady_clock::now();
   EXPECT_THAT(mistake(write("sleep 600"), std::chrono::milliseconds(60)),
               HasSubstr("longer than 60 ms"));
   EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(30));
 }
 
-TEST_F(DotStandIn, ThatTalksForEverIsEndedAtItsDeadline) {
+TEST_F(DotStandIn, EndlessOutputIsEndedAtItsDeadline) {
   EXPECT_THAT(mistake(write("while :; do echo node; done"), std::chrono::milliseconds(200)),
               HasSubstr("longer than 200 ms"));
 }
 
-TEST_F(DotStandIn, ThatFails) {
+TEST_F(DotStandIn, Failing) {
   EXPECT_THAT(mistake(write("cat > /dev/null; echo broken >&2; exit 3")), HasSubstr("broken"));
 }
 
-TEST_F(DotStandIn, ThatCrashes) {
+TEST_F(DotStandIn, Crashing) {
   EXPECT_THAT(mistake(write("kill -SEGV $$")), HasSubstr("SIGSEGV"));
 }
 
-TEST_F(DotStandIn, ThatSaysNothing) {
+TEST_F(DotStandIn, WithoutOutput) {
   EXPECT_THAT(mistake(write("cat > /dev/null")), HasSubstr("no layout"));
 }
 
-TEST_F(DotStandIn, ThatSaysGarbage) {
+TEST_F(DotStandIn, WithGarbage) {
   EXPECT_THAT(mistake(write("cat > /dev/null; echo '<html>'")), HasSubstr("<html>"));
   EXPECT_THAT(mistake(write("cat > /dev/null; echo 'graph 1 5 5'; echo 'node n0 1 1'")),
               HasSubstr("middle"));
@@ -81,7 +81,7 @@ TEST_F(DotStandIn, ThatSaysGarbage) {
               HasSubstr("node n9"));
 }
 
-TEST_F(DotStandIn, WhoseBoxesLieOverEachOther) {
+TEST_F(DotStandIn, WithOverlappingBoxes) {
   std::string script = "cat > /dev/null; echo 'graph 1 9 9'\n";
   for (int n = 0; n < 4; ++n) script += fmt::format("echo 'node n{} 4 4'\n", n);
   for (const LayoutEdge& e : kDiamond.edges)
@@ -89,8 +89,8 @@ TEST_F(DotStandIn, WhoseBoxesLieOverEachOther) {
   EXPECT_THAT(mistake(write(script + "echo stop")), HasSubstr("over each other"));
 }
 
-TEST(DotLayout, ReadsWhatDotWrites) {
-  // Lines as dot writes them, for two graphs.
+TEST(DotLayout, ReadsOutputOfDot) {
+  // Output of dot for two graphs.
   const LayoutGraph one{.nodes = 2, .edges = {{0, 1}}};
   const LayoutGraph other{.nodes = 1};
   const LayoutStyle style{.node_width = 72, .node_height = 36, .node_gap = 14, .rank_gap = 36};

@@ -9,7 +9,7 @@
 namespace jointer {
 namespace {
 
-TEST(LayeredLayout, OfNothingIsNothing) {
+TEST(LayeredLayout, IsEmptyForAnEmptyGraph) {
   const Layout layout = layered_layout({});
   EXPECT_EQ(layout.width, 0);
   EXPECT_EQ(layout.height, 0);
@@ -24,7 +24,7 @@ TEST(LayeredLayout, StacksAChain) {
   EXPECT_EQ(layout.ranks, (std::vector<std::uint32_t>{0, 1, 2}));
 }
 
-TEST(LayeredLayout, PutsADiamondsSidesBesideEachOther) {
+TEST(LayeredLayout, PutsTheSidesOfADiamondNextToEachOther) {
   const Layout layout = layered_layout({.nodes = 4, .edges = {{0, 1}, {0, 2}, {1, 3}, {2, 3}}});
   EXPECT_EQ(layout.ranks, (std::vector<std::uint32_t>{0, 1, 1, 2}));
   EXPECT_LT(layout.centers[1].x, layout.centers[2].x);
@@ -32,22 +32,22 @@ TEST(LayeredLayout, PutsADiamondsSidesBesideEachOther) {
   EXPECT_NEAR(layout.centers[0].x, layout.centers[3].x, 1);
 }
 
-TEST(LayeredLayout, UncrossesWhatNeedNotCross) {
+TEST(LayeredLayout, AvoidsNeedlessCrossings) {
   // Four chains whose second nodes come in the opposite order.
   const Layout layout =
-      layered_layout({.nodes = 8, .edges = {{0, 7}, {1, 6}, {2, 5}, {3, 4}}}, {.most_in_rank = 4});
+      layered_layout({.nodes = 8, .edges = {{0, 7}, {1, 6}, {2, 5}, {3, 4}}}, {.max_in_rank = 4});
   for (std::uint32_t n = 0; n < 4; ++n)
     EXPECT_NEAR(layout.centers[n].x, layout.centers[7 - n].x, 1) << n;
 }
 
-TEST(LayeredLayout, WhatOthersReadFarBelowStandsNearThem) {
-  // 4 makes nothing for the chain 0 -> 1 -> 2 -> 3 but what 3 reads.
+TEST(LayeredLayout, ASourceIsNearItsReader) {
+  // 3 is a source, and its only reader is the end of the chain 0 -> 1 -> 2 -> 4.
   const Layout layout = layered_layout({.nodes = 5, .edges = {{0, 1}, {1, 2}, {2, 4}, {3, 4}}});
   EXPECT_EQ(layout.ranks[3], 2U);
 }
 
-TEST(LayeredLayout, FoldsWhatIsTooWide) {
-  // 40 pairs side by side, all of one source.
+TEST(LayeredLayout, FoldsWideRanks) {
+  // 40 pairs in parallel, all from one source.
   LayoutGraph graph{.nodes = 81};
   for (std::uint32_t n = 1; n < graph.nodes; n += 2) {
     graph.edges.push_back({0, n});
@@ -57,11 +57,11 @@ TEST(LayeredLayout, FoldsWhatIsTooWide) {
   const Layout folded = layered_layout(graph, style);
   EXPECT_EQ(test::layout_mistake(graph, folded, style), "");
   for (std::uint32_t rank = 0; rank < folded.rank_tops.size(); ++rank)
-    EXPECT_LE(std::count(folded.ranks.begin(), folded.ranks.end(), rank), style.most_in_rank);
+    EXPECT_LE(std::count(folded.ranks.begin(), folded.ranks.end(), rank), style.max_in_rank);
   // Each pair stays together.
   for (std::uint32_t n = 1; n < graph.nodes; n += 2)
     EXPECT_LE(folded.ranks[n + 1] - folded.ranks[n], 3U) << n;
-  style.most_in_rank = 0;
+  style.max_in_rank = 0;
   EXPECT_EQ(layered_layout(graph, style).rank_tops.size(), 3U);
 }
 
@@ -74,7 +74,7 @@ TEST(LayeredLayout, IsSoundForRandomGraphs) {
   }
 }
 
-TEST(LayeredLayout, IsAlwaysTheSame) {
+TEST(LayeredLayout, IsDeterministic) {
   const LayoutGraph graph = test::random_layout_graph(7, 200);
   const Layout a = layered_layout(graph), b = layered_layout(graph);
   EXPECT_EQ(a.centers, b.centers);
@@ -82,7 +82,7 @@ TEST(LayeredLayout, IsAlwaysTheSame) {
     EXPECT_EQ(a.routes[i].points, b.routes[i].points);
 }
 
-TEST(LayeredLayout, TakesALongChainWithFarReaders) {
+TEST(LayeredLayout, SupportsALongChainWithFarReaders) {
   LayoutGraph graph{.nodes = 400};
   for (std::uint32_t n = 1; n < graph.nodes; ++n) {
     graph.edges.push_back({n - 1, n});

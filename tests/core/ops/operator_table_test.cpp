@@ -15,12 +15,12 @@ TEST(OperatorTable, KnowsOlderSchemas) {
     return op.arguments.at(static_cast<std::size_t>(op.argument_index("group_name"))).type;
   };
   EXPECT_EQ(size_type("2.11.0+cu130"), "str");
-  EXPECT_EQ(size_type("2.10.0"), "str") << "older than what the table knows: the oldest";
+  EXPECT_EQ(size_type("2.10.0"), "str") << "older than the table: the oldest schema";
   EXPECT_EQ(size_type("2.15.0+cu132"), "Any");
   EXPECT_EQ(size_type("2.16.0"), "Any");
   EXPECT_EQ(size_type(""), "Any");
   EXPECT_EQ(size_type("a build of mine"), "Any");
-  // What the newest torch no longer registers is what it was.
+  // An operator that the newest torch no longer registers keeps its last schema.
   for (const std::string_view version : {"", "2.11.0", "2.15.0"}) {
     const OperatorInfo gone = describe_operator("aten.cholesky.default", version);
     EXPECT_TRUE(gone.known && gone.has_schema) << version;
@@ -30,20 +30,20 @@ TEST(OperatorTable, KnowsOlderSchemas) {
                describe_operator("aten.cholesky").known);
 }
 
-TEST(OperatorTable, TakesTheSchemaOfACapture) {
+TEST(OperatorTable, UsesTheSchemaOfACapture) {
   const OperatorInfo mine = describe_operator("mine.scale_.default", "2.15.0",
                                               "(Tensor(a!) self, float by=1.) -> Tensor(a!)");
   EXPECT_FALSE(mine.known);
   EXPECT_FALSE(mine.is_opaque());
   EXPECT_TRUE(mine.mutates() && mine.may_share_memory());
   EXPECT_EQ(mine.argument_index("by"), 1);
-  const OperatorInfo copied = OperatorInfo(mine);  // the text that it points into goes along
+  const OperatorInfo copied = OperatorInfo(mine);  // with the text that it points into
   EXPECT_EQ(copied.arguments.at(1).name, "by");
 
   const OperatorInfo changed =
       describe_operator("aten.relu.default", "2.15.0", "(Tensor self, int more) -> Tensor");
   EXPECT_EQ(changed.arguments.size(), 2U);
-  EXPECT_TRUE(changed.has(OperatorTag::pointwise)) << "tags are the table's";
+  EXPECT_TRUE(changed.has(OperatorTag::pointwise)) << "tags come from the table";
   for (const std::string_view text :
        {"", "Tensor -> Tensor", "(", "(Tensor self", "(Tensor self)"}) {
     EXPECT_TRUE(describe_operator("mine.scale.default", "", text).is_opaque()) << text;
@@ -51,7 +51,7 @@ TEST(OperatorTable, TakesTheSchemaOfACapture) {
   }
 }
 
-TEST(OperatorTable, SaysWhatMayShareMemory) {
+TEST(OperatorTable, TellsWhatMayShareMemory) {
   for (const char* name : {"aten.view.default", "aten.add_.Tensor", "aten.mm.out",
                            "aten._unsafe_view.default", "_operator.getitem", "flex_attention",
                            "_c10d_functional.wait_tensor.default", "mine.own.default"})
@@ -119,7 +119,7 @@ TEST(OperatorTable, ParsesSchemas) {
   EXPECT_TRUE(add.arguments[static_cast<std::size_t>(add.argument_index("out"))].keyword_only);
   EXPECT_TRUE(add.arguments[static_cast<std::size_t>(add.argument_index("out"))].writes);
   EXPECT_EQ(describe_operator("aten.native_dropout.default").returns.size(), 2U);
-  // A default that is a text with a comma or a bracket in it does not end the argument.
+  // A comma or a bracket in a default string does not end the argument.
   const OperatorInfo einsum = describe_operator("aten.einsum.default");
   ASSERT_TRUE(einsum.known);
   EXPECT_EQ(einsum.arguments.back().name, "path");
@@ -141,7 +141,7 @@ TEST(OperatorTable, KnowsCollectives) {
   EXPECT_EQ(several.collective, CollectiveKind::all_gather);
 }
 
-TEST(OperatorTable, KnowsWhatItDoesNotKnow) {
+TEST(OperatorTable, ReportsUnknownOperators) {
   EXPECT_FALSE(describe_operator("aten.mmm.default").known);
   EXPECT_FALSE(describe_operator("aten.mm").known);
   EXPECT_FALSE(describe_operator("").known);

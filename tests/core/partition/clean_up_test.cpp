@@ -1,4 +1,4 @@
-// Dead code and common subexpressions.
+// Dead-code elimination and common-subexpression elimination.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ std::vector<std::string> calls(const Graph& graph) {
 
 using testing::ElementsAre;
 
-TEST(DeadCode, WhatNobodyReadsGoes) {
+TEST(DeadCode, RemovesUnusedCalls) {
   Graph graph = parse(R"(
     group tp: 0 1
     x: f32[4] = input
@@ -38,8 +38,8 @@ TEST(DeadCode, WhatNobodyReadsGoes) {
   ASSERT_TRUE(graph.finish());
   EXPECT_TRUE(validate(graph));
   EXPECT_THAT(calls(graph), ElementsAre("y", "ar", "wt", "written"))
-      << "waits and writes have effects, random numbers have none here";
-  EXPECT_TRUE(graph.find("unused")) << "inputs stay";
+      << "waits and writes have effects, random calls have none here";
+  EXPECT_TRUE(graph.find("unused")) << "inputs are kept";
 }
 
 Graph merged(std::string_view text) {
@@ -50,7 +50,7 @@ Graph merged(std::string_view text) {
   return graph;
 }
 
-TEST(CommonSubexpressions, OfEqualCallsTheFirstStays) {
+TEST(CommonSubexpressions, KeepTheFirstOfEqualCalls) {
   const Graph graph = merged(R"(
     x: f32[4] = input
     a: f32[4] = aten.mul.Tensor(x, 2)
@@ -65,7 +65,7 @@ TEST(CommonSubexpressions, OfEqualCallsTheFirstStays) {
     return [out]
   )");
   EXPECT_THAT(calls(graph), ElementsAre("a", "c", "d", "e", "g", "h", "out"))
-      << "2 and 2.0 are different; f reads the twin of what e reads";
+      << "2 and 2.0 are different; f reads the duplicate of what e reads";
   EXPECT_THAT(graph.inputs(graph.find("g")), ElementsAre(graph.find("e")));
 }
 
@@ -87,7 +87,7 @@ TEST(CommonSubexpressions, NestedArgumentsAndKeywordsCount) {
   EXPECT_THAT(calls(graph), ElementsAre("a", "b", "d", "e", "ab", "cd", "all", "out"));
 }
 
-TEST(CommonSubexpressions, SomeAreKeptApart) {
+TEST(CommonSubexpressions, KeepSomeCallsSeparate) {
   const Graph graph = merged(R"(
     x: f32[4] = input
     r1: f32[4] = aten.rand_like(x)
@@ -101,10 +101,10 @@ TEST(CommonSubexpressions, SomeAreKeptApart) {
     return [o1, v, t]
   )");
   EXPECT_THAT(calls(graph), ElementsAre("r1", "r2", "o1", "o2", "v", "z", "s", "t"))
-      << "random ones, and what the graph returns or a view of it";
+      << "random calls, and results of the graph or views of them";
 }
 
-TEST(CommonSubexpressions, AWriteStandsBetween) {
+TEST(CommonSubexpressions, AreNotSharedAcrossAWrite) {
   const Graph graph = merged(R"(
     x: f32[4] = input
     a: f32[4] = aten.relu(x)
@@ -120,7 +120,7 @@ TEST(CommonSubexpressions, AWriteStandsBetween) {
   EXPECT_THAT(calls(graph), ElementsAre("a", "w", "c", "ab", "cd", "out"));
 }
 
-TEST(CommonSubexpressions, ViewsOfTheTwinThatWentViewTheOneThatStays) {
+TEST(CommonSubexpressions, ViewsOfARemovedCallBecomeViewsOfTheKeptOne) {
   const Graph graph = merged(R"(
     x: f32[4,4] = input
     a: f32[4,4] = aten.neg(x)
@@ -135,8 +135,9 @@ TEST(CommonSubexpressions, ViewsOfTheTwinThatWentViewTheOneThatStays) {
   EXPECT_EQ(storage_of(graph, "u"), storage_of(graph, "a"));
 }
 
-TEST(CommonSubexpressions, AViewOfTheTwinThatWentMayStay) {
-  // t is there first and views b, which goes; u views a, which stays, and goes for t.
+TEST(CommonSubexpressions, AViewOfARemovedCallMayBeKept) {
+  // t comes first and is a view of b, which is removed; u is a view of a, which is kept, and is
+  // replaced by t.
   const Graph graph = merged(R"(
     x: f32[4,4] = input
     a: f32[4,4] = aten.neg(x)
@@ -150,8 +151,8 @@ TEST(CommonSubexpressions, AViewOfTheTwinThatWentMayStay) {
   EXPECT_EQ(storage_of(graph, "t"), storage_of(graph, "a"));
 }
 
-TEST(CommonSubexpressions, AViewOfTheWaitThatWentViewsTheOneThatStays) {
-  // The same with waits, whose numbers are others than their collective's.
+TEST(CommonSubexpressions, AViewOfARemovedWaitBecomesAViewOfTheKeptOne) {
+  // The same with waits, whose storage numbers differ from those of their collectives.
   Graph graph = parse(R"(
     group tp: 0 1
     x: f32[4,4] = input
@@ -168,13 +169,13 @@ TEST(CommonSubexpressions, AViewOfTheWaitThatWentViewsTheOneThatStays) {
   };
   ASSERT_NE(number_of("a"), number_of("s"));
   ASSERT_NE(number_of("a"), number_of("b"));
-  graph.part(PartId(0)).torch_version = "2.11.0";  // a later one merges no waits
+  graph.part(PartId(0)).torch_version = "2.11.0";  // later versions merge no waits
   merge_common_subexpressions(graph);
   EXPECT_THAT(calls(graph), ElementsAre("s", "a", "t", "out"));
   EXPECT_EQ(number_of("t"), number_of("a"));
 }
 
-// `b` is for the backward alone, `a` is not.
+// `b` is only for the backward, `a` is not.
 constexpr std::string_view kTwoSides = R"(
   group tp: 0 1
   primals_1: f32[4] = input
@@ -199,7 +200,7 @@ std::vector<std::string> merged_by(std::string_view torch, std::string_view text
   return calls(graph);
 }
 
-TEST(CommonSubexpressions, TheTwoSidesOfTheCutAreKeptApartSinceTorch214) {
+TEST(CommonSubexpressions, ForwardAndBackwardAreSeparateSinceTorch214) {
   for (const char* torch : {"2.11.0", "2.13.0+cu130"})
     EXPECT_THAT(merged_by(torch, kTwoSides), ElementsAre("s", "v", "vw", "a", "out", "d", "g"))
         << torch;
@@ -209,7 +210,7 @@ TEST(CommonSubexpressions, TheTwoSidesOfTheCutAreKeptApartSinceTorch214) {
         << torch;
 }
 
-TEST(CommonSubexpressions, StreamsAreKeptApartSinceTorch214) {
+TEST(CommonSubexpressions, StreamsAreSeparateSinceTorch214) {
   for (const char* torch : {"2.13.0", "2.14.0"}) {
     Graph graph = parse(R"(
       x: f32[4] = input
@@ -231,7 +232,7 @@ TEST(CommonSubexpressions, StreamsAreKeptApartSinceTorch214) {
   }
 }
 
-TEST(CommonSubexpressions, BuffersToWriteToAreKeptApartSinceTorch214) {
+TEST(CommonSubexpressions, WrittenBuffersAreSeparateSinceTorch214) {
   constexpr std::string_view kBuffers = R"(
     x: f32[4] = input
     a: f32[4] = aten.zeros_like(x)

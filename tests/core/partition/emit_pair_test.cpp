@@ -8,8 +8,8 @@
 #include "core/capture/open.h"
 #include "core/graph/canonical.h"
 #include "core/graph/validate.h"
-#include "core/partition/handed_over.h"
 #include "core/partition/partition.h"
+#include "core/partition/passed_values.h"
 #include "tests/support/graphs.h"
 #include "tests/support/paths.h"
 
@@ -36,7 +36,7 @@ std::vector<std::string> names(const Graph& graph, PartId part) {
 
 const PartId kForward(0), kBackward(1);
 
-// Two products; what is made again is needed in the backward one after the other.
+// Two products, whose recomputed inputs are needed in the backward one after the other.
 constexpr const char* kTwoLayers = R"(
   w1: f32[8,8] = parameter
   w2: f32[8,8] = parameter
@@ -55,7 +55,7 @@ constexpr const char* kTwoLayers = R"(
   return [y, None, gw2, g1]
 )";
 
-TEST(EmitPair, RunsAgainRightBeforeItIsNeeded) {
+TEST(EmitPair, RecomputesRightBeforeTheUse) {
   const Graph pair = emitted(parse(kTwoLayers));
   EXPECT_THAT(names(pair, kForward),
               ElementsAre("w1", "w2", "x", "mm1", "a1", "mm2", "a2", "y", "output"));
@@ -63,7 +63,7 @@ TEST(EmitPair, RunsAgainRightBeforeItIsNeeded) {
               ElementsAre("mm1", "mm2", "dy", "a2", "m2", "g2", "a1", "t2", "gw2", "g1", "output"));
 }
 
-TEST(EmitPair, SaysWhatEachNodeIs) {
+TEST(EmitPair, SetsTheAttributesOfEachNode) {
   const Graph pair = emitted(parse(kTwoLayers));
   EXPECT_TRUE(validate(pair));
   const NodeId again = pair.find(kBackward, "a1");
@@ -100,7 +100,7 @@ TEST(EmitPair, DefaultKeepsTheOrderWhereNothingIsTagged) {
   EXPECT_THAT(names(pair, kBackward), ElementsAre("y", "dy", "early", "g", "output"));
 }
 
-TEST(EmitPair, ElementsOfTuplesAreTakenOutAtOnce) {
+TEST(EmitPair, ElementsOfTuplesFollowTheirTuple) {
   const Graph pair = emitted(parse(R"(
     x: f32[8,8] = input
     dy: f32[8,8] = tangent
@@ -115,11 +115,11 @@ TEST(EmitPair, ElementsOfTuplesAreTakenOutAtOnce) {
   EXPECT_THAT(names(pair, kForward), ElementsAre("x", "s", "a", "b", "r", "y", "output"));
 }
 
-TEST(EmitPair, RefusesAPlanThatLacksSomething) {
+TEST(EmitPair, RefusesAnIncompletePlan) {
   const auto done = partition(parse(kTwoLayers));
   ASSERT_TRUE(done);
   SavePlan plan = done->plan;
-  plan.saved.erase(plan.saved.begin());  // mm1; the backward would need x and w1
+  plan.saved.erase(plan.saved.begin());  // mm1; without it the backward needs x and w1
   plan.saved.push_back(done->joint.find("w2"));
   const auto pair = emit_pair(done->joint, plan);
   ASSERT_FALSE(pair);
@@ -137,7 +137,7 @@ constexpr const char* kDropout = R"(
   return [y, g]
 )";
 
-TEST(EmitPair, RandomCallsDrawFromGeneratorsOnCuda) {
+TEST(EmitPair, RandomCallsUseGeneratorsOnCuda) {
   const Graph pair = emitted(parse(fmt::format(kDropout, "cuda:0")));
   EXPECT_THAT(names(pair, kForward),
               ElementsAre("x", "fwd_rng_state_0", "graphsafe_run_with_rng_state", "y", "output"));
@@ -150,7 +150,7 @@ TEST(EmitPair, RandomCallsDrawFromGeneratorsOnCuda) {
             0U);
 }
 
-TEST(EmitPair, RandomCallsHandTheirStateOverElsewhere) {
+TEST(EmitPair, RandomCallsSaveTheirStateElsewhere) {
   const Graph pair = emitted(parse(fmt::format(kDropout, "cpu")));
   EXPECT_THAT(names(pair, kForward),
               ElementsAre("x", "run_and_save_rng_state", "getitem", "getitem_1", "y", "output"));
@@ -158,21 +158,21 @@ TEST(EmitPair, RandomCallsHandTheirStateOverElsewhere) {
               ElementsAre("x", "rng_state_output_0", "dy", "run_with_rng_state", "g", "output"));
   EXPECT_EQ(pair.node(pair.find(kBackward, "rng_state_output_0")).partner,
             pair.find(kForward, "getitem"));
-  // It can be read back.
+  // The pair can be written and read back.
   const auto bytes = PaddedBytes(write_native(pair));
   const auto read = read_native("pair", bytes);
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(graph_hash(*read), graph_hash(pair));
 }
 
-// --- Beside the pairs that torch made ---
+// --- Comparison with the pairs that torch made ---
 
 struct CapturedPair {
   std::string joint, forward, backward;
   Partitioner partitioner = Partitioner::min_cut;
 };
 
-// NAME.min_cut.fw beside NAME.min_cut.bw and NAME.joint.
+// NAME.min_cut.fw with NAME.min_cut.bw and NAME.joint.
 std::vector<CapturedPair> captured_pairs() {
   std::vector<CapturedPair> pairs;
   for (const std::string& path : shared_captures())
@@ -190,13 +190,13 @@ std::vector<CapturedPair> captured_pairs() {
   return pairs;
 }
 
-TEST(HandedOver, IsReadOffAPair) {
+TEST(SavedForBackward, IsReadFromAPair) {
   const Graph joint = parse(kTwoLayers);
   const auto done = partition(joint);
   ASSERT_TRUE(done);
   const auto pair = emit_pair(done->joint, done->plan);
   ASSERT_TRUE(pair);
-  const auto found = handed_over(*pair);
+  const auto found = passed_values(*pair);
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(pair->name(found[0].node), "mm1");
   EXPECT_EQ(found[0].bytes, 256);
@@ -208,14 +208,14 @@ TEST(HandedOver, IsReadOffAPair) {
   EXPECT_FALSE(plan_of_pair(joint, joint));
 }
 
-// What torch gives no description, and we do: see random_states.cpp.
+// Jointer gives random states a description, torch does not: see random_states.cpp.
 bool is_random_state(std::string_view name) {
   return name.find("rng_state") != std::string_view::npos;
 }
 
 class CapturedPairs : public testing::TestWithParam<CapturedPair> {};
 
-TEST_P(CapturedPairs, AreWhatIsEmitted) {
+TEST_P(CapturedPairs, EqualTheEmittedPairs) {
   const auto joint = open_graph({.path = GetParam().joint});
   const auto wanted = open_graph({.path = GetParam().forward, .backward = GetParam().backward});
   ASSERT_TRUE(joint) << joint.error().message;
@@ -235,7 +235,8 @@ TEST_P(CapturedPairs, AreWhatIsEmitted) {
     ASSERT_EQ(a.kind, b.kind) << pair.name(ours);
     ASSERT_EQ(a.policy, b.policy) << pair.name(ours);
     ASSERT_EQ(a.role, b.role) << pair.name(ours);
-    // Of torch's graphs with random states not every node is tagged, so the output's is derived.
+    // In torch's graphs with random states not every node is tagged, so the output's phase is
+    // derived.
     if (a.kind != NodeKind::output) {
       ASSERT_EQ(a.phase, b.phase) << pair.name(ours);
     }

@@ -16,7 +16,7 @@ std::vector<bool> sink_side(const FlowNetwork& network) {
 }
 
 TEST(FlowNetwork, TakesTheCutNearestToTheSink) {
-  // source -> 2 -> 3 -> sink, all alike: any of the three arcs would do.
+  // source -> 2 -> 3 -> sink with equal capacities: any of the three arcs would do.
   FlowNetwork network(4);
   network.add(kSource, 2, 1);
   network.add(2, 3, 1);
@@ -25,7 +25,7 @@ TEST(FlowNetwork, TakesTheCutNearestToTheSink) {
   EXPECT_EQ(sink_side(network), (std::vector<bool>{false, true, false, false}));
 }
 
-TEST(FlowNetwork, ArcsOfNoCapacityAreCut) {
+TEST(FlowNetwork, CutsArcsWithoutCapacity) {
   FlowNetwork network(4);
   network.add(kSource, 2, kInfinite);
   network.add(2, 3, 0);
@@ -34,7 +34,7 @@ TEST(FlowNetwork, ArcsOfNoCapacityAreCut) {
   EXPECT_EQ(sink_side(network), (std::vector<bool>{false, true, false, true}));
 }
 
-TEST(FlowNetwork, SaysThatNoCutIsFinite) {
+TEST(FlowNetwork, ReportsThatNoCutIsFinite) {
   FlowNetwork network(5);
   network.add(kSource, 2, kInfinite);
   network.add(kSource, 3, 1);
@@ -44,7 +44,7 @@ TEST(FlowNetwork, SaysThatNoCutIsFinite) {
   EXPECT_EQ(network.infinite_path(), (std::vector<FlowNetwork::Vertex>{kSource, 2, 4, kSink}));
 }
 
-TEST(FlowNetwork, RefusesCapacitiesThatDoNotFit) {
+TEST(FlowNetwork, RefusesInvalidCapacities) {
   FlowNetwork network(3);
   network.add(kSource, 2, kInfinite - 1);
   network.add(2, kSink, kInfinite - 1);
@@ -52,12 +52,12 @@ TEST(FlowNetwork, RefusesCapacitiesThatDoNotFit) {
   EXPECT_EQ(network.minimum_cut().error().kind, Error::Kind::usage);
 }
 
-TEST(FlowNetwork, WithoutArcsNothingIsCut) {
+TEST(FlowNetwork, CutsNothingWithoutArcs) {
   EXPECT_EQ(FlowNetwork(2).minimum_cut()->capacity, 0);
 }
 
-// Every way to part the vertices: the least capacity, and what is on the sink's side in all cuts
-// that have it.
+// Enumerates all partitions of the vertices: the minimum capacity, and the vertices that are on the
+// sink's side in every cut with that capacity.
 FlowNetwork::Cut by_trial(const FlowNetwork& network) {
   const std::size_t free = network.vertex_count() - 2;
   FlowNetwork::Cut best{.capacity = kInfinite, .sink_side = {}};
@@ -79,7 +79,7 @@ FlowNetwork::Cut by_trial(const FlowNetwork& network) {
   return best;
 }
 
-RC_GTEST_PROP(FlowNetworkProperty, IsTheLeastOfAllCuts, ()) {
+RC_GTEST_PROP(FlowNetworkProperty, IsTheMinimumOfAllCuts, ()) {
   const auto vertices = *rc::gen::inRange<std::size_t>(2, 11);
   FlowNetwork network(vertices);
   const auto arcs = *rc::gen::inRange(0, 25);

@@ -7,7 +7,7 @@
 namespace jointer::test {
 namespace {
 
-TEST(FxNames, GoOnFromThoseOfTheGraph) {
+TEST(FxNames, ContinueTheNumbersOfTheGraph) {
   const Graph graph = parse(R"(
     x: f32[4] = input
     view: f32[4] = aten.relu(x)
@@ -27,7 +27,7 @@ TEST(FxNames, GoOnFromThoseOfTheGraph) {
   EXPECT_EQ(names.create(fx_call_name("_operator.pow")), "pow_1");
 }
 
-// Before torch 2.13 a taken name is counted from 1 on, by the whole name.
+// Before torch 2.13, FX numbers a name that is taken from 1, by the whole name.
 TEST(FxNames, OlderTorchCountsFromOne) {
   FxNames older({.major = 2, .minor = 11}), newer({.major = 2, .minor = 15});
   for (FxNames* names : {&older, &newer}) EXPECT_EQ(names->create("mm_7"), "mm_7");

@@ -1,4 +1,5 @@
-// The solvers beside torch's answers, beside every subset, and within their budget.
+// Compares the solvers with torch's answers and with an exhaustive search, and checks their
+// budgets.
 
 #include "core/partition/knapsack.h"
 
@@ -39,7 +40,7 @@ bool is_partition(const Knapsack& items, const KnapsackAnswer& answer) {
          answer.saved.size() + answer.recomputed.size() == items.weights.size();
 }
 
-// The largest value of any subset within the budget.
+// The maximum value of all subsets within the budget.
 double best_of_all(const Knapsack& items, double budget) {
   double best = 0;
   for (std::size_t subset = 0; subset < std::size_t{1} << items.weights.size(); ++subset) {
@@ -51,7 +52,7 @@ double best_of_all(const Knapsack& items, double budget) {
   return best;
 }
 
-// --- Beside torch ---
+// --- Comparison with torch ---
 
 struct Row {
   Knapsack items;
@@ -70,14 +71,15 @@ std::vector<Row> reference_rows() {
   return rows;
 }
 
-// The same sets, where torch's is not unique too: the order of additions and the way back decide.
+// The sets are equal even if the solution is not unique: the order of additions and of the
+// backtracking decides.
 void expect_as_torch(KnapsackSolver solver, const char* name) {
   std::size_t compared = 0, failed = 0;
   for (const Row& row : reference_rows()) {
     const KnapsackAnswer answer = solve(row.items, row.budget, solver, BudgetRounding::torch);
     const auto& expected = row.answers[name];
     if (expected.contains("error")) {
-      // torch divides by zero; what weighs nothing is saved here.
+      // torch divides by zero; here items without weight are saved.
       EXPECT_EQ(expected["error"].get<std::string>().rfind("ZeroDivisionError", 0), 0U);
       for (const std::size_t i : answer.recomputed) EXPECT_GT(row.items.weights[i], 0);
       EXPECT_TRUE(is_partition(row.items, answer));
@@ -109,9 +111,9 @@ TEST(KnapsackReference, SlidingHirschbergSavesWhatTorchSaves) {
   expect_as_torch(KnapsackSolver::sliding_hirschberg, "dp_knapsack_sliding_hirschberg");
 }
 
-// In these rows torch takes more than the budget in some; within it, nothing does, and what is
-// saved is worth as much but for the rounding.
-TEST(KnapsackReference, WithinTheBudgetInEveryRow) {
+// In some of these rows torch exceeds the budget; these solvers do not, and the saved value is
+// equal except for rounding.
+TEST(KnapsackReference, StaysWithinTheBudgetInEveryRow) {
   JOINTER_NEEDS_SHARED();
   std::size_t too_heavy = 0;
   for (const Row& row : reference_rows())
@@ -128,7 +130,7 @@ TEST(KnapsackReference, WithinTheBudgetInEveryRow) {
   EXPECT_GT(too_heavy, 0U);
 }
 
-// --- By hand ---
+// --- Small cases ---
 
 const Knapsack kThree{{0.5, 0.4, 0.3}, {5, 4, 4}};
 
@@ -139,19 +141,19 @@ TEST(Knapsack, DpTakesTheBestPair) {
   EXPECT_DOUBLE_EQ(answer.value, 9);
 }
 
-TEST(Knapsack, GreedyTakesTheDensest) {
+TEST(Knapsack, GreedyTakesTheHighestDensity) {
   const Knapsack items{{0.6, 0.5, 0.5}, {7, 5, 5}};
   EXPECT_EQ(solve(items, 1, KnapsackSolver::greedy).saved, (std::vector<std::size_t>{0}));
   EXPECT_EQ(solve(items, 1, KnapsackSolver::dp).saved, (std::vector<std::size_t>{1, 2}));
 }
 
-TEST(Knapsack, GreedySavesWhatWeighsNothing) {
+TEST(Knapsack, GreedySavesItemsWithoutWeight) {
   const Knapsack items{{0.5, 0, 0.5}, {1, 1, 2}};
   EXPECT_EQ(solve(items, 0.5, KnapsackSolver::greedy).saved, (std::vector<std::size_t>{1, 2}));
 }
 
-// A weight that is rounded down lets torch take three thirds and a bit.
-TEST(Knapsack, RoundingExceedsTheBudgetOnlyWhereAsked) {
+// Rounding weights down lets torch take slightly more than three thirds.
+TEST(Knapsack, RoundingExceedsTheBudgetOnlyIfAsked) {
   const Knapsack items{{0.33334, 0.33334, 0.33334}, {1, 1, 1}};
   EXPECT_EQ(solve(items, 1, KnapsackSolver::dp, BudgetRounding::torch).saved.size(), 3U);
   EXPECT_EQ(solve(items, 1, KnapsackSolver::dp).saved.size(), 2U);
@@ -167,14 +169,14 @@ TEST(Knapsack, ATableAnswersEveryBudget) {
   }
 }
 
-TEST(Knapsack, NothingIsSolvedWithoutItems) {
+TEST(Knapsack, HasNoSolutionWithoutItems) {
   for (const KnapsackSolver solver : kSolvers) {
     const KnapsackAnswer answer = solve({}, 0.5, solver);
     EXPECT_TRUE(answer.saved.empty() && answer.recomputed.empty());
   }
 }
 
-TEST(Knapsack, RefusesWhatIsNoKnapsack) {
+TEST(Knapsack, RefusesInvalidInput) {
   const auto message = [](const Knapsack& items, double budget) {
     const auto answer = solve_knapsack(items, budget, KnapsackSolver::dp);
     return answer ? std::string() : answer.error().message;
@@ -190,7 +192,7 @@ TEST(Knapsack, RefusesWhatIsNoKnapsack) {
 
 Knapsack random_items() {
   const auto size = *rc::gen::inRange<std::size_t>(0, 11);
-  // Coarse and fine weights, nothing, and ties.
+  // Coarse and fine weights, zeros, and ties.
   const auto weight =
       rc::gen::oneOf(rc::gen::map(rc::gen::inRange(0, 100), [](int i) { return i / 100.0; }),
                      rc::gen::map(rc::gen::inRange(0, 100'000'000), [](int i) { return i / 1e9; }),
@@ -218,9 +220,9 @@ RC_GTEST_PROP(KnapsackProperty, NeverExceedsItsBudget, ()) {
   }
 }
 
-// No subset is worth more than what dp saves, but for its quanta: with a quantum an item less to
-// spend.
-RC_GTEST_PROP(KnapsackProperty, DpIsTheBestButForItsQuanta, ()) {
+// No subset is worth more than dp's, except for its quantization: with a budget that is smaller by
+// one quantum per item.
+RC_GTEST_PROP(KnapsackProperty, DpIsOptimalUpToQuantization, ()) {
   const Knapsack items = random_items();
   const double budget = random_budget();
   const double quanta = 1e-4 * static_cast<double>(items.weights.size() + 1);
@@ -232,7 +234,7 @@ RC_GTEST_PROP(KnapsackProperty, DpIsTheBestButForItsQuanta, ()) {
   }
 }
 
-RC_GTEST_PROP(KnapsackProperty, ATableIsDp, ()) {
+RC_GTEST_PROP(KnapsackProperty, ATableEqualsDp, ()) {
   const Knapsack items = random_items();
   const double budget = random_budget();
   auto table = KnapsackTable::make(items, 1);

@@ -1,4 +1,4 @@
-// The curve and the solvers of limits, over random joint graphs and a sample.
+// The Pareto curve and the search for a limit, on random joint graphs and a sample.
 
 #include "core/partition/pareto.h"
 
@@ -16,7 +16,7 @@
 namespace jointer::test {
 namespace {
 
-// A joint graph as a partitioner left it, with what its plans are judged by.
+// A joint graph as a partitioner left it, and what is needed to judge its plans.
 struct Judged {
   Partition partition;
   std::vector<NodeCost> costs;
@@ -24,7 +24,7 @@ struct Judged {
   std::unique_ptr<PlanWhatIf> what_if;
 };
 
-// None where the graph has nothing to partition, or no legal cut.
+// Empty if the graph has nothing to partition, or no legal cut.
 std::unique_ptr<Judged> judge(const Graph& graph) {
   auto partitioned = partition(graph);
   if (!partitioned) return nullptr;
@@ -70,7 +70,7 @@ bool same(const std::vector<ParetoPoint>& a, const std::vector<ParetoPoint>& b) 
 RC_GTEST_PROP(ParetoProperty, TheCurveIsMonotoneAndDeterministic, (std::uint64_t seed)) {
   const auto judged = judge(random_graph(seed, {.calls = 40, .gradients = true, .writes = false}));
   RC_PRE(static_cast<bool>(judged));
-  const ParetoRequest request{.partition = {}, .given = {}, .most_budgets = 12, .found = {}};
+  const ParetoRequest request{.partition = {}, .given = {}, .max_budgets = 12, .found = {}};
   const auto points = pareto(judged->partition.joint, *judged->what_if, request);
   RC_PRE(points.has_value());
   RC_ASSERT(!points->empty());
@@ -80,13 +80,13 @@ RC_GTEST_PROP(ParetoProperty, TheCurveIsMonotoneAndDeterministic, (std::uint64_t
   RC_ASSERT(same(*points, pareto(judged->partition.joint, *judged->what_if, request).value()));
 }
 
-// What is said to fit does, by the figures of a fresh evaluation; and it is no worse than what a
-// budget gives.
-RC_GTEST_PROP(ParetoProperty, WhatFitsNeverExceedsItsLimit, (std::uint64_t seed)) {
+// A plan that is reported to fit does fit by a fresh evaluation, and is no worse than that of a
+// budget.
+RC_GTEST_PROP(ParetoProperty, PlansThatFitAreWithinTheLimit, (std::uint64_t seed)) {
   const auto judged = judge(random_graph(seed, {.calls = 40, .gradients = true, .writes = false}));
   RC_PRE(static_cast<bool>(judged));
   const Graph& joint = judged->partition.joint;
-  const ParetoRequest request{.partition = {}, .given = {}, .most_budgets = 8, .found = {}};
+  const ParetoRequest request{.partition = {}, .given = {}, .max_budgets = 8, .found = {}};
   const auto sweep = BudgetSweep::make(joint, *judged->what_if, request);
   RC_PRE(sweep.has_value());
   RC_PRE((*sweep)->run().has_value());
@@ -110,13 +110,13 @@ RC_GTEST_PROP(ParetoProperty, WhatFitsNeverExceedsItsLimit, (std::uint64_t seed)
   }
 }
 
-// Plans that no budget gives are on the curve where nothing is better, and under it otherwise.
+// Given plans that no budget yields are on the curve if nothing is better, and below it otherwise.
 RC_GTEST_PROP(ParetoProperty, TheCurvePassesThroughGivenPlans, (std::uint64_t seed)) {
   const auto judged = judge(random_graph(seed, {.calls = 40, .gradients = true, .writes = false}));
   RC_PRE(static_cast<bool>(judged));
   const PlanWhatIf& what_if = *judged->what_if;
   std::mt19937_64 chance(seed);
-  ParetoRequest request{.partition = {}, .given = {}, .most_budgets = 6, .found = {}};
+  ParetoRequest request{.partition = {}, .given = {}, .max_budgets = 6, .found = {}};
   SavePlan plan = judged->partition.plan;
   for (int i = 0; i < 6; ++i) {
     const auto candidates = what_if.candidates(plan);
@@ -151,8 +151,8 @@ RC_GTEST_PROP(ParetoProperty, TheCurvePassesThroughGivenPlans, (std::uint64_t se
   }
 }
 
-// A plan with something on the host is better than any budget's where copies hide behind compute.
-TEST(Pareto, AGivenPlanThatIsBetterIsOnTheCurve) {
+// An offloaded value is better than any budget's plan if compute hides the copies.
+TEST(Pareto, ABetterGivenPlanIsOnTheCurve) {
   Judged& judged = sample();
   const auto candidates = judged.what_if->candidates(judged.partition.plan).value();
   ParetoRequest request;
@@ -169,7 +169,7 @@ TEST(Pareto, AGivenPlanThatIsBetterIsOnTheCurve) {
                           [](const ParetoPoint& p) { return p.name == "host"; }));
 }
 
-TEST(Pareto, EndsWithWhatThereIsWhenItIsCancelled) {
+TEST(Pareto, ReturnsThePointsFoundSoFarIfCancelled) {
   Judged& judged = sample();
   for (const int asked : {1, 3, 12, 40}) {
     int count = 0;
@@ -183,7 +183,7 @@ TEST(Pareto, EndsWithWhatThereIsWhenItIsCancelled) {
                                      },
                                  .is_cancelled = [&] { return ++count >= asked; }};
     const auto points = pareto(judged.partition.joint, *judged.what_if, request);
-    EXPECT_LE(count, asked + 2) << "it goes on";
+    EXPECT_LE(count, asked + 2) << "it continues after the cancellation";
     if (points)
       EXPECT_TRUE(is_curve(*points));
     else
@@ -191,7 +191,7 @@ TEST(Pareto, EndsWithWhatThereIsWhenItIsCancelled) {
   }
 }
 
-TEST(Pareto, ASampleHasACurveWithGivenPointsOnIt) {
+TEST(Pareto, ASampleHasACurveWithGivenPoints) {
   Judged& judged = sample();
   const Graph& joint = judged.partition.joint;
   ParetoRequest request;
@@ -200,13 +200,13 @@ TEST(Pareto, ASampleHasACurveWithGivenPointsOnIt) {
   ASSERT_TRUE(points) << points.error().message;
   EXPECT_GT(points->size(), 3U);
   EXPECT_TRUE(is_curve(*points));
-  // Budget 1 is the same plan, and given points come first.
+  // Budget 1 gives the same plan, and given points come first.
   const auto fastest = points->back();
   EXPECT_EQ(fastest.name, "as it is");
   EXPECT_EQ(fastest.plan, judged.partition.plan);
 }
 
-// Between two budgets there are plans that no budget gives.
+// Between two budgets there are plans that no budget yields.
 TEST(Pareto, ALimitIsUsedBetterThanByAnyBudget) {
   Judged& judged = sample();
   const Graph& joint = judged.partition.joint;
@@ -225,7 +225,7 @@ TEST(Pareto, ALimitIsUsedBetterThanByAnyBudget) {
   EXPECT_GT(better, 0U);
 }
 
-TEST(Pareto, WhereNothingFitsTheNearestComesBack) {
+TEST(Pareto, TheNearestPlanIsReturnedIfNothingFits) {
   Judged& judged = sample();
   const Fit fit = fastest_within(judged.partition.joint, *judged.what_if, 1, {}).value();
   EXPECT_FALSE(fit.fits);
@@ -234,7 +234,7 @@ TEST(Pareto, WhereNothingFitsTheNearestComesBack) {
     EXPECT_LE(fit.point.figures.figures.peak_bytes, point.figures.figures.peak_bytes);
 }
 
-TEST(Pareto, StopsWhenItIsTold) {
+TEST(Pareto, CanBeCancelled) {
   Judged& judged = sample();
   std::size_t found = 0;
   ParetoRequest request;
@@ -250,7 +250,7 @@ TEST(Pareto, StopsWhenItIsTold) {
   EXPECT_LE(found, 5U);
 }
 
-TEST(Pareto, RefusesWhatIsNoJointGraph) {
+TEST(Pareto, RefusesOtherGraphs) {
   Judged& judged = sample();
   const auto pair = emit_pair(judged.partition.joint, judged.partition.plan);
   ASSERT_TRUE(pair) << pair.error().message;

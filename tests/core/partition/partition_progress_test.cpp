@@ -1,4 +1,4 @@
-// A partition can be stopped wherever it asks, and it asks often.
+// A partition can be cancelled at every check, and it checks often.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 class PartitionProgress : public testing::TestWithParam<double> {};
 
-TEST_P(PartitionProgress, StopsWhereverItAsks) {
+TEST_P(PartitionProgress, StopsAtEveryCheck) {
   const auto joint =
       open_graph({.path = source_path("resources/samples/llama_debug_tp2_fsdp2.joint.json.zst")});
   ASSERT_TRUE(joint) << joint.error().message;
@@ -38,11 +38,11 @@ TEST_P(PartitionProgress, StopsWhereverItAsks) {
     const auto stopped = partition(*joint, options);
     ASSERT_FALSE(stopped) << stop;
     EXPECT_EQ(stopped.error().kind, Error::Kind::cancelled);
-    EXPECT_EQ(asked, stop) << "it goes on";
+    EXPECT_EQ(asked, stop) << "it continues after the cancellation";
   }
 }
 
-TEST_P(PartitionProgress, AsksWithinATenthOfASecond) {
+TEST_P(PartitionProgress, ChecksEveryTenthOfASecond) {
   JOINTER_NEEDS_SHARED();
   const auto joint = open_graph({.path = capture_path("deepseek_v3_671b_tp8_fsdp32_ep32.joint")});
   ASSERT_TRUE(joint) << joint.error().message;

@@ -1,5 +1,5 @@
-// Whatever the graph and its tags: what is emitted is a sound pair that computes what the joint
-// graph computes, and the same pair every time.
+// For any graph and tags, the emitted pair is sound, computes what the joint graph computes, and is
+// the same every time.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -27,13 +27,13 @@ Graph some_joint_graph(bool writes, bool input_copies) {
                        .input_copies = input_copies});
 }
 
-// The order of reads and writes of an input that no pair has.
+// The error is about reads and writes of an input, whose order no pair can keep.
 bool is_about_order(const std::string& why) {
   return why.find("in the pair") != std::string::npos ||
          why.find("lacks the value that it writes") != std::string::npos;
 }
 
-std::vector<NodeId> handed_over(const Graph& pair) {
+std::vector<NodeId> passed_values(const Graph& pair) {
   std::vector<NodeId> nodes;
   for (const OutputEntry& entry : pair.part(PartId(0)).outputs)
     if (entry.role == Role::saved) nodes.push_back(entry.node);
@@ -44,18 +44,18 @@ void check_pair(const Graph& joint, const Partition& done, const Graph& pair) {
   const auto sound = validate(pair);
   if (!sound) RC_FAIL(sound.error().message);
   RC_ASSERT(symbolic_run(pair) == symbolic_run(joint));
-  // The forward hands over what the plan says, in its order, and states of random numbers.
+  // The forward saves what the plan lists, in its order, and states of random number generators.
   std::vector<std::string> wanted, given;
   const auto& offloaded = done.plan.offloaded;
   for (const NodeId id : done.plan.saved)
     wanted.push_back((std::ranges::binary_search(offloaded, id) ? "cpu_offload_" : "") +
                      std::string(done.joint.name(id)));
   for (const NodeId id : done.plan.saved_symbols) wanted.emplace_back(done.joint.name(id));
-  for (const NodeId id : handed_over(pair))
+  for (const NodeId id : passed_values(pair))
     if (pair.target(pair.node(id)) != "_operator.getitem" || done.joint.find(pair.name(id)))
       given.emplace_back(pair.name(id));
   RC_ASSERT(given == wanted);
-  // What draws random numbers in both halves draws the same.
+  // A random call that runs in both halves draws the same numbers.
   for (const NodeId id : pair.order()) {
     const Node& node = pair.node(id);
     if (node.part != PartId(1) || node.kind != NodeKind::call) continue;
@@ -71,8 +71,8 @@ RC_GTEST_PROP(PartitionProperty, MinCutComputesTheSame, (bool ignore_tags, bool 
   const Graph joint = some_joint_graph(writes, input_copies);
   const auto done = partition(joint, {.ignore_tags = ignore_tags});
   if (!done) {
-    // Tags can ask for what cannot be, and functional graphs alone are cut: the sentence names the
-    // calls that write.
+    // Tags may contradict each other, and only functional graphs are partitioned: the error names
+    // the calls that write.
     RC_ASSERT(done.error().kind == Error::Kind::usage);
     const std::string& why = done.error().message;
     if (ignore_tags) RC_LOG() << why;
@@ -92,18 +92,18 @@ RC_GTEST_PROP(PartitionProperty, DefaultComputesTheSame,
   const PartitionOptions options{.partitioner = Partitioner::default_partition,
                                  .ignore_tags = ignore_tags};
   const auto done = partition(joint, options);
-  // A tuple of the forward whose elements are taken in the backward cannot be handed over; nor does
-  // anything run again where calls write in place.
+  // A tuple of the forward whose elements are read in the backward cannot be saved; and nothing is
+  // recomputed if calls write in place.
   if (!done) {
     RC_ASSERT(done.error().kind == Error::Kind::usage);
-    RC_DISCARD("cannot be handed over");
+    RC_DISCARD("cannot be saved for backward");
   }
   const auto pair = emit_pair(done->joint, done->plan, Partitioner::default_partition);
   if (!pair) RC_FAIL(pair.error().message);
   check_pair(joint, *done, *pair);
 }
 
-TEST(PartitionProperty, IsTheSameEveryTime) {
+TEST(PartitionProperty, IsDeterministic) {
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     const Graph joint = random_graph(seed, {.calls = 200, .gradients = true, .writes = false});
     std::set<std::string> written;

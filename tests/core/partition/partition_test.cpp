@@ -1,5 +1,5 @@
-// What is saved and why, on graphs of a few nodes: the meanings of torch's own tests of its
-// partitioners (test_aotdispatch.py, TestPartitioning).
+// Saved values and the reasons for them, on graphs of a few nodes: the semantics of torch's own
+// tests of its partitioners (test_aotdispatch.py, TestPartitioning).
 
 #include "core/partition/partition.h"
 
@@ -51,7 +51,7 @@ constexpr const char* kTwice = R"(
   return [z, gy]
 )";
 
-TEST(MinCut, PointwiseCallsAreMadeAgainFromTheInput) {
+TEST(MinCut, RecomputesPointwiseCallsFromTheInput) {
   const Partition done = partitioned(kTwice);
   EXPECT_THAT(saved(done), ElementsAre("x"));
   EXPECT_EQ(reason(done, "x").kind, PlanReason::Kind::input);
@@ -79,13 +79,13 @@ constexpr const char* kSum = R"(
   return [y, g, g, g]
 )";
 
-TEST(MinCut, SavesWhereTheFewestBytesPass) {
+TEST(MinCut, CutsWhereTheFewestBytesPass) {
   const Partition done = partitioned(kSum);
   EXPECT_THAT(saved(done), ElementsAre("abc")) << "one tensor instead of three inputs";
   EXPECT_EQ(reason(done, "abc").kind, PlanReason::Kind::cut);
   EXPECT_THAT(reason(done, "abc").text, HasSubstr("256 B"));
   EXPECT_EQ(reason(done, "ab").kind, PlanReason::Kind::none);
-  // One edge to the backward, and every reader fuses: nobody would write it to memory.
+  // One edge to the backward, and every reader fuses: it is never written to memory.
   EXPECT_EQ(done.cut_capacity, 2 * static_cast<std::int64_t>(256 * 1.1));
 }
 
@@ -120,7 +120,7 @@ constexpr const char* kProduct = R"(
   return [out, gx, None]
 )";
 
-TEST(MinCut, ProductsAreNotMadeAgain) {
+TEST(MinCut, DoesNotRecomputeProducts) {
   const Partition done = partitioned(kProduct);
   EXPECT_THAT(saved(done), ElementsAre("w", "mm"));
   EXPECT_EQ(reason(done, "mm").kind, PlanReason::Kind::banned);
@@ -148,7 +148,7 @@ TEST(MinCut, TagsDecide) {
   EXPECT_EQ(saved(ignored), saved(partitioned(kProduct)));
 }
 
-// A tuple and an element of it are tagged: the element is handed over once.
+// If a tuple and one of its elements are tagged, the element is saved once.
 TEST(Budget, ATaggedElementOfATaggedTupleIsSavedOnce) {
   constexpr std::string_view kTuple = R"(
     x: f32[64,64] = input
@@ -176,7 +176,7 @@ TEST(DefaultPartition, TagsDecide) {
   EXPECT_THAT(saved(kept), ElementsAre("x", "y")) << "z is not needed, whatever its tag";
 }
 
-TEST(MinCut, SmallResultsOfReductionsAreSaved) {
+TEST(MinCut, SavesSmallResultsOfReductions) {
   const Partition done = partitioned(R"(
     x: f32[64,64] = input
     dy: f32[64] = tangent
@@ -192,7 +192,7 @@ TEST(MinCut, SmallResultsOfReductionsAreSaved) {
   EXPECT_THAT(reason(done, "s").text, HasSubstr("reduction"));
 }
 
-TEST(MinCut, WhatTheBackwardNeedsInMemoryIsSaved) {
+TEST(MinCut, SavesWhatTheBackwardNeedsInMemory) {
   const Partition done = partitioned(R"(
     x: f32[8,8] = input
     dy: f32[8,8] = tangent
@@ -203,12 +203,12 @@ TEST(MinCut, WhatTheBackwardNeedsInMemoryIsSaved) {
     g: f32[8,8] = aten.mm(v, dy)  {backward}
     return [out, g]
   )");
-  EXPECT_THAT(saved(done), ElementsAre("v")) << "z is read through a view; that is not banned";
+  EXPECT_THAT(saved(done), ElementsAre("v")) << "z is read through a view, which is not banned";
   EXPECT_EQ(reason(done, "v").kind, PlanReason::Kind::cut);
   EXPECT_THAT(reason(done, "v").text, HasSubstr("between z, which may not be recomputed, and g"));
 }
 
-TEST(MinCut, SaysWhoReadsItFromMemory) {
+TEST(MinCut, NamesTheReaderFromMemory) {
   const Partition done = partitioned(R"(
     x: f32[8,8] = input
     dy: f32[8,8] = tangent
@@ -223,8 +223,8 @@ TEST(MinCut, SaysWhoReadsItFromMemory) {
   EXPECT_THAT(reason(done, "y").text, HasSubstr("g reads it and does not fuse"));
 }
 
-TEST(MinCut, OfEqualCutsTheOneNearestToTheBackward) {
-  // transpose is no view that torch may make again, so each of the three could be saved alike.
+TEST(MinCut, TakesTheCutNearestToTheBackward) {
+  // transpose is not a view that torch may recompute, so the three candidates cost the same.
   const Partition done = partitioned(R"(
     w: f32[8,8] = parameter
     x: f32[8,8] = input
@@ -240,7 +240,7 @@ TEST(MinCut, OfEqualCutsTheOneNearestToTheBackward) {
 }
 
 // h is read at the start and, after a product, at the end of the forward.
-TEST(MinCut, CallsThatReadOneValueFarApartAreNotBothMadeAgain) {
+TEST(MinCut, DoesNotRecomputeBothOfTwoDistantReaders) {
   const Partition done = partitioned(R"(
     x: f32[8,8] = input
     w: f32[8,8] = parameter
@@ -260,7 +260,7 @@ TEST(MinCut, CallsThatReadOneValueFarApartAreNotBothMadeAgain) {
   EXPECT_THAT(reason(done, "late").text, HasSubstr("long after"));
 }
 
-TEST(MinCut, LongChainsAreBroken) {
+TEST(MinCut, BreaksLongChains) {
   std::string text = "x: f32[64] = parameter\ndy: f32[64] = tangent\nc0: f32[64] = aten.cos(x)\n";
   constexpr int kCalls = 150;
   for (int i = 1; i < kCalls; ++i) text += fmt::format("c{}: f32[64] = aten.cos(c{})\n", i, i - 1);
@@ -268,11 +268,11 @@ TEST(MinCut, LongChainsAreBroken) {
   text += fmt::format("return [c{}, g]\n", kCalls - 1);
   const Partition done = partitioned(text);
   const auto kept = saved(done);
-  EXPECT_THAT(kept, ElementsAre("c148")) << "x costs nothing, but the way from there is too long";
+  EXPECT_THAT(kept, ElementsAre("c148")) << "x costs nothing, but the chain from there is too long";
   EXPECT_THAT(reason(done, "c148").text, HasSubstr("between c101, which may not be recomputed"));
 }
 
-TEST(MinCut, OnlySizesAreSavedWhereOnlySizesAreRead) {
+TEST(MinCut, SavesOnlySizesIfOnlySizesAreRead) {
   Graph graph = parse(R"(
     x: f32[s0,8] = input
     dy: f32[8] = tangent
@@ -282,7 +282,7 @@ TEST(MinCut, OnlySizesAreSavedWhereOnlySizesAreRead) {
     e: f32[s0,8] = aten.expand(dy, [size, 8])  {backward}
     return [n, e]
   )");
-  // Literals know no symbols as results.
+  // A literal cannot have symbols as results.
   Node& size = graph.node(graph.find("size"));
   size.value = Value::of_symbol(*graph.intern_expression(PartId(0), "s0", "16"));
   graph.refresh(graph.find("size"));
@@ -294,7 +294,7 @@ TEST(MinCut, OnlySizesAreSavedWhereOnlySizesAreRead) {
   }
 }
 
-TEST(MinCut, ARandomCallIsMadeAgainForOneOfItsValues) {
+TEST(MinCut, RecomputesARandomCallForOneOfItsValues) {
   const auto done = partition(parse(R"(
     x: f32[64] = input
     dy: f32[64] = tangent
@@ -308,17 +308,17 @@ TEST(MinCut, ARandomCallIsMadeAgainForOneOfItsValues) {
   EXPECT_THAT(saved(*done), testing::Not(testing::Contains("mask")));
   const auto pair = emit_pair(done->joint, done->plan);
   ASSERT_TRUE(pair) << pair.error().message;
-  EXPECT_TRUE(pair->find("graphsafe_run_with_rng_state")) << "it draws the same again";
+  EXPECT_TRUE(pair->find("graphsafe_run_with_rng_state")) << "it draws the same numbers again";
 }
 
-TEST(Partition, RefusesWhatIsNoJointGraph) {
+TEST(Partition, RefusesOtherGraphs) {
   const auto done = partition(parse("kind forward\nx: f32[4] = input\nreturn [x]"));
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().kind, Error::Kind::usage);
   EXPECT_THAT(done.error().message, HasSubstr("this is a forward"));
 }
 
-TEST(Partition, WithoutABackwardNothingIsSaved) {
+TEST(Partition, SavesNothingWithoutABackward) {
   for (const PartitionOptions& options : {PartitionOptions{}, kDefault}) {
     const Partition done =
         partitioned("x: f32[4] = input\ny: f32[4] = aten.relu(x)\nreturn [y]", options);
@@ -326,7 +326,7 @@ TEST(Partition, WithoutABackwardNothingIsSaved) {
   }
 }
 
-TEST(Partition, GraphsThatWriteInPlaceAreNotCut) {
+TEST(Partition, RefusesInPlaceWrites) {
   const std::string text = R"(
     x: f32[64] = input
     dy: f32[64] = tangent
@@ -344,7 +344,7 @@ TEST(Partition, GraphsThatWriteInPlaceAreNotCut) {
   EXPECT_FALSE(partition(parse(tagged(text, "c", "MUST_RECOMPUTE")), kDefault));
 }
 
-TEST(MinCut, WhatReadsAnInputThatIsUpdatedIsNotMadeAgain) {
+TEST(MinCut, DoesNotRecomputeReadersOfUpdatedInputs) {
   const Partition done = partitioned(R"(
     x: f32[64] = input
     state: f32[64] = buffer

@@ -1,4 +1,5 @@
-// Figures of a plan on a real joint graph, beside those of the pair that torch made of it.
+// Compares the figures of a plan on a real joint graph with those of the pair that torch made of
+// it.
 
 #include <gtest/gtest.h>
 
@@ -7,8 +8,8 @@
 
 #include "core/capture/open.h"
 #include "core/graph/validate.h"
-#include "core/partition/handed_over.h"
 #include "core/partition/pair_order.h"
+#include "core/partition/passed_values.h"
 #include "core/partition/plan_what_if.h"
 #include "tests/support/paths.h"
 
@@ -32,13 +33,13 @@ std::vector<std::string> names_of_calls(const Graph& graph) {
   return names;
 }
 
-TEST_P(PlanCapture, FiguresAreThoseOfTorchsPair) {
+TEST_P(PlanCapture, FiguresEqualThoseOfTorchsPair) {
   JOINTER_NEEDS_SHARED();
   const std::string base = shared_directory() + "/captures/" + GetParam().pair;
   const auto captured = open_graph(
       {.path = shared_directory() + "/captures/" + GetParam().joint + ".joint.json.zst"});
   ASSERT_TRUE(captured) << captured.error().message;
-  // The graph as that partitioner saw it.
+  // The graph as that partitioner received it.
   const auto partitioner =
       base.ends_with(".default") ? Partitioner::default_partition : Partitioner::min_cut;
   const auto seen = partition(*captured, {.partitioner = partitioner});
@@ -90,10 +91,10 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
-// Attention that is tagged to be made again draws from generators that the caller keeps. Torch's
-// graphs do not say what such a call returns, so that nothing can be said of their memory and time:
-// PlanOfCapture has the figures, of the pair that is made here.
-TEST(PlanCapture, CallsAreThoseOfTorchsPairWhereGeneratorsAreKept) {
+// Attention that is tagged for recomputation draws from generators of the caller. Torch's graphs do
+// not tell what such a call returns, so their memory and time cannot be compared; PlanOfCapture
+// compares the figures with those of the emitted pair.
+TEST(PlanCapture, CallsEqualThoseOfTorchsPairWithGenerators) {
   JOINTER_NEEDS_SHARED();
   const std::string base = shared_directory() + "/captures/llama3_8b_tp2_fsdp2_eager_sac";
   const auto captured = open_graph({.path = base + ".joint.json.zst"});
@@ -115,7 +116,7 @@ TEST(PlanCapture, CallsAreThoseOfTorchsPairWhereGeneratorsAreKept) {
   EXPECT_EQ(with_generators, 32);
 }
 
-// A joint graph under torch's minimum cut, and then under a person's decisions.
+// A joint graph under torch's minimum cut, and then under the user's decisions.
 class PlanOfCapture : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
@@ -169,7 +170,7 @@ class PlanOfCapture : public testing::TestWithParam<const char*> {
   std::unique_ptr<PlanWhatIf> what_if;
 };
 
-TEST_P(PlanOfCapture, FiguresAreThoseOfThePair) {
+TEST_P(PlanOfCapture, FiguresEqualThoseOfThePair) {
   if (IsSkipped()) return;
   expect_figures_of_pair(partition.plan);
   const SavePlan saved = decided(partition.plan, Keep::save, 3);

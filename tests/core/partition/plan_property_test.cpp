@@ -1,6 +1,6 @@
-// Plans beside the pairs that they are made into: whatever is decided, the pair is sound, computes
-// what the joint graph does, and has the figures that were said of it. Random joint graphs;
-// plan_capture_test.cpp has real ones.
+// Compares plans with the pairs emitted from them: whatever is decided, the pair is sound, computes
+// what the joint graph computes, and has the predicted figures. On random joint graphs;
+// plan_capture_test.cpp uses real ones.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -19,7 +19,7 @@ namespace jointer::test {
 namespace {
 
 constexpr TransferCosts kTransfers{
-    .ns_per_byte = 0.05, .least_ns = 20, .host_ns = 7, .wait_host_ns = 3};
+    .ns_per_byte = 0.05, .min_ns = 20, .host_ns = 7, .wait_host_ns = 3};
 
 struct Options {
   MemoryOptions memory;
@@ -27,8 +27,8 @@ struct Options {
   PlanWhatIfOptions plan{.transfers = kTransfers};
 };
 
-// The calls of the pair of a plan, as PairOrders has them; none for a copy's, a wait's, or what
-// takes the state of a generator out of a random call.
+// The calls of a plan's pair in the order of PairOrders, each with its call in the joint graph.
+// Invalid for copies, waits, and the element of a random call that is its generator's state.
 std::vector<NodeId> calls_of(const PairOrders& orders, const PairOrder& order) {
   std::vector<NodeId> calls;
   for (const bool backward : {false, true}) {
@@ -49,7 +49,7 @@ std::vector<NodeId> calls_of(const PairOrders& orders, const PairOrder& order) {
   return calls;
 }
 
-// What the joint graph's calls cost, for the same calls of the pair.
+// The costs of the joint graph's calls, applied to the same calls of the pair.
 std::vector<NodeCost> costs_of_pair(const Graph& pair, std::span<const NodeId> calls,
                                     std::span<const NodeCost> costs) {
   std::vector<NodeCost> of_pair(pair.node_count());
@@ -84,7 +84,7 @@ class Deciding {
   [[nodiscard]] const Graph& joint() const { return partition_.joint; }
   [[nodiscard]] const PlanWhatIf& what_if() const { return what_if_; }
 
-  // What is wrong with the plan, its pair or its figures; empty: nothing.
+  // Describes what is wrong with the plan, its pair or its figures; empty if nothing is.
   [[nodiscard]] std::string complaint() const {
     const auto outcome = what_if_.evaluate(plan_);
     if (!outcome) return outcome.error().message;
@@ -97,7 +97,7 @@ class Deciding {
     const std::vector<NodeId> calls = calls_of(orders_, *order);
     if (std::string text = compare_calls(*pair, calls); !text.empty()) return text;
 
-    // Few and small tensors on two devices: which of them is meant may differ.
+    // Few and small tensors on two devices: the main device may differ.
     if (pair->main_device() != joint().main_device()) return {};
     const MemoryTimeline memory(*pair, options_.memory);
     if (!std::ranges::equal(outcome->profile, memory.profile())) return "the profile differs";
@@ -106,17 +106,17 @@ class Deciding {
     const Figures& figures = outcome->figures.figures;
     if (figures.peak_bytes != memory.peak_bytes()) return "the peak differs";
     if (figures.step_ns != simulation.step_ns())
-      return fmt::format("a step of {} ns, and not {}", simulation.step_ns(), figures.step_ns);
+      return fmt::format("a step of {} ns instead of {}", simulation.step_ns(), figures.step_ns);
     if (figures.exposed_ns != simulation.exposed_ns()) return "exposed time differs";
     if (what_if_.figures(plan_) != outcome->figures) return "figures differ from evaluate";
-    // Who edits the pair's order sees the same: copies to the host are known there, too.
+    // What-if on the pair's order gives the same figures, including copies to the host.
     const Dependencies dependencies(*pair);
     const WhatIf editing(*pair, dependencies, costs, options_.memory, options_.simulation);
     if (editing.figures() != figures) return "what-if of the pair's order differs";
     return {};
   }
 
-  // Something else about some of the candidates; false if nothing could be decided.
+  // Changes some of the candidates; returns false if nothing could be decided.
   bool decide(std::mt19937_64& chance) {
     const auto candidates = what_if_.candidates(plan_);
     if (!candidates || candidates->empty()) return false;
@@ -137,11 +137,11 @@ class Deciding {
     for (const NodeId id : pair.order()) {
       const Node& n = pair.node(id);
       if (n.kind != NodeKind::call) continue;
-      if (next >= calls.size()) return fmt::format("{} is one too many", pair.name(id));
+      if (next >= calls.size()) return fmt::format("{} is an extra call", pair.name(id));
       const NodeId from = calls[next++];
-      // A random call that draws the same again is called through another operator.
+      // A random call that draws the same numbers again is called through another operator.
       if (from && !pair.op(n).has(OperatorTag::higher_order) && joint().name(from) != pair.name(id))
-        return fmt::format("{} stands where {} should", pair.name(id), joint().name(from));
+        return fmt::format("{} is in the place of {}", pair.name(id), joint().name(from));
     }
     return next < calls.size() ? "calls are missing" : "";
   }
@@ -154,12 +154,12 @@ class Deciding {
   PlanWhatIf what_if_;
 };
 
-RC_GTEST_PROP(PlanProperty, FiguresAreThoseOfThePair, ()) {
+RC_GTEST_PROP(PlanProperty, FiguresEqualThoseOfThePair, ()) {
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   std::mt19937_64 chance(seed);
   Options options;
   if (chance() % 4 == 0) options.plan.partitioner = Partitioner::default_partition;
-  // The cut takes functional graphs alone, which write to inputs.
+  // Only functional graphs, whose writes are to inputs, are partitioned.
   Graph graph = random_graph(
       seed, {.calls = 10 + chance() % 60,
              .symbols = chance() % 2 == 0,

@@ -1,5 +1,5 @@
-// What is said of a plan's values is true of the pair that it makes: what is made again runs in the
-// backward, and so does every call that a sentence names as a reader.
+// The reasons for a plan's values hold in its pair: recomputed values run in the backward, and so
+// does every call that a reason names as a reader.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace jointer::test {
 namespace {
 
-// The call of the backward that a sentence names, or nothing.
+// The call of the backward that a reason names, or empty.
 std::string reader_in(const std::string& text) {
   static const std::regex kReader(
       R"(and (\w+), which needs it|for (\w+): saving it|and (\w+) in the backward|^(\w+) needs it)");
@@ -26,7 +26,7 @@ std::string reader_in(const std::string& text) {
   return {};
 }
 
-// What is said and is not so; how many readers were named.
+// The reasons that do not hold, and the number of readers named.
 struct Said {
   std::string untrue;
   std::size_t readers = 0;
@@ -45,7 +45,8 @@ Said check_reasons(const Partition& done, const Graph& pair) {
       const NodeId again = pair.find(PartId(1), call);
       return again && pair.node(again).kind == NodeKind::call;
     };
-    if (!is_saved[id.index()] && !runs(name)) said.untrue += fmt::format("{} again; ", name);
+    if (!is_saved[id.index()] && !runs(name))
+      said.untrue += fmt::format("{} is not recomputed; ", name);
     const std::string reader = reader_in(reason.text);
     if (reader.empty() || reader == "backward") continue;
     ++said.readers;

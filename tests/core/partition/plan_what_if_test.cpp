@@ -1,4 +1,4 @@
-// What may be decided, what comes of it, and the sentences for what may not.
+// Decisions that are allowed, their results, and the errors for those that are not.
 
 #include "core/partition/plan_what_if.h"
 
@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Two layers; d draws, w is a view.
+// Two layers; d draws random numbers, w is a view.
 constexpr const char* kTwoLayers = R"(
   x: f32[128,4] = input
   a: f32[128,4] = aten.sin(x)                   {layers.0}
@@ -66,7 +66,7 @@ struct Planned {
     const std::vector<SaveCandidate> candidates = what_if->candidates(plan).value();
     for (const SaveCandidate& c : candidates)
       if (c.node == at(name)) return c;
-    throw std::runtime_error(std::string(name) + " is no candidate");
+    throw std::runtime_error(std::string(name) + " is not a candidate");
   }
 
   Partition partition_;
@@ -74,7 +74,7 @@ struct Planned {
   std::unique_ptr<PlanWhatIf> what_if;
 };
 
-TEST(PlanWhatIf, WhatIsSavedNoMoreIsMadeFromItsInputs) {
+TEST(PlanWhatIf, AValueNoLongerSavedIsRecomputed) {
   const Planned p(kTwoLayers);
   EXPECT_THAT(p.names(p.partition_.plan.saved), ElementsAre("a", "v", "r"));
   const SavePlan without_v = p.change(p.partition_.plan, "v", Keep::recompute);
@@ -86,14 +86,14 @@ TEST(PlanWhatIf, WhatIsSavedNoMoreIsMadeFromItsInputs) {
   EXPECT_THAT(p.names(without_a.saved), ElementsAre("x", "r"));
 }
 
-TEST(PlanWhatIf, AChangeAndItsOppositeGiveBackThePlan) {
+TEST(PlanWhatIf, AChangeAndItsInverseRestoreThePlan) {
   const Planned p(kTwoLayers);
   const SavePlan& plan = p.partition_.plan;
   EXPECT_EQ(p.change(p.change(plan, "v", Keep::recompute), "v", Keep::save), plan);
   EXPECT_EQ(p.change(p.change(plan, "v", Keep::offload), "v", Keep::save), plan);
 }
 
-TEST(PlanWhatIf, ASavedValueThatNothingNeedsAnyMoreIsDropped) {
+TEST(PlanWhatIf, ASavedValueThatIsNoLongerNeededIsDropped) {
   const Planned p(kTwoLayers);
   const SavePlan without_v = p.change(p.partition_.plan, "v", Keep::recompute);
   const SavePlan with_b = p.change(without_v, "b", Keep::save);
@@ -101,7 +101,7 @@ TEST(PlanWhatIf, ASavedValueThatNothingNeedsAnyMoreIsDropped) {
   EXPECT_THAT(p.names(p.change(with_b, "v", Keep::save).saved), ElementsAre("a", "v", "r"));
 }
 
-TEST(PlanWhatIf, WhatCannotBeIsRefusedInASentence) {
+TEST(PlanWhatIf, ImpossibleChangesAreRefusedInOneSentence) {
   const Planned p(kTwoLayers);
   const SavePlan& plan = p.partition_.plan;
   EXPECT_EQ(p.refusal(plan, "x", Keep::save), "x is an input, which is always available");
@@ -110,7 +110,7 @@ TEST(PlanWhatIf, WhatCannotBeIsRefusedInASentence) {
   EXPECT_THAT(p.refusal(plan, "c", Keep::offload), HasSubstr("is in memory that the step holds"));
 }
 
-TEST(PlanWhatIf, ManyAtOnceAsFarAsTheyGo) {
+TEST(PlanWhatIf, ManyChangesApplyAsFarAsPossible) {
   const Planned p(kTwoLayers);
   const std::vector<NodeId> all{p.at("a"), p.at("v"), p.at("gc")};
   const PlanChange change = p.what_if->change_all(p.partition_.plan, all, Keep::recompute).value();
@@ -119,7 +119,7 @@ TEST(PlanWhatIf, ManyAtOnceAsFarAsTheyGo) {
   EXPECT_EQ(change.refused.front().node, p.at("gc"));
 }
 
-TEST(PlanWhatIf, AChainStopsAtWhatCannotBeMadeAgainAndSavesIt) {
+TEST(PlanWhatIf, AChainSavesWhatCannotBeRecomputed) {
   const Planned p(R"(
     x: f32[128] = input
     r: f32[128] = aten.bernoulli(x)
@@ -146,8 +146,8 @@ struct RandomCase {
   Partitioner partitioner;
 };
 
-// A person's tick and the same tag in the capture give the same pair, with the same states.
-TEST(PlanWhatIf, ATickOfARandomCallIsATag) {
+// The user's decision and the same tag in the capture give the same pair, with the same states.
+TEST(PlanWhatIf, ADecisionOnARandomCallIsATag) {
   constexpr const char* kOne = "r: f32[4096] = aten.bernoulli(x) {TAG}";
   constexpr const char* kTuple = R"(
       d: (f32[4096], bool[4096]) = aten.native_dropout(x, 0.5, True) {TAG}
@@ -194,7 +194,7 @@ TEST(PlanWhatIf, ATickOfARandomCallIsATag) {
     }
 }
 
-// A random call that is made again on the CPU hands the state of its generator over: 5,056 bytes.
+// A random call that is recomputed on the CPU saves the state of its generator: 5,056 bytes.
 TEST(PlanWhatIf, StatesOfGeneratorsAreCounted) {
   const auto planned = [](std::string_view tag) {
     return Planned(fmt::format(R"(
@@ -220,11 +220,11 @@ TEST(PlanWhatIf, StatesOfGeneratorsAreCounted) {
   ASSERT_TRUE(pair) << pair.error().message;
   const MemoryTimeline memory(*pair);
   EXPECT_TRUE(std::ranges::equal(of(again).profile, memory.profile()));
-  // The state is there from the call on, beside what the call returns.
+  // The state is live from the call on, in addition to the call's result.
   EXPECT_EQ(memory.profile()[1], 2 * kValue + kState);
 }
 
-TEST(PlanWhatIf, WhatIsWrittenLaterIsNotReadAgain) {
+TEST(PlanWhatIf, OverwrittenValuesAreNotReadAgain) {
   const Planned p(R"(
     x: f32[128] = input
     y: f32[128] = aten.sin(x)
@@ -238,7 +238,7 @@ TEST(PlanWhatIf, WhatIsWrittenLaterIsNotReadAgain) {
             "y uses memory that is written to later: recomputed, it would differ");
 }
 
-TEST(PlanWhatIf, CandidatesSayWhatTheyTake) {
+TEST(PlanWhatIf, CandidatesHaveTheirCosts) {
   const Planned p(kTwoLayers);
   const SavePlan& plan = p.partition_.plan;
   const SaveCandidate v = p.candidate(plan, "v");
@@ -247,7 +247,7 @@ TEST(PlanWhatIf, CandidatesSayWhatTheyTake) {
   EXPECT_EQ(v.recompute_ns, 2000);
   EXPECT_EQ(v.keep, Keep::save);
   EXPECT_EQ(p.candidate(plan, "r").chain, 1U);
-  // b lies where the saved view of it lies; and the other way round.
+  // b occupies the memory of its saved view, and vice versa.
   const SavePlan with_b = p.change(p.change(plan, "v", Keep::recompute), "b", Keep::save);
   EXPECT_EQ(p.candidate(with_b, "b").bytes, 2048);
   EXPECT_EQ(p.candidate(with_b, "v").bytes, 0);
@@ -255,7 +255,7 @@ TEST(PlanWhatIf, CandidatesSayWhatTheyTake) {
   EXPECT_EQ(p.candidate(p.change(plan, "v", Keep::offload), "v").keep, Keep::offload);
 }
 
-TEST(PlanWhatIf, ThePeaksSavedValuesBestFirst) {
+TEST(PlanWhatIf, SavedValuesAtThePeakAreRanked) {
   const Planned p(kTwoLayers);
   const auto outcome = p.what_if->evaluate(p.partition_.plan).value();
   const std::vector<SaveCandidate> alive =
@@ -278,15 +278,15 @@ TEST(PlanWhatIf, AnOffloadedValueIsOnTheHostBetweenTheHalves) {
   const Graph pair = emit_pair(p.partition_.joint, offloaded).value();
   const NodeId copy = pair.find("async_cpu_offload_a"), back = pair.find("gpu_reload_a");
   ASSERT_TRUE(copy && back);
-  // After its last use in layer 0, waited for when layer 1 is over.
+  // Copied after its last use in layer 0, and waited for at the end of layer 1.
   EXPECT_EQ(pair.position(copy), pair.position(pair.find("b")) + 1);
   EXPECT_GT(pair.position(pair.find("cpu_offload_a")), pair.position(pair.find("c")));
-  // Back before layer 1's backward, waited for where it is read.
+  // Reloaded before layer 1's backward, and waited for where it is read.
   EXPECT_LT(pair.position(pair.find("async_gpu_reload_a")), pair.position(pair.find("gc")));
   EXPECT_EQ(pair.position(back) + 1, pair.position(pair.find("ga")));
 }
 
-TEST(PlanWhatIf, SaysWhatRunsAtEachStepOfTheProfile) {
+TEST(PlanWhatIf, NamesTheCallAtEachPointOfTheProfile) {
   const Planned p(kTwoLayers);
   const SavePlan plan =
       p.change(p.change(p.partition_.plan, "a", Keep::offload), "v", Keep::recompute);
@@ -305,7 +305,7 @@ TEST(PlanWhatIf, SaysWhatRunsAtEachStepOfTheProfile) {
       EXPECT_EQ(p.partition_.joint.name(outcome.steps[step]), name);
     }
   }
-  EXPECT_EQ(copies, 4U);  // there and back, and the waits for both
+  EXPECT_EQ(copies, 4U);  // to the host and back, and the waits for both
 }
 
 TEST(PlanWhatIf, PoliciesOverAPlan) {
@@ -321,7 +321,7 @@ TEST(PlanWhatIf, PoliciesOverAPlan) {
   EXPECT_THAT(p.names(changed.offloaded), ElementsAre("a"));
 }
 
-TEST(KeptValues, OfAPairAreWhatItHandsOverAndMakesAgain) {
+TEST(KeptValues, OfAPairAreWhatItSavesAndRecomputes) {
   const Planned p(kTwoLayers);
   const SavePlan plan =
       p.change(p.change(p.partition_.plan, "v", Keep::recompute), "a", Keep::offload);

@@ -1,4 +1,4 @@
-// Chains beside a search from every value alone.
+// Compares chains with a separate search from every value.
 
 #include "core/partition/recompute_chains.h"
 
@@ -27,7 +27,7 @@ std::set<Place> chain_of(const PairOrders& orders, std::span<const std::uint8_t>
   return chain;
 }
 
-RC_GTEST_PROP(RecomputeChains, AreWhatASearchFinds, ()) {
+RC_GTEST_PROP(RecomputeChains, EqualASearch, ()) {
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   std::mt19937_64 chance(seed);
   const Graph graph = random_graph(seed, {.calls = 5 + chance() % 150, .symbols = false});

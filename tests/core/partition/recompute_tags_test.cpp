@@ -38,13 +38,14 @@ constexpr const char* kTwoRegions = R"(
   return [d, None]
 )";
 
-TEST(SettleTags, WhatALaterRegionReadsIsSaved) {
+TEST(SettleTags, SavesWhatALaterRegionReads) {
   const Settled done = settle(kTwoRegions, Partitioner::min_cut, {{"a", 1}, {"b", 1}, {"c", 2}});
   EXPECT_EQ(done.policy("a"), MemoryPolicy::prefer_recompute) << "the same region reads it";
   EXPECT_EQ(done.policy("b"), MemoryPolicy::must_save);
   EXPECT_EQ(done.source("b"), TagSource::boundary);
   EXPECT_EQ(done.policy("c"), MemoryPolicy::must_recompute) << "nothing tagged reads it";
-  EXPECT_EQ(done.policy("before"), MemoryPolicy::none) << "min_cut leaves what is outside alone";
+  EXPECT_EQ(done.policy("before"), MemoryPolicy::none)
+      << "min_cut leaves calls outside of regions alone";
 }
 
 TEST(SettleTags, DefaultSavesWhatARegionReadsFromOutside) {
@@ -55,7 +56,7 @@ TEST(SettleTags, DefaultSavesWhatARegionReadsFromOutside) {
   EXPECT_EQ(done.policy("x"), MemoryPolicy::none);
 }
 
-TEST(SettleTags, CollectivesAreSavedUnlessTheyAreTagged) {
+TEST(SettleTags, SavesCollectivesWithoutTags) {
   const Settled done = settle(R"(
     group tp: 0 1
     x: f32[4] = input
@@ -74,7 +75,7 @@ TEST(SettleTags, CollectivesAreSavedUnlessTheyAreTagged) {
   EXPECT_EQ(done.policy("y"), MemoryPolicy::none);
 }
 
-TEST(SettleTags, WhatForwardAndBackwardWriteToOneInputIsSaved) {
+TEST(SettleTags, SavesWhatForwardAndBackwardWriteToOneInput) {
   Graph graph = parse(R"(
     x: f32[4] = input
     state: f32[4] = buffer
@@ -93,7 +94,7 @@ TEST(SettleTags, WhatForwardAndBackwardWriteToOneInputIsSaved) {
   EXPECT_EQ(node(graph, "g").policy, MemoryPolicy::none);
 }
 
-TEST(SettleTags, WhatWouldReadSomethingElseIsNotMadeAgain) {
+TEST(SettleTags, DoesNotRecomputeReadersOfChangedMemory) {
   const Settled done = settle(R"(
     x: f32[4] = input
     dy: f32[4] = tangent
@@ -105,7 +106,8 @@ TEST(SettleTags, WhatWouldReadSomethingElseIsNotMadeAgain) {
     return [early, stale, write, late, None]
   )");
   EXPECT_EQ(done.policy("early"), MemoryPolicy::must_save);
-  EXPECT_EQ(done.policy("stale"), MemoryPolicy::must_save) << "it reads a view of what is written";
+  EXPECT_EQ(done.policy("stale"), MemoryPolicy::must_save)
+      << "it reads a view of memory that is written";
   EXPECT_EQ(done.policy("view"), MemoryPolicy::none);
   EXPECT_EQ(done.policy("write"), MemoryPolicy::must_save);
   EXPECT_EQ(done.policy("late"), MemoryPolicy::must_recompute);

@@ -24,7 +24,7 @@ void annotate(Graph& graph, std::string_view name, double budget) {
       graph.intern(fmt::format(R"({{"_region_activation_memory_budget": {}}})", budget));
 }
 
-TEST(RegionBudget, IsWhatTheWholeForwardSays) {
+TEST(RegionBudget, IsThatOfTheWholeForward) {
   Graph graph = parse(kJoint);
   const auto none = region_budget(graph);
   ASSERT_TRUE(none) << none.error().message;
@@ -36,7 +36,7 @@ TEST(RegionBudget, IsWhatTheWholeForwardSays) {
   EXPECT_EQ(*budget, std::optional(0.4));
 }
 
-TEST(RegionBudget, IsRefusedForAPartUnlessAPartMayDecide) {
+TEST(RegionBudget, IsRefusedForAPartUnlessAllowed) {
   Graph graph = parse(kJoint);
   annotate(graph, "a", 0.25);
   const auto refused = region_budget(graph);
@@ -47,7 +47,7 @@ TEST(RegionBudget, IsRefusedForAPartUnlessAPartMayDecide) {
   EXPECT_EQ(*budget, std::optional(0.25));
 }
 
-TEST(RegionBudget, AgreesWithThatOfSubgraphs) {
+TEST(RegionBudget, EqualsThatOfSubgraphs) {
   Graph graph = parse(kJoint);
   annotate(graph, "a", 0.5);
   annotate(graph, "b", 0.5);

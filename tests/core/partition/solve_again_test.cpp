@@ -1,5 +1,5 @@
-// Solving again after a person's ticks: whatever was ticked, the cut gives a plan that holds it, or
-// one sentence that names the tags that contradict each other.
+// Solving again after the user's decisions: the cut gives a plan that respects them, or one
+// sentence that names the tags that contradict each other.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,8 +46,8 @@ Solved solve(std::string_view text) {
   return solved;
 }
 
-// A call of two values, of which the backward reads both. Sorting is not on torch's list of what
-// may be made again.
+// A call with two results, both of which the backward reads. Sorting is not on torch's list of
+// calls that may be recomputed.
 std::string two_values(const std::string& call_tag, const std::string& first_tag,
                        const std::string& second_tag) {
   return fmt::format(R"(
@@ -66,32 +66,32 @@ std::string two_values(const std::string& call_tag, const std::string& first_tag
                      call_tag, first_tag, second_tag);
 }
 
-TEST(SolveAgain, OneValueOfATupleIsMadeAgain) {
+TEST(SolveAgain, RecomputesOneValueOfATuple) {
   const Solved solved = solve(two_values("", "{MUST_RECOMPUTE}", ""));
   EXPECT_THAT(solved.saved, Not(Contains("v")));
 }
 
-TEST(SolveAgain, TheOtherValuesOfATaggedCallStay) {
+TEST(SolveAgain, KeepsTheOtherValuesOfATaggedCall) {
   const Solved solved = solve(two_values("{MUST_SAVE}", "{MUST_RECOMPUTE}", ""));
   EXPECT_THAT(solved.saved, Not(Contains("v")));
   EXPECT_THAT(solved.saved, Contains("i"));
 }
 
-TEST(SolveAgain, OneValueOfATupleThatIsMadeAgainIsSaved) {
+TEST(SolveAgain, SavesOneValueOfARecomputedTuple) {
   const Solved solved = solve(two_values("{MUST_RECOMPUTE}", "", "{MUST_SAVE}"));
   EXPECT_THAT(solved.saved, Not(Contains("v")));
   EXPECT_THAT(solved.saved, Contains("i"));
   EXPECT_EQ(solved.reasons.at("i"), "tagged MUST_SAVE");
 }
 
-TEST(SolveAgain, WhatIsTaggedForTheHostGoesThere) {
+TEST(SolveAgain, OffloadsValuesTaggedForTheHost) {
   const Solved solved = solve(two_values("", "{MUST_CPU_OFFLOAD}", ""));
   EXPECT_THAT(solved.saved, Contains("v"));
   EXPECT_THAT(solved.offloaded, ::testing::ElementsAre("v"));
   EXPECT_EQ(solved.reasons.at("v"), "tagged MUST_CPU_OFFLOAD");
 }
 
-TEST(SolveAgain, AResultStaysOnTheDevice) {
+TEST(SolveAgain, KeepsResultsOnTheDevice) {
   const Solved solved = solve(R"(
     x: f32[64] = input
     dy: f32[64] = tangent
@@ -104,7 +104,8 @@ TEST(SolveAgain, AResultStaysOnTheDevice) {
 }
 
 TEST(SolveAgain, NamesTagsThatContradictEachOther) {
-  // A number from a tensor: what makes it may not be made again, and nothing else leads to it.
+  // A number from a tensor: the call that makes it may not be recomputed, and nothing else leads to
+  // it.
   const auto done = partition(parse(R"(
     x: f32[64,64] = input
     dy: f32[64,64] = tangent
@@ -149,7 +150,7 @@ class Ticked : public testing::TestWithParam<const char*> {
   TransferCosts transfers;
 };
 
-TEST_P(Ticked, ThirtyTicksAreHeld) {
+TEST_P(Ticked, ThirtyDecisionsAreRespected) {
   if (IsSkipped()) return;
   const auto base = partition(graph);
   ASSERT_TRUE(base) << base.error().message;
@@ -172,8 +173,8 @@ TEST_P(Ticked, ThirtyTicksAreHeld) {
     for (const SaveCandidate& row : candidates(*again)) {
       const auto tick = ticks.find(row.node);
       if (tick == ticks.end()) continue;
-      // Two rules of torch's: cheap views may always be made again, and what ends a region that is
-      // made again is saved if the next region reads it.
+      // Two of torch's rules: cheap views may always be recomputed, and the last value of a
+      // recomputed region is saved if the next region reads it.
       if (graph.op(graph.node(row.node)).has(OperatorTag::cheap_view) ||
           again->reasons[row.node.index()].text.starts_with("the last value of a region"))
         continue;

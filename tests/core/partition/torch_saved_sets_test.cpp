@@ -1,8 +1,8 @@
-// What is saved, beside torch 2.11: JOINTER_SHARED/reference/summary.json has the saved sets of two
+// Compares saved sets with torch 2.11's: JOINTER_SHARED/reference/summary.json has those of two
 // models under four taggings and both partitioners, as AOTAutograd chose them when the captures
-// were made. Names, and their order, are equal in all of them: no cut there has a twin of equal
-// cost on which the two would differ. The fourth tagging has no capture of its own: it is made here
-// of the plain one, whose tags are FSDP's.
+// were made. Names and their order are equal in all of them: no cut there has an equally cheap
+// alternative. The fourth tagging has no capture: its graph is made from the plain one, whose tags
+// are FSDP's.
 
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ Result<Graph> tagged_joint(const std::string& model, const std::string& tagging)
 
 class TorchSavedSets : public testing::TestWithParam<Case> {};
 
-TEST_P(TorchSavedSets, AreTheSame) {
+TEST_P(TorchSavedSets, AreEqual) {
   JOINTER_NEEDS_SHARED();
   const auto& [model, tagging, partitioner] = GetParam();
   static const nlohmann::json summary = load_json(shared_directory() + "/reference/summary.json");

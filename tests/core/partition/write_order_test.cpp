@@ -1,4 +1,4 @@
-// Writes into inputs: what the halves of a pair may not change places with.
+// Writes into inputs: calls that may not change places between the halves of a pair.
 
 #include "core/partition/write_order.h"
 
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 
 std::string refusal(std::string_view text, Partitioner partitioner = Partitioner::min_cut) {
   Graph graph = parse(text);
-  // The tags that torch gives: the copy is no part of what was traced as the forward.
+  // The tags that torch sets: the copy is not part of what was traced as the forward.
   for (const NodeId id : graph.order()) {
     Node& n = graph.node(id);
     const bool is_copy = graph.target(n) == "aten.copy_.default";
@@ -32,7 +32,7 @@ std::string refusal(std::string_view text, Partitioner partitioner = Partitioner
   return done ? "" : done.error().message;
 }
 
-// As torch leaves a mutated input: the copy stands behind the backward, and is of the forward.
+// torch leaves a mutated input so: the copy follows the backward, and belongs to the forward.
 constexpr std::string_view kReadByTheBackward = R"(
   x: f32[64] = input
   state: f32[64] = buffer
@@ -44,7 +44,7 @@ constexpr std::string_view kReadByTheBackward = R"(
   return [y, g, None]
 )";
 
-TEST(WriteOrder, ABackwardDoesNotReadWhatTheForwardOverwrote) {
+TEST(WriteOrder, TheBackwardDoesNotReadOverwrittenInputs) {
   for (const auto partitioner : {Partitioner::min_cut, Partitioner::default_partition})
     EXPECT_THAT(refusal(kReadByTheBackward, partitioner),
                 AllOf(HasSubstr("g must use its inputs before update writes"),
@@ -81,7 +81,7 @@ TEST(WriteOrder, ACloneMayBeReadAnyTime) {
 }
 
 // A call of the backward that needs no tangent can run in the forward, before the write.
-TEST(WriteOrder, WhatCanRunBeforeTheWriteIsSaved) {
+TEST(WriteOrder, SavesWhatCanRunBeforeTheWrite) {
   const auto done = partition(parse(R"(
     x: f32[64] = input
     state: f32[64] = buffer
@@ -100,7 +100,7 @@ TEST(WriteOrder, WhatCanRunBeforeTheWriteIsSaved) {
   EXPECT_EQ(pair->node(pair->find(PartId(1), "c")).kind, NodeKind::placeholder);
 }
 
-TEST(WriteOrder, TellsTheOrderOfHalves) {
+TEST(WriteOrder, ReportsTheOrderOfHalves) {
   const Graph graph = parse(R"(
     x: f32[8] = input
     a: f32[8] = aten.sin(x)
@@ -122,7 +122,7 @@ TEST(WriteOrder, TellsTheOrderOfHalves) {
   EXPECT_THAT(why({a}, {}), HasSubstr("w writes in place"));
 }
 
-TEST(WriteOrder, WhatIsWrittenToIsMadeOnce) {
+TEST(WriteOrder, WrittenValuesAreComputedOnce) {
   const Graph graph = parse(R"(
     x: f32[8] = input
     a: f32[8] = aten.sin(x)

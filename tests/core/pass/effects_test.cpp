@@ -32,7 +32,7 @@ const char* const kGraph = R"(
 
 class Effects : public testing::Test {
  protected:
-  // What became of the nodes when `edit` was done.
+  // Applies `edit` and returns its effects on the nodes.
   std::vector<std::string> of(const Edit& edit, const std::vector<std::string>& names) {
     Graph after = before_;
     const auto done = apply(after, edit);
@@ -53,12 +53,12 @@ class Effects : public testing::Test {
   const Graph before_ = parse(kGraph);
 };
 
-TEST_F(Effects, AMoveSaysHowFarAndWhatItHid) {
+TEST_F(Effects, AMoveReportsItsDistanceAndHiddenTime) {
   const auto effects = of(edit_of(MoveNodes{{"v1"}, "z"}), {"v1", "g1", "a", "", "nobody"});
   EXPECT_THAT(effects[0], MatchesRegex("2 places later; exposed .* -> .*"));
   EXPECT_THAT(effects[1], StartsWith("exposed ")) << "its collective did not move";
-  EXPECT_EQ(effects[2], "") << "nothing happened to it";
-  EXPECT_EQ(effects[3], "") << "of the whole graph";
+  EXPECT_EQ(effects[2], "") << "it did not change";
+  EXPECT_EQ(effects[3], "") << "a decision about the whole graph";
   EXPECT_EQ(effects[4], "") << "there is no such node";
 }
 
@@ -67,7 +67,7 @@ TEST_F(Effects, APolicyIsNamed) {
             "policy MUST_SAVE");
 }
 
-TEST_F(Effects, AChangedCallSaysWhatItCalls) {
+TEST_F(Effects, AChangedCallReportsItsOperator) {
   const auto effects =
       of(edit_of(ReplaceCall{
              .node = "a", .target = {}, .args = R"([{"n": "w0"}, {"n": "x"}])", .kwargs = {}}),
@@ -75,7 +75,7 @@ TEST_F(Effects, AChangedCallSaysWhatItCalls) {
   EXPECT_EQ(effects[0], "other arguments");
 }
 
-TEST_F(Effects, WhatIsGoneSaysWhatIsInItsPlace) {
+TEST_F(Effects, ARemovedCallReportsItsReplacement) {
   const auto merged =
       merge_collectives(before_, std::vector{before_.find("g0"), before_.find("g1")});
   ASSERT_TRUE(merged) << merged.error().message;
@@ -83,7 +83,7 @@ TEST_F(Effects, WhatIsGoneSaysWhatIsInItsPlace) {
   EXPECT_THAT(effects[0], StartsWith("removed"));
   EXPECT_THAT(effects[1], StartsWith("removed"));
   EXPECT_THAT(effects[0], HasSubstr("removed; all_gather_into_tensor")) << "the bucket";
-  EXPECT_EQ(effects[1], "removed") << "the bucket was made from the first of them";
+  EXPECT_EQ(effects[1], "removed") << "the bucket is made in place of the first";
   EXPECT_EQ(effects[2], "calls aten.view.default") << "of the bucket's result";
 }
 

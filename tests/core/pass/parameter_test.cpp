@@ -8,16 +8,21 @@ namespace {
 const std::vector<Parameter>& declared() {
   using Type = Parameter::Type;
   static const std::vector<Parameter> kDeclared{
-      {.name = "budget", .type = Type::number, .otherwise = 0.2, .least = 0, .most = 1, .doc = ""},
-      {.name = "limit", .type = Type::bytes, .otherwise = {}, .least = 1, .doc = ""},
-      {.name = "moves", .type = Type::integer, .otherwise = 5, .doc = ""},
+      {.name = "budget",
+       .type = Type::number,
+       .default_value = 0.2,
+       .least = 0,
+       .most = 1,
+       .doc = ""},
+      {.name = "limit", .type = Type::bytes, .default_value = {}, .least = 1, .doc = ""},
+      {.name = "moves", .type = Type::integer, .default_value = 5, .doc = ""},
       {.name = "solver",
        .type = Type::text,
-       .otherwise = "dp",
+       .default_value = "dp",
        .choices = {"dp", "greedy"},
        .doc = ""},
-      {.name = "save", .type = Type::list, .otherwise = PassValue::List{}, .doc = ""},
-      {.name = "reshard", .type = Type::boolean, .otherwise = true, .doc = ""}};
+      {.name = "save", .type = Type::list, .default_value = PassValue::List{}, .doc = ""},
+      {.name = "reshard", .type = Type::boolean, .default_value = true, .doc = ""}};
   return kDeclared;
 }
 
@@ -28,7 +33,7 @@ std::string refusal(const Given& given) {
   return arguments ? "" : arguments.error().message;
 }
 
-TEST(Parameter, WhatIsNotGivenIsByDefault) {
+TEST(Parameter, OmittedValuesHaveTheirDefault) {
   const auto arguments = Arguments::check(declared(), {});
   ASSERT_TRUE(arguments);
   EXPECT_EQ(arguments->number("budget"), 0.2);
@@ -39,7 +44,7 @@ TEST(Parameter, WhatIsNotGivenIsByDefault) {
   EXPECT_TRUE(arguments->boolean("reshard"));
 }
 
-TEST(Parameter, ValuesBecomeWhatTheTypeHolds) {
+TEST(Parameter, ValuesAreConvertedToTheType) {
   const auto arguments = Arguments::check(
       declared(), Given{{"budget", 1}, {"limit", "5GiB"}, {"save", PassValue::List{"a", "b"}}});
   ASSERT_TRUE(arguments) << arguments.error().message;
@@ -47,10 +52,10 @@ TEST(Parameter, ValuesBecomeWhatTheTypeHolds) {
   EXPECT_EQ(arguments->integer("limit"), std::int64_t{5} << 30);
   EXPECT_EQ(arguments->texts("save"), (std::vector<std::string>{"a", "b"}));
   EXPECT_TRUE(Arguments::check(declared(), Given{{"limit", {}}}))
-      << "none by default, so it may be";
+      << "allowed, since the default is none";
 }
 
-TEST(Parameter, SaysWhatDoesNotFit) {
+TEST(Parameter, ErrorsNameTheMistake) {
   EXPECT_EQ(refusal({{"budget", 2}}), "budget: expected a number from 0 to 1, got 2");
   EXPECT_EQ(refusal({{"budget", "much"}}), "budget: expected a number from 0 to 1, got much");
   EXPECT_EQ(refusal({{"limit", 0}}),
@@ -72,19 +77,19 @@ TEST(Parameter, ByteCounts) {
   EXPECT_EQ(parse_byte_count("1e30GiB"), std::nullopt);
 }
 
-TEST(Parameter, NoneIsTakenWhereItMayBe) {
+TEST(Parameter, NoneIsAcceptedOnlyIfAllowed) {
   const Parameter ratio{.name = "ratio",
                         .type = Parameter::Type::number,
-                        .otherwise = 0.05,
+                        .default_value = 0.05,
                         .may_be_none = true,
                         .least = 0,
                         .doc = ""};
   const auto none = Arguments::check(std::span(&ratio, 1), {{"ratio", {}}});
   ASSERT_TRUE(none) << none.error().message;
   EXPECT_FALSE(none->is_given("ratio"));
-  const auto otherwise = Arguments::check(std::span(&ratio, 1), {});
-  ASSERT_TRUE(otherwise);
-  EXPECT_EQ(otherwise->number("ratio"), 0.05);
+  const auto default_value = Arguments::check(std::span(&ratio, 1), {});
+  ASSERT_TRUE(default_value);
+  EXPECT_EQ(default_value->number("ratio"), 0.05);
   EXPECT_EQ(range_text(ratio), "at least 0, or none");
 }
 
@@ -93,10 +98,10 @@ TEST(Parameter, NumbersAreFinite) {
             "budget: expected a number from 0 to 1, got inf");
 }
 
-TEST(Parameter, WhatIsNoTextIsRefusedInAListOfTexts) {
+TEST(Parameter, ListsOfStringsRefuseOtherValues) {
   const Parameter save{.name = "save",
                        .type = Parameter::Type::list,
-                       .otherwise = PassValue::List{},
+                       .default_value = PassValue::List{},
                        .is_of_texts = true,
                        .doc = ""};
   const auto arguments = Arguments::check(std::span(&save, 1), {{"save", PassValue::List{"a", 3}}});

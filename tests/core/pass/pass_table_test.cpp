@@ -28,7 +28,7 @@ TEST(PassTableTest, CsvHasPlainNumbersAndUnitsInItsHeading) {
             ",,,,,\r\n");
 }
 
-TEST(PassTableTest, CellsReadAsPeopleReadThem) {
+TEST(PassTableTest, CellsAreReadable) {
   const PassTable made = table();
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < made.columns.size(); ++i)

@@ -37,7 +37,7 @@ std::string error(std::string_view text) {
   return file.error().message;
 }
 
-TEST(PipelineFile, TextIsAStepALine) {
+TEST(PipelineFile, TextHasOneStepPerLine) {
   EXPECT_EQ(to_text(read(kText).steps),
             "apply_sac{save=[aten.mm,\"layers.*::aten.relu\"]},~sink_waits,raise_comms,"
             "sink_waits_iterative{budget=0.05}");
@@ -45,18 +45,18 @@ TEST(PipelineFile, TextIsAStepALine) {
   EXPECT_TRUE(read("# nothing but this").steps.empty());
   EXPECT_EQ(to_text(read(R"(a{b="x # \" y,z\\"},c{d="{"})").steps),
             R"(a{b="x # \" y,z\\"},c{d="{"})")
-      << "quotes hold what else would end a step";
+      << "quotes protect characters that end a step";
 }
 
 TEST(PipelineFile, BothFormsRoundTrip) {
   PipelineFile file = read(kText);
   file.name = "llama";
-  file.summary = "What we run.";
+  file.summary = "A pipeline for Llama.";
   EXPECT_EQ(read(write_pipeline_text(file)).steps, file.steps);
   EXPECT_EQ(read(write_pipeline_json(file)), file);
 }
 
-// As editors of other systems write them.
+// As editors on other systems write them.
 TEST(PipelineFile, LineEndsAndByteOrderMarks) {
   const auto with_returns = [](std::string_view text) {
     std::string out;
@@ -76,17 +76,17 @@ TEST(PipelineFile, LineEndsAndByteOrderMarks) {
   EXPECT_TRUE(is_pipeline_file(folder / "marked.json"));
 }
 
-TEST(PipelineFile, JsonTakesObjectsAndTexts) {
+TEST(PipelineFile, JsonAcceptsObjectsAndStrings) {
   const PipelineFile file = read(R"({"format":"jointer-pipeline","version":1,"mine":[1],"steps":[
     "a{k=1}", {"pass":"b","enabled":false,"parameters":{"x":0.5,"y":["p",null,true,3]}}]})");
   EXPECT_EQ(to_text(file.steps), "a{k=1},~b{x=0.5,y=[p,none,true,3]}");
-  EXPECT_THAT(write_pipeline_json(file), HasSubstr("\"mine\"")) << "what is not known is kept";
+  EXPECT_THAT(write_pipeline_json(file), HasSubstr("\"mine\"")) << "unknown members are kept";
 }
 
-TEST(PipelineFile, SaysWhereItIsWrong) {
+TEST(PipelineFile, ErrorsNameThePlace) {
   EXPECT_THAT(error("a\n\nb{"), HasSubstr("p.jointer-passes, line 3"));
   EXPECT_THAT(error("{"), HasSubstr("p.jointer-passes"));
-  EXPECT_THAT(error("{}"), HasSubstr("no pipeline"));
+  EXPECT_THAT(error("{}"), HasSubstr("not a pipeline"));
   const std::string head = R"({"format":"jointer-pipeline","version":)";
   EXPECT_THAT(error(head + "2,\"steps\":[]}"), HasSubstr("version 2"));
   EXPECT_THAT(error(head + "\"1\",\"steps\":[]}"), HasSubstr("version"));
@@ -101,7 +101,7 @@ TEST(PipelineFile, SaysWhereItIsWrong) {
       HasSubstr("too large"));
 }
 
-TEST(PipelineFile, StepsOfATextSayWhereTheyAreWrong) {
+TEST(PipelineFile, ErrorsInStepsNameThePlace) {
   const std::string good = "a{k=1}, b # why\n\nc{\n  x=[1,\n 2]}\n";
   ASSERT_TRUE(parse_step_lines(good));
   EXPECT_EQ(to_text(*parse_step_lines(good)), "a{k=1},b,c{x=[1,2]}");
@@ -117,7 +117,7 @@ TEST(PipelineFile, StepsOfATextSayWhereTheyAreWrong) {
   EXPECT_EQ(place("# only\n{"), 7U);
 }
 
-TEST(PipelineFile, IsKnownByItsNameOrItsBeginning) {
+TEST(PipelineFile, TheNameOrTheContentDecidesTheForm) {
   const TemporaryFolder folder;
   const auto is_one = [&](const std::string& name, const std::string& text) {
     std::ofstream(folder / name) << text;

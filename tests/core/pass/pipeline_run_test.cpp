@@ -48,7 +48,7 @@ Pass pass_of(const std::string& name,
   return pass;
 }
 
-// Moves the wait behind the product that does not need it.
+// Moves the wait to after the product that does not need it.
 Result<void> sink(Graph& graph, const Arguments&, PassContext& context) {
   const NodeId wait = graph.find("v");
   graph.move(std::vector{wait}, graph.find("y"));
@@ -64,7 +64,7 @@ class PipelineRunTest : public testing::Test {
   PipelineRun run(const PassRegistry& registry, std::string_view pipeline) {
     auto done = run_pipeline(graph_, *parse_pipeline(pipeline), registry, options_);
     EXPECT_TRUE(done) << done.error().message;
-    EXPECT_EQ(graph_hash(graph_), hash_) << "the graph that was given stays";
+    EXPECT_EQ(graph_hash(graph_), hash_) << "the input graph does not change";
     return done.value_or(PipelineRun());
   }
 
@@ -73,7 +73,7 @@ class PipelineRunTest : public testing::Test {
   PassContext::Options options_;
 };
 
-TEST_F(PipelineRunTest, SaysWhatEachStepDid) {
+TEST_F(PipelineRunTest, ReportsEachStep) {
   const PassRegistry registry = registry_of({pass_of("sink", sink)});
   const PipelineRun done = run(registry, "sink,~sink,sink");
   ASSERT_FALSE(done.error);
@@ -89,11 +89,11 @@ TEST_F(PipelineRunTest, SaysWhatEachStepDid) {
   EXPECT_EQ(decision, (Decision{"sink", "v", "moved", "a does not read it.", decision.effect}));
   EXPECT_THAT(decision.effect, HasSubstr("1 place later; exposed "));
   EXPECT_EQ(first.edit.by, "sink");
-  // The edit has them for as long as it is kept, and says by itself which pass it was.
+  // The edit has them for as long as it is kept, and names the pass itself.
   EXPECT_EQ(first.edit.decisions, kept_decisions(first.decisions));
   EXPECT_EQ(first.before.communication_ns, first.after.communication_ns);
   EXPECT_GT(first.after.communication_ns, 0);
-  // The edit alone leads to the same graph, and the second run changed nothing.
+  // The edit alone leads to the same graph, and the second run changes nothing.
   Graph edited = graph_;
   ASSERT_TRUE(apply(edited, first.edit));
   EXPECT_EQ(graph_hash(edited), graph_hash(*first.graph));
@@ -101,8 +101,8 @@ TEST_F(PipelineRunTest, SaysWhatEachStepDid) {
   EXPECT_EQ(done.steps[1].before, first.after);
 }
 
-// Both large results are alive at once where `c` moves before the reader of `a`.
-TEST(PipelineRun, AHigherPeakIsAWarningOfAPassThatIsMeantToLowerIt) {
+// Both large results are live at once if `c` moves before the reader of `a`.
+TEST(PipelineRun, WarnsOfAHigherPeakIfThePassIsMeantToLowerIt) {
   const Graph graph = parse(R"(
     x: f32[512,512] = input
     a: f32[2048,512] = aten.cat([x, x, x, x])
@@ -136,7 +136,7 @@ TEST(PipelineRun, AHigherPeakIsAWarningOfAPassThatIsMeantToLowerIt) {
   EXPECT_GT(done->steps[2].after.figures.peak_bytes, done->steps[2].before.figures.peak_bytes);
 }
 
-TEST_F(PipelineRunTest, AFailedPassChangesNothingAndIsNamed) {
+TEST_F(PipelineRunTest, AFailedPassIsNamedAndChangesNothing) {
   const PassRegistry registry =
       registry_of({pass_of("sink", sink),
                    pass_of("throws",
@@ -155,7 +155,7 @@ TEST_F(PipelineRunTest, AFailedPassChangesNothingAndIsNamed) {
   const auto message = [&](const char* pipeline) {
     const PipelineRun done = run(registry, pipeline);
     EXPECT_TRUE(done.error);
-    EXPECT_EQ(done.steps.size(), 1U) << "what was done before stays done";
+    EXPECT_EQ(done.steps.size(), 1U) << "earlier steps remain applied";
     return done.error ? done.error->message : "";
   };
   EXPECT_EQ(message("sink,throws,sink"), "throws: it threw: no luck");
@@ -163,7 +163,7 @@ TEST_F(PipelineRunTest, AFailedPassChangesNothingAndIsNamed) {
   EXPECT_EQ(message("sink,refuses"), "refuses: there is nothing to do it to");
 }
 
-TEST_F(PipelineRunTest, EndsWhenAPersonWantsItTo) {
+TEST_F(PipelineRunTest, CanBeCancelled) {
   const PassRegistry registry = registry_of({pass_of(
       "slow", [](Graph&, const Arguments&, PassContext& context) { return context.report(0.5); })});
   double done = 0;
@@ -176,7 +176,7 @@ TEST_F(PipelineRunTest, EndsWhenAPersonWantsItTo) {
   EXPECT_EQ(cancelled.error->kind, Error::Kind::cancelled);
 }
 
-TEST_F(PipelineRunTest, IsCheckedBeforeAnythingRuns) {
+TEST_F(PipelineRunTest, IsCheckedBeforeAnyPassRuns) {
   int runs = 0;
   const PassRegistry registry = registry_of(
       {pass_of("sink_waits",
@@ -184,7 +184,7 @@ TEST_F(PipelineRunTest, IsCheckedBeforeAnythingRuns) {
                  ++runs;
                  return Result<void>();
                },
-               {{.name = "n", .type = Parameter::Type::integer, .otherwise = 1, .doc = ""}})});
+               {{.name = "n", .type = Parameter::Type::integer, .default_value = 1, .doc = ""}})});
   const auto refusal = [&](const char* text) {
     const auto done = run_pipeline(graph_, *parse_pipeline(text), registry, options_);
     return done ? "" : done.error().message;
@@ -195,7 +195,7 @@ TEST_F(PipelineRunTest, IsCheckedBeforeAnythingRuns) {
   EXPECT_EQ(runs, 0);
 }
 
-TEST(PipelineRules, AreUpstreams) {
+TEST(PipelineRules, MatchUpstream) {
   const auto refusal = [](const char* text) {
     const auto fits = check_order(*parse_pipeline(text));
     return fits ? "" : fits.error().message;
@@ -210,7 +210,7 @@ TEST(PipelineRules, AreUpstreams) {
   EXPECT_EQ(refusal("inductor_decomposition,full_inductor_compilation,cudagraph"), "");
 }
 
-TEST(PassRegistry, RefusesWhatIsDeclaredWrong) {
+TEST(PassRegistry, RefusesInvalidDeclarations) {
   const auto nothing = [](Graph&, const Arguments&, PassContext&) { return Result<void>(); };
   PassRegistry registry;
   EXPECT_TRUE(registry.add(pass_of("b", nothing)));
@@ -219,7 +219,7 @@ TEST(PassRegistry, RefusesWhatIsDeclaredWrong) {
   EXPECT_FALSE(registry.add(pass_of("two words", nothing)));
   EXPECT_FALSE(registry.add(
       pass_of("c", nothing,
-              {{.name = "n", .type = Parameter::Type::integer, .otherwise = 0.5, .doc = ""}})));
+              {{.name = "n", .type = Parameter::Type::integer, .default_value = 0.5, .doc = ""}})));
   ASSERT_EQ(registry.passes().size(), 2U);
   EXPECT_EQ(registry.passes()[0].info.name, "a");
   EXPECT_EQ(registry.find("c"), nullptr);
@@ -242,7 +242,7 @@ TEST_F(PipelineRunTest, AReproducerIsACaptureWithItsPipeline) {
   EXPECT_FALSE(reproduced(graph_));
 }
 
-TEST_F(PipelineRunTest, AReproducerSaysHowItWasRun) {
+TEST_F(PipelineRunTest, AReproducerContainsTheOptions) {
   const TemporaryFolder folder;
   const std::string path = folder / "reproducer.json.zst";
   const RunSettings settings{.peak_limit = 40,
@@ -256,7 +256,7 @@ TEST_F(PipelineRunTest, AReproducerSaysHowItWasRun) {
   EXPECT_EQ(reproduced(*graph)->settings, settings);
 }
 
-TEST_F(PipelineRunTest, AReproducerTakesANameThatNoFileHas) {
+TEST_F(PipelineRunTest, AReproducerChoosesAnUnusedName) {
   const TemporaryFolder folder;
   const std::string first = unused_reproducer_path(folder / "", "breaks");
   EXPECT_THAT(first, HasSubstr("jointer-reproducer.breaks.json.zst"));
@@ -264,10 +264,10 @@ TEST_F(PipelineRunTest, AReproducerTakesANameThatNoFileHas) {
   EXPECT_NE(unused_reproducer_path(folder / "", "breaks"), first);
 }
 
-TEST_F(PipelineRunTest, AStepAloneIsAsInAPipeline) {
+TEST_F(PipelineRunTest, ASingleStepRunsAsInAPipeline) {
   const auto figures = step_figures(graph_, options_.analysis);
   ASSERT_TRUE(figures);
-  // Rules for the order of steps are those of a whole pipeline.
+  // The rules for the order of steps apply to whole pipelines.
   const PipelineStep wrong = parse_pipeline("no_such_pass")->front();
   const PassRegistry registry =
       registry_of({pass_of("full_inductor_compilation", sink), pass_of("sink", sink)});
@@ -282,13 +282,13 @@ TEST_F(PipelineRunTest, AStepAloneIsAsInAPipeline) {
   EXPECT_EQ(graph_hash(graph_), hash_);
 }
 
-TEST(PipelineRules, SayWhichStepStandsWrong) {
+TEST(PipelineRules, NameTheMisplacedStep) {
   const auto wrong = [](std::string_view text) {
     const auto mistakes = find_order_mistakes(*parse_pipeline(text));
     return mistakes.empty() ? -1 : static_cast<int>(mistakes.front().step);
   };
   EXPECT_EQ(wrong("a,cudagraph"), -1);
-  EXPECT_EQ(wrong("a,cudagraph,~b"), -1) << "what does not run does not count";
+  EXPECT_EQ(wrong("a,cudagraph,~b"), -1) << "disabled steps do not count";
   EXPECT_EQ(wrong("~x,cudagraph,b"), 1);
   EXPECT_EQ(wrong("transformer_block_bucketing,a,autobucketing_reordering"), 2);
   EXPECT_EQ(wrong("a,full_inductor_compilation,inductor_decomposition"), 1);

@@ -19,7 +19,7 @@ std::string message(std::string_view text) {
   return pipeline ? "" : pipeline.error().message;
 }
 
-TEST(PipelineText, HoldsStepsAndWhatTheyAreTold) {
+TEST(PipelineText, ContainsStepsAndTheirParameters) {
   const Pipeline pipeline = parsed(
       "apply_sac{save=[aten.mm,\"aten.bmm, too\"], n=2 }, ~sink_waits,\n"
       "plan{a=true,b=none,c=0.05,d=-3,e=1e3,f=5GiB,g=[[x],[]]}");
@@ -41,7 +41,7 @@ TEST(PipelineText, HoldsStepsAndWhatTheyAreTold) {
   EXPECT_TRUE(parsed(" \n").empty());
 }
 
-TEST(PipelineText, SaysWhereItIsWrong) {
+TEST(PipelineText, ErrorsNameThePlace) {
   EXPECT_EQ(message("{a=1}"), "the pipeline, at its start: expected the name of a pass");
   EXPECT_EQ(message("a{b}"), "the pipeline, after `a{b`, at character 4: expected `=` and a value");
   EXPECT_EQ(message("a{b=[1,2}"),

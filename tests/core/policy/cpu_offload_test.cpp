@@ -57,10 +57,10 @@ Graph offloaded(std::string_view text, const CpuOffloadOptions& options = {},
   return graph;
 }
 
-TEST(CpuOffload, CopiesBesideTheNextLayerAndBackBesideTheOneAbove) {
+TEST(CpuOffload, CopiesDuringTheNextLayer) {
   Edit edit;
   const Graph graph = offloaded(kStep, {}, &edit);
-  EXPECT_EQ(edit.title, "Offload 1 results, 16.0 KiB");
+  EXPECT_EQ(edit.title, "Offload 1 result, 16.0 KiB");
   EXPECT_THAT(names(graph), ElementsAre("x", "a", "offload_default", "b", "c", "d",
                                         "wait_tensor_default", "e", "f", "h", "i", "reload_default",
                                         "j", "wait_tensor_default_1", "k", "l", "output"));
@@ -71,14 +71,14 @@ TEST(CpuOffload, CopiesBesideTheNextLayerAndBackBesideTheOneAbove) {
               ElementsAre(graph.find("offload_default"), graph.find("a"), graph.find("b")));
   EXPECT_THAT(graph.inputs(graph.find("wait_tensor_default_1")),
               ElementsAre(graph.find("reload_default"), graph.find("wait_tensor_default")));
-  EXPECT_EQ(graph.args(node(graph, "reload_default")).size(), 4U) << "with size and stride";
+  EXPECT_EQ(graph.args(node(graph, "reload_default")).size(), 4U) << "including size and stride";
   const Tensor* host = graph.single_tensor(node(graph, "offload_default"));
   EXPECT_EQ(graph.device_type(*host), DeviceType::cpu);
   EXPECT_EQ(node(graph, "reload_default").phase, Phase::backward);
   EXPECT_EQ(storage_of(graph, "wait_tensor_default"), storage_of(graph, "offload_default"));
 }
 
-TEST(CpuOffload, DefersAndPrefetchesAsItIsTold) {
+TEST(CpuOffload, DefersAndPrefetchesAsConfigured) {
   EXPECT_THAT(
       names(offloaded(kStep, {.defer_layers = 0, .prefetch_layers = 0})),
       ElementsAre("x", "a", "offload_default", "b", "wait_tensor_default", "c", "d", "e", "f", "h",
@@ -90,7 +90,7 @@ TEST(CpuOffload, DefersAndPrefetchesAsItIsTold) {
   EXPECT_FALSE(apply_cpu_offload(parse(kStep), {.defer_layers = -1}));
 }
 
-TEST(CpuOffload, CallsOperatorsAsTheGraphsTorchHasThem) {
+TEST(CpuOffload, UsesTheOperatorsOfTheGraphsTorch) {
   Graph graph = parse(kStep);
   graph.part(PartId(0)).torch_version = "2.11.0+cu128";
   ASSERT_TRUE(apply(graph, *apply_cpu_offload(graph)));
@@ -127,7 +127,7 @@ TEST(CpuOffload, RepeatsViewsThatTheBackwardReads) {
     EXPECT_EQ(storage_of(graph, name), storage_of(graph, "reload_default")) << name;
 }
 
-TEST(CpuOffload, LeavesWhatIsStillNeeded) {
+TEST(CpuOffload, KeepsWhatIsStillNeeded) {
   for (const auto& [text, note] : {std::pair(R"(
     kind train_step
     x: f32[8] = input
@@ -136,7 +136,7 @@ TEST(CpuOffload, LeavesWhatIsStillNeeded) {
     g: f32[8] = aten.cos(a)  {backward}
     return [v, g]
   )",
-                                             "they are returned"),
+                                             "it is returned"),
                                    std::pair(R"(
     kind train_step
     x: f32[8] = input
@@ -145,7 +145,7 @@ TEST(CpuOffload, LeavesWhatIsStillNeeded) {
     b: f32[8] = aten.exp(a)
     return [b, g]
   )",
-                                             "the forward still reads them")}) {
+                                             "the forward still reads it")}) {
     Edit edit;
     offloaded(text, {}, &edit);
     EXPECT_THAT(edit.changes, IsEmpty());
@@ -153,7 +153,7 @@ TEST(CpuOffload, LeavesWhatIsStillNeeded) {
   }
 }
 
-TEST(CpuOffload, LeavesWhatIsWrittenToLater) {
+TEST(CpuOffload, KeepsWhatIsWrittenLater) {
   Edit edit;
   const Graph graph = offloaded(R"(
     kind train_step
@@ -166,11 +166,11 @@ TEST(CpuOffload, LeavesWhatIsWrittenToLater) {
   )",
                                 {}, &edit);
   EXPECT_THAT(edit.changes, IsEmpty());
-  EXPECT_THAT(edit.notes, ElementsAre(HasSubstr("their memory is written to later")));
+  EXPECT_THAT(edit.notes, ElementsAre(HasSubstr("1 result stays: its memory is written to later")));
 }
 
-TEST(CpuOffload, WhatIsMadeAgainReadsWhatCameBack) {
-  // `n` of the second layer is made again from `a` of the first, before the first layer's own use.
+TEST(CpuOffload, RecomputedCallsReadTheReload) {
+  // `n` of the second layer is recomputed from `a` of the first, before the first layer's own use.
   Graph graph = offloaded(R"(
     kind train_step
     x: f32[8] = input
@@ -191,7 +191,7 @@ TEST(CpuOffload, WhatIsMadeAgainReadsWhatCameBack) {
   EXPECT_EQ(graph.inputs(graph.find("n_recomputed")).front(), graph.find("wait_tensor_default_1"));
 }
 
-TEST(CpuOffload, AViewThatIsRecomputedLiesInWhatCameBack) {
+TEST(CpuOffload, ARecomputedViewIsAViewOfTheReload) {
   Graph graph = offloaded(R"(
     kind train_step
     x: f32[8,8] = input
@@ -215,7 +215,7 @@ TEST(CpuOffload, AViewThatIsRecomputedLiesInWhatCameBack) {
   EXPECT_NE(memory(read), memory(graph.find("a")));
 }
 
-TEST(CpuOffload, TakesTheStepOfTheCaptures) {
+TEST(CpuOffload, AcceptsTheTrainingStepOfTheCaptures) {
   JOINTER_NEEDS_SHARED();
   auto graph = open_graph({.path = capture_path("llama_like_train_step"), .backward = {}});
   ASSERT_TRUE(graph);

@@ -11,9 +11,9 @@
 #include "core/edit/editor.h"
 #include "core/policy/export.h"
 #include "core/policy/import.h"
-#include "core/policy/misfits.h"
 #include "core/policy/plan_makers.h"
 #include "core/policy/save_ops.h"
+#include "core/policy/tag_differences.h"
 #include "tests/support/graphs.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_graph.h"
@@ -28,7 +28,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-// Two layers alike: a product, a sine of it, its view, an exponential; the backward reads all.
+// Two identical layers: a product, a sine of it, its view, an exponential; the backward reads all.
 constexpr std::string_view kModel = R"(
   w: f32[8,8] = parameter
   x: f32[8,8] = input
@@ -69,19 +69,19 @@ Graph with_edits(const Graph& graph, const std::vector<Edit>& edits) {
 }
 
 std::string export_text(const Graph& graph, const SavePlan& plan, PolicyFormat format,
-                        std::vector<std::string>* misfits = nullptr) {
+                        std::vector<std::string>* differences = nullptr) {
   const auto exported = export_plan(graph, plan, format, graph);
   if (!exported) throw std::runtime_error(exported.error().message);
-  if (misfits != nullptr) *misfits = exported->misfits;
+  if (differences != nullptr) *differences = exported->differences;
   return exported->text;
 }
 
-TEST(Export, SaysOperatorsAsPython) {
+TEST(Export, WritesOperatorsAsPython) {
   const Graph graph = parse(kModel);
-  std::vector<std::string> misfits;
+  std::vector<std::string> differences;
   const std::string text = export_text(graph, plan_of(graph, {"a0", "a1", "s0", "s1"}),
-                                       PolicyFormat::torchtitan, &misfits);
-  EXPECT_THAT(misfits, IsEmpty());
+                                       PolicyFormat::torchtitan, &differences);
+  EXPECT_THAT(differences, IsEmpty());
   EXPECT_EQ(text,
             "# Results that the forward of literal saves for backward; every other result is "
             "recomputed.\n"
@@ -93,50 +93,50 @@ TEST(Export, SaysOperatorsAsPython) {
             "}\n");
 }
 
-TEST(Export, AViewThatIsSavedCountsAsWhatItIsAViewOf) {
+TEST(Export, ASavedViewCountsAsItsBase) {
   const Graph graph = parse(kModel);
-  std::vector<std::string> misfits;
+  std::vector<std::string> differences;
   const std::string text = export_text(graph, plan_of(graph, {"a0", "a1", "v0", "v1", "e0"}),
-                                       PolicyFormat::torchtitan, &misfits);
+                                       PolicyFormat::torchtitan, &differences);
   EXPECT_THAT(text, HasSubstr("aten.sin.default"));
   EXPECT_THAT(text, Not(HasSubstr("view")));
 }
 
 TEST(Export, FindsEveryNthRules) {
   const Graph graph = parse(kModel);
-  std::vector<std::string> misfits;
+  std::vector<std::string> differences;
   const std::string text = export_text(graph, plan_of(graph, {"a0", "s0", "s1", "e0", "e1"}),
-                                       PolicyFormat::torchtitan, &misfits);
-  EXPECT_THAT(misfits, IsEmpty());
+                                       PolicyFormat::torchtitan, &differences);
+  EXPECT_THAT(differences, IsEmpty());
   EXPECT_THAT(text, HasSubstr("torch.ops.aten.mm.default: (2, \"global\"),  # 2 calls"));
 }
 
-TEST(Export, SaysWhatNoListCanSay) {
-  // The second product is saved and the first is not, which no rule says.
+TEST(Export, ReportsWhatAListCannotExpress) {
+  // The second product is saved and the first is not, which no rule expresses.
   const Graph graph = parse(kModel);
-  std::vector<std::string> misfits;
+  std::vector<std::string> differences;
   const std::string text = export_text(graph, plan_of(graph, {"a1", "s0", "s1", "e0"}),
-                                       PolicyFormat::torchtitan, &misfits);
+                                       PolicyFormat::torchtitan, &differences);
   EXPECT_THAT(
-      misfits,
+      differences,
       ElementsAre("The plan saves, but this text recomputes, results of aten.mm.default: a1."));
   EXPECT_THAT(text, HasSubstr("# These lists do not express the whole plan:\n# - The plan saves"));
 }
 
-TEST(Export, SelectorsTellModulesApart) {
+TEST(Export, SelectorsDistinguishModules) {
   const Graph graph = parse(kModel);
-  std::vector<std::string> misfits;
-  // `e0` crosses into the second layer: the policy saves it itself if what reads it is made again.
-  EXPECT_EQ(export_text(graph, plan_of(graph, {"a0", "e0"}), PolicyFormat::selectors, &misfits),
+  std::vector<std::string> differences;
+  // `e0` crosses into the second layer: the policy itself saves it if its reader is recomputed.
+  EXPECT_EQ(export_text(graph, plan_of(graph, {"a0", "e0"}), PolicyFormat::selectors, &differences),
             "layers.0.*::aten.mm.default\n");
-  EXPECT_THAT(misfits, IsEmpty());
+  EXPECT_THAT(differences, IsEmpty());
   EXPECT_EQ(
-      export_text(graph, plan_of(graph, {"a0", "a1", "e0"}), PolicyFormat::selectors, &misfits),
+      export_text(graph, plan_of(graph, {"a0", "a1", "e0"}), PolicyFormat::selectors, &differences),
       "*::aten.mm.default | layers.0.*::aten.exp.default\n");
-  EXPECT_THAT(misfits, IsEmpty());
+  EXPECT_THAT(differences, IsEmpty());
 }
 
-TEST(Export, ARecipeSaysAllOfIt) {
+TEST(Export, ARecipeExpressesEverything) {
   const Graph graph = parse(kModel);
   SavePlan plan = plan_of(graph, {"a0", "s0", "a1"});
   plan.offloaded = {graph.find("s0")};
@@ -152,8 +152,8 @@ TEST(Export, ARecipeSaysAllOfIt) {
   EXPECT_EQ(node(after, "g").policy, MemoryPolicy::none);
 }
 
-// Two waits for one gather: torch's cut merges them, and the tag of the first one counts, which
-// nothing reads as the graph stands.
+// Two waits for one gather: torch's cut merges them, and the tag of the first one counts, which is
+// unused in the graph as it is.
 constexpr std::string_view kWaits = R"(
   x: f32[4] = input
   dy: f32[8] = tangent
@@ -166,13 +166,13 @@ constexpr std::string_view kWaits = R"(
   return [y, gx]
 )";
 
-TEST(Export, ARecipeTagsWhatOthersAreMergedInto) {
+TEST(Export, ARecipeTagsTheCallThatOthersMergeInto) {
   const Graph graph = parse(kWaits);
   const auto done = partition(graph, {.activation_budget = 0});
   ASSERT_TRUE(done) << done.error().message;
   const auto exported = export_plan(done->joint, done->plan, PolicyFormat::recipe, graph);
   ASSERT_TRUE(exported) << exported.error().message;
-  EXPECT_THAT(exported->misfits, IsEmpty());
+  EXPECT_THAT(exported->differences, IsEmpty());
   const auto imported = import_policy(graph, exported->text);
   ASSERT_TRUE(imported) << imported.error().message;
   const auto again = partition(with_edits(graph, imported->edits));
@@ -180,7 +180,7 @@ TEST(Export, ARecipeTagsWhatOthersAreMergedInto) {
   EXPECT_EQ(again->plan.saved, done->plan.saved);
 }
 
-TEST(Export, SaysWhatSolvingUnderTheTextComesTo) {
+TEST(Export, ReportsTheResultOfSolvingUnderTheText) {
   const auto graph =
       open_graph({.path = source_path("resources/samples/llama_8b_tp2_fsdp2.joint.json.zst")});
   ASSERT_TRUE(graph);
@@ -191,11 +191,11 @@ TEST(Export, SaysWhatSolvingUnderTheTextComesTo) {
        {PolicyFormat::torchtitan, PolicyFormat::selectors, PolicyFormat::recipe}) {
     const auto exported = export_plan(done->joint, done->plan, format, *graph);
     ASSERT_TRUE(exported) << exported.error().message;
-    const bool differs = !exported->misfits.empty() &&
-                         exported->misfits.front().starts_with("Solved under this text: ");
+    const bool differs = !exported->differences.empty() &&
+                         exported->differences.front().starts_with("Solved under this text: ");
     EXPECT_EQ(differs, format == PolicyFormat::torchtitan);
     if (differs) {
-      EXPECT_THAT(exported->misfits.front(), HasSubstr("instead of 16.9 GiB at the peak"));
+      EXPECT_THAT(exported->differences.front(), HasSubstr("instead of 16.9 GiB at the peak"));
       EXPECT_THAT(exported->text, HasSubstr("# - Solved under this text: "));
     }
   }
@@ -203,7 +203,7 @@ TEST(Export, SaysWhatSolvingUnderTheTextComesTo) {
 
 // --- Reading ---
 
-TEST(ReadOperatorList, TakesPythonAsTorchtitanWritesIt) {
+TEST(ReadOperatorList, AcceptsPythonFromTorchtitan) {
   const auto list = read_operator_list(R"py(
 def _get_default_save_ops() -> set:
     """The default set: torch.ops.aten.not_this.default"""
@@ -228,7 +228,7 @@ def _get_default_save_ops() -> set:
   EXPECT_THAT(list->options.every_nth, IsEmpty());
 }
 
-TEST(ReadOperatorList, TakesPlainNamesAndTexts) {
+TEST(ReadOperatorList, AcceptsPlainNamesAndStrings) {
   const auto list = read_operator_list(R"(["aten.mm.default", "aten.bmm", "a.b"], aten.relu)");
   ASSERT_TRUE(list);
   EXPECT_THAT(list->options.save, ElementsAre("aten.mm.default", "aten.bmm", "aten.relu"));
@@ -238,21 +238,21 @@ TEST(ReadOperatorList, TakesPlainNamesAndTexts) {
   EXPECT_FALSE(read_operator_list("RECOMPUTE_EVERY_NTH = {aten.mm: 2"));
 }
 
-TEST(ReadOperatorList, TakesShortNamesOfTorchOps) {
+TEST(ReadOperatorList, AcceptsShortNamesOfTorchOps) {
   const auto list = read_operator_list(
       "ops = torch.ops\nlib = ops.aten\nsave = {ops.aten.mm.default, lib.bmm, ops.prims.div}");
   ASSERT_TRUE(list) << list.error().message;
   EXPECT_THAT(list->options.save, ElementsAre("aten.mm.default", "aten.bmm", "prims.div"));
 }
 
-TEST(ReadOperatorList, DoesNotPassOverModules) {
+TEST(ReadOperatorList, DoesNotIgnoreModules) {
   const auto list =
       read_operator_list("a::torch.ops.aten.mm.default, layers.*::torch.ops.aten.bmm.default");
   ASSERT_FALSE(list);
   EXPECT_THAT(list.error().message, HasSubstr("names modules with `::` before aten.mm.default"));
 }
 
-TEST(ReadSelectors, TakesOneALineAndPythonsNames) {
+TEST(ReadSelectors, AcceptsOnePerLineAndPythonNames) {
   const auto selectors = read_selectors(
       "# of the attention\nlayers.*.attention::torch.ops.aten.mm.default\n\n"
       "layers.*.mlp::aten.mm |\n*::torch.ops.higher_order.flex_attention\n");
@@ -263,7 +263,7 @@ TEST(ReadSelectors, TakesOneALineAndPythonsNames) {
   EXPECT_FALSE(read_selectors("# only a comment"));
 }
 
-TEST(ReadSelectors, TakesWhatACommandLineSays) {
+TEST(ReadSelectors, AcceptsCommandLines) {
   const auto selectors = read_selectors(
       "'layers.*.moe.router.gate::aten.mm.dtype | layers.*.attention.wkv_a::aten.mm.default'\n");
   ASSERT_TRUE(selectors);
@@ -280,7 +280,7 @@ constexpr std::string_view kLog =
     "INFO:torch._functorch.partitioners:Theoretical Per Activation Storage Sizes: "
     "[(256, 'a0'), (256, 'e1'), (512, 'w'), (256, 'gone')]\n";
 
-TEST(ReadPartitionerLog, TakesPrintedLines) {
+TEST(ReadPartitionerLog, AcceptsPrintedLines) {
   const auto logs = read_partitioner_log(kLog);
   ASSERT_TRUE(logs) << logs.error().message;
   ASSERT_THAT(*logs, SizeIs(1));
@@ -297,7 +297,7 @@ TEST(ReadPartitionerLog, TakesPrintedLines) {
       read_partitioner_log(R"({"Min Cut Solution Saved Values": )" + std::string(5000, '[') + "}"));
 }
 
-TEST(ReadPartitionerLog, TakesAListThatATerminalBroke) {
+TEST(ReadPartitionerLog, AcceptsAListWrappedByATerminal) {
   const auto logs = read_partitioner_log(
       "Theoretical Per Activation Storage Sizes: [(256, 'a0'),\n (64, 'e1')]\nand on");
   ASSERT_TRUE(logs) << logs.error().message;
@@ -307,7 +307,7 @@ TEST(ReadPartitionerLog, TakesAListThatATerminalBroke) {
     EXPECT_FALSE(read_partitioner_log("Theoretical Per Activation Storage Sizes: " + text)) << text;
 }
 
-TEST(ReadPartitionerLog, TakesAPayloadOfSeveralLines) {
+TEST(ReadPartitionerLog, AcceptsAPayloadOfSeveralLines) {
   const auto logs = read_partitioner_log(
       "V1121 02:41:50.572000 1 torch/x.py:1] {\"artifact\": {\"name\": \"other\"}}\n"
       "\t{\n\t  \"a\": 1\n\t}\n"
@@ -324,7 +324,7 @@ struct Foreign {
   std::string text, what;
 };
 
-TEST(Import, RefusesWhatIsNoPolicyAndSaysWhatItIs) {
+TEST(Import, RefusesOtherFilesAndNamesThem) {
   const Graph graph = parse(kModel);
   const std::string op = "\"aten.mm.default\"";
   for (const Foreign& each : {
@@ -348,7 +348,7 @@ TEST(Import, RefusesWhatIsNoPolicyAndSaysWhatItIs) {
   }
 }
 
-TEST(Import, SaysWhatItRead) {
+TEST(Import, ReportsWhatItRead) {
   const Graph graph = parse(kModel);
   const auto what = [&](std::string_view text) {
     const auto imported = import_policy(graph, text);
@@ -361,7 +361,7 @@ TEST(Import, SaysWhatItRead) {
             "it names");
 }
 
-TEST(Import, ALogTagsWhatItSavedAndSaysWhatDiffers) {
+TEST(Import, ALogTagsWhatItSavedAndReportsDifferences) {
   const Graph graph = parse(kModel);
   const auto imported = import_policy(graph, kLog);
   ASSERT_TRUE(imported) << imported.error().message;
@@ -377,7 +377,7 @@ TEST(Import, ALogTagsWhatItSavedAndSaysWhatDiffers) {
   EXPECT_FALSE(import_policy(other, kLog));
 }
 
-TEST(Import, SaysWhichOperatorsTheGraphLacks) {
+TEST(Import, NamesOperatorsThatTheGraphLacks) {
   const auto imported = import_policy(parse(kModel), "aten.mm.default, aten.bmm.default");
   ASSERT_TRUE(imported);
   EXPECT_THAT(imported->notes, ElementsAre("No call of this graph matches aten.bmm.default."));
@@ -387,7 +387,7 @@ TEST(Import, SaysWhichOperatorsTheGraphLacks) {
 
 // --- Round trips ---
 
-// What is said of a plan, read back, saves what the plan saves wherever nothing else was said.
+// An exported plan, read back, saves the same values except for those that the export reported.
 void expect_round_trip(const Graph& graph, const SavePlan& plan) {
   for (const PolicyFormat format :
        {PolicyFormat::torchtitan, PolicyFormat::selectors, PolicyFormat::recipe}) {
@@ -397,12 +397,13 @@ void expect_round_trip(const Graph& graph, const SavePlan& plan) {
     if (!imported) RC_FAIL(imported.error().message + "\n" + exported->text);
     Graph after = graph;
     for (const Edit& edit : imported->edits) RC_ASSERT(apply(after, edit).has_value());
-    const TagMisfits misfits = find_misfits(after, plan);
-    auto said = misfits.sentences(after);
+    const TagDifferences differences = find_tag_differences(after, plan);
+    auto said = differences.sentences(after);
     if (format == PolicyFormat::recipe) {
-      RC_ASSERT(misfits.lost.empty() && misfits.extra.empty() && misfits.untagged.empty());
+      RC_ASSERT(differences.lost.empty() && differences.extra.empty() &&
+                differences.untagged.empty());
     } else {
-      auto told = exported->misfits;
+      auto told = exported->differences;
       std::erase_if(told, [](const std::string& text) {
         return text.find("nder this text") != std::string::npos;
       });
@@ -411,7 +412,7 @@ void expect_round_trip(const Graph& graph, const SavePlan& plan) {
   }
 }
 
-// Some values of the forward, each of which may be saved.
+// Some values of the forward, all of which may be saved.
 SavePlan random_plan(const Graph& graph, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   SavePlan plan;
@@ -424,14 +425,14 @@ SavePlan random_plan(const Graph& graph, std::uint64_t seed) {
   return plan;
 }
 
-RC_GTEST_PROP(ExchangeProperty, WhatIsSaidOfAPlanIsWhatIsRead, (std::uint64_t seed)) {
+RC_GTEST_PROP(ExchangeProperty, ReportedDifferencesAreTheActualOnes, (std::uint64_t seed)) {
   const Graph graph = random_graph(seed, {.calls = 40});
   expect_round_trip(graph, random_plan(graph, seed));
 }
 
 class PlansOfCaptures : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(PlansOfCaptures, ThePlanOfSacIsSacsList) {
+TEST_P(PlansOfCaptures, ThePlanOfSacGivesSacsList) {
   JOINTER_NEEDS_SHARED();
   const auto graph =
       open_graph({.path = capture_path(GetParam() + "_graph_sac.joint"), .backward = {}});
@@ -443,7 +444,7 @@ TEST_P(PlansOfCaptures, ThePlanOfSacIsSacsList) {
     plan.saved.push_back(graph->find(row[0].get<std::string>()));
   const auto exported = export_plan(*graph, plan, PolicyFormat::torchtitan, *graph);
   ASSERT_TRUE(exported);
-  EXPECT_THAT(exported->misfits, IsEmpty());
+  EXPECT_THAT(exported->differences, IsEmpty());
   const auto list = read_operator_list(exported->text);
   ASSERT_TRUE(list);
   EXPECT_THAT(list->options.save, ElementsAre("_c10d_functional.reduce_scatter_tensor.default",

@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Two layers and a head; `r0` is what the second layer reads of the first.
+// Two layers and a head; `r0` is the result of the first layer that the second reads.
 constexpr std::string_view kModel = R"(
   group fsdp: 0 1
   p: f32[32,64] = parameter
@@ -60,7 +60,7 @@ std::vector<std::string> with_policy(const Graph& graph, MemoryPolicy policy) {
   return names;
 }
 
-TEST(MemoryPolicies, DefaultSavesTheListAndWhatCrossesLayers) {
+TEST(MemoryPolicies, DefaultSavesTheListAndLayerInputs) {
   const Graph graph = tagged("default");
   EXPECT_THAT(with_policy(graph, MemoryPolicy::must_save),
               ElementsAre("a0", "b0", "r0", "b1", "m1", "v1"));
@@ -70,7 +70,7 @@ TEST(MemoryPolicies, DefaultSavesTheListAndWhatCrossesLayers) {
   EXPECT_EQ(node(graph, "g").policy, MemoryPolicy::none);  // the backward
 }
 
-TEST(MemoryPolicies, FullSavesRandomCallsSelectionsAndBorders) {
+TEST(MemoryPolicies, FullSavesRandomCallsSelectionsAndLayerInputs) {
   EXPECT_THAT(with_policy(tagged("full"), MemoryPolicy::must_save), ElementsAre("d0", "r0"));
   const Graph graph = tagged("full", {"layers.*.wo::aten.mm.default"});
   EXPECT_THAT(with_policy(graph, MemoryPolicy::must_save), ElementsAre("b0", "d0", "r0", "b1"));
@@ -78,7 +78,7 @@ TEST(MemoryPolicies, FullSavesRandomCallsSelectionsAndBorders) {
               ElementsAre("ag", "wt", "a0", "s0", "a1", "m1", "v1", "r1"));
 }
 
-TEST(MemoryPolicies, EagerCountsProductsAnewInEachLayer) {
+TEST(MemoryPolicies, EagerCountsProductsPerLayer) {
   const Graph graph = tagged("eager");
   EXPECT_THAT(with_policy(graph, MemoryPolicy::must_save),
               ElementsAre("a0", "r0", "b1", "m1", "v1"));

@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <pthread.h>
+
+#include <optional>
 #include <random>
 
 #include "core/capture/native_writer.h"
 #include "core/capture/open.h"
 #include "core/graph/canonical.h"
+#include "core/graph/storage_moves.h"
 #include "core/graph/validate.h"
 #include "core/policy/tagging.h"
 #include "tests/support/graphs.h"
@@ -58,9 +62,9 @@ Graph rematerialized(std::string_view text, Edit* made = nullptr) {
   return graph;
 }
 
-TEST(Remat, WritersAreMadeAgainWithWhatTheyWriteTo) {
-  // `g` reads `s` as `u` left it, so that the copy of `u` may not wait for its own reader; nor may
-  // that of `e`, which finds `s` as it was before.
+TEST(Remat, WritersAreRecomputedWithTheirArguments) {
+  // `g` reads `s` after the write by `u`, so the copy of `u` must precede it even though the reader
+  // of `u` comes later; and the copy of `e` must precede that of `u`.
   const Graph graph = rematerialized(R"(
     kind train_step
     x: f32[8,8] = input
@@ -78,8 +82,8 @@ TEST(Remat, WritersAreMadeAgainWithWhatTheyWriteTo) {
                                         "u_recomputed", "g", "h", "i", "output"));
 }
 
-TEST(Remat, WhatWritesToMemoryThatStaysStays) {
-  // The loss reads `s` as `u` left it, and nobody reads `u` by its name.
+TEST(Remat, WritersToKeptMemoryAreKept) {
+  // The loss reads `s` after the write by `u`; in the forward `u` itself is unused.
   const Graph graph = rematerialized(R"(
     kind train_step
     x: f32[8,8] = input
@@ -94,10 +98,10 @@ TEST(Remat, WhatWritesToMemoryThatStaysStays) {
               ElementsAre("x", "a", "s", "u", "l", "s_recomputed", "u_recomputed", "h", "output"));
 }
 
-TEST(Remat, CopiesStandBeforeTheirFirstReader) {
+TEST(Remat, CopiesPrecedeTheirFirstReader) {
   Edit edit;
   const Graph graph = rematerialized(kStep, &edit);
-  // `s` is read by the loss too, so it stays; its views and parts go.
+  // `s` is also read by the loss, so it stays; its views and parts are removed.
   EXPECT_THAT(names(graph),
               ElementsAre("w", "x", "a", "s", "l", "one", "s_recomputed", "v_recomputed", "g",
                           "p_recomputed", "p1_recomputed", "p0_recomputed", "h", "k", "output"));
@@ -113,7 +117,7 @@ TEST(Remat, CopiesStandBeforeTheirFirstReader) {
   EXPECT_EQ(edit.title, "Recompute 5 calls in the backward");
 }
 
-TEST(Remat, APartThatIsNeededEarlierStandsBehindItsWhole) {
+TEST(Remat, APartThatIsNeededEarlierFollowsItsWhole) {
   const Graph graph = rematerialized(R"(
     kind train_step
     x: f32[8,8] = input
@@ -129,9 +133,9 @@ TEST(Remat, APartThatIsNeededEarlierStandsBehindItsWhole) {
                                         "h", "k", "output"));
 }
 
-// A view that the backward makes of what is made again lies in the copy's memory, and so do views
-// of it: the original is freed in the forward.
-TEST(Remat, ViewsOfACopyLieWhereItDoes) {
+// A view of a recomputed value in the backward is a view of the copy, and so are its views: the
+// original is freed in the forward.
+TEST(Remat, ViewsOfACopyShareItsMemory) {
   const Graph graph = rematerialized(R"(
     kind train_step
     x: f32[8,8] = input
@@ -148,7 +152,7 @@ TEST(Remat, ViewsOfACopyLieWhereItDoes) {
   EXPECT_NE(storage_of(graph, "a"), storage_of(graph, "a_recomputed"));
 }
 
-TEST(Remat, IsDoneOnce) {
+TEST(Remat, IsIdempotent) {
   Graph graph = rematerialized(kStep);
   const auto again = selective_activation_remat(graph);
   ASSERT_TRUE(again);
@@ -188,6 +192,84 @@ TEST(Remat, RefusesWhatCannotRunTwice) {
               HasSubstr("writes to b, which stays"));
 }
 
+// `s` reads one half of a buffer, and `u` writes to `hi` before `s` runs again.
+TEST(Remat, AWriteToOtherBytesIsNoObstacle) {
+  Graph graph = parse(R"(
+    kind train_step
+    b: f32[8,8] = buffer
+    x: f32[4,8] = input
+    lo: f32[4,8] = aten.slice.Tensor(b, 0, 0, 4)
+    hi: f32[4,8] = aten.slice.Tensor(b, 0, 4, 8)
+    s: f32[4,8] = aten.sin(lo)  {MUST_RECOMPUTE}
+    u: f32[4,8] = aten.add_.Tensor(hi, x)
+    l: f32[] = aten.sum(x)
+    g: f32[4,8] = aten.cos(s)  {backward}
+    return [l, g]
+  )");
+  EXPECT_THAT(selective_activation_remat(graph).error().message,
+              HasSubstr("u writes to what s works on"))
+      << "literals have offsets of 0, so that both halves are the first";
+  for (const char* name : {"hi", "u"})
+    move_tensors(graph, graph.find(name),
+                 [](const Tensor& t) { return StorageMove{.to = t.storage, .by = 32}; });
+  const auto edit = selective_activation_remat(graph);
+  ASSERT_TRUE(edit) << edit.error().message;
+  ASSERT_TRUE(apply(graph, *edit));
+  EXPECT_THAT(names(graph),
+              ElementsAre("b", "x", "lo", "hi", "u", "l", "s_recomputed", "g", "output"));
+}
+
+// On a thread with 1 MB of stack, so that recursion along a chain ends the test.
+std::optional<Result<Edit>> remat_with_little_stack(const Graph& graph) {
+  struct Job {
+    const Graph& graph;
+    std::optional<Result<Edit>> made;
+  } job{graph, {}};
+  const auto run = [](void* data) -> void* {
+    Job& mine = *static_cast<Job*>(data);
+    mine.made = selective_activation_remat(mine.graph);
+    return nullptr;
+  };
+  pthread_attr_t attributes;
+  pthread_t thread;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 1 << 20);
+  if (pthread_create(&thread, &attributes, run, &job) == 0) pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+  return std::move(job.made);
+}
+
+// The copy of `u` moves before `g`, for which `e` is copied, and takes with it all that it reads.
+TEST(Remat, AWriterMayReadALongChain) {
+  constexpr std::size_t kCalls = 200'000;
+  std::string text = R"(
+    kind train_step
+    x: f32[8] = input
+    s: f32[8] = aten.sin(x)  {MUST_RECOMPUTE}
+    e: f32[8] = aten.exp(s)  {MUST_RECOMPUTE}
+    c0: f32[8] = aten.cos(x)  {MUST_RECOMPUTE}
+)";
+  for (std::size_t i = 1; i < kCalls; ++i)
+    text += fmt::format("c{}: f32[8] = aten.cos(c{})  {{MUST_RECOMPUTE}}\n", i, i - 1);
+  text += fmt::format(R"(
+    u: f32[8] = aten.add_.Tensor(s, c{})  {{MUST_RECOMPUTE}}
+    l: f32[] = aten.sum(x)
+    g: f32[8] = aten.exp(e)  {{backward}}
+    h: f32[8] = aten.exp(u)  {{backward}}
+    return [l, g, h]
+)",
+                      kCalls - 1);
+  const auto edit = remat_with_little_stack(parse(text));
+  ASSERT_TRUE(edit && *edit);
+  std::size_t copies = 0;
+  for (const Change& change : (*edit)->changes)
+    if (const auto* insert = std::get_if<InsertNode>(&change)) {
+      ++copies;
+      EXPECT_EQ(insert->before, "g");
+    }
+  EXPECT_EQ(copies, kCalls + 3);
+}
+
 TEST(Remat, TakesOneRegionOnly) {
   EXPECT_THAT(selective_activation_remat(parse(R"(
     kind train_step
@@ -201,7 +283,7 @@ TEST(Remat, TakesOneRegionOnly) {
                   .error()
                   .message,
               HasSubstr("from g and from h on"));
-  // The loss's own backward does not count, and goes on reading the original.
+  // The loss's own backward does not count, and still reads the original.
   const Graph graph = rematerialized(R"(
     kind train_step
     x: f32[8] = input
@@ -246,14 +328,14 @@ TEST(Remat, EachCopyHasItsOwnSubgraph) {
   EXPECT_EQ(write_native(graph), before);
 }
 
-// Whatever is tagged, what comes out is sound, computes the same outputs by the same operators, and
-// is taken back exactly.
+// Whatever is tagged, the resulting graph is sound, computes the same outputs with the same
+// operators, and the edit can be undone exactly.
 RC_GTEST_PROP(RematProperty, IsLegalWhateverIsTagged, (std::uint64_t seed)) {
   Graph graph = random_graph(seed, {.calls = 60});
   std::mt19937_64 random(seed);
   for (const NodeId id : graph.order()) {
     Node& n = graph.node(id);
-    // What cannot run twice seldom, else nearly all were refused.
+    // Calls that cannot run twice are tagged seldom; otherwise nearly all graphs would be refused.
     const bool again =
         n.kind == NodeKind::call && random() % 3 == 0 &&
         (random() % 50 == 0 || !(graph.op(n).has(OperatorTag::random) || graph.op(n).mutates()));
@@ -275,7 +357,7 @@ RC_GTEST_PROP(RematProperty, IsLegalWhateverIsTagged, (std::uint64_t seed)) {
   RC_ASSERT(write_native(graph) == before);
 }
 
-TEST(Remat, TakesTheStepOfTheCaptures) {
+TEST(Remat, AcceptsTheTrainingStepOfTheCaptures) {
   JOINTER_NEEDS_SHARED();
   for (const MemoryPolicyPreset& preset : memory_policy_presets()) {
     auto graph = open_graph({.path = capture_path("llama_like_train_step"), .backward = {}});

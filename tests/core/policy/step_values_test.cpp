@@ -1,4 +1,4 @@
-// What is told of a flat step's values, and its tags carried out as one edit.
+// The values of a flat training step and the reasons for them, and its tags applied as one edit.
 
 #include "core/policy/step_values.h"
 
@@ -11,7 +11,7 @@
 
 #include "core/capture/native_writer.h"
 #include "core/partition/kept_values.h"
-#include "core/policy/carry_out.h"
+#include "core/policy/apply_step_tags.h"
 #include "tests/support/graphs.h"
 #include "tests/support/random_graph.h"
 
@@ -54,10 +54,11 @@ std::vector<SaveCandidate> kept_of(const Graph& graph) {
       .value();
 }
 
-// "a save: the backward reads it, and nothing tags it".
+// Lines such as "a save: the backward reads it, and nothing tags it".
 std::vector<std::string> told(const Graph& graph) {
   Graph step = graph;
-  if (const auto done = carry_out_tags(step); !done) throw std::runtime_error(done.error().message);
+  if (const auto done = apply_step_tags(step); !done)
+    throw std::runtime_error(done.error().message);
   std::vector<std::string> lines;
   for (const StepValue& value : step_values(graph, step, kept_of(step)))
     lines.push_back(fmt::format("{} {}: {}", graph.name(value.node), to_string(value.keep),
@@ -65,7 +66,7 @@ std::vector<std::string> told(const Graph& graph) {
   return lines;
 }
 
-TEST(StepValues, WithoutTagsTheBackwardReadsThem) {
+TEST(StepValues, AreReadByTheBackwardWithoutTags) {
   EXPECT_THAT(told(parse(kStep)),
               ElementsAre("b save: the backward reads it, and nothing tags it",
                           "c save: the backward reads it, and nothing tags it",
@@ -73,7 +74,7 @@ TEST(StepValues, WithoutTagsTheBackwardReadsThem) {
                           "d save: the backward reads it, and nothing tags it"));
 }
 
-TEST(StepValues, SayWhatATagDidAndWhatItDidNot) {
+TEST(StepValues, ReportWhatATagDidAndDidNot) {
   const Graph graph = tagged(kStep, {{"b", MemoryPolicy::must_recompute},
                                      {"c", MemoryPolicy::prefer_recompute},
                                      {"d", MemoryPolicy::must_save}});
@@ -86,8 +87,8 @@ TEST(StepValues, SayWhatATagDidAndWhatItDidNot) {
                           "d save: tagged MUST_SAVE"));
 }
 
-TEST(StepValues, SayWhatCannotLeaveTheDevice) {
-  // The backward reads `v`, a view of `b`, which is repeated on what comes back; and `a` only to
+TEST(StepValues, ReportWhatCannotLeaveTheDevice) {
+  // The backward reads `v`, a view of `b`, which is repeated on the reload; and `a` only to
   // recompute `b`.
   EXPECT_EQ(told(tagged(kStep, {{"b", MemoryPolicy::must_cpu_offload}}))[0],
             "b offload: tagged MUST_CPU_OFFLOAD");
@@ -98,11 +99,11 @@ TEST(StepValues, SayWhatCannotLeaveTheDevice) {
               "d offload: tagged MUST_CPU_OFFLOAD");
 }
 
-TEST(StepValues, WhatTheStepDoesAlreadyIsNoTagsDoing) {
+TEST(StepValues, WhatTheStepAlreadyDoesIsNotAttributedToTags) {
   Graph step = tagged(kStep, {{"b", MemoryPolicy::must_recompute},
                               {"v", MemoryPolicy::must_recompute},
                               {"d", MemoryPolicy::must_cpu_offload}});
-  ASSERT_TRUE(carry_out_tags(step));
+  ASSERT_TRUE(apply_step_tags(step));
   const std::vector<std::string> again = told(step);
   const auto has = [&](const std::string& begin) {
     return std::ranges::any_of(again, [&](const std::string& line) {
@@ -114,10 +115,10 @@ TEST(StepValues, WhatTheStepDoesAlreadyIsNoTagsDoing) {
   EXPECT_FALSE(has("c save"));
 }
 
-// What moves memory runs for a value: it is none that is saved or made again.
-TEST(StepValues, CopiesToTheHostAreNoValues) {
+// A call that moves memory is not a value, so it is neither saved nor recomputed.
+TEST(StepValues, ExcludeCopiesToTheHost) {
   Graph step = tagged(kStep, {{"d", MemoryPolicy::must_cpu_offload}});
-  ASSERT_TRUE(carry_out_tags(step));
+  ASSERT_TRUE(apply_step_tags(step));
   const PlanFigures figures = kept_figures(step, kept_of(step));
   EXPECT_EQ(figures.recomputed, 0U);
   EXPECT_EQ(figures.offloaded_bytes, 64 * 64 * 4);
@@ -125,26 +126,26 @@ TEST(StepValues, CopiesToTheHostAreNoValues) {
     EXPECT_FALSE(std::string(step.name(each.node)).find("ao") == 0) << step.name(each.node);
 }
 
-TEST(CarryOutEdit, IsWhatIsDoneOneAfterTheOther) {
+TEST(CarryOutEdit, EqualsTheEditsInSequence) {
   const Graph graph = tagged(kStep, {{"b", MemoryPolicy::must_recompute},
                                      {"v", MemoryPolicy::must_recompute},
                                      {"d", MemoryPolicy::must_cpu_offload}});
   Graph one = graph, other = graph;
-  ASSERT_EQ(carry_out_tags(one)->size(), 2U);
-  const auto edit = carry_out_edit(graph);
+  ASSERT_EQ(apply_step_tags(one)->size(), 2U);
+  const auto edit = step_tags_edit(graph);
   ASSERT_TRUE(edit) << edit.error().message;
   EXPECT_THAT(edit->by, AllOf(HasSubstr("apply_cpu_offload"), HasSubstr(",selective_activation")));
   const auto inverse = apply(other, *edit);
   ASSERT_TRUE(inverse) << inverse.error().message;
   EXPECT_EQ(write_native(other), write_native(one));
-  // Once is enough.
-  EXPECT_THAT(carry_out_edit(other)->changes, IsEmpty());
+  // Applying once is enough.
+  EXPECT_THAT(step_tags_edit(other)->changes, IsEmpty());
   ASSERT_TRUE(apply(other, *inverse));
   EXPECT_EQ(write_native(other), write_native(graph));
 }
 
-TEST(CarryOutEdit, SaysWhyNotAsThePassDoes) {
-  const auto edit = carry_out_edit(tagged(R"(
+TEST(CarryOutEdit, FailsWithTheErrorOfThePass) {
+  const auto edit = step_tags_edit(tagged(R"(
     kind train_step
     x: f32[8] = input
     r: f32[8] = aten.bernoulli(x)
@@ -156,7 +157,7 @@ TEST(CarryOutEdit, SaysWhyNotAsThePassDoes) {
   EXPECT_THAT(edit.error().message, HasSubstr("draws random numbers"));
 }
 
-// Each value once, and they come to what the step comes to.
+// Each value appears once, and their sums equal the totals of the step.
 RC_GTEST_PROP(StepValuesProperty, AddUp, (std::uint64_t seed)) {
   Graph graph = random_graph(seed, {.calls = 60});
   graph.part(PartId(0)).kind = CaptureKind::train_step;
@@ -170,7 +171,7 @@ RC_GTEST_PROP(StepValuesProperty, AddUp, (std::uint64_t seed)) {
                                    : MemoryPolicy::none;
   }
   Graph step = graph;
-  if (!carry_out_tags(step)) {
+  if (!apply_step_tags(step)) {
     RC_TAG("refused");
     return;
   }

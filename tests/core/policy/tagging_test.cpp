@@ -70,7 +70,7 @@ TEST(ApplySac, CountsProductsOverTheWholeGraphAndStopsAtTheFirstOutput) {
   EXPECT_FALSE(node(graph, "g").has(Node::has_ac_graph_id));
 }
 
-TEST(ApplySac, CountsAnewInEachLayerWhereItIsTold) {
+TEST(ApplySac, CountsPerLayerIfAsked) {
   const SacOptions options{
       .save = {},
       .every_nth = {{.op = "aten.mm", .n = 2, .counter = EveryNth::Counter::per_layer}}};
@@ -79,7 +79,7 @@ TEST(ApplySac, CountsAnewInEachLayerWhereItIsTold) {
               ElementsAre("e", "a0", "c0", "a1", "c1"));
 }
 
-TEST(ApplySac, TakesRulesAndSelectorsOfAnyOperator) {
+TEST(ApplySac, AcceptsRulesAndSelectorsOfAnyOperator) {
   const SacOptions options{
       .save = {"layers.*.mlp::aten.mm.default", "e"},
       .every_nth = {{.op = "aten.relu", .n = 2, .counter = EveryNth::Counter::global}}};
@@ -90,7 +90,7 @@ TEST(ApplySac, TakesRulesAndSelectorsOfAnyOperator) {
             R"(apply_sac{save=["layers.*.mlp::aten.mm.default",e],every_nth=["aten.relu/2"]})");
 }
 
-TEST(ApplySac, SaysWhereItEndsTooEarly) {
+TEST(ApplySac, ReportsAnEarlyEnd) {
   JOINTER_NEEDS_SHARED();
   const Graph graph = open_capture("deepseek_v3_debug_tp2_fsdp2_ep2.joint");
   const auto edit = apply_sac(graph);
@@ -128,7 +128,7 @@ TEST(EveryNthText, RoundTrips) {
     EXPECT_FALSE(parse_every_nth(text)) << text;
 }
 
-TEST(Layers, AreTheNumberBehindLayers) {
+TEST(Layers, AreTheNumberAfterLayers) {
   EXPECT_EQ(layer_of_path("layers.0.attention"), 0);
   EXPECT_EQ(layer_of_path("model.layers.31"), 31);
   EXPECT_EQ(layer_of_path("layers"), Layers::kNone);
@@ -136,7 +136,7 @@ TEST(Layers, AreTheNumberBehindLayers) {
   EXPECT_EQ(layer_of_path("my_layers.3"), Layers::kNone);
 }
 
-TEST(RemoveTags, LeavesNone) {
+TEST(RemoveTags, RemovesAll) {
   Graph graph = tagged(kLayers);
   const Graph before = parse(kLayers);
   const auto edit = remove_tags(graph);
@@ -150,7 +150,7 @@ TEST(RemoveTags, LeavesNone) {
   EXPECT_THAT(remove_tags(graph)->changes, IsEmpty());
 }
 
-TEST(Tags, AreTakenBackWithTheirRegions) {
+TEST(Tags, AreUndoneWithTheirRegions) {
   Graph graph = tagged(kLayers);
   const Graph before = graph;
   const auto removed = apply(graph, *remove_tags(graph));
@@ -179,7 +179,7 @@ constexpr std::string_view kGathers = R"(
   return [s, r, wt2]
 )";
 
-TEST(FsdpReshardAfterFwd, TagsTheChainOfAParameterAlone) {
+TEST(FsdpReshardAfterFwd, TagsOnlyTheChainOfAParameter) {
   Graph graph = parse(kGathers);
   ASSERT_TRUE(apply(graph, *fsdp_reshard_after_fwd(graph)));
   EXPECT_THAT(with_policy(graph, MemoryPolicy::must_recompute), ElementsAre("c", "ag", "wt", "s"));
@@ -204,7 +204,7 @@ void expect_same_tags(const Graph& graph, const Graph& expected) {
 
 class SacOfCaptures : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(SacOfCaptures, TagsAreTorchtitans) {
+TEST_P(SacOfCaptures, TagsEqualTorchtitans) {
   JOINTER_NEEDS_SHARED();
   Graph graph = open_capture(GetParam() + ".joint");
   const Graph plain = graph;

@@ -1,4 +1,4 @@
-// Who judges the points of a trade-off, what a step is slower than, and where a search begins.
+// The figures of points on a trade-off, the baseline of a slowdown, and the start of a search.
 
 #include "core/policy/trade_off.h"
 
@@ -18,7 +18,7 @@ using testing::Contains;
 using testing::Not;
 using testing::UnorderedElementsAreArray;
 
-// The sample, with a plan that is there.
+// The sample with its current plan.
 struct Asked {
   explicit Asked(Partitioner by) : partitioner(by) {
     graph =
@@ -45,7 +45,7 @@ struct Asked {
                                     .partitioner = partitioner},
                             .fsdp = fsdp,
                             .has_policy = has_policy,
-                            .most_budgets = 8,
+                            .max_budgets = 8,
                             .found = [this](const ParetoPoint& point) {
                               found.push_back(point.name);
                               return true;
@@ -60,15 +60,15 @@ struct Asked {
   std::vector<Flops> flops;
   Partition solved;
   PlanFigures figures;
-  std::vector<std::string> found;  // names of points, as they came
+  std::vector<std::string> found;  // names of points, in the order of their discovery
 };
 
 class TradeOffOf : public testing::TestWithParam<Partitioner> {};
 INSTANTIATE_TEST_SUITE_P(Partitioners, TradeOffOf,
                          testing::Values(Partitioner::min_cut, Partitioner::default_partition));
 
-// What a point says is what its plan comes to for who takes it.
-TEST_P(TradeOffOf, PointsAreJudgedByTheirOwnPair) {
+// The figures of a point are those of its plan under the partitioner that would make its pair.
+TEST_P(TradeOffOf, PointsHaveTheFiguresOfTheirPair) {
   Asked asked(GetParam());
   const auto trade_off = asked.make();
   const auto points = trade_off->curve().value();
@@ -86,7 +86,7 @@ TEST_P(TradeOffOf, PointsAreJudgedByTheirOwnPair) {
   }
 }
 
-TEST_P(TradeOffOf, AStepIsSlowerThanThatOfThePlanThatIsThere) {
+TEST_P(TradeOffOf, ASlowdownIsRelativeToTheCurrentPlan) {
   Asked asked(GetParam());
   const auto trade_off = asked.make();
   EXPECT_EQ(trade_off->longest_step(0), asked.figures.figures.step_ns);
@@ -97,7 +97,7 @@ TEST_P(TradeOffOf, AStepIsSlowerThanThatOfThePlanThatIsThere) {
   EXPECT_LE(fit.point.figures.figures.peak_bytes, asked.figures.figures.peak_bytes);
 }
 
-TEST_P(TradeOffOf, ThePlanThatIsThereIsOnTheCurveWhereNothingIsBetter) {
+TEST_P(TradeOffOf, TheCurrentPlanIsOnTheCurveIfNothingIsBetter) {
   Asked asked(GetParam());
   const auto points = asked.make()->curve().value();
   const bool is_beaten = std::any_of(points.begin(), points.end(), [&](const ParetoPoint& p) {
@@ -109,7 +109,7 @@ TEST_P(TradeOffOf, ThePlanThatIsThereIsOnTheCurveWhereNothingIsBetter) {
   EXPECT_NE(is_beaten, is_there);
 }
 
-TEST(TradeOff, SearchesForALimitKeepToAPolicyThatIsLaidDown) {
+TEST(TradeOff, SearchesForALimitKeepAFixedPolicy) {
   for (const bool has_policy : {false, true}) {
     Asked asked(Partitioner::min_cut);
     const auto trade_off = asked.make(has_policy);

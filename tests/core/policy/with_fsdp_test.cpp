@@ -1,5 +1,5 @@
-// Gathered parameters of FSDP under upstream's lists and policies: as the graph was opened, however
-// a policy comes to it.
+// Parameters gathered by FSDP, under upstream's lists and policies: they keep the tags of the
+// opened graph however a policy is applied.
 
 #include "core/policy/with_fsdp.h"
 
@@ -39,7 +39,7 @@ std::vector<NodeId> saved(const Graph& tagged) {
   return done->plan.saved;
 }
 
-TEST(WithFsdp, ListsLeaveGatheredParametersAsTheyWereOpened) {
+TEST(WithFsdp, ListsKeepTheTagsOfGatheredParameters) {
   const Graph opened = sample();
   ASSERT_EQ(fsdp_policy(opened), MemoryPolicy::must_recompute);
   const auto edit = preset_with_fsdp(opened, kApplySac, fsdp_policy(opened));
@@ -47,11 +47,11 @@ TEST(WithFsdp, ListsLeaveGatheredParametersAsTheyWereOpened) {
   EXPECT_EQ(edit->by, "apply_sac,fsdp_reshard_after_fwd");
   EXPECT_THAT(edit->notes.back(), HasSubstr("gathered again in the backward"));
   EXPECT_EQ(fsdp_policy(with(opened, edit)), MemoryPolicy::must_recompute);
-  // Whatever was tried before: `default` replaces the tags of FSDP.
+  // Regardless of earlier policies: `default` replaces the tags of FSDP.
   const Graph tried = with(opened, preset_with_fsdp(opened, "default", fsdp_policy(opened)));
   const Graph again = with(tried, preset_with_fsdp(tried, kApplySac, fsdp_policy(opened)));
   EXPECT_EQ(fsdp_policy(again), MemoryPolicy::must_recompute);
-  // A graph that FSDP's pass has not seen gets no such tags.
+  // A graph that FSDP's pass has not processed gets no such tags.
   const Graph bare = with(opened, remove_tags(opened));
   EXPECT_EQ(fsdp_policy(bare), MemoryPolicy::none);
   EXPECT_EQ(fsdp_policy(with(bare, preset_with_fsdp(bare, kApplySac, fsdp_policy(bare)))),
@@ -66,7 +66,7 @@ TEST(WithFsdp, PoliciesKeepWhatFsdpKeeps) {
   EXPECT_THAT(edit->by, HasSubstr("reshard=false"));
 }
 
-TEST(WithFsdp, ATextSavesAgainWhatItsPolicySaves) {
+TEST(WithFsdp, ATextSavesWhatItsPolicySaves) {
   const Graph opened = sample();
   for (const auto& [preset, format] : {std::pair("default", PolicyFormat::selectors),
                                        std::pair(kApplySac, PolicyFormat::torchtitan)}) {
@@ -75,7 +75,7 @@ TEST(WithFsdp, ATextSavesAgainWhatItsPolicySaves) {
     ASSERT_TRUE(done) << done.error().message;
     const auto exported = export_plan(done->joint, done->plan, format, opened);
     ASSERT_TRUE(exported) << exported.error().message;
-    EXPECT_THAT(exported->misfits, IsEmpty()) << preset;
+    EXPECT_THAT(exported->differences, IsEmpty()) << preset;
     const auto imported = import_policy(opened, exported->text);
     ASSERT_TRUE(imported) << imported.error().message;
     ASSERT_EQ(imported->edits.size(), 1U);

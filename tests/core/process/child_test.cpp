@@ -1,4 +1,4 @@
-// With real processes.
+// Tests with real processes.
 
 #include "core/process/child.h"
 
@@ -58,7 +58,7 @@ Ran run(ChildOptions options) {
   return ran;
 }
 
-// Whether a process still does something: a zombie that its new parent has yet to reap does not.
+// Returns true if the process still runs: a zombie that its new parent has yet to reap does not.
 bool is_alive(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string text;
@@ -84,7 +84,7 @@ std::vector<std::string> open_files() {
   return files;
 }
 
-TEST(Child, SaysItsLinesAndItsExitCode) {
+TEST(Child, ReportsItsLinesAndExitCode) {
   const Ran ran = run(shell("echo one; printf '\\n'; echo three; echo bad >&2; exit 3"));
   EXPECT_THAT(ran.lines, ElementsAre("one", "", "three"));
   EXPECT_EQ(ran.errors, "bad\n");
@@ -94,24 +94,24 @@ TEST(Child, SaysItsLinesAndItsExitCode) {
   EXPECT_EQ(to_string(ran.end), "exit code 3");
 }
 
-TEST(Child, ALastLineNeedsNoEnd) {
+TEST(Child, TheLastLineNeedsNoNewline) {
   EXPECT_THAT(run(shell("printf 'a\\nb'")).lines, ElementsAre("a", "b"));
   EXPECT_THAT(run(shell("printf 'a\\n'")).lines, ElementsAre("a"));
   EXPECT_THAT(run(shell(":")).lines, IsEmpty());
 }
 
-TEST(Child, ALongLineIsToldInPart) {
+TEST(Child, ALongLineIsTruncated) {
   ChildOptions options = shell("printf 'abcdefgh\\nxy\\nABCDEFGH'");
   options.longest_line = 5;
   EXPECT_THAT(run(std::move(options)).lines, ElementsAre("abcde", "xy", "ABCDE"));
 }
 
-TEST(Child, LinesThatComeInPiecesAreOne) {
+TEST(Child, PartialLinesAreJoined) {
   EXPECT_THAT(run(shell("printf a; sleep 0.05; printf 'b\\nc'; sleep 0.05; echo d")).lines,
               ElementsAre("ab", "cd"));
 }
 
-TEST(Child, AFloodIsTakenInWhole) {
+TEST(Child, AFloodIsReadCompletely) {
   ChildOptions options = shell("head -c 50000000 /dev/zero | tr '\\0' x | fold -w 1000; echo end");
   std::size_t bytes = 0, lines = 0;
   options.on_line = [&](std::string_view line) {
@@ -121,10 +121,10 @@ TEST(Child, AFloodIsTakenInWhole) {
   Child child = started(std::move(options));
   EXPECT_TRUE(child.wait().succeeded());
   EXPECT_EQ(bytes, 50'000'003U);
-  EXPECT_EQ(lines, 50'000U);  // the last has no end of its own
+  EXPECT_EQ(lines, 50'000U);  // the last lacks its newline
 }
 
-TEST(Child, OfItsErrorsTheLastAreKept) {
+TEST(Child, TheEndOfItsErrorsIsKept) {
   ChildOptions options =
       shell("for i in $(seq 20000); do echo line $i; done >&2; printf '\\n \\n' >&2");
   options.error_bytes = 1000;
@@ -134,7 +134,7 @@ TEST(Child, OfItsErrorsTheLastAreKept) {
   EXPECT_EQ(child.last_error(), "line 20000");
 }
 
-TEST(Child, ReadsWhatIsWritten) {
+TEST(Child, ReadsItsInput) {
   ChildOptions options = shell("read a; echo got $a; cat | wc -c");
   options.has_input = true;
   std::vector<std::string> lines;
@@ -144,7 +144,7 @@ TEST(Child, ReadsWhatIsWritten) {
   Child* const self = &child;
   while (lines.empty()) Child::pump({&self, 1}, 1s);
   EXPECT_THAT(lines, ElementsAre("got hello"));
-  // More than a pipe holds at once.
+  // More than a pipe can buffer.
   child.write(std::string(3'000'000, 'x'));
   child.close_input();
   EXPECT_TRUE(child.wait().succeeded());
@@ -155,7 +155,7 @@ TEST(Child, WithoutInputReadsNothing) {
   EXPECT_THAT(run(shell("cat; echo end")).lines, ElementsAre("end"));
 }
 
-TEST(Child, OneThatDoesNotReadHarmsNobody) {
+TEST(Child, OneThatDoesNotReadDoesNotBlock) {
   ChildOptions options = shell("exec <&-; sleep 0.05; echo still here");
   options.has_input = true;
   std::vector<std::string> lines;
@@ -174,13 +174,13 @@ TEST(Child, ASignalIsNamed) {
   EXPECT_EQ(run(shell("kill -KILL $$")).end.signal, SIGKILL);
 }
 
-TEST(Child, NoShellReadsItsArguments) {
+TEST(Child, NoShellInterpretsItsArguments) {
   ChildOptions options;
   options.command = {"printf", "%s|", "$HOME", "$(echo no)", "a b", ";echo no", "`no`", "*", ""};
   EXPECT_THAT(run(std::move(options)).lines, ElementsAre("$HOME|$(echo no)|a b|;echo no|`no`|*||"));
 }
 
-TEST(Child, ItsEnvironmentIsOursWithAdditions) {
+TEST(Child, InheritsTheEnvironmentWithAdditions) {
   ::setenv("JOINTER_TEST_KEPT", "kept", 1);
   ::setenv("JOINTER_TEST_REPLACED", "before", 1);
   ChildOptions options = shell(
@@ -191,13 +191,13 @@ TEST(Child, ItsEnvironmentIsOursWithAdditions) {
   EXPECT_STREQ(std::getenv("JOINTER_TEST_REPLACED"), "before");
 }
 
-TEST(Child, RunsWhereItIsTold) {
+TEST(Child, RunsInTheGivenFolder) {
   ChildOptions options = shell("pwd");
   options.directory = "/";
   EXPECT_THAT(run(std::move(options)).lines, ElementsAre("/"));
 }
 
-TEST(Child, WhatCannotStartSaysWhy) {
+TEST(Child, AFailureToStartIsReported) {
   const auto message = [](ChildOptions options) {
     const auto child = Child::start(std::move(options));
     EXPECT_FALSE(child);
@@ -213,14 +213,14 @@ TEST(Child, WhatCannotStartSaysWhy) {
   EXPECT_THAT(message(std::move(nowhere)), HasSubstr("/no/such/folder"));
 }
 
-TEST(Child, EndsWhenAsked) {
+TEST(Child, EndsOnRequest) {
   Child child = started(shell("trap 'exit 7' TERM; echo; while :; do sleep 0.01; done"));
   std::this_thread::sleep_for(100ms);
   child.terminate(10s);
   EXPECT_EQ(child.wait().exit_code, 7);
 }
 
-TEST(Child, OneThatDoesNotListenIsKilled) {
+TEST(Child, IsKilledIfItIgnoresTheRequest) {
   Child child = started(shell("trap '' TERM; while :; do sleep 0.01; done"));
   std::this_thread::sleep_for(100ms);
   const auto start = Clock::now();
@@ -229,7 +229,7 @@ TEST(Child, OneThatDoesNotListenIsKilled) {
   EXPECT_THAT(seconds_since(start), AllOf(Ge(0.09), Lt(2)));
 }
 
-TEST(Child, ADeadlineIsKept) {
+TEST(Child, IsEndedAtItsDeadline) {
   ChildOptions options = shell("trap '' TERM; while :; do sleep 0.01; done");
   options.deadline = 100ms;
   const auto start = Clock::now();
@@ -239,14 +239,14 @@ TEST(Child, ADeadlineIsKept) {
   EXPECT_EQ(to_string(ran.end), "killed at its deadline");
 }
 
-TEST(Child, OneInTimeIsNotTimedOut) {
+TEST(Child, IsNotTimedOutBeforeItsDeadline) {
   ChildOptions options = shell("exit 0");
   options.deadline = 10s;
   EXPECT_FALSE(run(std::move(options)).end.timed_out);
 }
 
-TEST(Child, WhatItStartedEndsWithIt) {
-  // A grandchild that holds the output open, one that ignores signals, one in a session of its own.
+TEST(Child, ItsDescendantsEndWithIt) {
+  // A grandchild that keeps the output open, one that ignores signals, one in a separate session.
   const Ran ran =
       run(shell("sleep 1000 & echo $!; (trap '' TERM HUP; exec sleep 1000) & echo $!; "
                 "setsid sleep 1000 & echo $!; sleep 0.1"));
@@ -273,7 +273,7 @@ TEST(Child, GoingOutOfScopeEndsIt) {
   EXPECT_EQ(errno, ECHILD);
 }
 
-TEST(Child, AMovedOneIsTheSame) {
+TEST(Child, CanBeMoved) {
   Child first = started(shell("sleep 1000"));
   const auto first_pid = static_cast<pid_t>(first.pid());
   Child second = std::move(first);
@@ -283,8 +283,9 @@ TEST(Child, AMovedOneIsTheSame) {
   EXPECT_EQ(second.wait().exit_code, 5);
 }
 
-// The kernel ends it with the thread that started it: the same as when this program is killed.
-TEST(Child, EndsWithWhoStartedIt) {
+// The kernel kills it with the thread that started it, which also happens if this program is
+// killed.
+TEST(Child, EndsWithTheThreadThatStartedIt) {
   std::optional<Child> child;
   std::thread([&] { child.emplace(started(shell("sleep 1000"))); }).join();
   EXPECT_EQ(child->wait().signal, SIGKILL);
@@ -297,7 +298,7 @@ TEST(Child, InheritsNoOpenFile) {
   EXPECT_THAT(ran.lines, ElementsAre("0", "1", "2"));
 }
 
-TEST(Child, LeavesNoFileOpen) {
+TEST(Child, LeaksNoFile) {
   run(shell("exit 0"));
   const auto before = open_files();
   for (int i = 0; i < 5; ++i) {
@@ -310,7 +311,7 @@ TEST(Child, LeavesNoFileOpen) {
   EXPECT_EQ(open_files(), before);
 }
 
-TEST(Child, ManyAreLookedAfterAtOnce) {
+TEST(Child, ManyRunConcurrently) {
   std::vector<Child> children;
   std::vector<std::string> said(20);
   for (std::size_t i = 0; i < said.size(); ++i) {
@@ -328,7 +329,7 @@ TEST(Child, ManyAreLookedAfterAtOnce) {
   for (std::size_t i = 0; i < said.size(); ++i) EXPECT_EQ(said[i], std::to_string(i));
 }
 
-TEST(Child, PumpComesBackInTime) {
+TEST(Child, PumpReturnsInTime) {
   Child child = started(shell("sleep 1000"));
   Child* const self = &child;
   const auto start = Clock::now();
@@ -337,7 +338,7 @@ TEST(Child, PumpComesBackInTime) {
   EXPECT_FALSE(child.end());
 }
 
-TEST(Child, SignalsAreAsUsualInIt) {
+TEST(Child, HasDefaultSignalHandlers) {
   const auto before = std::signal(SIGTERM, SIG_IGN);
   sigset_t term, mask;
   sigemptyset(&term);
@@ -350,7 +351,7 @@ TEST(Child, SignalsAreAsUsualInIt) {
   EXPECT_THAT(ran.lines, IsEmpty());
 }
 
-TEST(TemporaryFolder, GoesWithAllThatIsInIt) {
+TEST(TemporaryFolder, IsRemovedWithItsContents) {
   std::string path;
   {
     const auto folder = TemporaryFolder::make("jointer-test-");

@@ -15,7 +15,8 @@ namespace {
 using Json = nlohmann::json;
 using testing::HasSubstr;
 
-// Cells of a table by RFC 4180: quoted ones may hold commas, line ends and doubled quotes.
+// Splits a table as RFC 4180 defines it: quoted cells may contain commas, line breaks and doubled
+// quotes.
 std::vector<std::vector<std::string>> read_csv(std::string_view text) {
   std::vector<std::vector<std::string>> rows{{""}};
   bool quoted = false;
@@ -50,7 +51,7 @@ constexpr const char* kGraph = R"(
   return [c]
 )";
 
-TEST(Csv, QuotesWhatNeedsIt) {
+TEST(Csv, QuotesIfNeeded) {
   Graph graph = parse(kGraph);
   const std::string odd = "a \"b\", c\nd";
   graph.node(graph.find("a")).name = graph.intern(odd);
@@ -81,7 +82,7 @@ TEST(Perfetto, FlowsRunFromEachCollectiveToItsWait) {
   EXPECT_DOUBLE_EQ(starts[0]["ts"].get<double>(), static_cast<double>(c.start_ns) / 1e3);
 }
 
-TEST(Markdown, HoldsTheFigures) {
+TEST(Markdown, ContainsTheFigures) {
   const Graph graph = parse(kGraph);
   const std::string text = export_markdown(graph, *analyze(graph));
   EXPECT_THAT(text, HasSubstr("# literal\n"));
@@ -96,7 +97,7 @@ TEST(Dot, EscapesLabels) {
   graph.set_title("a \"b\" \\");
   const std::string text = export_dot(graph, *analyze(graph));
   EXPECT_TRUE(text.starts_with("digraph \"a \\\"b\\\" \\\\\" {"));
-  EXPECT_THAT(text, HasSubstr("style=bold")) << "what the backward reads of the forward";
+  EXPECT_THAT(text, HasSubstr("style=bold")) << "an edge from the forward to the backward";
 }
 
 RC_GTEST_PROP(ExportProperty, EveryGraphHasEveryExport, (std::uint64_t seed, bool pair)) {

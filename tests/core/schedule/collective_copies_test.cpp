@@ -8,9 +8,9 @@
 namespace jointer {
 namespace {
 
-// The reduce-scatter's input is copied from its start to its wait; the all-gather's output is there
-// twice in that time.
-TEST(CollectiveCopies, AreThereFromStartToWait) {
+// The reduce-scatter's input is copied from its start to its wait, and the all-gather's output
+// exists twice during that time.
+TEST(CollectiveCopies, AreLiveFromStartToWait) {
   const Graph graph = test::parse(R"(
     device cpu
     group g: 0 1
@@ -36,7 +36,7 @@ TEST(CollectiveCopies, AreThereFromStartToWait) {
   const MemoryTimeline with(graph,
                             {.runs_on = DeviceType::cpu, .collectives = CollectiveLibrary::gloo});
   EXPECT_EQ(with.profile()[1], without.profile()[1] + 64);  // at the all-gather
-  EXPECT_EQ(with.profile()[4], without.profile()[4]);       // behind its wait
+  EXPECT_EQ(with.profile()[4], without.profile()[4]);       // after its wait
 }
 
 }  // namespace

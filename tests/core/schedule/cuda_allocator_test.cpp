@@ -1,5 +1,5 @@
-// The allocator's model, request by request. What it does to whole graphs is in
-// memory_timeline_test.cpp.
+// The model of the caching allocator, request by request. memory_timeline_test.cpp tests it on
+// whole graphs.
 
 #include "core/schedule/cuda_allocator.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
-TEST(CudaAllocator, TakesSegmentsOfTheSizesThatTorchTakes) {
+TEST(CudaAllocator, UsesTheSegmentSizesOfTorch) {
   CudaAllocator allocator;
   allocator.allocate(512);
   EXPECT_EQ(allocator.reserved(), 2 * kMiB);
@@ -27,11 +27,11 @@ TEST(CudaAllocator, AnExpandableSegmentGrowsByPages) {
   CudaAllocator allocator({.expandable_segments = true});
   const auto first = allocator.allocate(30 * kMiB);
   EXPECT_EQ(allocator.reserved(), 40 * kMiB);
-  // 10 MiB are free at the end: 5 are missing, a page is taken.
+  // 10 MiB are free at the end: 5 are missing, so a page is added.
   allocator.allocate(15 * kMiB);
   EXPECT_EQ(allocator.reserved(), 60 * kMiB);
   allocator.free(first);
-  // The end could grow, so the hole is taken, though it is larger than the end.
+  // The end could grow, so the hole is used, though it is larger than the end.
   allocator.allocate(10 * kMiB);
   allocator.allocate(20 * kMiB);
   EXPECT_EQ(allocator.reserved(), 60 * kMiB);
@@ -39,7 +39,7 @@ TEST(CudaAllocator, AnExpandableSegmentGrowsByPages) {
   EXPECT_EQ(allocator.reserved(), 60 * kMiB);
 }
 
-// Two freed neighbours are one hole: what does not fit either fits both.
+// Two freed neighbours merge: a request that fits neither fits the merged block.
 TEST(CudaAllocator, FreedNeighboursAreOneBlock) {
   for (const bool expandable : {false, true}) {
     CudaAllocator allocator({.expandable_segments = expandable});
@@ -47,7 +47,7 @@ TEST(CudaAllocator, FreedNeighboursAreOneBlock) {
     const auto b = allocator.allocate(10 * kMiB);
     allocator.allocate(20 * kMiB);
     const std::int64_t reserved = allocator.reserved();
-    if (!expandable) continue;  // segments of their own: they have no neighbours
+    if (!expandable) continue;  // separate segments have no neighbours
     allocator.free(a);
     allocator.free(b);
     allocator.allocate(20 * kMiB);
@@ -55,9 +55,9 @@ TEST(CudaAllocator, FreedNeighboursAreOneBlock) {
   }
 }
 
-// Whatever is asked for: what is reserved holds what lives, never shrinks, and with everything
-// freed a request that was served once is served again without taking more.
-RC_GTEST_PROP(CudaAllocatorProperty, HoldsWhatLives, (bool expandable)) {
+// For any requests: reserved memory covers the live blocks and never shrinks, and once everything
+// is freed, a request that succeeded before succeeds again without reserving more.
+RC_GTEST_PROP(CudaAllocatorProperty, ReservedCoversLiveBlocks, (bool expandable)) {
   CudaAllocator allocator({.expandable_segments = expandable});
   std::map<CudaAllocator::BlockId, std::int64_t> live;
   std::int64_t bytes = 0, reserved = 0, largest = 0;

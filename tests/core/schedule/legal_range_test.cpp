@@ -58,17 +58,17 @@ TEST(LegalRange, OfAWaitIsFromItsStartToItsUse) {
   EXPECT_EQ(found.latest(), "Held by use: later, it would read wait before that exists.");
 }
 
-TEST(LegalRange, ABlockIsHeldByWhatAnyOfItsNodesNeeds) {
+TEST(LegalRange, ABlockIsHeldByTheNeedsOfAllItsNodes) {
   const Found found = range_of(kGathered, {"gather", "shard"});
   ASSERT_TRUE(found.range.has_value());
   EXPECT_EQ(found.range->first, 2U);
   EXPECT_EQ(found.range->current, 2U);
-  EXPECT_EQ(found.range->last, 4U);  // behind a and b
+  EXPECT_EQ(found.range->last, 4U);  // after a and b
   EXPECT_EQ(found.earliest(), "");
   EXPECT_EQ(found.latest(), "Held by wait: later, it would read gather before that exists.");
 }
 
-TEST(LegalRange, WhatIsBetweenTheNodesOfABlockMustBeFreeToLeave) {
+TEST(LegalRange, NodesBetweenThoseOfABlockMustBeFreeToLeave) {
   const Found two = range_of(kGathered, {"gather", "use"});
   ASSERT_FALSE(two.range.has_value());
   EXPECT_EQ(two.range.error().kind, Error::Kind::usage);
@@ -94,7 +94,7 @@ TEST(LegalRange, NothingMovesOverAPlaceholder) {
             "2 nodes cannot stand side by side: a placeholder or an output is between them");
 }
 
-TEST(LegalRange, PlaceholdersConstantsAndOutputsStay) {
+TEST(LegalRange, PlaceholdersConstantsAndOutputsAreFixed) {
   for (const auto& [name, kind] : {std::pair{"w", "a placeholder"}, {"output", "the output"}}) {
     const Found found = range_of(kGathered, {name});
     ASSERT_FALSE(found.range.has_value());
@@ -105,7 +105,7 @@ TEST(LegalRange, PlaceholdersConstantsAndOutputsStay) {
   EXPECT_FALSE(range_of(kGathered, {}).range.has_value());
 }
 
-TEST(LegalRange, OnlyWallsHoldWhatDependsOnNothingElse) {
+TEST(LegalRange, OnlyWallsHoldCallsWithoutOtherDependencies) {
   const Found found = range_of(R"(
     x: f32[4] = input
     a: f32[4] = aten.relu(x)
@@ -121,7 +121,7 @@ TEST(LegalRange, OnlyWallsHoldWhatDependsOnNothingElse) {
   EXPECT_EQ(found.latest(), "");
 }
 
-TEST(LegalRange, SaysWhyWritesAndEffectsHold) {
+TEST(LegalRange, NamesWritesAndEffectsThatHold) {
   constexpr std::string_view kText = R"(
     x: f32[4] = input
     a: f32[4] = aten.relu(x)
@@ -148,13 +148,13 @@ TEST(LegalRange, SaysWhyWritesAndEffectsHold) {
       "Held by again: draw must stay before it, because both draw from the random generator.");
 }
 
-TEST(LegalRange, IsAskedInAnyOrder) {
+TEST(LegalRange, IsIndependentOfTheOrderOfQueries) {
   const Graph graph = parse(kGathered);
   const Dependencies dependencies(graph);
   std::vector<std::uint32_t> positions;
   for (std::size_t i = 0; i < graph.node_count(); ++i)
     positions.push_back(static_cast<std::uint32_t>(graph.position(NodeId(i))));
-  // b before gather.
+  // b precedes gather.
   std::swap(positions[graph.find("b").index()], positions[graph.find("gather").index()]);
   const std::vector<NodeId> block{graph.find("gather")};
   const auto range = legal_range(graph, dependencies, block, positions);
@@ -168,9 +168,9 @@ TEST(LegalRange, IsAskedInAnyOrder) {
   EXPECT_EQ(removed.error().message, "gather is no longer in the graph");
 }
 
-TEST(LegalRange, NodesOfBothHalvesAreNoBlock) {
+TEST(LegalRange, NodesOfBothHalvesAreNotABlock) {
   Graph graph = parse(kGathered);
-  // A second half, as a pair's backward is.
+  // A second half, like a pair's backward.
   const PartId backward = graph.add_part({.kind = CaptureKind::backward, .name = "second"});
   Node n;
   n.part = backward;

@@ -1,4 +1,4 @@
-// The timeline against its definition: for every point the set of storages that are alive.
+// The timeline, compared with its definition: the set of live storages at every point.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -14,7 +14,8 @@
 namespace jointer::test {
 namespace {
 
-// By the rules at the top of lifetimes.cpp, storage by storage and without its data structures.
+// Follows the rules at the top of lifetimes.cpp, storage by storage and without its data
+// structures.
 class NaiveMemory {
  public:
   explicit NaiveMemory(const Graph& graph) : graph_(graph) {
@@ -95,7 +96,7 @@ class NaiveMemory {
     }
     return last;
   }
-  // When the last wait of a collective runs, of those in its own half if there are any.
+  // The step of a collective's last wait, of those in its own half if there are any.
   [[nodiscard]] int waited(NodeId start, int end) const {
     int last = -1, last_here = -1;
     for (const NodeId id : graph_.order()) {
@@ -112,7 +113,7 @@ class NaiveMemory {
   std::set<StorageId> storages_;
 };
 
-RC_GTEST_PROP(MemoryProperty, TheProfileIsThatOfItsDefinition, (std::uint64_t seed, bool pair)) {
+RC_GTEST_PROP(MemoryProperty, TheProfileEqualsItsDefinition, (std::uint64_t seed, bool pair)) {
   const auto calls = *rc::gen::inRange<std::size_t>(1, 50);
   const Graph graph = random_graph(seed, {.calls = calls, .pair = pair});
   const MemoryTimeline timeline(graph);
@@ -120,7 +121,7 @@ RC_GTEST_PROP(MemoryProperty, TheProfileIsThatOfItsDefinition, (std::uint64_t se
   RC_ASSERT(actual == NaiveMemory(graph).profile());
 }
 
-RC_GTEST_PROP(MemoryProperty, EveryViewOfItSumsToTheTotal, (std::uint64_t seed, bool pair)) {
+RC_GTEST_PROP(MemoryProperty, EveryBreakdownSumsToTheTotal, (std::uint64_t seed, bool pair)) {
   const Graph graph = random_graph(seed, {.pair = pair});
   const bool torch_rules = !pair && *rc::gen::arbitrary<bool>();
   const MemoryTimeline timeline(
@@ -142,7 +143,7 @@ RC_GTEST_PROP(MemoryProperty, EveryViewOfItSumsToTheTotal, (std::uint64_t seed, 
   RC_ASSERT(profile[timeline.peak_index()] == timeline.peak_bytes());
 }
 
-RC_GTEST_PROP(MemoryProperty, ReservedHoldsWhatLives, (std::uint64_t seed)) {
+RC_GTEST_PROP(MemoryProperty, ReservedCoversLiveBytes, (std::uint64_t seed)) {
   const Graph graph = random_graph(seed, {.calls = 60});
   const MemoryTimeline timeline(graph);
   const ReservedProfile reserved = simulate_reserved(timeline, DeviceType::cuda);

@@ -19,7 +19,7 @@ Graph parse(std::string_view text) {
 }
 
 TEST(MemoryTimeline, CountsAllocationsAndFreesByStorage) {
-  // On the CPU nothing is rounded, so the numbers are the tensors' own.
+  // On the CPU nothing is rounded, so the numbers are those of the tensors.
   const Graph graph = parse(R"(
     device cpu
     x: f32[10] = input
@@ -30,7 +30,8 @@ TEST(MemoryTimeline, CountsAllocationsAndFreesByStorage) {
     return [d]
   )");
   const MemoryTimeline timeline(graph);
-  // x stays; a is alive through its views b and c until c, unused, and then d is made.
+  // x stays live; a is live through its views b and c until c, which is unused; then d is
+  // allocated.
   EXPECT_THAT(timeline.profile(), ElementsAre(40, 80, 80, 80, 80, 80, 80, 160, 120));
   EXPECT_EQ(timeline.peak_bytes(), 160);
   EXPECT_EQ(timeline.peak_index(), 7U);
@@ -38,12 +39,12 @@ TEST(MemoryTimeline, CountsAllocationsAndFreesByStorage) {
   EXPECT_EQ(timeline.static_bytes(), 40);
 }
 
-TEST(MemoryTimeline, RoundsOnCudaAsTheAllocatorDoes) {
+TEST(MemoryTimeline, RoundsOnCudaLikeTheAllocator) {
   const Graph graph = parse("x: f32[10] = input\na: f32[129] = aten.relu(x)\nreturn [a]");
   EXPECT_THAT(MemoryTimeline(graph).profile(), ElementsAre(512, 512 + 1024, 512 + 1024));
 }
 
-TEST(MemoryTimeline, FreesWhatNothingUses) {
+TEST(MemoryTimeline, FreesUnusedResults) {
   const Graph graph = parse(R"(
     device cpu
     x: f32[10] = input
@@ -134,7 +135,7 @@ TEST(MemoryTimeline, ReleasesABackwardsSavedTensorsAndTangents) {
   EXPECT_THAT(MemoryTimeline(graph).profile(), ElementsAre(120, 160, 80, 120, 80));
 }
 
-TEST(MemoryTimeline, TakesAPlaceholderBehindTheLastCall) {
+TEST(MemoryTimeline, AcceptsAPlaceholderAfterTheLastCall) {
   const Graph graph = parse(R"(
     device cpu
     x: f32[10] = input
@@ -146,8 +147,8 @@ TEST(MemoryTimeline, TakesAPlaceholderBehindTheLastCall) {
   EXPECT_EQ(simulate_reserved(MemoryTimeline(graph), DeviceType::cuda).bytes.size(), 3U);
 }
 
-// A graph of a GPU that runs on the CPU: no rounding, and what it had on the CPU already counts.
-TEST(MemoryTimeline, CountsAsTheDeviceThatRuns) {
+// A graph for a GPU that runs on the CPU: nothing is rounded, and its CPU tensors count, too.
+TEST(MemoryTimeline, CountsOnTheDeviceThatRuns) {
   const Graph graph = parse(R"(
     x: f32[10] = input
     device cpu
@@ -171,7 +172,7 @@ TEST(MemoryTimeline, CountsAsTheDeviceThatRuns) {
   EXPECT_EQ(analysis->reserved.peak_bytes, 92);
 }
 
-TEST(MemoryTimeline, AGraphOfTheCpuRoundsOnAGpu) {
+TEST(MemoryTimeline, ACpuGraphRoundsOnAGpu) {
   const Graph graph =
       parse("device cpu\nx: f32[10] = input\na: f32[10] = aten.relu(x)\nreturn [a]");
   EXPECT_THAT(MemoryTimeline(graph, {.runs_on = DeviceType::cuda}).profile(),
@@ -179,7 +180,7 @@ TEST(MemoryTimeline, AGraphOfTheCpuRoundsOnAGpu) {
 }
 
 TEST(CachingAllocator, ReservesSegmentsAndReusesBlocks) {
-  // Two 3 MiB tensors, never alive together but for x: the large pool takes 20 MiB once.
+  // Two 3 MiB tensors, never live together except for x: the large pool reserves 20 MiB once.
   const Graph graph = parse(R"(
     x: f32[786432] = input
     a: f32[786432] = aten.relu(x)
@@ -199,11 +200,12 @@ TEST(CachingAllocator, KeepsSmallAndLargeRequestsApart) {
       "x: f32[128] = input\na: f32[4194304] = aten.expand(x, [4194304])\n"
       "b: f32[4194304] = aten.clone(a)\nreturn [b]");
   const MemoryTimeline timeline(graph);
-  // 512 B come from a small segment of 2 MiB, 16 MiB are a segment of their own.
+  // 512 B come from a small segment of 2 MiB; 16 MiB have a separate segment.
   EXPECT_EQ(simulate_reserved(timeline, graph.main_device()).peak_bytes, 18 << 20);
 }
 
-// Six tensors of 3 MiB fill a segment of 20 MiB but for 2 MiB; two neighbours go, and 6 MiB come.
+// Six tensors of 3 MiB fill a segment of 20 MiB up to 2 MiB; two neighbours are freed, and 6 MiB
+// are requested.
 std::int64_t reserved_after(std::string_view first_freed, std::string_view then_freed) {
   std::string text = "device cuda:0\nx: f32[128] = input\n";
   for (const char* name : {"a", "b", "c", "d", "e", "f"})
@@ -222,9 +224,9 @@ std::int64_t reserved_after(std::string_view first_freed, std::string_view then_
 TEST(CachingAllocator, MergesFreeNeighboursInEitherOrder) {
   constexpr std::int64_t kSmall = 2 << 20, kLarge = 20 << 20;
   EXPECT_EQ(reserved_after("b", "c"), kSmall + kLarge) << "c joins the free block before it";
-  EXPECT_EQ(reserved_after("c", "b"), kSmall + kLarge) << "b joins the free block behind it";
+  EXPECT_EQ(reserved_after("c", "b"), kSmall + kLarge) << "b joins the free block after it";
   EXPECT_EQ(reserved_after("b", "d"), kSmall + 2 * kLarge) << "no neighbours: fragmentation";
-  EXPECT_EQ(reserved_after("f", "e"), kSmall + kLarge) << "and with the segment's rest";
+  EXPECT_EQ(reserved_after("f", "e"), kSmall + kLarge) << "it also joins the rest of the segment";
 }
 
 }  // namespace

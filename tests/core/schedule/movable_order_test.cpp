@@ -10,7 +10,7 @@
 namespace jointer {
 namespace {
 
-RC_GTEST_PROP(MovableOrder, MovesAsItsDefinitionSays, ()) {
+RC_GTEST_PROP(MovableOrder, MovesAsDefined, ()) {
   const auto count = *rc::gen::inRange<std::size_t>(1, 40);
   std::vector<NodeId> expected;
   // Not all of the graph's nodes, and not in their order.
@@ -39,7 +39,7 @@ RC_GTEST_PROP(MovableOrder, MovesAsItsDefinitionSays, ()) {
   }
 }
 
-RC_GTEST_PROP(RangeMaximum, IsTheLargestOfTheRange, ()) {
+RC_GTEST_PROP(RangeMaximum, IsTheMaximumOfTheRange, ()) {
   const auto count = *rc::gen::inRange<std::size_t>(0, 700);
   std::vector<std::int64_t> values(count);
   for (std::int64_t& value : values) value = *rc::gen::inRange(-1000, 1000);

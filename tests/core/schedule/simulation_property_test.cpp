@@ -1,5 +1,5 @@
-// The simulation against its definition, as the longest path through events, and what must hold of
-// any schedule.
+// The simulation, compared with its definition as the longest path through events, and the
+// invariants of any schedule.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -14,7 +14,7 @@
 namespace jointer::test {
 namespace {
 
-// Each clock is asked for by definition, from the end backwards, and remembered.
+// Each time is computed by definition, recursively from the end, and memoized.
 class NaiveSimulation {
  public:
   NaiveSimulation(const Graph& graph, const std::vector<NodeCost>& costs, bool one_stream)
@@ -32,7 +32,7 @@ class NaiveSimulation {
   std::int64_t compute_end() {
     return std::max(compute_after(count() - 1), host_after(count() - 1));
   }
-  // Stalls, and what ends after the last kernel.
+  // Stalls, and streams that end after the last kernel.
   std::int64_t exposed() {
     std::int64_t sum = step() - compute_end();
     for (int i = 0; i < count(); ++i) sum += stall(i);
@@ -60,7 +60,7 @@ class NaiveSimulation {
     return found == calls_.end() ? -1 : static_cast<int>(found - calls_.begin());
   }
 
-  // The host has launched call i.
+  // The time at which the host has launched call i.
   std::int64_t launched(int i) { return host_after(i - 1) + cost(i).host_ns; }
   std::int64_t host_after(int i) {
     if (i < 0) return 0;
@@ -68,7 +68,7 @@ class NaiveSimulation {
     const std::int64_t blocked = is_kernel(i) && cost(i).blocks_host ? compute_after(i) : 0;
     return host_[i] = std::max(launched(i), blocked);
   }
-  // The compute stream has done call i.
+  // The time at which the compute stream has finished call i.
   std::int64_t compute_after(int i) {
     if (i < 0) return 0;
     if (const auto it = compute_.find(i); it != compute_.end()) return it->second;
@@ -128,7 +128,7 @@ RC_GTEST_PROP(SimulationProperty, EqualsItsDefinition, ()) {
     RC_ASSERT(c.end_ns == naive.end_of(c.start));
 }
 
-RC_GTEST_PROP(SimulationProperty, StreamsDoOneThingAtATimeInProgramOrder, ()) {
+RC_GTEST_PROP(SimulationProperty, StreamsRunOneCallAtATimeInProgramOrder, ()) {
   const Simulated s = Simulated::arbitrary();
   const Simulation simulation = s.run();
   std::map<std::int32_t, std::int64_t> busy_until, busy;
@@ -152,7 +152,7 @@ RC_GTEST_PROP(SimulationProperty, StreamsDoOneThingAtATimeInProgramOrder, ()) {
       RC_ASSERT(simulation.streams()[i].name != simulation.streams()[j].name);
 }
 
-RC_GTEST_PROP(SimulationProperty, NothingRunsBeforeItsInputsAreThere, ()) {
+RC_GTEST_PROP(SimulationProperty, NothingRunsBeforeItsInputsAreReady, ()) {
   const Simulated s = Simulated::arbitrary();
   const Simulation simulation = s.run();
   for (const NodeId id : s.graph.order()) {
@@ -193,7 +193,7 @@ RC_GTEST_PROP(SimulationProperty, TheFiguresAddUp, ()) {
   RC_ASSERT(simulation.compute_ns() == compute);
   RC_ASSERT(simulation.hidden_count() == hidden);
   RC_ASSERT(simulation.step_ns() >= std::max(compute, host));
-  // Compute, stalls, waiting for the CPU, and no more, unless the CPU is last.
+  // Compute, stalls and waiting for the CPU, and nothing else unless the CPU is last.
   const std::int64_t sum = compute + exposed + simulation.host_bound_ns();
   RC_ASSERT(simulation.step_ns() >= sum);
 }

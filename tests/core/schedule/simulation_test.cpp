@@ -1,4 +1,4 @@
-// Small schedules with the expected picture beside them, and a graph for every reason.
+// Small schedules, each with a diagram of the expected result, and a graph for every reason.
 
 #include "core/schedule/simulation.h"
 
@@ -15,7 +15,7 @@ namespace {
 using testing::HasSubstr;
 using Kind = ExposureReason::Kind;
 
-// A graph and the time of each of its nodes; nodes without one take none.
+// A graph and the times of its nodes; nodes without one take none.
 struct Timed {
   Timed(std::string_view text, const std::map<std::string, std::int64_t>& ns,
         std::int64_t host_ns = 0, SimulationOptions options = {})
@@ -79,7 +79,7 @@ TEST(Simulation, HidesACollectiveBehindCompute) {
   EXPECT_EQ(t.reason("ar"), "");
 }
 
-TEST(Simulation, StallsWhereComputeIsTooShort) {
+TEST(Simulation, StallsIfComputeIsTooShort) {
   // compute  aaaa bbb |stall| cc
   // tp            rrrrrrrrrrr
   const Timed t(kOverlapped, {{"a", 40}, {"ar", 110}, {"b", 30}, {"c", 20}});
@@ -121,7 +121,7 @@ std::string two_groups(const std::string& group) {
   return text;
 }
 
-TEST(Simulation, GroupsHaveStreamsOfTheirOwn) {
+TEST(Simulation, GroupsHaveSeparateStreams) {
   // tp  11111        dp  22222
   const Timed apart(two_groups("dp"), {{"first", 50}, {"second", 50}, {"c", 10}});
   EXPECT_EQ(apart.at("second"), Span(0, 50));
@@ -210,7 +210,7 @@ TEST(Reason, NoComputeToHideBehind) {
 }
 
 TEST(Reason, OrderThatLeavesComputeUnused) {
-  // b lies behind the wait and does not need it.
+  // b follows the wait and does not need it.
   const char* const behind = R"(
     group tp: 0 1
     x: f32[8,8] = input
@@ -226,7 +226,7 @@ TEST(Reason, OrderThatLeavesComputeUnused) {
   EXPECT_FALSE(sink.collective("ar").reason.before);
   EXPECT_EQ(sink.collective("ar").reason.ns, 70);
   EXPECT_THAT(sink.reason("ar"), HasSubstr("sink the wait towards c"));
-  // b lies before the start and does not feed it.
+  // b precedes the start and does not feed it.
   const Timed raise(R"(
     group tp: 0 1
     x: f32[8,8] = input
@@ -241,7 +241,7 @@ TEST(Reason, OrderThatLeavesComputeUnused) {
   EXPECT_EQ(raise.collective("ar").reason.kind, Kind::order);
   EXPECT_TRUE(raise.collective("ar").reason.before);
   EXPECT_THAT(raise.reason("ar"), HasSubstr("raise the start towards a"));
-  // Taking the advice hides it.
+  // Following the advice hides it.
   const Timed better(kOverlapped, {{"a", 100}, {"ar", 50}, {"b", 70}, {"c", 100}});
   EXPECT_EQ(better.simulation->exposed_ns(), 0);
 }

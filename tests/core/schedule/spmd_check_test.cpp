@@ -53,8 +53,8 @@ TEST(SpmdCheck, TheSameProgramAgrees) {
   EXPECT_EQ(report.groups[0].checked, (std::vector{0, 1}));
 }
 
-TEST(SpmdCheck, GroupsAreThoseWithTheSameRanks) {
-  // Names differ between ranks; the order between groups may.
+TEST(SpmdCheck, GroupsAreIdentifiedByTheirRanks) {
+  // Names may differ between ranks, and so may the order of calls on different groups.
   const Graph first = program(R"(
     a: f32[8,4] = _c10d_functional.all_reduce(x, 'sum', '7')
     b: f32[8,4] = _c10d_functional.all_reduce(x, 'avg', '8')
@@ -75,7 +75,7 @@ TEST(SpmdCheck, GroupsAreThoseWithTheSameRanks) {
   EXPECT_EQ(report.notes[0], "2 groups could not be compared: only one rank of each was given");
 }
 
-TEST(SpmdCheck, SaysWhereTwoDoNotMeet) {
+TEST(SpmdCheck, NamesTheFirstMismatch) {
   const std::string all_reduce = "a: f32[8,4] = _c10d_functional.all_reduce(x, 'sum', 'tp')\n";
   const auto differs = [&](const std::string& first, const std::string& second) {
     return sentence({program(first + "\nreturn [x]"), program(second + "\nreturn [x]")});
@@ -97,14 +97,14 @@ TEST(SpmdCheck, SaysWhereTwoDoNotMeet) {
                     "a: f32[4,4] = _c10d_functional.all_reduce(h, 'sum', 'tp')\n")
                 .find("of float32[4,4]"),
             std::string::npos);
-  // As many elements in another shape meet.
+  // The same number of elements in another shape matches.
   EXPECT_EQ(differs(all_reduce,
                     "h: f32[4,8] = aten.view(x, [4, 8])\n"
                     "a: f32[4,8] = _c10d_functional.all_reduce(h, 'sum', 'tp')\n"),
             "");
 }
 
-TEST(SpmdCheck, SplitsOfAnAllToAllMustFit) {
+TEST(SpmdCheck, SplitsOfAnAllToAllMustMatch) {
   const auto rank = [&](const std::string& sends, const std::string& expects) {
     return program("a: f32[8,4] = _c10d_functional.all_to_all_single(x, " + expects + ", " + sends +
                    ", 'tp')\nreturn [a]");
@@ -115,7 +115,7 @@ TEST(SpmdCheck, SplitsOfAnAllToAllMustFit) {
   EXPECT_NE(said.find("sends [2,6], expects [4,6]"), std::string::npos) << said;
 }
 
-TEST(SpmdCheck, WaitsThatWaitForEachOtherHang) {
+TEST(SpmdCheck, CyclicWaitsHang) {
   const std::string a = "a: f32[8,4] = _c10d_functional.all_reduce(x, 'sum', 'tp')\n";
   const std::string wa = "wa: f32[8,4] = _c10d_functional.wait_tensor(a)\n";
   const std::string b = "b: f32[8,4] = _c10d_functional.all_reduce(x, 'sum', 'dp')\n";
@@ -128,7 +128,7 @@ TEST(SpmdCheck, WaitsThatWaitForEachOtherHang) {
   EXPECT_EQ(sentence({program(a + b + wa + wb + end), program(a + wa + b + wb + end)}), "");
 }
 
-TEST(SpmdCheck, WantsSeveralRanksOnceEach) {
+TEST(SpmdCheck, RequiresSeveralRanksOnceEach) {
   const Graph graph = program(kTwo);
   EXPECT_EQ(check_spmd(std::vector<RankGraph>{{0, &graph}}).error().message,
             "programs of two ranks or more are needed to compare them");
@@ -136,7 +136,7 @@ TEST(SpmdCheck, WantsSeveralRanksOnceEach) {
             "rank 3 is given twice");
 }
 
-// Collectives of a group on rank 0, in program order.
+// A group's collectives on rank 0, in program order.
 std::vector<NodeId> calls_on(const Graph& graph, GroupId group) {
   std::vector<NodeId> calls;
   for (const NodeId id : graph.order())
@@ -157,7 +157,7 @@ RC_GTEST_PROP(SpmdCheckProperty, APermutedGroupIsFoundAtItsFirstDifference, (std
     return std::nullopt;
   }();
   RC_PRE(group.has_value());
-  // The same nodes trade places: what counts here is their order alone.
+  // The same nodes are permuted: only their order matters here.
   const std::vector<NodeId> before = calls_on(graph, *group);
   const std::vector<NodeId> after = *rc::gen::map(
       rc::gen::container<std::vector<int>>(before.size(), rc::gen::inRange(0, 1 << 20)),

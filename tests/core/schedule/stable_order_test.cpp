@@ -31,8 +31,8 @@ std::vector<std::string> names(const Graph& graph, const std::vector<NodeId>& or
   return found;
 }
 
-// An input that an edge names, too, keeps its place among the inputs: `d` waits for `c`, its last,
-// and not for `b`.
+// An input that an extra edge names keeps its place among the inputs: `d` waits for `c`, its last
+// one, and not for `b`.
 TEST(StableOrder, AnEdgeFromAnInputChangesNothing) {
   const Graph graph = parse(R"(
     x: f32[4] = input
@@ -55,14 +55,14 @@ TEST(StableOrder, AnEdgeFromAnInputChangesNothing) {
   EXPECT_EQ(*with_edge, *plain);
 }
 
-TEST(StableOrder, KeepsWhatIsRight) {
+TEST(StableOrder, KeepsAValidOrder) {
   const Graph graph = parse(kFour);
   const auto order = stable_order(graph, Dependencies(graph), graph.order());
   ASSERT_TRUE(order);
   EXPECT_THAT(names(graph, *order), ElementsAre("a", "b", "c", "d"));
 }
 
-TEST(StableOrder, PutsNodesBehindWhatTheyNeed) {
+TEST(StableOrder, PutsNodesAfterTheirDependencies) {
   const Graph graph = parse(kFour);
   const std::vector<NodeId> wanted{graph.find("x"), graph.find("c"), graph.find("d"),
                                    graph.find("b"), graph.find("a"), graph.order().back()};
@@ -71,7 +71,7 @@ TEST(StableOrder, PutsNodesBehindWhatTheyNeed) {
   EXPECT_THAT(names(graph, *order), ElementsAre("b", "d", "a", "c"));
 }
 
-TEST(StableOrder, KeepsFurtherEdges) {
+TEST(StableOrder, RespectsExtraEdges) {
   const Graph graph = parse(kFour);
   const OrderEdge edge{.before = graph.find("d"), .after = graph.find("c")};
   const auto order = stable_order(graph, Dependencies(graph), graph.order(), std::span(&edge, 1));
@@ -87,7 +87,7 @@ TEST(StableOrder, NamesACycle) {
   EXPECT_THAT(order.error().message, HasSubstr("a would have to run before c"));
 }
 
-RC_GTEST_PROP(StableOrder, IsLegalWhateverIsWanted, ()) {
+RC_GTEST_PROP(StableOrder, IsLegalForAnyRequest, ()) {
   const Graph graph =
       random_graph(*rc::gen::arbitrary<std::uint64_t>(), {.pair = *rc::gen::arbitrary<bool>()});
   const Dependencies dependencies(graph);
@@ -111,7 +111,7 @@ RC_GTEST_PROP(StableOrder, IsLegalWhateverIsWanted, ()) {
   std::sort(sorted.begin(), sorted.end());
   std::sort(wanted.begin(), wanted.end());
   RC_ASSERT(sorted == wanted);
-  // Once right, it stays.
+  // A valid order does not change.
   RC_ASSERT(stable_order(graph, dependencies, *order) == *order);
 }
 

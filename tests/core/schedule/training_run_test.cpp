@@ -1,4 +1,4 @@
-// The loop around a pair, added up by hand. Every tensor takes 1 KiB: K below.
+// The training loop around a pair, computed by hand. Every tensor takes 1 KiB: K below.
 
 #include "core/schedule/training_run.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t K = 1024;
 
-// Handed over: a and x. The optimizer's state is 2 K and a step count of 512 bytes.
+// Saved for backward: a and x. The optimizer's state is 2 K and a step count of 512 bytes.
 Graph small_pair() {
   const Graph joint = parse(R"(
     device cuda
@@ -46,9 +46,9 @@ TrainingRun run(const TrainingLoop& loop) {
   return *std::move(done);
 }
 
-TEST(TrainingRun, TheSecondStepHasTheOptimizersStateBesideIt) {
+TEST(TrainingRun, TheSecondStepHasTheOptimizersState) {
   const TrainingRun one = run({.steps = 1});
-  // w, x, gw, and the state that has just come.
+  // w, x, gw, and the new optimizer state.
   EXPECT_EQ(one.peak_bytes, 5 * K + 512);
   EXPECT_EQ(one.peak_phase, LoopPhase::optimizer);
   const TrainingRun three = run({.steps = 3});
@@ -60,13 +60,13 @@ TEST(TrainingRun, TheSecondStepHasTheOptimizersStateBesideIt) {
   EXPECT_EQ(three.backward_peak_bytes, three.peak_bytes);
 }
 
-TEST(TrainingRun, WithoutBoxesWhatWasSavedStaysToTheEnd) {
-  // Beside the above also da, made while a and dy are still held.
+TEST(TrainingRun, WithoutBoxedArgumentsSavedValuesLiveToTheEnd) {
+  // Also da, allocated while a and dy are still held.
   EXPECT_EQ(run({.steps = 2, .boxed = false}).peak_bytes, 8 * K + 512);
 }
 
 TEST(TrainingRun, TheLossTakesMultiplesOfTheLogitsInFp32) {
-  // w, x, state, a, y; the fp32 copy, the shifted logits, two more at once.
+  // w, x, state, a, y; the fp32 copy, the shifted logits, and two more at once.
   const TrainingRun parallel = run({.steps = 2, .loss = LossModel::loss_parallel});
   EXPECT_EQ(parallel.peak_bytes, 9 * K + 512);
   EXPECT_EQ(parallel.peak_phase, LoopPhase::loss);
@@ -74,20 +74,20 @@ TEST(TrainingRun, TheLossTakesMultiplesOfTheLogitsInFp32) {
   EXPECT_EQ(run({.steps = 2, .loss = LossModel::cross_entropy}).peak_bytes, 8 * K + 512);
 }
 
-TEST(TrainingRun, WithoutAnOptimizerStepsAreAlike) {
+TEST(TrainingRun, WithoutAnOptimizerAllStepsAreEqual) {
   const TrainingRun run_of_many = run({.steps = 5, .optimizer = OptimizerState::none});
   EXPECT_EQ(run_of_many.peak_bytes, 5 * K);
   EXPECT_EQ(run_of_many.peak_step, 1);
 }
 
-TEST(TrainingRun, WorkspacesAreTakenOnceByEachThread) {
+TEST(TrainingRun, WorkspacesAreAllocatedOncePerThread) {
   const std::int64_t workspace = cublas_workspace_bytes("blackwell");
   EXPECT_EQ(workspace, std::int64_t{32} << 20);
   EXPECT_EQ(run({.steps = 3, .workspace_bytes = workspace}).peak_bytes,
             7 * K + 512 + 2 * workspace);
 }
 
-TEST(TrainingRun, ATrainingStepHoldsItsLossAndItsGradientsToTheNextStep) {
+TEST(TrainingRun, ATrainingStepKeepsItsLossAndGradientsUntilTheNextStep) {
   const Graph step = parse(R"(
     kind train_step
     device cuda
@@ -101,12 +101,12 @@ TEST(TrainingRun, ATrainingStepHoldsItsLossAndItsGradientsToTheNextStep) {
   )");
   const auto one = simulate_training(step, {.steps = 1});
   ASSERT_TRUE(one) << one.error().message;
-  // w, x, loss, gw, and the state that has just come.
+  // w, x, loss, gw, and the new optimizer state.
   EXPECT_EQ(one->peak_bytes, 6 * K + 512);
   EXPECT_EQ(one->peak_phase, LoopPhase::optimizer);
   const auto three = simulate_training(step, {.steps = 3});
   ASSERT_TRUE(three) << three.error().message;
-  // w, x, state, a, loss, c: the loss and the gradient of the step before are gone.
+  // w, x, state, a, loss, c: the previous step's loss and gradient have been freed.
   EXPECT_EQ(three->peak_bytes, 7 * K + 512);
   EXPECT_EQ(three->peak_phase, LoopPhase::backward);
   EXPECT_EQ(three->peak_step, 2);
@@ -121,7 +121,7 @@ TEST(TrainingRun, ATrainingStepHoldsItsLossAndItsGradientsToTheNextStep) {
   }
 }
 
-TEST(TrainingRun, WantsAPair) {
+TEST(TrainingRun, RequiresAPair) {
   const Graph joint = parse(R"(
     x: f32[4] = input
     y: f32[4] = aten.sin(x)

@@ -1,4 +1,4 @@
-// Copies to the host and back in memory and time: ao.offload, ao.reload and their waits.
+// The memory and time of copies to the host and back: ao.offload, ao.reload and their waits.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ TEST(Transfers, AreKnownOperatorsOfASoundGraph) {
   EXPECT_EQ(storage_of(graph, "again"), storage_of(graph, "back"));
 }
 
-TEST(Transfers, TheDevicesMemoryGoesWithTheWaitAndComesWithTheReload) {
+TEST(Transfers, TheWaitFreesDeviceMemoryAndTheReloadAllocatesIt) {
   const Graph graph = parse(kThereAndBack);
   const MemoryTimeline memory(graph);
   const auto after = [&](const char* name) {
@@ -56,12 +56,12 @@ TEST(Transfers, TheDevicesMemoryGoesWithTheWaitAndComesWithTheReload) {
   };
   EXPECT_EQ(category("a"), MemoryCategory::saved_activation);
   EXPECT_EQ(category("back"), MemoryCategory::saved_activation);
-  // On the CPU the host's copy counts beside it.
+  // On the CPU the host's copy counts as well.
   const MemoryTimeline on_cpu(graph, {.runs_on = DeviceType::cpu});
   EXPECT_EQ(on_cpu.profile()[2 + 2 * *on_cpu.step_of(graph.find("off"))] / kMib, 3);
 }
 
-TEST(Transfers, RunOnAStreamOfTheirOwnAndStallWhereTheyAreNeededTooEarly) {
+TEST(Transfers, RunOnASeparateStreamAndStallIfNeededTooEarly) {
   const Graph graph = parse(kThereAndBack);
   std::vector<NodeCost> costs(graph.node_count());
   const auto set = [&](const char* name, std::int64_t ns, NodeCost::Lane lane) {
@@ -73,7 +73,7 @@ TEST(Transfers, RunOnAStreamOfTheirOwnAndStallWhereTheyAreNeededTooEarly) {
   std::vector<std::string> streams;
   for (const Stream& stream : simulation.streams()) streams.push_back(stream.name);
   EXPECT_THAT(streams, ElementsAre("compute", "copy"));
-  // a 0-10, off 10-35 waited for at once, b 35-45, back 45-70 beside c 45-55, d 70-80.
+  // a 0-10, off 10-35 waited for at once, b 35-45, back 45-70 in parallel with c 45-55, d 70-80.
   EXPECT_EQ(simulation.step_ns(), 80);
   EXPECT_EQ(simulation.transfer_ns(), 50);
   EXPECT_EQ(simulation.communication_ns(), 0);
@@ -88,7 +88,7 @@ TEST(Transfers, RunOnAStreamOfTheirOwnAndStallWhereTheyAreNeededTooEarly) {
   EXPECT_EQ(reason_text(graph, back).empty(), false);
 }
 
-TEST(Transfers, EveryEstimatorTakesTheHostLink) {
+TEST(Transfers, EveryEstimatorUsesTheHostLink) {
   const Graph graph = parse(kThereAndBack);
   for (const char* name : {"roofline", "simple", "torch-2.11", "torch-2.15"}) {
     const auto estimator = make_estimator({.name = name}).value();

@@ -1,5 +1,6 @@
-// What-if against full recomputation: after every move, and in every gap of a preview. And what
-// legal ranges promise: a graph stays sound, computes the same, and one gap further would not.
+// Compares what-if with full recomputation after every move and in every gap of a preview. Also
+// tests legal ranges: within them a graph stays sound and computes the same, and one gap further it
+// would not.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -66,13 +67,13 @@ class Editing {
             .exposed_ns = simulation.exposed_ns()};
   }
 
-  // Of the order that was recomputed last.
+  // The profile of the order that was recomputed last.
   [[nodiscard]] std::vector<std::int64_t> profile() const {
     const MemoryTimeline timeline(recomputed_, options_.memory);
     return {timeline.profile().begin(), timeline.profile().end()};
   }
 
-  // One call, or a few near each other, that have somewhere to go; nothing if there are none.
+  // One call, or a few near each other, that can move; empty if there are none.
   std::vector<NodeId> pick_block() {
     for (int attempt = 0; attempt < 20 && !calls_.empty(); ++attempt) {
       const auto& from = communication_.empty() || chance_() % 2 == 0 ? calls_ : communication_;
@@ -124,15 +125,15 @@ void expect_equal(const Figures& actual, const Figures& expected, const std::str
   EXPECT_EQ(actual.exposed_ns, expected.exposed_ns) << what;
 }
 
-// Of the same gaps as the whole preview, or those that it leaves out at the end are as the last
-// one.
+// A near preview equals the whole preview in its gaps; gaps that it leaves out at the end equal the
+// last one.
 void expect_near(Editing& editing, std::span<const NodeId> block, const LegalRange& range,
                  const std::string& what) {
   const RangePreview whole = *editing.what_if().preview(block);
   std::size_t first = Editing::pick_gap(range, editing.chance());
   std::size_t last = Editing::pick_gap(range, editing.chance());
   if (first > last) std::swap(first, last);
-  if (editing.chance()() % 2 == 0) {  // a few steps, then whatever may be left out
+  if (editing.chance()() % 2 == 0) {  // a few gaps, then those that may be left out
     first = std::max(range.first, range.current - std::min<std::size_t>(range.current, 3));
     last = range.last;
   }
@@ -154,8 +155,8 @@ void expect_near(Editing& editing, std::span<const NodeId> block, const LegalRan
   }
 }
 
-// Moves blocks about; after each the figures must be those of full recomputation, and every so
-// often those of a preview too, in at most `gaps` of its gaps.
+// Moves blocks around. After each move the figures must equal full recomputation, and after every
+// `previews_every` moves so must those of a preview, in at most `gaps` of its gaps.
 std::size_t edit(Editing& editing, std::size_t moves, std::size_t previews_every,
                  std::size_t gaps) {
   std::size_t done = 0;
@@ -208,7 +209,7 @@ TEST(WhatIfProperty, EqualsRecomputationOnRandomGraphs) {
   }
 }
 
-// Long enough for streams to come back in step before the end.
+// Long enough that the streams synchronize again before the end.
 TEST(WhatIfProperty, EqualsRecomputationOnLongRandomGraphs) {
   for (std::uint64_t seed = 0; seed < 24 && !HasFailure(); ++seed) {
     std::mt19937_64 chance(seed);
@@ -254,9 +255,8 @@ TEST(WhatIfProperty, EqualsRecomputationOnARealPair) {
 
 // --- Legal ranges ---
 
-// What a graph computes, with numbers for contents: every storage has one, every call makes new
-// ones from those it reads. What is read or written until a wait is read or written again at the
-// wait.
+// Computes a graph with numbers as contents: every storage has one, and every call makes new ones
+// from those it reads. Reads and writes that last until a wait are repeated at the wait.
 class Meaning {
  public:
   explicit Meaning(const Graph& graph) : graph_(graph), contents_(graph.storage_count(), 1) {}
@@ -294,7 +294,7 @@ class Meaning {
     std::vector<NodeId> written;
     written_arguments(graph_, n, written);
     if (graph_.is_wait(n)) {
-      // What it waits for reads its inputs until now, and has its result from now on.
+      // The collective reads its inputs until this wait, and has its result from now on.
       const NodeId start = graph_.collective_of_wait(n);
       if (start && waited_.insert(start).second)
         write(start, mix(start.value(), read(graph_.inputs(start))));
@@ -311,7 +311,7 @@ class Meaning {
   std::uint64_t draws_ = 0;
 };
 
-RC_GTEST_PROP(LegalRangeProperty, MovesWithinItKeepTheGraphSoundAndWhatItComputes,
+RC_GTEST_PROP(LegalRangeProperty, MovesWithinItKeepTheGraphSoundAndItsResults,
               (std::uint64_t seed, bool pair)) {
   Graph graph = random_graph(seed, {.calls = 60, .pair = pair});
   std::vector<NodeCost> costs = random_costs(graph, seed);
@@ -330,7 +330,7 @@ RC_GTEST_PROP(LegalRangeProperty, MovesWithinItKeepTheGraphSoundAndWhatItCompute
   }
 }
 
-// Whether an order keeps the dependency that a range was held by.
+// Returns true if `order` keeps the dependency that limits a range.
 bool keeps(std::span<const NodeId> order, NodeId first, NodeId second) {
   return std::find(order.begin(), order.end(), first) <
          std::find(order.begin(), order.end(), second);
@@ -371,7 +371,7 @@ void expect_ends_to_be_right(Editing& editing, std::span<const NodeId> block,
   }
 }
 
-TEST(LegalRangeProperty, OneGapFurtherBreaksWhatItIsHeldBy) {
+TEST(LegalRangeProperty, OneGapFurtherBreaksTheLimitingDependency) {
   for (std::uint64_t seed = 0; seed < 300 && !HasFailure(); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Graph graph = random_graph(seed, {.calls = 50, .pair = seed % 2 == 0});

@@ -52,13 +52,13 @@ class WhatIfTest : public testing::Test {
   }
 };
 
-TEST_F(WhatIfTest, BeginsAsTheGraphIs) {
-  // w and x: 48 bytes. At `use`, b and the gathered tensor live beside it.
+TEST_F(WhatIfTest, StartsWithTheGraphsOrder) {
+  // w and x: 48 bytes. At `use`, b and the gathered tensor are live as well.
   EXPECT_EQ(what_if_.figures(), (Figures{.peak_bytes = 48 + 96, .step_ns = 38, .exposed_ns = 8}));
   EXPECT_EQ(order(), "w x a gather wait b use output ");
 }
 
-TEST_F(WhatIfTest, APreviewHasEveryGapsFigures) {
+TEST_F(WhatIfTest, APreviewHasTheFiguresOfEveryGap) {
   const auto preview = what_if_.preview(nodes({"wait"}));
   ASSERT_TRUE(preview.has_value());
   EXPECT_EQ(preview->range.first, 4U);
@@ -68,7 +68,7 @@ TEST_F(WhatIfTest, APreviewHasEveryGapsFigures) {
   EXPECT_EQ(preview->at[1], (Figures{.peak_bytes = 144, .step_ns = 30, .exposed_ns = 0}));
 }
 
-TEST_F(WhatIfTest, MovesWithinTheRangeAndNoFurther) {
+TEST_F(WhatIfTest, MovesOnlyWithinTheRange) {
   ASSERT_TRUE(what_if_.move(nodes({"wait"}), 5).has_value());
   EXPECT_EQ(order(), "w x a gather b wait use output ");
   EXPECT_EQ(what_if_.figures(), (Figures{.peak_bytes = 144, .step_ns = 30, .exposed_ns = 0}));
@@ -79,13 +79,14 @@ TEST_F(WhatIfTest, MovesWithinTheRangeAndNoFurther) {
   EXPECT_FALSE(what_if_.preview(nodes({"x"})).has_value());
 }
 
-TEST_F(WhatIfTest, ABlockIsInTheGraphsOrderHoweverItIsNamed) {
+TEST_F(WhatIfTest, ABlockKeepsTheGraphsOrder) {
   ASSERT_TRUE(what_if_.move(nodes({"wait", "gather", "wait"}), 2).has_value());
   EXPECT_EQ(order(), "w x gather wait a b use output ");
 }
 
-// A wait that could go behind thousands of calls is done two calls behind what it waits for.
-TEST(NearPreview, EndsWhereNothingChangesAnyMore) {
+// The preview of a wait that could move over thousands of calls ends two calls after its
+// collective.
+TEST(NearPreview, EndsWhereTheFiguresNoLongerChange) {
   std::string text = R"(
   device cpu
   group dp: 0 1
@@ -127,9 +128,9 @@ TEST(BestGaps, AreTheNearestOfTheBest) {
                                     {.peak_bytes = 5, .step_ns = 3, .exposed_ns = 2},
                                     {.peak_bytes = 5, .step_ns = 9, .exposed_ns = 1}}};
   const BestGaps best = best_gaps(preview, 5);
-  EXPECT_EQ(best.least_exposed, 11U);
-  EXPECT_EQ(best.least_step, 11U);  // as near as 13, and earlier
-  EXPECT_EQ(best.least_peak, 13U);
+  EXPECT_EQ(best.min_exposed, 11U);
+  EXPECT_EQ(best.min_step, 11U);  // as near as 13, and earlier
+  EXPECT_EQ(best.min_peak, 13U);
   EXPECT_EQ(best.fastest_within, 13U);
   EXPECT_EQ(best_gaps(preview, 9).fastest_within, 11U);
   EXPECT_FALSE(best_gaps(preview, 4).fastest_within.has_value());

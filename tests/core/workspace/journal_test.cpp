@@ -42,7 +42,7 @@ void write(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-// A journal with some of everything, and the histories that it went through.
+// A journal with some of everything, and the edit histories after its entries.
 std::vector<History> fill(Journal& journal) {
   History history = start().workspace.history;
   std::vector<History> all{history};
@@ -65,7 +65,7 @@ std::vector<History> fill(Journal& journal) {
   return all;
 }
 
-TEST(Journal, HoldsWhatWasDone) {
+TEST(Journal, ContainsEveryChange) {
   const TemporaryFolder folder;
   std::string path;
   std::vector<History> histories;
@@ -91,7 +91,7 @@ TEST(Journal, HoldsWhatWasDone) {
   EXPECT_TRUE(read_journal(path)->is_closed);
 }
 
-// What fill() writes, and the histories after each line.
+// The journal that fill() writes, and the edit histories after each line.
 struct Filled {
   std::string text;
   std::vector<History> histories;
@@ -111,14 +111,14 @@ struct Filled {
     }();
     return filled;
   }
-  // Whole lines before a byte.
+  // The number of whole lines before a byte.
   [[nodiscard]] std::size_t lines_before(std::size_t byte) const {
     return static_cast<std::size_t>(
         std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(byte), '\n'));
   }
 };
 
-TEST(Journal, WhatIsCutOffIsLostAndNothingElse) {
+TEST(Journal, TruncationLosesOnlyTheRest) {
   const TemporaryFolder folder;
   const Filled& filled = Filled::get();
   std::vector<std::size_t> sizes{0, filled.text.size()};
@@ -135,7 +135,7 @@ TEST(Journal, WhatIsCutOffIsLostAndNothingElse) {
   }
 }
 
-RC_GTEST_PROP(JournalProperty, DamageCostsWhatFollowsIt, ()) {
+RC_GTEST_PROP(JournalProperty, DamageLosesOnlyWhatFollows, ()) {
   const TemporaryFolder folder;
   const Filled& filled = Filled::get();
   std::string text = filled.text;
@@ -150,11 +150,12 @@ RC_GTEST_PROP(JournalProperty, DamageCostsWhatFollowsIt, ()) {
   }
 }
 
-TEST(Journal, IsTakenOverFromADeadProgramAlone) {
+TEST(Journal, IsRestoredOnlyFromADeadProcess) {
   const TemporaryFolder folder;
   auto living = *Journal::create(folder / "j", start());
   EXPECT_TRUE(left_journals(folder / "j").empty());
-  // A lock belongs to an opened file: another opening of the same program is another one.
+  // The lock belongs to the opened file: opening the file again in the same process is like another
+  // process.
   EXPECT_FALSE(Journal::take_over(living->path()));
 
   int ready[2];
@@ -191,7 +192,7 @@ TEST(Journal, IsTakenOverFromADeadProgramAlone) {
   EXPECT_FALSE(std::filesystem::exists(left[0].path));
 }
 
-TEST(Journal, OldOnesGoThatWereClosed) {
+TEST(Journal, OldClosedJournalsAreRemoved) {
   const TemporaryFolder folder;
   const auto leave = [&](std::int64_t changed_at, bool closed) {
     JournalState state = start();
@@ -210,10 +211,10 @@ TEST(Journal, OldOnesGoThatWereClosed) {
   remove_old_journals(folder / "j", changed + 1000);
   const auto left = left_journals(folder / "j");
   ASSERT_EQ(left.size(), 1U);
-  EXPECT_FALSE(left.front().state.is_closed) << "what was not closed waits to be restored";
+  EXPECT_FALSE(left.front().state.is_closed) << "journals that were not closed wait to be restored";
 }
 
-TEST(Journal, GoesOnAfterALineThatWasCutOff) {
+TEST(Journal, ContinuesAfterATruncatedLine) {
   const TemporaryFolder folder;
   const std::string path = (*Journal::create(folder / "j", start()))->path();
   write(path, content(path) + "12345678 {\"place\":0");
@@ -225,7 +226,7 @@ TEST(Journal, GoesOnAfterALineThatWasCutOff) {
   EXPECT_EQ(read_journal(path)->workspace.history.place, 0U);
 }
 
-TEST(Journal, SaysWhenItCannotBeWritten) {
+TEST(Journal, ReportsWriteErrors) {
   const TemporaryFolder folder;
   write(folder / "file", "");
   EXPECT_FALSE(Journal::create(folder / "file", start()));

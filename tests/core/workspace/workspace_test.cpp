@@ -59,7 +59,7 @@ std::string content(const std::string& path) {
   return text.str();
 }
 
-TEST(Workspace, ComesBackAsItWas) {
+TEST(Workspace, RoundTrips) {
   const TemporaryFolder folder;
   const std::string path = folder / "small.jointer";
   ASSERT_TRUE(write_workspace(path, example()));
@@ -73,13 +73,13 @@ TEST(Workspace, ComesBackAsItWas) {
   EXPECT_EQ(read->capture.path, "/captures/fw.json");
   ASSERT_EQ(read->benchmarks.size(), 1U);
   EXPECT_EQ(read->benchmarks[0].graph_name, "small");
-  // Again, byte by byte.
+  // Byte for byte.
   EXPECT_EQ(workspace_text(*read), content(path));
-  // One edit a line.
+  // One edit per line.
   EXPECT_NE(content(path).find("\n    {\"title\":\"Save b\",\"changes\":["), std::string::npos);
 }
 
-TEST(Workspace, PathsAreRelativeToWhereItIs) {
+TEST(Workspace, PathsAreRelativeToTheFile) {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder / "a/b");
   Workspace workspace = example();
@@ -93,7 +93,7 @@ TEST(Workspace, PathsAreRelativeToWhereItIs) {
   EXPECT_EQ(read->capture.relative_backward, "y.json");
 }
 
-TEST(Workspace, KeepsWhatItDoesNotKnow) {
+TEST(Workspace, KeepsUnknownMembers) {
   const std::string text = R"({"format":"jointer-workspace","version":1,"title":"t",
     "capture":{"absolute":"/x.json","hash":"h","mood":"good"},
     "edits":[{"title":"e","changes":[],"colour":"blue"}],"place":1,
@@ -108,7 +108,7 @@ TEST(Workspace, KeepsWhatItDoesNotKnow) {
   EXPECT_EQ(workspace_text(*parse_workspace(again, "again")), again);
 }
 
-TEST(Workspace, SaysWhatIsWrong) {
+TEST(Workspace, ErrorsNameThePlace) {
   const auto wrong = [](std::string_view members) {
     const std::string text =
         R"({"format":"jointer-workspace","version":1,"capture":{"path":"x","hash":""},"edits":[],)"
@@ -119,28 +119,29 @@ TEST(Workspace, SaysWhatIsWrong) {
   };
   EXPECT_EQ(wrong(""), "nothing");
   EXPECT_EQ(wrong(R"(,"version":2)"),
-            "w: version 2 of the workspace format, 1 is known here; use a newer Jointer");
-  EXPECT_EQ(wrong(R"(,"place":1)"), "w: `place` is no number up to 0");
-  EXPECT_EQ(wrong(R"(,"place":-1)"), "w: `place` is no number up to 0");
+            "w: version 2 of the workspace format is not supported, this program reads version 1; "
+            "use a newer Jointer");
+  EXPECT_EQ(wrong(R"(,"place":1)"), "w: `place`: expected a whole number from 0 to 0");
+  EXPECT_EQ(wrong(R"(,"place":-1)"), "w: `place`: expected a whole number from 0 to 0");
   EXPECT_EQ(wrong(R"(,"edits":7)"), "w: it has no list `edits`");
-  EXPECT_EQ(wrong(R"(,"edits":[{"keep":3,"edits":[]}])"), "w: edit 0: `keep` is no number up to 0");
-  EXPECT_EQ(
-      wrong(R"(,"edits":[{"changes":[{}]}])"),
-      "w: edit 0: edit, change 0: no change that is known here (move, policy, insert, remove, "
-      "replace); use a newer Jointer");
-  EXPECT_EQ(wrong(R"(,"states":7)"), "w: `states` is no list");
+  EXPECT_EQ(wrong(R"(,"edits":[{"keep":3,"edits":[]}])"),
+            "w: edit 0: `keep`: expected a whole number from 0 to 0");
+  EXPECT_EQ(wrong(R"(,"edits":[{"changes":[{}]}])"),
+            "w: edit 0: edit, change 0: not a known change (move, policy, insert, remove, "
+            "replace); use a newer Jointer");
+  EXPECT_EQ(wrong(R"(,"states":7)"), "w: `states`: expected a list");
   EXPECT_EQ(wrong(R"(,"states":[{}])"), "w: state 0: it has no name");
-  EXPECT_EQ(wrong(R"(,"states":[{"name":"s"}])"), "w: state s: `edits` is no list");
-  EXPECT_EQ(wrong(R"(,"capture":7)"), "w: `capture` is no object");
+  EXPECT_EQ(wrong(R"(,"states":[{"name":"s"}])"), "w: state s: `edits`: expected a list");
+  EXPECT_EQ(wrong(R"(,"capture":7)"), "w: `capture`: expected an object");
   EXPECT_EQ(wrong(R"(,"capture":{})"), "w: `capture` has no path");
-  EXPECT_EQ(wrong(R"(,"benchmarks":7)"), "w: `benchmarks` is no list");
+  EXPECT_EQ(wrong(R"(,"benchmarks":7)"), "w: `benchmarks`: expected a list");
   EXPECT_EQ(wrong(R"(,"benchmarks":[7])").substr(0, 15), "w: benchmark 0:");
   EXPECT_EQ(parse_workspace("[]", "w").error().message,
-            "w: it is no workspace (no \"format\": \"jointer-workspace\")");
+            "w: it is not a workspace (no \"format\": \"jointer-workspace\")");
   EXPECT_EQ(parse_workspace("{", "w").error().message, "w: not JSON at byte 2");
 }
 
-TEST(Workspace, KeepsThePipelineThatIsEdited) {
+TEST(Workspace, KeepsTheEditedPipeline) {
   Workspace workspace = example();
   workspace.pipeline = {.text = "apply_sac\n~mine{k=\"two words\"}\n",
                         .sources = {{"mine", "Python: /home/me/mine.py"}},
@@ -152,14 +153,14 @@ TEST(Workspace, KeepsThePipelineThatIsEdited) {
   EXPECT_THAT(workspace_text(workspace), testing::Not(testing::HasSubstr("pipeline")));
 }
 
-TEST(Workspace, IsKnownByItsBeginning) {
+TEST(Workspace, IsIdentifiedByItsBeginning) {
   EXPECT_TRUE(is_workspace(workspace_text(example())));
   EXPECT_FALSE(is_workspace(""));
   EXPECT_FALSE(is_workspace("jointer-workspace"));
   EXPECT_FALSE(is_workspace(R"({"format":"jointer-capture"})"));
 }
 
-TEST(Workspace, AFailedSaveLeavesTheOldOne) {
+TEST(Workspace, AFailedSaveKeepsTheOldFile) {
   const TemporaryFolder folder;
   const auto saved = write_workspace(folder / "none/w.jointer", example());
   ASSERT_FALSE(saved);
@@ -167,7 +168,7 @@ TEST(Workspace, AFailedSaveLeavesTheOldOne) {
   EXPECT_FALSE(std::filesystem::exists(folder / "none"));
 }
 
-TEST(WorkspaceHistory, StepsLeadToStates) {
+TEST(WorkspaceHistory, EntriesLeadToStates) {
   const History history = example().history;
   const auto titles = [&](std::size_t place) {
     std::string text;
@@ -181,7 +182,7 @@ TEST(WorkspaceHistory, StepsLeadToStates) {
   EXPECT_EQ(history.edits().size(), 3U);
 }
 
-TEST(WorkspaceHistory, ANewStepTakesThePlaceOfWhatWasUndone) {
+TEST(WorkspaceHistory, ANewEntryReplacesUndoneOnes) {
   History history = example().history;
   history.place = 1;
   history.add(save("e"));

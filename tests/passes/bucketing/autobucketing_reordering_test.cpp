@@ -10,7 +10,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Two layers. The second one's parameters can be gathered beside the first one's product.
+// Two layers. The second one's parameters can be gathered during the first one's product.
 constexpr std::string_view kLayers = R"(
   group dp: 0 1
   x: bf16[4096,4096] = input
@@ -29,7 +29,7 @@ bool before(const Graph& graph, std::string_view a, std::string_view b) {
   return graph.position(graph.find(a)) < graph.position(graph.find(b));
 }
 
-TEST(Autobucketing, GathersBesideCompute) {
+TEST(Autobucketing, GathersDuringCompute) {
   const StepResult step =
       run_pass(parse(kLayers), "autobucketing_reordering{collective_bucketing=false}");
   const Graph& graph = *step.graph;
@@ -37,12 +37,12 @@ TEST(Autobucketing, GathersBesideCompute) {
   EXPECT_TRUE(before(graph, "ag_q", "y"));
   EXPECT_TRUE(before(graph, "y", "wt_q"));
   EXPECT_LT(step.after.figures.exposed_ns, step.before.figures.exposed_ns);
-  EXPECT_THAT(reason_of(step, "ag_q", "overlapped"), HasSubstr("beside y"));
-  EXPECT_THAT(reason_of(step, "ag_p", "exposed"), HasSubstr("nothing runs beside it"));
+  EXPECT_THAT(reason_of(step, "ag_q", "overlapped"), HasSubstr("overlaps with y"));
+  EXPECT_THAT(reason_of(step, "ag_p", "exposed"), HasSubstr("nothing overlaps with it"));
 }
 
 // The backward waits again for a collective that the forward saves.
-TEST(Autobucketing, GathersBesideACollectiveThatIsSaved) {
+TEST(Autobucketing, GathersDuringASavedCollective) {
   const StepResult step = run_pass(parse(R"(
     group dp: 0 1
     group tp: 0 2
@@ -62,7 +62,7 @@ TEST(Autobucketing, GathersBesideACollectiveThatIsSaved) {
   EXPECT_TRUE(before(graph, "rs", "ag_q"));
 }
 
-// The first product is gone when the second one's parameter is gathered.
+// The result of the first product is freed before the second one's parameter is gathered.
 constexpr std::string_view kOneAfterTheOther = R"(
   group dp: 0 1
   x: bf16[4096,4096] = input
@@ -79,7 +79,7 @@ constexpr std::string_view kOneAfterTheOther = R"(
   return [s, t]
 )";
 
-TEST(Autobucketing, KeepsToTheMemoryThatItIsGiven) {
+TEST(Autobucketing, KeepsTheMemoryLimit) {
   const Graph graph = parse(kOneAfterTheOther);
   const StepResult none = run_pass(
       graph, "autobucketing_reordering{max_memory_increase_gb=0,max_memory_increase_ratio=0}");
@@ -93,7 +93,7 @@ TEST(Autobucketing, KeepsToTheMemoryThatItIsGiven) {
   EXPECT_LT(free.after.figures.exposed_ns, none.after.figures.exposed_ns);
 }
 
-// Latency is most of what these take, and all are there from the start.
+// Latency dominates the time of these collectives, and all can start at once.
 constexpr std::string_view kSmall = R"(
   group dp: 0 1
   x: bf16[2048,2048] = input
@@ -107,15 +107,15 @@ constexpr std::string_view kSmall = R"(
   return [y, wt_p, wt_q]
 )";
 
-TEST(Autobucketing, MergesWhatStartsUpLonger) {
+TEST(Autobucketing, MergesCollectivesDominatedByLatency) {
   EXPECT_EQ(run_pass(parse(kSmall), "autobucketing_reordering").after.collectives, 2U)
-      << "of two dtypes, since torch 2.15";
+      << "mixed dtypes, since torch 2.15";
   const StepResult step =
       run_pass(parse(kSmall), "autobucketing_reordering{bucket_mode=custom_ops_multidtype}");
   EXPECT_EQ(step.after.collectives, 1U);
   EXPECT_EQ(step.merged, 2U);
   EXPECT_THAT(reason_of(step, "ag_p", "merged"), HasSubstr("One collective with ag_q"));
-  // Two dtypes travel as bytes.
+  // Two dtypes are sent as bytes.
   const Graph& graph = *step.graph;
   const Node& wait = node(graph, "wt_p");
   EXPECT_EQ(graph.target(wait), "aten.view.default");
@@ -126,7 +126,7 @@ TEST(Autobucketing, MergesWhatStartsUpLonger) {
   EXPECT_TRUE(has_bytes);
 }
 
-// Two gradients of parameters, and what gathers one, so that the group is FSDP's.
+// Two gradients of parameters, and a gather of one parameter, so that the group is FSDP's.
 constexpr std::string_view kGradients = R"(
   group dp: 0 1
   x: bf16[64,64] = input
@@ -150,18 +150,18 @@ std::size_t scatters(const StepResult& step) {
   return count;
 }
 
-TEST(Autobucketing, PutsFsdpsCollectivesIntoBucketsFirst) {
-  // What one reduces runs beside the other's product, which the schedule would keep.
+TEST(Autobucketing, BucketsFsdpCollectivesFirst) {
+  // Each reduce-scatter runs during the other's product, which the schedule alone would keep.
   constexpr std::string_view kTorch = "autobucketing_reordering{torch_compatible=true";
   const StepResult step = run_pass(parse(kGradients), fmt::format("{}}}", kTorch));
   EXPECT_EQ(scatters(step), 1U);
-  EXPECT_THAT(reason_of(step, "rs_y", "merged"), HasSubstr("ahead of the schedule"));
+  EXPECT_THAT(reason_of(step, "rs_y", "merged"), HasSubstr("before scheduling"));
   const StepResult small = run_pass(
       parse(kGradients),
       fmt::format(
           "{},pre_bucketing_fsdp_collectives_bucket_cap_mb=0.001,collective_bucketing=false}}",
           kTorch));
-  EXPECT_EQ(scatters(small), 2U) << "8 KiB each";
+  EXPECT_EQ(scatters(small), 2U) << "buckets of 8 KiB each";
   const StepResult none = run_pass(
       parse(kGradients),
       fmt::format("{},pre_bucketing_fsdp_collectives=false,collective_bucketing=false}}", kTorch));
@@ -169,7 +169,7 @@ TEST(Autobucketing, PutsFsdpsCollectivesIntoBucketsFirst) {
   Graph old = parse(kGradients);
   old.part(PartId(0)).torch_version = "2.11.0";
   EXPECT_EQ(scatters(run_pass(old, fmt::format("{},collective_bucketing=false}}", kTorch))), 2U)
-      << "torch 2.11 does not";
+      << "torch 2.11 does not bucket";
 }
 
 TEST(Autobucketing, ReduceScattersAsAList) {
@@ -190,7 +190,7 @@ TEST(Autobucketing, ReduceScattersAsAList) {
   }
 }
 
-TEST(Autobucketing, RefusesWhatMeansNothingHere) {
+TEST(Autobucketing, RefusesMeaninglessParameters) {
   for (const std::string_view parameter :
        {"insert_overlap_deps=true", "enable_fusion_regions=true",
         "log_final_collectives_estimations=true", "collective_estimator=benchmark",
@@ -212,7 +212,7 @@ TEST(Autobucketing, RefusesWhatMeansNothingHere) {
   EXPECT_FALSE(defaults.decisions.empty());
 }
 
-TEST(Autobucketing, LeavesApartWhatIsWrittenTo) {
+TEST(Autobucketing, LeavesWrittenValuesSeparate) {
   std::string text(kSmall);
   const std::string from = "  y: bf16";
   text.insert(text.find(from), "  w: bf16[128] = aten.add_.Tensor(wt_p, wt_p)\n");

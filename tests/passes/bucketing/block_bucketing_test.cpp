@@ -64,10 +64,10 @@ Graph old_model() {
   return graph;
 }
 
-TEST(BlockBucketing, OneBucketABlockAKindAndAGroup) {
+TEST(BlockBucketing, OneBucketPerBlockKindAndGroup) {
   const StepResult step = run_pass(parse(kModel), "transformer_block_bucketing");
   const Graph& graph = *step.graph;
-  // One alone is a bucket, too; all-reduces of a block are.
+  // A single all-gather is a bucket, too, and the all-reduces of a block are merged.
   EXPECT_THAT(starts(graph, CollectiveKind::all_gather),
               ElementsAre("all_gather_into_tensor_out", "all_gather_into_tensor_out_1",
                           "all_gather_into_tensor_out_2"));
@@ -76,7 +76,7 @@ TEST(BlockBucketing, OneBucketABlockAKindAndAGroup) {
   EXPECT_THAT(reason_of(step, "ag_a", "merged"), HasSubstr("all_gather_into_tensor_out_1"));
   EXPECT_THAT(reason_of(step, "ag_e", "alone"), HasSubstr("tok_embeddings"));
   EXPECT_THAT(reason_of(step, "ar", "alone"), HasSubstr("layers.0"));
-  // layers.0 starts before the first wait, layers.1 beside layers.0.
+  // layers.0 starts before the first wait, layers.1 runs during layers.0.
   EXPECT_TRUE(before(graph, "all_gather_into_tensor_out_1", "wait_tensor"));
   EXPECT_TRUE(before(graph, "all_gather_into_tensor_out_2", "i"));
 }
@@ -89,15 +89,15 @@ TEST(BlockBucketing, ReduceScattersAsAList) {
               ElementsAre("reduce_scatter_tensor_coalesced"));
   const Node& list = node(graph, "reduce_scatter_tensor_coalesced");
   EXPECT_EQ(graph.target(list), "_c10d_functional.reduce_scatter_tensor_coalesced.default");
-  // Each member has a wait of its own, and nothing is joined for them.
+  // Each member has its own wait, and nothing is concatenated for them.
   EXPECT_EQ(graph.tensors(graph.find("reduce_scatter_tensor_coalesced")).size(), 2U);
   std::size_t joined = 0;
   for (const NodeId id : graph.order())
     if (graph.target(graph.node(id)) == "aten.cat.default") ++joined;
-  EXPECT_EQ(joined, 4U) << "three all-gathers, which have no such form, and the all-reduce";
+  EXPECT_EQ(joined, 4U) << "three all-gathers, which have no list form, and the all-reduce";
 }
 
-TEST(BlockBucketing, BucketModesAreOfNewGraphs) {
+TEST(BlockBucketing, BucketModesApplyToNewGraphs) {
   const auto run = run_pipeline(
       old_model(), parse_pipeline("transformer_block_bucketing{bucket_mode=coalesced}").value(),
       built_in_passes(), simple_costs());
@@ -105,7 +105,7 @@ TEST(BlockBucketing, BucketModesAreOfNewGraphs) {
   EXPECT_THAT(run->error->message, HasSubstr("torch 2.15"));
 }
 
-TEST(BlockBucketing, OneBucketABlockAKindAndAGroupBefore) {
+TEST(BlockBucketing, OneBucketPerBlockKindAndGroupInOlderTorch) {
   const StepResult step = run_pass(old_model(), "transformer_block_bucketing");
   const Graph& graph = *step.graph;
   EXPECT_THAT(starts(graph, CollectiveKind::all_gather),
@@ -117,14 +117,14 @@ TEST(BlockBucketing, OneBucketABlockAKindAndAGroupBefore) {
   EXPECT_THAT(reason_of(step, "ar", "kept"), HasSubstr("Not FSDP's"));
 }
 
-TEST(BlockBucketing, GathersOneBlockAheadBefore) {
+TEST(BlockBucketing, GathersOneBlockAheadInOlderTorch) {
   const StepResult step = run_pass(old_model(), "transformer_block_bucketing");
   const Graph& graph = *step.graph;
   EXPECT_TRUE(before(graph, "all_gather_into_tensor", "wt_e"));  // layers.0 before the first wait
-  EXPECT_TRUE(before(graph, "all_gather_into_tensor_1", "i"));   // layers.1 beside layers.0
+  EXPECT_TRUE(before(graph, "all_gather_into_tensor_1", "i"));   // layers.1 during layers.0
 }
 
-TEST(BlockBucketing, TakesAPlan) {
+TEST(BlockBucketing, AcceptsAPlan) {
   const StepResult step =
       run_pass(parse(kModel),
                "transformer_block_bucketing{module_bucket_plans=[[tok_embeddings,layers.0]]}");
@@ -155,7 +155,7 @@ TEST(BlockBucketing, RefusesPathsThatAreNotModules) {
                 "layers.0, "));
 }
 
-TEST(ModulePlan, IsFoundFromTheModel) {
+TEST(ModulePlan, IsDerivedFromTheModel) {
   const Graph graph = parse(kModel);
   const ModulePlan plan = derive_module_plan(ModuleTree(graph));
   EXPECT_THAT(plan, ElementsAre(ElementsAre("tok_embeddings"), ElementsAre("layers.0"),

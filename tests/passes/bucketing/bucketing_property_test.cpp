@@ -1,5 +1,5 @@
-// Whatever the graph: what a bucketing pass leaves is sound, computes the same where nothing was
-// merged, is the same every time, and can be said in edits.
+// For any graph, the result of a bucketing pass is sound, computes the same if nothing was merged,
+// is deterministic, and can be expressed as edits.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -59,7 +59,7 @@ RC_GTEST_PROP(BucketingProperty, BucketsAreSound, ()) {
   }
 }
 
-RC_GTEST_PROP(BucketingProperty, TheLimitIsKept, ()) {
+RC_GTEST_PROP(BucketingProperty, TheLimitHolds, ()) {
   const Graph graph = some_graph();
   const StepResult step = run_pass(graph,
                                    "autobucketing_reordering{max_memory_increase_gb=0,"
@@ -67,14 +67,14 @@ RC_GTEST_PROP(BucketingProperty, TheLimitIsKept, ()) {
   RC_ASSERT(step.after.figures.peak_bytes <= step.before.figures.peak_bytes);
 }
 
-RC_GTEST_PROP(BucketingProperty, TwinsAreMadeOnce, ()) {
+RC_GTEST_PROP(BucketingProperty, TwinGroupsAreCreatedOnce, ()) {
   const Graph graph = some_graph();
   const StepResult once = check(graph, "reassign_to_pg");
   const StepResult twice = run_pass(*once.graph, "reassign_to_pg");
   RC_ASSERT(graph_hash(*twice.graph) == graph_hash(*once.graph));
 }
 
-TEST(BucketingDeterminism, TwentyRunsAreOne) {
+TEST(BucketingDeterminism, TwentyRunsAgree) {
   const Graph graph = random_graph(7, {.calls = 200});
   for (const std::string_view pipeline :
        {"autobucketing_reordering", "greedy_bucketing_by_mb", "transformer_block_bucketing"}) {

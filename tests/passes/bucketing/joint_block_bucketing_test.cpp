@@ -74,14 +74,14 @@ bool before(const Graph& graph, std::string_view a, std::string_view b) {
   return graph.position(graph.find(a)) < graph.position(graph.find(b));
 }
 
-TEST(JointBlockBucketing, PacksParametersOfABlockAndCastsThemThere) {
+TEST(JointBlockBucketing, PacksAndCastsTheParametersOfABlock) {
   const StepResult step = run_pass(parse(kStep), kPass);
   const Graph& graph = *step.graph;
   EXPECT_THAT(calls_of(graph, "bucketing._pre_bucket_all_gather.default"),
               ElementsAre("_pre_bucket_all_gather", "_pre_bucket_all_gather_1",
                           "_pre_bucket_all_gather_2"));
   EXPECT_THAT(read_by(graph, "_pre_bucket_all_gather"), ElementsAre("a", "b"));
-  EXPECT_FALSE(graph.find("cast_a"));  // the only reader packs now
+  EXPECT_FALSE(graph.find("cast_a"));  // its only reader is now in the bucket
   EXPECT_TRUE(graph.find("cast_c"));   // two collectives read it
   EXPECT_THAT(reason_of(step, "ag_a", "merged"), HasSubstr("all_gather_into_tensor_out"));
   EXPECT_THAT(reason_of(step, "ag_c", "alone"), HasSubstr("layers.1"));
@@ -99,12 +99,12 @@ TEST(JointBlockBucketing, ForwardAndBackwardShareNoBucket) {
   EXPECT_THAT(read_by(graph, "_pre_bucket_reduce_scatter"), ElementsAre("g_a", "g_b"));
 }
 
-TEST(JointBlockBucketing, RunsBesideTheBlockBefore) {
+TEST(JointBlockBucketing, RunsDuringThePreviousBlock) {
   const StepResult step = run_pass(parse(kStep), kPass);
   const Graph& graph = *step.graph;
   // The second block is gathered while the first one computes.
   EXPECT_TRUE(before(graph, "all_gather_into_tensor_out_1", "i"));
-  // Gradients of the second block arrive while those of the first one are computed.
+  // Gradients of the second block are reduced while those of the first one are computed.
   const auto starts = calls_of(graph, "_c10d_functional.reduce_scatter_tensor.default");
   ASSERT_EQ(starts.size(), 2U);
   const NodeId first = graph.find(starts[0]);
@@ -115,7 +115,7 @@ TEST(JointBlockBucketing, RunsBesideTheBlockBefore) {
   EXPECT_THAT(reason_of(step, "all_gather_into_tensor_out_1", "prefetched"), HasSubstr("before"));
 }
 
-TEST(JointBlockBucketing, TakesTheOrderOfParameters) {
+TEST(JointBlockBucketing, FollowsTheOrderOfParameters) {
   const Graph graph = *run_pass(parse(kStep), std::string(kPass) +
                                                   "{fsdp_param_module_order=[layers.0.wk,"
                                                   "layers.0.wq]}")
@@ -123,7 +123,7 @@ TEST(JointBlockBucketing, TakesTheOrderOfParameters) {
   EXPECT_THAT(read_by(graph, "_pre_bucket_all_gather"), ElementsAre("b", "a"));
 }
 
-TEST(JointBlockBucketing, RefusesAnOrderOfModulesThatAreNotThere) {
+TEST(JointBlockBucketing, RefusesAnOrderOfUnknownModules) {
   EXPECT_THAT(
       [] {
         run_pass(parse(kStep), std::string(kPass) + "{fsdp_param_module_order=[layers.0.wx]}");
@@ -134,7 +134,7 @@ TEST(JointBlockBucketing, RefusesAnOrderOfModulesThatAreNotThere) {
                              "`layers.0.wx`; it has layers.0.w"))));
 }
 
-TEST(JointBlockBucketing, LeavesWhatIsWrittenTo) {
+TEST(JointBlockBucketing, LeavesWrittenValues) {
   const StepResult step = run_pass(parse(R"(
     kind train_step
     group dp: 0 1
@@ -149,7 +149,7 @@ TEST(JointBlockBucketing, LeavesWhatIsWrittenTo) {
   EXPECT_TRUE(step.graph->find("ag_a"));
 }
 
-TEST(JointBlockBucketing, SaysWhyNothingHappens) {
+TEST(JointBlockBucketing, ExplainsWhyNothingChanges) {
   const StepResult step = run_pass(parse(R"(
     x: f32[4] = input
     y: f32[4] = aten.relu(x)  {layers.0}
@@ -159,7 +159,7 @@ TEST(JointBlockBucketing, SaysWhyNothingHappens) {
   EXPECT_THAT(reason_of(step, "", "kept"), HasSubstr("FSDP"));
 }
 
-TEST(JointModulePlan, PartsRoutedExpertsThatAreSharded) {
+TEST(JointModulePlan, SeparatesShardedRoutedExperts) {
   const Graph graph = parse(R"(
     group dp: 0 1
     a: bf16[2,4] = parameter
@@ -196,7 +196,7 @@ constexpr std::string_view kChain = R"(
   return [wt2, wt3]
 )";
 
-TEST(BucketLevels, MembersOfALevelNeedNoOther) {
+TEST(BucketLevels, MembersOfALevelAreIndependent) {
   const Graph graph = parse(kChain);
   std::vector<WaitedCollective> all;
   for (const char* number : {"1", "2", "3"})
@@ -206,7 +206,7 @@ TEST(BucketLevels, MembersOfALevelNeedNoOther) {
   EXPECT_THAT(levels.split(every), ElementsAre(ElementsAre(0), ElementsAre(1, 2)));
 }
 
-TEST(BucketLevels, WhatNeedsOneMemberNeedsAll) {
+TEST(BucketLevels, ADependentOfOneMemberDependsOnAll) {
   const Graph graph = parse(R"(
     group tp: 0 1
     x: f32[4] = input
@@ -226,14 +226,14 @@ TEST(BucketLevels, WhatNeedsOneMemberNeedsAll) {
   for (const char* number : {"1", "2", "3", "4"})
     all.push_back({graph.find(std::string("ar") + number), graph.find(std::string("wt") + number)});
   BucketLevels levels(graph, PartId(0), all);
-  // 1 and 4 are independent until 2, which needs 1, and 3, which 4 needs, are one.
+  // 1 and 4 are independent until 2, which needs 1, and 3, which 4 needs, are merged.
   EXPECT_THAT(levels.split(std::vector<std::uint32_t>{0, 3}), ElementsAre(ElementsAre(0, 3)));
   levels.merge(std::vector<std::uint32_t>{1, 2});
   EXPECT_THAT(levels.split(std::vector<std::uint32_t>{0, 3}),
               ElementsAre(ElementsAre(0), ElementsAre(3)));
 }
 
-TEST(FxProgram, SortsWhatStandsBeforeItsInput) {
+TEST(FxProgram, SortsCallsAfterTheirInputs) {
   Graph graph = parse(R"(
     x: f32[4] = input
     a: f32[4] = aten.relu(x)
@@ -254,7 +254,7 @@ TEST(FxProgram, SortsWhatStandsBeforeItsInput) {
   EXPECT_THAT(program.users(graph.find("x")), testing::Not(IsEmpty()));
 }
 
-TEST(ReassignCollectivePgs, TakesEveryGroupThatGathers) {
+TEST(ReassignCollectivePgs, ReassignsEveryGroupThatGathers) {
   const Graph graph = parse(R"(
     group dp: 0 1
     a: bf16[2,4] = parameter

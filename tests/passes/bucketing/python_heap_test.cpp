@@ -8,8 +8,8 @@ namespace {
 
 using testing::ElementsAre;
 
-// The lists are what Python's heapq makes of the same numbers.
-TEST(PythonHeap, HasTheArrayOfHeapq) {
+// The arrays that Python's heapq makes of the same numbers.
+TEST(PythonHeap, EqualsHeapq) {
   PythonHeap heap;
   for (const std::uint64_t item : {50U, 30U, 80U, 10U, 90U, 20U, 70U, 60U, 40U}) heap.push(item);
   EXPECT_THAT(heap.items(), ElementsAre(10, 30, 20, 40, 90, 80, 70, 60, 50));

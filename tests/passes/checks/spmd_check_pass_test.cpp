@@ -90,7 +90,7 @@ TEST_F(SpmdCheckPass, ComparesSizesAndCounts) {
               AllOf(HasSubstr("float32[4,4]"), HasSubstr("float32[4,8]")));
 }
 
-TEST_F(SpmdCheckPass, RefusesWhereItIsTold) {
+TEST_F(SpmdCheckPass, RefusesIfConfigured) {
   write(1, text_with("aten.relu", "aten.sin"));
   EXPECT_THROW(run_pass(rank_graph(std::string(kText), 0), told(",mismatch=error")),
                std::runtime_error);
@@ -98,7 +98,7 @@ TEST_F(SpmdCheckPass, RefusesWhereItIsTold) {
   EXPECT_NO_THROW(run_pass(rank_graph(std::string(kText), 0), told(",mismatch=error")));
 }
 
-TEST_F(SpmdCheckPass, SaysThatItHasNothingToCompareWith) {
+TEST_F(SpmdCheckPass, ReportsThatThereIsNothingToCompareWith) {
   EXPECT_THAT(any_reason(run_pass(rank_graph(std::string(kText), 0), "spmd_check"), "kept"),
               HasSubstr("no captures of other ranks"));
   EXPECT_THROW(run_pass(rank_graph(std::string(kText), 0), told()), std::runtime_error);

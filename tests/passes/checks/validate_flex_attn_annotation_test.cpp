@@ -24,7 +24,7 @@ PipelineRun check(const Graph& graph) {
                        {});
 }
 
-TEST(ValidateFlexAttnAnnotation, TakesWhatIsAnnotated) {
+TEST(ValidateFlexAttnAnnotation, AcceptsAnnotatedCalls) {
   const PipelineRun run =
       check(with_custom(R"({"compile_with_inductor":{"inductor_configs":{}}})"));
   ASSERT_FALSE(run.error);
@@ -32,7 +32,7 @@ TEST(ValidateFlexAttnAnnotation, TakesWhatIsAnnotated) {
   EXPECT_EQ(run.steps.at(0).changed, 0U);
 }
 
-TEST(ValidateFlexAttnAnnotation, RefusesWhatIsNot) {
+TEST(ValidateFlexAttnAnnotation, RefusesOtherCalls) {
   for (const char* custom : {"", R"({"ac_region":1})", "[]"}) {
     const PipelineRun run = check(with_custom(custom));
     ASSERT_TRUE(run.error) << custom;
@@ -41,7 +41,7 @@ TEST(ValidateFlexAttnAnnotation, RefusesWhatIsNot) {
   }
 }
 
-TEST(ValidateFlexAttnAnnotation, TakesGraphsWithout) {
+TEST(ValidateFlexAttnAnnotation, AcceptsGraphsWithoutFlexAttention) {
   EXPECT_FALSE(check(parse("x: f32[2] = input\nreturn [x]")).error);
 }
 

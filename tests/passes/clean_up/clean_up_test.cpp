@@ -14,7 +14,7 @@ using testing::HasSubstr;
 StepResult run(const Graph& graph, std::string_view pass) {
   std::vector<StepResult> steps = run_pipeline_text(graph, pass);
   if (steps.size() != 1) throw std::runtime_error("the pass did not run");
-  // The other two compute the same by other views.
+  // The other two compute the same values through different views.
   if (pass.starts_with("eliminate") || pass.starts_with("deduplicate")) {
     EXPECT_EQ(symbolic_run(graph), symbolic_run(*steps.front().graph));
   }
@@ -25,7 +25,7 @@ std::vector<std::string> calls_after(std::string_view literal, std::string_view 
   return calls_of(*run(parse(literal), pass).graph);
 }
 
-TEST(EliminateDeadCode, RemovesWhatNobodyReads) {
+TEST(EliminateDeadCode, RemovesUnusedCalls) {
   const Graph graph = parse(R"(
     x: f32[4,4] = input
     a: f32[4,4] = aten.relu(x)
@@ -39,7 +39,7 @@ TEST(EliminateDeadCode, RemovesWhatNobodyReads) {
   EXPECT_THAT(reason_of(step, "dead"), HasSubstr("nothing reads its result"));
 }
 
-TEST(EliminateDeadCode, LeavesWritesWaitsAndChecks) {
+TEST(EliminateDeadCode, KeepsWritesWaitsAndChecks) {
   const char* const kLiteral = R"(
     group g: 0 1
     x: f32[4,4] = input
@@ -55,7 +55,7 @@ TEST(EliminateDeadCode, LeavesWritesWaitsAndChecks) {
               ElementsAre("c", "r", "w", "ok", "check"));
 }
 
-TEST(EliminateDeadCode, DropsAssertsWithWhatOnlyTheyRead) {
+TEST(EliminateDeadCode, RemovesAssertsAndTheirInputs) {
   EXPECT_THAT(calls_after(R"(
     x: i64[4] = input
     small: bool[4] = aten.le.Scalar(x, 7)
@@ -70,7 +70,7 @@ TEST(EliminateDeadCode, DropsAssertsWithWhatOnlyTheyRead) {
               ElementsAre("y"));
 }
 
-TEST(EliminateDeadCode, KeepsWhatDrawsUnlessToldOtherwise) {
+TEST(EliminateDeadCode, KeepsRandomCallsUnlessConfigured) {
   const char* const kLiteral = R"(
     x: f32[4] = input
     r: f32[4] = aten.rand_like(x)
@@ -81,7 +81,7 @@ TEST(EliminateDeadCode, KeepsWhatDrawsUnlessToldOtherwise) {
   EXPECT_THAT(calls_after(kLiteral, "eliminate_dead_code{drop_random=true}"), ElementsAre());
 }
 
-TEST(CanonicalizeGraph, RemovesWhatReturnsItsInput) {
+TEST(CanonicalizeGraph, RemovesIdentities) {
   const Graph graph = parse(R"(
     x: f32[4,6] = input
     d: f32[4,6] = aten.detach(x)
@@ -100,7 +100,7 @@ TEST(CanonicalizeGraph, RemovesWhatReturnsItsInput) {
   EXPECT_THAT(reason_of(step, "whole"), HasSubstr("all of its input"));
 }
 
-TEST(CanonicalizeGraph, RemovesTransposesThatUndoEachOther) {
+TEST(CanonicalizeGraph, RemovesInverseTransposes) {
   EXPECT_THAT(calls_after(R"(
     x: f32[4,6] = input
     t: f32[6,4] = aten.t(x)
@@ -121,10 +121,10 @@ TEST(CanonicalizeGraph, RemovesTransposesThatUndoEachOther) {
   )",
                           "canonicalize_graph"),
               ElementsAre("t", "a", "b"))
-      << "the inner one is read by others";
+      << "other calls read the inner one";
 }
 
-TEST(CanonicalizeGraph, LeavesOtherSizesAndSteps) {
+TEST(CanonicalizeGraph, KeepsOtherSizesAndSteps) {
   EXPECT_THAT(calls_after(R"(
     x: f32[4,6] = input
     every: f32[2,6] = aten.slice.Tensor(x, 0, 0, 4, 2)
@@ -136,7 +136,7 @@ TEST(CanonicalizeGraph, LeavesOtherSizesAndSteps) {
               ElementsAre("every", "turned", "other"));
 }
 
-TEST(CanonicalizeGraph, LeavesWhatABackwardAsksForByName) {
+TEST(CanonicalizeGraph, KeepsWhatABackwardAsksForByName) {
   const char* const kForward = R"(
     kind forward
     x: f32[4,6] = input
@@ -147,7 +147,7 @@ TEST(CanonicalizeGraph, LeavesWhatABackwardAsksForByName) {
   EXPECT_THAT(calls_after(kForward, "canonicalize_graph"), ElementsAre("d", "a"));
 }
 
-TEST(CanonicalizeGraph, LeavesWhatChangesItsShapeInPlace) {
+TEST(CanonicalizeGraph, KeepsInPlaceShapeChanges) {
   EXPECT_THAT(calls_after(R"(
     x: f32[4,6] = input
     d: f32[4,6] = aten.detach(x)
@@ -159,7 +159,7 @@ TEST(CanonicalizeGraph, LeavesWhatChangesItsShapeInPlace) {
               ElementsAre("d", "u", "a"));
 }
 
-TEST(CanonicalizeGraph, ViewsOfWhatWentAreOfWhatStays) {
+TEST(CanonicalizeGraph, ViewsOfRemovedCallsBecomeViewsOfKeptOnes) {
   const Graph graph = parse(R"(
     x: f32[4,6] = input
     r: f32[4,6] = aten.relu(x)
@@ -199,13 +199,13 @@ TEST(DeduplicateFsdpUnshardChains, GathersOnce) {
   const StepResult step = run(parse(kTwice), "deduplicate_fsdp_unshard_chains");
   EXPECT_THAT(calls_of(*step.graph),
               ElementsAre("c1", "g1", "w1", "t1", "y1", "t2", "y2", "g3", "w3", "g4", "w4"))
-      << "another dtype and another group are other chains";
+      << "chains with another dtype or another group are different";
   EXPECT_THAT(reason_of(step, "g2"), HasSubstr("g1"));
   EXPECT_EQ(step.after.collectives, 3U);
   EXPECT_EQ(storage_of(*step.graph, "t1"), storage_of(*step.graph, "w1"));
 }
 
-TEST(DeduplicateFsdpUnshardChains, LeavesViewsAtTheEndToTheirReaders) {
+TEST(DeduplicateFsdpUnshardChains, LeavesFinalViewsToTheirReaders) {
   EXPECT_THAT(calls_after(R"(
     group fsdp: 0 1
     w: f32[4,8] = parameter
@@ -227,7 +227,7 @@ TEST(DeduplicateFsdpUnshardChains, LeavesViewsAtTheEndToTheirReaders) {
               ElementsAre("g1", "w1", "v1", "k1", "e1", "y", "e2", "z"));
 }
 
-TEST(DeduplicateFsdpUnshardChains, LeavesWhatRunsAgainOnPurpose) {
+TEST(DeduplicateFsdpUnshardChains, KeepsDeliberateRecomputation) {
   EXPECT_THAT(calls_after(R"(
     group fsdp: 0 1
     w: f32[4,8] = parameter
@@ -243,7 +243,7 @@ TEST(DeduplicateFsdpUnshardChains, LeavesWhatRunsAgainOnPurpose) {
               ElementsAre("g1", "w1", "g2", "w2", "y", "z"));
 }
 
-TEST(DeduplicateFsdpUnshardChains, LeavesWhatReadsOtherContents) {
+TEST(DeduplicateFsdpUnshardChains, KeepsReadersOfOtherContents) {
   EXPECT_THAT(calls_after(R"(
     group fsdp: 0 1
     w: f32[4,8] = parameter
@@ -260,10 +260,10 @@ TEST(DeduplicateFsdpUnshardChains, LeavesWhatReadsOtherContents) {
   )",
                           "deduplicate_fsdp_unshard_chains"),
               ElementsAre("g1", "w1", "o", "g2", "w2", "y", "z"))
-      << "the gathers on the same side of the write are one";
+      << "the gathers on the same side of the write are merged";
 }
 
-TEST(DeduplicateFsdpUnshardChains, LeavesWhatIsWrittenTo) {
+TEST(DeduplicateFsdpUnshardChains, KeepsWrittenValues) {
   EXPECT_THAT(calls_after(R"(
     group fsdp: 0 1
     w: f32[4,8] = parameter
@@ -281,7 +281,7 @@ TEST(DeduplicateFsdpUnshardChains, LeavesWhatIsWrittenTo) {
 
 // --- Copies that could be views ---
 
-TEST(ReplaceViewCopyWithView, OfPartsThatLieDense) {
+TEST(ReplaceViewCopyWithView, ReplacesCopiesOfDenseParts) {
   const Graph graph = parse(R"(
     x: f32[8,6] = input
     s: f32[2,6] = aten.slice_copy.Tensor(x, 0, 4, 6)
@@ -301,11 +301,11 @@ TEST(ReplaceViewCopyWithView, OfPartsThatLieDense) {
   for (const char* name : {"s", "v", "e", "u"})
     EXPECT_EQ(storage_of(after, name), storage_of(after, "x")) << name;
   EXPECT_EQ(after.offset(after.tensors(after.find("v")).front()).value, 24)
-      << "a view of the copy is a view of its base, four rows in";
+      << "a view of the copy is a view of its base, at an offset of four rows";
   EXPECT_LT(step.after.figures.peak_bytes, step.before.figures.peak_bytes);
 }
 
-TEST(ReplaceViewCopyWithView, NotWhereStridesWouldChange) {
+TEST(ReplaceViewCopyWithView, KeepsCopiesWhoseStridesWouldChange) {
   const Graph graph = parse(R"(
     x: f32[8,6] = input
     s: f32[8,3] = aten.slice_copy.Tensor(x, 1, 0, 3)
@@ -320,7 +320,7 @@ TEST(ReplaceViewCopyWithView, NotWhereStridesWouldChange) {
   EXPECT_THAT(reason_of(step, "t"), HasSubstr("strides"));
 }
 
-TEST(ReplaceViewCopyWithView, NotWhereSomebodyWritesOrItIsReturned) {
+TEST(ReplaceViewCopyWithView, KeepsWrittenAndReturnedCopies) {
   const Graph graph = parse(R"(
     x: f32[8,6] = input
     y: f32[8,6] = aten.relu(x)

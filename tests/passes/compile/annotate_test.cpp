@@ -23,7 +23,7 @@ constexpr std::string_view kNorm = R"(
   return [z]
 )";
 
-TEST(AnnotateRmsNorm, MarksTheNormAndWhatTakesItsResults) {
+TEST(AnnotateRmsNorm, MarksTheNormAndTheReadersOfItsResults) {
   const StepResult step = run_pass(parse(kNorm), "annotate_rmsnorm_for_regional_inductor");
   const Graph& graph = *step.graph;
   EXPECT_EQ(custom(graph, "n"), R"({"compile_with_inductor":{}})");
@@ -32,7 +32,7 @@ TEST(AnnotateRmsNorm, MarksTheNormAndWhatTakesItsResults) {
   EXPECT_THAT(reason_of(step, "y", "marked"), HasSubstr("RMSNorm"));
 }
 
-TEST(AnnotateRmsNorm, TakesInductorsOptions) {
+TEST(AnnotateRmsNorm, AcceptsInductorOptions) {
   const StepResult step =
       run_pass(parse(kNorm), R"(annotate_rmsnorm_for_regional_inductor{rmsnorm_compile_config=)"
                              R"("{\"max_autotune\":true}"})");
@@ -47,12 +47,12 @@ TEST(AnnotateRmsNorm, TakesInductorsOptions) {
   EXPECT_THAT(run->error->message, HasSubstr("rmsnorm_compile_config"));
 }
 
-TEST(AnnotateFlexAttention, SaysThatThereIsNone) {
+TEST(AnnotateFlexAttention, ReportsThatThereIsNone) {
   const StepResult step = run_pass(parse(kNorm), "annotate_flex_attention_for_regional_inductor");
   EXPECT_THAT(reason_of(step, "", "kept"), HasSubstr("flex_attention"));
 }
 
-TEST(KernelAnnotations, AGraphWithoutModulesHasNone) {
+TEST(KernelAnnotations, AreEmptyWithoutModules) {
   const StepResult step = run_pass(parse(kNorm), "insert_kernel_annotations");
   EXPECT_THAT(reason_of(step, "", "kept"), HasSubstr("modules"));
 }

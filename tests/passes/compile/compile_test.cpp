@@ -37,14 +37,14 @@ TEST(PipelineBackend, IsThatOfTheCompilePass) {
             "a;layers.0::aten.mm");
 }
 
-TEST(PipelineBackend, IsOneAtATime) {
+TEST(PipelineBackend, IsUnique) {
   const auto two = backend("regional_inductor,full_inductor_compilation");
   ASSERT_FALSE(two);
   EXPECT_EQ(two.error().kind, Error::Kind::usage);
   EXPECT_THAT(two.error().message, HasSubstr("--backend regional or --backend inductor"));
 }
 
-TEST(RegionalInductor, SaysWhatItWouldCompile) {
+TEST(RegionalInductor, ReportsWhatItWouldCompile) {
   const StepResult none = run_pipeline_text(some_graph(), "regional_inductor").at(0);
   EXPECT_THAT(none.decisions.at(0).reason, HasSubstr("nothing to compile"));
   const StepResult one = run_pipeline_text(some_graph(), "regional_inductor{mark=[a]}").at(0);
@@ -56,7 +56,7 @@ TEST(RegionalInductor, SaysWhatItWouldCompile) {
   EXPECT_THAT(refused->error->message, HasSubstr("no_such"));
 }
 
-TEST(CompileStages, KeepToUpstreamsOrder) {
+TEST(CompileStages, FollowUpstreamsOrder) {
   for (const auto& [pipeline, word] :
        {std::pair("cudagraph,eliminate_dead_code", "cudagraph must be the last"),
         std::pair("full_inductor_compilation", "needs inductor_decomposition")}) {

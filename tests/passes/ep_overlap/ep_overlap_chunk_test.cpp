@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A module that sends tokens and multiplies what comes, its loss, and its weight's gradient.
+// A module that sends tokens and multiplies those it receives, its loss, and its weight's gradient.
 constexpr std::string_view kStep = R"(
   kind train_step
   group ep: 0 1
@@ -34,7 +34,7 @@ void annotate(Graph& graph, std::string_view name, std::string_view custom) {
   graph.node(graph.find(name)).custom = graph.intern(custom);
 }
 
-// Those of `inside` are of layers.1.moe, backward nodes say that they are; u0 is at most `size`.
+// Puts the nodes of `inside` into layers.1.moe, and marks backward nodes; u0 is at most `size`.
 Graph traced(std::string_view text = kStep,
              const std::vector<std::string>& inside = {"d", "v", "m", "t", "gw"},
              std::int64_t size = 4) {
@@ -86,7 +86,7 @@ std::string refusal(const Graph& graph, std::string_view pipeline) {
   return run && run->error ? run->error->message : std::string();
 }
 
-TEST(EpOverlapChunk, MakesAModuleTwiceInBothDirections) {
+TEST(EpOverlapChunk, DuplicatesAModuleInBothDirections) {
   const StepResult step = run_pass(traced(), "ep_overlap_chunk");
   const Graph& graph = *step.graph;
   EXPECT_THAT(
@@ -101,7 +101,7 @@ TEST(EpOverlapChunk, MakesAModuleTwiceInBothDirections) {
   EXPECT_EQ(size_of(graph, "m_chunk0_chunk_materialized", 0), "u0");
   EXPECT_EQ(graph.target(node(graph, "m_chunk0_chunk_materialized")), "aten.cat.default");
   EXPECT_EQ(graph.target(node(graph, "gw_chunk0_chunk_materialized")), "aten.add.Tensor");
-  // What the forward left in halves is not split again.
+  // Values that the forward left in halves are not split again.
   EXPECT_THAT(inputs_of(graph, "t_chunk1"), ElementsAre("v_chunk1"));
   EXPECT_THAT(inputs_of(graph, "m_chunk0"), ElementsAre("v_chunk0", "w"));
   EXPECT_THAT(inputs_of(graph, "gs"), ElementsAre("m_chunk0_chunk_materialized"));
@@ -110,7 +110,7 @@ TEST(EpOverlapChunk, MakesAModuleTwiceInBothDirections) {
   EXPECT_THAT(reason_of(step, "gw_chunk0_chunk_materialized", "joined"), HasSubstr("sum"));
 }
 
-TEST(EpOverlapChunk, MarksWhatItMakes) {
+TEST(EpOverlapChunk, AnnotatesItsCalls) {
   const StepResult step = run_pass(traced(), "ep_overlap_chunk");
   const OrderedJson copy = marks_of(*step.graph, "gw_chunk1");
   EXPECT_EQ(copy["module_fqn"], "layers.1.moe");
@@ -137,7 +137,7 @@ TEST(EpOverlapChunk, HalvesAreViewsOfTheWhole) {
   EXPECT_EQ(graph.storage(storage_of(graph, "m_chunk0")).bytes.value, 2 * 4 * 4);
 }
 
-TEST(EpOverlapChunk, WhatItDidIsAnEdit) {
+TEST(EpOverlapChunk, ItsResultIsAnEdit) {
   const Graph before = traced();
   const StepResult step = run_pass(before, "ep_overlap_chunk");
   ASSERT_TRUE(step.edit_refusal.empty()) << step.edit_refusal;
@@ -176,7 +176,7 @@ TEST(EpOverlapChunk, TheSecondChunkWritesAfterTheFirst) {
   EXPECT_THAT(inputs_of(*step.graph, "b_chunk1"), ElementsAre("b_chunk0", "c_chunk1"));
 }
 
-TEST(EpOverlapChunk, GradientsOfBothAreAddedBeforeViews) {
+TEST(EpOverlapChunk, AddsGradientsOfBothChunksBeforeViews) {
   std::string text(kStep);
   text.replace(text.find("  d: f32"), 2, "  y: f32[u0,2,2] = input\n  ");
   text.replace(text.find("  gw: f32"), 2,
@@ -196,7 +196,7 @@ TEST(EpOverlapChunk, GradientsOfBothAreAddedBeforeViews) {
               ElementsAre("gv_chunk0", "gv_chunk1"));
 }
 
-TEST(EpOverlapChunk, RefusesWhatItCannotCut) {
+TEST(EpOverlapChunk, RefusesWhatItCannotSplit) {
   EXPECT_THAT(refusal(traced(kStep, {"m"}), "ep_overlap_chunk{require_all_to_all=true}"),
               HasSubstr("they contain no all_to_all_single"));
   EXPECT_THAT(refusal(traced(kStep, {"m"}), "ep_overlap_chunk{require_all_to_all=false}"), "");
@@ -214,7 +214,7 @@ TEST(EpOverlapChunk, RefusesWhatItCannotCut) {
   EXPECT_THAT(refusal(traced(baked, {"d", "v", "k", "m", "t", "gw"}), "ep_overlap_chunk"),
               HasSubstr("x.shape[0]"));
 
-  // A sum of tokens that is no gradient.
+  // A sum over tokens that is not a gradient.
   std::string sum(kStep);
   sum.replace(sum.find("s: f32[u0,4] = aten.sin(m)"), 26,
               "k: f32[4] = aten.sum.dim_IntList(m, [0])\n  s: f32[4] = aten.sin(k)");
@@ -222,7 +222,7 @@ TEST(EpOverlapChunk, RefusesWhatItCannotCut) {
               HasSubstr("is not a sum of gradients; s reads it"));
 }
 
-TEST(EpOverlapChunk, KeepsModulesThatThePatternDoesNotName) {
+TEST(EpOverlapChunk, KeepsModulesOutsideThePattern) {
   EXPECT_THAT(refusal(traced(),
                       "ep_overlap_chunk{module_pattern=\"layers.2.moe\",require_all_to_all=true}"),
               HasSubstr("layers.2.moe"));
@@ -234,7 +234,7 @@ TEST(EpOverlapChunk, KeepsModulesThatThePatternDoesNotName) {
   EXPECT_EQ(marks_of(whole, "m_chunk0")["chunked_region_fqn"], "layers.1");
 }
 
-TEST(PopulateChunkDimMetadata, MarksInputsWithTheSizeAndItsNumber) {
+TEST(PopulateChunkDimMetadata, MarksInputsWithTheSizeAndItsIndex) {
   const StepResult step = run_pass(traced(), "populate_chunk_dim_metadata");
   EXPECT_EQ(marks_of(*step.graph, "x")[kChunkHints]["u0"], 4);
   EXPECT_FALSE(node(*step.graph, "w").custom);
@@ -242,10 +242,10 @@ TEST(PopulateChunkDimMetadata, MarksInputsWithTheSizeAndItsNumber) {
   EXPECT_TRUE(run_pass(traced(), "populate_chunk_dim_metadata{mode=seq}").edits.empty());
   Graph unknown = traced();
   unknown.part(PartId(0)).symbols.variables.clear();
-  EXPECT_THAT(refusal(unknown, "populate_chunk_dim_metadata"), HasSubstr("gives no number"));
+  EXPECT_THAT(refusal(unknown, "populate_chunk_dim_metadata"), HasSubstr("has no number"));
 }
 
-TEST(ChunkSizes, ReadsSumsOfMultiplesAlone) {
+TEST(ChunkSizes, ReadsOnlySumsOfMultiples) {
   EXPECT_EQ(parse_size("512*u0")->front().factor, 512);
   EXPECT_EQ(parse_size("u1 + u2 + 39")->size(), 3U);
   EXPECT_TRUE(parse_size("8*((u0//2))")->front().is_half);

@@ -10,8 +10,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// The two chunks of a module: each sends tokens, computes on them, and brings them back. `f`: what
-// the first one needs, `s`: compute that needs no exchange.
+// The two chunks of a module: each sends tokens, computes on them, and returns them. `f` is what
+// the first chunk needs, `s` is compute that needs no exchange.
 constexpr std::string_view kChunks = R"(
   kind train_step
   group ep: 0 1
@@ -41,7 +41,7 @@ void mark(Graph& graph, std::string_view name, std::string_view custom) {
   graph.node(graph.find(name)).custom = graph.intern(custom);
 }
 
-// Every call of the chunks says which it is of; exchanges say what they are.
+// Annotates every call with its chunk, and exchanges with their kind.
 Graph chunked(std::string_view text = kChunks, bool is_backward = false) {
   Graph graph = parse(text);
   for (const NodeId id : graph.order()) {
@@ -70,16 +70,16 @@ std::string refusal(const Graph& graph, std::string_view pipeline) {
   return run && run->error ? run->error->message : std::string();
 }
 
-TEST(EpOverlapSchedule, ComputeOfOneChunkRunsBesideExchangesOfTheOther) {
+TEST(EpOverlapSchedule, ComputeOfOneChunkOverlapsExchangesOfTheOther) {
   const StepResult step = run_pass(chunked(), "ep_overlap_schedule");
   EXPECT_THAT(calls(*step.graph), ElementsAre("f0", "f1", "d0", "d1", "s0", "s1", "w0", "e0", "c0",
                                               "w1", "e1", "c1", "v0", "o0", "v1", "o1", "y"));
-  EXPECT_THAT(reason_of(step, "s0", "scheduled"), HasSubstr("Ready while dispatch 1"));
+  EXPECT_THAT(reason_of(step, "s0", "scheduled"), HasSubstr("Ready during dispatch 1"));
   EXPECT_THAT(reason_of(step, "d1", "scheduled"), HasSubstr("chunk 1"));
   EXPECT_THAT(reason_of(step, "e1", "scheduled"), HasSubstr("combine 2 of layers.1.moe needs it"));
 }
 
-TEST(EpOverlapSchedule, TheBackwardTakesChunkOneFirst) {
+TEST(EpOverlapSchedule, TheBackwardStartsWithChunkOne) {
   const StepResult step = run_pass(chunked(kChunks, true), "ep_overlap_schedule");
   EXPECT_THAT(calls(*step.graph), ElementsAre("f1", "f0", "d1", "d0", "s1", "s0", "w1", "e1", "c1",
                                               "w0", "e0", "c0", "v1", "o1", "v0", "o0", "y"));
@@ -92,9 +92,9 @@ TEST(EpOverlapSchedule, WithoutPairsEachChunkSendsWhenItIsReady) {
                                               "w1", "e1", "c1", "v0", "o0", "v1", "o1", "y"));
 }
 
-TEST(EpOverlapSchedule, ReadsWhatLiesBehindNodesOfNoChunk) {
+TEST(EpOverlapSchedule, LooksThroughNodesOutsideTheChunks) {
   Graph graph = chunked();
-  // The exchange of chunk 1 needs `f1` through a node that no chunk has.
+  // The exchange of chunk 1 needs `f1` through a node that belongs to no chunk.
   mark(graph, "f1", "{}");
   const StepResult step = run_pass(graph, "ep_overlap_schedule");
   const auto order = calls(*step.graph);
@@ -102,7 +102,7 @@ TEST(EpOverlapSchedule, ReadsWhatLiesBehindNodesOfNoChunk) {
   EXPECT_TRUE(reason_of(step, "f1", "scheduled").empty());
 }
 
-TEST(EpOverlapSchedule, RefusesAPatternThatNamesNoChunkedModule) {
+TEST(EpOverlapSchedule, RefusesAPatternThatMatchesNoChunkedModule) {
   for (const std::string pass : {"ep_overlap_schedule", "ep_overlap_validate"})
     EXPECT_THAT(refusal(chunked(), pass + "{module_pattern=\"layers.2.moe\"}"),
                 HasSubstr("module_pattern: expected a chunked module of the graph, got "
@@ -113,7 +113,7 @@ TEST(EpOverlapSchedule, RefusesAPatternThatNamesNoChunkedModule) {
               HasSubstr("layers.2.moe"));
 }
 
-TEST(EpOverlapSchedule, RefusesChunksThatAreNotAlike) {
+TEST(EpOverlapSchedule, RefusesChunksThatDiffer) {
   Graph one_less = chunked();
   mark(one_less, "c1",
        R"({"chunked_region_role":"body","chunk_id":1,)"
@@ -166,7 +166,7 @@ TEST(EpOverlapSchedule, OnlyTheLastCopyOfTokenCountsBlocks) {
   EXPECT_THAT(reason_of(step, "q1", "changed"), HasSubstr("waits for this copy"));
 }
 
-TEST(EpOverlapSchedule, BucketsThatInheritAnnotationsAreOfNoChunk) {
+TEST(EpOverlapSchedule, BucketsWithInheritedAnnotationsBelongToNoChunk) {
   Graph graph = chunked();
   for (const NodeId id : graph.order()) {
     if (!graph.node(id).custom || graph.name(id) == "s0") continue;
@@ -179,7 +179,7 @@ TEST(EpOverlapSchedule, BucketsThatInheritAnnotationsAreOfNoChunk) {
   EXPECT_FALSE(reason_of(step, "s1", "scheduled").empty());
 }
 
-TEST(EpOverlapValidate, SaysWhatCanBeOverlappedAndChangesNothing) {
+TEST(EpOverlapValidate, ReportsWhatCanOverlapAndChangesNothing) {
   const StepResult step = run_pass(chunked(), "ep_overlap_validate{require_all_to_all=true}");
   EXPECT_EQ(step.moved + step.changed, 0U);
   ASSERT_EQ(step.decisions.size(), 1U);
@@ -202,7 +202,7 @@ constexpr std::string_view kGroups = R"(
   return [d]
 )";
 
-TEST(IsolateEpProcessGroup, AllToAllsLeaveAGroupThatOthersUse) {
+TEST(IsolateEpProcessGroup, AllToAllsLeaveASharedGroup) {
   const StepResult step = run_pass(parse(kGroups), "isolate_ep_process_group");
   const Graph& graph = *step.graph;
   const auto group = [&](std::string_view name) {
@@ -211,7 +211,7 @@ TEST(IsolateEpProcessGroup, AllToAllsLeaveAGroupThatOthersUse) {
   EXPECT_EQ(group("a"), "ep_ep_extra");
   EXPECT_EQ(group("g"), "ep");
   EXPECT_EQ(group("c"), "dp");
-  EXPECT_THAT(reason_of(step, "a", "reassigned"), HasSubstr("1 other collectives of ep"));
+  EXPECT_THAT(reason_of(step, "a", "reassigned"), HasSubstr("beside 1 other collective of ep"));
   EXPECT_THAT(reason_of(step, "c", "kept"), HasSubstr("dp has no collectives but all-to-alls"));
   const GroupId twin = graph.node(graph.find("a")).group;
   EXPECT_THAT(graph.group(twin).ranks, ElementsAre(0, 1));

@@ -19,7 +19,7 @@ std::string refusal(const Graph& graph, std::string_view pipeline) {
 
 constexpr const char* kRemove = "remove_fsdp2_unsharded_param_graph_input_usage";
 
-// A layer that is used twice: filled, read, emptied, and again.
+// A layer that is used twice: its parameter is filled, read and resized to zero, and again.
 constexpr const char* kTwice = R"(
   whole: f32[4,4] = parameter
   y1: f32[4,4] = input
@@ -37,17 +37,17 @@ constexpr const char* kTwice = R"(
   return [b, c]
 )";
 
-TEST(RemoveFsdp2UnshardedParam, ReadsWhatWasGathered) {
+TEST(RemoveFsdp2UnshardedParam, ReadsTheGatheredParameter) {
   const StepResult step = run_pipeline_text(parse(kTwice), kRemove).at(0);
   const Graph& after = *step.graph;
   EXPECT_THAT(calls_of(after), ElementsAre("a", "c", "t", "b"));
   EXPECT_THAT(after.inputs(after.find("a")), ElementsAre(after.find("y1")));
   EXPECT_THAT(after.inputs(after.find("c")), ElementsAre(after.find("y2"), after.find("a")))
-      << "arguments in lists, too";
+      << "including arguments in lists";
   EXPECT_EQ(storage_of(after, "t"), storage_of(after, "y2"));
 }
 
-TEST(RemoveFsdp2UnshardedParam, LeavesAParameterThatIsEmptiedElsewhere) {
+TEST(RemoveFsdp2UnshardedParam, KeepsAParameterThatIsResizedElsewhere) {
   const Graph graph = parse(R"(
     whole: f32[4,4] = parameter
     y: f32[4,4] = input
@@ -61,7 +61,7 @@ TEST(RemoveFsdp2UnshardedParam, LeavesAParameterThatIsEmptiedElsewhere) {
   EXPECT_THAT(reason_of(step, "whole"), HasSubstr("resizes"));
 }
 
-TEST(RemoveFsdp2UnshardedParam, LeavesAViewThatIsReadAfterTheNextCopy) {
+TEST(RemoveFsdp2UnshardedParam, KeepsAViewThatIsReadAfterTheNextCopy) {
   const Graph graph = parse(R"(
     whole: f32[4,4] = parameter
     y1: f32[4,4] = input
@@ -121,7 +121,7 @@ TEST(ReinplaceFsdpAllGather, WritesIntoTheBufferOfTheCopyIn) {
   EXPECT_LE(step.after.figures.peak_bytes, step.before.figures.peak_bytes);
 }
 
-TEST(ReinplaceFsdpAllGather, TakesThePartThatTheGraphHasAndDropsOthers) {
+TEST(ReinplaceFsdpAllGather, UsesThePartInTheGraphAndRemovesOthers) {
   const Graph graph = parse(R"(
     group fsdp: 0 1
     w: f32[4] = parameter
@@ -140,7 +140,7 @@ TEST(ReinplaceFsdpAllGather, TakesThePartThatTheGraphHasAndDropsOthers) {
   EXPECT_THAT(calls_of(*step.graph), testing::Contains("g"));
 }
 
-TEST(ReinplaceFsdpAllGather, LeavesABufferThatSomethingReads) {
+TEST(ReinplaceFsdpAllGather, KeepsABufferThatIsRead) {
   const Graph graph = parse(R"(
     group fsdp: 0 1
     w: f32[4] = parameter
@@ -175,7 +175,7 @@ TEST(FsdpReshardAfterFwd, TagsGatheredParameters) {
   EXPECT_EQ(node(*kept.graph, "wt").policy, MemoryPolicy::must_save);
 }
 
-TEST(FsdpReshardAfterFwd, SaysThatTheTagsAreThereOrThatThereIsNothingToTag) {
+TEST(FsdpReshardAfterFwd, ReportsExistingTagsOrThatThereIsNothingToTag) {
   const Graph joint = parse(R"(
     group fsdp: 0 1
     s: f32[4,8] = parameter
@@ -212,7 +212,7 @@ constexpr const char* kSums = R"(
   return [xyz]
 )";
 
-TEST(DedupFsdpReduceScatter, SumsBeforeItReducesLevelByLevel) {
+TEST(DedupFsdpReduceScatter, SumsBeforeReducingLevelByLevel) {
   const StepResult step = run_pipeline_text(parse(kSums), "dedup_fsdp_reduce_scatter").at(0);
   const Graph& after = *step.graph;
   ASSERT_THAT(calls_of(after), testing::SizeIs(4));
@@ -227,7 +227,7 @@ TEST(DedupFsdpReduceScatter, SumsBeforeItReducesLevelByLevel) {
   EXPECT_EQ(after.shape(*after.single_tensor(after.node(sum)))[0].value, 8);
 }
 
-TEST(DedupFsdpReduceScatter, LeavesWhatIsReadOrReducedOtherwise) {
+TEST(DedupFsdpReduceScatter, KeepsGradientsThatAreReadOrReducedDifferently) {
   const std::string text = kSums;
   const auto with = [&](std::string_view from, std::string_view to) {
     std::string changed = text;

@@ -12,8 +12,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A stage of one layer: its parameter is gathered, its gradient reduced; `grad_x` goes to the stage
-// before.
+// A stage with one layer: its parameter is gathered and its gradient reduced; `grad_x` goes to the
+// previous stage.
 constexpr std::string_view kStage = R"(
   group dp: 0 1
   w: f32[2,4] = parameter
@@ -91,7 +91,7 @@ TEST(PartitionJointGraph, KeepsWritesOfTheForward) {
   EXPECT_THAT(names(pair, kSecond, NodeKind::placeholder), ElementsAre("x", "made", "dy"));
 }
 
-TEST(PartitionJointGraph, SavesElementsInPlaceOfATuple) {
+TEST(PartitionJointGraph, SavesElementsInsteadOfATuple) {
   const Graph pair = *run_pass(parse(R"(
       x: f32[4,4] = input
       dy: f32[2,4] = tangent
@@ -107,7 +107,7 @@ TEST(PartitionJointGraph, SavesElementsInPlaceOfATuple) {
   EXPECT_THAT(outputs(pair, kFirst), ElementsAre("y", "b"));
 }
 
-TEST(PartitionJointGraph, RefusesAForwardThatNeedsWhatOnlyTheBackwardHas) {
+TEST(PartitionJointGraph, RefusesAForwardThatNeedsTheBackward) {
   EXPECT_THAT(refusal(parse(kStage),
                       "partition_joint_graph{forward_outputs=1,"
                       "backward_inputs=[\"x\"]}"),
@@ -121,7 +121,7 @@ TEST(PartitionJointGraph, RefusesAForwardThatNeedsWhatOnlyTheBackwardHas) {
   EXPECT_THAT(refusal(partitioned(), "partition_joint_graph"), HasSubstr("already"));
 }
 
-TEST(SplitDiDwGraph, InputsFirstAndParametersFromWhatTheyLeave) {
+TEST(SplitDiDwGraph, InputsComeFirstAndParametersUseTheirResults) {
   const Graph pair = partitioned();
   const Graph di = *run_pass(pair, "split_di_dw_graph{parameter_gradients=2}").graph;
   EXPECT_THAT(names(di, kFirst, NodeKind::placeholder), ElementsAre("x", "wt", "dy"));
@@ -130,14 +130,14 @@ TEST(SplitDiDwGraph, InputsFirstAndParametersFromWhatTheyLeave) {
       run_pass(pair, "split_di_dw_graph{keep=\"backward_weight\",parameter_gradients=2}");
   const Graph& dw = *step.graph;
   EXPECT_THAT(outputs(dw, kFirst), ElementsAre("wr", "gb"));
-  // What dI returns behind its gradients is what dW is given.
+  // The results of dI that follow its gradients are the inputs of dW.
   auto handed_on = outputs(di, kFirst);
   handed_on.erase(handed_on.begin());
   EXPECT_EQ(names(dw, kFirst, NodeKind::placeholder), handed_on);
   EXPECT_TRUE(validate(dw) && validate(di));
 }
 
-TEST(SplitDiDwGraph, TangentsAreCalledRuntimeGradients) {
+TEST(SplitDiDwGraph, TangentsAreNamedRuntimeGradients) {
   std::string text(kStage);
   for (auto at = text.find("dy"); at != std::string::npos; at = text.find("dy", at + 9))
     text.replace(at, 2, "tangents_1");

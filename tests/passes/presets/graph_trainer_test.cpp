@@ -22,7 +22,7 @@ Pipeline pipeline(std::string_view flags) {
   return *made;
 }
 
-TEST(GraphTrainerFlags, TheDefault) {
+TEST(GraphTrainerFlags, Default) {
   EXPECT_THAT(names(pipeline("")),
               testing::ElementsAre("eliminate_dead_code", "canonicalize_graph",
                                    "deduplicate_fsdp_unshard_chains", "tag_with_memory_policy",
@@ -32,7 +32,7 @@ TEST(GraphTrainerFlags, TheDefault) {
                                    "regional_inductor", "insert_kernel_annotations", "cudagraph"));
 }
 
-TEST(GraphTrainerFlags, BothWays) {
+TEST(GraphTrainerFlags, RoundTrip) {
   for (const std::string_view text :
        {"", "--compile.memory_policy full",
         "--compile.memory_policy sac_and_offload --compile.cpu_offload_prefetch_n_layers 2 "
@@ -58,7 +58,7 @@ TEST(GraphTrainerFlags, BothWays) {
   }
 }
 
-TEST(GraphTrainerFlags, AreWrittenInSeveralWays) {
+TEST(GraphTrainerFlags, HaveSeveralSpellings) {
   const auto plain = parse_graph_trainer_flags("--compile.enable_fsdp_ag_rs_overlap");
   for (const std::string_view text :
        {"--compile.enable-fsdp-ag-rs-overlap", "--compile.enable_fsdp_ag_rs_overlap=True",
@@ -90,7 +90,7 @@ TEST(GraphTrainerFlags, MistakesAreNamed) {
   }
 }
 
-TEST(GraphTrainerFlags, WhatTheyCannotSayIsNamed) {
+TEST(GraphTrainerFlags, WhatFlagsCannotExpressIsNamed) {
   const auto other =
       graph_trainer_flags(*parse_pipeline("canonicalize_graph,sink_waits_iterative"));
   ASSERT_FALSE(other);
@@ -102,7 +102,7 @@ TEST(GraphTrainerFlags, WhatTheyCannotSayIsNamed) {
   EXPECT_FALSE(told);
 }
 
-TEST(GraphTrainerFlags, ARecipeFileSaysHowToCompile) {
+TEST(GraphTrainerFlags, ARecipeFileNamesTheCompiler) {
   const std::string file = graph_trainer_recipe_file(
       *parse_pipeline("canonicalize_graph,regional_inductor"), "/a \"b\".json");
   EXPECT_THAT(file, HasSubstr("@register_pass_pipeline(\"jointer\")"));

@@ -42,7 +42,7 @@ TEST(PipelinePresets, FitThePassesAndUpstreamsRules) {
   EXPECT_EQ(of_toolkit, 10U) << "the README lists ten configurations";
 }
 
-// FSDP around flex_attention, annotated as torchtitan annotates it.
+// FSDP around flex_attention, annotated as in torchtitan.
 Graph flex_joint() {
   Graph graph = parse(R"(
     group fsdp: 0 1
@@ -65,7 +65,7 @@ Graph flex_joint() {
   return graph;
 }
 
-TEST(PipelinePresets, MeetFlexAttention) {
+TEST(PipelinePresets, SupportFlexAttention) {
   const PassRegistry registry = built_in_passes();
   for (const PipelinePreset& preset : pipeline_presets()) {
     SCOPED_TRACE(preset.name);
@@ -87,7 +87,7 @@ TEST(PipelinePresets, MeetFlexAttention) {
   }
 }
 
-TEST(PipelinePresets, TheNearestNameIsSaid) {
+TEST(PipelinePresets, SuggestTheNearestName) {
   const auto none = preset_pipeline("fsdp_tp_auto_bucketting");
   ASSERT_FALSE(none);
   EXPECT_THAT(none.error().message, testing::HasSubstr("did you mean fsdp_tp_auto_bucketing?"));

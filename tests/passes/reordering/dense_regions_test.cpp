@@ -45,16 +45,16 @@ bool before(const Graph& graph, std::string_view a, std::string_view b) {
   return graph.position(graph.find(a)) < graph.position(graph.find(b));
 }
 
-TEST(DenseRegions, GathersBesideAttentionNotBesideExperts) {
+TEST(DenseRegions, GathersDuringAttentionNotDuringExperts) {
   const StepResult step = run_pass(parse(kStep), std::string(kPass) + "{strict=true}");
   const Graph& graph = *step.graph;
   EXPECT_TRUE(before(graph, "ag_b", "i"));  // the attention of layers.0, not its experts
   EXPECT_TRUE(before(graph, "wt_a", "ag_b"));
-  EXPECT_TRUE(before(graph, "ag_a2", "g_i"));  // beside the backward of layers.1
+  EXPECT_TRUE(before(graph, "ag_a2", "g_i"));  // during the backward of layers.1
   EXPECT_THAT(reason_of(step, "ag_b", "moved"), HasSubstr("forward of layers.0"));
 }
 
-TEST(DenseRegions, ReducesBesideAttentionAndWaitsAtTheEnd) {
+TEST(DenseRegions, ReducesDuringAttentionAndWaitsAtTheEnd) {
   const StepResult step = run_pass(parse(kStep), kPass);
   const Graph& graph = *step.graph;
   EXPECT_TRUE(before(graph, "rs_b", "g_x"));
@@ -76,8 +76,45 @@ TEST(DenseRegions, StrictRefusesBlocksWithoutABucketOfEachKind) {
   const auto run = run_pipeline(graph, parse_pipeline(std::string(kPass) + "{strict=true}").value(),
                                 built_in_passes(), simple_costs());
   ASSERT_TRUE(run && run->error);
-  EXPECT_THAT(run->error->message, HasSubstr("layers.0 has 1 forward"));
-  EXPECT_EQ(run_pass(graph, kPass).moved, 0U);
+  EXPECT_THAT(run->error->message,
+              HasSubstr("layers.0 has 1 forward all-gather, 0 backward all-gathers and 0 "
+                        "reduce-scatters of FSDP"));
+  const StepResult kept = run_pass(graph, kPass);
+  EXPECT_EQ(kept.moved, 0U);
+  EXPECT_THAT(kept.decisions.back().reason, HasSubstr("neighbouring block"));
+}
+
+TEST(DenseRegions, CollectivesOfTensorParallelismAreNoBuckets) {
+  std::string text(kStep);
+  const auto add_after = [&](std::string_view line, std::string_view added) {
+    const auto end = text.find('\n', text.find(line));
+    text.insert(end + 1, added);
+  };
+  add_after("group dp", "  group tp: 0 1\n");
+  add_after("  i: bf16", R"(
+  tp_ag: bf16[8,4] = _c10d_functional.all_gather_into_tensor(i, 2, 'tp')  {layers.0.attention}
+  tp_wt: bf16[8,4] = _c10d_functional.wait_tensor(tp_ag)  {layers.0.attention}
+  tp_rs: bf16[4,4] = _c10d_functional.reduce_scatter_tensor(tp_wt, 'sum', 2, 'tp')  {layers.0.attention}
+  tp_out: bf16[4,4] = _c10d_functional.wait_tensor(tp_rs)  {layers.0.attention}
+  tp_use: bf16[4,4] = aten.mm(tp_out, i)  {layers.0.attention}
+)");
+  add_after("  g_i: bf16", R"(
+  tp_rs2: bf16[2,4] = _c10d_functional.reduce_scatter_tensor(g_i, 'sum', 2, 'tp')  {layers.1.wq backward}
+  tp_out2: bf16[2,4] = _c10d_functional.wait_tensor(tp_rs2)  {layers.1.wq backward}
+  tp_use2: bf16[2,4] = aten.mm(tp_out2, g_i)  {layers.1.wq backward}
+)");
+  text.replace(text.find("return [j,"), 10, "return [j, tp_use, tp_use2,");
+  const StepResult step = run_pass(parse(text), std::string(kPass) + "{strict=true}");
+  EXPECT_FALSE(reason_of(step, "ag_b", "moved").empty());
+  for (const Decision& each : step.decisions)
+    EXPECT_FALSE(each.node.starts_with("tp_")) << each.node << ' ' << each.reason;
+}
+
+TEST(DenseRegions, SaysThatTheBucketsStandThereAlready) {
+  const Graph done = *run_pass(parse(kStep), kPass).graph;
+  const StepResult again = run_pass(done, kPass);
+  EXPECT_EQ(again.moved, 0U);
+  EXPECT_THAT(again.decisions.back().reason, HasSubstr("already stand"));
 }
 
 TEST(DenseRegions, AGradientThatIsUsedStays) {

@@ -1,4 +1,5 @@
-// Live bytes of orders in which neighbours change places, against a graph in that order.
+// Live bytes while neighbouring nodes are swapped, compared with the timeline of a graph in that
+// order.
 
 #include "passes/reordering/live_order.h"
 
@@ -13,7 +14,7 @@
 namespace jointer::test {
 namespace {
 
-// Whether the group may change places with the call.
+// Returns true if the group may change places with the call.
 bool is_free(const Calls& calls, const LiveOrder& order, std::size_t first, std::size_t count,
              Call other) {
   for (std::size_t i = first; i < first + count; ++i)
@@ -29,7 +30,7 @@ void check(Graph graph, const Calls& calls, const MemoryOptions& options, const 
     RC_ASSERT(order.bytes(order.at(i)) == timeline.profile()[1 + 2 * i]);
 }
 
-RC_GTEST_PROP(LiveOrderProperty, IsTheTimelineOfTheSameOrder, (std::uint64_t seed, bool pair)) {
+RC_GTEST_PROP(LiveOrderProperty, EqualsTheTimelineOfTheSameOrder, (std::uint64_t seed, bool pair)) {
   const Graph graph = random_graph(seed, {.calls = 40, .pair = pair});
   std::mt19937_64 chance(seed);
   MemoryOptions options;

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The second layer's parameter can be gathered beside the first one's product, or earlier yet.
+// The second layer's parameter can be gathered during the first one's product, or even earlier.
 constexpr std::string_view kLayers = R"(
   group dp: 0 1
   x: bf16[4096,4096] = input
@@ -33,12 +33,12 @@ bool before(const Graph& graph, std::string_view a, std::string_view b) {
   return graph.position(graph.find(a)) < graph.position(graph.find(b));
 }
 
-TEST(PlaceCollectives, StartsBesideComputeAndTakesWhatFeedsItAlong) {
+TEST(PlaceCollectives, StartsDuringComputeAndMovesInputsAlong) {
   const StepResult step = run_pass(parse(kLayers), "place_collectives{peak_memory_budget=1}");
   const Graph& graph = *step.graph;
   EXPECT_TRUE(before(graph, "ag_q", "y"));
   EXPECT_TRUE(before(graph, "cast", "ag_q"));
-  EXPECT_TRUE(before(graph, "ag_p", "ag_q")) << "they keep their order";
+  EXPECT_TRUE(before(graph, "ag_p", "ag_q")) << "the collectives keep their order";
   EXPECT_LT(step.after.figures.step_ns, step.before.figures.step_ns);
   EXPECT_THAT(reason_of(step, "ag_q", "moved"), HasSubstr("the step takes"));
   ASSERT_FALSE(step.edits.empty());
@@ -46,7 +46,7 @@ TEST(PlaceCollectives, StartsBesideComputeAndTakesWhatFeedsItAlong) {
   EXPECT_EQ(step.edits.front().by, "place_collectives");
 }
 
-TEST(PlaceCollectives, MovesNothingForLessThanItIsAskedFor) {
+TEST(PlaceCollectives, MovesNothingBelowTheMinimumGain) {
   const StepResult step =
       run_pass(parse(kLayers), "place_collectives{peak_memory_budget=1,least_gain_us=1000000}");
   EXPECT_EQ(step.moved, 0U);
@@ -54,13 +54,13 @@ TEST(PlaceCollectives, MovesNothingForLessThanItIsAskedFor) {
   EXPECT_THAT(reason_of(step, "", "kept"), HasSubstr("No collective has a better place"));
 }
 
-// The memory that an earlier start takes is not there.
+// There is no memory for an earlier start.
 TEST(PlaceCollectives, KeepsThePeak) {
   const StepResult step = run_pass(parse(kLayers), "place_collectives");
   EXPECT_LE(step.after.figures.peak_bytes, step.before.figures.peak_bytes);
 }
 
-RC_GTEST_PROP(PlaceCollectives, IsNeverWorseAndItsEditsAreWhatItDid, (bool pair)) {
+RC_GTEST_PROP(PlaceCollectives, IsNeverWorseAndItsEditIsItsResult, (bool pair)) {
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   const Graph graph = random_graph(seed, {.calls = 60, .pair = pair});
   const auto budget = *rc::gen::element(0.0, 0.1, 1.0);

@@ -1,6 +1,6 @@
-// What every reordering pass promises, on random graphs and on captures: the graph stays sound and
-// computes the same, nodes are only moved, collectives of a group keep their order, the same input
-// gives the same result, budgets hold.
+// Properties of all reordering passes, on random graphs and on captures: the graph stays sound and
+// computes the same, nodes are only moved, collectives of a group keep their order, the result is
+// deterministic, and budgets hold.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -61,7 +61,7 @@ RC_GTEST_PROP(ReorderingProperty, OnlyTheOrderChangesAndLegally, (std::uint64_t 
   }
 }
 
-RC_GTEST_PROP(ReorderingProperty, WhatSaysThatItIsIdempotentIs, (std::uint64_t seed, bool pair)) {
+RC_GTEST_PROP(ReorderingProperty, DeclaredIdempotenceHolds, (std::uint64_t seed, bool pair)) {
   const Graph graph = random_graph(seed, {.calls = 50, .pair = pair});
   for (const Pass& pass : reordering_passes()) {
     if (!pass.info.is_idempotent) continue;
@@ -70,7 +70,7 @@ RC_GTEST_PROP(ReorderingProperty, WhatSaysThatItIsIdempotentIs, (std::uint64_t s
   }
 }
 
-// The peak of every half stays within its budget, measured by the timeline.
+// The peak of each half stays within its budget, measured by the timeline.
 RC_GTEST_PROP(ReorderingProperty, BudgetsHold, (std::uint64_t seed, bool pair)) {
   const Graph graph = random_graph(seed, {.calls = 60, .pair = pair});
   const auto budget = *rc::gen::element(0.0, 0.05, 0.3);
@@ -91,7 +91,7 @@ RC_GTEST_PROP(ReorderingProperty, BudgetsHold, (std::uint64_t seed, bool pair)) 
 
 class CaptureTest : public testing::TestWithParam<std::string> {};
 
-TEST_P(CaptureTest, TwentyRunsOnAnyThreadGiveTheSame) {
+TEST_P(CaptureTest, TwentyRunsOnAnyThreadAgree) {
   const auto graph = open_graph({.path = GetParam()});
   ASSERT_TRUE(graph) << graph.error().message;
   const auto dependencies_hold = [&](const Graph& after) {

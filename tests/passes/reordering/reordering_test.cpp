@@ -1,4 +1,4 @@
-// What each reordering pass does to a few nodes, and what it says about it.
+// The effect of each reordering pass on a few nodes, and the reasons that it gives.
 
 #include "passes/reordering/reordering.h"
 
@@ -17,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Two gathers that could start at once, waits that nobody needs soon.
+// Two gathers that could start at once, and waits that nothing needs soon.
 const char* const kTwoGathers = R"(
   group fsdp: 0 1
   x: f32[256,256] = input
@@ -50,7 +50,7 @@ TEST(ReorderingTest, SinkWaitsPutsWaitsRightBeforeTheirReaders) {
   EXPECT_EQ(reason_of(steps[0], "v1"), "2 calls later: y1 needs it.");
 }
 
-TEST(ReorderingTest, ComputeIsRunBesideACollectiveUntilItIsCovered) {
+TEST(ReorderingTest, ComputeMovesIntoACollectiveUntilItIsCovered) {
   const Graph graph = parse(R"(
     group fsdp: 0 1
     x: f32[256,256] = input
@@ -74,7 +74,7 @@ TEST(ReorderingTest, ComputeIsRunBesideACollectiveUntilItIsCovered) {
   EXPECT_EQ(reason_of(steps[0], "c"), "") << "waits come last anyway";
 }
 
-TEST(ReorderingTest, CollectivesAreRaisedAsFarAsTheirGroupGoes) {
+TEST(ReorderingTest, CollectivesMoveUpToOthersOfTheirGroup) {
   const Graph graph = parse(kTwoGathers);
   const auto steps = run_pipeline_text(
       graph,
@@ -84,7 +84,7 @@ TEST(ReorderingTest, CollectivesAreRaisedAsFarAsTheirGroupGoes) {
   EXPECT_THAT(reason_of(steps[0], "g2"), HasSubstr("g1 is a collective on the same stream"));
 }
 
-TEST(ReorderingTest, ABudgetEndsTheWayUp) {
+TEST(ReorderingTest, ABudgetLimitsTheWayUp) {
   const Graph graph = parse(kTwoGathers);
   const auto peak = step_figures(graph, {})->figures.peak_bytes;
   const auto steps = run_pipeline_text(
@@ -95,7 +95,7 @@ TEST(ReorderingTest, ABudgetEndsTheWayUp) {
   EXPECT_GT(steps[0].moved, 0U);
 }
 
-TEST(ReorderingTest, TheLimitOfARunIsKeptByEveryPass) {
+TEST(ReorderingTest, EveryPassKeepsTheLimitOfTheRun) {
   const Graph graph = parse(kTwoGathers);
   PassContext::Options options;
   options.peak_limit = step_figures(graph, {})->figures.peak_bytes;
@@ -106,10 +106,10 @@ TEST(ReorderingTest, TheLimitOfARunIsKeptByEveryPass) {
         << pass;
   const auto steps = run_pipeline_text(graph, "raise_comms", options);
   EXPECT_EQ(graph_hash(*steps[0].graph), graph_hash(graph));
-  EXPECT_THAT(reason_of(steps[0], ""), HasSubstr("It stays as it was: the peak would grow"));
+  EXPECT_THAT(reason_of(steps[0], ""), HasSubstr("Left unchanged: the peak would grow"));
 }
 
-TEST(ReorderingTest, APrefetchLimitEndsTheWayUp) {
+TEST(ReorderingTest, APrefetchLimitLimitsTheWayUp) {
   const Graph graph = parse(kTwoGathers);
   const auto steps = run_pipeline_text(
       graph, "reorder_communication_preserving_peak_memory{reorder_prefetch_limit=2}");
@@ -117,8 +117,9 @@ TEST(ReorderingTest, APrefetchLimitEndsTheWayUp) {
   EXPECT_THAT(reason_of(steps[0], "g2"), HasSubstr("the limit of 2 calls"));
 }
 
-// Of two groups only one's own collectives hold it; of one group they may change if asked to.
-TEST(ReorderingTest, CollectivesOfOneGroupKeepTheirOrderUnlessItIsAskedFor) {
+// A collective is held only by others of its group; within a group they may be reordered if
+// configured.
+TEST(ReorderingTest, CollectivesOfOneGroupKeepTheirOrderUnlessConfigured) {
   const char* const kText = R"(
     group fsdp: 0 1
     group tp: 0 1
@@ -154,7 +155,7 @@ TEST(ReorderingTest, CollectivesOfOneGroupKeepTheirOrderUnlessItIsAskedFor) {
             "g");
 }
 
-TEST(ReorderingTest, WhatACollectiveNeedsGoesWithIt) {
+TEST(ReorderingTest, InputsOfACollectiveMoveWithIt) {
   const Graph graph = parse(R"(
     group fsdp: 0 1
     x: f32[256,256] = input
@@ -181,7 +182,7 @@ TEST(ReorderingTest, WhatACollectiveNeedsGoesWithIt) {
   for (const PassTable::Row& row : table.rows) EXPECT_EQ(row.cells.size(), table.columns.size());
 }
 
-// Without estimates a product does not go along; with them it may.
+// A product moves along only with estimates.
 TEST(ReorderingTest, AProductGoesWithACollectiveOnlyByEstimates) {
   const Graph graph = parse(R"(
     group tp: 0 1
@@ -204,7 +205,7 @@ TEST(ReorderingTest, AProductGoesWithACollectiveOnlyByEstimates) {
   EXPECT_THAT(calls_of(*estimated[0].graph), ElementsAre("b", "r", "a", "v", "y"));
 }
 
-TEST(ReorderingTest, AHiddenCollectiveGoesNoFurther) {
+TEST(ReorderingTest, AHiddenCollectiveMovesNoFurther) {
   const Graph graph = parse(R"(
     group fsdp: 0 1
     x: f32[1024,1024] = input
@@ -232,8 +233,8 @@ TEST(ReorderingTest, WaitsSinkUntilTheNextCollective) {
   EXPECT_THAT(reason_of(steps[0], "v1"), HasSubstr("y1 needs it and is a long-running call"));
 }
 
-// A view that reads the wait goes with it, and so the next collective is in its way or not.
-TEST(ReorderingTest, WaitsPassCollectivesOnlyIfToldSo) {
+// A view that reads the wait moves with it, so the next collective may or may not block it.
+TEST(ReorderingTest, WaitsPassCollectivesOnlyIfConfigured) {
   const Graph graph = parse(R"(
     group fsdp: 0 1
     x: f32[256,256] = input
@@ -259,8 +260,8 @@ TEST(ReorderingTest, WaitsPassCollectivesOnlyIfToldSo) {
   EXPECT_THAT(calls_of(*over[0].graph), ElementsAre("g1", "a", "g2", "b", "v2", "v1", "t1", "y"));
 }
 
-// A collective's inputs stay until its wait: a wait that sinks keeps them.
-TEST(ReorderingTest, ABudgetEndsTheWayDown) {
+// A collective's inputs stay live until its wait, so moving the wait down keeps them longer.
+TEST(ReorderingTest, ABudgetLimitsTheWayDown) {
   const Graph graph = parse(R"(
     group tp: 0 1
     x: f32[256,256] = input
@@ -278,7 +279,7 @@ TEST(ReorderingTest, ABudgetEndsTheWayDown) {
   EXPECT_THAT(reason_of(steps[0], "v"), HasSubstr("memory: "));
 }
 
-TEST(ReorderingTest, HalvesOfAPairAreOrderedEachOnItsOwn) {
+TEST(ReorderingTest, HalvesOfAPairAreOrderedSeparately) {
   const Graph graph = parse(R"(
     kind train_step
     x: f32[64,64] = input
@@ -291,8 +292,8 @@ TEST(ReorderingTest, HalvesOfAPairAreOrderedEachOnItsOwn) {
   EXPECT_TRUE(steps[0].edit.changes.empty());
 }
 
-TEST(ReorderingTest, TheOrderWithTheLowestPeakIsTaken) {
-  // Both large tensors are there at once, though each is needed only for its small sum.
+TEST(ReorderingTest, TheOrderWithTheLowestPeakWins) {
+  // Both large tensors are live at once, though each is needed only for its small sum.
   const Graph graph = parse(R"(
     x: f32[4] = input
     big1: f32[1024,1024] = aten.full([1024, 1024], 1.0)
@@ -329,7 +330,7 @@ TEST(ReorderingTest, AConstantComesBeforeItsReader) {
             steps[0].graph->position(steps[0].graph->find("g")));
 }
 
-TEST(ReorderingTest, TheDispatcherRunsWhatItsListNames) {
+TEST(ReorderingTest, TheDispatcherRunsThePassesOfItsList) {
   const Graph graph = parse(kTwoGathers);
   const auto both = run_pipeline_text(
       graph,
@@ -343,7 +344,7 @@ TEST(ReorderingTest, TheDispatcherRunsWhatItsListNames) {
   EXPECT_EQ(graph_hash(*none[0].graph), graph_hash(graph));
 }
 
-TEST(ReorderingTest, ProgressOfADispatcherGoesOneWay) {
+TEST(ReorderingTest, ProgressOfADispatcherIsMonotone) {
   PassContext::Options options;
   std::vector<double> told;
   options.report = [&](double done) { told.push_back(done); };
@@ -356,7 +357,7 @@ TEST(ReorderingTest, ProgressOfADispatcherGoesOneWay) {
   EXPECT_GT(told.back(), 0.5);
 }
 
-TEST(ReorderingTest, TheOrderOfCollectivesIsSaid) {
+TEST(ReorderingTest, TheOrderOfCollectivesIsReported) {
   const Graph graph = parse(kTwoGathers);
   const auto steps = run_pipeline_text(graph, "decide_global_ordering_of_comms");
   EXPECT_EQ(graph_hash(*steps[0].graph), graph_hash(graph));
@@ -364,7 +365,7 @@ TEST(ReorderingTest, TheOrderOfCollectivesIsSaid) {
   ASSERT_EQ(steps[0].tables[0].rows.size(), 2U);
 }
 
-TEST(ReorderingTest, CollectivesOfFsdpTakeTurns) {
+TEST(ReorderingTest, FsdpCollectivesAlternate) {
   const Graph graph = parse(R"(
     group fsdp: 0 1
     x: f32[64] = input
@@ -391,7 +392,7 @@ TEST(ReorderingTest, CollectivesOfFsdpTakeTurns) {
   EXPECT_THAT(reason_of(other[0], ""), HasSubstr("not of traceable FSDP2"));
 }
 
-TEST(ReorderingTest, ReducedGradientsOfFsdpTakeTurns) {
+TEST(ReorderingTest, FsdpReducedGradientsAlternate) {
   const Graph graph = parse(R"(
     group fsdp: 0 1
     g1: f32[64] = tangent
@@ -413,8 +414,8 @@ TEST(ReorderingTest, ReducedGradientsOfFsdpTakeTurns) {
   EXPECT_EQ(graph_hash(*steps[1].graph), graph_hash(*steps[0].graph));
 }
 
-// The second gather's input is what the first one's block makes of its result: no turns to take.
-TEST(ReorderingTest, BlocksThatNeedEachOtherStayAsTheyAre) {
+// The second gather's input is computed from the first one's result, so they cannot alternate.
+TEST(ReorderingTest, DependentBlocksKeepTheirOrder) {
   const Graph graph = parse(R"(
     group fsdp: 0 1
     g1: f32[64] = tangent
@@ -430,7 +431,7 @@ TEST(ReorderingTest, BlocksThatNeedEachOtherStayAsTheyAre) {
   EXPECT_EQ(graph_hash(*steps[0].graph), graph_hash(graph));
 }
 
-TEST(ReorderingTest, AGraphWithoutCallsStays) {
+TEST(ReorderingTest, AGraphWithoutCallsIsUnchanged) {
   const Graph graph = parse(R"(
     x: f32[4] = input
     return [x]
@@ -440,7 +441,7 @@ TEST(ReorderingTest, AGraphWithoutCallsStays) {
         << pass.info.name;
 }
 
-TEST(ReorderingTest, APersonMayEndIt) {
+TEST(ReorderingTest, CanBeCancelled) {
   const Graph graph = parse(kTwoGathers);
   for (const char* pass :
        {"raise_comms", "reorder_communication_preserving_peak_memory", "sink_waits_iterative",

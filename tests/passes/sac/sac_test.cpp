@@ -42,7 +42,7 @@ std::string refusal(const Graph& graph, std::string_view pipeline) {
   return done->error ? done->error->message : std::string();
 }
 
-TEST(ApplySac, TagsByListAndByTurn) {
+TEST(ApplySac, TagsByListAndByPosition) {
   const StepResult step = run_pipeline_text(parse(kJoint), "apply_sac").at(0);
   EXPECT_EQ(node(*step.graph, "a").policy, MemoryPolicy::must_save);
   EXPECT_EQ(node(*step.graph, "b").policy, MemoryPolicy::prefer_recompute);
@@ -51,7 +51,7 @@ TEST(ApplySac, TagsByListAndByTurn) {
   EXPECT_THAT(reason_of(step, "r"), HasSubstr("not on the list"));
 }
 
-TEST(ApplySac, AListOfOnesOwnAndNone) {
+TEST(ApplySac, AcceptsACustomListAndNone) {
   const StepResult relu =
       run_pipeline_text(parse(kJoint), "apply_sac{save=[aten.relu],every_nth=[]}").at(0);
   EXPECT_EQ(node(*relu.graph, "r").policy, MemoryPolicy::must_save);
@@ -62,15 +62,15 @@ TEST(ApplySac, AListOfOnesOwnAndNone) {
     EXPECT_NE(none.graph->node(id).policy, MemoryPolicy::must_save) << none.graph->name(id);
 }
 
-TEST(ApplySac, RefusesRulesThatAreNone) {
+TEST(ApplySac, RefusesInvalidRules) {
   EXPECT_THAT(refusal(parse(kJoint), "apply_sac{every_nth=[aten.mm]}"),
               HasSubstr("every_nth: expected OPERATOR/N"));
   EXPECT_THAT(refusal(parse(kJoint), "apply_sac{save=[aten.no_such_thing]}"),
               HasSubstr("aten.no_such_thing"));
 }
 
-// What an edit says it was made by is a step that makes it again.
-TEST(SacPasses, AreNamedAsTheirEditsAre) {
+// The name of an edit is a pipeline step that reproduces it.
+TEST(SacPasses, AreNamedLikeTheirEdits) {
   for (const char* step :
        {R"(apply_sac{save=[aten.relu],every_nth=["aten.mm/3/layer"],whole_forward=true})",
         "tag_with_memory_policy{policy=full,save_ops=[aten.mm],reshard=false}", "remove_tags",
@@ -82,7 +82,7 @@ TEST(SacPasses, AreNamedAsTheirEditsAre) {
   }
 }
 
-TEST(TagWithMemoryPolicy, TakesUpstreamsPolicies) {
+TEST(TagWithMemoryPolicy, AcceptsUpstreamsPolicies) {
   const StepResult step =
       run_pipeline_text(parse(kJoint), "tag_with_memory_policy{policy=full}").at(0);
   EXPECT_EQ(node(*step.graph, "a").policy, MemoryPolicy::must_recompute);
@@ -90,7 +90,7 @@ TEST(TagWithMemoryPolicy, TakesUpstreamsPolicies) {
               HasSubstr("one of default, full"));
 }
 
-TEST(RemoveTags, LeavesNone) {
+TEST(RemoveTags, RemovesAll) {
   const auto steps = run_pipeline_text(parse(kJoint), "apply_sac,remove_tags");
   EXPECT_EQ(graph_hash(*steps.at(1).graph), graph_hash(parse(kJoint)));
   for (const NodeId id : steps.at(1).graph->order())
@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(All, Partitioners,
                                          "knapsack_budget{solver=greedy,strict=true}",
                                          "min_cut_partition{ignore_tags=true}"));
 
-TEST(MinCutPartition, HonoursTagsUnlessItIsToldNotTo) {
+TEST(MinCutPartition, RespectsTagsUnlessConfigured) {
   const auto kept = run_pipeline_text(parse(kJoint), "fsdp_reshard_after_fwd,min_cut_partition");
   EXPECT_THAT(reason_of(kept.at(1), "wt"), HasSubstr("MUST_RECOMPUTE"));
   const auto ignored = run_pipeline_text(
@@ -142,7 +142,7 @@ constexpr const char* kStep = R"(
   return [dr]
 )";
 
-TEST(SelectiveActivationRemat, RunsTaggedCallsAgain) {
+TEST(SelectiveActivationRemat, RecomputesTaggedCalls) {
   const Graph graph = parse(kStep);
   const auto steps =
       run_pipeline_text(graph, "tag_with_memory_policy{policy=full},selective_activation_remat");
@@ -154,7 +154,7 @@ TEST(SelectiveActivationRemat, RunsTaggedCallsAgain) {
   EXPECT_EQ(static_cast<std::size_t>(copies), step.added);
 }
 
-TEST(ApplyCpuOffload, SendsTaggedResultsToTheHost) {
+TEST(ApplyCpuOffload, OffloadsTaggedResults) {
   Graph graph = parse(kStep);
   graph.node(graph.find("r")).policy = MemoryPolicy::must_cpu_offload;
   const StepResult step = run_pipeline_text(graph, "apply_cpu_offload").at(0);

@@ -60,11 +60,11 @@ constexpr std::string_view kGather = R"(
   b: bf16[16,6] = aten.mm(full, late)
 )";
 
-TEST(AsyncTensorParallel, GathersAndMultipliesAtOnce) {
+TEST(AsyncTensorParallel, FusesGatherAndProducts) {
   const StepResult step = run_pass(parse(std::string(kGather) + "  return [a, b]\n"), kPass);
   const Graph& graph = *step.graph;
   ASSERT_TRUE(validate(graph));
-  // What the products need stands before them; the gathered rows are not returned.
+  // The inputs of the products precede them; the gathered rows are not returned.
   EXPECT_THAT(targets(graph),
               ElementsAre("inductor_force_stride_order", "mul", "fused_all_gather_matmul",
                           "getitem", "getitem", "getitem"));
@@ -75,10 +75,10 @@ TEST(AsyncTensorParallel, GathersAndMultipliesAtOnce) {
   EXPECT_EQ(graph.children(*graph.argument(graph.node(fused), "Bs")).size(), 2U);
   EXPECT_EQ(graph.tensors(fused).size(), 2U);
   EXPECT_EQ(graph.group_label(graph.node(fused).group), "tp");
-  EXPECT_THAT(reason_of(step, graph.name(fused), "fused"), HasSubstr("ag and the 2 products"));
+  EXPECT_THAT(reason_of(step, graph.name(fused), "fused"), HasSubstr("ag and the 2 matmuls"));
 }
 
-TEST(AsyncTensorParallel, ReturnsWhatElseIsRead) {
+TEST(AsyncTensorParallel, ReturnsOtherResultsThatAreRead) {
   const StepResult step = run_pass(parse(std::string(kGather) + R"(
   more: bf16[16,16] = aten.relu(full)
   return [a, b, more]
@@ -91,7 +91,7 @@ TEST(AsyncTensorParallel, ReturnsWhatElseIsRead) {
   EXPECT_EQ(graph.tensors(graph.inputs(relu)[0])[0].storage, graph.tensors(fused)[0].storage);
 }
 
-// [2, 4, 8] a rank, gathered along the second dimension.
+// [2, 4, 8] per rank, gathered along the second dimension.
 constexpr std::string_view kSequence = R"(
   group tp: 0 1
   x: bf16[2,4,8] = input
@@ -120,16 +120,16 @@ TEST(AsyncTensorParallel, GathersAlongTheSequence) {
   const NodeId fused = call_of(graph, "fused"), force = call_of(graph, "force"),
                reshape = call_of(graph, "reshape");
   EXPECT_EQ(number(graph, fused, "gather_dim"), 1);
-  // Rows of the sequence are side by side, so that a rank's part is dense.
+  // Rows of the sequence are adjacent, so that a rank's part is dense.
   EXPECT_THAT(strides_of(graph, graph.tensors(force)[0]), ElementsAre(8, 16, 1));
   EXPECT_NE(graph.tensors(force)[0].storage, graph.tensors(graph.find("x"))[0].storage);
   const Tensor& y = graph.tensors(fused)[0];
   EXPECT_THAT(strides_of(graph, y), ElementsAre(6, 12, 1));
-  // No view of it is [16, 6].
+  // It has no view as [16, 6].
   EXPECT_NE(graph.tensors(reshape)[0].storage, y.storage);
 }
 
-TEST(AsyncTensorParallel, GivesTheProductItselfBackWhereItIsRead) {
+TEST(AsyncTensorParallel, ReturnsTheProductItselfIfItIsRead) {
   const StepResult step = run_pass(parse(std::string(kSequence) + R"(
   other: bf16[16,6] = aten.relu(mm)
   return [y, other]
@@ -140,7 +140,7 @@ TEST(AsyncTensorParallel, GivesTheProductItselfBackWhereItIsRead) {
                           "getitem", "reshape", "relu"));
 }
 
-TEST(AsyncTensorParallel, LeavesFewColumnsAlone) {
+TEST(AsyncTensorParallel, KeepsNarrowProducts) {
   const auto gather = [](std::int64_t columns) {
     return fmt::format(R"(
   group tp: 0 1
@@ -178,7 +178,7 @@ constexpr std::string_view kScatter = R"(
   out: bf16[2,4,6] = _c10d_functional.wait_tensor(rs)
 )";
 
-TEST(AsyncTensorParallel, MultipliesAndScattersAtOnce) {
+TEST(AsyncTensorParallel, FusesProductAndScatter) {
   const StepResult step = run_pass(parse(std::string(kScatter) + R"(
   end: bf16[2,4,6] = aten.relu(out)
   return [end]
@@ -203,7 +203,7 @@ TEST(AsyncTensorParallel, KeepsWhatIsSavedBeforeItsWait) {
   EXPECT_THAT(targets(*step.graph), Not(::testing::Contains("reduce_scatter_tensor")));
 }
 
-TEST(AsyncTensorParallel, LeavesAProductThatOthersRead) {
+TEST(AsyncTensorParallel, KeepsAProductWithOtherReaders) {
   const StepResult step = run_pass(parse(std::string(kScatter) + R"(
   end: bf16[2,8,6] = aten.relu(y)
   return [out, end]
@@ -212,8 +212,8 @@ TEST(AsyncTensorParallel, LeavesAProductThatOthersRead) {
   EXPECT_THAT(reason_of(step, "rs", "kept"), HasSubstr("other calls also read"));
 }
 
-// A product whose rows are not what its reshape folds has no fused form.
-TEST(AsyncTensorParallel, LeavesOtherFoldsAlone) {
+// A product whose rows are not those that its reshape folds has no fused form.
+TEST(AsyncTensorParallel, KeepsOtherReshapes) {
   const StepResult step = run_pass(parse(R"(
   group tp: 0 1
   x: bf16[16,4,4] = input
@@ -226,7 +226,7 @@ TEST(AsyncTensorParallel, LeavesOtherFoldsAlone) {
   return [out]
 )"),
                                    kPass);
-  EXPECT_THAT(reason_of(step, "rs", "kept"), HasSubstr("not the result of a product"));
+  EXPECT_THAT(reason_of(step, "rs", "kept"), HasSubstr("not the result of a matmul"));
 }
 
 constexpr std::string_view kScaled = R"(
@@ -246,7 +246,7 @@ constexpr std::string_view kScaled = R"(
 TEST(AsyncTensorParallel, FusesProductsWithScales) {
   const StepResult step = run_pass(parse(kScaled), kPass);
   const Graph& graph = *step.graph;
-  // The product goes with the gather, which comes first.
+  // The product runs with the gather, which comes first.
   EXPECT_THAT(targets(graph),
               ElementsAre("inductor_force_stride_order", "fused_all_gather_scaled_matmul",
                           "getitem", "getitem", "reduce_scatter_tensor", "wait_tensor"));
@@ -255,7 +255,7 @@ TEST(AsyncTensorParallel, FusesProductsWithScales) {
   EXPECT_EQ(graph.children(*graph.argument(graph.node(fused), "use_fast_accum"))[0].integer, 1);
   EXPECT_EQ(graph.children(*graph.argument(graph.node(fused), "biases"))[0].kind,
             Argument::Kind::none);
-  EXPECT_THAT(reason_of(step, "rs", "kept"), HasSubstr("not the result of a product"));
+  EXPECT_THAT(reason_of(step, "rs", "kept"), HasSubstr("not the result of a matmul"));
 }
 
 TEST(AsyncTensorParallel, ScattersProductsWithScales) {
@@ -283,13 +283,13 @@ TEST(AsyncTensorParallel, ScattersProductsWithScales) {
   EXPECT_EQ(number(graph, fused, "orig_scatter_dim"), 1);
   EXPECT_EQ(number(graph, fused, "scatter_dim_after_maybe_reshape"), 0);
   EXPECT_EQ(graph.children(*graph.argument(graph.node(fused), "output_shape")).size(), 3U);
-  // The reshape has the strides that are asked for: nothing is copied.
+  // The reshape has the requested strides: nothing is copied.
   EXPECT_EQ(graph.tensors(call_of(graph, "force"))[0].storage,
             graph.tensors(call_of(graph, "reshape"))[0].storage);
 }
 
-// Parts of a gathered tensor by slices, with padding that is taken off.
-TEST(AsyncTensorParallel, KnowsSlices) {
+// Slices of a gathered tensor, whose padding is removed.
+TEST(AsyncTensorParallel, SupportsSlices) {
   const StepResult step = run_pass(parse(R"(
   group tp: 0 1
   x: bf16[2,4,8] = input
@@ -309,8 +309,9 @@ TEST(AsyncTensorParallel, KnowsSlices) {
                                                 "fused_all_gather_matmul", "getitem", "getitem"));
 }
 
-// Weights that a bucket fills: who writes them comes along, where upstream leaves it behind.
-TEST(AsyncTensorParallel, BringsWhoWritesTheWeights) {
+// Weights in a bucket's buffer: the call that fills it moves along, unlike upstream, which leaves
+// it behind.
+TEST(AsyncTensorParallel, MovesTheWriterOfTheWeights) {
   const StepResult step = run_pass(parse(R"(
   group tp: 0 1
   x: bf16[8,16] = input
@@ -329,7 +330,7 @@ TEST(AsyncTensorParallel, BringsWhoWritesTheWeights) {
                           "fused_all_gather_matmul", "getitem", "getitem"));
 }
 
-TEST(AsyncTensorParallel, TakesTheGroupsThatAreGiven) {
+TEST(AsyncTensorParallel, FusesTheGivenGroups) {
   const Graph graph = parse("  group dp: 0 2\n" + std::string(kGather) + "  return [a, b]\n");
   const StepResult other = run_pass(graph, "async_tensor_parallel{groups=[dp]}");
   EXPECT_THAT(reason_of(other, "ag", "kept"), HasSubstr("not in `groups`"));
@@ -337,7 +338,7 @@ TEST(AsyncTensorParallel, TakesTheGroupsThatAreGiven) {
   EXPECT_TRUE(call_of(*own.graph, "fused"));
 }
 
-TEST(AsyncTensorParallel, RefusesGroupsThatAreNotThere) {
+TEST(AsyncTensorParallel, RefusesUnknownGroups) {
   EXPECT_THAT(
       [] {
         run_pass(parse(std::string(kGather) + "  return [a, b]\n"),
@@ -367,7 +368,7 @@ TEST(AsyncTensorParallel, NamesThePassThatMakesViewsReshapes) {
   EXPECT_EQ(reason_of(after, "", "kept"), "");
 }
 
-TEST(AsyncTensorParallel, LeavesWhatAProductHides) {
+TEST(AsyncTensorParallel, KeepsCollectivesThatAProductHides) {
   const Graph graph = parse(R"(
   group tp: 0 1
   x: bf16[8,16] = input
@@ -384,8 +385,9 @@ TEST(AsyncTensorParallel, LeavesWhatAProductHides) {
   EXPECT_THAT(reason_of(hidden, "ag", "kept"), HasSubstr("can hide it"));
 }
 
-// The call takes the products' time, where that is longer than the collective's, in one lane.
-TEST(AsyncTensorParallel, TakesWhatItsPartsTake) {
+// The fused call takes the time of the products or of the collective, whichever is longer, in one
+// lane.
+TEST(AsyncTensorParallel, TakesTheTimeOfItsParts) {
   const Graph graph = parse(std::string(kScatter) + "  return [out]\n");
   PassContext::Options options = simple_costs();
   options.analysis.estimator.name = "simple{coll_us=0,coll_gbs=1,tflops=0.001,mem_gbs=1000}";
@@ -394,10 +396,11 @@ TEST(AsyncTensorParallel, TakesWhatItsPartsTake) {
   ASSERT_TRUE(estimator);
   const NodeCost cost = (*estimator)->estimate(*step.graph, call_of(*step.graph, "fused"));
   EXPECT_EQ(cost.lane, NodeCost::Lane::compute);
-  // 2 * 16 * 16 * 6 FLOPs are 3,072 ns, half of them alone and half beside 192 ns of 192 B.
+  // 2 * 16 * 16 * 6 FLOPs are 3,072 ns, half of them alone and half in parallel with 192 ns for 192
+  // B.
   EXPECT_EQ(cost.ns, 3072);
   EXPECT_EQ(graph_flops(*step.graph).total, graph_flops(graph).total);
-  // Moving takes longer: half a product, then 19,200 ns of 192 B.
+  // The transfer takes longer: half a product, then 19,200 ns for 192 B.
   options.analysis.estimator.name = "simple{coll_us=0,coll_gbs=0.01,tflops=0.001,mem_gbs=1000}";
   const auto slow = make_estimator(options.analysis.estimator);
   ASSERT_TRUE(slow);
@@ -412,15 +415,15 @@ std::vector<Dim> dims(std::initializer_list<std::int64_t> values) {
   return all;
 }
 
-TEST(DenseAlong, KeepsStridesThatAreSo) {
-  // One row in front: where it lies makes no difference.
+TEST(DenseAlong, KeepsDenseStrides) {
+  // A leading dimension of one: its stride makes no difference.
   EXPECT_EQ(dense_along(dims({1, 8, 4}), dims({32, 4, 1}), 1), dims({32, 4, 1}));
   EXPECT_EQ(dense_along(dims({2, 8, 4}), dims({32, 4, 1}), 1), dims({4, 8, 1}));
   EXPECT_EQ(dense_along(dims({2, 8, 4}), dims({32, 4, 1}), -1), dims({8, 1, 16}));
   EXPECT_EQ(dense_along(dims({2, 8}), dims({8, 1}), 2), std::nullopt);
 }
 
-TEST(DenseAlong, HasNoProductsOfSymbols) {
+TEST(DenseAlong, RefusesProductsOfSymbols) {
   std::vector<Dim> shape = dims({2, 8, 4});
   shape[2].expression = ExpressionId(std::size_t{0});
   EXPECT_EQ(dense_along(shape, {}, 0), std::nullopt);
@@ -429,7 +432,7 @@ TEST(DenseAlong, HasNoProductsOfSymbols) {
   EXPECT_TRUE(dense_along(shape, {}, 0));
 }
 
-TEST(CanView, IsAskedAsTorchAsksIt) {
+TEST(CanView, EqualsTorch) {
   EXPECT_TRUE(can_view(dims({2, 8, 4}), dims({32, 4, 1}), dims({16, 4})));
   EXPECT_FALSE(can_view(dims({2, 8, 4}), dims({4, 8, 1}), dims({16, 4})));
   EXPECT_TRUE(can_view(dims({1, 8, 4}), dims({4, 4, 1}), dims({8, 4})));

@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 using ::testing::Property;
 using ::testing::Throws;
 
-// Weights that are gathered beside a product, gradients that are scattered beside nothing.
+// Weights that are gathered during a product, gradients that are scattered without compute.
 constexpr std::string_view kText = R"(
   group dp: 0 1
   group tp: 0 2
@@ -30,13 +30,13 @@ std::string_view target_of(const Graph& graph, std::string_view reader) {
   return graph.target(graph.node(graph.inputs(graph.find(reader))[0]));
 }
 
-TEST(LowContention, ReplacesWhatComputeHides) {
+TEST(LowContention, ReplacesCollectivesThatComputeHides) {
   const StepResult step = run_pass(parse(kText), "low_contention_collectives{min_bytes=0}");
   const Graph& graph = *step.graph;
   EXPECT_EQ(target_of(graph, "full"), "symm_mem._low_contention_all_gather.default");
   EXPECT_EQ(target_of(graph, "g"), "_c10d_functional.reduce_scatter_tensor.default");
   EXPECT_THAT(reason_of(step, "rs", "kept"), HasSubstr("no compute"));
-  // It is a collective like the one before: a wait is for it, and it takes as long.
+  // It is a collective like the original: it has a wait, and takes the same time.
   const NodeId start = graph.inputs(graph.find("full"))[0];
   EXPECT_TRUE(graph.is_collective_start(graph.node(start)));
   EXPECT_EQ(graph.collective_of_wait(graph.node(graph.find("full"))), start);
@@ -45,7 +45,7 @@ TEST(LowContention, ReplacesWhatComputeHides) {
   EXPECT_EQ(step.after.figures.peak_bytes, step.before.figures.peak_bytes);
 }
 
-TEST(LowContention, ReplacesAllWhereItIsTold) {
+TEST(LowContention, ReplacesAllIfConfigured) {
   const StepResult step =
       run_pass(parse(kText), "low_contention_collectives{min_bytes=0,skip_overlap_check=true}");
   const Graph& graph = *step.graph;
@@ -55,8 +55,8 @@ TEST(LowContention, ReplacesAllWhereItIsTold) {
   EXPECT_EQ(graph.op(graph.node(start)).collective, CollectiveKind::reduce_scatter);
 }
 
-TEST(LowContention, LeavesSmallOnesAndOtherGroups) {
-  // 32 * 64 floats a rank are 8 KiB.
+TEST(LowContention, KeepsSmallCollectivesAndOtherGroups) {
+  // 32 * 64 floats per rank are 8 KiB.
   const Graph graph = parse(kText);
   EXPECT_THAT(
       reason_of(run_pass(graph, "low_contention_collectives{min_bytes=8193}"), "ag", "kept"),
@@ -68,7 +68,7 @@ TEST(LowContention, LeavesSmallOnesAndOtherGroups) {
               HasSubstr("not in `groups`"));
 }
 
-TEST(LowContention, RefusesGroupsThatAreNotThere) {
+TEST(LowContention, RefusesUnknownGroups) {
   EXPECT_THAT(
       [] { run_pass(parse(kText), "low_contention_collectives{groups=[tp,dpp]}"); },
       Throws<std::runtime_error>(Property(
@@ -76,7 +76,7 @@ TEST(LowContention, RefusesGroupsThatAreNotThere) {
           HasSubstr("groups: expected a process group of the graph, got `dpp`; it has dp, tp"))));
 }
 
-TEST(LowContention, LeavesWhatSharesItsLinks) {
+TEST(LowContention, KeepsCollectivesThatShareTheirLinks) {
   const StepResult step = run_pass(parse(R"(
   group dp: 0 1
   group tp: 0 2

@@ -34,7 +34,7 @@ std::vector<std::string> reasons(const StepResult& step, std::string_view action
   return found;
 }
 
-// What it did is its steps' edits, one after the other, and no partitioner's.
+// The result consists of the edits of the winner's steps in sequence, except for a partitioner's.
 TEST(AutoTune, LeavesTheStepsOfTheWinnerAsARecipe) {
   std::size_t several = 0;
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
@@ -57,8 +57,8 @@ TEST(AutoTune, LeavesTheStepsOfTheWinnerAsARecipe) {
   EXPECT_GT(several, 0U);
 }
 
-// What it says it ran gives the same graph without a search.
-TEST(AutoTune, WhatItRanDoesTheSame) {
+// The reported pipeline gives the same graph without a search.
+TEST(AutoTune, TheReportedPipelineGivesTheSameGraph) {
   for (const Graph& graph :
        {random_graph(1, {.calls = 60, .pair = true}), parse(layered_joint(5))}) {
     const StepResult step = tuned(graph);
@@ -72,23 +72,23 @@ TEST(AutoTune, WhatItRanDoesTheSame) {
   }
 }
 
-TEST(AutoTune, SaysWhatItChoseAndWhatEachStepGains) {
+TEST(AutoTune, ReportsItsChoiceAndTheGainOfEachStep) {
   const StepResult step = tuned(parse(layered_joint(5)));
   EXPECT_EQ(reasons(step, "chosen").size(), 1U);
   EXPECT_EQ(reasons(step, "step").size(), step.ran.steps.size());
   for (const std::string& reason : reasons(step, "step"))
-    EXPECT_THAT(reason, ::testing::AnyOf(HasSubstr("Without it"), HasSubstr("not looked at")));
+    EXPECT_THAT(reason, ::testing::AnyOf(HasSubstr("Without it"), HasSubstr("not evaluated")));
   EXPECT_THAT(reasons(step, "searched").front(), StartsWith("40 candidates"));
   EXPECT_THAT(reasons(step, "note").front(), HasSubstr("--budget"));
   ASSERT_GE(step.tables.size(), 2U);
   EXPECT_EQ(step.tables[0].rows.size(), step.ran.steps.size());
-  // The steps' own decisions are there under their own names.
+  // The steps' own decisions are listed under the names of their passes.
   EXPECT_TRUE(std::any_of(step.decisions.begin(), step.decisions.end(), [](const Decision& each) {
     return each.pass.ends_with("_partition") || each.pass == "knapsack_budget";
   }));
 }
 
-TEST(AutoTune, ThreadsChangeNothing) {
+TEST(AutoTune, ThreadsDoNotChangeTheResult) {
   const Graph graph = random_graph(5, {.calls = 80, .pair = true});
   const StepResult one = tuned(graph, "auto_tune{evaluations=40,threads=1}");
   const StepResult four = tuned(graph, "auto_tune{evaluations=40,threads=4}");
@@ -97,7 +97,7 @@ TEST(AutoTune, ThreadsChangeNothing) {
   EXPECT_EQ(one.tables, four.tables);
 }
 
-TEST(AutoTune, KeepsWithinEveryBudgetThatItIsGiven) {
+TEST(AutoTune, KeepsEveryBudget) {
   const Graph graph = parse(layered_joint(6));
   const std::int64_t peak = step_figures(graph, {})->figures.peak_bytes;
   for (const double share : {1.0, 0.9}) {
@@ -106,14 +106,14 @@ TEST(AutoTune, KeepsWithinEveryBudgetThatItIsGiven) {
     EXPECT_LE(static_cast<double>(step.after.figures.peak_bytes),
               share * static_cast<double>(peak));
   }
-  // The run's own limit holds, whatever the pass was told.
+  // The run's own limit holds, whatever the pass's parameters.
   PassContext::Options options;
   options.peak_limit = peak * 9 / 10;
   const StepResult step = tuned(graph, "auto_tune{evaluations=60,memory_share=2}", options);
   EXPECT_LE(step.after.figures.peak_bytes, *options.peak_limit);
 }
 
-TEST(AutoTune, LeavesTheGraphWhereNothingFits) {
+TEST(AutoTune, LeavesTheGraphIfNothingFits) {
   const Graph graph = random_graph(4, {.pair = true});
   const StepResult step = tuned(graph, "auto_tune{evaluations=20,memory_budget=1}");
   EXPECT_EQ(graph_hash(*step.graph), graph_hash(graph));
@@ -122,8 +122,8 @@ TEST(AutoTune, LeavesTheGraphWhereNothingFits) {
   EXPECT_THAT(reasons(step, "kept").front(), HasSubstr("The lowest peak is that of"));
 }
 
-// Whoever cancels a pass wants the graph as it was.
-TEST(AutoTune, IsCancelledSoon) {
+// A cancelled pass leaves the graph unchanged.
+TEST(AutoTune, CanBeCancelledQuickly) {
   const Graph graph = random_graph(4, {.calls = 400, .pair = true});
   PassContext::Options options;
   const auto begin = std::chrono::steady_clock::now();
@@ -135,10 +135,10 @@ TEST(AutoTune, IsCancelledSoon) {
                                 built_in_passes(), options);
   ASSERT_TRUE(run && run->error);
   EXPECT_EQ(run->error->kind, Error::Kind::cancelled);
-  EXPECT_LT(seconds(), 10);  // machines may be busy; the benchmark measures it
+  EXPECT_LT(seconds(), 10);  // the machine may be busy; the benchmark measures the time
 }
 
-TEST(AutoTune, SaysThatThereWasNoTime) {
+TEST(AutoTune, ReportsThatThereWasNoTime) {
   const Graph graph = random_graph(3, {.calls = 60, .pair = true});
   const StepResult none = tuned(graph, "auto_tune{seconds=0}");
   const auto kept = reasons(none, "kept");

@@ -30,7 +30,7 @@ std::unique_ptr<Evaluator> evaluator(const Graph& graph, const PassRegistry& reg
 
 constexpr std::string_view kBeginning = "raise_comms,sink_waits";
 
-TEST(Evaluator, SaysWhatARunOfThePipelineSays) {
+TEST(Evaluator, EqualsARunOfThePipeline) {
   const PassRegistry registry = built_in_passes();
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Graph graph = random_graph(seed, {.pair = seed % 2 == 0});
@@ -47,7 +47,7 @@ TEST(Evaluator, SaysWhatARunOfThePipelineSays) {
   }
 }
 
-TEST(Evaluator, RunsWhatPipelinesBeginWithOnce) {
+TEST(Evaluator, RunsCommonPrefixesOnce) {
   const PassRegistry registry = built_in_passes();
   const Graph graph = random_graph(3);
   const auto keeps = evaluator(graph, registry);
@@ -55,7 +55,7 @@ TEST(Evaluator, RunsWhatPipelinesBeginWithOnce) {
     ASSERT_TRUE(keeps->evaluate(pipeline(std::string(kBeginning) + std::string(more))));
   EXPECT_EQ(keeps->passes_run(), 2U + 1U + 1U);
   ASSERT_TRUE(keeps->evaluate(pipeline(kBeginning)));
-  EXPECT_EQ(keeps->passes_run(), 4U) << "what was evaluated is known";
+  EXPECT_EQ(keeps->passes_run(), 4U) << "evaluated pipelines are cached";
 
   const auto forgets = evaluator(graph, registry, 0);
   for (const std::string_view more : {"", ",reorder_for_peak_memory", ",raise_comms"})
@@ -63,8 +63,8 @@ TEST(Evaluator, RunsWhatPipelinesBeginWithOnce) {
   EXPECT_EQ(forgets->passes_run(), 2U + 3U + 3U);
 }
 
-// The oldest graph goes, and comes back when it is asked for.
-TEST(Evaluator, KeepsNoMoreGraphsThanItMay) {
+// The oldest graph is evicted, and computed again on request.
+TEST(Evaluator, LimitsTheNumberOfKeptGraphs) {
   const PassRegistry registry = built_in_passes();
   const Graph graph = random_graph(3);
   const auto keeps_one = evaluator(graph, registry, 1);
@@ -77,7 +77,7 @@ TEST(Evaluator, KeepsNoMoreGraphsThanItMay) {
   EXPECT_EQ(keeps_one->passes_run(), before + 1);
 }
 
-TEST(Evaluator, AFailureIsAnAnswer) {
+TEST(Evaluator, FailuresAreResults) {
   const PassRegistry registry = built_in_passes();
   const Graph pair = random_graph(1, {.pair = true});
   const auto of_pair = evaluator(pair, registry);
@@ -91,11 +91,11 @@ TEST(Evaluator, AFailureIsAnAnswer) {
     const auto evaluated = of_pair->evaluate(pipeline(text));
     ASSERT_TRUE(evaluated && evaluated->failure) << text;
   }
-  EXPECT_EQ(of_pair->passes_run(), 1U) << "what begins with it fails without a run";
+  EXPECT_EQ(of_pair->passes_run(), 1U) << "pipelines with a failed prefix fail without a run";
   EXPECT_FALSE(of_pair->graph_of(pipeline("apply_sac")));
 }
 
-TEST(Evaluator, ThreadsGetTheSame) {
+TEST(Evaluator, IsThreadSafe) {
   const PassRegistry registry = built_in_passes();
   const Graph graph = random_graph(11, {.calls = 200});
   const auto shared = evaluator(graph, registry, 4);
@@ -122,7 +122,7 @@ TEST(Evaluator, ThreadsGetTheSame) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(Evaluator, EndsWhereItIsCancelled) {
+TEST(Evaluator, CanBeCancelled) {
   const PassRegistry registry = built_in_passes();
   const Graph graph = random_graph(3);
   Evaluator::Options options;
@@ -135,7 +135,8 @@ TEST(Evaluator, EndsWhereItIsCancelled) {
   ASSERT_FALSE(ended);
   EXPECT_EQ(ended.error().kind, Error::Kind::cancelled);
   is_cancelled = false;
-  EXPECT_TRUE(made->evaluate(pipeline("raise_comms,sink_waits"))) << "nothing of it is left";
+  EXPECT_TRUE(made->evaluate(pipeline("raise_comms,sink_waits")))
+      << "the cancelled evaluation left no trace";
 }
 
 }  // namespace

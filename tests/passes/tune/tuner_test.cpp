@@ -1,4 +1,4 @@
-// What a search promises, on random graphs.
+// Properties of the search, on random graphs.
 
 #include "passes/tune/tuner.h"
 
@@ -44,7 +44,7 @@ std::string text_of(const TunePoint& point) {
                      f.peak_bytes, f.exposed_ns, point.evaluation);
 }
 
-// All that a result says, but for why it ended.
+// The whole result as text, except for the reason why the search ended.
 std::string text_of(const TuneResult& result) {
   std::string text = fmt::format("budget {} evaluated {} taken apart {} over {}\n", *result.budget,
                                  result.evaluated, result.taken_apart, result.over_budget);
@@ -69,7 +69,7 @@ std::vector<Graph> graphs() {
   return all;
 }
 
-TEST(Tuner, ThreadsChangeNothing) {
+TEST(Tuner, ThreadsDoNotChangeTheResult) {
   for (const Graph& graph : graphs()) {
     TuneOptions options = options_of(40, 5);
     const std::string one = text_of(tuned(graph, options));
@@ -80,7 +80,7 @@ TEST(Tuner, ThreadsChangeNothing) {
   }
 }
 
-TEST(Tuner, WhatIsKeptChangesNothing) {
+TEST(Tuner, TheCacheDoesNotChangeTheResult) {
   for (const Graph& graph : graphs()) {
     TuneOptions options = options_of(30, 2);
     options.threads = 2;
@@ -92,7 +92,7 @@ TEST(Tuner, WhatIsKeptChangesNothing) {
   }
 }
 
-TEST(Tuner, AnotherSeedTriesOthers) {
+TEST(Tuner, AnotherSeedTriesOtherPipelines) {
   const Graph graph = random_graph(4, {.calls = 60, .pair = true});
   std::set<std::string> tried[2];
   for (const std::uint64_t seed : {0U, 1U})
@@ -102,7 +102,7 @@ TEST(Tuner, AnotherSeedTriesOthers) {
   EXPECT_NE(tried[0], tried[1]);
 }
 
-// The winner of a longer search is at least as good, and what it tried first is the same.
+// The winner of a longer search is at least as good, and the first evaluations are the same.
 TEST(Tuner, MoreEvaluationsAreNeverWorse) {
   for (const Graph& graph : graphs()) {
     std::optional<TunePoint> last;
@@ -141,7 +141,7 @@ TEST(Tuner, StaysWithinItsBudget) {
   }
 }
 
-TEST(Tuner, TheFrontierIsOne) {
+TEST(Tuner, TheFrontierIsAParetoFrontier) {
   for (const Graph& graph : graphs()) {
     std::size_t told = 0;
     const TuneResult result = tuned(graph, options_of(40), [&](const TuneProgress& progress) {
@@ -164,7 +164,7 @@ TEST(Tuner, TheFrontierIsOne) {
   }
 }
 
-// What is said of a step is what a run without it comes to; none can go for nothing.
+// The gain of a step is the difference to a run without it; every step of the winner has one.
 TEST(Tuner, EveryStepOfTheWinnerGainsSomething) {
   std::size_t looked_at = 0;
   for (const Graph& graph : graphs()) {
@@ -194,8 +194,8 @@ TEST(Tuner, EveryStepOfTheWinnerGainsSomething) {
   EXPECT_GT(looked_at, 5U);
 }
 
-// Ended anywhere, it is a shorter search.
-TEST(Tuner, WhatWasStoppedIsAShorterSearch) {
+// A search that is cancelled at any point equals a shorter search.
+TEST(Tuner, ACancelledSearchEqualsAShorterOne) {
   for (const Graph& graph : graphs())
     for (const std::size_t stop_at : {1U, 6U, 21U}) {
       TuneOptions options = options_of(100, 9);
@@ -206,7 +206,7 @@ TEST(Tuner, WhatWasStoppedIsAShorterSearch) {
           graph, options, [&](const TuneProgress& progress) { told = progress.so_far.evaluated; });
       EXPECT_EQ(stopped.end, TuneResult::End::cancelled);
       const TuneResult shorter = tuned(graph, options_of(stopped.evaluated, 9));
-      // It may have been stopped while the last best was taken apart.
+      // The cancellation may have interrupted the removal of steps from the last winner.
       ASSERT_TRUE(stopped.winner.has_value() == shorter.winner.has_value());
       if (!stopped.winner) continue;
       EXPECT_GE(stopped.winner->figures.figures.step_ns, shorter.winner->figures.figures.step_ns);
@@ -216,7 +216,7 @@ TEST(Tuner, WhatWasStoppedIsAShorterSearch) {
     }
 }
 
-TEST(Tuner, ATimeEndsItToo) {
+TEST(Tuner, ATimeLimitEndsIt) {
   const Graph graph = random_graph(4, {.calls = 60, .pair = true});
   TuneOptions options = options_of(1000000);
   options.seconds = 0.2;
@@ -226,7 +226,7 @@ TEST(Tuner, ATimeEndsItToo) {
   EXPECT_TRUE(result.winner);
 }
 
-TEST(Tuner, CancelledBeforeItBeganIsAnError) {
+TEST(Tuner, CancellationBeforeTheStartIsAnError) {
   TuneOptions options = options_of(10);
   options.context.is_cancelled = [] { return true; };
   const auto result = tune(random_graph(4), registry(), options);
@@ -251,7 +251,7 @@ TEST(Tuner, AJointGraphBecomesAPair) {
   }
 }
 
-TEST(Tuner, OnAPairPoliciesAreOutOfReach) {
+TEST(Tuner, PoliciesAreNotTriedOnAPair) {
   const Graph graph = random_graph(1, {.pair = true});
   const TuneResult result = tuned(graph, options_of(60));
   EXPECT_THAT(result.out_of_reach, HasSubstr("policies are not"));
@@ -281,7 +281,7 @@ TEST(SearchSpace, ChangesFitTheRegistryAndTheGraph) {
   EXPECT_LT(failed, run / 2);
 }
 
-TEST(SearchSpace, WithoutTwinGroupsNoneIsMade) {
+TEST(SearchSpace, CreatesNoTwinGroupsIfDisabled) {
   const Graph graph = random_graph(1, {.pair = true});
   const SearchSpace space(graph, registry(), {.twin_groups = false});
   Chance chance(1);

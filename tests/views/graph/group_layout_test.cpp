@@ -64,14 +64,14 @@ TEST_F(GroupLayoutTest, FallsBackIfDotFails) {
 TEST(GroupLayout, UsesOwnLayoutForLargeGroups) {
   // A program that would hang is not started.
   GroupGraphs large;
-  large[0].nodes = kMostDotNodes + 1;
+  large[0].nodes = kMaxDotNodes + 1;
   EXPECT_FALSE(layout_of(large, "sleep").is_by_dot);
 }
 
 TEST_F(GroupLayoutTest, LaysOutManyAtOnce) {
   if (!can_run(find_program("dot"))) GTEST_SKIP() << "dot (Graphviz) is not installed";
   GroupGraphs large;
-  large[0].nodes = kMostDotNodes + 1;
+  large[0].nodes = kMaxDotNodes + 1;
   const std::vector<GroupGraphs> all{graphs("layers.0.attention.wo"), large,
                                      graphs("layers.0.norm")};
   const auto layouts = lay_out_groups(all, {}, {.deadline = std::chrono::seconds(60)});

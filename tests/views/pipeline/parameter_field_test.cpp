@@ -7,11 +7,11 @@
 namespace jointer::views {
 namespace {
 
-Parameter parameter(Parameter::Type type, PassValue otherwise = {}) {
+Parameter parameter(Parameter::Type type, PassValue default_value = {}) {
   Parameter made;
   made.name = "p";
   made.type = type;
-  made.otherwise = std::move(otherwise);
+  made.default_value = std::move(default_value);
   return made;
 }
 

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/partition/kept_values.h"
-#include "core/policy/carry_out.h"
+#include "core/policy/apply_step_tags.h"
 #include "core/policy/tagging.h"
 #include "tests/support/joints.h"
 #include "tests/support/snapshots.h"
@@ -61,9 +61,9 @@ class StepStateTest : public ::testing::Test {
     return *found;
   }
   // The graph with its tags applied by core.
-  [[nodiscard]] Graph carried_out() const {
+  [[nodiscard]] Graph applied() const {
     Graph step = now_->graph;
-    EXPECT_TRUE(carry_out_tags(step));
+    EXPECT_TRUE(apply_step_tags(step));
     return step;
   }
   void expect_figures(const SacState& state, const Graph& step) const {
@@ -107,7 +107,7 @@ TEST_F(StepStateTest, ATickIsShownAsApplied) {
   EXPECT_THAT(why(*s, tensor(*s, "act1")), HasSubstr("Recomputed by hand: Recompute 2 nodes"));
   EXPECT_EQ(s->figures.recomputed, 2U);
   EXPECT_LT(s->figures.saved_bytes, s->beside()->figures.saved_bytes);
-  expect_figures(*s, carried_out());
+  expect_figures(*s, applied());
   // The document's graph is the tagged one.
   EXPECT_EQ(s->snapshot, now_);
   EXPECT_EQ(s->snapshot->graph.node_count(), baseline_->graph.node_count());
@@ -192,7 +192,7 @@ TEST_F(StepStateTest, AppliedTagsAreNotAppliedTwice) {
   tag({"act1", "out1"}, MemoryPolicy::must_recompute);
   tag({"act3"}, MemoryPolicy::must_cpu_offload);
   const SacStatePtr before = state();
-  apply(carry_out_edit(now_->graph).value());
+  apply(step_tags_edit(now_->graph).value());
   const SacStatePtr after = state();
   EXPECT_FALSE(after->applied_tags.any);
   EXPECT_EQ(after->figures, before->figures);
@@ -206,7 +206,7 @@ TEST_F(StepStateTest, AppliedTagsAreNotAppliedTwice) {
   EXPECT_EQ(nodes_to_tag(*after, nodes({"act3", "act2"}), Keep::recompute), nodes({"act2"}));
   tag({"act2"}, MemoryPolicy::must_recompute);
   EXPECT_EQ(state()->figures.recomputed, after->figures.recomputed + 1);
-  expect_figures(*state(), carried_out());
+  expect_figures(*state(), applied());
 }
 
 TEST_F(StepStateTest, APartOfATupleIsTaggedWithItsCall) {

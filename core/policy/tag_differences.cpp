@@ -1,4 +1,4 @@
-#include "core/policy/misfits.h"
+#include "core/policy/tag_differences.h"
 
 #include <algorithm>
 #include <map>
@@ -35,7 +35,7 @@ void add_sentences(const Graph& graph, const std::vector<NodeId>& nodes, std::st
 
 }  // namespace
 
-std::vector<std::string> TagMisfits::sentences(const Graph& graph) const {
+std::vector<std::string> TagDifferences::sentences(const Graph& graph) const {
   std::vector<std::string> all;
   add_sentences(graph, lost, "The plan saves, but this text recomputes, results", all);
   add_sentences(graph, extra, "The plan recomputes, but this text saves, results", all);
@@ -44,10 +44,10 @@ std::vector<std::string> TagMisfits::sentences(const Graph& graph) const {
   return all;
 }
 
-TagMisfits find_misfits(const Graph& tagged, const SavePlan& plan) {
+TagDifferences find_tag_differences(const Graph& tagged, const SavePlan& plan) {
   const PlanMakers makers = plan_makers(tagged, plan);
   const TaggedMakers tags = tagged_makers(tagged);
-  TagMisfits misfits;
+  TagDifferences differences;
   const auto is_in = [&](const std::vector<NodeId>& sorted, NodeId id) {
     return std::binary_search(sorted.begin(), sorted.end(), id, [&](NodeId a, NodeId b) {
       return tagged.position(a) < tagged.position(b);
@@ -55,20 +55,20 @@ TagMisfits find_misfits(const Graph& tagged, const SavePlan& plan) {
   };
   for (const NodeId id : makers.saved) {
     if (is_in(makers.rerun, id))
-      misfits.partly.push_back(id);
+      differences.partly.push_back(id);
     else if (tags.untagged[id.index()])
-      misfits.untagged.push_back(id);
+      differences.untagged.push_back(id);
     else if (!tags.saved[id.index()])
-      misfits.lost.push_back(id);
+      differences.lost.push_back(id);
   }
   for (const NodeId id : makers.rerun) {
     if (is_in(makers.saved, id)) continue;
     if (tags.saved[id.index()])
-      misfits.extra.push_back(id);
+      differences.extra.push_back(id);
     else if (tags.untagged[id.index()] && tagged.node(id).phase == Phase::forward)
-      misfits.untagged.push_back(id);  // calls of the backward run only there
+      differences.untagged.push_back(id);  // calls of the backward run only there
   }
-  return misfits;
+  return differences;
 }
 
 }  // namespace jointer

@@ -1,4 +1,4 @@
-#include "core/policy/carry_out.h"
+#include "core/policy/apply_step_tags.h"
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 
 namespace jointer {
 
-Result<std::vector<Edit>> carry_out_tags(Graph& step) {
+Result<std::vector<Edit>> apply_step_tags(Graph& step) {
   std::vector<Edit> edits;
   const auto order = step.order();
   const bool any_offloaded = std::any_of(order.begin(), order.end(), [&](NodeId id) {
@@ -26,9 +26,9 @@ Result<std::vector<Edit>> carry_out_tags(Graph& step) {
   return edits;
 }
 
-Result<Edit> carry_out_edit(const Graph& tagged) {
+Result<Edit> step_tags_edit(const Graph& tagged) {
   Graph step = tagged;
-  JOINTER_TRY(std::vector<Edit> edits, carry_out_tags(step));
+  JOINTER_TRY(std::vector<Edit> edits, apply_step_tags(step));
   std::erase_if(edits, [](const Edit& edit) { return edit.changes.empty(); });
   if (edits.empty()) return Edit{.title = "No tags left to apply"};
   Edit whole = std::move(edits.front());

@@ -11,13 +11,13 @@ namespace jointer {
 // Differences between tags and a plan: results that only one of the two saves. `tagged`: the plan's
 // graph with the tags, so that ids are equal. Results that no recomputed call and no backward call
 // needs do not count.
-struct TagMisfits {
+struct TagDifferences {
   std::vector<NodeId> lost;      // saved only by the plan
   std::vector<NodeId> extra;     // saved only by the tags
   std::vector<NodeId> partly;    // the plan saves some of its results and recomputes others
   std::vector<NodeId> untagged;  // left to the partitioner by the tags
   [[nodiscard]] std::vector<std::string> sentences(const Graph& graph) const;
 };
-TagMisfits find_misfits(const Graph& tagged, const SavePlan& plan);
+TagDifferences find_tag_differences(const Graph& tagged, const SavePlan& plan);
 
 }  // namespace jointer

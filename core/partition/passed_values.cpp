@@ -1,11 +1,11 @@
-#include "core/partition/handed_over.h"
+#include "core/partition/passed_values.h"
 
 #include "core/partition/joint_parts.h"
 
 namespace jointer {
 
-std::vector<HandedOver> handed_over(const Graph& pair) {
-  std::vector<HandedOver> found;
+std::vector<PassedValue> passed_values(const Graph& pair) {
+  std::vector<PassedValue> found;
   if (!pair.is_pair()) return found;
   // A result may be saved as well, so check that the backward receives it.
   std::vector<bool> is_given(pair.node_count(), false);
@@ -27,7 +27,7 @@ Result<SavePlan> plan_of_pair(const Graph& joint, const Graph& pair) {
   if (!pair.is_pair())
     return fail(Error::Kind::usage, "the graph is not a pair of a forward and a backward");
   SavePlan plan;
-  for (const HandedOver& each : handed_over(pair)) {
+  for (const PassedValue& each : passed_values(pair)) {
     const NodeId id = joint.find(pair.name(each.node));
     if (!id)
       return fail(Error::Kind::usage, "the forward saves {}, which the joint graph does not have",

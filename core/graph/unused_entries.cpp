@@ -1,11 +1,12 @@
-#include "core/graph/leftovers.h"
+#include "core/graph/unused_entries.h"
 
 #include <algorithm>
 
 namespace jointer {
 namespace {
 
-// Those that were captured are no leftovers until an erased node turns out to have used them.
+// False for captured entries, true for those that edits added. An erased node may have used
+// captured entries; the caller marks these.
 std::vector<bool> added_since(std::size_t captured, std::size_t now) {
   std::vector<bool> added(now, true);
   std::fill_n(added.begin(), std::min(captured, now), false);
@@ -13,7 +14,8 @@ std::vector<bool> added_since(std::size_t captured, std::size_t now) {
 }
 
 // Marks the storages of every value that a node has or had: a value that an edit replaced stays in
-// the graph's pool. Later values have higher numbers, so those of the nodes end the captured ones.
+// the graph's pool. Later values have higher numbers, so captured values end where those of the
+// nodes end.
 void mark_used_once(const Graph& graph, std::vector<bool>& storages) {
   std::size_t end = 0;
   for (std::size_t i = 0; i < graph.node_count(); ++i) {
@@ -26,11 +28,12 @@ void mark_used_once(const Graph& graph, std::vector<bool>& storages) {
 
 }  // namespace
 
-Leftovers find_leftovers(const Graph& graph) {
+UnusedEntries find_unused_entries(const Graph& graph) {
   const Graph::Captured captured = graph.captured();
-  Leftovers left{.storages = added_since(captured.storages, graph.storage_count()),
-                 .module_stacks = added_since(captured.module_stacks, graph.module_stack_count()),
-                 .stacks = added_since(captured.stacks, graph.stack_count())};
+  UnusedEntries left{
+      .storages = added_since(captured.storages, graph.storage_count()),
+      .module_stacks = added_since(captured.module_stacks, graph.module_stack_count()),
+      .stacks = added_since(captured.stacks, graph.stack_count())};
   mark_used_once(graph, left.storages);
   const auto mark = [&](const Node& n, bool is_left) {
     for (const Tensor& t : graph.tensors(n))

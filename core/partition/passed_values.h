@@ -12,7 +12,7 @@
 
 namespace jointer {
 
-struct HandedOver {
+struct PassedValue {
   NodeId node;             // of the forward
   std::int64_t bytes = 0;  // of the tensor alone, not its storage; 0 for a symbol
   bool is_input = false;   // an input of the graph, such as a parameter
@@ -20,7 +20,7 @@ struct HandedOver {
 };
 
 // In the order of the forward's outputs, without its results. Empty if the graph is not a pair.
-std::vector<HandedOver> handed_over(const Graph& pair);
+std::vector<PassedValue> passed_values(const Graph& pair);
 
 // The same as a plan of the joint graph from which the pair was partitioned. Error (usage): `pair`
 // is not a pair, or `joint` lacks a node of that name.

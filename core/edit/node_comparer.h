@@ -1,0 +1,48 @@
+#pragma once
+
+// Nodes of two graphs compared, with what the canonical text does not show.
+
+#include <string>
+#include <vector>
+
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+// Something about a node that the canonical text (core/graph/canonical.h) does not show.
+struct DetailDifference {
+  std::string part;  // "offset", or "result 2: offset" if the node returns several values
+  std::string before, after;
+};
+
+// Other nodes are compared by name, storages not at all.
+class NodeComparer {
+ public:
+  // The graphs must outlive it.
+  NodeComparer(const Graph& before, const Graph& after) : a_(before), b_(after) {}
+
+  [[nodiscard]] bool same_target(NodeId a, NodeId b) const;
+  [[nodiscard]] bool same_args(NodeId a, NodeId b) const;
+  // In any order of keywords.
+  [[nodiscard]] bool same_kwargs(NodeId a, NodeId b) const;
+  // An offset that only one graph knows is not a difference: an edit forgets what it cannot
+  // compute.
+  [[nodiscard]] bool same_value(NodeId a, NodeId b) const;
+
+  // In the order of the results. Not empty if the nodes differ and their canonical texts do not.
+  [[nodiscard]] std::vector<DetailDifference> detail_differences(NodeId a, NodeId b) const;
+
+ private:
+  [[nodiscard]] bool same(const Argument& x, const Argument& y) const;
+  [[nodiscard]] bool same(const Value& x, const Value& y) const;
+  [[nodiscard]] bool same(const Tensor& x, const Tensor& y) const;
+  [[nodiscard]] bool same(const Dim& x, const Dim& y) const;
+  [[nodiscard]] bool same(std::span<const Dim> x, std::span<const Dim> y) const;
+  void add_differences(const Value& x, const Value& y, const std::string& place,
+                       std::vector<DetailDifference>& found) const;
+
+  const Graph& a_;
+  const Graph& b_;
+};
+
+}  // namespace jointer
