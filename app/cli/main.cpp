@@ -1,4 +1,4 @@
-// jointer: the same program as the desktop, without a window.
+// jointer: Jointer on the command line.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -22,8 +22,8 @@ namespace {
 
 using jointer::cli::ExitCode;
 
-// `jointer FILE` opens the file in the desktop, where that is installed: beside this program, or on
-// the path.
+// `jointer FILE` opens the file in the desktop, if that is installed next to this program or on the
+// path.
 int open_in_desktop(const char* program, char** arguments) {
   std::string desktop = jointer::beside_this_program("jointer-desktop");
   if (!std::filesystem::exists(desktop)) desktop = "jointer-desktop";
@@ -37,7 +37,7 @@ int open_in_desktop(const char* program, char** arguments) {
 }
 
 int run(int argc, char** argv) {
-  // An interrupted program has nothing to clean up: files appear whole or not at all.
+  // An interrupted program needs no cleanup: files appear complete or not at all.
   std::signal(SIGINT, [](int) { ::_exit(ExitCode::interrupted); });
 
   CLI::App program{"Jointer: a workbench for PyTorch joint graphs"};
@@ -77,7 +77,7 @@ int run(int argc, char** argv) {
     return jointer::cli::report(
         {jointer::Error::Kind::usage, jointer::cli::usage_message(program, error)});
   }
-  // A full disk must not pass for a short answer.
+  // A full disk must not look like a short answer.
   if (exit_code == ExitCode::done && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0))
     return jointer::cli::report(
         {jointer::Error::Kind::run, fmt::format("standard output: {}", std::strerror(errno))});
@@ -90,7 +90,7 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {
-    // Out of memory, most likely: nothing here may need more of it.
+    // Most likely out of memory, so do not allocate here.
     std::fprintf(stderr, "jointer: %s\n", error.what());
     return ExitCode::run_failed;
   }

@@ -8,14 +8,15 @@
 namespace jointer {
 namespace {
 
-// In place of a pass that was found and that nobody named.
+// Stands in for a pass that was found and that the user did not name.
 Pass unnamed(const Pass& pass) {
-  return withheld(pass, fmt::format("it belongs to a {}, which was found and not named: "
-                                    "--allow-plugins runs it, or --plugin FOLDER",
+  return withheld(pass, fmt::format("it belongs to a {} that was found but not named; "
+                                    "run it with --allow-plugins or --plugin FOLDER",
                                     pass.info.source));
 }
 
-// Plugins of the search path. What is there already was named: it is no error.
+// Adds plugins of the search path. A plugin that was named is registered already, which is not an
+// error.
 void add_found(const PassSources& sources, AvailablePasses& available) {
   PassRegistry found;
   for (const PluginError& error : add_plugins(found, plugin_search_path(), sources.host))

@@ -1,7 +1,7 @@
 #pragma once
 
-// The passes that there are for the command line and the desktop: built in, and what plugins and
-// Python passes add.
+// The passes available to the command line and the desktop: built-in ones, and those of plugins and
+// Python passes.
 
 #include <string>
 #include <vector>
@@ -12,22 +12,22 @@
 
 namespace jointer {
 
-// What a person named or allowed. Opening a file fills none of it.
+// The passes that the user named or allowed. Opening a file adds nothing to it.
 struct PassSources {
   std::vector<std::string> plugins;        // folders of C++ plugins
   std::vector<std::string> python_passes;  // specs (plugins/python/python_passes.h)
-  // Whether plugins that were found, and not named, may run too. They are listed anyway: that runs
-  // nothing of them.
+  // True if plugins that were found but not named may run, too. They are listed in any case, which
+  // runs none of their code.
   bool allows_found = false;
   HostOptions host;
 };
 
 struct AvailablePasses {
   PassRegistry registry;
-  std::vector<std::string> notes;  // what could not be had, and why: a sentence each
+  std::vector<std::string> notes;  // passes that cannot be loaded, and why: one sentence per pass
 };
 
-// Error (usage, input, run): something that was asked for by name is not there.
+// Error (usage, input, run): a plugin or pass that was named cannot be loaded.
 Result<AvailablePasses> available_passes(const PassSources& sources = {});
 
 }  // namespace jointer

@@ -21,7 +21,7 @@ std::vector<int> rank_numbers(const BenchmarkRequest& request) {
   return ranks;
 }
 
-// Ranks read native captures from disk: what is another thing is written as such.
+// Ranks read native captures from disk, so a graph in another format is written as one.
 Result<BenchmarkRequest> with_native_files(const Graph& graph, BenchmarkRequest request,
                                            const TemporaryFolder& folder, ProgramSource source) {
   const bool is_edited = source == ProgramSource::graph;
@@ -51,8 +51,8 @@ Result<BenchmarkRequest> with_native_files(const Graph& graph, BenchmarkRequest 
   return request;
 }
 
-// Ranks with a program each must meet in their collectives, or they would wait for each other until
-// the deadline.
+// If each rank has its own program, their collectives must match, or ranks would wait for each
+// other until the timeout.
 Result<void> check_ranks(const BenchmarkRequest& request, const Assumptions& assumptions) {
   const std::vector<int> ranks = rank_numbers(request);
   const bool is_one_a_rank = path_of_rank(request.program.graph, 0) != request.program.graph;
@@ -65,15 +65,15 @@ Result<void> check_ranks(const BenchmarkRequest& request, const Assumptions& ass
                      .index = request.graph_index,
                      .assumptions = assumptions});
   JOINTER_TRY(std::vector<RankProgram> programs, open_ranks(files));
-  // The rank that runs a file is what its name says.
+  // The file's name says which rank runs it.
   for (std::size_t i = 0; i < programs.size(); ++i) programs[i].rank = ranks[i];
   JOINTER_TRY(const SpmdReport report, check_spmd(rank_graphs(programs)));
   if (report.mismatch)
-    return input_error("the ranks' programs do not meet: {}", report.mismatch->sentence);
+    return input_error("the collectives of the ranks do not match: {}", report.mismatch->sentence);
   return {};
 }
 
-// Where the ranks said that they ran; before they have, where they most likely would.
+// The device that the ranks reported, or the one that they will most likely use.
 DeviceType device_that_ran(const BenchmarkResult& result, const Graph& graph) {
   for (const RankResult& rank : result.ranks)
     if (rank.started)
@@ -106,7 +106,7 @@ Result<BenchmarkOutcome> run_benchmark(const Graph& graph, const FittedRequest& 
   if (options.is_cancelled && options.is_cancelled())
     return fail(Error::Kind::cancelled, "interrupted before the ranks were started");
   JOINTER_TRY(BenchmarkResult result, launch(files, options));
-  // The request as it was made: the files that were written for the ranks are gone.
+  // The request as it was made, since the files written for the ranks are gone.
   result.request = fitted.request;
   for (RankResult& rank : result.ranks)
     rank.notes.insert(rank.notes.begin(), fitted.notes.begin(), fitted.notes.end());

@@ -1,7 +1,7 @@
 #pragma once
 
-// A whole benchmark of a graph that is open: files that ranks can read, the run, the prediction for
-// the device that ran. What `jointer bench` and the desktop have in common.
+// Runs a benchmark of an open graph: writes files that ranks can read, runs the ranks, and predicts
+// memory and time for the device that ran. Shared by `jointer bench` and the desktop.
 
 #include <cstdint>
 
@@ -16,18 +16,19 @@ namespace jointer {
 
 struct BenchmarkOutcome {
   BenchmarkResult result;  // concluded
-  Analysis analysis;       // the estimate for the device that ran, unless another one was asked for
+  Analysis analysis;       // the estimate for the device that ran, unless another one was requested
 };
 
-// What ranks run.
+// The source of the ranks' programs.
 enum class ProgramSource : std::uint8_t {
-  files,  // the request's files, as they are
-  graph,  // the graph in memory, for every rank: it was edited since it was opened from the files
+  files,  // the request's files, unchanged
+  graph,  // the graph in memory, for every rank, since it was edited after it was opened
 };
 
-// Blocks, as `launch`. `graph` is that of the first rank, and `fitted` names the files that it was
-// opened from; a baseline is always read from files. An empty device in `estimator`: that which
-// ran. Errors as of open_graph, launch and analyze; a rank that fails is none.
+// Blocks, as `launch` does. `graph` is the first rank's, and `fitted` names the files that it was
+// opened from; a baseline is always read from files. If `estimator` names no device, the device
+// that ran is used. Errors: as open_graph, launch and analyze. A failed rank is a result, not an
+// error.
 Result<BenchmarkOutcome> run_benchmark(const Graph& graph, const FittedRequest& fitted,
                                        const EstimatorRequest& estimator,
                                        const LaunchOptions& options,

@@ -1,8 +1,8 @@
 #pragma once
 
-// Who keeps whom waiting, of ranks that do not come further. All ranks are looked at together: one
-// that is at no collective keeps the others waiting, and they are not to blame; where all are at
-// collectives, and these differ, the ranks' collectives do not match.
+// Decides which of the ranks that make no progress is to blame. A rank that is not at a collective
+// keeps the ranks at collectives waiting, so these are not to blame. If all are at collectives, and
+// at different ones, the ranks' collectives do not match.
 
 #include <chrono>
 #include <span>
@@ -17,17 +17,17 @@ struct RankPlace {
   NodePlace place;
   std::chrono::milliseconds silence{0};  // since its last sign of life
 
-  // At a node that waits for no other rank.
+  // True at a node that does not wait for other ranks.
   [[nodiscard]] bool is_by_itself() const {
     return place.collective.empty() && !place.node.empty();
   }
 };
 
-// Of ranks that have been silent for too long, whether `one` is to blame.
+// True if `one` is to blame. `silent`: all ranks that have been silent for too long.
 bool is_to_blame(const RankPlace& one, std::span<const RankPlace> silent);
 
-// What another rank does meanwhile, to follow "no progress": ", while rank 1 is at all_gather_7:
-// the ranks' collectives do not match". Empty where nothing is known of others.
+// Describes what another rank is doing, to follow "no progress": ", while rank 1 is at
+// all_gather_7: the ranks' collectives do not match". Empty if nothing is known about the others.
 std::string beside(const RankPlace& one, std::span<const RankPlace> all);
 
 }  // namespace jointer

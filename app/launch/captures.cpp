@@ -15,7 +15,7 @@ bool is_one_a_rank(const ProgramFiles& files) {
          path_of_rank(files.backward, 0) != files.backward;
 }
 
-// The ranks whose files differ: of all that share a file, one.
+// One rank for each file.
 std::vector<int> distinct_ranks(const ConvertRequest& request) {
   if (is_one_a_rank(request.files)) return request.ranks;
   return {request.ranks.empty() ? 0 : request.ranks.front()};

@@ -1,7 +1,7 @@
 #pragma once
 
-// Captures as ranks read them: native ones on disk. What a person gives may be a text, a log, one
-// of several graphs, or standard input.
+// Provides captures as ranks read them: native captures on disk. The user may give FX text, a log,
+// one of several graphs, or standard input.
 
 #include <string>
 #include <vector>
@@ -13,20 +13,20 @@
 
 namespace jointer {
 
-// Whether a rank can read the file as it is. Error (input): it cannot be read.
+// True if a rank can read the file as it is. Error (input): the file cannot be read.
 Result<bool> is_native_file(const std::string& path);
 
 struct ConvertRequest {
   ProgramFiles files;  // may hold {rank}
   std::optional<std::size_t> graph_index;
   Assumptions assumptions;
-  std::vector<int> ranks;         // that will read them
-  const Graph* opened = nullptr;  // what the files hold, if they are the same for all ranks
-  std::string name;               // of what is written: `name`.json, or a file a rank
+  std::vector<int> ranks;         // the ranks that will read them
+  const Graph* opened = nullptr;  // the graph in the files, if it is the same for all ranks
+  std::string name;               // of the files to write: `name`.json, or one per rank
 };
 
-// The files themselves if all of them are native, else native captures of them in `folder`. Error
-// (input, usage): as open_graph.
+// Returns the files themselves if all of them are native; otherwise writes native captures of them
+// to `folder`. Error (input, usage): as open_graph.
 Result<ProgramFiles> native_files(const ConvertRequest& request, const TemporaryFolder& folder);
 
 }  // namespace jointer

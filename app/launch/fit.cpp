@@ -13,7 +13,7 @@ bool has_collectives(const Graph& graph) {
                              [&](NodeId id) { return graph.is_collective_start(graph.node(id)); });
 }
 
-// Groups that the capture does not have were made up from a size alone: nobody knows their ranks.
+// The ranks of a group that the capture does not define are unknown: only its size is.
 bool knows_its_groups(const Graph& graph) {
   for (std::uint32_t i = 0; i < graph.group_count(); ++i)
     if (!graph.group(GroupId(i)).derived) return true;
@@ -59,7 +59,7 @@ Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest reques
       return fail(Error::Kind::usage, "--solo runs one rank alone: leave out --ranks {}",
                   request.ranks);
     if (*request.solo >= world && has_collectives(graph) && knows_its_groups(graph))
-      return fail(Error::Kind::usage, "there is no rank {} among the {} of {}", *request.solo,
+      return fail(Error::Kind::usage, "--solo {}: not one of the {} ranks of {}", *request.solo,
                   world, graph.title());
     request.ranks = 0;
     return FittedRequest{std::move(request), {}};

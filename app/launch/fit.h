@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether and how this machine can run what was asked for.
+// Fits a benchmark request to this machine, or says why it cannot run here.
 
 #include "app/launch/machine.h"
 #include "core/base/result.h"
@@ -9,19 +9,19 @@
 
 namespace jointer {
 
-// More processes than this on one machine measure how they are in each other's way.
+// With more processes than this on one machine, a benchmark measures how they slow each other down.
 inline constexpr int kMaxRanks = 64;
 
-// Ranks that a graph's collectives need; 1 without any.
+// The number of ranks that the graph's collectives need; 1 without collectives.
 int world_size(const Graph& graph);
 
 struct FittedRequest {
   BenchmarkRequest request;        // with the number of ranks, unless one runs alone
-  std::vector<std::string> notes;  // what was decided for the person
+  std::vector<std::string> notes;  // decisions that the user should know about
 };
 
-// Error (usage): other ranks than the graph's collectives need, or more than this machine has room
-// or devices for; the message says how it can be run.
+// Error (usage): the number of ranks does not match the graph's collectives, or exceeds what this
+// machine can run; the message says how to run it.
 Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest request,
                                      const Machine& machine);
 

@@ -1,17 +1,19 @@
+// Starts the ranks of a benchmark and watches them until they end, fail or hang.
+//
 // Terms
 //   sign of life  an event, or a change of the status file.
-//   place         the node that a rank is at, by its status file.
+//   place         the node that a rank is at, according to its status file.
 //
-// A rank is taken to hang when it has given no sign for the request's timeout (longer before the
-// first sign: LaunchOptions::startup), unless it waits for others. At a collective, or at a place
-// that it does not report, it hangs only when no rank at all has given a sign for that long (another
-// may still be compiling). Ranks keep the same deadline themselves, so the first report of a hang may
-// come from one that gave up waiting; then a silent rank that is not at a collective hangs, too.
-// app/launch/blame.h decides which rank is to blame.
+// A rank hangs if it has given no sign of life for the request's timeout (longer before the first
+// sign: LaunchOptions::startup), unless it waits for others. At a collective, or at an unknown
+// place, it hangs only if no rank has given a sign for that long (another may still be compiling).
+// Ranks keep the same timeout themselves, so the first report of a hang may come from a rank that
+// gave up waiting; then a silent rank that is not at a collective hangs, too. app/launch/blame.h
+// decides which rank is to blame.
 //
-// After the first failure the others have a moment of their own: a collective that fails because
-// its partner died is often heard of before the death. BenchmarkResult::culprit tells the two
-// apart. Where the failure cannot be such a consequence, the moment is short.
+// After the first failure the other ranks have a moment to end by themselves: if a rank dies, a
+// collective of its partner often reports the failure first. BenchmarkResult::culprit tells the
+// cause from such a consequence. If the failure cannot be a consequence, the moment is short.
 
 #include "app/launch/launcher.h"
 
@@ -41,7 +43,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kTick{40};
 constexpr milliseconds kBetweenNews{50};
 
-// A port of the loopback device that nobody listens at now.
+// A port of the loopback device that is not in use.
 Result<int> free_port() {
   const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM, 0));
   sockaddr_in address{};
@@ -55,7 +57,7 @@ Result<int> free_port() {
   return ntohs(address.sin_port);
 }
 
-// 2026-01-02T03:04:05+01:00.
+// The current time as 2026-01-02T03:04:05+01:00.
 std::string now_text() {
   const std::time_t now = std::time(nullptr);
   std::tm local{};
@@ -147,8 +149,8 @@ class Run {
     return std::ranges::any_of(ranks_, [](const auto& rank) { return rank->has_failed(); });
   }
 
-  // A death by somebody's hand, and what is said of anything but a collective, are what they are;
-  // an exit code or an abort may be how a library takes a lost connection.
+  // A rank that was killed, or that failed outside a collective, is a cause. An exit code or an
+  // abort may be a library's reaction to a lost connection.
   [[nodiscard]] milliseconds moment() const {
     const bool is_certain = std::ranges::any_of(ranks_, [](const auto& rank) {
       return rank->result().status == RankResult::Status::died
@@ -213,10 +215,10 @@ class Run {
     for (const auto& rank : ranks_)
       if (rank->is_running() && rank->done_at() && now - *rank->done_at() > options_.closing &&
           !rank->has_failed())
-        rank->hang(now, {}, "it said that it was done and did not end");
+        rank->hang(now, {}, "it said that it was done but did not exit");
   }
 
-  // A collective that failed, or a rank that gave up waiting: where all were then.
+  // Records where all ranks are when a collective fails or a rank gives up waiting.
   void take_first_failure(Clock::time_point now) {
     first_failure_ = now;
     if (std::ranges::any_of(ranks_,
@@ -246,7 +248,7 @@ class Run {
         ranks_, [&](const auto& rank) { return rank->result().rank == place.rank; });
   }
 
-  // To ranks that waited in vain, where nothing else went wrong: for whom.
+  // Adds whom a rank waited for in vain, if nothing else went wrong.
   void explain_waiting(BenchmarkResult& result) {
     const RankResult* culprit = result.culprit();
     if (culprit == nullptr || !waited_in_vain(*culprit)) return;
@@ -273,7 +275,9 @@ class Run {
 }  // namespace
 
 Result<BenchmarkResult> launch(const BenchmarkRequest& request, const LaunchOptions& options) {
-  if (!request.solo && request.ranks < 1) return fail(Error::Kind::usage, "how many ranks?");
+  if (!request.solo && request.ranks < 1)
+    return fail(Error::Kind::usage,
+                "the request has neither a number of ranks nor a rank to run alone");
   JOINTER_TRY(TemporaryFolder folder, TemporaryFolder::make("jointer-run-"));
   return Run(request, options, std::move(folder)).run();
 }

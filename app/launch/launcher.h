@@ -1,7 +1,7 @@
 #pragma once
 
-// Runs a benchmark on this machine: one process a rank, started as torchrun would start it,
-// watched, and ended whatever happens.
+// Runs a benchmark on this machine: starts one process per rank as torchrun would, watches them,
+// and ends all of them in any case.
 
 #include <chrono>
 #include <functional>
@@ -15,35 +15,35 @@
 namespace jointer {
 
 struct LaunchOptions {
-  // Told when something has changed, at most twenty times a second, and at the end. On the thread
-  // that launches.
+  // Called after changes, at most twenty times a second, and at the end, on the thread that
+  // launches.
   std::function<void(const std::vector<RankResult>& ranks)> on_progress;
-  // Asked at least twenty times a second, on the thread that launches. True ends every rank at
+  // Called at least twenty times a second on the thread that launches. True ends every rank at
   // once.
   std::function<bool()> is_cancelled;
-  // After a failure that may be another rank's doing the others have this long to end by
-  // themselves: one of them may say better what the cause was.
+  // Time for other ranks to end by themselves after a failure that one of them may have caused: it
+  // may report the cause.
   std::chrono::milliseconds last_words{1000};
-  // And after any other failure, so that ranks that fail alike can say so.
+  // The same after any other failure, so that ranks with the same failure can report it.
   std::chrono::milliseconds same_words{200};
-  // And then, asked to end (SIGTERM), this long until they are killed.
+  // Time between the request to end (SIGTERM) and SIGKILL.
   std::chrono::milliseconds grace{1000};
-  // Whether ranks with a file each are refused where their collectives do not meet (check_spmd).
+  // True if ranks with a file each are refused if their collectives do not match (check_spmd).
   bool compares_ranks = true;
-  // The time that a rank may take to load its libraries: the request's timeout starts at its first
-  // sign of life, or after this time.
+  // Time to load libraries: the request's timeout starts at a rank's first sign of life, or after
+  // this time.
   std::chrono::milliseconds startup{30'000};
-  // A rank that says it is done has this long to end.
+  // Time to exit for a rank that has said that it is done.
   std::chrono::milliseconds closing{30'000};
 };
 
-// Blocks until every rank has ended: then no process of the run is left, and no file. What goes
-// wrong with ranks is in the result (RankResult::status, BenchmarkResult::failure); a cancelled run
-// has stopped ranks. The result is not concluded: that takes the graph. Error (usage): the request
-// names neither how many ranks nor one alone (see fit_to_machine). Error (run): a program that
-// ranks are made of is not there or cannot be started.
+// Blocks until every rank has ended, and leaves no process and no file of the run. Failures of
+// ranks are part of the result (RankResult::status, BenchmarkResult::failure); the ranks of a
+// cancelled run are stopped. The result is not concluded, which takes the graph. Error (usage): the
+// request has neither a number of ranks nor a rank to run alone (see fit_to_machine). Error (run):
+// a program that ranks run is missing or cannot be started.
 //
-// Call it on a thread that lives as long as the run; on any number of threads at a time.
+// May run on several threads at once. The calling thread must live as long as the run.
 Result<BenchmarkResult> launch(const BenchmarkRequest& request, const LaunchOptions& options);
 
 }  // namespace jointer

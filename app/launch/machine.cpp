@@ -28,7 +28,7 @@ int device_files() {
   return count;
 }
 
-// CUDA stops at the first entry that it does not understand.
+// Counts entries up to the first one that CUDA does not understand, where it stops.
 int named_devices(const std::string& visible) {
   int count = 0;
   std::istringstream entries(visible);

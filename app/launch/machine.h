@@ -1,6 +1,6 @@
 #pragma once
 
-// What this machine can run ranks on, as far as it can be told without a device's libraries.
+// The cores and GPUs of this machine, as far as they can be found without a device library.
 
 namespace jointer {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Names for the positions that ranks leave in their status files.
+// Names of the positions that ranks write to their status files.
 
 #include <cstdint>
 #include <map>
@@ -14,18 +14,18 @@ namespace jointer {
 
 struct NodePlace {
   std::string node;
-  // The collective that is started or waited for there; empty at any other node.
+  // The collective that starts or is waited for there; empty at other nodes.
   std::string collective;
 
   [[nodiscard]] const std::string& text() const { return collective.empty() ? node : collective; }
 };
 
-// Opens the captures that ranks run only when it is asked: after something went wrong.
+// Opens the captures of ranks only when it is asked, which is after something went wrong.
 class PlaceNames {
  public:
   explicit PlaceNames(BenchmarkRequest request) : request_(std::move(request)) {}
 
-  // Nothing for a negative position. "node 17" where the capture cannot be read any more.
+  // Empty for a negative position. "node 17" if the capture can no longer be read.
   NodePlace find(int rank, std::int64_t position);
 
  private:

@@ -10,7 +10,7 @@ Result<ProgramCommand> runner_program() {
   if (const std::string named = environment_variable("JOINTER_RUNNER"); !named.empty()) {
     const std::string found = find_program(named);
     if (!can_run(found))
-      return fail(Error::Kind::run, "JOINTER_RUNNER is `{}`, which is no program", named);
+      return fail(Error::Kind::run, "JOINTER_RUNNER is `{}`, which is not a program", named);
     return ProgramCommand{{found}, {}};
   }
   if (const std::string beside = beside_this_program(kName); can_run(beside))
@@ -18,8 +18,8 @@ Result<ProgramCommand> runner_program() {
   if (const std::string found = find_program(kName); !found.empty())
     return ProgramCommand{{found}, {}};
   return fail(Error::Kind::run,
-              "{} is neither beside this program nor on the path: build it where LibTorch is, name "
-              "it in JOINTER_RUNNER, or use --backend python",
+              "{} is neither next to this program nor on the path; build it with LibTorch, set "
+              "JOINTER_RUNNER to its path, or use --backend python",
               kName);
 }
 

@@ -1,14 +1,14 @@
 #pragma once
 
-// Where the program is that ranks are made of; for the other one see core/process/python.h.
+// Finds jointer-runner, the program that ranks run. core/process/python.h finds Python.
 
 #include "core/base/result.h"
 #include "core/process/python.h"
 
 namespace jointer {
 
-// jointer-runner: where $JOINTER_RUNNER says, else beside this program, else on the path. Error
-// (run): there is none.
+// Looks at $JOINTER_RUNNER, then next to this program, then on the path. Error (run): it is in none
+// of these places.
 Result<ProgramCommand> runner_program();
 
 }  // namespace jointer

@@ -8,8 +8,8 @@
 namespace jointer {
 namespace {
 
-// Processes that the kernel has killed since it started because memory was short; 0 where it does
-// not say.
+// The number of processes that the kernel has killed since boot because memory ran out; 0 if the
+// kernel does not say.
 std::int64_t out_of_memory_kills() {
   std::ifstream file("/proc/vmstat");
   std::string name;
@@ -18,13 +18,13 @@ std::int64_t out_of_memory_kills() {
   return 0;
 }
 
-// Why a process that said nothing of it has ended.
+// Why a process ended that did not report a failure.
 std::string why_it_died(const Child& child, bool said_done, bool memory_was_short) {
   const ChildEnd& end = *child.end();
   std::string why = to_string(end);
   if (end.signal == SIGKILL)
     why += memory_was_short ? ": the system was out of memory"
-                            : ": by somebody, or by the system: out of memory?";
+                            : ", by a user or by the system, which may be out of memory";
   else if (end.succeeded())
     why = "it ended (exit code 0) and did not say that it was done";
   if (said_done) why += ", after it had said that it was done";
@@ -79,7 +79,7 @@ bool RankProcess::look(Clock::time_point now, PlaceNames& places) {
     seen_ = status;
     last_sign_ = now;
   }
-  // It gave up waiting by itself: a collective's partner may be to blame.
+  // It gave up waiting by itself, so another rank of the collective may be to blame.
   if (result_.kind == "hang" && !places.find(result_.rank, seen_.position).collective.empty())
     result_.kind = "collective";
   if (!is_running() && !is_concluded_) take_end(now, places);

@@ -1,6 +1,6 @@
 #pragma once
 
-// One rank's process, and what is known of it: what it said, and how it ended.
+// The process of one rank: what it reported, and how it ended.
 
 #include <chrono>
 #include <csignal>
@@ -19,8 +19,8 @@ class RankProcess {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `status_path`: where the status file is to be made. `startup`: by how much the silence before
-  // the first sign of life may be longer than later ones. Error (run): it cannot be started.
+  // `status_path`: where to create the status file. `startup`: how much longer the rank may be
+  // silent before its first sign of life than later. Error (run): it cannot be started.
   static Result<std::unique_ptr<RankProcess>> start(int rank, ChildOptions options,
                                                     const std::string& status_path,
                                                     Clock::time_point run_start,
@@ -34,22 +34,22 @@ class RankProcess {
     return result_.status == RankResult::Status::failed ||
            result_.status == RankResult::Status::died || result_.status == RankResult::Status::hung;
   }
-  // From outside: SIGKILL comes from nobody's own code.
+  // Killed from outside, since a program does not send itself SIGKILL.
   [[nodiscard]] bool was_killed() const {
     return child_->end() && child_->end()->signal == SIGKILL;
   }
-  // It said that it is done, when; it may still be closing.
+  // When it said that it was done; it may still be closing.
   [[nodiscard]] const std::optional<Clock::time_point>& done_at() const { return done_at_; }
-  // In the future while the rank starts.
+  // In the future while the rank starts up.
   [[nodiscard]] Clock::time_point last_sign() const { return last_sign_; }
   // The position in its status file.
   [[nodiscard]] std::int64_t position() const { return status_.read().position; }
 
-  // Looks for signs of life and for the end. Whether there is anything new.
+  // Looks for signs of life and for the end. Returns true if anything is new.
   bool look(Clock::time_point now, PlaceNames& places);
-  // No progress: `reason` says so.
+  // Records that the rank makes no progress; `reason` says so.
   void hang(Clock::time_point now, const NodePlace& place, std::string reason);
-  // Ends it because of something else than itself.
+  // Ends the rank for a reason other than its own failure.
   void stop(std::chrono::milliseconds grace, const std::string& reason);
   void kill(const std::string& reason);
 
@@ -68,7 +68,7 @@ class RankProcess {
   std::optional<Clock::time_point> done_at_;
   bool has_news_ = true;
   bool is_stopped_ = false, is_concluded_ = false;
-  std::int64_t kills_before_ = 0;  // by the system, for want of memory
+  std::int64_t kills_before_ = 0;  // by the system, out of memory
 };
 
 }  // namespace jointer

@@ -1,5 +1,5 @@
-// jointer-plugin-host: runs one pass of a C++ plugin for whoever started it, and describes plugins
-// when they are built.
+// jointer-plugin-host: runs one pass of a C++ plugin for the process that started it, and describes
+// plugins at build time.
 
 #include <fmt/format.h>
 
@@ -17,8 +17,8 @@ int run(int argc, char** argv) {
   if (argc == 1) return jointer::serve_plugin();
   if ((argc != 3 && argc != 4) || std::strcmp(argv[1], "--describe") != 0) {
     fmt::print(stderr,
-               "usage: jointer-plugin-host --describe LIBRARY [SUMMARY] writes plugin.json beside "
-               "a plugin; without arguments it answers a request on its standard input\n");
+               "usage: jointer-plugin-host --describe LIBRARY [SUMMARY] writes plugin.json next "
+               "to a plugin; without arguments it answers a request on its standard input\n");
     return kWrongUsage;
   }
   const auto done = jointer::describe_plugin(argv[2], argc == 4 ? argv[3] : "");

@@ -48,7 +48,7 @@ Result<c10::Layout> parse_layout(std::string_view name) {
   if (name == "strided") return c10::Layout::Strided;
   if (name == "sparse_coo") return c10::Layout::Sparse;
   if (name == "sparse_csr") return c10::Layout::SparseCsr;
-  return input_error("layout {} is not one that can be run", name);
+  return input_error("layout {} is not supported", name);
 }
 
 Result<c10::MemoryFormat> parse_memory_format(std::string_view name) {
@@ -56,7 +56,7 @@ Result<c10::MemoryFormat> parse_memory_format(std::string_view name) {
   if (name == "preserve_format") return c10::MemoryFormat::Preserve;
   if (name == "channels_last") return c10::MemoryFormat::ChannelsLast;
   if (name == "channels_last_3d") return c10::MemoryFormat::ChannelsLast3d;
-  return input_error("memory format {} is not known", name);
+  return input_error("memory format {} is not supported", name);
 }
 
 std::string_view last_part(std::string_view name) {
@@ -105,7 +105,7 @@ Result<at::ScalarType> scalar_type(DType type) {
   };
   for (const auto& [ours, theirs] : kTypes)
     if (ours == type) return theirs;
-  return input_error("dtype {} cannot be run", to_string(type));
+  return input_error("dtype {} is not supported", to_string(type));
 }
 
 Operand ArgumentConverter::add_constant(IValue value) {
@@ -128,7 +128,7 @@ Result<Operand> ArgumentConverter::symbol(ExpressionId id) {
   for (const std::string& name : operand.expression.symbols()) {
     const auto at = program_.symbols.find(name);
     if (at == program_.symbols.end())
-      return input_error("symbol {} of {} is not one of the graph's", name,
+      return input_error("symbol {} of {} is not a symbol of the graph", name,
                          operand.expression.text());
     operand.symbols.push_back(at->second);
   }
@@ -137,8 +137,8 @@ Result<Operand> ArgumentConverter::symbol(ExpressionId id) {
                  .index = static_cast<std::uint32_t>(program_.expressions.size() - 1)};
 }
 
-// The name of each argument by position. One that another torch calls otherwise is the parameter in
-// its place, if the capture's schema does not have that one elsewhere.
+// The name of each positional argument. A name that this torch does not have stands for the
+// parameter in its place, unless the capture's schema has that parameter elsewhere.
 std::vector<std::string_view> ArgumentConverter::names_of(std::size_t count,
                                                           const c10::FunctionSchema& schema,
                                                           const OperatorInfo* captured) {
@@ -176,7 +176,8 @@ Result<void> ArgumentConverter::convert(const Node& node, const c10::FunctionSch
     if (const std::string_view name = graph_.text(keywords[i].text()); name != ignored_keyword)
       given.emplace_back(name, &keywords[i + 1]);
 
-  // Lists put their elements behind: the call's own operands come one after another at the end.
+  // A list appends the operands of its elements, so the call's own operands are appended last, one
+  // after another.
   std::vector<Operand> operands;
   for (const c10::Argument& parameter : schema.arguments()) {
     const auto found = std::ranges::find(given, std::string_view(parameter.name()),
@@ -200,7 +201,7 @@ Result<void> ArgumentConverter::convert(const Node& node, const c10::FunctionSch
                          operand.error().message);
     operands.push_back(*operand);
   }
-  // What the capture's torch takes and this one does not is None where it says nothing.
+  // An argument that only the capture's torch has may be left out if it is None.
   std::erase_if(given, [](const auto& each) { return each.second->kind == Argument::Kind::none; });
   if (!given.empty()) {
     const std::string_view name = given.front().first;
@@ -225,14 +226,14 @@ Result<Operand> ArgumentConverter::of_node(NodeId node, const c10::Type& type) {
                  .index = slot};
 }
 
-// A float by its expression is what the first node gives that has it.
+// A symbolic float is the result of the first node that has its expression.
 Result<Operand> ArgumentConverter::of_float(const SymbolicFloat& number, const c10::Type& type) {
   for (const NodeId id : graph_.order()) {
     const auto known = symbolic_float(graph_, graph_.node(id).value);
     if (known && known->expression == number.expression && slot_of_(id) != kNoSlot)
       return of_node(id, type);
   }
-  return input_error("no node gives the number {}", number.expression);
+  return input_error("no node computes the number {}", number.expression);
 }
 
 Result<Operand> ArgumentConverter::convert(const Argument& argument, const c10::Type& type,
@@ -257,11 +258,11 @@ Result<Operand> ArgumentConverter::convert_list(const Argument& argument, const 
       elements.push_back(operand);
     }
   } else if (fixed_size > 0) {
-    // `int[2]` takes one number for all.
+    // `int[2]` accepts one number for all elements.
     JOINTER_TRY(const Operand operand, convert(argument, element));
     elements.assign(static_cast<std::size_t>(fixed_size), operand);
   } else {
-    return input_error("a list is wanted");
+    return input_error("expected a list");
   }
   Operand list{.kind = Operand::Kind::list,
                .element = element_of(element),
@@ -276,7 +277,7 @@ Result<IValue> ArgumentConverter::constant(const Argument& argument, const c10::
   const bool is_optional = type.kind() == TypeKind::OptionalType;
   switch (argument.kind) {
     case Argument::Kind::none:
-      // A Tensor that may not be there is an undefined one; `Tensor?` and the rest know None.
+      // A missing Tensor is an undefined one; `Tensor?` and other optional types are None.
       if (!is_optional && plain.kind() == TypeKind::TensorType) return IValue(at::Tensor());
       return IValue();
     case Argument::Kind::boolean:
@@ -313,7 +314,7 @@ Result<IValue> ArgumentConverter::constant(const Argument& argument, const c10::
       return IValue(std::string(graph_.text(argument.text())));
     case Argument::Kind::dtype: {
       const auto dtype = parse_dtype(last_part(graph_.text(argument.text())));
-      if (!dtype) return input_error("dtype {} is not known", graph_.text(argument.text()));
+      if (!dtype) return input_error("dtype {} is not supported", graph_.text(argument.text()));
       JOINTER_TRY(const at::ScalarType scalar, scalar_type(*dtype));
       return IValue(static_cast<std::int64_t>(scalar));
     }
@@ -330,10 +331,11 @@ Result<IValue> ArgumentConverter::constant(const Argument& argument, const c10::
     }
     case Argument::Kind::opaque:
       if (graph_.text(argument.text()) == kProcessGroup) return group_name(graph_, argument);
-      return input_error("a {} cannot be given to an operator without Python; --backend python",
-                         graph_.text(argument.text()));
+      return input_error(
+          "a {} cannot be passed to an operator without Python; use --backend python",
+          graph_.text(argument.text()));
     default:
-      return input_error("a value of this kind cannot be run");
+      return input_error("a value of this kind is not supported");
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Arguments of a captured call as LibTorch takes them, by the type that the operator's schema
-// gives.
+// Converts the arguments of captured calls to LibTorch's values, by the types in the operator's
+// schema.
 
 #include <ATen/core/function_schema.h>
 
@@ -14,25 +14,23 @@ namespace jointer::runner {
 // Appends to a program under construction.
 class ArgumentConverter {
  public:
-  // `slot_of`: where a node's value lies. `device`: what takes the place of the graph's main
-  // device.
+  // `slot_of`: the slot of each node's value. `device`: replaces the graph's main device.
   ArgumentConverter(const Graph& graph, Program& program, at::Device device,
                     std::function<SlotId(NodeId)> slot_of)
       : graph_(graph), program_(program), device_(device), slot_of_(std::move(slot_of)) {}
 
-  // One operand for each parameter of the schema, in its order, from where the capture has it: by
-  // position, by keyword, else the default. `skip`: how many leading arguments are not the
-  // operator's (a higher-order operator's own). Error (input): one is missing, one is too many, or
-  // does not fit its type.
+  // One operand per parameter of the schema, in its order: by position, by keyword, or the default.
+  // `skip`: the number of leading arguments that belong to a higher-order operator instead. Error
+  // (input): an argument is missing, is one too many, or does not fit its type.
   //
-  // `captured`: the operator as the torch of the capture has it; null where it is not known, or
-  // another takes its place. Arguments by position are then found by their names: another version
-  // may have them in another order. A parameter `captured_by`, of kernels of our own, is given the
-  // torch of the capture.
+  // `captured`: the operator in the torch of the capture; null if it is unknown or replaced by
+  // another. If given, positional arguments are found by name, since versions may order them
+  // differently. The parameter `captured_by` of Jointer's own kernels receives the capture's
+  // version of torch.
   Result<void> convert(const Node& node, const c10::FunctionSchema& schema, std::size_t skip,
                        std::string_view ignored_keyword, const OperatorInfo* captured);
 
-  // One operand as Python has it, for builtins.
+  // One operand as a Python value, for builtins.
   Result<Operand> convert_plain(const Argument& argument);
 
   // A symbolic size.
@@ -43,7 +41,7 @@ class ArgumentConverter {
   Operand add_constant(c10::IValue value);
 
  private:
-  // `fixed_size`: of a list that one number may stand for.
+  // `fixed_size`: the length of a list that one number may stand for.
   Result<Operand> convert(const Argument& argument, const c10::Type& type, int fixed_size = 0);
   Result<Operand> convert_list(const Argument& argument, const c10::ListType& type, int fixed_size);
   Result<c10::IValue> constant(const Argument& argument, const c10::Type& type);
@@ -61,10 +59,10 @@ class ArgumentConverter {
   std::function<SlotId(NodeId)> slot_of_;
 };
 
-// A number as the 0-dimensional tensor that takes part in type promotion as a Python number does.
+// A number as a 0-dimensional tensor that takes part in type promotion like a Python number.
 at::Tensor wrapped_number(const c10::IValue& number);
 
-// The type of that name. Error (input): LibTorch has none.
+// LibTorch's type of that name. Error (input): it has none.
 Result<at::ScalarType> scalar_type(DType type);
 
 }  // namespace jointer::runner

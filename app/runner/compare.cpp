@@ -21,7 +21,7 @@ bool same_bits(const at::Tensor& a, const at::Tensor& b) {
          std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0;
 }
 
-// Real numbers, two a complex one.
+// A real view: two numbers per complex one.
 at::Tensor as_real(const at::Tensor& tensor) {
   return (tensor.is_complex() ? at::view_as_real(tensor) : tensor).to(at::kDouble).flatten();
 }
@@ -31,7 +31,7 @@ struct Difference {
   std::int64_t element = 0;
 };
 
-// A number that is not one differs from everything but another such.
+// NaN differs from everything except NaN.
 Difference largest_difference(const at::Tensor& a, const at::Tensor& b) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   if (a.sizes() != b.sizes()) return {kInfinite, kInfinite, 0};

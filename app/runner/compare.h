@@ -10,11 +10,11 @@
 
 namespace jointer::runner {
 
-// Copies on the host that a later run cannot change; their memory does not count.
+// Copies on the host that a later run cannot change. Their memory is not counted.
 std::vector<at::Tensor> keep(std::span<const at::Tensor> outputs);
 
-// Outputs beside what they should be, by index; where either is undefined both must be. `bound`: by
-// how much they may differ, relative to the output's largest magnitude; 0: not in one bit.
+// Compares outputs with the expected ones, by index; if one is undefined, the other must be, too.
+// `bound`: the maximum difference relative to the output's largest magnitude; 0: bitwise equal.
 RankVerified compare_outputs(std::string against, std::span<const at::Tensor> outputs,
                              std::span<const at::Tensor> expected,
                              std::span<const std::string> names, double bound);

@@ -30,7 +30,7 @@ class ClockMarks final : public Marks {
   std::vector<std::chrono::steady_clock::time_point> times_;
 };
 
-// Bytes that the system can still give, by its own account; 0 if it does not say.
+// Bytes that the system can still provide, by its own estimate; 0 if it does not say.
 std::int64_t available_bytes() {
   std::ifstream file("/proc/meminfo");
   std::string key, unit;
@@ -39,7 +39,7 @@ std::int64_t available_bytes() {
   return 0;
 }
 
-// Where memory runs out all the same, the system ends ranks and not the desktop that they run for.
+// If memory runs out nevertheless, the kernel kills ranks and not the desktop that started them.
 void go_first() {
   std::ofstream("/proc/self/oom_score_adj") << 1000;
 }
@@ -51,11 +51,11 @@ class CpuPlatform final : public Platform {
     threads_ = options.threads > 0 ? options.threads
                                    : std::max(1, cores / std::max(1, options.local_world_size));
     at::set_num_threads(threads_);
-    // The kernel lets a process use the tile registers only when it has asked; oneDNN takes it that
-    // somebody has.
+    // A process has to ask the kernel for the tile registers before it uses them. oneDNN does not
+    // ask.
     at::cpu::init_amx();
     go_first();
-    // Ranks share what is free: an error that names the node is better than being killed.
+    // Ranks share the free memory. An error that names the node is better than being killed.
     allocator_.limit(available_bytes() / std::max(1, options.local_world_size),
                      "this rank's share of what the machine has free");
     const std::string processor = processor_name();
@@ -66,7 +66,7 @@ class CpuPlatform final : public Platform {
   [[nodiscard]] at::Device device() const override { return at::kCPU; }
   [[nodiscard]] std::string name() const override { return name_; }
   [[nodiscard]] MemoryFigures memory() const override {
-    // There is no cache between torch and the system: what is asked for is what is taken.
+    // Without a cache between torch and the system, all peaks are the same.
     const std::int64_t peak = allocator_.peak();
     return {.allocated = allocator_.allocated(),
             .peak_allocated = peak,
@@ -90,7 +90,7 @@ class CpuPlatform final : public Platform {
   Result<void> choose_attention(AttentionKernel kernel) override {
     use_attention(kernel);
     if (kernel == AttentionKernel::efficient || kernel == AttentionKernel::cudnn)
-      return fail(Error::Kind::run, "the CPU has no {} attention; there are flash and math",
+      return fail(Error::Kind::run, "the CPU has no {} attention; use flash or math",
                   to_string(kernel));
     return {};
   }

@@ -215,7 +215,7 @@ void Interpreter::take_results(const Instruction& instruction) {
     stack_.pop_back();
     const c10::ArrayRef<IValue> elements = results.toListRef();
     TORCH_CHECK(elements.size() == instruction.result_count, "it returned ", elements.size(),
-                " values where the capture has ", instruction.result_count);
+                " values, but the capture has ", instruction.result_count);
     for (std::uint32_t i = 0; i < instruction.result_count; ++i)
       slots_[instruction.first_result + i] = elements[i];
   } else {
@@ -235,7 +235,7 @@ void Interpreter::feed(SlotId slot) {
                        : input);
 }
 
-// With the device's own generator in the given state, and as it was afterwards.
+// Calls with the device's own generator in the given state, and then restores it.
 void Interpreter::call_with_state(const Instruction& instruction) {
   at::Tensor state_before;
   at::Generator own;
@@ -253,7 +253,7 @@ void Interpreter::call_with_state(const Instruction& instruction) {
   }
   instruction.op->callBoxed(&stack_);
   if (instruction.state == kNoSlot) {
-    // run_and_save_rng_state: what was drawn stays drawn, and can be drawn again from the state.
+    // run_and_save_rng_state: the generator advances, and the saved state repeats the same draw.
     if (stack_.size() > 1) {
       std::vector<IValue> results(stack_.begin(), stack_.end());
       stack_.clear();

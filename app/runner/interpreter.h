@@ -11,8 +11,8 @@
 
 namespace jointer::runner {
 
-// Told of every instruction of a step. Values are then not moved into calls, so that what a call
-// allocates and what goes behind it can be told apart.
+// Called for every instruction of a step. Values are then not moved into calls, which separates the
+// allocations of a call from the releases after it.
 class Follower {
  public:
   virtual ~Follower() = default;
@@ -21,11 +21,11 @@ class Follower {
   Follower& operator=(const Follower&) = delete;
 
   virtual void before(std::size_t instruction) = 0;
-  virtual void called(std::size_t instruction) = 0;  // its results are there
-  virtual void freed(std::size_t instruction) = 0;   // what nobody reads later is gone
+  virtual void called(std::size_t instruction) = 0;  // its results exist
+  virtual void freed(std::size_t instruction) = 0;   // values without a later use are released
 };
 
-// What went wrong, and at which node.
+// The error of a step, and the node at which it occurred.
 struct StepError {
   NodeId node;
   bool out_of_memory = false;
@@ -35,24 +35,24 @@ struct StepError {
 
 class Interpreter {
  public:
-  // The program must outlive it. `status` is told the position of every instruction; it may be
-  // null.
+  // `program` must outlive the interpreter. `status` receives the position of every instruction; it
+  // may be null.
   Interpreter(const Program& program, StatusWriter* status);
 
-  // The value of an input or of a constant of the graph, for all steps from now on. One that goes
-  // at last use is handed to each step when the step comes to its placeholder.
+  // Sets an input or a constant of the graph for all following steps. An input that is released at
+  // last use enters each step at its placeholder.
   void set(const ProgramInput& input, c10::IValue value);
-  // Whether inputs that go at last use are copied for each step, so that they really go: as memory
-  // is in training, at the cost of a copy.
+  // True: inputs that are released at last use are copied for each step, so that their memory is
+  // really freed, as in training, at the cost of a copy.
   void copy_released_inputs(bool on) { copies_released_ = on; }
   [[nodiscard]] const c10::IValue& get(SlotId slot) const { return slots_[slot]; }
 
-  // Runs once. Outputs of the step before are gone.
+  // Runs one step. Outputs of the previous step become invalid.
   tl::expected<void, StepError> step(Follower* follower = nullptr);
 
   // By index in the joint output; undefined for a None. Valid until the next step.
   [[nodiscard]] std::vector<at::Tensor> outputs() const;
-  // Lets go of all that a step made.
+  // Releases everything that a step made.
   void clear();
 
  private:
@@ -72,11 +72,11 @@ class Interpreter {
   StatusWriter* status_;
   std::vector<c10::IValue> slots_;
   std::vector<bool> lasting_;          // by slot: inputs and constants
-  std::vector<c10::IValue> released_;  // by slot: inputs that go at last use
+  std::vector<c10::IValue> released_;  // by slot: inputs that are released at last use
   bool copies_released_ = false;
   std::vector<std::int64_t> symbols_;
   torch::jit::Stack stack_;
-  std::size_t at_ = 0;  // the instruction that runs
+  std::size_t at_ = 0;  // the instruction that is running
 };
 
 }  // namespace jointer::runner

@@ -10,15 +10,15 @@
 namespace jointer::runner {
 namespace {
 
-// Steps that nodes are timed in, each way.
+// Number of steps in which nodes are timed: as they run, and in isolation.
 constexpr std::int64_t kTimedSteps = 5;
 
 bool is_call(const MeasuredProgram& run, const Instruction& instruction) {
   return run.graph.node(instruction.node).kind == NodeKind::call;
 }
 
-// Follows allocated bytes from call to call. The device's own peak since the last look tells what a
-// call took beside what it left: scratch.
+// Follows allocated bytes from call to call. Scratch memory of a call: the device's peak during the
+// call, less what is allocated after it.
 class MemoryFollower final : public Follower {
  public:
   explicit MemoryFollower(const MeasuredProgram& run) : run_(run) {
@@ -52,7 +52,7 @@ class MemoryFollower final : public Follower {
   MemoryOfStep memory_;
 };
 
-// Two marks a call, in an ordinary step.
+// Two marks per call, in an ordinary step.
 class SpanFollower final : public Follower {
  public:
   SpanFollower(const MeasuredProgram& run, Marks& marks) : run_(run), marks_(marks) {}
@@ -65,7 +65,7 @@ class SpanFollower final : public Follower {
   Marks& marks_;
 };
 
-// The same, with collectives one at a time: all ranks arrive first, and what it gives is waited for
+// The same with one collective at a time: all ranks arrive first, and its result is waited for
 // before anything else runs.
 class IsolatingFollower final : public Follower {
  public:
@@ -111,7 +111,7 @@ StepOr<MemoryOfStep> measure_memory(const MeasuredProgram& run) {
     return tl::unexpected(done.error());
   run.interpreter.clear();
   run.platform.synchronize();
-  // Once more as it really runs: values move into the calls that read them last.
+  // Once more as in an ordinary step: values move into the calls that read them last.
   run.platform.reset_peaks();
   if (const StepResult done = run.interpreter.step(); !done) return tl::unexpected(done.error());
   run.platform.synchronize();
@@ -173,7 +173,7 @@ StepOr<std::vector<NodeTime>> measure_nodes(const MeasuredProgram& run) {
   for (std::size_t n = 0; n < count; ++n) {
     const Instruction& instruction = run.program.instructions[n];
     if (!is_call(run, instruction)) continue;
-    // A collective, or a copy to the host or back, lasts until its wait has it.
+    // A collective, or a copy to the host or back, lasts until its wait ends.
     if (instruction.waits) {
       const NodeId start = run.graph.collective_of_wait(run.graph.node(instruction.node));
       if (const auto found = start ? index_of.find(start.value()) : index_of.end();

@@ -1,6 +1,6 @@
 #pragma once
 
-// Measuring a program that is ready to run.
+// Measures a program that is ready to run: step times, node times, and memory.
 
 #include <functional>
 
@@ -24,12 +24,12 @@ struct MeasuredProgram {
   StatusWriter& status;
 };
 
-// A step that went wrong.
+// Success, or the error of a step.
 using StepResult = tl::expected<void, StepError>;
 template <class T>
 using StepOr = tl::expected<T, StepError>;
 
-// Peaks of one step, beside how they come about: scratch by node, what is held between calls.
+// Peaks of one step and what they consist of: scratch by node, and bytes held between calls.
 struct MemoryOfStep {
   MemoryFigures figures;
   std::int64_t resident_peak = 0;
@@ -43,8 +43,8 @@ StepOr<std::vector<std::int64_t>> measure_steps(const MeasuredProgram& run, int 
                                                 int iterations,
                                                 const std::function<StepResult()>& step);
 
-// When each call runs in an ordinary step, and what it takes by itself: collectives one at a time,
-// from when all ranks of their group have arrived.
+// When each call runs in an ordinary step, and its time in isolation: collectives one at a time,
+// from the moment when all ranks of their group have arrived.
 StepOr<std::vector<NodeTime>> measure_nodes(const MeasuredProgram& run);
 
 }  // namespace jointer::runner

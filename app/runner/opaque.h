@@ -1,6 +1,6 @@
 #pragma once
 
-// Values that are no tensors and no numbers: objects of Python, which a capture only describes.
+// Values that are neither tensors nor numbers: Python objects, which a capture only describes.
 
 #include <ATen/core/ivalue.h>
 
@@ -16,8 +16,8 @@ inline constexpr std::string_view kProcessGroup = "ProcessGroup";
 // The name of the Python type; empty if the value is something else.
 std::string_view opaque_type(const Graph& graph, const Value& value);
 
-// The name of a process group, which operators take in its place. Error (input): the capture does
-// not say which group it is.
+// The name of a process group, which operators take instead of the group. Error (input): the
+// capture does not say which group it is.
 Result<c10::IValue> group_name(const Graph& graph, const Value& value);
 Result<c10::IValue> group_name(const Graph& graph, const Argument& argument);
 

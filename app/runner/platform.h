@@ -1,7 +1,7 @@
 #pragma once
 
-// What a run needs of the device it is on. The CPU's is always there; that of CUDA lies in a binary
-// of its own (jointer-runner-cuda), so that jointer-runner starts where there is no such library.
+// The device of a run. The CPU's platform is always available; that of CUDA is in a separate binary
+// (jointer-runner-cuda), so that jointer-runner also starts without CUDA libraries.
 
 #include <c10/core/Device.h>
 
@@ -17,7 +17,7 @@
 
 namespace jointer::runner {
 
-// Moments on the device, in the order in which its work passes them.
+// Points in time on the device, in the order in which its work reaches them.
 class Marks {
  public:
   virtual ~Marks() = default;
@@ -25,9 +25,10 @@ class Marks {
   Marks(const Marks&) = delete;
   Marks& operator=(const Marks&) = delete;
 
-  // As the device comes by; costs the host no wait.
+  // Recorded when the device reaches it; the host does not wait.
   virtual void mark(std::size_t index) = 0;
-  // Waits for the device. Nanoseconds since mark 0, one a mark; marks must all have been made.
+  // Waits for the device. Returns nanoseconds since mark 0, one value per mark. All marks must have
+  // been made.
   virtual std::vector<std::int64_t> read() = 0;
 };
 
@@ -36,7 +37,7 @@ struct MemoryFigures {
   std::int64_t peak_allocated = 0, peak_requested = 0, peak_reserved = 0;
 };
 
-// A program that runs again without its host: a CUDA graph.
+// A program that runs again without the host: a CUDA graph.
 class Recording {
  public:
   virtual ~Recording() = default;
@@ -56,22 +57,21 @@ class Platform {
   [[nodiscard]] virtual at::Device device() const = 0;
   [[nodiscard]] virtual std::string name() const = 0;  // "NVIDIA H200"
   [[nodiscard]] virtual MemoryFigures memory() const = 0;
-  // What is allocated now no longer counts: a program's own constants, before its inputs.
+  // Stops counting what is allocated now: a program's own constants, before its inputs.
   virtual void start_counting() = 0;
-  // Peaks start anew at what is allocated now.
+  // Resets peaks to what is allocated now.
   virtual void reset_peaks() = 0;
-  // Fails allocations that would take more than this many bytes in all; 0: leaves it at what the
-  // device has.
+  // Fails allocations that would exceed this many bytes in total; 0: only the device limits memory.
   virtual void limit_memory(std::int64_t bytes) = 0;
   virtual void synchronize() = 0;
   [[nodiscard]] virtual std::unique_ptr<Marks> marks(std::size_t count) const = 0;
-  // Runs `step` once while its kernels are recorded. Error (run): the device cannot, or the program
-  // does something that a recording may not.
+  // Runs `step` once and records its kernels. Error (run): the device cannot record, or the program
+  // does something that a recording does not allow.
   virtual Result<std::unique_ptr<Recording>> record(const std::function<void()>& step) = 0;
   // Collectives on this device's memory.
   [[nodiscard]] virtual const BackendFactory& collectives() const = 0;
-  // Which kernels attention may use, where operators leave it open.
-  // Error (run): there is no such kernel here.
+  // Sets the kernel that attention uses where operators leave the choice. Error (run): this device
+  // does not have it.
   virtual Result<void> choose_attention(AttentionKernel kernel) = 0;
 };
 
@@ -80,10 +80,10 @@ struct PlatformOptions {
   int threads = 0;
 };
 
-// Error (run): the device cannot be found.
+// Error (run): there is no such device.
 using MakePlatform = Result<std::unique_ptr<Platform>> (*)(const PlatformOptions& options);
 
-// The host's memory is counted from here on: before the first tensor.
+// Counts host memory from here on, so call it before the first tensor is made.
 Result<std::unique_ptr<Platform>> make_cpu_platform(const PlatformOptions& options);
 
 }  // namespace jointer::runner

@@ -48,7 +48,7 @@ void avoid_trapping_instructions(char** argv) {
   ::waitpid(child, &status, 0);
   if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGILL) return;
   ::setenv(kVariable, kWithoutTiles, 1);
-  // By its own name, which is what process lists show.
+  // Keeps the program's own name, which process lists show.
   ::execv(this_program().c_str(), argv);
   std::perror("jointer-runner: starting again without AMX");
 }

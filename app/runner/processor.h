@@ -2,10 +2,10 @@
 
 namespace jointer::runner {
 
-// Some virtual machines show the guest a processor with AMX on which oneDNN's bfloat16 kernels die
-// of an illegal instruction. Tries one in a child process and, if that dies, starts this program
-// again with oneDNN told to do without (ONEDNN_MAX_CPU_ISA; where a person has set it, nothing is
-// tried). Call it first of all: before there are threads, before torch has computed anything.
+// Some virtual machines report a processor with AMX on which oneDNN's bfloat16 kernels fail with an
+// illegal instruction. Tries one in a child process and, if that dies, restarts this program with
+// AMX disabled in oneDNN (ONEDNN_MAX_CPU_ISA; nothing is tried if the user has set it). Call it
+// first: before there are threads, and before torch has computed anything.
 void avoid_trapping_instructions(char** argv);
 
 }  // namespace jointer::runner

@@ -1,7 +1,8 @@
 #pragma once
 
-// A graph made ready to run: what is called in which order, with which values, and which values go
-// when. Everything that can be decided once is decided here, so that a step does nothing else.
+// A graph that is ready to run: which operators are called in which order, with which values, and
+// when values are released. Everything that is the same in every step is decided here, so that a
+// step does nothing else.
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
@@ -16,7 +17,7 @@
 
 namespace jointer::runner {
 
-// Where a value lies while the program runs. A node that returns several values has a slot for
+// The place of a value while the program runs. A node that returns several values has a slot for
 // each; a getitem is another name for one of them.
 using SlotId = std::uint32_t;
 inline constexpr SlotId kNoSlot = ~SlotId{0};
@@ -26,10 +27,10 @@ struct Operand {
   enum class Kind : std::uint8_t {
     constant,    // `index` into Program::constants
     slot,        // `index`: a slot
-    last,        // the same, and nobody reads it later: it may be moved from
+    last,        // the same, without a later use: it may be moved from
     as_tensor,   // a number in a slot, for a parameter that is a tensor
     expression,  // `index` into Program::expressions: a symbolic size
-    list,        // `count` operands from `index` on
+    list,        // `count` operands, from `index` on
   };
   enum class Element : std::uint8_t { none, tensor, optional_tensor, integer, real, boolean, any };
 
@@ -39,12 +40,12 @@ struct Operand {
   std::uint32_t count = 0;
 };
 
-// Functions on plain values that are no operators of torch: Python's own, and the higher-order
-// ones. Takes its arguments from the end of the stack and leaves its results there. Throws
+// Functions on plain values that are not operators of torch: Python's own, and higher-order ones. A
+// builtin takes its arguments from the end of the stack and leaves its results there. Throws
 // c10::Error.
 using Builtin = void (*)(torch::jit::Stack& stack);
 
-// A compiled part of the program: takes its inputs from the stack, leaves its outputs there.
+// A compiled part of the program: takes its inputs from the stack and leaves its outputs there.
 using Compiled = std::function<void(torch::jit::Stack& stack)>;
 
 struct Instruction {
@@ -54,29 +55,29 @@ struct Instruction {
     name,         // runs nothing: a getitem
     random_call,  // `op`, drawing from `state`
     compiled,     // `compiled`: index into Program::compiled
-    feed,         // puts an input that goes at last use into its slot
+    feed,         // puts an input that is released at last use into its slot
   };
   Kind kind = Kind::call;
   bool starts_collective = false, starts_transfer = false, waits = false;
-  bool unpacks = false;  // its result is a list, one slot an element
+  bool unpacks = false;  // its result is a list, with one slot per element
   NodeId node;
   std::uint32_t position = 0;  // in the program order of the graph
   std::uint32_t first_operand = 0, operand_count = 0;
   std::uint32_t first_result = 0, result_count = 0;  // slots, one after another
   std::uint32_t first_freed = 0, freed_count = 0;    // in Program::freed
-  SlotId symbol = kNoSlot;  // in Program::symbol_values: what its result binds
+  SlotId symbol = kNoSlot;  // in Program::symbol_values: the symbol that its result binds
   const c10::OperatorHandle* op = nullptr;
   Builtin builtin = nullptr;
   std::uint32_t compiled = 0;
   SlotId state = kNoSlot;    // of a random call: a generator, or its state as a tensor
-  bool saves_state = false;  // it returns the state that it found before its result
+  bool saves_state = false;  // it returns the state from before the call, and then its result
 };
 
-// What the person must give before a step.
+// An input that must be set before a step.
 struct ProgramInput {
   NodeId node;
   SlotId slot = kNoSlot;
-  bool released = false;  // goes at last use: a backward's saved values and tangents
+  bool released = false;  // at last use: a backward's saved values and tangents
 };
 
 struct ProgramOutput {
@@ -104,10 +105,10 @@ struct Program {
   std::uint32_t slot_count = 0;
   std::vector<ProgramInput> inputs;              // placeholders that are fed, in program order
   std::vector<ProgramInput> constants_of_graph;  // get_attr nodes
-  // As the joint graph returns them: of a pair the forward's without what it saves, then the
+  // As the joint graph returns them: for a pair, the forward's without saved values, then the
   // backward's.
   std::vector<ProgramOutput> outputs;
-  // What differs from the graph as captured, a line each: "aten.histc.default: integers by way of
+  // Differences from the captured graph, one per line: "aten.histc.default: integers by way of
   // bincount".
   std::vector<std::string> notes;
 };

@@ -1,21 +1,22 @@
-// What a step does, decided once.
+// Turns a graph into a program: decides once what each step does.
 //
 // Terms
 //   instruction   one call of the graph, or one compiled region in place of several.
-//   slot          where a value lies. A node has one, or one for each value that it returns; a
+//   slot          the place of a value. A node has one, or one for each value that it returns; a
 //                 getitem is another name of its source's slot, and a placeholder of a pair's
 //                 backward is another name of the forward's value.
-//   last use      the last instruction that reads a slot; behind it the slot is emptied.
+//   last use      the last instruction that reads a slot; the slot is emptied after it.
 //
 // Rules of lifetime (the same as the memory timeline's, core/schedule/lifetimes.cpp)
-//   1. A value goes after its last use, or after the call that made it if nothing uses it.
-//   2. Placeholders stay throughout, but what a backward is given by its forward and by autograd
-//      (saved values, tangents) goes at last use. Constants and outputs stay.
-//   3. What a collective reads stays until its wait, without a wait to the end.
+//   1. A value is released after its last use, or after the call that made it if nothing uses it.
+//   2. Placeholders live throughout, except the inputs that a backward receives from its forward
+//      and from autograd (saved values, tangents), which are released at last use. Constants and
+//      outputs stay.
+//   3. The inputs of a collective stay until its wait, or until the end if there is no wait.
 //   4. Taking one value of several uses all of them.
 //
-// Compiled regions are moved to where all their inputs are there: the order is that of the graph,
-// with each region as one unit as early as its first node, as far as dependencies allow.
+// A compiled region runs once all its inputs exist: the order is that of the graph, with each
+// region as one unit, as early as its first node and as dependencies allow.
 //
 // Cost: linear in nodes and arguments; with regions O(n log n).
 
@@ -39,7 +40,7 @@
 namespace jointer::runner {
 namespace {
 
-// aten.mm.default -> (aten::mm, ""); nothing for what is no operator's overload.
+// aten.mm.default -> (aten::mm, ""); nothing for a target that is not an overload of an operator.
 std::optional<c10::OperatorName> operator_name(std::string_view target) {
   const auto first = target.find('.'), last = target.rfind('.');
   if (first == std::string_view::npos || first == last) return std::nullopt;
@@ -49,10 +50,10 @@ std::optional<c10::OperatorName> operator_name(std::string_view target) {
       overload == "default" ? std::string() : std::string(overload));
 }
 
-// The argument is the result.
+// Returns its argument.
 void hand_on(torch::jit::Stack& /*stack*/) {}
 
-// An element of a value that lies in one slot: what a random call returns beside its state.
+// One element of a tuple in one slot, which a random call returns with its state.
 void take_element(torch::jit::Stack& stack) {
   const std::int64_t index = stack.back().toInt();
   stack.pop_back();
@@ -93,7 +94,7 @@ class ProgramBuilder {
   }
 
  private:
-  // A node, or a region (then `region` is not negative).
+  // A node, or a region if `region` is not negative.
   struct Unit {
     NodeId node;
     std::int32_t region = -1;
@@ -127,8 +128,8 @@ class ProgramBuilder {
   Program program_;
   std::vector<SlotId> slots_;               // by node
   std::vector<std::uint32_t> slot_counts_;  // by node
-  std::vector<bool> unpacked_;              // by node: its values have slots of their own
-  std::vector<bool> missing_;               // by node: its operator does not exist here
+  std::vector<bool> unpacked_;              // by node: each of its values has its own slot
+  std::vector<bool> missing_;               // by node: its operator does not exist in this process
   std::vector<std::int32_t> region_of_;     // by node, -1 for none
   ArgumentConverter converter_;
   std::unordered_map<std::string, const c10::OperatorHandle*> handles_;
@@ -137,7 +138,7 @@ class ProgramBuilder {
   std::vector<std::uint32_t> last_use_;                      // by slot
 };
 
-// Kahn's algorithm over units; of those that are ready the one whose first node comes first.
+// Kahn's algorithm over units; of the ready ones, the unit whose first node comes first.
 Result<std::vector<ProgramBuilder::Unit>> ProgramBuilder::order() const {
   std::vector<Unit> units;
   std::vector<std::uint32_t> unit_of(graph_.node_count());
@@ -180,7 +181,7 @@ Result<std::vector<ProgramBuilder::Unit>> ProgramBuilder::order() const {
       if (--missing[user] == 0) ready.push(user);
   }
   if (ordered.size() != units.size())
-    return fail(Error::Kind::run, "a compiled region depends on what comes out of it");
+    return fail(Error::Kind::run, "a compiled region depends on its own outputs");
   return ordered;
 }
 
@@ -267,13 +268,13 @@ Result<void> ProgramBuilder::add_operator(NodeId id, const Node& node, Instructi
     const auto same = [&](const auto& entry) { return entry.first == target; };
     if (std::none_of(unsupported_.begin(), unsupported_.end(), same))
       unsupported_.emplace_back(target, id);
-    // Its users still find slots, so that every operator that is missing gets named.
+    // Its users still need slots, so that all missing operators are named.
     give_slots(id, instruction, 1);
     missing_[id.index()] = true;
     return {};
   }
   const c10::FunctionSchema& schema = op->schema();
-  // By name only if it is the operator that the capture calls: not a replacement, nor an argument.
+  // By name only for the operator that the capture calls, not for a replacement or an argument.
   const bool is_captured =
       target == graph_.target(node) && operator_name(target) == op->operator_name();
   JOINTER_CHECK(converter_.convert(node, schema, skip, ignored_keyword,
@@ -301,7 +302,8 @@ Result<void> ProgramBuilder::add_operator(NodeId id, const Node& node, Instructi
 }
 
 // graphsafe_run_with_rng_state(op, *args, rng_state=generator): the operator draws from that
-// generator, and leaves the device's own as it was. The older pair hands a tensor of state around.
+// generator and leaves the device's own unchanged. The older pair of operators passes a tensor with
+// the state.
 Result<void> ProgramBuilder::add_random_call(NodeId id, const Node& node) {
   const std::span<const Argument> args = graph_.args(node);
   const std::string_view target = graph_.target(node);
@@ -318,7 +320,7 @@ Result<void> ProgramBuilder::add_random_call(NodeId id, const Node& node) {
   if (state != nullptr && state->kind == Argument::Kind::node)
     instruction.state = slots_[state->node().index()];
   else if (!instruction.saves_state)
-    return input_error("{} is given no state", target);
+    return input_error("{} has no argument for the state", target);
   return add_operator(id, node, instruction, graph_.text(args[at].text()), at + 1,
                       by_generator ? "rng_state" : "");
 }
@@ -357,7 +359,7 @@ Result<void> ProgramBuilder::add_getitem(NodeId id, const Node& node) {
                        args[1].integer);
   slots_[id.index()] = slots_[source.index()] + static_cast<SlotId>(index);
   Instruction instruction{.kind = Instruction::Kind::name};
-  // Taking one uses all: they are read by name only, to keep them until here.
+  // Taking one value uses all, so they are kept until here, although only names are read.
   instruction.first_result = slots_[source.index()];
   instruction.result_count = static_cast<std::uint32_t>(count);
   instruction.node = id;
@@ -365,9 +367,9 @@ Result<void> ProgramBuilder::add_getitem(NodeId id, const Node& node) {
   return {};
 }
 
-// A call that gives a process group, as graphs have it that are compiled on one rank for all: the
-// value is the group's name, by which collectives find it. The mesh that it comes from does not
-// exist here.
+// A call that returns a process group, in graphs that are compiled on one rank for all. Its value
+// is the group's name, by which collectives find it; the mesh that it comes from does not exist
+// here.
 Result<void> ProgramBuilder::add_group(NodeId id, const Node& node) {
   JOINTER_TRY(const c10::IValue name, group_name(graph_, node.value));
   Instruction instruction{.kind = Instruction::Kind::builtin, .builtin = hand_on};
@@ -391,7 +393,7 @@ void ProgramBuilder::add_region(const CompiledRegion& region) {
   instruction.first_result = program_.slot_count;
   instruction.result_count = static_cast<std::uint32_t>(region.outputs.size());
   for (const NodeId output : region.outputs) {
-    // One that is handed through keeps the slot that it has.
+    // An input that is returned unchanged keeps its slot.
     if (slots_[output.index()] == kNoSlot) slots_[output.index()] = program_.slot_count;
     ++program_.slot_count;
   }
@@ -403,7 +405,7 @@ std::uint32_t ProgramBuilder::result_count(NodeId id, const Node& node,
   if (schema.returns().size() != 1) return static_cast<std::uint32_t>(schema.returns().size());
   if (schema.returns()[0].type()->kind() != c10::TypeKind::ListType) return 1;
   if (node.value.kind == Value::Kind::list) return node.value.count;
-  // The capture does not say how many: as many as anybody takes.
+  // The capture does not record the number of values: as many as users read.
   std::int64_t most = 0;
   for (const NodeId user : graph_.order()) {
     const Node& taker = graph_.node(user);
@@ -513,7 +515,7 @@ void ProgramBuilder::find_last_uses() {
   move_last_uses();
 }
 
-// Operands that nobody reads later may be moved from, where the call names them once.
+// Operands without a later use may be moved from, if the call names them once.
 void ProgramBuilder::move_last_uses() {
   for (std::uint32_t i = 0; i < program_.instructions.size(); ++i) {
     const Instruction& instruction = program_.instructions[i];

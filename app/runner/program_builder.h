@@ -9,19 +9,19 @@
 
 namespace jointer::runner {
 
-// Nodes that run as one compiled function, in place of themselves.
+// Nodes that are replaced by one compiled function.
 struct CompiledRegion {
   std::string label;
   std::vector<NodeId> nodes;    // in program order
-  std::vector<NodeId> inputs;   // what the function takes; none of `nodes`
-  std::vector<NodeId> outputs;  // what it gives; of `nodes`, or an input that it hands through
+  std::vector<NodeId> inputs;   // arguments; none of `nodes`
+  std::vector<NodeId> outputs;  // results; of `nodes`, or an input that it returns unchanged
   Compiled function;
 };
 
 struct BuildOptions {
-  at::Device device = at::kCPU;  // takes the place of the graph's main device
+  at::Device device = at::kCPU;  // replaces the graph's main device
   std::span<const CompiledRegion> regions;
-  // Attention runs with the chosen kernel (use_attention) and not with the captured one.
+  // Attention runs with the chosen kernel (use_attention) instead of the captured one.
   bool chooses_attention = false;
 };
 

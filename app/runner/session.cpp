@@ -26,8 +26,8 @@ namespace {
 
 enum ExitCode : int { done = 0, wrong_usage = 2, invalid_input = 3, failed = 4 };
 
-// What a backend that changes numerics may differ by, relative to an output's largest magnitude: a
-// few roundings of the coarsest floating type that the graph computes in.
+// The maximum difference for a backend that changes numerics, relative to an output's largest
+// magnitude: a few roundings of the coarsest floating type that the graph computes in.
 constexpr double kHalfBound = 2e-2, kSingleBound = 1e-4;
 
 template <class T>
@@ -39,7 +39,7 @@ tl::unexpected<RankFailed> failure(std::string kind, std::string text, std::stri
       {.kind = std::move(kind), .node = std::move(node), .text = std::move(text)});
 }
 
-// A graph that is ready to run, and what it is fed with.
+// A graph that is ready to run, and its inputs.
 struct Runnable {
   Graph graph;
   Program program;
@@ -109,14 +109,14 @@ Done Session::prepare(MakePlatform make_platform) {
   if (const auto chosen = platform_->choose_attention(request_.attention); !chosen)
     return failure("device", chosen.error().message);
   if (compares()) {
-    // Sums in one order, so that two runs of the same operators can be told from a changed graph.
+    // Sums in a fixed order, so that two runs of the same operators differ only if the graph does.
     at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
     at::globalContext().setDeterministicFillUninitializedMemory(false);
   }
   return {};
 }
 
-// `files` are what the graph was opened from: the compiler reads them too.
+// `files`: the files that the graph was opened from, which the compiler reads too.
 Or<std::unique_ptr<Runnable>> Session::make(Graph graph, const ProgramFiles& files,
                                             Backend backend) {
   auto runnable = std::make_unique<Runnable>();
@@ -153,7 +153,7 @@ Done Session::feed(Runnable& runnable, bool counted) {
                              .given = given_ ? &*given_ : nullptr};
   Inputs inputs;
   {
-    // Inputs that a step lets go of are copied for each step: the copy is what counts.
+    // Inputs that a step releases are copied for each step; only the copies count.
     std::optional<Uncounted> uncounted;
     if (!counted) uncounted.emplace();
     auto made = make_inputs(runnable.graph, runnable.program, options);
@@ -201,11 +201,11 @@ Done Session::verify(Runnable& runnable) {
     for (const NodeId id : runnable.graph.order())
       for (const Tensor& tensor : runnable.graph.tensors(id))
         if (is_floating(tensor.dtype) && item_size(tensor.dtype) < 4) bound = kHalfBound;
-    reporter_.note(
-        fmt::format("compiled code rounds at other places than the operators it replaces: outputs "
-                    "may differ by "
-                    "{} of their largest magnitude",
-                    bound));
+    reporter_.note(fmt::format(
+        "compiled code rounds in other places than the operators that it replaces: outputs "
+        "may differ by "
+        "{} of their largest magnitude",
+        bound));
   }
   if (!request_.baseline.empty())
     reporter_.report(compare_outputs("baseline", *outputs, baseline_, names, bound));
@@ -266,7 +266,7 @@ Done Session::measure(Runnable& runnable) {
   return {};
 }
 
-// No sign of life within the deadline: this process cannot be helped, but it can say where it is.
+// No sign of life within the timeout: this process cannot recover, but it can say where it is.
 void Session::gave_up_waiting() {
   const Runnable* running = running_;
   const std::int64_t position = status_.position();

@@ -6,9 +6,10 @@
 
 namespace jointer::runner {
 
-// Runs one rank from its command line and environment: loads, runs, measures, verifies, and says so
-// on standard output. Returns the exit code: 0 done, 2 wrong usage, 3 invalid input, 4 failed; that
-// outputs differ is a result, not a failure. `platforms`: what this binary can run on.
+// Runs one rank as its command line and environment say: loads, runs, measures and verifies, and
+// reports on standard output. Returns the exit code: 0 done, 2 wrong usage, 3 invalid input, 4
+// failed. Outputs that differ are a result, not a failure. `cpu`, `cuda`: the platforms of this
+// binary; `cuda` may be null.
 int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda);
 
 }  // namespace jointer::runner

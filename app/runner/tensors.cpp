@@ -1,14 +1,16 @@
-// Values made up for a placeholder come from torch's CPU generator with the seed
+// Makes the input tensors of a program.
+//
+// Generated values of a placeholder come from torch's CPU generator with the seed
 //   seed * 1000003 + FNV-1a(name) + rank * 7919     (64 bits, FNV-1a of 32)
-// so that a graph with nodes moved, or a pair in place of its joint graph, gets the same:
+// so that a graph with nodes moved, or a pair instead of its joint graph, gets the same ones:
 //   parameters and buffers of floating type    0.02 * normal, in fp32, then cast
 //   other floating types, tangents             normal, in fp32, then cast
 //   complex types                              numbers of length one, angles uniform
 //   token ids                                  below the rows of the embedding that they index
 //   booleans and bytes                         zero or one
-//   other whole numbers                        zero, which is a valid index of anything
-// Along a dimension of stride 0 the first is taken for all.
-// resources/python/jointer/inputs.py makes the same, bit for bit.
+//   other integers                             zero, which is a valid index of anything
+// Along a dimension of stride 0, all elements are the first one.
+// resources/python/jointer/inputs.py generates the same values, bit for bit.
 
 #include "app/runner/tensors.h"
 
@@ -45,7 +47,7 @@ at::Device device_of(const Graph& graph, const Tensor& tensor, at::Device main) 
   return type == graph.main_device() ? main : at::Device(at::kCPU);
 }
 
-// Along a dimension of stride 0, as expand() leaves it, all elements are one in memory: the first.
+// Along a dimension of stride 0, as expand() leaves it, all elements share memory: takes the first.
 at::Tensor without_repeats(at::Tensor tensor, at::IntArrayRef strides) {
   for (std::size_t d = 0; d < strides.size(); ++d)
     if (strides[d] == 0)
@@ -94,11 +96,11 @@ class InputMaker {
       if (found == options_.given->end())
         return input_error("there is no tensor {} among the inputs", name);
       if (found->second.sizes() != values_of(graph_.shape(tensor)))
-        return input_error("input {} has the shape [{}], the graph wants [{}]", name,
+        return input_error("input {} has the shape [{}], the graph expects [{}]", name,
                            fmt::join(found->second.sizes(), ", "),
                            fmt::join(values_of(graph_.shape(tensor)), ", "));
       if (found->second.scalar_type() != dtype)
-        return input_error("input {} is {}, the graph wants {}", name,
+        return input_error("input {} is {}, the graph expects {}", name,
                            c10::toString(found->second.scalar_type()), to_string(tensor.dtype));
       values = found->second;
       if (!without_repeats(values, values_of(graph_.stride(tensor)))
@@ -114,7 +116,7 @@ class InputMaker {
   }
 
  private:
-  // A mesh and the like is only asked for its process groups, and those are found by name.
+  // A mesh or similar is only used for its process groups, which are found by name.
   Result<c10::IValue> opaque(NodeId id, const Node& node) {
     const std::string_view type = opaque_type(graph_, node.value);
     if (type == "Generator") return generator(graph_.name(id));
@@ -123,7 +125,7 @@ class InputMaker {
       const Node& call = graph_.node(user);
       if (call.kind == NodeKind::call && opaque_type(graph_, call.value) != kProcessGroup)
         return input_error(
-            "placeholder {} is a {}, which {} takes and only Python has; --backend python",
+            "placeholder {} is a {}, which {} takes and only Python has; use --backend python",
             graph_.name(id), type, graph_.name(user));
     }
     return c10::IValue();
@@ -160,8 +162,8 @@ class InputMaker {
     return at::randint(0, rows, shape, generator, at::TensorOptions().dtype(at::kLong));
   }
 
-  // Rows of the table that a placeholder's numbers index, looked for through what only reshapes or
-  // gathers them; 1 if there is none.
+  // The number of rows of the table that a placeholder's values index, found through calls that
+  // only reshape or gather them; 1 if there is none.
   std::int64_t indexed_rows(NodeId from) {
     std::vector<NodeId> open{from};
     std::vector<bool> seen(graph_.node_count(), false);
@@ -192,7 +194,8 @@ class InputMaker {
     return 1;
   }
 
-  // In the captured layout. Placeholders that share a storage in the capture share one here.
+  // Returns the values in the captured layout. Placeholders that share a storage in the capture
+  // share one here.
   c10::IValue place(const Tensor& tensor, at::ScalarType dtype, const at::Tensor& values) {
     const at::Device device = device_of(graph_, tensor, options_.device);
     const std::vector<std::int64_t> shape = values_of(graph_.shape(tensor));
@@ -240,11 +243,12 @@ void flatten(const Json& data, std::vector<double>& numbers) {
   }
 }
 
-// The data that a capture has of the constant `name`; what a person should know if it has none.
+// Fills in the data that a capture has for the constant `name`. Returns a note for the user if it
+// has none.
 std::string fill(const at::Tensor& to, const Json& table, const std::string& name) {
   if (!table.is_object() || !table.contains(name) || !table[name].is_object() ||
       !table[name].contains("data"))
-    return fmt::format("constant {} is not in the capture: its values are made up", name);
+    return fmt::format("constant {} is not in the capture: its values are generated", name);
   std::vector<double> values;
   flatten(table[name]["data"], values);
   if (static_cast<std::int64_t>(values.size()) != to.numel())

@@ -1,6 +1,6 @@
 #pragma once
 
-// Tensors from outside: made up from a seed, or read from a safetensors file.
+// Makes input tensors: generated from a seed, or read from a safetensors file.
 
 #include <ATen/core/Tensor.h>
 
@@ -19,10 +19,10 @@ using NamedTensors = std::map<std::string, at::Tensor>;
 Result<NamedTensors> read_safetensors(const std::string& path);
 
 struct InputOptions {
-  at::Device device = at::kCPU;  // takes the place of the graph's main device
+  at::Device device = at::kCPU;  // replaces the graph's main device
   std::uint64_t seed = 0;
   int rank = 0;
-  // By placeholder; null: all are made up.
+  // By placeholder; null: all are generated.
   const NamedTensors* given = nullptr;
 };
 
@@ -32,10 +32,9 @@ struct Inputs {
   std::vector<std::string> notes;
 };
 
-// What a program is fed with. Memory of inputs that go at last use does not count: each step gets a
-// copy of its own. How values are made up is written at the top of tensors.cpp. Error
-// (input): a tensor that is given does not fit its placeholder, or is missing while others are
-// there.
+// Makes a program's inputs. Memory of inputs that are released at last use does not count, since
+// each step has its own copy. How values are generated is described at the top of tensors.cpp.
+// Error (input): a given tensor does not fit its placeholder, or is missing while others are given.
 Result<Inputs> make_inputs(const Graph& graph, const Program& program, const InputOptions& options);
 
 // Fills in the values of constants that the capture has.

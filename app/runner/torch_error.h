@@ -7,7 +7,7 @@
 
 namespace jointer::runner {
 
-// torch's messages go on for lines; the first says what it is.
+// The first line of torch's message, which says what is wrong; details follow it.
 inline std::string first_line(std::string_view text) {
   return std::string(text.substr(0, text.find('\n')));
 }

@@ -8,7 +8,7 @@
 namespace jointer::runner {
 namespace {
 
-// Without what says how it was built.
+// The version without its build suffix.
 std::string_view release(std::string_view torch) {
   return torch.substr(0, torch.find('+'));
 }
@@ -31,9 +31,8 @@ bool is_this_minor(std::string_view torch) {
 std::string of_another_torch(std::string_view torch) {
   if (is_this_minor(torch)) return {};
   return fmt::format(
-      "; the capture is of torch {}, this runner of {}: build one with a Python of that torch "
-      "(cmake "
-      "-DJOINTER_PYTHON=...), or capture again",
+      "; the capture was made with torch {}, this runner with torch {}: build one with a Python "
+      "that has that torch (cmake -DJOINTER_PYTHON=...), or capture again",
       release(torch), torch_version());
 }
 

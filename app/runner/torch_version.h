@@ -1,24 +1,24 @@
 #pragma once
 
-// The torch that this runner is built with, and those that captures and packages are of.
+// The torch that this runner is built with, compared with that of captures and packages.
 
 #include <string>
 #include <string_view>
 
 namespace jointer::runner {
 
-// "2.15.0".
+// Such as "2.15.0".
 std::string_view torch_version();
 
-// Whether code that was compiled for `torch` can be loaded: the same release, however it was built.
+// True if code that was compiled for `torch` can be loaded: the same release, in any build.
 bool is_this_release(std::string_view torch);
 
-// Whether a graph that was captured by `torch` calls the operators of this one: the same minor
-// version, or one that is not known.
+// True if a graph that was captured by `torch` calls the operators of this one: the same minor
+// version, or an unknown one.
 bool is_this_minor(std::string_view torch);
 
-// The end of a message about an operator: "; the capture is of torch 2.11.0, this runner of 2.15.0:
-// ...". Empty where both are of the same minor version.
+// The end of a message about an operator: "; the capture was made with torch 2.11.0, this runner
+// with torch 2.15.0: ...". Empty if both are of the same minor version.
 std::string of_another_torch(std::string_view torch);
 
 }  // namespace jointer::runner

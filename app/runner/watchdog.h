@@ -8,10 +8,10 @@
 
 namespace jointer::runner {
 
-// Calls back, once and from a thread of its own, when nothing has grown for too long.
+// Calls a function once, from its own thread, if nothing has made progress for too long.
 class Watchdog {
  public:
-  // `life` counts signs of life. Started at once.
+  // `life` counts signs of life. Starts at once.
   Watchdog(std::chrono::milliseconds timeout, std::function<std::int64_t()> life,
            std::function<void()> on_silence);
   ~Watchdog();

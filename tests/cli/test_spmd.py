@@ -123,5 +123,5 @@ def test_a_benchmark_does_not_hang(pattern: str, tmp_path: Path) -> None:
     write(tmp_path / "rank1.json", swapped(program(1)))
     done = run("bench", pattern, "--ranks", 2, "--on", "cpu", "--iterations", 1)
     assert done.code == 3, done.err
-    assert "the ranks' programs do not meet: in group mesh_tp" in done.err
+    assert "the collectives of the ranks do not match: in group mesh_tp" in done.err
     assert done.seconds < 20

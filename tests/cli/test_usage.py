@@ -138,7 +138,7 @@ def test_a_value_that_does_not_fit(arguments: list[Any], expected: str) -> None:
         (["apply", "--passes", "remove_tags", "-o", "-", "--json"], "option --json: standard output is"),
         (["apply", "--passes", "remove_tags", "--save-recipe", "-", "--decisions"], "option --decisions: standard"),
         (["apply", "--passes", "remove_tags", "--preset", "x"], "options --passes and --preset cannot be given"),
-        (["apply"], "apply takes passes (--passes, --preset or --graph-trainer-flags) or a recipe (--recipe): none"),
+        (["apply"], "apply needs passes (--passes, --preset or --graph-trainer-flags) or a recipe (--recipe): neither"),
         (["bench", "--nodes", "2"], "option --nodes: needs --print-command"),
         (["bench", "--ranks-per-node", "2"], "option --ranks-per-node: needs --print-command"),
         (["bench", "--baseline-backward", "b.json"], "option --baseline-backward: needs --baseline"),
@@ -169,7 +169,7 @@ def test_an_option_without_effect_is_refused(arguments: list[Any], expected: str
 def test_what_a_partitioner_is_asked_is_refused_for_graphs_that_none_splits(option: list[str]) -> None:
     for path, kind in ((STEP, "a flat training step"), (PAIR, "a pair")):
         text = said(run("sac", path, *option))
-        assert text.startswith(f"option {option[0]}: is for joint graphs, and {path} is {kind}")
+        assert text.startswith(f"option {option[0]}: is for joint graphs, but {path} is {kind}")
 
 
 def test_the_help_of_sac_says_which_graphs_take_which_options() -> None:

@@ -63,12 +63,12 @@ def fails(tmp_path: Path, words: str, name: str, *arguments: object) -> None:
 
     reproducer = tmp_path / f"jointer-reproducer.{name}.json.zst"
     assert json.loads(jointer("info", reproducer, "--json", cwd=tmp_path).stdout)["nodes"] > 100
-    message, command = said.split("; to see it again: ")
+    message, command = said.split("; to reproduce it: ")
     again_words = shlex.split(command)
     assert again_words[0] == "jointer" and again_words[2] == str(reproducer)
     again = jointer(*again_words[1:], "--reproducer", tmp_path / "again.json", cwd=tmp_path)
     assert again.returncode == 4
-    assert again.stderr.splitlines()[-1].split("; to see it again: ")[0] == message
+    assert again.stderr.splitlines()[-1].split("; to reproduce it: ")[0] == message
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +163,7 @@ def test_a_reproducer_is_run_as_the_pass_was(tmp_path: Path) -> None:
         "apply", SAMPLE, "--python-pass", "mine=../bad.py:raises", "--passes", "mine", *options,
         cwd=tmp_path / "here",
     )  # fmt: skip
-    message, command = failed.stderr.splitlines()[-1].split("; to see it again: ")
+    message, command = failed.stderr.splitlines()[-1].split("; to reproduce it: ")
     words = shlex.split(command)
     for name in options[::2]:
         expected = {"--budget": str(1 << 30)}.get(name, options[options.index(name) + 1])

@@ -31,7 +31,7 @@ TEST(GroupOfRank, WhatDoesNotTileTheWorldIsAnError) {
   EXPECT_FALSE(group_of_rank(Ranks{0, 3}, 0, 2));
   EXPECT_FALSE(group_of_rank(Ranks{}, 0, 2));
   EXPECT_THAT(group_of_rank(Ranks{0, 1, 3}, 2, 4).error().message,
-              testing::HasSubstr("give a capture a rank"));
+              testing::HasSubstr("give each rank its own capture"));
 }
 
 // Every dimension of a device mesh: the groups of all ranks are a partition of the world, and every

@@ -15,7 +15,7 @@ struct PlanOutcome {
   std::vector<std::int64_t> profile;  // live bytes at every point of the pair
   // For each step of the pair, its start on the axis of the joint graph's steps, followed by the
   // end of the last step. The values never decrease. Empty for a graph that is already partitioned.
-  // For a flat training step: of the step with its tags applied, on the axis of its own steps. See
+  // For a flat training step: of the step with its tags applied, on the axis of that step. See
   // place_steps.
   std::vector<double> places;
 };

@@ -20,7 +20,7 @@ namespace jointer::cli {
 namespace {
 
 struct ApplyCommand {
-  ApplyPasses common;  // what both take, and what only passes do
+  ApplyPasses common;  // options of both modes, and those of passes
   std::string recipe;
   bool lenient = false;
 };
@@ -72,7 +72,7 @@ void print_tables(const Answer& a) {
 Result<int> apply_recipe(const ApplyPasses& options, const std::string& path, bool lenient,
                          const CLI::App& command) {
   if (options.graph.file == "-" && path == "-")
-    return fail(Error::Kind::usage, "standard input is the graph or the recipe, not both");
+    return fail(Error::Kind::usage, "FILE and --recipe cannot both be standard input (`-`)");
   JOINTER_CHECK(PluginOptions::refuse(command, "needs --passes; a recipe runs no passes"));
   const std::vector<OutputFile> outputs{{"--output", options.output}};
   JOINTER_CHECK(check_outputs(outputs, {options.graph.file, options.graph.backward, path}));
@@ -108,11 +108,11 @@ std::optional<Reproduced> reproduced_at(const std::string& path) {
   return graph ? reproduced(*graph) : std::nullopt;
 }
 
-// Code of others is run where a person names it: a reproducer only says how.
+// Third-party code runs only if the user names it, so a reproducer only prints its command.
 Error nothing_to_do(const GraphOptions& options) {
   Error error{Error::Kind::usage,
-              "apply takes passes (--passes, --preset or --graph-trainer-flags) or a recipe "
-              "(--recipe): none is given"};
+              "apply needs passes (--passes, --preset or --graph-trainer-flags) or a recipe "
+              "(--recipe): neither is given"};
   if (const auto again = options.file == "-" ? std::nullopt : reproduced_at(options.file))
     error.message += fmt::format("; this is a reproducer: {}", again_command(options.file, *again));
   return error;
@@ -123,8 +123,8 @@ Result<int> run(const ApplyCommand& options, const CLI::App& command) {
     return tl::unexpected(nothing_to_do(options.common.graph));
   if (options.recipe.empty() != options.common.pipeline.any())
     return fail(Error::Kind::usage,
-                "apply takes passes (--passes, --preset or --graph-trainer-flags) or a recipe "
-                "(--recipe): both are given");
+                "apply runs passes (--passes, --preset or --graph-trainer-flags) or replays a "
+                "recipe (--recipe), but not both: leave one out");
   if (!options.recipe.empty())
     return apply_recipe(options.common, options.recipe, options.lenient, command);
   return apply_passes(options.common, command);

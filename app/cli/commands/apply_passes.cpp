@@ -33,7 +33,7 @@ struct Answer {
   [[nodiscard]] bool is_met() const { return !limit || after.peak_bytes <= *limit; }
 };
 
-// A step that was told a budget of its own, as a search is, and is over it.
+// True if the step had its own budget, as a search has, and exceeds it.
 bool is_over_its_budget(const StepResult& step) {
   return step.ran.peak_limit && step.after.figures.peak_bytes > *step.ran.peak_limit;
 }
@@ -118,7 +118,7 @@ void add_warnings(const PipelineRun& run, std::vector<std::string>& notes) {
         notes.push_back(fmt::format("{}: {}", each.pass, each.reason));
 }
 
-// The figures that a pass reports of each thing that it looked at.
+// Prints the tables that passes report.
 void print_tables(const Answer& a) {
   for (const StepResult& step : a.run.steps)
     for (const PassTable& each : step.tables) {
@@ -173,16 +173,17 @@ void print_decisions(const Answer& a) {
   if (!table.empty()) fmt::print("\n{}", table.text());
 }
 
-// What the run did, as a recipe that gives the same graph when it is replayed. Error (usage): a
-// step made a new graph.
+// All edits of the run as a recipe, which gives the same graph when it is replayed. Error (usage):
+// a step made a new graph.
 Result<std::string> recipe_of(const Graph& graph, const PipelineRun& run) {
   std::vector<Edit> edits;
   for (const StepResult& step : run.steps) {
     if (!step.edit_refusal.empty())
-      return fail(Error::Kind::usage,
-                  "--save-recipe: {} makes a new graph, which no recipe does ({}); run the passes "
-                  "before it alone, or export a save plan with `jointer sac --export recipe`",
-                  pass_of(step), step.edit_refusal);
+      return fail(
+          Error::Kind::usage,
+          "--save-recipe: {} makes a new graph, which a recipe cannot do ({}); run the "
+          "passes before it alone, or export a save plan with `jointer sac --export recipe`",
+          pass_of(step), step.edit_refusal);
     edits.insert(edits.end(), step.edits.begin(), step.edits.end());
   }
   const Graph& after = end_of(run, graph);
@@ -190,13 +191,14 @@ Result<std::string> recipe_of(const Graph& graph, const PipelineRun& run) {
   Graph again = graph;
   const auto replayed = replay(again, recipe);
   if (!replayed || replayed->ends_as_recorded == false)
-    return fail(Error::Kind::run, "--save-recipe: the edits do not give the graph again{}",
+    return fail(Error::Kind::run,
+                "--save-recipe: replaying the edits does not give the same graph{}",
                 replayed ? std::string() : ": " + replayed.error().message);
   return write_recipe(recipe);
 }
 
-// What was run, so that running it gives the same again without searching: behind a pass that runs
-// others, which is then off, stand those that it ran.
+// The pipeline as it ran, so that running it gives the same graph without searching. A pass that
+// ran other passes is disabled, and the passes that it ran follow it.
 PipelineFile applied(const Pipeline& pipeline, const PipelineRun& run) {
   PipelineFile file;
   std::size_t done = 0;
@@ -270,7 +272,7 @@ Result<int> apply_passes(const ApplyPasses& options, const CLI::App& command) {
                                   {"--save-pipeline", options.saved_pipeline},
                                   {"--save-graph-trainer", options.graph_trainer}};
   const bool prints_figures = !fills_standard_output(outputs);
-  outputs.push_back({"--reproducer", options.reproducer});  // of a failure, without any figures
+  outputs.push_back({"--reproducer", options.reproducer});  // written on failure, without figures
   JOINTER_CHECK(check_outputs(
       outputs, {options.graph.file, options.graph.backward, options.pipeline.file()}));
   if (!prints_figures)
@@ -307,7 +309,7 @@ Result<int> apply_passes(const ApplyPasses& options, const CLI::App& command) {
     if (!is_over_its_budget(step)) continue;
     if (answer.is_met())
       fmt::print(stderr,
-                 "jointer: {}: the peak is {}, and {} is its budget; --decisions says why\n",
+                 "jointer: {}: the peak of {} exceeds its budget of {}; --decisions says why\n",
                  pass_of(step), format_bytes(step.after.figures.peak_bytes),
                  format_bytes(*step.ran.peak_limit));
     is_met = false;

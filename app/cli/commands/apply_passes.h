@@ -1,6 +1,6 @@
 #pragma once
 
-// What `jointer apply --passes` does: runs a pipeline and says what each step did.
+// `jointer apply --passes`: runs a pipeline on a graph and reports the result of each step.
 
 #include "app/cli/commands/pass_options.h"
 
@@ -18,7 +18,7 @@ struct ApplyPasses {
   bool decisions = false, json = false;
 };
 
-// `command`: whose options these are.
+// `command`: the command that the options were given to.
 Result<int> apply_passes(const ApplyPasses& options, const CLI::App& command);
 
 }  // namespace jointer::cli

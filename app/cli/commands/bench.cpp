@@ -1,5 +1,5 @@
-// jointer bench FILE: runs the graph on this machine, a process a rank, and puts what was measured
-// beside the estimate.
+// jointer bench FILE: runs the graph on this machine, one process per rank, and compares what it
+// measures with the estimate.
 
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@
 namespace jointer::cli {
 namespace {
 
-// Options that a rank takes too, under the same name: checked by parse_runner_arguments.
+// Options that a rank has under the same names; parse_runner_arguments checks their values.
 struct RankOption {
   const char* name;
   const char* help;
@@ -72,7 +72,7 @@ struct BenchCommand {
   int nodes = 1, ranks_per_node = 0;
 };
 
-// Outputs are compared with those of the graph before any edits.
+// Outputs are compared with those of the graph before any edit.
 Result<void> set_unedited(BenchmarkRequest& request) {
   request.baseline = request.program;
   if (!is_workspace_file(request.program.graph)) return {};
@@ -117,7 +117,7 @@ Result<void> check_files(const std::string& pattern, const BenchmarkRequest& req
   return {};
 }
 
-// The graph that is estimated: that of the first rank, where each has its own.
+// Opens the graph to estimate: the first rank's, if each rank has its own.
 Result<Graph> open_first(const BenchCommand& options, const BenchmarkRequest& request) {
   GraphOptions first = options.graph;
   const int rank = request.solo.value_or(0);
@@ -126,7 +126,7 @@ Result<Graph> open_first(const BenchCommand& options, const BenchmarkRequest& re
   return first.open(options.json);
 }
 
-// Launchers may start elsewhere.
+// Launchers may start the command in another folder.
 void make_absolute(BenchmarkRequest& request) {
   for (std::string* path :
        {&request.program.graph, &request.program.backward, &request.baseline.graph,
@@ -134,7 +134,7 @@ void make_absolute(BenchmarkRequest& request) {
     *path = absolute_path(*path);
 }
 
-// --print-command: the same run by a launcher that the machines have.
+// --print-command: prints a command that starts the same run on several machines.
 Result<int> print_command(const BenchCommand& options, BenchmarkRequest request,
                           const Graph& graph) {
   const int world = world_size(graph);
@@ -142,15 +142,15 @@ Result<int> print_command(const BenchCommand& options, BenchmarkRequest request,
       options.ranks_per_node > 0 ? options.ranks_per_node : std::max(1, world / options.nodes);
   if (!request.solo && world > 1 && per_node * options.nodes != world)
     return fail(Error::Kind::usage,
-                "{} nodes with {} ranks each are {} ranks, and the collectives of {} need {}",
+                "{} nodes with {} ranks each are {} ranks, but the collectives of {} need {}",
                 options.nodes, per_node, per_node * options.nodes, graph.title(), world);
   for (const std::string& file : {request.program.graph, request.program.backward}) {
     if (file.empty()) continue;
     JOINTER_TRY(const bool is_native, is_native_file(path_of_rank(file, request.solo.value_or(0))));
     if (!is_native)
-      return fail(Error::Kind::usage,
-                  "{}: expected a native capture: ranks of other machines read no other file",
-                  file);
+      return fail(
+          Error::Kind::usage,
+          "{}: expected a native capture, the only format that ranks on other machines read", file);
   }
   make_absolute(request);
   const std::string line = options.print_command == "slurm"
@@ -190,7 +190,7 @@ Result<BenchmarkOutcome> run_ranks(const BenchCommand& options, const Graph& gra
   return outcome;
 }
 
-// --calibrate: the times of the first rank's nodes, for the estimator `measured`.
+// --calibrate: stores the times of the first rank's nodes, for the estimator `measured`.
 Result<void> keep_costs(const Graph& graph, const BenchmarkResult& result) {
   if (result.ranks.empty() || !result.ranks.front().measured) return {};
   const RankResult& rank = result.ranks.front();
@@ -198,12 +198,14 @@ Result<void> keep_costs(const Graph& graph, const BenchmarkResult& result) {
       graph, *rank.measured, fmt::format("rank {}", rank.rank), result.device(),
       rank.started ? rank.started->device_type : "cpu", result.request.solo.has_value());
   JOINTER_TRY(const CostSamples kept, store(graph, measurement));
-  fmt::print(stderr, "jointer: {} operators and {} collectives of {} are in the cost database\n",
+  fmt::print(stderr,
+             "jointer: stored the times of {} operators and {} collectives of {} in the cost "
+             "database\n",
              kept.nodes.size(), kept.collectives.size(), kept.device);
   return {};
 }
 
-// Members of the JSON object that a result does not have itself.
+// Members of the JSON object that are not part of the result itself.
 std::string further_members(const BenchPasses& passes, const BenchmarkResult& result,
                             const Graph& graph, const Analysis& analysis) {
   std::string members = explained_member(result, graph, analysis);
@@ -232,9 +234,8 @@ Result<int> run(const BenchCommand& options, const CLI::App& command) {
   JOINTER_TRY(Graph graph, open_first(options, request));
   if (!options.print_command.empty() && options.pipeline.any())
     return fail(Error::Kind::usage,
-                "option --print-command: it runs files: write the graph with `jointer apply "
-                "--passes ... -o` "
-                "first");
+                "option --print-command: runs files only; write the graph with `jointer apply "
+                "--passes ... -o` first");
   if (!options.print_command.empty()) {
     JOINTER_CHECK(check_options(command, options, request));
     return print_command(options, std::move(request), graph);
@@ -245,7 +246,7 @@ Result<int> run(const BenchCommand& options, const CLI::App& command) {
   JOINTER_TRY(FittedRequest fitted, fit_to_machine(graph, std::move(request), this_machine()));
   JOINTER_CHECK(check_files(fitted.request.inputs, fitted.request));
   JOINTER_CHECK(check_files(fitted.request.expected, fitted.request));
-  // What can be wrong with the estimate is said before anything runs.
+  // Report errors of the estimate before anything runs.
   JOINTER_TRY(const auto estimator, options.estimator.make(graph));
   JOINTER_CHECK(passes.run(options.graph, options.estimator.request(), graph, fitted));
 

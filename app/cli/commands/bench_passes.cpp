@@ -28,20 +28,20 @@ Result<BenchPasses> BenchPasses::prepare(const PipelineOptions& options, bool ba
   return passes;
 }
 
-// Upstream puts cudagraph over whatever runs. There are none on the CPU.
+// Upstream wraps whatever runs in CUDA graphs, which the CPU does not have.
 void BenchPasses::record(FittedRequest& fitted) const {
   if (!is_recorded_) return;
   BenchmarkRequest& request = fitted.request;
   const bool is_on_cpu =
       request.on == RunOn::cpu || (request.on == RunOn::automatic && this_machine().gpus == 0);
   if (is_on_cpu) {
-    fitted.notes.emplace_back("cudagraph: it is left out, since the CPU has no CUDA graphs");
+    fitted.notes.emplace_back("cudagraph: skipped, since the CPU has no CUDA graphs");
   } else if (request.backend == Backend::interpret) {
     request.backend = Backend::cudagraph;
   } else {
     request.recorded = true;
     fitted.notes.push_back(fmt::format(
-        "cudagraph: the step is replayed as a CUDA graph, what {} compiled included",
+        "cudagraph: the step is replayed as a CUDA graph, including what {} compiled",
         request.backend == Backend::regional ? "regional_inductor" : "full_inductor_compilation"));
   }
 }
@@ -55,7 +55,7 @@ void BenchPasses::interpret_without_regions(const Graph& graph, FittedRequest& f
   fitted.request.backend = Backend::interpret;
   fitted.notes.emplace_back(
       "regional_inductor: no call is annotated with compile_with_inductor or selected by `mark`, "
-      "so that the graph is interpreted");
+      "so the graph is interpreted");
 }
 
 Result<void> BenchPasses::run(const GraphOptions& options, const EstimatorRequest& estimator,

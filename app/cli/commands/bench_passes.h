@@ -1,6 +1,6 @@
 #pragma once
 
-// What `jointer bench --passes` runs.
+// The passes of `jointer bench --passes`.
 
 #include <optional>
 #include <string>
@@ -12,27 +12,26 @@
 
 namespace jointer::cli {
 
-// Passes that are run before a benchmark. They make their graphs anew for each rank that has a file
-// of its own.
+// Runs passes before a benchmark, separately for each rank that has its own file.
 class BenchPasses {
  public:
-  // Without --passes it does nothing from here on. `backend_is_given`: a person chose it; else it
-  // is the pipeline's, and put into the request. Error: as PipelineOptions::pipeline and
-  // backend_of.
+  // Without --passes, the result does nothing. `backend_is_given`: the user chose the backend;
+  // otherwise the pipeline's backend is put into the request. Error: as PipelineOptions::pipeline
+  // and backend_of.
   static Result<BenchPasses> prepare(const PipelineOptions& options, bool backend_is_given,
                                      BenchmarkRequest& request);
 
-  // Runs them: `graph`, that of the first rank, becomes what it runs, and the request names the
-  // files of all, which live as long as this does. `options` opens files as the first was opened.
-  // Error: as run_passes.
+  // Runs the passes. `graph`, the first rank's, becomes their result, and the request names the
+  // files of all ranks, which live as long as this object. `options` opens further files like the
+  // first one. Error: as run_passes.
   Result<void> run(const GraphOptions& options, const EstimatorRequest& estimator, Graph& graph,
                    FittedRequest& fitted);
 
   [[nodiscard]] ProgramSource source() const { return source_; }
-  [[nodiscard]] const std::string& text() const { return text_; }  // empty: there are none
+  [[nodiscard]] const std::string& text() const { return text_; }  // empty without passes
 
  private:
-  // As upstream: where nothing is to be compiled the graph is interpreted. A note says so.
+  // As upstream, interprets a graph that has nothing to compile, and adds a note.
   void interpret_without_regions(const Graph& graph, FittedRequest& fitted) const;
   void record(FittedRequest& fitted) const;
 
@@ -40,7 +39,7 @@ class BenchPasses {
   Pipeline pipeline_;
   PluginOptions plugins_;
   std::string text_;
-  // The pipeline asks for regions to be compiled, or for a CUDA graph, and no person chose.
+  // The pipeline asks for compiled regions or for a CUDA graph, and the user chose no backend.
   bool is_regional_ = false, is_recorded_ = false;
   ProgramSource source_ = ProgramSource::files;
   std::optional<TemporaryFolder> folder_;

@@ -18,7 +18,7 @@ using enum Table::Align;
 
 constexpr std::size_t kOperators = 10;
 
-// "+1.3 %", "-0.2 %", "equal"; beyond ten times as much "41.3 times".
+// "+1.3 %", "-0.2 %", "equal"; from ten times the prediction on, "41.3 times".
 std::string difference(std::int64_t measured, std::int64_t predicted) {
   if (measured == predicted) return "equal";
   if (predicted == 0) return "";
@@ -89,7 +89,7 @@ Table ranks_table(const BenchmarkResult& r) {
   return table;
 }
 
-// Of the rank with the highest peak.
+// The rank with the highest peak.
 const RankResult* highest(const BenchmarkResult& r) {
   const RankResult* most = nullptr;
   for (const RankResult& rank : r.ranks)
@@ -118,7 +118,7 @@ std::string explanation(const RankResult& rank, const Graph& graph, const Analys
                                  : std::string("from the start")});
   text += parts.text();
   if (e.operators.empty()) return text;
-  Table operators({{"scratch of", left}, {"calls", right}, {"most", right}, {"at", left}});
+  Table operators({{"scratch of", left}, {"calls", right}, {"max", right}, {"at", left}});
   for (std::size_t i = 0; i < std::min(kOperators, e.operators.size()); ++i) {
     const auto& each = e.operators[i];
     operators.add({each.target, format_count(static_cast<std::int64_t>(each.calls)),
@@ -138,7 +138,7 @@ std::string failures(const BenchmarkResult& r) {
   return text.empty() ? text : text + '\n';
 }
 
-// Stages in their order; a rank that has not begun is furthest behind.
+// The position of the rank's stage in the order of stages; -1 before the first one.
 std::ptrdiff_t stage_index(const RankResult& rank) {
   if (!rank.progress) return -1;
   const auto* found = std::ranges::find(kRunStages, rank.progress->stage);

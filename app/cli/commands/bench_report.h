@@ -1,6 +1,6 @@
 #pragma once
 
-// What `jointer bench` prints for people.
+// The tables and messages of `jointer bench`.
 
 #include <string>
 
@@ -10,15 +10,15 @@
 
 namespace jointer::cli {
 
-// Estimate beside measurement, and what explains the difference. Lines that end in a newline.
+// Compares measurements with the estimate, and explains the difference. Lines end in a newline.
 std::string bench_tables(const BenchmarkResult& result, const Graph& graph,
                          const Analysis& analysis);
 
-// What explains the peak, as a member of the JSON object: `"explained":{...}`.
+// The explanation of the peak as a member of the JSON object: `"explained":{...}`.
 std::string explained_member(const BenchmarkResult& result, const Graph& graph,
                              const Analysis& analysis);
 
-// "2 ranks, measure 3 of 10": where the rank is that is furthest behind.
+// "2 ranks, measure 3 of 10": the progress of the slowest rank.
 std::string progress_line(const std::vector<RankResult>& ranks);
 
 }  // namespace jointer::cli

@@ -1,5 +1,5 @@
-// jointer calibrate: measured times from a profiler's trace into the cost database, and what is in
-// it.
+// jointer calibrate: stores measured times from a profiler trace in the cost database, and lists or
+// deletes what it holds.
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ struct CalibrateCommand {
   bool list = false, json = false;
 };
 
-// ISO 8601, UTC. A date that is none (a damaged database) is the first one.
+// ISO 8601, UTC. The date of a damaged database, if out of range, becomes 1970-01-01.
 std::string date(std::int64_t seconds) {
   const auto time = static_cast<std::time_t>(seconds);
   std::tm parts{};
@@ -73,7 +73,7 @@ Result<int> list_devices(bool json) {
 
 Result<int> forget_device(const std::string& device, bool json) {
   const std::string path = CostDatabase::default_path();
-  // A database that is not there is not made for this.
+  // Do not create a database only to delete from it.
   JOINTER_TRY(CostDatabase database, CostDatabase::open(path));
   JOINTER_CHECK(database.load(device));
   JOINTER_TRY(database, CostDatabase::open_or_create(path));
@@ -90,7 +90,7 @@ struct OperatorTime {
   std::int64_t count = 0, ns = 0;
 };
 
-// By operator, what takes longest first.
+// Times by operator, longest first.
 std::vector<OperatorTime> by_operator(const Graph& graph, const Measurement& measurement) {
   std::map<std::string_view, OperatorTime> times;
   for (const MeasuredNode& node : measurement.nodes) {
@@ -164,15 +164,15 @@ Result<int> run(const CalibrateCommand& options, const CLI::App& command) {
   const bool reads = !options.graph.file.empty() || !options.trace.empty();
   if ((options.list ? 1 : 0) + (options.forget.empty() ? 0 : 1) + (reads ? 1 : 0) != 1)
     return fail(Error::Kind::usage,
-                "calibrate takes FILE --trace TRACE, or --list, or --forget DEVICE");
+                "calibrate needs FILE --trace TRACE, --list, or --forget DEVICE");
   if (!reads)
     JOINTER_CHECK(refuse_options(command, {"--gpu", "--backward", "--graph", "--assume"},
-                                 fmt::format("needs FILE --trace TRACE; {} takes none",
+                                 fmt::format("needs FILE --trace TRACE and has no effect with {}",
                                              options.list ? "--list" : "--forget")));
   if (options.list) return list_devices(options.json);
   if (!options.forget.empty()) return forget_device(options.forget, options.json);
   if (options.graph.file.empty() || options.trace.empty())
-    return fail(Error::Kind::usage, "calibrate takes both FILE and --trace TRACE");
+    return fail(Error::Kind::usage, "calibrate needs both FILE and --trace TRACE");
   JOINTER_TRY(const Graph graph, options.graph.open(options.json));
   JOINTER_TRY(const PaddedBytes trace, read_bytes(options.trace));
   JOINTER_TRY(const TraceMatch match,

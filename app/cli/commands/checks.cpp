@@ -11,7 +11,7 @@
 namespace jointer::cli {
 namespace {
 
-// Says what was expected where `fits` does not hold.
+// Checks that `fits` holds. The message says what was expected.
 template <class Fits>
 CLI::Validator check(std::string expected, std::string shown_in_help, Fits fits) {
   return {[expected = std::move(expected), fits](const std::string& text) {

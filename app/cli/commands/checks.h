@@ -1,7 +1,7 @@
 #pragma once
 
-// Checks of what options are given. Each says what was expected and what was got; the name of the
-// option is put before it by usage_message.h.
+// Checks of option values. A message says what was expected and what was given; usage_message.h
+// puts the option's name before it.
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace jointer::cli {
 
 inline constexpr std::int64_t kNoMost = std::numeric_limits<std::int64_t>::max();
 
-// A whole number, both bounds included.
+// A whole number from `least` to `most`, both included.
 CLI::Validator whole_number(std::int64_t least, std::int64_t most = kNoMost);
 
-// A number of at least 0; or above 0.
+// A number of at least 0, and one above 0.
 CLI::Validator non_negative_number();
 CLI::Validator positive_number();
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// One function a command: adds it, with its options, to the program. When the command line names
-// it, CLI11 runs its callback, which leaves the exit code in `exit_code`.
+// One function per command: adds it and its options to the program. If the command line names the
+// command, CLI11 runs its callback, which stores the exit code in `exit_code`.
 
 #include <CLI/CLI.hpp>
 

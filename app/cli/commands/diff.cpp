@@ -1,4 +1,4 @@
-// jointer diff A B: what two graphs differ in, node by node, and in their figures.
+// jointer diff A B: compares two graphs node by node, and their figures.
 
 #include <fmt/format.h>
 
@@ -153,15 +153,15 @@ class Printer {
   std::size_t top_;
 };
 
-// Without B, graph N of A is compared with the one that a pass made it from.
+// Without B, compares graph N of A with the graph that a pass turned into it.
 Result<void> complete(DiffCommand& options) {
   if (!options.b.file.empty()) return {};
   if (!options.b.backward.empty() || options.b.graph)
     return fail(Error::Kind::usage, "options --b-backward and --b-graph: need B, the second graph");
   if (!options.a.graph)
     return fail(Error::Kind::usage,
-                "diff takes two graphs, or --graph N of a log of passes, which is compared with "
-                "the one before");
+                "diff needs two graphs, or a log of passes and --graph N, which is compared with "
+                "the graph before it");
   JOINTER_TRY(const OpenRequest before, request_before({.path = options.a.file,
                                                         .backward = options.a.backward,
                                                         .index = options.a.graph}));

@@ -1,4 +1,5 @@
-// jointer export FILE --format perfetto|fx-text|dot|csv|markdown -o OUT
+// jointer export FILE --format FORMAT -o OUT: writes the graph and its figures in formats of other
+// programs.
 
 #include <algorithm>
 #include <array>
@@ -33,12 +34,12 @@ constexpr std::array kFormats{
     Format{"markdown", export_markdown, true},
 };
 
-// Those that no figure of the format depends on.
+// Refuses options that do not affect the figures of the format.
 Result<void> check_options(const CLI::App& command, const std::string& name) {
   const auto* format = std::ranges::find(kFormats, name, &Format::name);
   if (format == kFormats.end() || format->has_figures) return {};
   return refuse_options(command, {"--device", "--estimator", "--gpus-per-node", "--optimizer"},
-                        fmt::format("--format {} has no times and no memory; leave it out", name));
+                        fmt::format("--format {} contains no times or memory; leave it out", name));
 }
 
 Result<int> run(const ExportCommand& options, const CLI::App& command) {
@@ -55,7 +56,9 @@ Result<int> run(const ExportCommand& options, const CLI::App& command) {
     JOINTER_CHECK(write_bytes(options.output, format.write(graph, analysis)));
     return ExitCode::done;
   }
-  return fail(Error::Kind::usage, "option --format: there is no format `{}`", options.format);
+  return fail(Error::Kind::usage,
+              "option --format: expected perfetto, fx-text, dot, csv or markdown, got `{}`",
+              options.format);
 }
 
 }  // namespace

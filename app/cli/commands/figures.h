@@ -1,6 +1,6 @@
 #pragma once
 
-// The figures that commands compare before and after.
+// Figures of a graph that commands compare, as JSON and as a table.
 
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"
@@ -20,7 +20,7 @@ Figures figures_of(const Graph& graph, const Estimator& estimator, const std::st
 Json to_json(const Figures& figures);
 // {"peak_bytes": [a, b], ...}
 Json to_json(const Figures& a, const Figures& b);
-// A row a figure: before, after, the difference.
+// One row per figure: before, after and the difference.
 Table compare_table(const Figures& a, const Figures& b, const std::string& first,
                     const std::string& second);
 

@@ -1,4 +1,4 @@
-// jointer info FILE: what is in a graph.
+// jointer info FILE: summarizes a graph.
 
 #include <fmt/format.h>
 
@@ -40,7 +40,7 @@ Summary summarize(const Graph& graph) {
     if (n.kind != NodeKind::call) continue;
     ++s.operators[std::string(graph.target(n))];
     if (const auto fused = read_fused_matmul(graph, n)) {
-      // What is moved, of one tensor as the collective alone would have it.
+      // Sizes of one tensor, as for the collective alone: moved_bytes counts all ranks.
       const std::int64_t part = fused->moved_bytes / std::max<std::int64_t>(fused->ranks, 1);
       const bool gathers = fused->collective == CollectiveKind::all_gather;
       Collectives& c = s.collectives[std::string(graph.target(n))];

@@ -6,7 +6,7 @@ namespace jointer::cli {
 namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
-// A signal handler reaches nothing else.
+// Global, since a signal handler can access nothing else.
 volatile std::sig_atomic_t happened = 0;
 
 }  // namespace
@@ -15,7 +15,7 @@ Interruption::Interruption() {
   happened = 0;
   struct sigaction action {};
   action.sa_handler = [](int) { happened = 1; };
-  // Without SA_RESTART: what waits comes back at once.
+  // No SA_RESTART, so that a blocking call returns at once.
   for (std::size_t i = 0; i < 3; ++i) ::sigaction(kSignals[i], &action, &before_[i]);
 }
 

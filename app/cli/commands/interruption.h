@@ -4,8 +4,8 @@
 
 namespace jointer::cli {
 
-// While it lives, Ctrl+C (and SIGTERM, SIGHUP) do not end the program but are remembered. One at a
-// time.
+// While it lives, Ctrl+C (and SIGTERM, SIGHUP) do not end the program but are recorded. Only one
+// may live at a time.
 class Interruption {
  public:
   Interruption();

@@ -153,7 +153,7 @@ Result<int> run(const MemoryCommand& options) {
   JOINTER_TRY(const Graph graph, options.graph.open(options.json));
   if (options.torch_compatible && graph.is_pair())
     return fail(Error::Kind::usage,
-                "torch 2.11 has no memory profile of a pair; ask for the halves one by one");
+                "torch 2.11 has no memory profile of a pair; run it on each half");
   if (options.torch_compatible && options.optimizer != "none")
     return fail(Error::Kind::usage, "torch's profile has no optimizer state");
   if (options.torch_compatible && options.loop.steps > 0)

@@ -13,7 +13,7 @@ namespace jointer::cli {
 
 namespace {
 
-// Names come from files: what would move the cursor, or end the line, is shown as an escape.
+// Escapes characters that would move the cursor or end the line: names come from files.
 std::string printable(const Error& error) {
   std::string text;
   for (const char c : error.message) {
@@ -66,7 +66,7 @@ void GraphOptions::add_to(CLI::App& command) {
 
 namespace {
 
-// Asks a person which of several graphs.
+// Asks the user which of several graphs to open.
 std::optional<std::size_t> ask(std::span<const GraphEntry> entries) {
   for (std::size_t i = 0; i < entries.size(); ++i)
     fmt::print(stderr, "{:>4}  {}\n", i, describe(entries[i]));

@@ -26,13 +26,13 @@ enum ExitCode : int {
   interrupted = 130,
 };
 
-// Writes `jointer: MESSAGE` to standard error and gives the exit code of its kind.
+// Writes `jointer: MESSAGE` to standard error and returns the exit code for the error's kind.
 int report(const Error& error);
 
-// Ends a command: what it computed, or its error.
+// Ends a command: returns its exit code, or reports its error.
 int finish(const Result<int>& result);
 
-// What --assume was given, the later before the earlier. Error (usage): not of that form.
+// Parses the values of --assume; later ones override earlier ones. Error (usage): invalid syntax.
 Result<Assumptions> parse_assumptions(const std::vector<std::string>& texts);
 
 // FILE [--backward BW] [--graph N] [--assume u0=64,...]
@@ -42,11 +42,11 @@ struct GraphOptions {
   std::vector<std::string> assume;
 
   void add_to(CLI::App& command);
-  // What is read, for check_outputs.
+  // The files that are read, for check_outputs.
   [[nodiscard]] std::vector<std::string> inputs() const { return {file, backward}; }
-  // How several graphs are listed on standard output, beside the error, where none was chosen.
+  // The format of the list on standard output, in addition to the error, if no graph was chosen.
   enum class Listing : unsigned char { none, text, json };
-  // Where there are several graphs and a person to ask, asks.
+  // Asks the user if there are several graphs and the program runs in a terminal.
   [[nodiscard]] Result<Graph> open(Listing listing) const;
   [[nodiscard]] Result<Graph> open(bool json) const {
     return open(json ? Listing::json : Listing::text);
@@ -60,7 +60,7 @@ struct EstimatorOptions {
 
   void add_to(CLI::App& command);
   [[nodiscard]] EstimatorRequest request() const;
-  // Without --device, the one that fits the graph.
+  // Without --device, uses the device that fits the graph.
   [[nodiscard]] Result<std::unique_ptr<Estimator>> make(const Graph& graph) const;
 };
 

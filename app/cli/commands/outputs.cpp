@@ -35,12 +35,12 @@ Result<void> check_output(const std::string& path) {
   const fs::path target =
       fs::is_symlink(path, none) ? fs::weakly_canonical(path, none) : fs::path(path);
   if (fs::is_directory(target, none)) return refuse(path, EISDIR);
-  // A pipe or a device is written to as it is.
+  // Pipes and devices are written to directly.
   if (fs::exists(target, none) && !fs::is_regular_file(target, none)) return {};
   return check_folder(folder_of(target), path);
 }
 
-// A pipe or a device takes whatever is written to it, one thing after the other.
+// Regular files are replaced; a pipe or a device can hold several outputs, one after another.
 bool is_replaced(const fs::path& path) {
   std::error_code none;
   return !fs::exists(path, none) || fs::is_regular_file(path, none);

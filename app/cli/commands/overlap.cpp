@@ -1,4 +1,4 @@
-// jointer overlap FILE: the step in time, and which communication is exposed and why.
+// jointer overlap FILE: simulates the step, and says which communication is exposed and why.
 
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ struct GroupTimes {
   std::size_t count = 0, hidden = 0;
 };
 
-// By stream, in the order of the simulation's streams.
+// By stream, in the simulation's order of streams.
 std::vector<GroupTimes> times_by_stream(const Graph& /*graph*/, const Simulation& simulation) {
   std::vector<GroupTimes> times(simulation.streams().size());
   for (const CollectiveTiming& c : simulation.collectives()) {

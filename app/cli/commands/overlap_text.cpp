@@ -1,13 +1,13 @@
-// jointer overlap --text: the order of the calls, and beside each what communication is under way.
+// jointer overlap --text: the calls in order, each with the communication in flight.
 //
-// A line is a call that takes time, a collective's start or its wait: its number in the graph, when
-// it starts, what it takes, a lane for each communication stream, its name and its operator. In a
-// lane `o` is a start and `x` the wait for it, `|` one collective under way and a digit several.
-// The last line is the step's time.
+// One line per call that takes time, per start of a collective and per wait: its number in the
+// graph, its start time, its duration, one lane per communication stream, its name and operator.
+// In a lane, `o` is a start, `x` the wait for it, `|` one collective in flight and a digit several.
+// The last line is the step time.
 //
 // Source: torch 2.11, torch/_inductor/comms.py, visualize_overlap, which draws `| ` before compute
-// that is beside a collective. Deviations: a lane for each stream (upstream knows one collective at
-// a time), and the simulation's times (upstream sums estimates).
+// that overlaps a collective. Deviations: one lane per stream (upstream assumes one collective at a
+// time), and the simulation's times (upstream sums estimates).
 
 #include "app/cli/commands/overlap_text.h"
 
@@ -46,7 +46,7 @@ std::string schedule_text(const Graph& graph, const Simulation& simulation) {
       ++left_out;
       continue;
     }
-    std::size_t lane = 0;  // of what starts or ends here
+    std::size_t lane = 0;  // of the collective that starts or ends here
     bool is_start = false;
     if (number >= 0) {
       const CollectiveTiming& c = simulation.collectives()[static_cast<std::size_t>(number)];

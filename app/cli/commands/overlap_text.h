@@ -7,7 +7,7 @@
 
 namespace jointer::cli {
 
-// The step as text, a call a line, with a lane for each communication stream beside it.
+// The step as text: one line per call, with a lane for each communication stream.
 std::string schedule_text(const Graph& graph, const Simulation& simulation);
 
 }  // namespace jointer::cli

@@ -1,6 +1,6 @@
 #pragma once
 
-// Options of commands that run passes: which ones there are, and which are run.
+// Options of commands that run passes: the available passes, and the pipeline to run.
 
 #include <optional>
 #include <string>
@@ -12,9 +12,9 @@
 
 namespace jointer::cli {
 
-// The passes that there are. The notes of what could not be had go to standard error.
+// The available passes. Notes about passes that cannot be loaded go to standard error.
 Result<PassRegistry> registry(const PluginOptions& plugins);
-// The same with the notes.
+// Returns the notes as well.
 Result<AvailablePasses> registry_and_notes(const PluginOptions& plugins);
 
 // [--passes TEXT|@FILE|@preset:NAME] [--preset NAME] [--graph-trainer-flags FLAGS], and those of
@@ -28,10 +28,11 @@ struct PipelineOptions {
   [[nodiscard]] bool any() const { return !text.empty() || !preset.empty() || graph_trainer; }
   // The file that --passes names; empty: none.
   [[nodiscard]] std::string file() const;
-  // What is asked for, of whatever passes. Error (usage), (input): as `pipeline`.
+  // The pipeline as given, not checked against the available passes. Error (usage, input): as
+  // `pipeline`.
   [[nodiscard]] Result<Pipeline> read() const;
-  // Error (input): the file is none; (usage): no pipeline, no such preset, or it does not fit the
-  // passes that there are.
+  // Error (input): the file cannot be read. Error (usage): no pipeline is given, the preset does
+  // not exist, or the pipeline does not fit the available passes.
   [[nodiscard]] Result<Pipeline> pipeline(const PassRegistry& registry) const;
 };
 

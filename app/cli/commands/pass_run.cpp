@@ -16,18 +16,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In quotes that a shell takes as they are.
+// Quotes a word for a shell.
 std::string shell_word(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
 }
 
-// Texts that end so are names of files.
+// Endings of texts that are file names.
 constexpr std::array<std::string_view, 6> kFileEndings{".json", ".zst", ".gz",
                                                        ".txt",  ".py",  ".jointer"};
 
-// With whole paths, so that it reads the same files from wherever it is run.
+// Makes paths absolute, so that the value names the same files in any working directory.
 PassValue with_whole_paths(const PassValue& value) {
   if (const auto* list = value.as<PassValue::List>()) {
     PassValue::List whole;
@@ -47,13 +47,13 @@ PipelineStep with_whole_paths(PipelineStep step) {
   return step;
 }
 
-// An estimator is written as a step is: profile{trace="trace.json"}.
+// An estimator is written like a pipeline step: profile{trace="trace.json"}.
 std::string with_whole_paths(const std::string& estimator) {
   const auto parsed = parse_pipeline(estimator);
   return parsed && parsed->size() == 1 ? to_text(with_whole_paths(parsed->front())) : estimator;
 }
 
-// What the analysis was told that is not what it takes by itself.
+// Options of the analysis that differ from the defaults.
 std::vector<std::string> analysis_words(const AnalysisOptions& analysis, const Graph& graph) {
   std::vector<std::string> words;
   const auto add = [&](const char* name, std::string value) {
@@ -84,11 +84,11 @@ RunSettings settings_of(const PassRunOptions& options, const Graph& graph) {
   return settings;
 }
 
-// The failure, with the place of what is needed to see it again.
+// The failure, with the command that reproduces it.
 Error with_reproducer(const Graph& graph, const Pipeline& pipeline, const PipelineRun& run,
                       const PassRunOptions& options) {
   Error error = *run.error;
-  // What was asked for does not fit, or a file that was named cannot be read.
+  // The request does not fit, or a file that it names cannot be read.
   const bool is_own_mistake = error.kind == Error::Kind::usage || error.kind == Error::Kind::input;
   if (error.kind == Error::Kind::cancelled) return {Error::Kind::cancelled, "interrupted"};
   if (is_own_mistake && options.reproducer.empty()) return error;
@@ -109,13 +109,13 @@ Error with_reproducer(const Graph& graph, const Pipeline& pipeline, const Pipeli
     written = write_reproducer(path, last, step, error, again.settings);
   }
   if (written)
-    error.message += "; to see it again: " + again_command(absolute_path(path), again);
+    error.message += "; to reproduce it: " + again_command(absolute_path(path), again);
   else
-    error.message += fmt::format("; no reproducer: {}", written.error().message);
+    error.message += fmt::format("; no reproducer could be written: {}", written.error().message);
   return error;
 }
 
-// Passes that say how a graph is run decide on nodes that they leave as they are.
+// Passes that choose how a graph runs decide on nodes without changing them.
 bool has_effect(const StepResult& step, const PassInfo& pass) {
   if (!is_unchanged(step)) return true;
   return pass.stage == PassStage::compile &&
@@ -143,8 +143,8 @@ std::vector<std::string> numerics_notes(const PipelineRun& run, const PassRegist
   for (const StepResult& step : run.steps) {
     const Pass* pass = registry.find(pass_of(step));
     if (pass == nullptr || pass->info.keeps_numerics || !has_effect(step, pass->info)) continue;
-    notes.push_back(fmt::format("{} may change numerics: outputs need not be equal bit by bit",
-                                pass->info.name));
+    notes.push_back(
+        fmt::format("{} may change numerics: outputs need not be bitwise equal", pass->info.name));
   }
   return notes;
 }
@@ -172,7 +172,7 @@ Result<PipelineRun> run_passes(const Graph& graph, const Pipeline& pipeline,
   context.report = show;
   JOINTER_TRY(const PassSources sources, options.plugins.sources());
   context.python = python_runner(sources.host);
-  // A pass that runs elsewhere has a process to end and files to take away.
+  // A pass in another process has a process to end and files to delete.
   const Interruption interruption;
   context.is_cancelled = &Interruption::has_happened;
   JOINTER_TRY(PipelineRun run,

@@ -1,4 +1,4 @@
-// jointer passes: the passes that there are, and what each can be told.
+// jointer passes: lists the available passes, their parameters, and presets.
 
 #include <fmt/format.h>
 
@@ -93,7 +93,7 @@ void print_details(const PassInfo& info) {
   if (!table.empty()) fmt::print("\n{}", table.text());
 }
 
-// A pipeline, and the flags of graph_trainer that choose it.
+// Shows a pipeline, and the flags of graph_trainer that select it.
 Result<int> show_pipeline(const PassesCommand& options) {
   if (!options.names.empty())
     return fail(Error::Kind::usage, "passes lists passes by name or shows a pipeline, not both");

@@ -1,6 +1,6 @@
 #pragma once
 
-// Options of commands that run passes: which passes of others there are.
+// Options for third-party passes.
 
 #include "app/cli/commands/options.h"
 #include "app/launch/available_passes.h"
@@ -16,13 +16,15 @@ struct PluginOptions {
   std::string memory;
 
   void add_to(CLI::App& command);
-  // Where no passes are run. Error (usage): one of them was given, followed by `why`.
+  // For commands that run no passes. Error (usage): one of these options is given, followed by
+  // `why`.
   static Result<void> refuse(const CLI::App& command, std::string_view why);
-  // What passes print goes to standard error, under their names. Error (usage): no number of bytes.
+  // Output of passes goes to standard error, with their names. Error (usage): --pass-memory is not
+  // a number of bytes.
   [[nodiscard]] Result<PassSources> sources() const;
-  // Folders and files with their whole paths.
+  // The same with absolute paths.
   [[nodiscard]] PluginOptions absolute() const;
-  // Those that are no folders and files, word by word as on a command line, where given.
+  // Options that were given, except folders and files, as words of a command line.
   [[nodiscard]] std::vector<std::string> other_words() const;
 };
 

@@ -4,7 +4,8 @@
 
 namespace jointer::cli {
 
-// One line on a terminal, written over and over; nothing elsewhere.
+// One line on a terminal that is overwritten in place. Prints nothing if standard error is not a
+// terminal.
 class ProgressLine {
  public:
   ProgressLine();
@@ -12,7 +13,7 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
   ~ProgressLine() { clear(); }
 
-  // Whether anybody sees it: what is not cheap to say need not be said otherwise.
+  // True if the line is shown. If not, callers can skip text that is expensive to make.
   [[nodiscard]] bool is_seen() const { return is_terminal_; }
   void show(const std::string& text);
   void clear();

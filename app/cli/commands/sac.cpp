@@ -37,14 +37,14 @@ struct SacCommand {
   std::size_t points = 64, top = 15;
   bool ignore_tags = false, strict_budget = false, pareto = false, json = false;
 
-  // Whether anything is to be decided, and not only reported.
+  // True if the command makes a plan; false if it only reports one.
   [[nodiscard]] bool decides() const {
     return policy.any() || ignore_tags || !budget.empty() || slower || pareto || !format.empty() ||
            !output.empty() || !why.empty();
   }
 };
 
-// Up to 1: torch's activation budget; larger: bytes.
+// Up to 1: torch's activation budget. Larger: bytes.
 Result<double> parse_budget(const std::string& text) {
   static constexpr std::pair<std::string_view, double> kUnits[] = {
       {"", 1.0},
@@ -98,15 +98,15 @@ MemoryOptions memory_options(const SacCommand& options) {
 
 constexpr const char* kThisPlan = "this plan";
 
-// A plan, who judges it, and whose pair it becomes.
+// A plan, the object that evaluates it, and the partitioner that makes its pair.
 struct Solved {
   Partition partition;
   const PlanWhatIf* what_if = nullptr;
   Partitioner partitioner = Partitioner::min_cut;
 };
 
-// The plan of a limit, where that is not the one that was there; why, where it differs from
-// min_cut's.
+// Adopts the plan that meets a limit, unless it is the current one. `why` becomes the reason of
+// nodes whose decision differs from min_cut's.
 void take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit, const std::string& why) {
   if (fit.point.name == kThisPlan) return;
   Partition partition = trade_off.partition();
@@ -123,7 +123,7 @@ void take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit, const 
             .partitioner = Partitioner::min_cut};
 }
 
-// Bytes of peak memory, or a step that may take longer. The plan is changed to meet it.
+// Changes the plan to meet a limit: bytes of peak memory, or a slower step.
 Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const TradeOff& trade_off,
                                Solved& solved) {
   if (!options.slower) {
@@ -145,7 +145,7 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
                      .met = fit.fits};
 }
 
-// The plan with its figures, to be compared with others.
+// The plan with its figures, for comparison with others.
 Result<ParetoPoint> point_of(const Solved& solved) {
   JOINTER_TRY(PlanFigures figures, solved.what_if->figures(solved.partition.plan));
   return ParetoPoint{.budget = -1,
@@ -183,7 +183,9 @@ Result<std::vector<WhyAnswer>> explain(const Partition& partition, const SacAnsw
 
 Result<PolicyFormat> format_of(const SacCommand& options) {
   if (const auto format = parse_policy_format(options.format)) return *format;
-  return fail(Error::Kind::usage, "option --export: there is no format {}", options.format);
+  return fail(Error::Kind::usage,
+              "option --export: expected torchtitan, selectors or recipe, got `{}`",
+              options.format);
 }
 
 int print_answer(const SacCommand& options, const Graph& graph, const SacAnswer& answer) {
@@ -199,11 +201,11 @@ int print_answer(const SacCommand& options, const Graph& graph, const SacAnswer&
     print_tables(answer, graph, options.top);
   }
   if (code != ExitCode::done)
-    fmt::print(stderr, "jointer: no plan was found within the limit; this one is nearest to it\n");
+    fmt::print(stderr, "jointer: no plan meets the limit; this is the closest one found\n");
   return code;
 }
 
-// `opened`: the graph before its policy, which the text is for.
+// `opened`: the graph before its policy was applied, for which the export is written.
 Result<int> finish_answer(const SacCommand& options, const Graph& opened, const Solved& solved,
                           SacAnswer answer) {
   const Partition& partition = solved.partition;
@@ -220,11 +222,11 @@ Result<int> finish_answer(const SacCommand& options, const Graph& opened, const 
   return print_answer(options, partition.joint, answer);
 }
 
-// Requests to a partitioner, which splits joint graphs alone.
+// Options of partitioners, which split joint graphs only.
 constexpr std::initializer_list<const char*> kPartitionerOptions{
     "--budget", "--slower", "--pareto", "--strict-budget", "--partitioner", "--solver", "--points"};
 
-// How budgets are tried, where none is.
+// Refuses options of a search over budgets if there is none.
 Result<void> check_budget_options(const SacCommand& options, double budget,
                                   const CLI::App& command) {
   if (options.slower || options.pareto || budget > 1) return {};
@@ -243,7 +245,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   JOINTER_CHECK(check_budget_options(options, budget, command));
   if (options.slower && !options.budget.empty())
     return fail(Error::Kind::usage,
-                "options --budget and --slower are two limits: give one of them");
+                "options --budget and --slower are both limits; leave one of them out");
   const Graph opened = options.format.empty() ? Graph{} : graph;
   const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);
   JOINTER_TRY(std::vector<std::string> notes, options.policy.apply_to(graph, options.ignore_tags));
@@ -251,7 +253,8 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   if (budget <= 1) partitioning.activation_budget = budget;
   if (budget < 1 && partitioning.partitioner == Partitioner::default_partition)
     return fail(Error::Kind::usage,
-                "an activation budget is min_cut's: default_partition has none");
+                "option --budget: the default partitioner has no activation budget; use "
+                "--partitioner min_cut");
   JOINTER_TRY(const Partition partition, jointer::partition(graph, partitioning));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(partition.joint));
   const std::vector<NodeCost> costs = estimate_all(partition.joint, *estimator);
@@ -322,8 +325,8 @@ Result<std::vector<WhyAnswer>> explain_step(const Graph& tagged,
 Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& command) {
   JOINTER_CHECK(refuse_options(
       command, kPartitionerOptions,
-      fmt::format("is for joint graphs, and {} is a flat training step, which no partitioner "
-                  "splits: say what is saved with --preset, --save or --policy",
+      fmt::format("is for joint graphs, but {} is a flat training step, which no partitioner "
+                  "splits; choose what is saved with --preset, --save or --policy",
                   options.graph.file)));
   const Graph opened = options.format.empty() ? Graph{} : graph;
   std::vector<std::string> notes;
@@ -356,7 +359,7 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
   return print_answer(options, graph, answer);
 }
 
-// Options that change figures need figures that are printed.
+// Refuses options without effect on the chosen output.
 Result<void> check_answer_options(const SacCommand& options, const CLI::App& command) {
   const std::vector<OutputFile> outputs{{"--output", options.output}};
   JOINTER_CHECK(
@@ -385,12 +388,12 @@ Result<int> run(const SacCommand& options, const CLI::App& command) {
                   graph.is_pair() ? "a pair" : fmt::format("a {} graph", to_string(kind)));
   if (options.decides())
     return fail(Error::Kind::usage,
-                "{}: its saved activations are decided, and can only be shown; decisions are made "
-                "on a joint graph or a flat training step",
+                "{}: its saved activations are fixed and can only be shown; policies need "
+                "a joint graph or a flat training step",
                 what);
   JOINTER_CHECK(refuse_options(
       command, kPartitionerOptions,
-      fmt::format("is for joint graphs, and {}, whose saved activations are decided", what)));
+      fmt::format("is for joint graphs, but {}, whose saved activations are fixed", what)));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
   JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(graph, costs, flops_of(graph)));

@@ -102,7 +102,7 @@ SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
   answer.figures.figures = {.peak_bytes = timeline.peak_bytes(),
                             .step_ns = simulation.step_ns(),
                             .exposed_ns = simulation.exposed_ns()};
-  // In the order of the forward's outputs, where there are two halves.
+  // Positions in the order of the forward's outputs, for a pair.
   std::map<NodeId, std::size_t> place;
   if (graph.is_pair())
     for (const OutputEntry& entry : graph.part(PartId(0)).outputs) {
@@ -124,14 +124,14 @@ SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
           {.node = each.node, .bytes = graph.output_bytes(n), .keep = each.keep, .reason = {}});
     rows.add(each.node, each.keep, each.recompute_ns);
   }
-  // What the forward hands over is saved, whatever phase it was captured in.
-  std::set<NodeId> told;
-  for (const SavedValue& value : answer.saved) told.insert(value.node);
+  // Outputs of the forward for the backward are saved, whatever phase they were captured in.
+  std::set<NodeId> listed;
+  for (const SavedValue& value : answer.saved) listed.insert(value.node);
   for (const auto& [id, position] : place) {
     const Node& n = graph.node(id);
     const bool to_host{ended_transfer(graph, n)};
     if (n.kind != NodeKind::call || n.value.kind != Value::Kind::tensor || to_host ||
-        told.contains(id))
+        listed.contains(id))
       continue;
     answer.saved.push_back({.node = id, .bytes = graph.output_bytes(n), .reason = {}});
     rows.add(id, Keep::save, 0);

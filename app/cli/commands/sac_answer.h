@@ -1,6 +1,6 @@
 #pragma once
 
-// What `jointer sac` says: what is saved and recomputed, what that costs, and why.
+// The answer of `jointer sac`: what is saved and recomputed, at what cost, and why.
 
 #include <cstdint>
 #include <optional>
@@ -22,7 +22,7 @@ struct SavedValue {
   std::string reason;
 };
 
-// Of the forward values that the backward needs, those that one operator makes.
+// The forward values that the backward needs, by the operator that computes them.
 struct OperatorRow {
   std::string target;
   std::size_t saved = 0, recomputed = 0, offloaded = 0;  // saved: on the device
@@ -61,13 +61,13 @@ struct SacAnswer {
   [[nodiscard]] std::size_t offloaded_count() const;
 };
 
-// Rows of a plan; `reasons` by node, or empty. Error: as PlanWhatIf.
+// Describes a plan. `reasons`: by node, or empty. Error: as PlanWhatIf.
 Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
                                 const std::vector<PlanReason>& reasons, const PlanWhatIf& what_if,
                                 std::span<const NodeCost> costs);
 
-// What a pair's forward hands over, or what a flat step's backward reads of its forward. `kept`:
-// its kept_values.
+// Describes what a pair's forward saves for backward, or what a flat step's backward reads of its
+// forward. `kept`: the graph's kept_values.
 SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
                             std::span<const SaveCandidate> kept, const MemoryOptions& memory);
 

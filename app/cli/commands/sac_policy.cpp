@@ -10,7 +10,7 @@
 namespace jointer::cli {
 namespace {
 
-// What the edit has to say.
+// Applies the edit and returns its notes.
 Result<std::vector<std::string>> tag(Graph& graph, const Result<Edit>& edit) {
   if (!edit) return tl::unexpected(edit.error());
   JOINTER_CHECK(apply(graph, *edit));
@@ -42,7 +42,7 @@ Result<std::vector<std::string>> PolicyOptions::apply_to(Graph& graph, bool fres
   std::vector<std::string> notes;
   if ((save.empty() ? 0 : 1) + (file.empty() ? 0 : 1) + (preset.empty() ? 0 : 1) > 1)
     return fail(Error::Kind::usage,
-                "options --save, --policy and --preset are three policies: give one");
+                "options --save, --policy and --preset exclude each other; give one of them");
   if (!every_nth.empty() && save.empty())
     return fail(Error::Kind::usage, "option --every-nth: needs --save");
   if (fresh) JOINTER_CHECK(tag(graph, remove_tags(graph)));

@@ -1,4 +1,4 @@
-// What `jointer sac` prints: JSON for scripts, tables for people.
+// The output of `jointer sac`: JSON for scripts, tables on a terminal.
 
 #include <fmt/format.h>
 
@@ -42,7 +42,7 @@ Json points(const std::vector<ParetoPoint>& pareto) {
   return rows;
 }
 
-// A figure of a limit, as a person reads it.
+// A figure of a limit, with its unit.
 std::string limit_text(const LimitAnswer& limit, double value) {
   if (limit.kind == "peak") return format_bytes(saturating_whole(value));
   if (limit.kind == "step") return format_ns(saturating_whole(value));

@@ -1,4 +1,4 @@
-// jointer spmd FILE...: whether the programs of several ranks meet in their collectives.
+// jointer spmd FILE...: checks that the collectives of several ranks' programs match.
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The training loop around a pair, as an option of commands: what the allocator reserves over
-// steps.
+// Options that simulate a training loop around a pair: its peaks, and what the allocator reserves
+// over several steps.
 
 #include "app/cli/commands/options.h"
 #include "core/schedule/training_run.h"
@@ -11,7 +11,7 @@ namespace jointer::cli {
 // [--loop 3] [--loss none|cross_entropy|loss_parallel] [--unboxed] [--expandable-segments]
 // [--workspace-of DEVICE]
 struct LoopOptions {
-  int steps = 0;  // none
+  int steps = 0;  // 0: no loop
   std::string loss = "none", device;
   bool unboxed = false, expandable_segments = false;
 

@@ -17,7 +17,7 @@ bool is_unchanged(const StepResult& step) {
 }
 
 std::string why_unchanged(const StepResult& step) {
-  const std::string* of_graph = nullptr;  // a pass sums up last
+  const std::string* of_graph = nullptr;  // the last one, since a pass sums up at the end
   const std::string* note = nullptr;
   bool is_done_already = false;
   std::map<std::string_view, std::size_t> of_nodes;

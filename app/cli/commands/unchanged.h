@@ -1,6 +1,6 @@
 #pragma once
 
-// Steps of a pipeline that left the graph as it was, and why.
+// Steps of a pipeline that left the graph unchanged, and why.
 
 #include <string>
 
@@ -11,11 +11,11 @@ namespace jointer::cli {
 // The name of the step's pass.
 std::string pass_of(const StepResult& step);
 
-// No node moved, came, went or was written to, and no new graph was made.
+// True if no node was moved, added, removed or changed, and no new graph was made.
 bool is_unchanged(const StepResult& step);
 
-// Of an unchanged step, in one line: what the pass says of the whole graph; else that nothing is
-// left to do, where it decided to do something; else why it keeps most nodes as they are.
+// Why a step changed nothing, in one line: what the pass says of the whole graph; else, if it
+// decided to do something, that nothing is left to do; else why it keeps most nodes as they are.
 std::string why_unchanged(const StepResult& step);
 
 }  // namespace jointer::cli

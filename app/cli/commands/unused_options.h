@@ -1,7 +1,7 @@
 #pragma once
 
-// Options that have no effect in some mode of a command: refused there, never ignored. Options that
-// always need or exclude one another are declared so with needs() and excludes().
+// Options that have no effect in a mode of a command are refused, never ignored. Conflicts that do
+// not depend on the mode are declared where the options are added, with needs() and excludes().
 
 #include <CLI/CLI.hpp>
 #include <initializer_list>
@@ -11,11 +11,11 @@
 
 namespace jointer::cli {
 
-// Why an option that changes the figures is refused where they are not printed.
+// Why options that change the figures are refused if no figures are printed.
 inline constexpr std::string_view kNoFigures =
-    "standard output is a file's content here (`-`), without the figures; write the file elsewhere";
+    "standard output is the output file (`-`), without the figures; write the file to a path";
 
-// Error (usage): the first of `options` that `command` was given, followed by `why`.
+// Error (usage): the first of `options` that was given to `command`, followed by `why`.
 Result<void> refuse_options(const CLI::App& command, std::initializer_list<const char*> options,
                             std::string_view why);
 

@@ -12,7 +12,7 @@
 namespace jointer::runner {
 namespace {
 
-// The part of a graph that a package was made of, by its phase.
+// The part of the graph that the package was compiled from, by its phase.
 PartId part_of(const Graph& graph, const CompiledPackage& package) {
   const std::string& phase = package.phase == "region" ? package.of : package.phase;
   for (std::size_t p = 0; p < graph.part_count(); ++p) {
@@ -22,7 +22,7 @@ PartId part_of(const Graph& graph, const CompiledPackage& package) {
   return {};
 }
 
-// All that a whole package does in place of the graph.
+// All nodes that a package of a whole graph replaces.
 std::vector<NodeId> computing_nodes(const Graph& graph, PartId part) {
   std::vector<NodeId> nodes;
   for (const NodeId id : graph.order()) {
@@ -38,11 +38,12 @@ Result<CompiledRegion> region_of(const Graph& graph, const CompiledPackage& pack
   if (!is_this_release(package.torch))
     return fail(
         Error::Kind::run,
-        "{} was compiled by torch {}, this runner is built with {}: name that torch's Python in "
-        "JOINTER_PYTHON and compile again",
+        "{} was compiled by torch {}, but this runner is built with {}; set JOINTER_PYTHON to a "
+        "Python that has that torch and compile again",
         package.path, package.torch, torch_version());
   const PartId part = part_of(graph, package);
-  if (!part) return fail(Error::Kind::run, "{}: made of a graph of another kind", package.path);
+  if (!part)
+    return fail(Error::Kind::run, "{}: compiled from a graph of another kind", package.path);
   CompiledRegion region;
   const auto find = [&](const std::string& name, std::vector<NodeId>& into) -> Result<void> {
     const NodeId node = graph.find(part, name);
@@ -78,7 +79,7 @@ Result<std::vector<CompiledRegion>> compile_regions(const Graph& graph,
   const BenchmarkRequest& request = options.request;
   if (request.graph_index)
     return fail(Error::Kind::run,
-                "a file of several graphs cannot be compiled; `jointer bench` takes it apart");
+                "a file with several graphs cannot be compiled; `jointer bench` splits it");
   const CompilerListener listener{
       .progress = [&](const std::string&, std::int64_t done,
                       std::int64_t total) { reporter.stage("compile", done, total); },

@@ -1,8 +1,8 @@
 #pragma once
 
-// Graphs and regions compiled by Inductor: a Python process makes AOTInductor packages of the
-// edited graph (resources/python/jointer, `python -m jointer compile`), this process loads and runs
-// them.
+// Compiles graphs and regions with Inductor: a Python process makes AOTInductor packages of the
+// edited graph (resources/python/jointer, `python -m jointer compile`), which this process loads
+// and runs.
 
 #include <string>
 #include <vector>
@@ -21,8 +21,8 @@ struct CompileOptions {
   at::Device device = at::kCPU;
 };
 
-// Under `inductor` a region a part, under `regional` the marked ones. Error (run): the compiler's,
-// in one line.
+// With `inductor`, one region per part; with `regional`, the marked ones. Error (run): the
+// compiler's error, in one line.
 Result<std::vector<CompiledRegion>> compile_regions(const Graph& graph,
                                                     const CompileOptions& options,
                                                     Reporter& reporter);

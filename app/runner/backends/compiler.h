@@ -1,6 +1,6 @@
 #pragma once
 
-// The Python process that compiles: `python -m jointer compile`, one call of it.
+// Runs `python -m jointer compile`, the process that compiles, once.
 
 #include <functional>
 #include <string>
@@ -17,11 +17,11 @@ struct CompilerRequest {
   std::string marked;           // selectors, separated by `;`
   std::string assumptions;
   std::string artifacts;
-  std::string torch;  // that the packages are to be loaded by
+  std::string torch;  // version that will load the packages
   int rank = 0;
 };
 
-// A value that goes into a package or comes out of it.
+// An input or output of a package.
 struct PackageValue {
   std::string name;  // the node's
   bool is_number = false;
@@ -30,8 +30,8 @@ struct PackageValue {
 struct CompiledPackage {
   std::string path;
   std::string phase;  // "joint", "forward", "backward", "region"
-  std::string of;     // of a region: the phase of the graph that it lies in
-  std::string torch;  // that compiled it
+  std::string of;     // of a region: the phase of its graph
+  std::string torch;  // version that compiled it
   std::vector<PackageValue> inputs, outputs;
   std::vector<std::string> replaces;  // of a region: nodes
   bool from_cache = false;
@@ -43,7 +43,7 @@ struct CompilerListener {
   std::function<void(const std::string& text)> note;
 };
 
-// Error (run): no Python with torch, or the compiler's own error in one line.
+// Error (run): no Python with torch is found, or the compiler's own error in one line.
 Result<std::vector<CompiledPackage>> run_compiler(const CompilerRequest& request,
                                                   const CompilerListener& listener);
 

@@ -15,10 +15,10 @@
 namespace jointer::runner {
 namespace {
 
-// Generated code looks for libtorch's symbols among those that everybody sees.
+// Generated code looks up libtorch's symbols in the global scope.
 Result<void> make_torch_visible() {
   Dl_info info{};
-  // Any function of libtorch_cpu.so says where that lies.
+  // The address of any function in libtorch_cpu.so leads to the library's path.
   const auto inside = reinterpret_cast<const void*>(&c10::Dispatcher::realSingleton);
   if (::dladdr(inside, &info) == 0 || info.dli_fname == nullptr)
     return fail(Error::Kind::run, "torch's libraries cannot be found in this process");
@@ -46,10 +46,10 @@ Result<Compiled> load_package(const std::string& path, at::Device device, Packag
       inputs.push_back(call.input_is_number[i] ? at::scalar_tensor(stack[i].toInt(), at::kLong)
                                                : std::move(stack[i]).toTensor());
     stack.clear();
-    // The package lets go of inputs as it reads them last.
+    // The package releases each input after its last use.
     std::vector<at::Tensor> outputs = loader->boxed_run(std::move(inputs));
     TORCH_CHECK(outputs.size() == call.output_is_number.size(), "the package returned ",
-                outputs.size(), " tensors where ", call.output_is_number.size(), " are wanted");
+                outputs.size(), " tensors instead of ", call.output_is_number.size());
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       if (call.output_is_number[i])
         stack.emplace_back(outputs[i].item<std::int64_t>());

@@ -1,4 +1,4 @@
-// A CUDA device by way of torch: its caching allocator's counters, events on the compute stream,
+// A CUDA device through torch: counters of the caching allocator, events on the compute stream, and
 // CUDA graphs.
 
 #include "app/runner/cuda/cuda_platform.h"
@@ -45,7 +45,8 @@ class EventMarks final : public Marks {
 
 class GraphRecording final : public Recording {
  public:
-  // Error (run): a step does what a recording may not, such as waiting for the device.
+  // Error (run): the step does something that a recording does not allow, such as waiting for the
+  // device.
   Result<void> record(const std::function<void()>& step) {
     // A recording needs a stream other than the default one.
     const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool(/*isHighPriority=*/true));
@@ -128,10 +129,10 @@ Result<std::unique_ptr<Platform>> make_cuda_platform(const PlatformOptions& opti
   try {
     const auto count = c10::cuda::device_count();
     if (count == 0)
-      return fail(Error::Kind::run, "no CUDA device is found; --on cpu runs it on the CPU");
+      return fail(Error::Kind::run, "no CUDA device is found; --on cpu runs on the CPU");
     if (options.local_rank >= count)
       return fail(Error::Kind::run,
-                  "rank {} of this machine finds {} CUDA devices; one process a device",
+                  "rank {} of this machine finds {} CUDA devices; each rank needs its own",
                   options.local_rank, int{count});
     at::globalContext().lazyInitDevice(at::kCUDA);
     return std::make_unique<CudaPlatform>(static_cast<c10::DeviceIndex>(options.local_rank));

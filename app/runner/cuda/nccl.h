@@ -4,7 +4,7 @@
 
 namespace jointer::runner {
 
-// NCCL, each group on a stream of its own: collectives of tensors on CUDA devices.
+// NCCL with one stream per group: collectives of tensors on CUDA devices.
 const BackendFactory& nccl_collectives();
 
 }  // namespace jointer::runner

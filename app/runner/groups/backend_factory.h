@@ -1,7 +1,7 @@
 #pragma once
 
-// Makes the collectives of one process group. Each kind lies in a file of its own: their headers
-// are heavy.
+// Makes the collectives of one process group. Each kind has its own file, since their headers are
+// large.
 
 #include <c10/util/intrusive_ptr.h>
 
@@ -29,11 +29,11 @@ class BackendFactory {
       std::chrono::milliseconds timeout) const = 0;
 };
 
-// Gloo over TCP: collectives of tensors in the host's memory.
+// Gloo over TCP: collectives of tensors in host memory.
 const BackendFactory& gloo_collectives();
 
-// No other rank at all: collectives are local copies of the right sizes. An all-gather repeats what
-// this rank gives, a reduction takes it as everybody's sum.
+// Collectives without other ranks: local copies of the right sizes. An all-gather repeats this
+// rank's input, and a reduction returns it as the sum.
 const BackendFactory& local_copies();
 
 }  // namespace jointer::runner

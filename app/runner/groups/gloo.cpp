@@ -11,8 +11,8 @@
 namespace jointer::runner {
 namespace {
 
-// The interface that a person names, as torch reads it too; loopback where all ranks are on this
-// machine; else the one that the host's name resolves to.
+// The interface that the user names in torch's variable; loopback if all ranks are on this machine;
+// otherwise the one that the host name resolves to.
 std::shared_ptr<gloo::transport::Device> make_device() {
   if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME"); interface != nullptr)
     return c10d::ProcessGroupGloo::createDeviceForInterface(interface);
@@ -23,13 +23,13 @@ std::shared_ptr<gloo::transport::Device> make_device() {
   return c10d::ProcessGroupGloo::createDefaultDevice();
 }
 
-// A worker says that a collective is over a moment before it lets go of it, and with it of the
-// buffers that Gloo has of its own.
+// A worker reports that a collective is done shortly before it releases it, and with it Gloo's own
+// buffers.
 class SettlingGloo final : public c10d::ProcessGroupGloo {
  public:
   using ProcessGroupGloo::ProcessGroupGloo;
 
-  // Until no worker holds a collective that is over; not for ever, should one be stuck.
+  // Waits until no worker holds a finished collective, for a limited time in case one is stuck.
   void settle() {
     constexpr std::chrono::milliseconds kPatience(200);
     const auto end = std::chrono::steady_clock::now() + kPatience;
@@ -54,7 +54,7 @@ class Gloo final : public BackendFactory {
       std::chrono::milliseconds timeout) const override {
     auto options = c10d::ProcessGroupGloo::Options::create(timeout);
     options->devices.push_back(make_device());
-    // One worker: collectives of a group run one after another, as on a device's stream.
+    // One worker, since collectives of a group run one after another, as on a device's stream.
     options->threads = 1;
     auto gloo = c10::make_intrusive<SettlingGloo>(store, rank, size, options);
     return release_at_wait(gloo, [gloo] { gloo->settle(); });

@@ -1,13 +1,13 @@
-// A process group of which only one rank runs. Every collective is a copy of this rank's own
-// tensors into an output of the size that the whole group would give:
+// A process group of which only one rank runs. Every collective copies this rank's own tensors into
+// an output of the size that the whole group would give:
 //   all-gather       its input, once for each rank
 //   reduce-scatter   its own share of its input
 //   all-reduce       its input
-//   all-to-all       its input from the start, again and again where more is asked for than it has
+//   all-to-all       its input from the start, repeated if more is requested than it has
 //   broadcast        its input
-// so that memory, shapes and compute are those of the real step, and sizes that are sent through a
-// collective (the token counts of an MoE) stay such that later splits fit. Values are not the real
-// step's. Times are those of a copy: they never enter the cost database.
+// Memory, shapes and compute are those of the real step, and sizes that are sent through a
+// collective (the token counts of an MoE) are such that later splits fit. Values are not the real
+// step's. Times are those of a copy and never enter the cost database.
 
 #include <ATen/ops/cat.h>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
@@ -41,7 +41,7 @@ WorkPtr done(std::vector<at::Tensor> outputs) {
   return c10::make_intrusive<Done>(std::move(outputs));
 }
 
-// Fills `output` with `input`'s elements, from the start again where they run out.
+// Fills `output` with the elements of `input`, repeated from the start as needed.
 void copy_round(at::Tensor output, const at::Tensor& input) {
   const at::Tensor to = output.view({-1});
   const at::Tensor from = input.contiguous().view({-1});

@@ -61,7 +61,7 @@ class RegisteredGroups final : public ProcessGroups {
 
   void add(const Options& options, const std::string& name, std::span<const std::int32_t> ranks) {
     const auto at = std::find(ranks.begin(), ranks.end(), options.world.rank) - ranks.begin();
-    // Groups of one name, of other ranks, must not meet in the store.
+    // Groups of other ranks with the same name need other keys in the store.
     const std::string key = fmt::format("{}/{}", name, ranks.front());
     Group group = make_group(options, key, static_cast<int>(at), static_cast<int>(ranks.size()));
     group->setGroupName(name);
@@ -81,7 +81,7 @@ class RegisteredGroups final : public ProcessGroups {
                                                           : c10d::ProcessGroup::BackendType::GLOO;
     const auto backend = options.backend->make(store, rank, size, options.timeout);
     group->setBackend(options.device, type, backend);
-    // Tensors on the host occur inside CUDA graphs too (a barrier's, sizes).
+    // CUDA graphs have tensors on the host too (sizes, the tensor of a barrier).
     if (options.alone && options.device != at::kCPU) group->setBackend(at::kCPU, type, backend);
     group->setDefaultBackend(type);
     return group;
@@ -106,7 +106,7 @@ Result<World> World::from_environment() {
   const char* agent = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
   world.agent_has_store = agent != nullptr && std::string_view(agent) == "True";
   if (world.size < 1 || world.rank >= world.size)
-    return fail(Error::Kind::usage, "RANK={} is not one of WORLD_SIZE={}", world.rank, world.size);
+    return fail(Error::Kind::usage, "RANK={} is not below WORLD_SIZE={}", world.rank, world.size);
   return world;
 }
 
@@ -114,8 +114,8 @@ Result<std::vector<std::int32_t>> group_of_rank(std::span<const std::int32_t> ca
                                                 int world_size) {
   const auto unfit = [&] {
     return input_error(
-        "the group [{}] of the capture cannot be carried over to rank {} of {}; give a capture a "
-        "rank, as NAME.rank{{rank}}.json.zst",
+        "the group [{}] of the capture cannot be mapped to rank {} of {}; give each rank its "
+        "own capture, as NAME.rank{{rank}}.json.zst",
         fmt::join(captured, ", "), rank, world_size);
   };
   if (captured.empty()) return unfit();
@@ -124,7 +124,7 @@ Result<std::vector<std::int32_t>> group_of_rank(std::span<const std::int32_t> ca
                        fmt::join(captured, ", "), world_size);
   if (std::find(captured.begin(), captured.end(), rank) != captured.end())
     return std::vector<std::int32_t>(captured.begin(), captured.end());
-  // Laid from the lowest free rank up, one copy after another.
+  // Place copies of the group one after another, each at the lowest free rank.
   const std::int32_t base = *std::min_element(captured.begin(), captured.end());
   std::vector<bool> taken(static_cast<std::size_t>(world_size), false);
   for (int first = 0; first < world_size; ++first) {
@@ -151,12 +151,12 @@ Result<std::unique_ptr<ProcessGroups>> ProcessGroups::make(const Graph& graph,
     if (wanted.contains(name)) continue;
     if (group.ranks.empty())
       return input_error(
-          "the capture does not say which ranks are in the process group {}; capture it again",
+          "the capture does not say which ranks are in the process group {}; capture the graph "
+          "again",
           name);
     if (options.alone) {
       wanted[name] = group.ranks;
-      // Where this rank stands in the group does not matter to copies: it takes the capture's
-      // place.
+      // This rank's position in the group does not matter for copies: it takes the first one.
       if (std::find(group.ranks.begin(), group.ranks.end(), options.world.rank) ==
           group.ranks.end())
         wanted[name][0] = options.world.rank;

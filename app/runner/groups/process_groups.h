@@ -1,6 +1,6 @@
 #pragma once
 
-// The process groups that a graph's collectives name, made and registered under these names.
+// Makes the process groups that a graph's collectives name, and registers them under these names.
 
 #include <c10/core/DeviceType.h>
 
@@ -17,25 +17,25 @@
 
 namespace jointer::runner {
 
-// This process among all, from the environment as torchrun sets it.
+// This process among all ranks, from the environment that torchrun sets.
 struct World {
   int rank = 0, size = 1;
   int local_rank = 0, local_size = 1;
   std::string master_address = "127.0.0.1";
   int master_port = 29500;
-  bool agent_has_store = false;  // torchrun itself keeps the store that ranks meet at
+  bool agent_has_store = false;  // torchrun itself runs the store through which ranks meet
 
-  // Error (usage): a variable is not what it should be.
+  // Error (usage): a variable has an invalid value.
   static Result<World> from_environment();
 };
 
-// Ranks of the group that `rank` belongs to, where a capture of another rank says `captured`. A
-// device mesh has groups that are shifted copies of each other: they tile the world in order. Error
-// (input): copies of it do not tile it.
+// The group of `rank` that corresponds to the group `captured` in another rank's capture. A device
+// mesh has groups that are shifted copies of each other and tile the world in order. Error (input):
+// copies of the group do not tile the world.
 Result<std::vector<std::int32_t>> group_of_rank(std::span<const std::int32_t> captured, int rank,
                                                 int world_size);
 
-// Lives as long as collectives run.
+// Must live as long as collectives run.
 class ProcessGroups {
  public:
   struct Options {
@@ -43,15 +43,15 @@ class ProcessGroups {
     std::chrono::milliseconds timeout{300'000};
     const BackendFactory* backend = nullptr;
     c10::DeviceType device = c10::DeviceType::CPU;
-    bool alone = false;  // `backend` copies locally: nobody is met
+    bool alone = false;  // `backend` copies locally, without other ranks
   };
-  // Error (run): the ranks do not find each other. Error (input): a group's ranks cannot be told.
+  // Error (run): the ranks do not find each other. Error (input): the ranks of a group are unknown.
   static Result<std::unique_ptr<ProcessGroups>> make(const Graph& graph, const Options& options);
 
   virtual ~ProcessGroups() = default;
-  // All ranks arrive. Throws c10::Error.
+  // Returns when all ranks have called it. Throws c10::Error.
   virtual void barrier() = 0;
-  // The ranks of the group `name` arrive.
+  // Returns when all ranks of the group `name` have called it.
   virtual void barrier(const std::string& name) = 0;
 };
 

@@ -1,6 +1,5 @@
-// The backend within is handed views that own nothing; the tensors themselves stay with the work
-// object until its wait returns. What is never waited for stays until the work object goes, which
-// waits then.
+// The wrapped backend receives views that do not own memory. The work object holds the tensors
+// until its wait returns. If nothing waits, it holds them until it is destroyed, and waits then.
 
 #include "app/runner/groups/releasing_backend.h"
 
@@ -34,7 +33,7 @@ class HoldingWork final : public c10d::Work {
     try {
       inner_->wait();
     } catch (const std::exception&) {
-      // It failed, and nobody asked.
+      // It failed, and nothing waited for it.
     }
   }
 

@@ -1,13 +1,14 @@
-// CUDA's attention operators on the CPU, or with another kernel than the one that was captured.
+// CUDA's attention operators on the CPU, or with another kernel than the captured one.
 //
 // Computes, for each head, with S = scale * Q K^T (+ bias, -inf above the diagonal if causal):
 //   forward   P = softmax(S), O = P V, L = logsumexp(S)
 //   backward  P = exp(S - L), dV = P^T dO, dP = dO V^T, dS = P * (dP - rowsum(dO * O)),
 //             dQ = scale * dS K, dK = scale * dS^T Q
 // Cost: O(batch * heads * queries * keys) time and memory. torch's own fused CPU kernel, which
-// never holds S, is taken wherever it can be: head sizes are equal and there is no bias. Source:
-// Dao et al., FlashAttention (2022), section 3 and appendix B; the operators' signatures are
-// torch 2.11's. Deviations: dropout is refused, since every kernel draws its own random numbers.
+// never holds S, is used where it can be: if head sizes are equal and there is no bias.
+// Source: Dao et al., FlashAttention (2022), section 3 and appendix B; the operators' signatures
+// are torch 2.11's.
+// Deviations: dropout is refused, since every kernel draws its own random numbers.
 
 #include "app/runner/kernels/attention.h"
 
@@ -41,7 +42,8 @@ at::Tensor scores(const at::Tensor& query, const at::Tensor& key,
   return s;
 }
 
-// What the caller may read later: the captured layout, batch x queries x heads x size in memory.
+// Output that the caller may read later: the captured layout, batch x queries x heads x size in
+// memory.
 at::Tensor as_captured(const at::Tensor& t, at::ScalarType dtype) {
   const at::Tensor laid_out =
       at::empty({t.size(0), t.size(2), t.size(1), t.size(3)}, t.options().dtype(dtype))
@@ -50,9 +52,10 @@ at::Tensor as_captured(const at::Tensor& t, at::ScalarType dtype) {
 }
 
 void refuse_dropout(double dropout) {
-  TORCH_CHECK(dropout == 0,
-              "attention with dropout draws the captured kernel's random numbers, which no other "
-              "kernel has");
+  TORCH_CHECK(
+      dropout == 0,
+      "attention with dropout needs the random numbers of the captured kernel, which no other "
+      "kernel draws");
 }
 
 bool fused_takes(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
@@ -97,7 +100,7 @@ AttentionGradients backward_on_cuda(const at::Tensor& grad_out, const at::Tensor
                                     const at::Tensor& key, const at::Tensor& value,
                                     const std::optional<at::Tensor>& bias, const at::Tensor& out,
                                     const at::Tensor& logsumexp, const AttentionOptions& options) {
-  // Without dropout nobody reads the random state; it has to be there.
+  // Without dropout the random state is unused, but must be returned.
   const at::Tensor none = at::zeros({}, query.options().dtype(at::kLong));
   const at::Tensor mask = bias ? *bias : at::Tensor();
   switch (chosen) {
@@ -223,7 +226,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> efficient_backward(
     const at::Tensor& logsumexp, const at::Tensor& /*philox_seed*/,
     const at::Tensor& /*philox_offset*/, double dropout, std::array<bool, 4> mask, bool is_causal,
     std::optional<double> scale) {
-  TORCH_CHECK(!mask[3], "the gradient of an attention bias cannot be had on the CPU");
+  TORCH_CHECK(!mask[3], "the gradient of an attention bias is not supported on the CPU");
   // The kernel pads rows of the logsumexp; only the real ones count.
   const at::Tensor rows = logsumexp.narrow(2, 0, query.size(2));
   const AttentionGradients g =
@@ -231,7 +234,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> efficient_backward(
   return {g.query, g.key, g.value, at::Tensor()};
 }
 
-// What a graph that was captured on the CPU names.
+// The operator in graphs that were captured on the CPU.
 std::tuple<at::Tensor, at::Tensor> cpu_flash(const at::Tensor& query, const at::Tensor& key,
                                              const at::Tensor& value, double dropout,
                                              bool is_causal, const std::optional<at::Tensor>& mask,
@@ -312,7 +315,7 @@ TORCH_LIBRARY_IMPL(aten, CPU, m) {
   m.impl("_scaled_dot_product_efficient_attention_backward", TORCH_FN(efficient_backward));
 }
 
-// The same functions under names of our own, with the captured operators' schemas.
+// The same functions under Jointer's own names, with the captured operators' schemas.
 TORCH_LIBRARY_FRAGMENT(jointer, m) {
   const auto define = [&m](const char* name, const char* captured, auto kernel) {
     const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(captured, "");

@@ -1,7 +1,7 @@
 #pragma once
 
-// Scaled dot product attention by its definition, for what no fused kernel of the CPU takes: head
-// sizes of keys and values that differ, a bias, or because a person asks for it.
+// Scaled dot product attention by its definition, for what no fused CPU kernel supports (head sizes
+// of keys and values that differ, a bias), or if the user requests it.
 
 #include <ATen/core/Tensor.h>
 
@@ -33,13 +33,13 @@ AttentionGradients attention_backward(const at::Tensor& grad_out, const at::Tens
                                       const std::optional<at::Tensor>& bias, const at::Tensor& out,
                                       const at::Tensor& logsumexp, const AttentionOptions& options);
 
-// Which kernel captured attention operators run with, where they do not run under their own name:
-// on the CPU, which has none of that name, and on CUDA where a person chooses. Automatic: the CPU's
-// fused one where it fits, else the definition (math).
+// Sets the kernel of captured attention operators that do not run under their own name: on the CPU,
+// which does not have them, and on CUDA if the user chooses a kernel. Automatic: the CPU's fused
+// kernel where it fits, otherwise the definition (math).
 void use_attention(AttentionKernel kernel);
 
-// The operator of ours that runs attention with the chosen kernel in place of a captured one; empty
-// if `target` is no attention.
+// Jointer's operator that runs attention with the chosen kernel instead of the captured one; empty
+// if `target` is not attention.
 std::string_view attention_by_choice(std::string_view target);
 
 }  // namespace jointer::runner

@@ -1,8 +1,8 @@
-// Operators that torch registers from Python and that bucketing passes put into graphs: several
-// tensors copied into one for a collective, and the parts taken out again.
+// Operators that torch registers from Python and that bucketing passes insert: they copy several
+// tensors into one for a collective, and take the parts out again.
 // Source: torch/_inductor/fx_passes/bucketing.py, torch/distributed/fsdp/_fully_shard/
-// _fsdp_collectives.py and _fsdp_param.py of torch 2.11 to 2.15. Parameters are those of all
-// versions: arguments are found by their names (arguments.h).
+// _fsdp_collectives.py and _fsdp_param.py of torch 2.11 to 2.15. Schemas have the parameters of all
+// versions, since arguments are found by name (arguments.h).
 
 #include <ATen/ops/_chunk_cat.h>
 #include <ATen/ops/_foreach_copy.h>
@@ -19,8 +19,8 @@
 namespace jointer::runner {
 namespace {
 
-// bucketing._pre_bucket_all_gather names dtypes by their place in `dir(torch)`, aliases included:
-// a place says nothing by itself, only this order does: that of torch 2.11 to 2.13. From 2.14 on
+// bucketing._pre_bucket_all_gather refers to dtypes by index in `dir(torch)`, aliases included, so
+// an index means a dtype only in this order, which is that of torch 2.11 to 2.13. From 2.14 on,
 // bcomplex32 comes first.
 constexpr std::array kDtypes{
     at::kBFloat16,                     // bfloat16
@@ -93,13 +93,13 @@ at::ScalarType dtype_number(std::int64_t number, c10::string_view captured_by) {
   return kDtypes[static_cast<std::size_t>(place)];
 }
 
-// The parts of each rank, one after another. A tensor whose padding was taken out before (from the
-// version on that has `unpadded_input_indices`) need not divide by its first dimension: it is
-// padded with zeros.
+// The parts of each rank, one after another. A tensor whose padding was removed before (in versions
+// with `unpadded_input_indices`) need not be divisible in its first dimension: it is padded with
+// zeros.
 at::Tensor pre_bucket_reduce_scatter(
     const c10::List<at::Tensor>& inputs, std::int64_t group_size,
     const std::optional<c10::List<std::int64_t>>& unpadded_input_indices) {
-  TORCH_CHECK(inputs.size() > 0, "a bucket of nothing");
+  TORCH_CHECK(inputs.size() > 0, "the bucket is empty");
   if (!unpadded_input_indices) {
     std::vector<at::Tensor> flat;
     for (const at::Tensor& input : inputs)
@@ -133,7 +133,7 @@ at::Tensor pre_bucket_all_gather(const c10::List<at::Tensor>& inputs, std::int64
                     bucket_item);
     total += sizes.back();
   }
-  TORCH_CHECK(inputs.size() > 0, "a bucket of nothing");
+  TORCH_CHECK(inputs.size() > 0, "the bucket is empty");
   const at::Tensor first = inputs[0];
   at::Tensor gathered = at::empty({total * group_size}, first.options().dtype(dtype));
   const std::vector<at::Tensor> parts =

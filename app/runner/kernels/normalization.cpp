@@ -1,4 +1,4 @@
-// aten._fused_rms_norm_backward on the CPU, which torch 2.11 has for CUDA and MPS alone (the
+// aten._fused_rms_norm_backward on the CPU, which torch 2.11 has only for CUDA and MPS (the
 // forward is composite and runs everywhere).
 //
 // With x the input, r the saved 1 / sqrt(mean(x^2) + eps) of each row, w the weight, g the gradient

@@ -1,18 +1,18 @@
-// Copies to the host and back beside the compute stream, which torch registers from Python
-// (torch/_functorch/_activation_offloading), with more parameters from version to version:
+// Copies to the host and back that run concurrently with the compute stream. torch registers these
+// operators from Python (torch/_functorch/_activation_offloading), with more parameters in each
+// version:
 //
-//   ao.offload      a copy in pinned memory of the host
-//   ao.reload       a copy on the device, in the given layout, else in that of the copy on the host
-//   ao.wait_tensor  makes the current stream wait until that copy is over
+//   ao.offload      a copy in pinned host memory
+//   ao.reload       a copy on the device, in the given layout or else that of the host copy
+//   ao.wait_tensor  makes the current stream wait for that copy
 //
-// A copy on the host keeps the layout where that has neither gaps nor repeats; torch's is
-// contiguous, and its graphs give reload the layout that it has to restore. Tensors that a wait is
-// given to keep them
-// (`keepalive`, `last_use_of_storage`) go by the program's own last uses.
+// A host copy keeps the layout if it has neither gaps nor repeats. torch's copy is contiguous, and
+// its graphs pass reload the layout to restore. Tensors that are passed to a wait to keep them
+// alive (`keepalive`, `last_use_of_storage`) are released at their last use in the program.
 //
-// On a device with streams copies run on one stream of their own a device, behind what the current
-// stream had been given when they were started. What is read must stay until the wait: graphs hold
-// it (`keepalive`), and so does the program. On the CPU a copy is over when its call returns.
+// On a device with streams, copies run on one separate stream per device, after the work that the
+// current stream had when they were started. Their source must live until the wait: the graph keeps
+// it (`keepalive`), and so does the program. On the CPU a copy is done when its call returns.
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
@@ -29,7 +29,7 @@
 namespace jointer::runner {
 namespace {
 
-// Copies that were started and not waited for, and the streams they run on.
+// Copies that were started and not waited for, and the streams that they run on.
 class Transfers {
  public:
   at::Tensor copy(const at::Tensor& from, at::Device to, at::Device device,
@@ -89,7 +89,7 @@ class Transfers {
   std::unordered_map<const void*, Running> running_;  // by the copy's memory
 };
 
-// The process's, as torch's own registry of what is waited for is.
+// One per process, like torch's own registry of copies in flight.
 Transfers& transfers() {
   static Transfers all;
   return all;

@@ -1,6 +1,6 @@
-// prims.* that Inductor's decompositions leave in a graph. torch registers them from Python; here
-// each is what it means in terms of ATen, bit for bit. Source: torch/_prims/__init__.py and
-// torch/_inductor/inductor_prims.py of torch 2.11.
+// prims.* operators that Inductor's decompositions leave in a graph. torch registers them from
+// Python; here they are written in terms of ATen, bitwise equal. Source: torch/_prims/__init__.py
+// and torch/_inductor/inductor_prims.py of torch 2.11.
 
 #include <ATen/ATen.h>
 #include <torch/library.h>
@@ -9,7 +9,7 @@ namespace jointer::runner {
 namespace {
 
 at::Tensor convert_element_type(const at::Tensor& a, at::ScalarType dtype) {
-  // Strides are kept where the tensor is dense; always a new tensor.
+  // Keeps the strides of a dense tensor, and always returns a new tensor.
   return a.to(dtype, /*non_blocking=*/false, /*copy=*/true, c10::MemoryFormat::Preserve);
 }
 
@@ -73,7 +73,7 @@ at::Tensor collapse_view(const at::Tensor& a, std::int64_t start, std::int64_t e
   return a.view(sizes);
 }
 
-// prims leave no dimensions to mean "none": an empty list reduces nothing.
+// Unlike in ATen, an empty list of dimensions reduces nothing.
 template <at::Tensor (*reduce)(const at::Tensor&, at::IntArrayRef)>
 at::Tensor reduction(const at::Tensor& a, at::OptionalIntArrayRef dims,
                      std::optional<at::ScalarType> dtype) {
@@ -116,8 +116,8 @@ at::Tensor lookup_seed(const at::Tensor& all, std::int64_t index) {
   return all[index].clone();
 }
 
-// Numbers that a seed stands for. Inductor's own generator is Triton's: values differ from its, the
-// distribution does not.
+// A generator from a seed. Inductor's own is Triton's, so values differ from its values, but not
+// their distribution.
 at::Generator seeded(const at::Tensor& seed) {
   at::Generator generator = at::globalContext().defaultGenerator(seed.device()).clone();
   generator.set_current_seed(static_cast<std::uint64_t>(seed.item<std::int64_t>()));

@@ -8,8 +8,8 @@
 namespace jointer::runner {
 namespace {
 
-// histc of whole numbers, which only CUDA has: elements of [min, max] in bins of equal width, what
-// lies outside is not counted, max falls into the last bin.
+// histc of integers, which only CUDA has: counts the elements in [min, max] in bins of equal width;
+// max falls into the last bin.
 at::Tensor histc_of_integers(const at::Tensor& self, std::int64_t bins, const at::Scalar& min,
                              const at::Scalar& max) {
   if (self.is_floating_point()) return at::histc(self, bins, min, max);
@@ -27,7 +27,7 @@ at::Tensor histc_of_integers(const at::Tensor& self, std::int64_t bins, const at
 }
 
 constexpr std::string_view kAttention =
-    "torch's fused CPU attention, or as written down where head sizes differ";
+    "torch's fused CPU attention, or its definition if head sizes differ";
 
 constexpr std::array kReplacements{
     Replacement{"aten._scaled_dot_product_flash_attention.default",

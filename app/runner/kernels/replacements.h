@@ -1,8 +1,8 @@
 #pragma once
 
-// Operators of CUDA graphs that have another form on the CPU. Those without any CPU kernel are
-// given one under their own name (attention.cpp, normalization.cpp); those whose CPU kernel does
-// less are replaced by one of ours.
+// Operators of CUDA graphs that need another form on the CPU. Those without any CPU kernel get one
+// under their own name (attention.cpp, normalization.cpp); those whose CPU kernel supports less are
+// replaced by Jointer's own.
 
 #include <string_view>
 
@@ -10,10 +10,10 @@ namespace jointer::runner {
 
 struct Replacement {
   std::string_view captured, target;
-  std::string_view what;  // for people
+  std::string_view what;  // for notes to the user
 };
 
-// Null if the operator runs on the CPU as it is.
+// Null if the operator runs on the CPU unchanged.
 const Replacement* find_replacement(std::string_view target);
 
 }  // namespace jointer::runner

@@ -9,7 +9,7 @@
 namespace jointer::runner {
 namespace {
 
-// Lies before every block, and keeps the block aligned as torch aligns it.
+// Precedes every block, and keeps the block aligned as torch does.
 struct alignas(64) Header {
   std::int64_t bytes = 0;
   std::int64_t epoch = 0;  // -1: not counted
@@ -21,7 +21,7 @@ CountingAllocator* the_allocator = nullptr;
 }  // namespace
 
 CountingAllocator& CountingAllocator::install() {
-  // Never destroyed: tensors may outlive every scope there is.
+  // Never destroyed, since tensors may outlive any scope.
   if (the_allocator == nullptr) {
     the_allocator = new CountingAllocator;
     c10::SetCPUAllocator(the_allocator, /*priority=*/100);
@@ -39,7 +39,7 @@ c10::DataPtr CountingAllocator::allocate(std::size_t bytes) {
     const std::int64_t now = allocated_.fetch_add(size) + size;
     if (limit > 0 && now > limit) {
       allocated_.fetch_sub(size);
-      TORCH_CHECK_WITH(OutOfMemoryError, false, "out of memory: ", size, " bytes are wanted, ",
+      TORCH_CHECK_WITH(OutOfMemoryError, false, "out of memory: ", size, " bytes are requested, ",
                        now - size, " are allocated, ", whose_.load(), " is ", limit);
     }
     std::int64_t peak = peak_.load();
@@ -51,8 +51,8 @@ c10::DataPtr CountingAllocator::allocate(std::size_t bytes) {
     block = c10::alloc_cpu(bytes + sizeof(Header));
   } catch (const c10::Error&) {
     if (counts) allocated_.fetch_sub(size);
-    TORCH_CHECK_WITH(OutOfMemoryError, false, "out of memory: the machine does not give ", size,
-                     " bytes more, ", allocated_.load(), " are allocated");
+    TORCH_CHECK_WITH(OutOfMemoryError, false, "out of memory: the system does not provide ", size,
+                     " more bytes, ", allocated_.load(), " are allocated");
   }
   new (block) Header{.bytes = size, .epoch = counts ? epoch_.load() : -1};
   void* data = static_cast<char*>(block) + sizeof(Header);
@@ -68,7 +68,7 @@ void CountingAllocator::give_back(void* data) {
   c10::free_cpu(block);
 }
 
-// oneDNN asks for plain pointers and gives them back.
+// oneDNN allocates and frees plain pointers.
 c10::DeleterFnPtr CountingAllocator::raw_deleter() const {
   return &give_back;
 }

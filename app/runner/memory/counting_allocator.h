@@ -1,6 +1,6 @@
 #pragma once
 
-// The host's memory as torch asks for it, counted to the byte.
+// Host memory that torch allocates, counted to the byte.
 
 #include <c10/core/Allocator.h>
 
@@ -9,12 +9,12 @@
 
 namespace jointer::runner {
 
-// What libtorch's own CPU allocator gives, with a count of what is out. Safe to use from any
-// thread: Gloo's own allocate too.
+// libtorch's own CPU allocator, with a count of allocated bytes. Safe to use from any thread, since
+// Gloo's threads allocate too.
 class CountingAllocator final : public c10::Allocator {
  public:
-  // The one that torch asks from now on, for the life of the process. Blocks that were handed out
-  // before go back to where they came from.
+  // Makes it torch's allocator for the rest of the process. Blocks that were allocated before are
+  // freed by the previous one.
   static CountingAllocator& install();
 
   c10::DataPtr allocate(std::size_t bytes) override;
@@ -24,15 +24,15 @@ class CountingAllocator final : public c10::Allocator {
   [[nodiscard]] std::int64_t allocated() const { return allocated_.load(); }
   [[nodiscard]] std::int64_t peak() const { return peak_.load(); }
   void reset_peak() { peak_.store(allocated_.load()); }
-  // What is out now does not count from here on, though it may be freed later: what a program is
-  // made of, before its inputs are there.
+  // Stops counting what is allocated now, even if it is freed later: what a program consists of
+  // before it has inputs.
   void start_from_here() {
     allocated_.store(0);
     peak_.store(0);
     ++epoch_;
   }
-  // Allocations that would take more in all fail as torch's out of memory; 0: never. `whose` says
-  // in the message where the limit is from: a literal.
+  // Allocations that exceed this total fail with torch's out-of-memory error; 0: no limit. `whose`:
+  // names the limit in the message; a literal.
   void limit(std::int64_t bytes, const char* whose) {
     limit_.store(bytes);
     whose_.store(whose);
@@ -47,7 +47,7 @@ class CountingAllocator final : public c10::Allocator {
   std::atomic<const char*> whose_{""};
 };
 
-// Allocations of this thread do not count while it lives: copies that the measuring itself keeps.
+// While it lives, allocations of this thread do not count: copies that only the measurement needs.
 class Uncounted {
  public:
   Uncounted();

@@ -1,5 +1,5 @@
 #pragma once
-// The base that c10d's own store derives from. Nothing here makes one: the library does.
+// The base class of c10d's own store. Only the library creates objects of it.
 #include <chrono>
 #include <string>
 #include <vector>
