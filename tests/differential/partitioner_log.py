@@ -1,8 +1,9 @@
 """Partitions the example model with torch, and keeps the partitioner's debug output.
 
 ``python partitioner_log.py FOLDER BUDGET``, with AOT_PARTITIONER_DEBUG=1 and TORCH_TRACE set, writes to
-FOLDER the joint graph (``joint.json``), the printed log (``printed.log``), and the names of the values saved
-for backward (``saved.json``). With a third argument, a recipe, the joint graph is tagged by it first.
+FOLDER the joint graph (``joint.json``), the printed log (``printed.log``), and the names of the values
+saved for backward (``saved.json``). A third argument is a recipe that tags the
+joint graph first.
 """
 
 from __future__ import annotations

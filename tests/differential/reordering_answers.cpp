@@ -3,7 +3,7 @@
 //   reordering_answers calls CAPTURE [BACKWARD]           the calls as reordering passes see them
 //   reordering_answers run PIPELINE CAPTURE [BACKWARD]    the result of a pipeline
 //   reordering_answers order METHOD CAPTURE               an order optimized for low memory
-//   reordering_answers judge CAPTURE < ORDER              the cost of an order, which names all calls
+//   reordering_answers judge CAPTURE < ORDER              the cost of an order of all calls
 //
 // with the estimator `simple` on one communication stream. Prints one JSON object each.
 

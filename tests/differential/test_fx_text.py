@@ -1,4 +1,4 @@
-"""Text printed by torch itself, in each of its forms, compared with the native capture of the same graph."""
+"""Text printed by torch, in each of its forms, compared with the native capture of the graph."""
 
 from __future__ import annotations
 

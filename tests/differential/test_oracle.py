@@ -1,6 +1,7 @@
 """Our orders and torch's, judged by the reference simulation that comes with the captures.
 
-It is not part of this project. It simulates any order with one communication stream and torch's memory profile.
+It is not part of this project. It simulates any order with one communication stream and torch's
+memory profile.
 """
 
 from __future__ import annotations

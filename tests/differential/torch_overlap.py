@@ -43,8 +43,8 @@ class TorchOverlap:
         monkeypatch.setattr(bucketing, "process_collective_bucket", recorded)
 
     def schedule(self, monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
-        # torch may recompute the values of nodes after a bucket, but not of all their views, which then look
-        # like copies.
+        # torch may recompute the values of nodes after a bucket, but not of all their views, which then
+        # look like copies.
         costs = {node: cost_ns(node) for node in self.module.graph.nodes}
 
         def estimate(node: torch.fx.Node, override: int | None = None) -> float:

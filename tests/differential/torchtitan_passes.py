@@ -4,7 +4,8 @@ Started by torchtitan_steps.py, with a Python that has torchtitan:
 
     python torchtitan_passes.py TOOL [its options]
 
-runs the shared tool and writes the time of each pass, in seconds, next to its captures: NAME.times.json.
+runs the shared tool and writes the time of each pass, in seconds, next to its captures:
+NAME.times.json.
 """
 
 from __future__ import annotations

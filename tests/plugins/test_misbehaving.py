@@ -1,5 +1,5 @@
-"""Third-party passes that misbehave, on the command line: the graph is unchanged, the message names the pass and
-the cause, and the command at its end reproduces the failure.
+"""Third-party passes that misbehave, on the command line: the graph is unchanged, the message names the
+pass and the cause, and the command at its end reproduces the failure.
 
 ``JOINTER_BIN`` names the folder of the built programs; the passes are in ``bad_passes.cpp``.
 """
@@ -151,8 +151,8 @@ def test_a_python_pass(name: str, tmp_path: Path) -> None:
 
 
 def test_a_reproducer_is_run_as_the_pass_was(tmp_path: Path) -> None:
-    """From another folder, with the options that a pass can see, by the command that is in the message and in
-    the error of `apply` without passes.
+    """From another folder, with the options that a pass can see, by the command that is in the message
+    and in the error of `apply` without passes.
     """
     needs_torch()
     (tmp_path / "here").mkdir()

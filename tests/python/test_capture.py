@@ -198,7 +198,7 @@ def test_python_functions_and_submodules_are_opaque_calls() -> None:
     assert records[region.name]["target"] == "call_module.region"
     assert records[region.name]["op"] == "call_function"
     storages = {records[name]["val"]["t"]["storage"] for name in (function.name, region.name)}
-    assert storages == {records["relu"]["val"]["t"]["storage"]}  # opaque calls are not known to allocate
+    assert storages == {records["relu"]["val"]["t"]["storage"]}  # opaque: no allocation
     loaded = assert_round_trip(gm)
     with pytest.raises(jointer.CaptureError, match="is not known to torch"):
         loaded(torch.ones(4, 3))

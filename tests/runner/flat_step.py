@@ -1,11 +1,11 @@
 """A whole training step of the example model as one flat graph: forward, loss and backward.
 
-It looks as torchtitan's graph trainer traces it: every call has its module in ``custom["module_fqn"]``, and
-the calls of the backward are marked ``autograd_backward``.
+It looks as torchtitan's graph trainer traces it: every call has its module in
+``custom["module_fqn"]``, and the calls of the backward are marked ``autograd_backward``.
 
-``python flat_step.py FOLDER`` runs as a rank with torchrun's variables. It shards the model over the ranks by
-FSDP and writes the graph to ``step.RANK.json``, its inputs to ``inputs.RANK.safetensors`` and its outputs to
-``expected.RANK.safetensors``.
+``python flat_step.py FOLDER`` runs as a rank with torchrun's variables. It shards the model over the
+ranks by FSDP and writes the graph to ``step.RANK.json``, its inputs to ``inputs.RANK.safetensors``
+and its outputs to ``expected.RANK.safetensors``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-// plan_pairs JOINT OUT POLICY [SEED]: writes the pair of a joint graph under a policy, as a capture.
+// plan_pairs JOINT OUT POLICY [SEED]: captures the pair of a joint graph under a policy.
 //
 //   save       every value that the backward reads is saved: nothing is recomputed
 //   min_cut    torch's minimum cut

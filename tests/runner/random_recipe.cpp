@@ -1,6 +1,6 @@
-// random_recipe FILE BACKWARD SEED COUNT OUT: writes a recipe of COUNT random legal edits that change
-// no output: moves, inserted copies, buckets of collectives, splits, tags. BACKWARD is `-` if FILE is
-// a whole graph. Tests compare the outputs of the edited and the unedited graph.
+// random_recipe FILE BACKWARD SEED COUNT OUT: writes a recipe of COUNT random legal edits that
+// change no output: moves, inserted copies, buckets of collectives, splits, tags. BACKWARD is `-`
+// if FILE is a whole graph. Tests compare the outputs of the edited and the unedited graph.
 //
 // The recipe is not bound to the graph's hash, so that it fits the captures of other ranks.
 

@@ -58,8 +58,8 @@ def test_peaks_and_bits_of_three_policies(name: str, tmp_path: Path) -> None:
         assert code == 0
         predicted, measured = result["predicted"]["peak_bytes"], result["measured"]["peak_bytes"]
         if name == BF16:
-            # oneDNN's products take scratch memory on the CPU, which is not in the graph: it is reported, and
-            # is the only excess over the prediction.
+            # oneDNN's products take scratch memory on the CPU, which is not in the graph: it is
+            # reported, and is the only excess over the prediction.
             assert -0.01 * predicted <= measured - predicted <= result["explained"]["scratch_bytes"]
         else:
             assert abs(measured - predicted) <= 0.01 * predicted

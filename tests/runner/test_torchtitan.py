@@ -1,7 +1,7 @@
 """Flat training steps of torchtitan's graph_trainer, as traced and after its passes, on four real ranks.
 
-The shared captures are rank 0's: every rank runs the same graph, with its own groups, in eager torch and in
-the runner.
+The shared captures are rank 0's: every rank runs the same graph, with its own groups, in eager torch and
+in the runner.
 """
 
 from __future__ import annotations
@@ -38,9 +38,7 @@ def step_of(name: str) -> Path:
 
 
 def write_inputs(name: str, folder: Path) -> str:
-    """Writes each rank's inputs; returns a path with ``{rank}``. The loss uses real labels, and only some of
-    them.
-    """
+    """Writes each rank's inputs; returns a path with ``{rank}``. The loss uses some real labels."""
     labels, count, tokens = STEPS[name]
     placeholders = jointer.load(step_of(name)).graph.find_nodes(op="placeholder")
     for rank in range(RANKS):

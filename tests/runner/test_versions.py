@@ -1,8 +1,8 @@
-"""Graphs of other versions of torch, and features of newer ones: meshes and process groups as values, inputs
-that repeat their elements, operators with more arguments.
+"""Graphs of other versions of torch, and features of newer ones: meshes and process groups as values,
+inputs that repeat their elements, operators with more arguments.
 
-Each test makes a capture with the installed torch and rewrites it as another version would write it, so that
-all tests run with every torch.
+Each test makes a capture with the installed torch and rewrites it as another version would write it, so
+that all tests run with every torch.
 """
 
 from __future__ import annotations
@@ -139,8 +139,7 @@ def test_copies_to_the_host_restore_a_layout(tmp_path: Path) -> None:
 
 
 def test_inputs_that_repeat_their_elements(tmp_path: Path) -> None:
-    """As left by ``expand``: the runner and Python generate them equally, with one element in memory for all.
-    """
+    """As left by ``expand``: the runner and Python generate the same ones, with one element in memory."""
 
     def program(x: Tensor, n: Tensor) -> tuple[Tensor, Tensor]:
         return aten.mul.Tensor(x, 2), aten.add.Tensor(n, 1)
