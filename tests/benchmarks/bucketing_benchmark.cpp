@@ -1,14 +1,14 @@
-// autobucketing_reordering by graph size: one JSON object with, for each capture and each share of
-// it that is asked for,
-//   nodes, collectives   how many
-//   ms                   of processor time, the pass alone
+// Scaling of autobucketing_reordering: prints one JSON object with, for each capture and each
+// requested share of it,
+//   nodes, collectives   their number
+//   ms                   CPU time of the pass alone
 //   exposed_before_ns, exposed_after_ns, peak_before_bytes, peak_after_bytes
 // and `peak_rss_bytes` of the process so far.
 //
 //   bucketing_benchmark [--backward] [--layers 2,8,32,61] [--estimator simple] CAPTURE...
 //
-// --backward: of a joint graph, the backward half of its minimum cut. --layers: for each number,
-// the share of the graph that so many of the largest number are, from its start.
+// --backward: takes the backward half of a joint graph's minimum cut.
+// --layers: measures the first N / max(N) of the graph for each number N.
 
 #include <fmt/format.h>
 #include <sys/resource.h>

@@ -1,9 +1,8 @@
-// Budgets of real joint graphs: one JSON object with, for each capture that is named, in ms of
-// processor time
+// Budgets on real joint graphs: prints one JSON object with, for each capture, in ms of CPU time
 //   budget_ms     one activation budget of 0.5, from the graph to the plan with its reasons
-//   pareto_ms     the sweep over 64 budgets with figures, and how many points are on the curve
-//   fastest_ms    the fastest plan within the middle of the curve's peaks, and what it gains beside
-//                 the best budget that fits: `gain_ms` of the step
+//   pareto_ms     a sweep over 64 budgets with their figures, and the number of points on the curve
+//   fastest_ms    the fastest plan within the middle of the curve's peaks; `gain_ms` is the step
+//                 time that it saves compared with the best budget that fits
 //   smallest_ms   the smallest plan at most 3 % slower than the fastest
 //
 //   budget_benchmark CAPTURE...

@@ -1,5 +1,5 @@
-// How long the core's work takes on real graphs: Llama3-8B (10,944 nodes) and DeepSeek-V3 671B
-// (54,681 nodes) where the shared captures are, else the bundled 8B sample alone.
+// Speed of the core on real graphs: Llama3-8B (10,944 nodes) and DeepSeek-V3 671B (54,681 nodes) if
+// the shared captures are available, otherwise the bundled 8B sample alone.
 
 #include <benchmark/benchmark.h>
 
@@ -47,13 +47,13 @@ const Graph& graph_of(const std::string& name) {
   return it->second;
 }
 
-// torchtitan's tags of a whole forward, as an edit.
+// torchtitan's tags for a whole forward, as an edit.
 void tag_sac(benchmark::State& state, const std::string& name) {
   const Graph& graph = graph_of(name);
   for (auto _ : state) benchmark::DoNotOptimize(apply_sac(graph, {.whole_forward = true}));
 }
 
-// That edit, and taking it back: a tag for every call of the forward.
+// Applies that edit and undoes it: a tag for every call of the forward.
 void apply_tags(benchmark::State& state, const std::string& name) {
   Graph graph = graph_of(name);
   const auto edit = apply_sac(graph, {.whole_forward = true});
@@ -64,7 +64,7 @@ void apply_tags(benchmark::State& state, const std::string& name) {
   }
 }
 
-// 5,000 of them.
+// The same with 5,000 tags.
 void apply_5000_tags(benchmark::State& state, const std::string& name) {
   Graph graph = graph_of(name);
   Edit edit = *apply_sac(graph, {.whole_forward = true});
@@ -86,7 +86,7 @@ void read_capture(benchmark::State& state, const std::string& name) {
   for (auto _ : state) benchmark::DoNotOptimize(read_native(name, *bytes));
 }
 
-// The same rules, and so the same work, as torch's build_memory_profile.
+// Follows the same rules as torch's build_memory_profile, and so does the same work.
 void torch_memory_profile(benchmark::State& state, const std::string& name) {
   const Graph& graph = graph_of(name);
   for (auto _ : state)
@@ -110,7 +110,7 @@ void estimate_costs(benchmark::State& state, const std::string& name) {
   for (auto _ : state) benchmark::DoNotOptimize(estimate_all(graph, *estimator));
 }
 
-// Everything measured, as after a run: what a GPU's costs are looked up for.
+// With a measured cost for every call, looked up as for a GPU after a run.
 void estimate_measured(benchmark::State& state, const std::string& name) {
   const Graph& graph = graph_of(name);
   Measurement measurement{.device = "NVIDIA H200", .device_type = "cuda"};
@@ -139,14 +139,14 @@ void find_dependencies(benchmark::State& state, const std::string& name) {
   for (auto _ : state) benchmark::DoNotOptimize(Dependencies(graph));
 }
 
-// All that torch's min_cut_rematerialization_partition does but the halves themselves: clean-up,
-// tags, the cut, reasons. Solving again after a tag was changed is the same work.
+// All of torch's min_cut_rematerialization_partition except emitting the halves: clean-up, tags,
+// the cut, reasons. Solving again after a tag has changed is the same work.
 void partition_min_cut(benchmark::State& state, const std::string& name) {
   const Graph& graph = graph_of(name);
   for (auto _ : state) benchmark::DoNotOptimize(partition(graph));
 }
 
-// The halves with it: what torch's function returns.
+// Includes the halves: everything that torch's function returns.
 void partition_and_emit(benchmark::State& state, const std::string& name) {
   const Graph& graph = graph_of(name);
   for (auto _ : state) {
@@ -155,13 +155,13 @@ void partition_and_emit(benchmark::State& state, const std::string& name) {
   }
 }
 
-// The end of every edit that changes more than tags and order.
+// The last part of every edit that changes more than tags and order.
 void finish_again(benchmark::State& state, const std::string& name) {
   Graph graph = graph_of(name);
   for (auto _ : state) benchmark::DoNotOptimize(graph.finish());
 }
 
-// A flat step of so many nodes: layers of which half is made again in the backward.
+// A flat step with about `nodes` nodes; its layers recompute half of their values in the backward.
 Graph flat_step(std::int64_t nodes) {
   constexpr int kAgain = 4;
   const std::int64_t layers = nodes / (2 * (kAgain + 1));
@@ -194,14 +194,14 @@ Graph flat_step(std::int64_t nodes) {
   return *std::move(graph);
 }
 
-// Upstream's selective_activation_remat as an edit, and its application: by nodes, and whether it
-// grows in line with them.
+// Upstream's selective_activation_remat as an edit, and applying it, by number of nodes: shows
+// whether the time is linear.
 void remat(benchmark::State& state) {
   const Graph graph = flat_step(state.range(0));
   for (auto _ : state) {
     Graph changed = graph;
     const auto edit = selective_activation_remat(changed);
-    if (!edit || !apply(changed, *edit)) state.SkipWithError("it is refused");
+    if (!edit || !apply(changed, *edit)) state.SkipWithError("the edit was refused");
     benchmark::DoNotOptimize(changed);
   }
   state.counters["nodes"] = static_cast<double>(graph.order().size());

@@ -1,7 +1,7 @@
-// How long a frame of the timeline takes while panning and zooming, at 1600 x 1000 on the offscreen
-// platform: one JSON object with the median and the 95th percentile for each capture that is named.
-// The captures take turns, frame by frame, so that a busy machine slows all of them alike. With
-// --measured each has a measurement laid over it: every node, somewhat longer than estimated.
+// Frame time of the timeline while panning and zooming, at 1600 x 1000 on the offscreen platform:
+// prints one JSON object with the median and the 95th percentile for each capture. The captures
+// take turns, frame by frame, so that a busy machine slows them all equally. --measured overlays a
+// measurement on each: every node, somewhat longer than estimated.
 //
 //   frame_benchmark [--measured] CAPTURE...
 
@@ -28,10 +28,10 @@ struct Subject {
   std::unique_ptr<Document> document;
   std::unique_ptr<TimelineView> view;
   std::vector<double> frames;
-  double laid_over_ms = 0;  // what laying a measurement over it took
+  double laid_over_ms = 0;  // time to overlay a measurement
 };
 
-// In for a while, then along, then out again, as a person looks around.
+// Zooms in, pans along, and zooms out, as a user looks around.
 void move(TimelineView& view, int frame) {
   const int phase = frame % 60;
   if (phase < 20)
@@ -42,7 +42,7 @@ void move(TimelineView& view, int frame) {
     view.zoom(1 / 1.25);
 }
 
-// Every node that the simulation runs, a tenth longer than estimated, its memory a little higher.
+// Every simulated node, a tenth longer than estimated and with slightly more memory.
 MeasurementPtr measurement_of(const Snapshot& snapshot) {
   auto measurement = std::make_shared<Measurement>();
   measurement->label = "rank 0, interpret";

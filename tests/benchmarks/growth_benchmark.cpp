@@ -1,14 +1,14 @@
-// How the time of every pass grows with the graph: a table with, for each built-in pass and each
-// share of a capture, microseconds of the processor a node; and the exponent between the smallest
-// and the largest share (1: as the graph grows, 2: as its square).
+// Time of every pass by graph size: prints a table with the CPU time per node, in microseconds, for
+// each built-in pass and each share of a capture, and the exponent of the growth from the smallest
+// to the largest share (1: linear, 2: quadratic).
 //
 //   growth_benchmark [--backward] [--layers 2,8,32,61] [--pass NAME]... CAPTURE
 //
-// --layers: how many layers the graph has, and, before that, of how many layers a share is
-// measured.
-// --backward: of a joint graph, the backward half of its minimum cut. A pass that refuses the graph
-// has its reason in the place of figures. Exits 1, and says it, where a pass grows faster than is
-// promised.
+// --layers: the shares, in layers; the last number is the number of layers of the whole graph.
+// --backward: takes the backward half of a joint graph's minimum cut.
+//
+// If a pass refuses the graph, its row shows the reason. Exits 1 with a message if a pass grows
+// faster than promised.
 
 #include <fmt/format.h>
 
@@ -28,10 +28,10 @@ namespace {
 using namespace jointer;
 using namespace jointer::benchmarks;
 
-constexpr int kRounds = 3;                // the best counts
-constexpr std::int64_t kEvaluations = 4;  // of a search
+constexpr int kRounds = 3;                // the minimum counts
+constexpr std::int64_t kEvaluations = 4;  // per search
 constexpr double kMaxExponent = 1.5;
-// What takes less on the largest share is within the noise of the clock.
+// Times below this on the largest share are noise.
 constexpr double kMinMs = 1;
 
 struct Options {
@@ -57,7 +57,7 @@ Options read_options(int argc, char** argv) {
   return options;
 }
 
-// Milliseconds of the processor.
+// Milliseconds of CPU time, the minimum of several rounds.
 Result<double> measure(const Pass& pass, const Graph& graph, const PassContext::Options& options) {
   std::vector<std::pair<std::string, PassValue>> given;
   if (pass.info.stage == PassStage::search) given = {{"evaluations", kEvaluations}};
@@ -74,7 +74,7 @@ Result<double> measure(const Pass& pass, const Graph& graph, const PassContext::
   return best;
 }
 
-// Whether it keeps the promise.
+// True if the pass keeps the promise.
 bool print_row(const Pass& pass, const std::vector<Graph>& shares,
                const PassContext::Options& options) {
   std::string row = fmt::format("{:<46}", pass.info.name);
@@ -96,11 +96,11 @@ bool print_row(const Pass& pass, const std::vector<Graph>& shares,
   return is_kept;
 }
 
-// Whether every pass keeps the promise.
+// True if every pass keeps the promise.
 Result<bool> run(const Options& options) {
   JOINTER_TRY(const Graph graph, open_share(options.path, options.backward));
   std::vector<Graph> shares;
-  fmt::print("{}\n{:<46}", graph.title(), "microseconds a node, by nodes");
+  fmt::print("{}\n{:<46}", graph.title(), "microseconds per node, by nodes");
   for (const int layers : options.layers) {
     JOINTER_TRY(Graph share, first_share(graph, layers, options.layers.back()));
     fmt::print("{:>9}", share.order().size());

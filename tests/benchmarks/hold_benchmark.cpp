@@ -1,13 +1,12 @@
-// What a person feels who holds a collective: 1600 x 1000, offscreen. For each capture that is
-// named, one JSON object with the times, in milliseconds, of
-//   take:   from taking a wait or a start until its whole legal range is on screen (figures of
-//   every
-//           place included; what is prepared when a graph is opened is not counted),
-//   frame:  a frame while it is moved over its range, everything that the window's thread does,
-//   follow: from a motion until the curve and the lanes show it,
-//   drop:   from letting go until every pane has heard of the edited graph,
-//   nudge:  from a key until the same.
-// Medians and high percentiles; `cpu` is the time of the window's thread alone.
+// Response times while a user drags a collective: 1600 x 1000, offscreen. Prints one JSON object
+// per capture with the times, in milliseconds,
+//   take:   from picking up a wait or a start until its whole legal range is on screen, including
+//           the figures of every place but not the work done once when a graph opens,
+//   frame:  of a frame while it moves over its range: all work of the window's thread,
+//   follow: from a mouse move until the curve and the lanes show it,
+//   drop:   from the drop until every pane has received the edited graph,
+//   nudge:  the same from a key press.
+// Medians and high percentiles; `cpu` is the CPU time of the window's thread alone.
 //
 //   hold_benchmark CAPTURE...
 
@@ -33,7 +32,7 @@ using namespace jointer;
 using namespace jointer::views;
 using namespace jointer::benchmarks;
 
-constexpr std::size_t kCollectives = 40;  // taken of each capture, evenly spread
+constexpr std::size_t kCollectives = 40;  // per capture, evenly spread
 constexpr int kFramesEach = 30;
 constexpr int kPatienceMs = 20000;
 
@@ -85,13 +84,13 @@ class Subject {
     double cpu = processor_ms();
     planner().take(node);
     const HeldMove* held = planner().held();
-    if (held == nullptr) return true;  // a part's first or last place, or refused
+    if (held == nullptr) return true;  // no place to move to, or refused
     render();
     times.take.push_back(ms(timer));
     times.take_cpu.push_back(processor_ms() - cpu);
     const std::size_t first = held->preview.first(), last = held->preview.last();
     for (int i = 0; i < kFramesEach; ++i) {
-      // A motion, and what has arrived from the working thread by then.
+      // A mouse move, and what has arrived from the worker thread by then.
       const std::size_t gap =
           first + (last - first) * static_cast<std::size_t>(i) / (kFramesEach - 1);
       if (gap == held->gap) continue;

@@ -1,13 +1,13 @@
-// How quick the Graph pane is, at 1000 x 800 on the offscreen platform, in milliseconds: one JSON
-// object for each capture that is named. Layouts by dot where it is there.
+// Speed of the Graph pane, at 1000 x 800 on the offscreen platform: prints one JSON object per
+// capture, in milliseconds. Uses dot for layouts if it is installed.
 //
-//   first_layout     from a graph with its analysis to the first frame
-//   open_layer       a layer's row, to the frame that shows what is in it
-//   open_nodes       all that is in a layer, down to its nodes, to the frame that shows them
-//   open_identical   the same of the layer after it, which is drawn already
-//   new_snapshot     from a changed document to the next frame, with that layer open
-//   show_plan        rungs as a plan of a joint graph has them, without layout and frame
-//   frame            while panning and zooming, some layers open; and with every row open
+//   first_layout     from an analyzed graph to the first frame
+//   open_layer       expanding a layer's row, until a frame shows its contents
+//   open_nodes       expanding a layer down to its nodes, until a frame shows them
+//   open_identical   the same for the next layer, whose layout is cached
+//   new_snapshot     from a changed document to the next frame, with that layer expanded
+//   show_plan        rungs of a joint graph's plan, without layout and frame
+//   frame            panning and zooming, with some layers expanded and with every row expanded
 //
 //   ladder_benchmark CAPTURE...
 
@@ -68,7 +68,7 @@ class Subject {
     });
     const double nodes = ms_of([&] { open_all(layer); });
     const double identical = ms_of([&] { open_all(next); });
-    // The same as an edit does, but for the edit.
+    // Like an edit, but without applying one.
     const double again = ms_of([&] {
       emit document_.changed();
       paint();
@@ -92,7 +92,7 @@ class Subject {
     return static_cast<int>(std::find_if(rows.begin(), rows.end(), is_it) - rows.begin());
   }
 
-  // The least of several; 0 of what is no joint graph.
+  // The minimum of several runs; 0 unless it is a joint graph.
   double show_plan() const {
     const Snapshot& snapshot = document_.snapshot();
     const auto cut = partition(snapshot.graph);
@@ -116,7 +116,7 @@ class Subject {
     paint();
   }
 
-  // Out until all is seen, down along it, in again: as a person looks around.
+  // Zooms out to the whole graph, pans down along it, zooms in, as a user looks around.
   std::vector<double> frames() {
     std::vector<double> times;
     for (int frame = 0; frame < kFrames; ++frame) {

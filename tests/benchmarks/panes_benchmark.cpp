@@ -1,5 +1,5 @@
-// What the panes compute on real captures: building the tables, going to another moment, searching.
-// Skips itself where the shared captures are not there.
+// Computations of the panes on real captures: building the tables, changing the moment, searching.
+// Skipped without the shared captures.
 
 #include <benchmark/benchmark.h>
 
@@ -22,7 +22,8 @@ using namespace jointer::views;
 constexpr const char* kCaptures[] = {"llama3_8b_tp2_fsdp2.joint",
                                      "deepseek_v3_671b_tp8_fsdp32_ep32.joint"};
 
-// The snapshot of a benchmark's capture, read once; null, with the benchmark skipped, without it.
+// The snapshot of a benchmark's capture, read once; null if it is missing, with the benchmark
+// skipped.
 SnapshotPtr snapshot(benchmark::State& state) {
   static std::map<std::int64_t, SnapshotPtr> snapshots;
   const std::int64_t which = state.range(0);
@@ -56,7 +57,7 @@ void build_modules(benchmark::State& state) {
   for (auto _ : state) model.set_snapshot(s);
 }
 
-// A pane on screen, from one moment near the peak to the next, painted.
+// A visible pane changes from one moment near the peak to the next and is painted.
 void move_alive(benchmark::State& state, AliveModel::Grouping grouping, bool sorted) {
   const SnapshotPtr s = snapshot(state);
   if (!s) return;
@@ -84,7 +85,7 @@ void describe_all(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(describe(*s, order));
 }
 
-// One click on a node: everything that is said of it, laid out and painted.
+// One click on a node: lays out and paints everything that is known about it.
 void show_inspector(benchmark::State& state) {
   const SnapshotPtr s = snapshot(state);
   if (!s) return;
@@ -101,7 +102,7 @@ void show_inspector(benchmark::State& state) {
   }
 }
 
-// 100,000 rows of a text and a number.
+// 100,000 rows with a text and a number.
 class BigModel : public TableModel {
  public:
   static constexpr int kRows = 100'000;

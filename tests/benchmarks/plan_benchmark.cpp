@@ -1,13 +1,12 @@
-// Plans of real joint graphs: one JSON object with, for each capture that is named, in ms of
-// processor time
-//   nodes, candidates   how many
-//   prepare_ms          the arrays that are made once a graph
-//   evaluate_*_ms       figures and profile of torch's minimum cut; with everything made again that
-//                       can be; with every other saved value on the host
-//   candidates_*_ms     what there is to decide about, of the first two
-//   tick_*_ms           one candidate decided otherwise: the plan, its figures and profile; median
-//                       and the longest of ticks all over the graph
-//   memory_timeline_ms, simulation_ms   of the pair of the minimum cut, which a tick does without
+// Plans of real joint graphs: prints one JSON object with, for each capture, in ms of CPU time
+//   nodes, candidates   their number
+//   prepare_ms          the arrays that are computed once per graph
+//   evaluate_*_ms       figures and profile of torch's minimum cut; with everything recomputed that
+//                       can be; with every second saved value offloaded
+//   candidates_*_ms     the values that can be decided, for the first two
+//   tick_*_ms           changing the decision on one candidate: the plan, its figures and profile;
+//                       median and maximum over candidates from the whole graph
+//   memory_timeline_ms, simulation_ms   of the minimum cut's pair, which a tick avoids
 //
 //   plan_benchmark [--ticks N] CAPTURE...
 

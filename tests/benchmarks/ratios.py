@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""The figures that are promised beside torch, measured in one run on one machine.
+"""Checks the promised speed relative to torch, measured in one run on one machine.
 
     ratios.py --bin BUILD/bin [--shared DIR] [--rounds N]
 
-Each pair is measured in turns, ours and torch's, and the best of each counts: other work on the
-machine only ever adds time. Prints one table; exits 1 if a promise is not kept, 3 if there is
-nothing to measure on.
+Each pair is measured in turns, ours and torch's, and the minimum of each counts, since other work on the
+machine only adds time. Prints a table; exits 1 if a promise is not kept, 3 if the captures are missing.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def seconds(action: Callable[[], object]) -> float:
 
 
 def benchmark_ms(bin_dir: Path, pattern: str) -> dict[str, float]:
-    """Google Benchmark's times of the functions that match, in milliseconds."""
+    """Google Benchmark's times of the matching functions, in milliseconds."""
     command = [
         str(bin_dir / "core_benchmark"),
         f"--benchmark_filter={pattern}",
@@ -58,7 +57,7 @@ def benchmark_ms(bin_dir: Path, pattern: str) -> dict[str, float]:
 
 
 def benchmark_cpu_ms(bin_dir: Path, pattern: str) -> dict[str, float]:
-    """The same in processor time, for what is compared with processor time."""
+    """The same in CPU time, for comparisons of CPU time."""
     command = [str(bin_dir / "core_benchmark"), f"--benchmark_filter={pattern}", "--benchmark_format=json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return {row["name"]: row["cpu_time"] for row in json.loads(done.stdout)["benchmarks"]}
@@ -72,8 +71,8 @@ def best_of(rounds: int, measure: Callable[[], dict[str, float]]) -> dict[str, f
     return best
 
 
-# A process of its own, so that what is measured is not forked from this large one: a child's largest
-# resident set counts what it shared with its parent before it became another program.
+# Runs in its own small process, so that the measured process is not forked from this large one: a child's
+# maximum resident set includes the memory that it shared with its parent before exec.
 LAUNCHER = """
 import json, os, subprocess, sys, time
 start = time.perf_counter()
@@ -84,7 +83,7 @@ print(json.dumps([time.perf_counter() - start, usage.ru_maxrss * 1024, status]))
 
 
 def run_process(command: list[str], environment: dict[str, str] | None = None) -> tuple[float, int]:
-    """Wall time of a process, and its largest resident set in bytes."""
+    """Wall time of a process in seconds, and its maximum resident set in bytes."""
     launcher = [sys.executable, "-S", "-c", LAUNCHER, *command]
     done = subprocess.run(launcher, capture_output=True, text=True, check=True, env=environment)
     wall, resident, status = json.loads(done.stdout)
@@ -122,7 +121,7 @@ def measure(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
     growth = ours["simulate/671b"] / ours["simulate/8b"]
     rows.append(
         Row(
-            "simulation: 671B beside 8B",
+            "simulation: 671B compared with 8B",
             f"{ours['simulate/671b']:.2f} ms, {ours['simulate/8b']:.3f} ms: {growth:.1f} times",
             "at most 7 times",
             growth <= 7,
@@ -187,7 +186,7 @@ def what_if_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
         small, large = (best[f"{size} move_{distance} memory_us"] for size in ("small", "large"))
         rows.append(
             Row(
-                f"a move by {distance} places: memory of 671B beside 8B",
+                f"a move by {distance} places: memory of 671B compared with 8B",
                 f"{large:.2f} us, {large / small:.2f} times, its time {best[f'large move_{distance} time_us']:.2f} us",
                 "under 1.5 times",
                 large / small < 1.5,
@@ -206,7 +205,7 @@ def base_type(desc: object) -> str | None:
 
 
 def torch_partition_ms(path: Path) -> float:
-    """Processor time of torch's minimum cut on a capture, once: it changes the graph."""
+    """CPU time of torch's minimum cut on a capture, measured once because it changes the graph."""
     import torch
     from jointer.document import read_document
     from jointer.load import load_document
@@ -234,7 +233,7 @@ def torch_partition_ms(path: Path) -> float:
 
 
 def partition_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
-    """Processor times, so that other work on the machine does not count."""
+    """Uses CPU times, so that other work on the machine does not count."""
     best = best_of(rounds, lambda: benchmark_cpu_ms(bin_dir, "partition(_and_emit)?/(8b|671b)"))
     theirs = torch_partition_ms(captures / f"{SMALL}.json.zst")
     ratio = theirs / best["partition_and_emit/8b"]
@@ -242,7 +241,7 @@ def partition_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
     again = best["partition/8b"]
     return [
         Row("minimum cut of 8B and its halves: ours, torch's", f"{best['partition_and_emit/8b']:.1f} ms, {theirs:.0f} ms: {ratio:.0f} times", "at least 50 times", ratio >= 50),
-        Row("minimum cut: 671B beside 8B", f"{best['partition/671b']:.0f} ms, {best['partition/8b']:.1f} ms: {growth:.1f} times", "within 10 times", growth <= 10),
+        Row("minimum cut: 671B compared with 8B", f"{best['partition/671b']:.0f} ms, {best['partition/8b']:.1f} ms: {growth:.1f} times", "within 10 times", growth <= 10),
         Row("8B solved again after a tag was changed", f"{again:.1f} ms", "within 100 ms", again <= 100),
     ]
 
@@ -276,7 +275,7 @@ def plan_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
     small, large = best["small evaluate_cut_ms"], best["large evaluate_cut_ms"]
     rows.append(
         Row(
-            "figures and curve of a plan: 671B beside 8B",
+            "figures and curve of a plan: 671B compared with 8B",
             f"{large:.2f} ms, {small:.2f} ms: {large / small:.1f} times",
             "at most 10 times",
             large <= 10 * small,
@@ -299,14 +298,14 @@ LIST_SCHEDULES = ("raise_comms", "sink_waits", "reorder_compute_for_overlap")
 
 
 def use_differential_tests() -> None:
-    """Their stand-ins for what torch's passes ask for."""
+    """Their stand-ins for what torch's passes need."""
     folder = str(ROOT / "tests" / "differential")
     if folder not in sys.path:
         sys.path.insert(0, folder)
 
 
 def torch_reordering_ms(bin_dir: Path, path: Path) -> dict[str, float]:
-    """Processor time of torch's own reordering functions on the same calls, once each."""
+    """CPU time of torch's own reordering functions on the same calls, once each."""
     use_differential_tests()
     from torch_reordering import moved, scheduled_for_comm
 
@@ -365,7 +364,7 @@ def reordering_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
 
 
 def torch_overlap_ms(path: Path) -> float:
-    """Processor time of torch's schedule_overlap_bucketing with our costs, once: it takes a minute."""
+    """CPU time of torch's schedule_overlap_bucketing with our costs, measured once: it takes a minute."""
     use_differential_tests()
     import pytest
     import torch.distributed
@@ -383,7 +382,7 @@ def torch_overlap_ms(path: Path) -> float:
 
 
 def bucketing_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
-    """autobucketing_reordering; of 671B the backward that our minimum cut makes."""
+    """autobucketing_reordering; for 671B on the backward half of our minimum cut."""
     backward = captures / "llama3_8b_tp2_fsdp2.min_cut.bw.json.zst"
 
     def figures(*arguments: str) -> dict[str, float]:
@@ -448,7 +447,7 @@ def window_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
 
     frozen = best_of(rounds, freezes)
 
-    # One round takes forty collectives; what the machine does beside it is left out.
+    # One round drags forty collectives. Only the CPU time of the window's thread counts.
     done = subprocess.run(
         [str(bin_dir / "hold_benchmark"), *paths],
         capture_output=True, text=True, check=True, env=environment,
@@ -461,7 +460,7 @@ def window_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
         Row("longest freeze of the window while 671B opens", f"{frozen['opening_ms']:.0f} ms", "within 100 ms", frozen["opening_ms"] <= 100),
         Row("all panes follow a click in 671B, median", f"{frozen['selecting_median_ms']:.0f} ms", "within 100 ms", frozen["selecting_median_ms"] <= 100),
         Row("frame of the timeline at 1600 x 1000, 671B, median", f"{large:.1f} ms", "within 16 ms", large <= 16),
-        Row("the same beside 8B", f"{small:.1f} ms: {large / small:.2f} times", "at most 1.5 times", large / small <= 1.5),
+        Row("the same compared with 8B", f"{small:.1f} ms: {large / small:.2f} times", "at most 1.5 times", large / small <= 1.5),
         Row("first painted frame of 671B, from the start of the process", f"{first * 1e3:.0f} ms", "within 1 s", first <= 1),
     ]
 
@@ -514,10 +513,10 @@ def sac_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
         best = best_of(rounds, pane)
         for what, key in (
             ("from a tick until its figures are on screen", "tick_median_ms"),
-            ("what it would come to, before the tick", "preview_median_ms"),
+            ("preview before the tick", "preview_median_ms"),
             ("undo", "undo_median_ms"),
             ("redo", "redo_median_ms"),
-            ("what another budget would come to, while the slider is dragged", "budget_median_ms"),
+            ("preview of another budget while the slider is dragged", "budget_median_ms"),
         ):
             rows.append(Row(f"SAC pane, {label}: {what}, median", f"{best[key]:.1f} ms", f"within {most} ms", best[key] <= most))
         if label == "8B":
@@ -537,7 +536,7 @@ def main() -> int:
     arguments = parser.parse_args()
     captures = arguments.shared / "captures"
     if not (captures / f"{LARGE}.json.zst").exists():
-        print(f"nothing to measure on: {captures} has no {LARGE}", file=sys.stderr)
+        print(f"no capture to measure: {captures} has no {LARGE}", file=sys.stderr)
         return 3
     rows = measure(arguments.bin, captures, arguments.rounds)
     width = max(len(row.what) for row in rows)

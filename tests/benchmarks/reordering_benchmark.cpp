@@ -1,10 +1,9 @@
-// Reordering passes on real graphs: one JSON object with, for each capture that is named and each
-// pass, what is exposed and the peak after it, and what it takes of the processor; `before` is the
-// order as captured.
+// Reordering passes on real graphs: prints one JSON object with, for each capture and each pass,
+// the exposed time and the peak after it, and its CPU time; `before` is the captured order.
 //
 //   reordering_benchmark [--estimator NAME] CAPTURE[,BACKWARD]...
 //
-// Without an estimator `simple` on one communication stream, the neutral judge of orders.
+// The default estimator is `simple` on one communication stream, which favors no pass.
 
 #include <fmt/format.h>
 

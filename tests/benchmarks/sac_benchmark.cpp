@@ -1,15 +1,15 @@
-// What a person feels who ticks tensors in the SAC pane: a window of 1600 x 1000 with the pane, the
-// scoreboard and the timeline with the plan's curve, offscreen. For each joint
-// capture that is named, one JSON object with times in milliseconds:
-//   start:       from asking for a plan until it is on screen (the partitioner, its figures),
-//   tick:        from a key until the new figures are painted,
-//   preview:     from the pointer's question until its answer is,
-//   undo, redo:  from asking until the figures of that state are,
-//   solve:       from asking for a new partition until its figures are,
-//   budget:      from moving the budget's slider until what it would come to is painted, also over
-//                the timeline's curve.
-// Medians and 95th percentiles. `cpu` is the processor time of all threads; it is what other work
-// on the machine does not change much.
+// Response times in the SAC pane: a window of 1600 x 1000 with the pane, the scoreboard and the
+// timeline with the plan's curve, offscreen. Prints one JSON object per joint graph, with times in
+// milliseconds:
+//   start:       from requesting a plan until it is on screen, including the partitioner,
+//   tick:        from a key press until the new figures are painted,
+//   preview:     from hovering over a tensor until its preview is shown,
+//   undo, redo:  from the request until the figures of that state are shown,
+//   solve:       from requesting a new partition until its figures are shown,
+//   budget:      from moving the budget's slider until its preview is painted, also over the
+//                timeline's curve.
+// Medians and 95th percentiles. `cpu` is the CPU time of all threads, which other work on the
+// machine hardly changes.
 //
 //   sac_benchmark CAPTURE...
 
@@ -37,7 +37,7 @@ using namespace jointer::benchmarks;
 constexpr std::size_t kTicks = 30;
 constexpr int kPatienceMs = 60000, kPollMs = 2, kSolves = 5, kBudgets = 20;
 
-// Counts what is painted.
+// Counts paint events.
 class Paints : public QObject {
  public:
   int count = 0;
@@ -62,7 +62,7 @@ class Subject {
     timeline_->setGeometry(0, 500, 1600, 500);
     pane_->hide();
     window_.show();
-    // Painted is what is painted after the session told of it.
+    // Counts only what is painted after the session's signal.
     qApp->installEventFilter(&paints_);
     for (const auto signal : {&SacSession::changed, &SacSession::previewed})
       QObject::connect(&document_.sac(), signal, &window_, [this] { paints_.count = 0; });
@@ -73,7 +73,7 @@ class Subject {
         "start", [this] { pane_->show(); }, [this] { return document_.sac().state() != nullptr; });
   }
 
-  // Tensors from all over the graph, those that can have another policy.
+  // Tensors from the whole graph whose policy can change.
   bool tick_all() {
     SacSession& session = document_.sac();
     const std::vector<SacTensor> tensors = session.state()->tensors;
@@ -89,7 +89,7 @@ class Subject {
         return false;
       session.clear_preview();
       if (!session.state()->tensor_of(t.node)) continue;
-      // Another one than the one that was asked about: nothing is known of it yet.
+      // A tensor that was not previewed, so that nothing is cached.
       const SacTensor& other = tensors[(i + tensors.size() / 2) % tensors.size()];
       if (other.chain == 0 || document_.graph().node(other.node).kind != NodeKind::call) continue;
       const SacStatePtr before = session.state();
@@ -128,7 +128,7 @@ class Subject {
     return true;
   }
 
-  // Of the graph as it was opened.
+  // Solves for the graph as it was opened.
   bool solve() {
     SacSession& session = document_.sac();
     document_.editing().go_to(0);
@@ -144,7 +144,7 @@ class Subject {
     return true;
   }
 
-  // From the right end of the slider to the left. The first one prepares the others.
+  // Moves the slider from right to left. The first preview prepares the others.
   bool drag_budget() {
     SacSession& session = document_.sac();
     for (int i = 0; i <= kBudgets; ++i) {

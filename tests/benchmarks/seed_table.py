@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A published table of activation checkpointing, estimated from captures (docs/seed_table.md).
+"""Compares a published table of activation checkpointing with estimates from captures (docs/seed_table.md).
 
     seed_table.py --bin BUILD/bin [--shared DIR]
 
-Prints what was published, what is estimated, and what the estimate is made of. Nothing here is fitted
-to the published figures: every number is a size in the graph, a rule of torch's, or a datasheet's.
-Exits 1 if a figure is off by more than 5 %, 3 if the captures are not there.
+Prints the published figures, the estimates, and the parts of each estimate. Nothing is fitted to the
+published figures: every number is a size in the graph, a rule of torch's, or from a datasheet. Exits 1 if
+a figure is off by more than 5 %, 3 if the captures are missing.
 """
 
 from __future__ import annotations
@@ -29,19 +29,20 @@ GIB = 1 << 30
 DEVICE = "b200"
 CLOSE = 0.05
 
-# torchtitan's pull request 2377: GiB of reserved memory, tokens a second.
+# torchtitan's pull request 2377: GiB of reserved memory, tokens per second.
 LLAMA = {
     "no AC": ("llama3_8b_tp2_fsdp2", (), 67.19, 9569),
     "eager SAC": ("llama3_8b_tp2_fsdp2", (), 45.88, 8627),  # tagged below
     "graph SAC": ("llama3_8b_tp2_fsdp2_graph_sac", (), 44.20, 8007),
 }
-# Captured with `selective_ac_option = "2"`: every second layer as a whole. Shown, not judged.
+# Captured with `selective_ac_option = "2"`: every second layer is checkpointed as a whole. Shown but not
+# judged.
 EVERY_SECOND_LAYER = ("llama3_8b_tp2_fsdp2_eager_sac", (), 45.88, 8627)
 DEEPSEEK = {
     "no AC": ("deepseek_v3_debug_tp2_fsdp2_ep2", (), 12.26, 59927),
     "graph SAC": ("deepseek_v3_debug_tp2_fsdp2_ep2", ("--preset", "apply_sac"), 11.01, 53939),
 }
-# Of the loop around the pair; the reasons are in docs/seed_table.md.
+# The options for the loop around the pair; docs/seed_table.md explains them.
 LOOP = (
     "--optimizer", "adamw", "--loop", "3", "--loss", "loss_parallel", "--unboxed",
     "--expandable-segments", "--workspace-of", DEVICE,
@@ -78,9 +79,10 @@ FSDP_REGION = 100_000
 
 
 def tag_eager_sac(document: dict[str, Any]) -> None:
-    """torchtitan's `selective_ac_option = "op"`: each layer is a checkpointed region; in it every
-    second mm, counted anew in each layer, and what is not on the list, is made again. FSDP's own
-    tags stay."""
+    """Applies torchtitan's `selective_ac_option = "op"`: each layer is a checkpointed region, which
+    recomputes every second mm, counted per layer, and all operators that are not on the list. FSDP's own tags
+    stay.
+    """
     products: dict[int, int] = {}
     for node in document["nodes"]:
         if node["op"] != "call_function" or node.get("partitioner_tag") == "is_backward":
@@ -118,11 +120,11 @@ class Jointer:
 
 
 def passes_outside_ms(parameter_bytes: int, logits_fp32: int) -> float:
-    """What loss and optimizer take, from bytes moved: both are bound by memory.
+    """Time of loss and optimizer, from the bytes that they move, since both are bound by memory.
 
-    Loss, op by op in fp32, F bytes a pass: forward: read bf16 (F/2) write F; amax reads F; subtract 2F;
-    exp 2F; sum F; subtract 2F; gather. Backward: zeros F; exp 2F; add 3F; multiply 2F; to bf16 1.5F.
-    AdamW, fused: reads parameter, gradient, two moments, writes three of them, all fp32.
+    Loss, op by op in fp32, where F bytes are the logits. Forward: read bf16 (F/2), write F; amax
+    reads F; subtract 2F; exp 2F; sum F; subtract 2F; gather. Backward: zeros F; exp 2F; add 3F; multiply 2F;
+    to bf16 1.5F. Fused AdamW: reads parameter, gradient and two moments, writes three of them, all fp32.
     """
     device = json.loads((ROOT / "resources" / "devices" / f"{DEVICE}.json").read_text())
     loss = (1.5 + 1 + 2 + 2 + 1 + 2 + 1 + 2 + 3 + 2 + 1.5) * logits_fp32
@@ -165,7 +167,7 @@ def off(estimated: float, published: float) -> str:
 
 
 def show(title: str, estimates: list[Estimate], scale: float = 1) -> list[tuple[str, float, float]]:
-    """Prints a table; gives back (figure, estimated, published) to judge."""
+    """Prints a table; returns (figure, estimated, published) to judge."""
     judged = []
     base = estimates[0]
     print(f"\n{title}")
@@ -183,10 +185,10 @@ def show(title: str, estimates: list[Estimate], scale: float = 1) -> list[tuple[
         ratio, published = base.step_ms / e.step_ms, e.published_tps / base.published_tps
         print(f"  {e.name:10} {e.step_ms:13.1f} {ratio:10.3f} {published:10.3f} {off(ratio, published):>8}")
         if e is not base:
-            judged.append((f"{e.name}, speed beside no AC", ratio, published))
+            judged.append((f"{e.name}, speed relative to no AC", ratio, published))
             judged.append(
                 (
-                    f"{e.name}, memory beside no AC",
+                    f"{e.name}, memory relative to no AC",
                     scaled(e, scale) / scaled(base, scale),
                     e.published_gib / base.published_gib,
                 )
@@ -199,7 +201,7 @@ def show(title: str, estimates: list[Estimate], scale: float = 1) -> list[tuple[
 
 
 def scaled(e: Estimate, scale: float) -> float:
-    """Reserved bytes where the batch is larger: all but what depends on the parameters grows."""
+    """Reserved bytes with a larger batch: everything grows except what depends on the parameters."""
     fixed = sum(e.parts.get(part, 0) for part in ("parameter", "buffer", "gradient", "optimizer_state", "workspace"))
     return fixed + scale * (e.reserved - fixed)
 
@@ -224,16 +226,16 @@ def main() -> int:
         f"  as captured, with every second layer checkpointed as a whole: {other.reserved / GIB:.2f} GiB, "
         f"{llama[0].step_ms / other.step_ms:.3f} of the speed"
     )
-    # Less is known of this run, so that its bytes are not judged: 8 sequences of 2048 are torchtitan's
-    # default, the capture has one, and which attention kernel ran is not said.
+    # This run is less documented, so its bytes are not judged: torchtitan's default is 8 sequences of 2048,
+    # the capture has one, and the attention kernel is unknown.
     judged += show("DeepSeek-V3 debug, TP=2 x FSDP=2 x EP=2, 8 x 2048 tokens", deepseek, scale=8)
     missed = [row for row in judged if abs(row[1] / row[2] - 1) > CLOSE]
     print(
         f"\n{len(judged) - len(missed)} of {len(judged)} figures within {CLOSE:.0%}: "
-        "Llama's memory, and both models' memory and speed beside no AC; DeepSeek's bytes do not count"
+        "Llama's memory, and both models' memory and speed relative to no AC; DeepSeek's bytes do not count"
     )
     for what, estimated, published in missed:
-        print(f"  missed: {what}: {estimated:.3f} beside {published:.3f}")
+        print(f"  missed: {what}: {estimated:.3f}, published {published:.3f}")
     return 1 if missed else 0
 
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Graphs of several sizes out of one capture.
+// Shares of a capture: smaller graphs to measure how time grows with size.
 
 #include <charconv>
 #include <string>
@@ -16,7 +16,7 @@
 
 namespace jointer::benchmarks {
 
-// "2,8,32".
+// Parses "2,8,32".
 inline std::vector<int> numbers(std::string_view text) {
   std::vector<int> found;
   while (!text.empty()) {
@@ -29,8 +29,8 @@ inline std::vector<int> numbers(std::string_view text) {
   return found;
 }
 
-// The first calls of a graph, `share` of `of`, and what they read; it returns what nobody reads
-// then.
+// The first `share`/`of` of a graph's calls, with their inputs; returns the values that nothing
+// reads any more.
 inline Result<Graph> first_share(Graph graph, int share, int of) {
   if (share >= of) return graph;
   const std::vector<NodeId> order(graph.order().begin(), graph.order().end());
@@ -44,7 +44,7 @@ inline Result<Graph> first_share(Graph graph, int share, int of) {
       gone.push_back(id);
   graph.erase(gone);
   Node& end = graph.node(output);
-  end.desc = {};  // it was of other values
+  end.desc = {};  // it described other values
   end.args = Argument::of_children(Argument::Kind::list, 0, 0);
   graph.refresh(output);
   const Users users(graph);
@@ -61,11 +61,11 @@ inline Result<Graph> first_share(Graph graph, int share, int of) {
   graph.refresh(output);
   graph.part(PartId(0)).outputs = derive_outputs(graph, PartId(0));
   JOINTER_CHECK(graph.finish());
-  // Read anew, so that what went takes no room either.
+  // Written and read again, so that removed nodes take no memory.
   return read_native("share", PaddedBytes(write_native(graph)));
 }
 
-// A capture; of a joint graph the backward half of its minimum cut, where that is asked for.
+// Opens a capture; with `backward`, returns the backward half of a joint graph's minimum cut.
 inline Result<Graph> open_share(const std::string& path, bool backward) {
   JOINTER_TRY(Graph graph, open_graph({.path = path}));
   if (!backward) return graph;

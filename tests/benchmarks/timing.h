@@ -1,6 +1,6 @@
 #pragma once
 
-// How benchmarks take times and say them.
+// Clocks and percentiles for benchmarks.
 
 #include <algorithm>
 #include <ctime>
@@ -15,7 +15,7 @@ inline double now_ms(clockid_t clock) {
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
 }
 
-// Of this thread: what other work takes from a busy machine does not count.
+// CPU time of this thread, in milliseconds: other work on a busy machine does not count.
 inline double processor_ms() {
   return now_ms(CLOCK_THREAD_CPUTIME_ID);
 }
@@ -26,7 +26,7 @@ double milliseconds_of_processor(const auto& action) {
   return processor_ms() - start;
 }
 
-// 0 of no values.
+// 0 if there are no values.
 inline double percentile(std::span<const double> values, double share) {
   if (values.empty()) return 0;
   std::vector<double> sorted(values.begin(), values.end());

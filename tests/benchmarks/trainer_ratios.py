@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Passes of torchtitan's graph_trainer: ours beside torchtitan's own, on the steps that it traces.
+"""Compares our passes with torchtitan's graph_trainer, on the steps that it traces: graphs and times.
 
     trainer_ratios.py --bin BUILD/bin [--out FOLDER] [--rounds N] [STEP OPTIONS]...
 
-Each step is traced by torchtitan, which is timed and captured after every pass. Ours runs on the capture
-before. A line of the table is a pass: on how many steps the graph that it leaves is torchtitan's, the time of
-both on the step where ours is slowest beside it (processor time, of ours the best of N), and the ratio. Exits 1
-if a pass is less than 50 times faster, 3 if there is nothing to trace with. STEP OPTIONS are those of the
-tool that traces, as one argument: "--dp 4 --policy full".
+torchtitan traces each step; it is timed, and captured after every pass. Ours runs on the capture before the
+pass. The table has one row per pass: the number of steps on which both leave the same graph, the times on the
+step with the lowest ratio (CPU time; of ours the minimum of N), and that ratio. Exits 1 if a pass is less
+than 50 times faster, 3 if no step can be traced. STEP OPTIONS are options of the tracing tool, as one
+argument: "--dp 4 --policy full".
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PROMISED = 50
-#: Less is below what a clock of the operating system tells apart.
+#: Shorter times are below the resolution of the operating system's clock.
 SHORTEST_MS = 0.001
 
 STEPS = (
@@ -45,7 +45,7 @@ def native_passes(bin_dir: Path) -> set[str]:
 
 
 def is_same(pass_name: str, paths: tuple[Path, Path, Path]) -> bool:
-    """Paths: what the pass was given, what ours left, what torchtitan's left."""
+    """True if ours leaves the same graph. Paths: before the pass, after ours, after torchtitan's."""
     from jointer.document import read_document
     from torchtitan_steps import assert_same, tags
 
@@ -54,14 +54,14 @@ def is_same(pass_name: str, paths: tuple[Path, Path, Path]) -> bool:
         assert_same(before, ours, theirs)
     except AssertionError:
         return False
-    # Copies that are computed again keep their tags upstream.
+    # Copies that are recomputed keep their tags upstream.
     return pass_name != "tag_with_memory_policy" or tags(ours) == tags(theirs)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--bin", type=Path, required=True, help="where the programs are")
-    parser.add_argument("--out", type=Path, help="keep the captures here; those that are there are used again")
+    parser.add_argument("--bin", type=Path, required=True, help="folder of the built programs")
+    parser.add_argument("--out", type=Path, help="keep the captures here, and reuse existing ones")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("steps", nargs="*", default=STEPS, metavar="STEP OPTIONS")
     options = parser.parse_args()
@@ -70,7 +70,7 @@ def main() -> int:
     from torchtitan_steps import as_ours, passes_of, run_pass, trace_step, why_not_traced
 
     if reason := why_not_traced():
-        print(f"nothing to trace with: {reason}")
+        print(f"no step can be traced: {reason}")
         return 3
     native = native_passes(options.bin)
     rows: dict[str, list[tuple[str, float, float, bool]]] = defaultdict(list)

@@ -1,15 +1,14 @@
-// auto_tune on a real graph: one JSON object with
-//   unedited        the graph as it is
-//   presets         each preset's passes that the graph takes, as they are and within the unedited
-//                   peak: step and peak
-//   tuned           what a search within the unedited peak finds: its steps, step and peak; how
-//                   many candidates, how many a second of the clock and of the processor
-//   as_good_after_s when it was as good as the best preset, over the unedited peak or not
-//   unasked_ms      the longest that a search does not ask whether it is cancelled, of the
-//   processor cancel_ms       from when a person cancels to when the search is over, the worst of
-//   some peak_rss_bytes  of the process
-// Exits 1, and says it, where a preset has a shorter step within the unedited peak than what was
-// found.
+// auto_tune on a real graph: prints one JSON object with
+//   unedited         the graph as opened
+//   presets          step and peak of each preset's passes that apply to the graph, with no limit
+//                    and within the unedited peak
+//   tuned            the result of a search within the unedited peak: its steps, step and peak;
+//                    the number of candidates, and candidates per second of wall and CPU time
+//   as_good_after_s  when it was as good as the best preset, over the unedited peak or not
+//   unasked_ms       the longest CPU time in which a search does not check for cancellation
+//   cancel_ms        from cancelling to the end of the search, the maximum of several
+//   peak_rss_bytes   of the process
+// Exits 1 with a message if a preset within the unedited peak has a shorter step than the result.
 //
 //   tune_benchmark [--seconds 30] [--threads 2] [--seed 0] CAPTURE[,BACKWARD]
 
@@ -72,13 +71,13 @@ Json row(const StepFigures& figures) {
           {"peak_bytes", figures.figures.peak_bytes}};
 }
 
-// The shortest steps of presets.
+// The shortest steps of the presets.
 struct Best {
   std::int64_t any_ns = std::int64_t{1} << 62;
-  std::int64_t within_ns = std::int64_t{1} << 62;  // of those within the unedited peak
+  std::int64_t within_ns = std::int64_t{1} << 62;  // within the unedited peak
 };
 
-// The presets' passes that are searched too: what comes behind a partitioner for a pair.
+// The presets' passes that are searched too: for a pair, those after a partitioner.
 Json presets(const Graph& graph, const PassRegistry& registry, std::int64_t unedited_peak,
              Best& best) {
   Json rows;
@@ -157,8 +156,8 @@ double cancel_ms(const Graph& graph, const PassRegistry& registry, const Setting
   return worst;
 }
 
-// The longest that a search does not ask whether it is cancelled, in processor time: what other
-// work takes of a busy machine does not count.
+// The longest time in which a search does not check for cancellation. CPU time, so that other work
+// on a busy machine does not count.
 double unasked_ms(const Graph& graph, const PassRegistry& registry) {
   TuneOptions options;
   options.evaluations = 100;

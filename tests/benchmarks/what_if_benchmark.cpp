@@ -1,12 +1,12 @@
-// What-if on real graphs: one JSON object with, for each capture that is named,
-//   preview   of the whole legal range of every collective's start and wait: median, 99th
-//             percentile, largest, in ms of processor time
-//   sunk      with --sunk: the same after every wait was sunk as far as it may go
-//   move      by how many places; what memory takes of it, what time takes, in microseconds
+// What-if on real graphs: prints one JSON object with, for each capture,
+//   preview   the whole legal range of every collective's start and wait: median, 99th percentile
+//             and maximum, in ms of CPU time
+//   sunk      with --sunk: the same after every wait was moved as late as possible
+//   move      by number of places: time spent on memory and on the simulation, in microseconds
 //
 //   what_if_benchmark [--sunk] [--every N] CAPTURE...
 //
-// --every N: only each N-th collective is previewed.
+// --every N: previews only each N-th collective.
 
 #include <fmt/format.h>
 
@@ -87,14 +87,14 @@ std::vector<NodeId> calls_of(const Graph& graph) {
   return calls;
 }
 
-// Single calls that may move so far, there and back three times.
+// Single calls that can move that far, moved there and back three times.
 std::string moves(const Subject& subject, std::size_t distance) {
   const Graph& graph = subject.graph;
   MovableOrder calls(calls_of(graph), graph.node_count());
   MemoryWhatIf memory(graph, {}, calls);
   TimeWhatIf time(graph, subject.costs, {}, calls);
-  std::vector<std::pair<NodeId, std::size_t>> candidates;  // and to which gap
-  // Ranges count nodes that do not run, too.
+  std::vector<std::pair<NodeId, std::size_t>> candidates;  // and the gap to move to
+  // Ranges also count nodes that do not run.
   const std::size_t others = graph.order().size() - calls.size();
   for (const NodeId id : calls.nodes()) {
     const auto range = legal_range(graph, subject.dependencies, std::span(&id, 1));
@@ -111,7 +111,7 @@ std::string moves(const Subject& subject, std::size_t distance) {
   for (const auto& [id, gap] : candidates) {
     const std::span block(&id, 1);
     const std::size_t home = calls.place(id);
-    // As often as while it is dragged about.
+    // As often as during a drag.
     for (const std::size_t to : {gap, home, gap, home, gap, home}) {
       Stretch changed;
       memory_times.push_back(microseconds([&, node = block] {

@@ -1,6 +1,6 @@
-// How responsive the real window is with a large graph, on the offscreen platform: the longest time
-// for which the event loop stands still while a capture opens, and while a person clicks through
-// it. One JSON object for each capture that is named.
+// Responsiveness of the real window with a large graph, on the offscreen platform: the longest time
+// for which the event loop is blocked while a capture opens, and while a user clicks through it.
+// Prints one JSON object per capture.
 //
 //   window_benchmark CAPTURE...
 
@@ -26,7 +26,7 @@ constexpr int kTickMs = 2;
 constexpr int kSettleMs = 300;
 constexpr std::size_t kSelections = 60;
 
-// The longest stretch between two turns of the event loop.
+// The longest time between two iterations of the event loop.
 class FreezeMeter : public QObject {
  public:
   FreezeMeter() {
@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
     run_for(kSettleMs);
     const double opening = meter.take();
 
-    // A collective here and there: every pane follows, and the moment moves with it.
+    // Selects some collectives: every pane follows, and the moment moves with the selection.
     Document& document = *window.current_tab()->document();
     const auto collectives = document.analysis().simulation.collectives();
     const std::size_t every = std::max<std::size_t>(collectives.size() / kSelections, 1);

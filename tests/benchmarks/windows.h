@@ -1,6 +1,6 @@
 #pragma once
 
-// What benchmarks of windows have in common.
+// Helpers for benchmarks of windows.
 
 #include <fmt/format.h>
 
@@ -12,7 +12,8 @@
 
 namespace jointer::benchmarks {
 
-// Runs the event loop until `is_done` holds; false if it takes too long. It looks every `poll_ms`.
+// Runs the event loop until `is_done` holds, which it checks every `poll_ms`. False if it takes
+// longer than `patience_ms`.
 template <class IsDone>
 bool wait_for(IsDone is_done, int patience_ms, int poll_ms = 5) {
   QElapsedTimer timer;
@@ -24,7 +25,7 @@ bool wait_for(IsDone is_done, int patience_ms, int poll_ms = 5) {
   return true;
 }
 
-// Null, after a line to stderr, where it cannot be opened.
+// Null if the graph cannot be opened; the reason is printed to stderr.
 inline views::SnapshotPtr open_snapshot(const char* path) {
   auto graph = open_graph({.path = path});
   auto snapshot =

@@ -1,4 +1,4 @@
-"""Runs the built program as a person or a script does: by its arguments, streams and exit codes.
+"""Runs the built program as a user or a script does: by its arguments, streams and exit codes.
 
 Needs pytest alone. ``JOINTER_BIN`` names the folder of the built programs.
 """
@@ -35,17 +35,17 @@ def pytest_report_header() -> str:
 
 @dataclass
 class Done:
-    """What a process left behind."""
+    """Result of a finished process."""
 
     code: int
     out: str
     err: str
     seconds: float
-    peak_bytes: int  # of resident memory
+    peak_bytes: int  # maximum resident memory
 
     @property
     def json(self) -> Any:
-        """The object on standard output, which holds nothing else."""
+        """The object on standard output, which contains nothing else."""
         assert self.code == 0, self.err
         assert self.err == ""
         assert self.out.endswith("\n")
@@ -55,13 +55,13 @@ class Done:
 
 
 def limit_memory() -> None:
-    """A runaway process ends by itself instead of taking the machine along."""
+    """A runaway process fails instead of exhausting the machine's memory."""
     resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
 
 
 def run(*arguments: Any, stdin: bytes | None = None, cwd: Path | None = None) -> Done:
-    # Files, not pipes: nothing has to be read while the process runs, so os.wait4 can tell what
-    # this one process took.
+    # Files instead of pipes: nothing has to be read while the process runs, so os.wait4 can report
+    # the resource usage of this process alone.
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as given:
         given.write(stdin or b"")
         given.seek(0)
@@ -90,7 +90,7 @@ def run(*arguments: Any, stdin: bytes | None = None, cwd: Path | None = None) ->
 
 @functools.cache
 def answer(*arguments: Any) -> Any:
-    """What a command says of a file, asked once. Not to be changed."""
+    """JSON result of a command, cached. Callers must not modify it."""
     return run(*arguments, "--json").json
 
 

@@ -1,4 +1,4 @@
-"""Small captures to break, and zstd frames without a zstd library."""
+"""Small captures to damage, and zstd frames written without a zstd library."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def half(kind: str) -> Document:
 
 
 def at(document: Document, name: str) -> Document:
-    """The node of that name."""
+    """The node with that name."""
     return next(record for record in document["nodes"] if record["name"] == name)
 
 

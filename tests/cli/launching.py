@@ -1,6 +1,6 @@
-"""Runs `jointer bench` with real ranks and looks at what is left of them.
+"""Runs `jointer bench` with real ranks and checks what they leave behind.
 
-The ranks are tests/support/fake_rank.py, or whatever ``JOINTER_RUNNER`` in ``environment`` names.
+The ranks run tests/support/fake_rank.py, or the program in ``JOINTER_RUNNER`` of ``environment``.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import Any
 from conftest import BIN, JOINT, ROOT, answer, run
 
 FAKE_RANK = ROOT / "tests" / "support" / "fake_rank.py"
-# What a rank does before it gets to its test.
+# The actions of a rank before the ones under test.
 BEGIN = [["started"], ["stage", "load"], ["stage", "measure"]]
 END = [["measured"], ["done"]]
 
 
 @functools.cache
 def positions(path: Path = JOINT) -> dict[str, int]:
-    """Of every node in the program order."""
+    """Place of every node in the program order."""
     rows = run("export", path, "--format", "csv", "-o", "-").out.splitlines()[1:]
     return {name: int(index) for index, name in (row.split(",")[:2] for row in rows)}
 
@@ -42,7 +42,7 @@ def compute_node(path: Path = JOINT) -> str:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process still does something: a zombie that its new parent has yet to reap does not."""
+    """True while a process runs; false for a zombie that its new parent has yet to reap."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
     except (FileNotFoundError, ProcessLookupError):
@@ -62,8 +62,8 @@ class Ran:
     out: str
     err: str
     seconds: float
-    ranks: dict[int, dict[str, Any]]  # what each fake rank noted of itself
-    left_over: list[str]  # files in the folder for temporary ones
+    ranks: dict[int, dict[str, Any]]  # each fake rank's notes
+    left_over: list[str]  # temporary files
 
     @functools.cached_property
     def json(self) -> Any:
@@ -79,7 +79,7 @@ class Ran:
 
 @dataclass
 class Bench:
-    """A folder to run in, and what ranks do."""
+    """A folder to run in, with the scripts of the ranks."""
 
     folder: Path
     environment: dict[str, str] = field(default_factory=dict)
@@ -111,7 +111,7 @@ class Bench:
         return process
 
     def wait_for_ranks(self, count: int, then: float = 0.2) -> list[int]:
-        """Until so many have noted themselves; their processes."""
+        """Waits until `count` ranks have written their notes; returns their processes."""
         end = time.monotonic() + 20
         while len(self.noted()) < count and time.monotonic() < end:
             time.sleep(0.01)
@@ -130,22 +130,22 @@ class Bench:
                    self.noted(), sorted(path.name for path in (self.folder / "tmp").iterdir()))
 
     def run(self, *arguments: Any, ranks: dict[str, Any] | None = None, stdin: bytes | None = None) -> Ran:
-        """To its end; then no process is left, and no file."""
+        """Runs to the end; then no process and no temporary file may be left."""
         started = time.monotonic()
         ran = self.finish(self.start(*arguments, ranks=ranks, stdin=stdin), started)
-        assert die_soon(ran.pids), "a process is left"
+        assert die_soon(ran.pids), "a process is still running"
         assert ran.left_over == []
         return ran
 
     def interrupt(self, *arguments: Any, count: int, ranks: dict[str, Any],
                   signal_number: int = signal.SIGINT) -> Ran:
-        """Started, and sent a signal once all ranks run; `seconds` counts from the signal."""
+        """Sends a signal once all ranks run; `seconds` counts from the signal."""
         process = self.start(*arguments, ranks=ranks)
         self.wait_for_ranks(count)
         sent = time.monotonic()
         process.send_signal(signal_number)
         ran = self.finish(process, sent)
-        assert die_soon(ran.pids), "a process is left"
+        assert die_soon(ran.pids), "a process is still running"
         return ran
 
 

@@ -1,6 +1,6 @@
-"""Whatever a file holds: exit code 3 and one line that says what, where and what to do.
+"""Bad input of every kind: exit code 3 and one line that says what is wrong, where, and what to do.
 
-Nothing on standard output, in bounded time and memory, never a crash.
+Nothing on standard output, in bounded time and memory, and no crash.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ Change = Callable[[Document], Any]
 
 
 def put(value: Any, *keys: Any) -> Change:
-    """Sets a member; `@mm` among the keys is the node of that name."""
+    """Sets a member; a key `@mm` stands for the node with that name."""
 
     def change(document: Document) -> None:
         place = document
@@ -132,7 +132,7 @@ CASES: dict[str, tuple[Change, list[str]]] = {
     "storage without expression": (put({"hint": 3}, "storages", 0), ["storage 0", "`sym`"]),
     "storage with a bad hint": (put({"sym": "s0", "hint": [1]}, "storages", 0), ["`storages`"]),
     "storage with a stranger": (put({"sym": "s0", "size": 3}, "storages", 0), ["`size`"]),
-    "storage that is no expression": (put({"sym": "s0 s1"}, "storages", 0), ["storage 0"]),
+    "storage that is not an expression": (put({"sym": "s0 s1"}, "storages", 0), ["storage 0"]),
     "storage of 2^64": (put(2**64, "storages", 0), ["does not fit 64 bits"]),
     "storage of 1e30": (put(1e30, "storages", 0), ["`1e+30`"]),
     "storage of -1": (put(-1, "storages", 0), ["storage 0", "negative size of -1"]),
@@ -217,13 +217,13 @@ def test_invalid(change: Change, words: list[str], tmp_path: Path) -> None:
     refuse(tmp_path / "bad.json", document, *words)
 
 
-def test_the_small_capture_itself_is_sound(tmp_path: Path) -> None:
+def test_the_small_capture_itself_is_valid(tmp_path: Path) -> None:
     path = write(tmp_path / "good.json", capture())
     assert run("info", path, "--json").json["nodes"] == 8
     assert not [fact for fact in run("info", path, "--json").json["derived"] if "warning" in fact]
 
 
-# Absurd, but a number that fits and nothing more: it is worked with, and said.
+# Absurd values that fit their type: accepted, with a warning.
 STRANGE: dict[str, Change] = {
     "huge strides": put([2**62, 2**62], *MM, "stride"),
     "negative stride": put([-8, 1], *MM, "stride"),
@@ -244,7 +244,7 @@ def test_a_tensor_beyond_its_storage_is_a_warning(change: Change, tmp_path: Path
 
 
 @pytest.mark.parametrize("target", ["mylib.mm.default", "aten.mm.of_tomorrow", "frobnicate"])
-def test_an_operator_that_nothing_is_known_of_is_a_warning(target: str, tmp_path: Path) -> None:
+def test_an_unknown_operator_is_a_warning(target: str, tmp_path: Path) -> None:
     document = capture()
     put(target, "@mm", "target")(document)
     path = write(tmp_path / "opaque.json", document)
@@ -303,13 +303,13 @@ def test_bytes(data: bytes, words: list[str], tmp_path: Path) -> None:
     refuse(tmp_path / "bad.json", data, *words)
 
 
-def test_zstd_is_known_by_its_content(tmp_path: Path) -> None:
+def test_zstd_is_detected_by_content(tmp_path: Path) -> None:
     path = write(tmp_path / "capture.json", stored(json.dumps(capture()).encode()))
     assert run("info", path, "--json").json["nodes"] == 8
 
 
 def cuts(size: int, seed: int, count: int) -> list[int]:
-    """Lengths to cut to: the ends, and many in between."""
+    """Lengths to truncate to: both ends, and many in between."""
     between = random.Random(seed).sample(range(9, size - 9), count)
     return sorted({*range(1, 9), *between, *range(size - 8, size)})
 
@@ -327,7 +327,7 @@ def test_truncated_zstd(tmp_path: Path) -> None:
 
 
 def test_flipped_bits(tmp_path: Path) -> None:
-    """Refused, or still a capture: then every command works with it."""
+    """Either refused, or still a capture that every command accepts."""
     chance = random.Random(6)
     refused = 0
     text = json.dumps(capture()).encode()
@@ -410,12 +410,12 @@ def test_deep_nesting(data: bytes, tmp_path: Path) -> None:
 
 
 def test_descriptors_of_outputs_are_counted(tmp_path: Path) -> None:
-    """One too few, and all behind it would be taken for another."""
+    """With one too few, all later ones would describe the wrong output."""
     data = nested("desc", '[{"type":"PlainAOTOutput"}]', "output")
     refuse(tmp_path / "few.json", data, "node output (output): it returns 2 values, and `desc` describes 1")
 
 
-# What is kept as it is may be as deep as it likes.
+# Members that are stored but not interpreted may be nested to any depth.
 KEPT: dict[str, bytes] = {
     "info": nested("info", LISTS),
     "info of objects": nested("info", OBJECTS),
@@ -440,14 +440,14 @@ KEPT: dict[str, bytes] = {
 @pytest.mark.parametrize("data", KEPT.values(), ids=KEPT.keys())
 @pytest.mark.parametrize("command", [["info"], ["overlap"], ["export", "--format", "dot", "-o", "-"]],
                          ids=lambda command: command[0])  # fmt: skip
-def test_what_is_kept_may_be_deep_or_long(command: list[str], data: bytes, tmp_path: Path) -> None:
+def test_stored_members_may_be_deep_or_long(command: list[str], data: bytes, tmp_path: Path) -> None:
     path = write(tmp_path / "deep.json", data)
     done = run(command[0], path, *command[1:])
     assert done.code == 0, done.err
     assert_bounded(done)
 
 
-def test_many_groups_made_up_from_arguments(tmp_path: Path) -> None:
+def test_many_groups_found_only_in_arguments(tmp_path: Path) -> None:
     """Each could claim a million ranks."""
     document = capture()
     for i in range(2000):
@@ -505,7 +505,7 @@ def halves(tmp_path: Path) -> tuple[Path, Path]:
     return write(tmp_path / "fw.json", half("forward")), write(tmp_path / "bw.json", half("backward"))
 
 
-def test_the_small_pair_itself_is_sound(halves: tuple[Path, Path]) -> None:
+def test_the_small_pair_itself_is_valid(halves: tuple[Path, Path]) -> None:
     forward, backward = halves
     info = run("info", forward, "--backward", backward, "--json").json
     assert (info["kind"], info["nodes"]) == ("pair", 7)

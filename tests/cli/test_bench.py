@@ -1,5 +1,5 @@
-"""`jointer bench` with real processes: what ranks are given, what is said of each way they can end,
-and that nothing is left of them."""
+"""`jointer bench` with real processes: what ranks receive, how each kind of failure is reported, and that
+no process or file is left."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def one(rank: int, *actions: Any, others: list[Any] | None = None) -> dict[str, 
     return {str(rank): [*BEGIN, *actions], "*": [*BEGIN, *(END if others is None else others)]}
 
 
-# --- A run that goes well ---
+# --- Successful runs ---
 
 
 def test_result_has_the_keys_of_the_contract(bench: Bench) -> None:
@@ -92,7 +92,7 @@ def test_ranks_get_what_torchrun_would_set(bench: Bench) -> None:
     assert ran.ranks[2]["arguments"] == ["--ranks=4", "--on=cpu", "--iterations=5", "--seed=7", str(JOINT)]
 
 
-def test_threads_can_be_said(bench: Bench) -> None:
+def test_number_of_threads_can_be_given(bench: Bench) -> None:
     ran = bench.run(JOINT, "--threads", "3", "--json")
     assert ran.ranks[0]["environment"]["OMP_NUM_THREADS"] == "3"
 
@@ -111,7 +111,7 @@ def test_a_graph_without_collectives_is_one_rank(bench: Bench, tmp_path: Path) -
     assert len(bench.run(path, "--ranks", "3", "--json").json["ranks"]) == 3
 
 
-def test_figures_are_of_the_highest_and_of_the_slowest_rank(bench: Bench) -> None:
+def test_figures_are_those_of_the_highest_and_the_slowest_rank(bench: Bench) -> None:
     ran = bench.run(JOINT, "--json", ranks={
         "1": [*BEGIN, ["measured", {"peak_bytes": 9000, "reserved_peak_bytes": 1}], ["done"]],
         "2": [*BEGIN, ["measured", {"step_ns": [9_000_000]}], ["done"]]})
@@ -120,9 +120,10 @@ def test_figures_are_of_the_highest_and_of_the_slowest_rank(bench: Bench) -> Non
     assert ran.json["measured"]["step_ms"] == 9.0
 
 
-def test_the_estimate_is_for_what_runs(bench: Bench) -> None:
-    """The capture is of a CPU: there `memory` says the same, but for what Gloo copies; on a GPU sizes
-    are rounded."""
+def test_the_estimate_is_for_the_device_of_the_run(bench: Bench) -> None:
+    """The capture is for a CPU, where `memory` gives the same peak except for Gloo's copies; on a GPU sizes
+    are rounded up.
+    """
     on_cpu = bench.run(JOINT, "--solo", "0", "--json").json["predicted"]
     assert "CPU" in on_cpu["estimator"]
     assert bench.run(JOINT, "--json").json["predicted"]["peak_bytes"] >= on_cpu["peak_bytes"]
@@ -137,7 +138,7 @@ def test_the_estimate_is_for_what_runs(bench: Bench) -> None:
         answer("overlap", JOINT, "--device", "a100", "--estimator", "simple")["step_ms"])
 
 
-def test_no_share_of_another_devices_peak(bench: Bench) -> None:
+def test_no_utilization_against_another_devices_peak(bench: Bench) -> None:
     measured = bench.run(JOINT, "--json", "--device", "h100").json["measured"]
     assert measured["mfu"] is None
     assert measured["tflops"] > 0
@@ -199,14 +200,14 @@ def paths_of(ran: Any, rank: int = 0) -> list[str]:
     return [word for word in ran.ranks[rank]["arguments"] if not word.startswith("-")]
 
 
-def test_a_native_capture_is_taken_as_it_is(bench: Bench) -> None:
+def test_a_native_capture_is_passed_unchanged(bench: Bench) -> None:
     assert paths_of(bench.run(JOINT, "--json")) == [str(JOINT)]
 
 
 @pytest.mark.parametrize("source", ["text", "stdin"])
 def test_other_inputs_become_native_captures(bench: Bench, tmp_path: Path, source: str) -> None:
     keep = tmp_path / "kept.json"
-    # A rank that keeps what it was given.
+    # A rank that keeps the file it received.
     runner = tmp_path / "keeper"
     runner.write_text(f'#!/bin/sh\nfor last; do :; done\ncp "$last" {keep}\nexec {FAKE_RANK} "$@"\n')
     runner.chmod(0o755)
@@ -253,12 +254,12 @@ def test_verify_names_a_baseline(bench: Bench, tmp_path: Path) -> None:
     converted = bench.run(JOINT, "--baseline", text, "--json")
     (baseline,) = [word for word in converted.ranks[0]["arguments"] if word.startswith("--baseline=")]
     assert baseline.endswith("baseline.json")
-    # What was asked for is what the result remembers.
+    # The result records the request as given.
     assert f"--baseline={text}" in converted.json["request"]
 
 
 @pytest.mark.parametrize("equal, code", [(True, 0), (False, 1)])
-def test_outputs_that_differ_are_a_no(bench: Bench, equal: bool, code: int) -> None:
+def test_different_outputs_exit_with_1(bench: Bench, equal: bool, code: int) -> None:
     differs = {"bitwise": False, "equal": equal, "max_abs_diff": 0.5, "output": "loss", "element": 3, "bound": 0.1}
     ranks = one(2, ["verified", differs], *END, others=[["verified"], *END])
     ran = bench.run(JOINT, "--verify", "--json", ranks=ranks)
@@ -313,7 +314,7 @@ def test_a_world_too_large_for_one_machine(bench: Bench, tmp_path: Path) -> None
     assert bench.run(path, "--solo", "127", "--json").code == 0
 
 
-def test_the_runner_must_be_there(bench: Bench) -> None:
+def test_the_runner_must_exist(bench: Bench) -> None:
     bench.environment["JOINTER_RUNNER"] = "/no/such/runner"
     ran = bench.run(JOINT)
     assert ran.code == 4 and ran.out == "" and "/no/such/runner" in ran.err
@@ -334,11 +335,11 @@ def test_the_python_backend_runs_the_module(bench: Bench) -> None:
     assert ran.code == 4 and "/no/such/python" in ran.err
 
 
-# --- Ranks that end badly: who, where, why ---
+# --- Failed ranks: which, where, why ---
 
 
 def assert_failed(ran: Any, rank: int, status: str, *words: str, node_name: str = "") -> None:
-    """The object is there, the line on standard error says it, and the others were ended."""
+    """The JSON object is printed, the line on standard error names the rank, and the others were stopped."""
     assert ran.code == 4
     assert ran.json["succeeded"] is False
     row = ran.rank(rank)
@@ -384,34 +385,34 @@ def test_memory_exhausted(bench: Bench) -> None:
     assert_failed(ran, 3, "died", "exit code 1", "MemoryError")
 
 
-def test_what_a_rank_says_of_itself(bench: Bench) -> None:
+def test_a_failure_that_a_rank_reports(bench: Bench) -> None:
     ran = bench.run(JOINT, "--json", ranks=one(
         1, ["fail", "memory", "mm_3", "out of memory: 12 bytes more than --memory-limit"], ["exit", 1], others=OTHERS))
     assert_failed(ran, 1, "failed", "12 bytes more than", node_name="mm_3")
     assert ran.rank(1)["kind"] == "memory"
 
 
-def test_one_that_says_it_failed_and_stays_is_ended(bench: Bench) -> None:
+def test_a_rank_that_reports_failure_and_stays_is_stopped(bench: Bench) -> None:
     ran = bench.run(JOINT, "--json", ranks=one(
         1, ["stubborn"], ["fail", "device", "", "no CUDA device"], ["hang"], others=OTHERS))
     assert_failed(ran, 1, "failed", "no CUDA device")
     assert ran.seconds < 6
 
 
-def test_an_end_without_a_word(bench: Bench) -> None:
+def test_a_silent_exit(bench: Bench) -> None:
     ran = bench.run(JOINT, "--json", ranks=one(0, ["exit", 0], others=OTHERS))
     assert_failed(ran, 0, "died", "did not say that it was done")
 
 
-def test_a_crash_after_it_was_done(bench: Bench) -> None:
+def test_a_crash_after_done(bench: Bench) -> None:
     ran = bench.run(JOINT, "--json", ranks=one(0, *END, ["kill", 11]))
     assert_failed(ran, 0, "died", "signal 11", "after it had said that it was done")
-    # What it had measured is kept.
+    # Its measurements are kept.
     assert ran.rank(0)["peak_bytes"] == 4096
 
 
 def test_the_cause_is_named_and_not_its_consequence(bench: Bench) -> None:
-    """Rank 0 hears that the connection is gone before anybody sees that rank 1 was killed."""
+    """Rank 0 loses the connection before the launcher notices that rank 1 was killed."""
     where, (collective, wait) = compute_node(), collectives()[0]
     lost = [["at", positions()[wait]], ["fail", "collective", collective, "connection closed by peer"], ["exit", 1]]
     ran = bench.run(JOINT, "--json", ranks={
@@ -434,7 +435,7 @@ def test_a_failed_collective_says_where_the_others_are(bench: Bench) -> None:
 
 @pytest.mark.parametrize("kind", ["collective", "hang"])
 def test_a_collective_that_timed_out_because_another_rank_is_stuck(bench: Bench, kind: str) -> None:
-    """The ranks that wait give up a little earlier than the deadline that the launcher keeps."""
+    """The waiting ranks give up a little before the launcher's own deadline."""
     where, (collective, wait) = compute_node(), collectives()[0]
     ran = bench.run(JOINT, "--json", "--timeout", "3", ranks=one(
         2, ["at", positions()[where]], ["hang"],
@@ -444,7 +445,7 @@ def test_a_collective_that_timed_out_because_another_rank_is_stuck(bench: Bench,
     assert f"timed out, while rank 2 is at {where}" in [rank["reason"] for rank in ran.json["ranks"]]
 
 
-def test_ranks_that_say_that_they_hang(bench: Bench) -> None:
+def test_ranks_that_report_a_hang(bench: Bench) -> None:
     (first, first_wait), (second, second_wait) = collectives()[:2]
     give_up = lambda name, at: [*BEGIN, ["at", positions()[at]], ["sleep", 0.3],  # noqa: E731
                                 ["fail", "hang", name, "no progress for 0.3 s"], ["exit", 1]]
@@ -472,7 +473,7 @@ def test_a_collective_where_every_rank_hangs(bench: Bench) -> None:
     assert_failed(ran, 0, "hung", "where every rank is", node_name=first)
 
 
-def test_who_is_stuck_is_named_and_not_who_waits(bench: Bench) -> None:
+def test_the_stuck_rank_is_named_and_not_the_waiting_ones(bench: Bench) -> None:
     where, (collective, wait) = compute_node(), collectives()[0]
     ran = bench.run(JOINT, "--json", "--timeout", TIMEOUT, ranks=one(
         3, ["stubborn"], ["at", positions()[where]], ["hang"],
@@ -495,36 +496,36 @@ def test_the_timeout_starts_after_a_rank_has_started(bench: Bench) -> None:
     assert ran.code == 0, ran.err
 
 
-def test_who_waits_for_one_that_still_works_does_not_hang(bench: Bench) -> None:
-    """Three ranks wait at a collective for longer than the timeout while the fourth comes along."""
+def test_waiting_for_a_rank_that_makes_progress_is_not_a_hang(bench: Bench) -> None:
+    """Three ranks wait at a collective for longer than the timeout while the fourth makes progress."""
     waiting = [["at", positions()[collectives()[0][1]]], ["sleep", 4], *END]
     ran = bench.run(JOINT, "--json", "--timeout", TIMEOUT, ranks=one(2, ["live", 4], *END, others=waiting))
     assert ran.code == 0, ran.err
 
 
-def test_one_that_does_not_end_after_it_is_done_keeps_no_one(bench: Bench) -> None:
-    """Killed with the run; its figures count."""
+def test_a_rank_that_stays_after_done_delays_no_one(bench: Bench) -> None:
+    """It is killed at the end of the run, and its figures count."""
     ran = bench.interrupt(JOINT, "--json", count=WORLD, ranks=one(0, *END, ["stubborn"], ["hang"], others=OTHERS))
     assert ran.code == 130 and ran.rank(0)["peak_bytes"] == 4096
 
 
-def test_what_ranks_started_is_ended_with_them(bench: Bench) -> None:
+def test_children_of_ranks_are_stopped_too(bench: Bench) -> None:
     ran = bench.run(JOINT, "--json", ranks=one(
         1, ["grandchild"], ["grandchild", True], ["exit", 5], others=[["grandchild"], *OTHERS]))
     assert_failed(ran, 1, "died", "exit code 5")
     assert len(ran.pids) == WORLD * 2 + 1
 
 
-def test_ranks_that_ignore_being_asked_to_end_are_killed(bench: Bench) -> None:
+def test_ranks_that_ignore_a_request_to_stop_are_killed(bench: Bench) -> None:
     ran = bench.run(JOINT, "--json", ranks=one(1, ["exit", 5], others=[["stubborn"], *OTHERS]))
     assert_failed(ran, 1, "died", "exit code 5")
     assert ran.seconds < 6
 
 
-# --- Ranks that talk nonsense ---
+# --- Invalid output of ranks ---
 
 
-def test_lines_that_are_no_events_are_passed_over(bench: Bench) -> None:
+def test_lines_that_are_not_events_are_skipped(bench: Bench) -> None:
     noise = [["print", "loading...\n{}\n{\"event\": 5}\n[1, 2\n\n"], ["bytes", "fffe00410a"], ["flood", 2000],
              ["print", "{\"event\":\"later\",\"x\":1}\n"], ["print", "no end of line"]]
     ran = bench.run(JOINT, "--json", ranks=everyone(*noise, ["print", "\n"], *END, ["print", "bye"]))
@@ -549,16 +550,16 @@ def test_events_may_have_more_members(bench: Bench) -> None:
     assert ran.code == 0
 
 
-def test_words_of_a_rank_are_no_commands_to_a_terminal(bench: Bench) -> None:
+def test_terminal_escapes_of_a_rank_are_removed(bench: Bench) -> None:
     ran = bench.run(JOINT, "--json", ranks=one(0, ["fail", "load", "", "bad\x1b[2J\nname"], others=OTHERS))
     assert "\x1b" not in ran.err and ran.err.count("\n") == 1
 
 
-# --- Being ended ---
+# --- Interruption ---
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_an_interruption_ends_all_ranks_first(bench: Bench, number: int) -> None:
+def test_an_interruption_stops_all_ranks_first(bench: Bench, number: int) -> None:
     stubborn = [["stubborn"], ["grandchild"], ["sleep", 60]]
     ran = bench.interrupt(JOINT, "--json", count=WORLD, ranks=everyone(*stubborn), signal_number=number)
     assert ran.code == 130
@@ -568,7 +569,7 @@ def test_an_interruption_ends_all_ranks_first(bench: Bench, number: int) -> None
     assert ran.left_over == []
 
 
-def test_ranks_end_with_a_program_that_is_killed(bench: Bench) -> None:
+def test_ranks_stop_if_the_program_is_killed(bench: Bench) -> None:
     process = bench.start(JOINT, ranks=everyone(["stubborn"], ["sleep", 60]))
     pids = bench.wait_for_ranks(WORLD)
     process.kill()
@@ -576,7 +577,7 @@ def test_ranks_end_with_a_program_that_is_killed(bench: Bench) -> None:
     assert die_soon(pids)
 
 
-# --- Launchers of others ---
+# --- Other launchers ---
 
 
 def test_command_lines_for_other_launchers(bench: Bench) -> None:
@@ -595,7 +596,7 @@ def test_torchrun_starts_the_ranks(bench: Bench, tmp_path: Path) -> None:
     if not torchrun.exists():
         torchrun = Path(shutil.which("torchrun") or "")
     if not torchrun.is_file():
-        pytest.skip("torchrun is not here")
+        pytest.skip("torchrun is not installed")
     line = bench.run(JOINT, "--print-command", "torchrun", "--iterations", "3").out
     programs = tmp_path / "bin"
     programs.mkdir()

@@ -1,4 +1,4 @@
-"""`jointer calibrate`: a trace into the cost database, what is in it, and `--estimator measured`."""
+"""`jointer calibrate`: traces in the cost database, its contents, and `--estimator measured`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from conftest import answer, run, sample
 
-# A graph that was captured for a GPU.
+# A graph captured for a GPU.
 JOINT = sample("llama_8b_tp2_fsdp2.joint")
 
 
@@ -31,7 +31,7 @@ def event(category: str, name: str, start: float, length: float, thread: int = 1
 
 
 def write_trace(path: Path, gpu: str | None = "NVIDIA H200") -> Path:
-    """A run of the sample: every all-gather takes 40 us, every mm 25 us, no other call was made."""
+    """A run of the sample in which every all-gather takes 40 us, every mm 25 us, and no other call ran."""
     events: list[Event] = []
     rows = run("export", JOINT, "--format", "csv", "-o", "-").out.splitlines()
     columns = rows[0].split(",")
@@ -110,7 +110,7 @@ def test_nothing_measured_is_one_line(costs: Path) -> None:
     assert done.code == 2 and done.out == ""
     assert "jointer calibrate" in done.err and done.err.count("\n") == 1
     assert run("calibrate", "--forget", "x").code == 2
-    assert not costs.exists(), "looking makes no file"
+    assert not costs.exists(), "reading must not create the file"
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_bad_traces_are_refused_in_one_line(tmp_path: Path, costs: Path) -> None
         bad.write_bytes(data)
         done = run("calibrate", JOINT, "--trace", bad, "--json")
         if data.startswith(good):
-            continue  # what follows a whole document is not looked at
+            continue  # anything after a complete document is ignored
         assert done.code == 3 and done.out == "", data[:20]
         assert done.err.startswith(f"jointer: {bad}: ") and done.err.count("\n") == 1
     missing = run("calibrate", JOINT, "--trace", tmp_path / "nothing.json")

@@ -33,7 +33,7 @@ def found(checker: ModuleType, folder: Path, name: str, text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
-        # Phrases, across the lines of a comment and of a string.
+        # Phrases, also across the lines of a comment or a string.
         ("a.h", "int a;\n// A value that is made\n// again in the backward.\n", ["2: made again"]),
         ("a.cpp", 'f("it is "\n  "no object");\n', ["1: is no"]),
         ("a.py", '"""It was\ncarried out."""\n', ["2: carried out"]),
@@ -45,7 +45,7 @@ def found(checker: ModuleType, folder: Path, name: str, text: str) -> list[str]:
         ("a.md", "| Of the step | what it is |\n", ["1: Of"]),
         # Names.
         ("a.cpp", "constexpr int kMostRows = 3, kLeastRows = 1;\n", ["1: kMostRows", "1: kLeastRows"]),
-        # Every finding has its line.
+        # Every finding has its own line.
         ("a.py", "a = 1\nb = 'nobody'\n# nobody\n", ["2: nobody", "3: nobody"]),
     ],
 )
@@ -68,7 +68,7 @@ def test_passes(checker: ModuleType, tmp_path: Path, name: str, text: str) -> No
     assert found(checker, tmp_path, name, text) == []
 
 
-def test_an_exception_is_for_its_file_and_its_words(
+def test_an_exception_covers_only_its_file_and_words(
     checker: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checker, "ROOT", tmp_path)

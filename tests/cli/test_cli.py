@@ -1,4 +1,5 @@
-"""What scripts rely on: commands, options, JSON keys and their types, exit codes, streams."""
+"""The interface that scripts rely on: commands, options, JSON keys and types, exit codes, streams.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +92,7 @@ def test_wrong_usage(arguments: list[Any], word: str) -> None:
 
 
 def test_a_file_by_itself_opens_the_desktop() -> None:
-    """Where it is not installed, one line says what works without it."""
+    """If it is not installed, one line names the commands that work without it."""
     if (BIN / "jointer-desktop").exists():
         pytest.skip("the desktop is built here")
     environment_path = os.environ["PATH"]
@@ -115,14 +116,14 @@ def test_interrupt_of_a_search() -> None:
 
 
 def test_interrupt() -> None:
-    """130, and nothing half-written."""
+    """Exit code 130, and no partial output."""
     process = subprocess.Popen(
         [BIN / "jointer", "info", "-", "--json"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    time.sleep(0.3)  # it waits for standard input
+    time.sleep(0.3)  # now it waits for standard input
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=10)
     assert (process.returncode, out, err) == (130, b"", b"")
@@ -186,7 +187,7 @@ def test_info(path: Path) -> None:
     assert info["kind"] == ("pair" if is_pair else path.name.split(".")[1])
     assert info["flops"]["forward"] + info["flops"]["backward"] == info["flops"]["total"] > 0
     assert 0 < info["flops"]["torch_registry"] <= info["flops"]["total"]
-    # Every node but placeholders and outputs is a call here.
+    # Every node except placeholders and outputs is a call here.
     assert sum(info["operators"].values()) == info["nodes"] - info["placeholders"] - 1 - is_pair
     for target, counts in info["collectives"].items():
         assert counts["count"] == info["operators"][target]
@@ -200,7 +201,7 @@ def test_the_figures_of_a_pair_and_its_joint_graph_agree() -> None:
     pair = run("info", sample("llama_debug_tp2_fsdp2.min_cut"), "--json").json
     assert joint["parameters_bytes"] == pair["parameters_bytes"] > 0
     assert joint["groups"] == pair["groups"]
-    # The backward recomputes some of the forward's collectives, none is lost.
+    # The backward recomputes some of the forward's collectives, and none is missing.
     for target, counts in joint["collectives"].items():
         assert pair["collectives"][target]["count"] >= counts["count"]
 
@@ -229,7 +230,7 @@ def test_symbols(tmp_path: Path) -> None:
     # mm: [s0, 8] x [8, 8]
     assert answer("info", path)["flops"]["total"] == 2 * 8 * 8 * 8
     assert assumed["flops"]["total"] == 2 * 16 * 8 * 8
-    # A hash names the computation, whatever its sizes are taken for.
+    # The hash is that of the computation, independent of the assumed sizes.
     assert assumed["hash"] == answer("info", path)["hash"]
     memory = [run("memory", path, "--assume", f"s0={size}", "--json").json for size in (8, 1024)]
     assert memory[0]["peak_bytes"] < memory[1]["peak_bytes"]
@@ -278,7 +279,7 @@ def test_memory(path: Path, options: list[str]) -> None:
     assert all(a["bytes"] >= b["bytes"] for a, b in pairwise(live))
     assert memory["reserved_peak_bytes"] >= peak
     assert min(profile) >= memory["static_bytes"]
-    # After allocating never less than before, after freeing never more.
+    # Live bytes never fall on an allocation and never rise on a release.
     assert all(a <= b for a, b in zip(profile[0::2], profile[1::2]))
     assert all(a >= b for a, b in zip(profile[1::2], profile[2::2]))
     if "8b" in path.name and "--torch-compatible" not in options:
@@ -297,7 +298,8 @@ def test_profile_and_top_are_opt_in() -> None:
 def test_optimizer_state_is_added_to_every_point() -> None:
     without = run("memory", JOINT, "--profile", "--json").json
     adamw = run("memory", JOINT, "--profile", "--optimizer", "adamw", "--json").json
-    # Two fp32 moments as large as the fp32 parameters on the cpu, and a step of 4 bytes for each.
+    # Two fp32 moments as large as the fp32 parameters on the CPU, and a step count of 4 bytes for
+    # each.
     state = adamw["at_peak"]["optimizer_state"]
     assert 0 < state - 2 * without["at_peak"]["parameter"] <= 4 * 30
     assert [point - state for point in adamw["profile"]] == without["profile"]
@@ -345,7 +347,7 @@ def test_overlap(path: Path, estimator: str) -> None:
         mine = [c for c in collectives if c["group"] == group]
         assert sum(c["ms"] for c in mine) == pytest.approx(times["communication_ms"])
         assert sum(c["exposed_ms"] for c in mine) == pytest.approx(times["exposed_ms"], abs=1e-4)
-        # One stream: one after the other.
+        # On one stream, calls run one after the other.
         assert all(a["end_ms"] <= b["start_ms"] + 1e-9 for a, b in pairwise(mine))
         assert times["communication_ms"] <= overlap["step_ms"] + 1e-9
     assert overlap["step_ms"] >= overlap["compute_ms"]
@@ -366,11 +368,11 @@ def test_devices() -> None:
     steps = {d: run("overlap", LARGE, "--device", d, "--json").json["step_ms"] for d in ("a100", "h100", "b200")}
     assert steps["a100"] > steps["h100"] > steps["b200"]
     assert run("overlap", LARGE, "--device", "H100", "--json").json["step_ms"] == steps["h100"]
-    assert run("overlap", LARGE, "--json").json["step_ms"] == steps["h100"], "what a cuda graph gets"
+    assert run("overlap", LARGE, "--json").json["step_ms"] == steps["h100"], "the default for a CUDA graph"
     assert "CPU" in run("overlap", JOINT, "--json").json["device"]
 
 
-def test_a_device_of_ones_own(tmp_path: Path) -> None:
+def test_a_custom_device(tmp_path: Path) -> None:
     root = Path(__file__).parents[2] / "resources" / "devices"
     description = json.loads((root / "h100.json").read_text()) | {"name": "Half an H100"}
     description["peak_tflops"] = {k: v / 2 for k, v in description["peak_tflops"].items()}
@@ -424,7 +426,7 @@ def test_groups_with_the_same_description_stay_apart(tmp_path: Path) -> None:
 
 
 def test_capture_runs_the_python_helper(tmp_path: Path) -> None:
-    """The command that it becomes, seen by a Python that only says what it was given."""
+    """Checks the resulting command with a fake Python that prints its arguments."""
     python = tmp_path / "python"
     python.write_text('#!/bin/sh\necho "$PYTHONPATH"\nprintf "%s\\n" "$@"\nexit 7\n')
     python.chmod(0o755)
@@ -444,7 +446,7 @@ def test_capture_without_python() -> None:
 # --- Several graphs in one input ---
 
 
-def test_several_graphs_are_listed_where_none_is_chosen(tmp_path: Path) -> None:
+def test_several_graphs_are_listed_if_none_is_chosen(tmp_path: Path) -> None:
     """A folder of captures, as a log of several ranks would be."""
     for path in SMALL[:2]:
         (tmp_path / path.name).write_bytes(path.read_bytes())

@@ -117,7 +117,7 @@ def test_diff_of_the_same_is_empty() -> None:
 def test_diff_names_what_differs(tmp_path: Path) -> None:
     a, b = capture(), capture()
     nodes = b["nodes"]
-    nodes.insert(3, nodes.pop(2))  # t behind cat
+    nodes.insert(3, nodes.pop(2))  # t after cat
     at(b, "cat")["args"] = [[n("primals_2"), n("primals_2")], 0]
     at(b, "mm")["recompute"] = "PREFER_SAVE"
     value = tensor(3, {"sym": "s0", "hint": 8}, 8)
@@ -224,11 +224,13 @@ def test_usage(arguments: list[object]) -> None:
     assert_refused(run(*arguments))
 
 
-# --- a log of passes ---
+# --- A log of passes ---
 
 
 def log_of_passes(tmp_path: Path) -> Path:
-    """A TORCH_TRACE log of a trainer that logs the graph around its pass, as torch writes it."""
+    """A TORCH_TRACE log of a trainer that logs the graph before and after its pass, as torch writes
+    it.
+    """
     head = "class GraphModule(torch.nn.Module):\n    def forward(self, x: \"f32[4][1]cpu\"):\n"
     sin = '        sin: "f32[4][1]cpu" = torch.ops.aten.sin.default(x)\n'
     cos = '        cos: "f32[4][1]cpu" = torch.ops.aten.cos.default(x)\n'
@@ -247,7 +249,7 @@ def log_of_passes(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_graph_of_a_log_beside_the_one_before(tmp_path: Path) -> None:
+def test_a_graph_of_a_log_compared_with_the_one_before(tmp_path: Path) -> None:
     log = log_of_passes(tmp_path)
     listed = json.loads(run("info", log, "--json").out)["graphs"]
     assert [each["name"] for each in listed] == [

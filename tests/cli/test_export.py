@@ -1,4 +1,4 @@
-"""What leaves the program for others to read: csv, Perfetto traces, Graphviz, Markdown."""
+"""Exports for other tools: csv, Perfetto traces, Graphviz, Markdown."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def exported(path: Path, form: str, *options: Any) -> str:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_export_to_a_file_is_what_goes_to_standard_output(form: str, tmp_path: Path) -> None:
+def test_export_to_a_file_equals_standard_output(form: str, tmp_path: Path) -> None:
     target = tmp_path / f"out.{form}"
     done = run("export", JOINT, "--format", form, "-o", target)
     assert (done.code, done.out, done.err) == (0, "", "")
@@ -45,7 +45,7 @@ def test_export_replaces_a_file_at_once(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == [link, target]
 
 
-def test_export_packs_what_is_named_zst(tmp_path: Path) -> None:
+def test_export_compresses_files_named_zst(tmp_path: Path) -> None:
     target = tmp_path / "out.csv.zst"
     assert run("export", JOINT, "--format", "csv", "-o", target).code == 0
     assert target.read_bytes().startswith(b"\x28\xb5\x2f\xfd")
@@ -61,7 +61,7 @@ def test_a_failed_export_leaves_nothing(tmp_path: Path) -> None:
     assert (done.code, done.out) == (4, "")
     assert str(folder) in done.err and "directory" in done.err
     assert list(tmp_path.iterdir()) == [folder] and not list(folder.iterdir())
-    # Input that is bad, or an option, is told before anything is written.
+    # Bad input or a bad option is reported before anything is written.
     bad = write(tmp_path / "bad.json", b"{")
     assert run("export", bad, "--format", "csv", "-o", tmp_path / "out.csv").code == 3
     assert run("export", JOINT, "--format", "csv", "--device", "x", "-o", tmp_path / "out.csv").code == 2
@@ -118,7 +118,7 @@ def test_perfetto(path: Path) -> None:
             assert event["ts"] >= 0 and event["dur"] > 0
             assert event["tid"] in threads
             spans.setdefault(event["tid"], []).append(event)
-    # A track does one thing at a time.
+    # Slices on one track do not overlap.
     for track in spans.values():
         assert all(a["ts"] + a["dur"] <= b["ts"] + 1e-3 for a, b in pairwise(track))
     step_us = max(e["ts"] + e["dur"] for track in spans.values() for e in track)
@@ -127,7 +127,7 @@ def test_perfetto(path: Path) -> None:
     assert busy == pytest.approx(overlap["compute_ms"] * 1e3)
     communication = sum(e["dur"] for tid, track in spans.items() if tid > 1 for e in track)
     assert communication == pytest.approx(overlap["communication_ms"] * 1e3)
-    # Flows: a start on the group's track, an end on the compute track, no earlier.
+    # A flow starts on the group's track and ends on the compute track, not earlier than it starts.
     starts = {e["id"]: e for e in events if e["ph"] == "s"}
     ends = {e["id"]: e for e in events if e["ph"] == "f"}
     waited = [c for c in overlap["collectives"] if c["wait"]]

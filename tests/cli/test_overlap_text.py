@@ -1,4 +1,4 @@
-"""``jointer overlap --text``: the order of the calls, and what communication is beside them."""
+"""``jointer overlap --text``: the calls in order, next to the communication that is in flight."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def with_dead_code() -> dict[str, Any]:
 # --- jointer passes ---
 
 
-def test_passes_say_what_they_are() -> None:
+def test_passes_describe_themselves() -> None:
     value = answer("passes")
     names = [each["name"] for each in value["passes"]]
     assert names == sorted(names) and len(set(names)) == len(names)
@@ -56,7 +56,7 @@ def test_passes_say_what_they_are() -> None:
             assert parameter["type"] in ("boolean", "integer", "number", "bytes", "text", "list")
 
 
-def test_presets_are_listed_and_run_as_they_say() -> None:
+def test_presets_are_listed_and_run_as_described() -> None:
     presets = {each["name"]: each["pipeline"] for each in answer("passes")["presets"]}
     assert "fsdp_tp" in presets
     by_name = run("apply", JOINT, "--preset", "fsdp_tp", "--json").json
@@ -76,7 +76,7 @@ def test_a_pass_by_name() -> None:
     refused(run("passes", "apply_sack"), "apply_sac?")
 
 
-def test_the_list_for_people() -> None:
+def test_the_list_as_text() -> None:
     out = run("passes").out
     for word in ("partition", "clean-up", "eliminate_dead_code", "presets"):
         assert word in out
@@ -101,7 +101,7 @@ def test_apply_has_the_keys_of_the_contract() -> None:
     assert "decisions" not in run("apply", JOINT, "--passes", "apply_sac", "--json").json
 
 
-def test_apply_writes_what_the_passes_made(tmp_path: Path) -> None:
+def test_apply_writes_the_result_of_the_passes(tmp_path: Path) -> None:
     graph = write(tmp_path / "a.json", with_dead_code())
     out = tmp_path / "b.json"
     value = run("apply", graph, "--passes", "eliminate_dead_code", "-o", out, "--json").json
@@ -134,7 +134,7 @@ def test_standard_streams() -> None:
     assert done.code == 0 and "dead" not in [each["name"] for each in json.loads(done.out)["nodes"]]
 
 
-def test_steps_that_are_off_are_passed_over() -> None:
+def test_disabled_steps_are_skipped() -> None:
     value = run("apply", JOINT, "--passes", "~apply_sac,remove_tags", "--json").json
     assert [each["name"] for each in value["passes"]] == ["remove_tags"]
 
@@ -181,16 +181,16 @@ def test_snapshots_of_every_step(tmp_path: Path) -> None:
 def test_wrong_usage(passes: str, words: list[str], tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     refused(run("apply", JOINT, "--passes", passes, "-o", out, cwd=tmp_path), *words)
-    assert list(tmp_path.iterdir()) == [], "nothing is left of a mistake"
+    assert list(tmp_path.iterdir()) == [], "a usage error leaves no files"
 
 
-def test_a_file_that_a_pass_names_and_is_missing_leaves_no_reproducer(tmp_path: Path) -> None:
+def test_a_missing_file_of_a_pass_leaves_no_reproducer(tmp_path: Path) -> None:
     passes = 'spmd_check{captures=["missing.json"]}'
     refused(run("apply", JOINT, "--passes", passes, cwd=tmp_path), "missing.json: No such file", code=3)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_reproducer_names_whole_paths(tmp_path: Path) -> None:
+def test_a_reproducer_has_absolute_paths(tmp_path: Path) -> None:
     passes = 'spmd_check{captures=["missing.json"]}'
     done = run("apply", JOINT, "--passes", passes, "--reproducer", "again.json.zst", cwd=tmp_path)
     refused(done, f"jointer apply '{tmp_path}/again.json.zst' --passes", f'["{tmp_path}/missing.json"]', code=3)
@@ -232,7 +232,7 @@ def test_upstreams_rules(passes: str, sentence: str, tmp_path: Path) -> None:
     "passes",
     ["canonicalize_graph,cudagraph", "cudagraph,~remove_tags", "transformer_block_bucketing,~autobucketing_reordering"],
 )
-def test_upstreams_rules_are_of_steps_that_run(passes: str) -> None:
+def test_upstreams_rules_ignore_disabled_steps(passes: str) -> None:
     assert run("apply", JOINT, "--passes", passes, "--json").code == 0
 
 
@@ -301,7 +301,7 @@ def test_a_recipe_becomes_a_pipeline_of_graph_trainer(tmp_path: Path) -> None:
 
 
 def graphs_of(preset: str) -> list[Path]:
-    """The bundled sample; of a mixture of experts a real one too, where it is."""
+    """The bundled sample; for a mixture of experts also a real graph, if available."""
     shared = Path(os.environ.get("JOINTER_SHARED") or ROOT.parent / "shared") / "captures"
     found = [JOINT, *shared.glob("deepseek_v3_debug*.joint.json.zst")]
     return found if preset.startswith("deepseek") else found[:1]
@@ -314,14 +314,14 @@ def test_every_preset_runs_to_its_end(preset: str) -> None:
         value = run("apply", graph, "--preset", preset, "--json").json
         assert [each["name"] for each in value["passes"]] == steps
         assert value["after"]["peak_bytes"] > 0
-        # Bucketing is there to hide collectives.
+        # Bucketing exists to hide collectives.
         if "bucketing" in preset:
             pair = next(each for each in value["passes"] if each["name"] == "min_cut_partition")
             assert value["passes"][-1]["after"]["collective_count"] < pair["after"]["collective_count"]
             assert value["after"]["exposed_ms"] <= pair["after"]["exposed_ms"]
 
 
-def test_full_inductor_says_that_it_needs_python(tmp_path: Path) -> None:
+def test_full_inductor_reports_that_it_needs_python(tmp_path: Path) -> None:
     done = subprocess.run(
         [str(BIN / "jointer"), "apply", str(JOINT), "--preset", "fsdp_tp_full_inductor"],
         capture_output=True, text=True, cwd=tmp_path,
@@ -331,7 +331,7 @@ def test_full_inductor_says_that_it_needs_python(tmp_path: Path) -> None:
     assert done.stderr.startswith("jointer: inductor_decomposition: ") and "Python" in done.stderr
 
 
-def test_either_a_recipe_or_passes(tmp_path: Path) -> None:
+def test_a_recipe_and_passes_exclude_each_other(tmp_path: Path) -> None:
     refused(run("apply", JOINT), "--recipe", "--passes")
     recipe = write(tmp_path / "r.json", {"format": "jointer-recipe", "version": 1, "edits": []})
     refused(run("apply", JOINT, "--recipe", recipe, "--passes", "remove_tags"), "both")
@@ -367,7 +367,7 @@ def test_a_recipe_of_passes_replays(tmp_path: Path) -> None:
     assert run("diff", out, again).code == 0
 
 
-def test_no_recipe_of_a_new_graph(tmp_path: Path) -> None:
+def test_no_recipe_for_a_new_graph(tmp_path: Path) -> None:
     recipe, out = tmp_path / "r.json", tmp_path / "o.json"
     done = run("apply", JOINT, "--passes", "min_cut_partition", "--save-recipe", recipe, "-o", out)
     refused(done, "min_cut_partition makes a new graph", "jointer sac --export recipe")
@@ -389,7 +389,7 @@ def test_pipeline_files(tmp_path: Path) -> None:
     jsonschema.validate(json.loads((tmp_path / "p.json").read_text()), schema)
 
 
-def test_pipeline_files_that_are_none(tmp_path: Path) -> None:
+def test_invalid_pipeline_files(tmp_path: Path) -> None:
     bad = tmp_path / "bad.jointer-passes"
     bad.write_text("remove_tags\napply_sac{save=[\n")
     refused(run("apply", JOINT, "--passes", f"@{bad}"), "bad.jointer-passes", "line 2", code=3)
@@ -399,7 +399,7 @@ def test_pipeline_files_that_are_none(tmp_path: Path) -> None:
 # --- Failures ---
 
 
-def test_a_failed_pass_leaves_a_reproducer_where_it_is_told(tmp_path: Path) -> None:
+def test_a_failed_pass_writes_a_reproducer_to_the_given_folder(tmp_path: Path) -> None:
     path, out = tmp_path / "again.json.zst", tmp_path / "out.json"
     done = run("apply", JOINT, "--passes", f"remove_tags,{FAILS}", "--reproducer", path, "-o", out)
     refused(done, "no_such_node", str(path), f"--passes '{FAILS}'")
@@ -407,10 +407,10 @@ def test_a_failed_pass_leaves_a_reproducer_where_it_is_told(tmp_path: Path) -> N
     first = done.err.split(";")[0]
     again = run("apply", path, "--passes", FAILS)
     refused(again, first.removeprefix("jointer: "))
-    assert run("diff", JOINT, path, "--json").code == 1, "the steps before it were done"
+    assert run("diff", JOINT, path, "--json").code == 1, "the earlier steps were applied"
 
 
-def test_without_python_a_reproducer_is_left_beside_it(tmp_path: Path) -> None:
+def test_without_python_a_reproducer_is_written_to_the_working_folder(tmp_path: Path) -> None:
     done = subprocess.run(
         [str(BIN / "jointer"), "apply", str(JOINT), "--passes", "inductor_decomposition"],
         capture_output=True, text=True, cwd=tmp_path,
@@ -425,7 +425,7 @@ def test_without_python_a_reproducer_is_left_beside_it(tmp_path: Path) -> None:
 
 def test_interrupted(tmp_path: Path) -> None:
     out = tmp_path / "out.json"
-    # Long enough to be interrupted: the same step many times.
+    # The same step many times, so that there is time to interrupt it.
     passes = ",".join(["canonicalize_graph", "tag_with_memory_policy", "remove_tags"] * 400)
     process = subprocess.Popen(
         [str(BIN / "jointer"), "apply", str(sample("llama_8b_tp2_fsdp2.joint")), "--passes", passes, "-o", str(out)],
@@ -449,10 +449,10 @@ def test_progress_on_a_terminal() -> None:
     os.close(leader)
     assert done.returncode == 0 and json.loads(done.stdout)["passes"]
     assert "1 of 2  remove_tags" in said and "2 of 2  min_cut_partition" in said
-    assert said.endswith("\r\x1b[K"), "the line is gone at the end"
+    assert said.endswith("\r\x1b[K"), "the line is erased at the end"
 
 
-def test_numerics_are_warned_of_where_something_was_done() -> None:
+def test_changes_of_numerics_are_noted_only_if_applied() -> None:
     note = "{} may change numerics: outputs need not be bitwise equal"
     value = run("apply", JOINT, "--passes", "regional_inductor{mark=[mm]}", "--json").json
     assert value["notes"] == [note.format("regional_inductor")]
@@ -462,7 +462,7 @@ def test_numerics_are_warned_of_where_something_was_done() -> None:
         assert run("apply", JOINT, "--passes", passes, "--json").json["notes"] == [], passes
 
 
-def test_a_pass_that_changed_nothing_says_why() -> None:
+def test_a_pass_that_changes_nothing_says_why() -> None:
     out = run("apply", JOINT, "--passes", "regional_inductor,low_contention_collectives{min_bytes=1TiB}").out
     assert "regional_inductor changed nothing: No call is annotated" in out
     assert "low_contention_collectives changed nothing: a rank sends " in out
@@ -476,7 +476,7 @@ def test_bytes_are_shown_in_units() -> None:
     assert told["parameters"][0] | {"default": 16 << 20} == told["parameters"][0]
 
 
-def test_the_recompute_tags_are_in_what_is_written(tmp_path: Path) -> None:
+def test_the_output_contains_the_recompute_tags(tmp_path: Path) -> None:
     graph = write(tmp_path / "a.json", capture())
     out = tmp_path / "b.json"
     assert run("apply", graph, "--passes", "remove_tags", "-o", out).code == 0
@@ -490,7 +490,7 @@ def everyone() -> dict[str, Any]:
     return {"*": [*BEGIN, *END]}
 
 
-def test_bench_runs_what_the_passes_made(tmp_path: Path) -> None:
+def test_bench_runs_the_result_of_the_passes(tmp_path: Path) -> None:
     edited = tmp_path / "edited.json"
     assert run("apply", JOINT, "--passes", "canonicalize_graph", "-o", edited).code == 0
     ran = Bench(tmp_path).run(JOINT, "--passes", "canonicalize_graph", "--json", ranks=everyone())
@@ -500,7 +500,7 @@ def test_bench_runs_what_the_passes_made(tmp_path: Path) -> None:
     assert ran.json["predicted"]["peak_bytes"] > 0
 
 
-def test_bench_takes_the_backend_of_the_pipeline(tmp_path: Path) -> None:
+def test_bench_uses_the_backend_of_the_pipeline(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     both = "regional_inductor{mark=[mm]},cudagraph"
     gpu = Bench(tmp_path / "gpu")
@@ -521,8 +521,8 @@ def test_bench_takes_the_backend_of_the_pipeline(tmp_path: Path) -> None:
     assert any("regional_inductor may change numerics" in note for note in notes)
 
 
-def test_bench_interprets_where_nothing_is_to_be_compiled(tmp_path: Path) -> None:
-    """As upstream's regional_inductor: without an annotation it leaves the graph as it is."""
+def test_bench_interprets_if_nothing_is_annotated(tmp_path: Path) -> None:
+    """Like upstream's regional_inductor, which leaves a graph without annotations unchanged."""
     for name, passes, backend in (
         ("without", "regional_inductor", "interpret"),
         ("with", "regional_inductor{mark=[mm]}", "regional"),

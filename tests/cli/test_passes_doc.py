@@ -1,4 +1,4 @@
-"""docs/passes.md says what the passes say of themselves."""
+"""docs/passes.md agrees with the passes' own descriptions."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import sys
 from conftest import ROOT, answer
 
 
-def test_it_is_what_the_script_writes() -> None:
+def test_it_is_the_output_of_the_script() -> None:
     done = subprocess.run([sys.executable, ROOT / "scripts" / "passes_doc", "--check"], check=False)
-    assert done.returncode == 0, "run scripts/passes_doc and look at what it changed"
+    assert done.returncode == 0, "run scripts/passes_doc and review its changes"
 
 
 def test_every_pass_has_its_section() -> None:
@@ -24,13 +24,15 @@ def section(name: str) -> str:
     return text.partition(f"\n### {name}\n")[2].partition("\n#")[0]
 
 
-def test_every_section_says_what_is_otherwise_than_upstream() -> None:
+def test_every_section_lists_deviations_from_upstream() -> None:
     for each in answer("passes")["passes"]:
         assert "\nDeviations" in section(each["name"]), each["name"]
 
 
 def test_deviations_are_those_of_the_pass() -> None:
-    """Lists are lists, conditions are told, and what is of one pass of a file is of no other one."""
+    """Lists are shown as lists, conditions are stated, and deviations of one pass in a file are not
+    attributed to another.
+    """
     buckets = section("autobucketing_reordering")
     assert "\nDeviations, all off with `torch_compatible`:\n\n- " in buckets and "\nDeviations in any case: " in buckets
     assert "\nDeviations:\n\n- " in section("raise_comms")

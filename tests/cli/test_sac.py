@@ -1,4 +1,4 @@
-"""``jointer sac``: what is saved and recomputed, under policies, partitioners and budgets."""
+"""``jointer sac``: saved and recomputed values under policies, partitioners and budgets."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_tags_count_unless_they_are_ignored() -> None:
     assert untagged["recomputed_count"] < tagged["recomputed_count"]
 
 
-def test_a_table_for_people() -> None:
+def test_the_table() -> None:
     done = run("sac", JOINT, "--top", "3")
     assert done.code == 0 and done.err == ""
     for words in ("saved", "recomputed", "peak memory", "operator", "policy", "--top"):
@@ -72,7 +72,7 @@ def test_a_table_for_people() -> None:
 # --- Budgets ---
 
 
-def test_activation_budgets_trade_bytes_for_work() -> None:
+def test_activation_budgets_trade_memory_for_compute() -> None:
     values = [answer("sac", JOINT, "--budget", budget) for budget in ("0", "0.3", "1")]
     for less, more in pairwise(values):
         assert less["saved_bytes"] < more["saved_bytes"]
@@ -95,11 +95,11 @@ def test_a_peak_in_bytes_is_met() -> None:
     assert value["peak_bytes"] <= limit
     assert value["limit"] == {"kind": "peak", "asked": limit, "reached": value["peak_bytes"], "met": True}
     assert value["step_ms"] <= least["step_ms"]
-    # Enough for everything: nothing has to be given up.
+    # Enough for everything, so nothing has to be given up.
     assert answer("sac", JOINT, "--budget", "100GiB")["step_ms"] <= whole["step_ms"]
 
 
-def test_a_peak_that_cannot_be_met_is_a_no() -> None:
+def test_a_peak_that_cannot_be_met_exits_with_1() -> None:
     done = run("sac", JOINT, "--budget", "4KiB", "--json")
     assert done.code == 1
     value = json.loads(done.out)
@@ -115,7 +115,7 @@ def test_a_step_that_may_be_slower() -> None:
     assert value["limit"]["kind"] == "step" and value["limit"]["met"] is True
 
 
-def test_slower_is_meant_of_the_plan_without_it() -> None:
+def test_slower_is_relative_to_the_plan_without_it() -> None:
     for partitioner in ("min_cut", "default"):
         whole = answer("sac", JOINT, "--partitioner", partitioner)
         value = answer("sac", JOINT, "--partitioner", partitioner, "--slower", "10")
@@ -123,7 +123,7 @@ def test_slower_is_meant_of_the_plan_without_it() -> None:
         assert value["step_ms"] <= 1.1 * whole["step_ms"]
 
 
-def test_what_meets_a_limit_is_min_cuts_pair(tmp_path: Path) -> None:
+def test_a_limited_plan_has_the_figures_of_its_written_pair(tmp_path: Path) -> None:
     out = tmp_path / "pair.json"
     value = answer("sac", JOINT, "--partitioner", "default", "--slower", "30", "-o", out)
     pair = answer("sac", out)
@@ -143,7 +143,9 @@ def test_the_pareto_curve_is_monotone() -> None:
 
 
 def test_the_pareto_curve_passes_through_the_plan_and_presets() -> None:
-    """Of a policy that no budget gives: it is on the curve unless something is better in both."""
+    """Even a plan that no budget gives is on the curve unless another plan is better in both
+    figures.
+    """
     value = answer("sac", JOINT, "--preset", "sac_and_offload", "--pareto", "--points", "8")
     here = (value["peak_bytes"], value["step_ms"])
     curve = [(point["peak_bytes"], point["step_ms"]) for point in value["pareto"]]
@@ -184,7 +186,7 @@ def test_presets_are_different_policies() -> None:
 
 
 @pytest.mark.parametrize("form", ["torchtitan", "selectors", "recipe"])
-def test_an_export_is_a_policy_again(tmp_path: Path, form: str) -> None:
+def test_an_export_can_be_used_as_a_policy(tmp_path: Path, form: str) -> None:
     exported = run("sac", JOINT, "--preset", "default", "--export", form)
     assert exported.code == 0, exported.err
     path = tmp_path / "policy.txt"
@@ -200,7 +202,7 @@ def test_an_export_is_a_policy_again(tmp_path: Path, form: str) -> None:
 # --- The pair ---
 
 
-def test_the_pair_is_written_and_says_the_same(tmp_path: Path) -> None:
+def test_the_written_pair_has_the_same_figures(tmp_path: Path) -> None:
     out = tmp_path / "pair.json.zst"
     value = run("sac", JOINT, "-o", out, "--json").json
     pair = run("sac", out, "--json").json
@@ -250,7 +252,7 @@ def test_wrong_usage(arguments: list[str], word: str) -> None:
     refused(run("sac", JOINT, *arguments), word)
 
 
-def test_what_is_decided_is_only_shown() -> None:
+def test_a_captured_pair_is_only_shown() -> None:
     refused(run("sac", PAIR, "--budget", "0.5"), "pair", "joint graph")
 
 
@@ -281,12 +283,12 @@ def flat_step(tmp_path: Path, **tags: str) -> Path:
     })  # fmt: skip
 
 
-def test_a_flat_step_is_shown_as_it_is(tmp_path: Path) -> None:
+def test_a_flat_step_is_shown_unchanged(tmp_path: Path) -> None:
     value = answer("sac", flat_step(tmp_path))
     assert names(value) == ["a", "b", "c"] and value["recomputed_count"] == 0
 
 
-def test_policies_are_carried_out_on_a_flat_step(tmp_path: Path) -> None:
+def test_policies_are_applied_to_a_flat_step(tmp_path: Path) -> None:
     step = flat_step(tmp_path)
     whole = answer("sac", step)
     value = answer("sac", step, "--save", "aten.sin", "--every-nth", "none", "--why", "a,b")
@@ -301,7 +303,7 @@ def test_policies_are_carried_out_on_a_flat_step(tmp_path: Path) -> None:
     assert names(full) == [] and full["recomputed_count"] == 3
 
 
-def test_tags_of_a_flat_step_are_carried_out_and_written(tmp_path: Path) -> None:
+def test_tags_of_a_flat_step_are_applied_and_written(tmp_path: Path) -> None:
     step, out = flat_step(tmp_path, b="MUST_RECOMPUTE"), tmp_path / "out.json"
     value = answer("sac", step, "-o", out)
     assert names(value) == ["a", "c"] and value["recomputed_count"] == 1
@@ -317,7 +319,7 @@ def test_offload_tags_of_a_flat_step_go_to_the_host(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["torchtitan", "selectors", "recipe"])
-def test_an_export_of_a_flat_step_is_a_policy_again(tmp_path: Path, form: str) -> None:
+def test_an_export_of_a_flat_step_can_be_used_as_a_policy(tmp_path: Path, form: str) -> None:
     step = flat_step(tmp_path)
     by_list = ["--save", "aten.sin", "--every-nth", "none"]
     exported = run("sac", step, *by_list, "--export", form)
@@ -331,11 +333,11 @@ def test_an_export_of_a_flat_step_is_a_policy_again(tmp_path: Path, form: str) -
     "arguments",
     [["--budget", "0.5"], ["--slower", "5"], ["--pareto"], ["--partitioner", "default"], ["--solver", "greedy"]],
 )
-def test_what_asks_a_partitioner_is_refused_on_a_flat_step(tmp_path: Path, arguments: list[str]) -> None:
+def test_partitioner_options_are_refused_on_a_flat_step(tmp_path: Path, arguments: list[str]) -> None:
     refused(run("sac", flat_step(tmp_path), *arguments), arguments[0], "--preset")
 
 
-def test_a_policy_file_that_is_none(tmp_path: Path) -> None:
+def test_an_invalid_policy_file(tmp_path: Path) -> None:
     empty = tmp_path / "empty.txt"
     empty.write_text("")
     refused(run("sac", JOINT, "--policy", empty), "empty.txt", code=3)
@@ -346,17 +348,17 @@ def test_a_policy_file_that_is_none(tmp_path: Path) -> None:
     refused(run("sac", JOINT, "--policy", report), "jointer sac --json", code=3)
 
 
-def test_a_list_says_what_it_does() -> None:
+def test_a_list_is_explained_in_the_notes() -> None:
     assert any("counted" in note for note in answer("sac", JOINT, "--preset", "apply_sac")["notes"])
 
 
-def test_it_says_what_it_read(tmp_path: Path) -> None:
+def test_the_notes_describe_the_policy_file(tmp_path: Path) -> None:
     mine = tmp_path / "mine.py"
     mine.write_text("ops = torch.ops\nsave = {ops.aten.mm.default, ops.aten.add.Tensor}\n")
     assert "operator list, 2 operators" in answer("sac", JOINT, "--policy", mine)["notes"][0]
 
 
-def test_nothing_is_written_where_nothing_is_found(tmp_path: Path) -> None:
+def test_bad_input_writes_nothing(tmp_path: Path) -> None:
     out = tmp_path / "pair.json"
     graph = write(tmp_path / "joint.json", {"format": "jointer-capture", "version": 1})
     assert run("sac", graph, "-o", out).code == 3

@@ -1,4 +1,4 @@
-"""jointer spmd: programs of several ranks side by side, and a benchmark that would hang."""
+"""jointer spmd: compares the programs of several ranks, and stops a benchmark that would hang."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def swapped(document: Document) -> Document:
 
 @pytest.fixture
 def pattern(tmp_path: Path) -> str:
-    """Files of two ranks that meet."""
+    """Files of two ranks whose collectives match."""
     for rank in (0, 1):
         write(tmp_path / f"rank{rank}.json", program(rank))
     return str(tmp_path / "rank{rank}.json")
 
 
-def test_ranks_that_meet(pattern: str, tmp_path: Path) -> None:
+def test_ranks_that_match(pattern: str, tmp_path: Path) -> None:
     found = run("spmd", pattern, "--json").json
     assert found["agrees"] is True
     assert found["mismatch"] is None
@@ -61,7 +61,7 @@ def test_ranks_that_meet(pattern: str, tmp_path: Path) -> None:
     assert "All ranks make the same calls in the same order." in done.out
 
 
-def test_ranks_that_do_not(pattern: str, tmp_path: Path) -> None:
+def test_ranks_that_do_not_match(pattern: str, tmp_path: Path) -> None:
     write(tmp_path / "rank1.json", swapped(program(1)))
     done = run("spmd", pattern)
     assert done.code == 1
@@ -72,7 +72,7 @@ def test_ranks_that_do_not(pattern: str, tmp_path: Path) -> None:
     assert "the run would hang" in done.out
 
 
-def test_json_of_those_that_do_not(pattern: str, tmp_path: Path) -> None:
+def test_json_of_ranks_that_do_not_match(pattern: str, tmp_path: Path) -> None:
     write(tmp_path / "rank1.json", swapped(program(1)))
     done = run("spmd", pattern, "--json")
     assert (done.code, done.err) == (1, "")
@@ -106,7 +106,7 @@ def test_pairs(tmp_path: Path) -> None:
     assert "2 forward graphs and 1 backward graphs" in done.err
 
 
-def test_what_is_refused(pattern: str, tmp_path: Path) -> None:
+def test_refusals(pattern: str, tmp_path: Path) -> None:
     one = tmp_path / "rank0.json"
     assert "programs of two ranks or more" in run("spmd", one).err
     assert "rank 0 is given twice" in run("spmd", one, one).err

@@ -9,7 +9,7 @@ PAIR = sample("llama_debug_tp2_fsdp2.min_cut")
 STEP = sample("llama_debug_fsdp2.train_step")
 
 
-def test_the_loop_adds_what_is_not_in_the_graph() -> None:
+def test_the_loop_adds_memory_outside_of_the_graph() -> None:
     plain = answer("memory", PAIR)
     loop = answer("memory", PAIR, "--loop", "3", "--optimizer", "adamw")["loop"]
     assert set(loop) >= {
@@ -17,7 +17,7 @@ def test_the_loop_adds_what_is_not_in_the_graph() -> None:
     }  # fmt: skip
     assert sum(loop["at_peak"].values()) == loop["peak_bytes"] <= loop["reserved_peak_bytes"]
     assert max(loop["phases"].values()) == loop["peak_bytes"]
-    # fp32 moments are twice the parameters, and there from the second step on.
+    # fp32 moments are twice the parameters, and exist from the second step on.
     assert loop["peak_step"] == 2
     assert loop["at_peak"]["optimizer_state"] >= 2 * plain["at_peak"]["parameter"]
 
@@ -43,7 +43,7 @@ def test_a_training_step_is_run_in_a_loop() -> None:
     assert loop["peak_step"] == 2
     moments = 2 * plain["at_peak"]["parameter"]
     assert moments <= loop["at_peak"]["optimizer_state"] < moments + 512 * 100
-    # The optimizer's state lies beside all that a step holds, which the loop takes one by one.
+    # The optimizer's state adds to the step's own peak.
     assert loop["peak_bytes"] == plain["peak_bytes"] + loop["at_peak"]["optimizer_state"]
     without = answer("memory", STEP, "--loop", "3", "--optimizer", "none")["loop"]
     assert without["peak_bytes"] == plain["peak_bytes"]
@@ -56,7 +56,7 @@ def test_on_the_cpu_nothing_is_cached() -> None:
     assert loop["reserved_peak_bytes"] == loop["peak_bytes"]
 
 
-def test_a_table_for_people() -> None:
+def test_the_table() -> None:
     done = run("memory", PAIR, "--loop", "2", "--loss", "cross_entropy")
     assert done.code == 0 and "loop's reserved" in done.out and "loss" in done.out
 

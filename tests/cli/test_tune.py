@@ -1,4 +1,4 @@
-"""``jointer apply --passes auto_tune``: what it found, as figures, edits and a pipeline."""
+"""``jointer apply --passes auto_tune``: its result as figures, edits and a pipeline."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_is_faster_within_the_unedited_peak(graph: Path) -> None:
         assert a[2] < b[2] and a[3] > b[3], "more memory, less time"
 
 
-def test_the_same_every_time_whatever_the_threads(tmp_path: Path) -> None:
+def test_is_deterministic_for_any_number_of_threads(tmp_path: Path) -> None:
     written = set()
     for threads in (1, 2, 4):
         out = tmp_path / f"{threads}.json"
@@ -40,7 +40,7 @@ def test_the_same_every_time_whatever_the_threads(tmp_path: Path) -> None:
     assert len(written) == 1
 
 
-def test_the_recipe_is_of_readable_steps_and_replays(tmp_path: Path) -> None:
+def test_the_recipe_has_readable_steps_and_replays(tmp_path: Path) -> None:
     out, recipe, again = (tmp_path / name for name in ("out.json", "r.json", "again.json"))
     done = run("apply", PAIR, "--passes", TUNE, "-o", out, "--save-recipe", recipe)
     assert done.code == 0, done.err
@@ -65,11 +65,11 @@ def test_a_budget_that_nothing_meets() -> None:
     done = run("apply", PAIR, "--passes", TUNE, "--budget", "1KiB", "--decisions", "--json")
     assert done.code == 1
     value = json.loads(done.out)
-    assert value["before"] == value["after"], "the graph stays"
+    assert value["before"] == value["after"], "the graph is unchanged"
     assert any(each["action"] == "kept" and "lowest peak" in each["reason"] for each in value["decisions"])
 
 
-def test_a_budget_of_its_own_that_nothing_meets(tmp_path: Path) -> None:
+def test_its_own_budget_that_nothing_meets(tmp_path: Path) -> None:
     out = tmp_path / "out.jointer-passes"
     done = run("apply", PAIR, "--passes", "auto_tune{evaluations=8,memory_budget=1KiB}", "--save-pipeline", out)
     assert done.code == 1
@@ -78,13 +78,13 @@ def test_a_budget_of_its_own_that_nothing_meets(tmp_path: Path) -> None:
     assert run("apply", PAIR, "--passes", "auto_tune{seconds=0}").code == 0, "the graph is within its own peak"
 
 
-def test_what_makes_no_sense_is_refused() -> None:
+def test_invalid_arguments_are_refused() -> None:
     for given, word in (("evaluations=0", "evaluations"), ("seconds=-1", "seconds"), ("budget=3", "budget")):
         done = run("apply", PAIR, "--passes", f"auto_tune{{{given}}}")
         assert done.code == 2 and word in done.err and done.err.count("\n") == 1
 
 
-def test_a_time_ends_it() -> None:
+def test_a_time_limit_ends_the_search() -> None:
     done = run("apply", PAIR, "--passes", "auto_tune{evaluations=1000000,seconds=1}", "--decisions", "--json")
     (said,) = [each["reason"] for each in done.json["decisions"] if each["action"] == "searched"]
     assert "the time was up" in said

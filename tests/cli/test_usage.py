@@ -1,4 +1,4 @@
-"""Command lines that cannot be read: what is said of them, and that nothing was done."""
+"""Invalid command lines: the message, and that nothing was done."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def test_an_output_in_a_missing_folder_is_refused_at_once(arguments: list[str], 
     assert list(tmp_path.iterdir()) == [damaged]
 
 
-def test_snapshots_need_a_folder_that_can_be_made(tmp_path: Path) -> None:
+def test_snapshots_need_a_folder_that_can_be_created(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
     done = run("apply", JOINT, *PASSES, "--snapshots", file / "steps", cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""Workspaces as FILE of every command, and what is said where one cannot be opened."""
+"""Workspaces as the FILE of every command, and the messages if one cannot be opened."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def move(node: str, before: str) -> dict[str, Any]:
 
 
 def workspace(folder: Path, *edits: dict[str, Any], **more: Any) -> Path:
-    """A workspace of the capture in ``folder``, with these edits done."""
+    """A workspace of the capture in ``folder``, with these edits applied."""
     info = run("info", folder / CAPTURE, "--json").json
     document = {
         "format": "jointer-workspace",
@@ -54,7 +54,7 @@ def order(path: Path, *options: str) -> list[str]:
     return [line.split(",")[1] for line in out.read_text().splitlines()[1:]]
 
 
-def test_edits_are_done(folder: Path) -> None:
+def test_edits_are_applied(folder: Path) -> None:
     plain = order(folder / CAPTURE)
     assert plain.index("t") < plain.index("cat")
     path = workspace(folder, move("cat", "t"))
@@ -63,12 +63,12 @@ def test_edits_are_done(folder: Path) -> None:
     assert sorted(edited) == sorted(plain)
 
 
-def test_what_was_undone_is_not(folder: Path) -> None:
+def test_undone_edits_are_not_applied(folder: Path) -> None:
     path = workspace(folder, move("cat", "t"), place=0)
     assert order(path) == order(folder / CAPTURE)
 
 
-def test_a_step_to_another_state(folder: Path) -> None:
+def test_an_edit_to_another_state(folder: Path) -> None:
     steps = [save("mm"), move("cat", "t"), {"title": "Go to x", "keep": 1, "edits": []}]
     assert order(workspace(folder, *steps)) == order(folder / CAPTURE)
 
@@ -82,8 +82,8 @@ def test_every_command_takes_one(folder: Path, command: str) -> None:
     assert run(command, path, cwd=elsewhere).code == 0
 
 
-def test_is_found_where_it_was(folder: Path) -> None:
-    """Moved alone, a workspace finds its capture by the absolute path."""
+def test_finds_the_capture_by_either_path(folder: Path) -> None:
+    """A workspace that moved alone finds its capture by the absolute path."""
     path = workspace(folder, save("mm"))
     document = json.loads(path.read_text())
     document["capture"]["absolute"] = str(folder / CAPTURE)
@@ -91,14 +91,14 @@ def test_is_found_where_it_was(folder: Path) -> None:
     elsewhere.mkdir()
     moved = write(elsewhere / "w.jointer", document)
     assert run("info", moved).code == 0
-    # Moved together, by the relative one.
+    # If both moved together, it uses the relative one.
     shutil.copy(folder / CAPTURE, elsewhere)
     (folder / CAPTURE).unlink()
     assert run("info", moved).code == 0
 
 
 def complaint(path: Path, *options: str) -> str:
-    """The line that says why it cannot be opened."""
+    """The line that says why the workspace cannot be opened."""
     done = run("info", path, *options)
     assert (done.code, done.out) == (3, "")
     assert done.err.startswith("jointer: ")
@@ -106,7 +106,7 @@ def complaint(path: Path, *options: str) -> str:
     return done.err
 
 
-def test_says_where_it_looked(folder: Path) -> None:
+def test_reports_where_it_looked(folder: Path) -> None:
     path = workspace(folder, save("mm"), capture={"path": "no.json", "absolute": "/no.json", "hash": ""})
     said = complaint(path)
     assert f"(looked for {folder}/no.json and /no.json)" in said
@@ -150,25 +150,25 @@ def test_damage(tmp_path: Path, text: bytes, why: str) -> None:
     assert why in complaint(write(tmp_path / "bad.jointer", text))
 
 
-def test_any_cut_off_file_is_one_line(folder: Path) -> None:
+def test_a_truncated_file_is_refused_in_one_line(folder: Path) -> None:
     whole = workspace(folder, save("mm"), move("cat", "t")).read_bytes()
     for size in range(1, len(whole), len(whole) // 12):
         complaint(write(folder / "cut.jointer", whole[:size]))
 
 
-def test_no_backward_beside_it(folder: Path) -> None:
+def test_backward_is_refused_with_a_workspace(folder: Path) -> None:
     path = workspace(folder, save("mm"))
     done = run("info", path, "--backward", folder / CAPTURE)
     assert done.code == 2
     assert "names its own backward graph" in done.err
 
 
-def test_not_a_workspace_of_itself(folder: Path) -> None:
+def test_a_workspace_cannot_be_its_own_capture(folder: Path) -> None:
     path = workspace(folder, capture={"path": "work.jointer", "hash": ""})
     assert "is a workspace itself" in complaint(path)
 
 
-def test_a_large_one_is_quick(tmp_path: Path) -> None:
+def test_a_large_workspace_opens_quickly(tmp_path: Path) -> None:
     """A thousand edits of a real graph."""
     names = [line.split(",")[1] for line in _csv(JOINT, tmp_path)]
     calls = [name for name in names if not name.startswith(("primals", "tangents", "output"))]

@@ -1,7 +1,7 @@
-"""Compares the built program with the installed torch: any supported one, 2.11 to 2.15.
+"""Compares the built program with the installed torch, which may be any supported version, 2.11 to 2.15.
 
-A graph is treated as the torch that made it treats it. So a capture of another torch is given to the
-program as one of the installed torch (`of_this_torch`), and both do the same.
+A graph follows the rules of the torch version that made it. So a capture of another version is given to the
+program as if the installed torch had made it (`of_this_torch`), and both follow the same rules.
 
 ``JOINTER_BIN`` names the folder of the built programs, ``JOINTER_SHARED`` the shared captures.
 """
@@ -34,13 +34,13 @@ from jointer.document import read_document  # noqa: E402
 from jointer.groups import restore_groups  # noqa: E402
 from jointer.load import load_document  # noqa: E402
 
-# Large captures, some of them many times alike, take torch minutes: of these three in every run.
+# torch takes minutes for large captures, some of which are very similar: only these three are in every run.
 LARGE = ("deepseek_v3_671b", "llama3_8b", "llama_8b")
 LARGE_BUT_QUICK = ("llama_8b_tp2_fsdp2.joint", "llama3_8b_tp2_fsdp2.joint", "llama3_8b_tp2_fsdp2_graph_sac.min_cut.bw")
 
 
 def pytest_report_header() -> list[str]:
-    shared = SHARED if (SHARED / "captures").is_dir() else "not here: tests on them are passed over"
+    shared = SHARED if (SHARED / "captures").is_dir() else "missing, so tests that need them are skipped"
     return [f"torch {torch.__version__}, {BIN}", f"shared captures: {shared}"]
 
 
@@ -50,14 +50,14 @@ def minor_version(version: str) -> tuple[int, int]:
     return int(major), int(minor)
 
 
-#: Of the installed torch.
+#: Version of the installed torch.
 TORCH = minor_version(torch.__version__)
 _COPIES = tempfile.TemporaryDirectory(prefix="jointer-captures-")
 
 
 @functools.cache
 def of_this_torch(path: Path) -> Path:
-    """The capture, or a copy of it that says that the installed torch made it."""
+    """The capture, or a copy that claims to be made by the installed torch."""
     text = zstandard.ZstdDecompressor().decompressobj().decompress(path.read_bytes())
     made_by = re.compile(rb'"torch":\s*"([^"]+)"')
     if all(minor_version(found.decode()) == TORCH for found in made_by.findall(text)):
@@ -71,7 +71,7 @@ def of_this_torch(path: Path) -> Path:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        # A module that compares with some versions alone names them: ONLY_TORCH = ("2.15",).
+        # A module that supports only some versions names them: ONLY_TORCH = ("2.15",).
         wanted = getattr(item.getparent(pytest.Module).obj, "ONLY_TORCH", None)
         if wanted and not any(torch.__version__.startswith(f"{version}.") for version in wanted):
             reason = f"torch is {torch.__version__}, not {' or '.join(wanted)}"
@@ -83,7 +83,7 @@ def is_slow(name: str) -> bool:
 
 
 def single_captures() -> list[Any]:
-    """Every capture of one graph: the samples, and the shared ones where they are."""
+    """Every capture of one graph: the samples, and the shared ones if available."""
     paths = [
         path
         for folder in (ROOT / "resources" / "samples", SHARED / "captures", SHARED / "captures" / "executable")
@@ -103,7 +103,7 @@ def single_captures() -> list[Any]:
 
 @pytest.fixture
 def jointer() -> Callable[..., Any]:
-    """Runs a command and gives its JSON."""
+    """Runs a command and returns its JSON."""
 
     def run(*arguments: Any) -> Any:
         command = [str(BIN / "jointer"), *map(str, arguments), "--json"]
@@ -116,7 +116,7 @@ def jointer() -> Callable[..., Any]:
 
 @pytest.fixture(autouse=True)
 def no_groups_left() -> Iterator[None]:
-    """Process groups do not outlive the test that made them."""
+    """No process groups outlive the test that made them."""
     yield
     if torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()

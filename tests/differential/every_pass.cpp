@@ -1,11 +1,11 @@
-// Asked by test_every_capture.py:
+// Helper of test_every_capture.py:
 //
 //   every_pass CAPTURE BACKWARD|- INDEX|- OUT|-
 //
-// runs every built-in pass that needs no Python, each on the graph as it was read, and prints a
-// line of JSON for each: `begins` before it, then what it took, what it changed, or why it refuses.
-// A pass that takes the process along is the one that began last. With a folder, what passes made
-// is written there under their names.
+// runs every built-in pass that needs no Python, each on the graph as opened, and prints a line of
+// JSON for each: `begins` before it, then its time and changes, or the reason why it refuses. If a
+// pass crashes the process, it is the one that began last. Writes the resulting graphs to the
+// folder OUT under the passes' names.
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -33,7 +33,7 @@ Result<void> run_one(const Graph& graph, const Pass& pass, const PassRegistry& r
   say({{"begins", pass.info.name}});
   PassContext::Options options;
   options.analysis.estimator.name = "simple";
-  // A search takes as long as it is told to: a short one.
+  // A search runs until its limit, so the limit is short.
   const bool is_search = pass.info.stage == PassStage::search;
   JOINTER_TRY(const Pipeline pipeline,
               parse_pipeline(pass.info.name + (is_search ? "{evaluations=8}" : "")));
@@ -69,8 +69,8 @@ Result<void> run(const std::vector<std::string>& arguments) {
   JOINTER_TRY(const Graph graph, open_graph(request));
   const PassRegistry registry = built_in_passes();
   for (const Pass& pass : registry.passes()) {
-    if (pass.info.name == "inductor_decomposition") continue;     // in Python
-    if (pass.info.name == "full_inductor_compilation") continue;  // needs the other before it
+    if (pass.info.name == "inductor_decomposition") continue;     // written in Python
+    if (pass.info.name == "full_inductor_compilation") continue;  // needs the previous one
     JOINTER_CHECK(run_one(graph, pass, registry, arguments[3]));
   }
   return {};

@@ -1,5 +1,5 @@
 """Traces a training step of a small MoE model through torchtitan's graph_trainer and captures it before the
-passes that test_graph_trainer_parallel.py looks at. Needs no GPU: tensors are fake, and so are the groups.
+passes that test_graph_trainer_parallel.py compares. Needs no GPU: tensors and process groups are fake.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import torch.distributed as dist  # noqa: E402
 from torch import fx  # noqa: E402
 from torch.testing._internal.distributed.fake_pg import FakeStore  # noqa: E402
 
-# A twin of a group is made of the default backend, not of NCCL, which wants a GPU.
+# A twin of a group uses the default backend instead of NCCL, which requires a GPU.
 if hasattr(dist, "ProcessGroupNCCL"):
     del dist.ProcessGroupNCCL
 
@@ -57,7 +57,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--strategy", required=True)
     parser.add_argument("--dim", default="batch")
     parser.add_argument("--module-fqn", required=True)
-    parser.add_argument("--late-sums", action="store_true", help="gradients of chunks are added where eager adds them")
+    parser.add_argument("--late-sums", action="store_true", help="add gradients of chunks where eager adds them")
     parser.add_argument("--policy", default="default", help="which values are recomputed in the backward")
     parser.add_argument("--until", default=LOOKED_AT[-1], choices=LOOKED_AT, help="the last pass that runs")
     parser.add_argument("--batch", type=int, default=4)
@@ -82,7 +82,7 @@ def configured(o: argparse.Namespace) -> Any:
 
 
 def half_way(env: Any, hint: int) -> torch.SymInt:
-    """An unbacked size, as torchtitan marks the one that it cuts in two."""
+    """An unbacked size, marked like the one that torchtitan splits in two."""
     size = env.create_unbacked_symint()
     symbol = size.node.expr
     env.pending_fresh_unbacked_symbols.remove(symbol)
@@ -92,7 +92,7 @@ def half_way(env: Any, hint: int) -> torch.SymInt:
 
 
 def fakeify_with(o: argparse.Namespace, inputs: list[torch.Tensor]) -> Any:
-    """Inputs are fake already; those that graph chunking cuts get a symbolic batch or sequence."""
+    """Inputs are already fake; those that graph chunking splits get a symbolic batch or sequence."""
     dim, hint = (0, o.batch) if o.dim == "batch" else (1, o.seq)
     marked = {id(each) for each in inputs if each.dim() > dim and each.shape[dim] == hint}
     sizes: list[torch.SymInt] = []
@@ -114,7 +114,7 @@ def fakeify_with(o: argparse.Namespace, inputs: list[torch.Tensor]) -> Any:
 
 
 def names_as_read(module: Any, _: Any = None, **__: Any) -> Any:
-    """Names are numbered from here on as in a graph that was read from a file."""
+    """From here on, numbers names like in a graph that was read from a file."""
     namespace = fx.graph._Namespace()
     for node in module.graph.nodes:
         assert namespace.create_name(node.name, node) == node.name
@@ -122,23 +122,24 @@ def names_as_read(module: Any, _: Any = None, **__: Any) -> Any:
     return module
 
 
-def mend_materialized_views() -> None:
-    """ep_overlap_chunk puts the sizes that a view of a whole gradient reads behind that view, and the graph
-    is refused. They stand right before it."""
+def fix_materialized_views() -> None:
+    """Fixes ep_overlap_chunk, which puts the sizes that a view of a whole gradient reads after that view, so
+    that the graph is refused. Here they are placed right before it.
+    """
     source = inspect.getsource(ep_chunk_pass._materialize_suffix_from_full_boundary)
     for old, new in (
         ("args, kwargs, meta, name = originals[node]", "args, kwargs, meta, name = originals[node]; at = current.next"),
         ("materialized_shape = _mat", "with gm.graph.inserting_before(at): materialized_shape = _mat"),
         ("with gm.graph.inserting_after(current):", "with gm.graph.inserting_before(at):"),
     ):
-        assert source.count(old) == 1, "torchtitan's function is another"
+        assert source.count(old) == 1, "torchtitan's function has changed"
         source = source.replace(old, new)
     exec(source, vars(ep_chunk_pass))
 
 
 def main() -> None:
     o = arguments()
-    mend_materialized_views()
+    fix_materialized_views()
     for module in list(sys.modules.values()):
         if getattr(module, "__name__", "").startswith("torchtitan") and hasattr(module, "device_type"):
             module.device_type = "cuda"
@@ -161,7 +162,7 @@ def main() -> None:
         )  # fmt: skip
 
         class Shared:
-            """The tracer makes a mode of its own; fake inputs need the one that they were made in."""
+            """The tracer creates its own mode, but fake inputs need the mode in which they were created."""
 
             def __new__(cls, *_: Any, **given: Any) -> Any:
                 fake.shape_env = given.get("shape_env")
@@ -185,7 +186,7 @@ def main() -> None:
         step = make_fwd_bwd_step(model, loss)
 
         def bound(*args: Any) -> Any:
-            """Masks are as long as the inputs, also where that is a symbol."""
+            """Masks are as long as the inputs, even if that is a symbol."""
             changed = ep_chunk_pass.prepare_ep_overlap_trace_call_inputs(config.compile, args, {})
             return step(*(changed[0] if changed else args))
 

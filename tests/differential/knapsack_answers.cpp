@@ -1,4 +1,4 @@
-// knapsack_answers < ROWS: what the solvers, with torch's rounding, say of one problem a line:
+// knapsack_answers < ROWS: results of the solvers, with torch's rounding, for one problem per line:
 // {"weights": [...], "values": [...], "budget": b, "solver": "dp"} gives {"value", "saved",
 // "recomputed", "budget"}.
 

@@ -1,6 +1,6 @@
-// nccl_answers < ROWS: torch 2.15's estimates of one collective a line: {"bytes": b, "ranks": n,
-// "target": "_c10d_functional.all_reduce.default", "gpu": 2, "gpus_per_node": 8} gives {"ms",
-// "saturation"}, null where it has none.
+// nccl_answers < ROWS: torch 2.15's estimates, for one collective per line: {"bytes": b, "ranks":
+// n, "target": "_c10d_functional.all_reduce.default", "gpu": 2, "gpus_per_node": 8} gives {"ms",
+// "saturation"}, or null if torch has none.
 
 #include <fmt/format.h>
 

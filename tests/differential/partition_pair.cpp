@@ -1,9 +1,9 @@
-// Asked by test_partition.py and tests/runner/test_partition.py:
+// Helper of test_partition.py and tests/runner/test_partition.py:
 //
 //   partition_pair CAPTURE min_cut|default [--ignore-tags] OUT
 //
-// writes the pair that a partitioner makes of a joint graph, as a native capture, and prints what
-// is saved: one JSON object with the names and bytes in the order of the forward's outputs.
+// writes the pair that a partitioner makes of a joint graph, as a native capture, and prints the
+// saved values: one JSON object with names and bytes in the order of the forward's outputs.
 
 #include <cstdio>
 #include <nlohmann/json.hpp>

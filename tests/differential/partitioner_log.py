@@ -1,8 +1,9 @@
-"""Partition the example model with torch, and keep what its partitioner says of it.
+"""Partitions the example model with torch, and keeps the partitioner's debug output.
 
-``python partitioner_log.py FOLDER BUDGET``, with AOT_PARTITIONER_DEBUG=1 and TORCH_TRACE set: FOLDER gets
-the joint graph (``joint.json``), what was printed (``printed.log``), and what the forward hands over
-(``saved.json``). With a third argument, a recipe, the joint graph is tagged by it first.
+``python partitioner_log.py FOLDER BUDGET``, with AOT_PARTITIONER_DEBUG=1 and TORCH_TRACE set, writes to
+FOLDER the joint graph (``joint.json``), the printed log (``printed.log``), and the names of the values
+saved for backward (``saved.json``). A third argument is a recipe that tags the
+joint graph first.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ def main(folder: str, budget: str, recipe: str = "") -> None:
 
 
 def is_random_state(node: fx.Node) -> bool:
-    """Is it the generator's state, saved beside a tagged operator that could draw?"""
+    """True for the generator's state, which is saved together with a tagged operator that could be
+    random.
+    """
     parent = node.args[0] if node.args else None
     return isinstance(parent, fx.Node) and "rng_state" in str(parent.target)
 

@@ -1,12 +1,11 @@
-// Asked by test_reordering.py:
+// Helper of test_reordering.py:
 //
 //   reordering_answers calls CAPTURE [BACKWARD]           the calls as reordering passes see them
-//   reordering_answers run PIPELINE CAPTURE [BACKWARD]    what a pipeline makes of them
-//   reordering_answers order METHOD CAPTURE               an order that is made to need little
-//   memory reordering_answers judge CAPTURE < ORDER              what an order costs: names of all
-//   calls
+//   reordering_answers run PIPELINE CAPTURE [BACKWARD]    the result of a pipeline
+//   reordering_answers order METHOD CAPTURE               an order optimized for low memory
+//   reordering_answers judge CAPTURE < ORDER              the cost of an order of all calls
 //
-// with the estimator `simple` on one communication stream. One JSON object each.
+// with the estimator `simple` on one communication stream. Prints one JSON object each.
 
 #include <cstdio>
 #include <iostream>
@@ -33,7 +32,7 @@ AnalysisOptions simple() {
   return options;
 }
 
-// Calls by number; items with the numbers of who makes and who uses them.
+// Calls by number; buffers with the numbers of the calls that make and use them.
 Result<json> describe(const Graph& graph) {
   JOINTER_TRY(const Calls calls, Calls::of(graph, simple()));
   json answer{{"calls", json::array()}, {"items", json::array()}, {"stretches", json::array()}};

@@ -1,10 +1,10 @@
-// Asked by tests that compare passes with torch's:
+// Helper of tests that compare passes with torch's:
 //
 //   run_passes CAPTURE BACKWARD|- ESTIMATOR PIPELINE OUT|-
 //
 // runs the pipeline with one communication stream, writes the graph as a native capture to OUT, and
-// prints one JSON object: what each step took (`ns` by the clock, `cpu_ns` of this thread's
-// processor time), its figures and its decisions.
+// prints one JSON object: each step's time (`ns` by the wall clock, `cpu_ns` of this thread's CPU),
+// figures and decisions.
 
 #include <cmath>
 #include <cstdio>
@@ -32,7 +32,7 @@ nlohmann::json to_json(const StepFigures& f) {
           {"collectives", f.collectives}};
 }
 
-// The built-in passes; each run appends its processor time to `times`, which must outlive them.
+// The built-in passes; each run appends its CPU time to `times`, which must outlive them.
 Result<PassRegistry> timed_passes(std::vector<std::int64_t>& times) {
   const PassRegistry built_in = built_in_passes();
   PassRegistry timed;

@@ -1,4 +1,4 @@
-"""Saved sets under torch's activation_memory_budget: the captures, partitioned by torch and by
+"""Saved sets under torch's activation_memory_budget: compares torch's partitions of captures with those of
 ``jointer sac --budget``.
 """
 
@@ -15,7 +15,7 @@ from conftest import BIN, ROOT, SHARED, TORCH, of_this_torch
 from jointer.document import read_document, write_document
 
 BUDGETS = (0.0, 0.2, 0.5, 0.8, 1.0)
-#: What torch.autograd.graph.region_activation_memory_budget leaves on nodes.
+#: The annotation of torch.autograd.graph.region_activation_memory_budget on nodes.
 REGION = "_region_activation_memory_budget"
 SOLVERS = {"dp": "dp", "greedy": "greedy", "sliding_hirschberg": "dp_knapsack_sliding_hirschberg"}
 
@@ -31,7 +31,7 @@ def captures() -> list[Any]:
         pytest.param(
             path,
             id=path.name.removesuffix(".json.zst"),
-            # Of these two nothing is quick under budgets: several cuts each.
+            # These two are slow under budgets, with several cuts each.
             marks=[pytest.mark.slow] if path.name.startswith(("llama3_8b", "deepseek_v3_671b")) else [],
         )
         for path in found
@@ -44,7 +44,7 @@ def capture(request: pytest.FixtureRequest) -> Path:
 
 
 def assert_same(answer: Any, expected: torch_partition.Halves) -> None:
-    """Activations, in the order of the forward's outputs. Elements of tuples are ours alone."""
+    """Compares activations in the order of the forward's outputs. Only ours saves elements of tuples."""
     others = expected.symbols | expected.inputs
     ours = [row["node"] for row in answer["saved"] if row["node"] not in expected.elements]
     assert ours == [name for name in expected.saved if name not in others and name not in expected.tuples]
@@ -69,13 +69,13 @@ def test_same_saved_sets_of_other_solvers(
             activation_memory_budget_solver=SOLVERS[solver],
         )
     except ZeroDivisionError:
-        pytest.skip("torch divides by the weight of an item of no bytes")
+        pytest.skip("torch divides by the weight of an item of 0 bytes")
     answer = jointer("sac", capture, "--budget", 0.5, "--solver", solver)
     assert_same(answer, expected)
 
 
-def handed_over(path: Path, regions: str, results: int, out: Path) -> list[str]:
-    """What the forward that min_cut_partition makes returns beside its results."""
+def saved_values(path: Path, regions: str, results: int, out: Path) -> list[str]:
+    """Values that the forward of min_cut_partition returns in addition to its results."""
     step = f"min_cut_partition{{region_budget={regions}}}"
     subprocess.run(
         [str(BIN / "run_passes"), str(path), "-", "simple", step, str(out)], check=True, stdout=subprocess.DEVNULL
@@ -84,7 +84,7 @@ def handed_over(path: Path, regions: str, results: int, out: Path) -> list[str]:
     return [value["n"] for value in returned["tuple"][results:]]
 
 
-@pytest.mark.skipif(TORCH < (2, 15), reason="regions with budgets are of torch 2.15")
+@pytest.mark.skipif(TORCH < (2, 15), reason="regions with budgets exist since torch 2.15")
 @pytest.mark.parametrize("regions", ["whole", "part"])
 @pytest.mark.parametrize("budget", [0.2, 0.5])
 def test_same_saved_sets_of_regions(capture: Path, budget: float, regions: str, tmp_path: Path) -> None:
@@ -96,8 +96,8 @@ def test_same_saved_sets_of_regions(capture: Path, budget: float, regions: str, 
     write_document(document, annotated)
     whole = {"activation_memory_budget_require_full_coverage": regions == "whole"}
     expected = torch_partition.partition(document, capture, **whole)
-    handed = handed_over(annotated, regions, expected.results, tmp_path / "pair.json")
+    saved = saved_values(annotated, regions, expected.results, tmp_path / "pair.json")
     others = expected.symbols | expected.inputs
-    assert_same({"saved": [{"node": name} for name in handed if name not in others]}, expected)
-    unasked = handed_over(annotated, "ignore", expected.results, tmp_path / "unasked.json")
-    assert (handed == unasked) == ("graph_sac" in capture.name), "tags of every call leave a budget nothing to decide"
+    assert_same({"saved": [{"node": name} for name in saved if name not in others]}, expected)
+    unasked = saved_values(annotated, "ignore", expected.results, tmp_path / "unasked.json")
+    assert (saved == unasked) == ("graph_sac" in capture.name), "tags of every call leave a budget nothing to decide"

@@ -1,6 +1,6 @@
-"""transformer_block_bucketing on real models: one all-gather and one reduce-scatter a layer and process
-group, found from the parameters that a collective serves, not from the modules that the pass goes by.
-And a step whose chunks of the loss write to parts of one buffer: what the passes do to it is a recipe.
+"""transformer_block_bucketing on real models: one all-gather and one reduce-scatter per layer and process
+group, found from the parameters that a collective serves, not from the modules that the pass uses.
+Also checks a step whose loss chunks write to parts of one buffer: the changes of the passes form a recipe.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def names_in(value: Any) -> Iterator[str]:
 
 
 def parameter_of(desc: Any) -> str | None:
-    """Of an input, or of the input that an output is the gradient of."""
+    """Parameter of an input, or of the gradient that is an output."""
     while isinstance(desc, dict):
         if desc["type"] == "ParamAOTInput":
             return desc["target"]
@@ -56,15 +56,15 @@ def parameter_of(desc: Any) -> str | None:
 
 
 def block_of(parameter: str) -> str:
-    """Layers by themselves; what stands behind them goes together."""
+    """Each layer is one block, and so is everything after the layers."""
     words = parameter.removeprefix("_orig_mod.").split(".")
     if words[0] == "layers":
         return ".".join(words[:2])
-    return words[0] if words[0] == "tok_embeddings" else "behind the layers"
+    return words[0] if words[0] == "tok_embeddings" else "after the layers"
 
 
 class Fsdp:
-    """FSDP's collectives of a joint graph: (kind, block, group) -> how many start."""
+    """FSDP's collectives of a joint graph: (kind, block, group) -> number of starts."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         self.nodes = document["nodes"]
@@ -84,7 +84,7 @@ class Fsdp:
         self.count[key] = self.count.get(key, 0) + 1
 
     def _gathers(self) -> None:
-        """Those that need nothing but parameters."""
+        """Collectives whose inputs are only parameters."""
         needs: dict[str, set[str | None]] = {}
         for node, reads in zip(self.nodes, self.reads, strict=True):
             if node["op"] == "placeholder":
@@ -97,7 +97,7 @@ class Fsdp:
             needs[node["name"]] = blocks
 
     def _scatters(self) -> None:
-        """Those whose result becomes gradients, and is read by nothing that reads something else."""
+        """Collectives whose result becomes gradients, and whose readers read nothing else."""
         output = self.nodes[-1]
         gradients: dict[str, set[str]] = {}
         for value, desc in zip(output["args"][0], output["desc"], strict=True):
@@ -119,7 +119,7 @@ class Fsdp:
                 for user in users.get(here["name"], []):
                     if self.nodes[user]["op"] == "output":
                         continue
-                    # An out of a bucket is made anew for it, and read by it alone.
+                    # A bucket's out is allocated for it, and read by nothing else.
                     is_fsdp &= self.reads[user] <= reached
                     reached.add(self.nodes[user]["name"])
                     open_.append(user)
@@ -128,7 +128,7 @@ class Fsdp:
 
 
 @pytest.mark.parametrize("path", captures())
-def test_one_bucket_a_layer_kind_and_group(path: Path, tmp_path: Path) -> None:
+def test_one_bucket_per_layer_kind_and_group(path: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     subprocess.run(
         [BIN / "jointer", "apply", path, "--passes", "transformer_block_bucketing", "-o", out],
@@ -146,10 +146,10 @@ def test_one_bucket_a_layer_kind_and_group(path: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["joint_transformer_block_bucketing_reordering", "transformer_block_bucketing"])
-def test_writes_to_parts_of_a_buffer_change_places(name: str, tmp_path: Path, jointer: Callable[..., Any]) -> None:
+def test_writes_to_parts_of_a_buffer_are_reordered(name: str, tmp_path: Path, jointer: Callable[..., Any]) -> None:
     path = SHARED / "captures" / "torchtitan_0.3" / "llama3_8b_fsdp4_tp2.traced.json.zst"
     if not path.exists():
-        pytest.skip("no shared captures")
+        pytest.skip("no shared captures (JOINTER_SHARED)")
     out, recipe, again = tmp_path / "out.json", tmp_path / "recipe.json", tmp_path / "again.json"
     command = [BIN / "jointer", "apply", path, "--passes", name, "--save-recipe", recipe, "-o", out]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -157,11 +157,11 @@ def test_writes_to_parts_of_a_buffer_change_places(name: str, tmp_path: Path, jo
     jointer("apply", path, "--recipe", recipe, "-o", again)
     hashes = [jointer("info", each)["hash"] for each in (out, again)]
     assert hashes[0] == hashes[1] != jointer("info", path)["hash"]
-    # Views and writes of chunks stand on other sides of each other, and each write keeps its readers.
+    # Views and writes of chunks have swapped places, and each write keeps its readers.
     chunks = [chunk_order(each) for each in (path, out)]
     assert chunks[0] != chunks[1]
     assert sorted(chunks[0]) == sorted(chunks[1])
-    # Torch replays it as well: not as the graph that it was made on, so that it looks at each order.
+    # torch replays it too, here without the recorded graph, so that it checks the order of effects.
     by_hand = json.loads(recipe.read_text())
     for key in ("graphs", "fingerprints"):
         by_hand.pop(key, None)
@@ -172,7 +172,7 @@ def test_writes_to_parts_of_a_buffer_change_places(name: str, tmp_path: Path, jo
 
 
 def chunk_order(path: Path) -> list[str]:
-    """Slices of the buffer that chunks of the loss write to, and those writes, in order."""
+    """Slices of the buffer that loss chunks write to, and those writes, in order."""
     nodes = read_document(path)["nodes"]
     slices = {n["name"] for n in nodes if n["target"] == "aten.slice.Tensor" and n["args"][0] == {"n": "zeros_like"}}
     writes = [n["name"] for n in nodes if n["target"] == "aten.copy_.default" and n["args"][0].get("n") in slices]

@@ -1,4 +1,4 @@
-"""On every capture: memory profile, FLOPs, collective times and hash equal torch's."""
+"""On every capture, memory profile, FLOPs, collective times and hash equal torch's."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def values(tree: Any) -> Any:
 
 
 def registry_flops(node: torch.fx.Node) -> int:
-    # From torch 2.13 on, higher-order operators are in it as well.
+    # Since torch 2.13 the registry also has higher-order operators.
     formula = flop_registry.get(getattr(node.target, "overloadpacket", None)) or flop_registry.get(node.target)
     if formula is None:
         return 0
@@ -70,7 +70,7 @@ def test_collective_times(
     estimator = "torch-2.11" if TORCH < (2, 13) else "torch-2.15"
     rows = jointer("overlap", path, "--estimator", estimator, "--device", "h100")["collectives"]
     assert [row["node"] for row in rows] == [node.name for node in starts]
-    # The simulation counts in nanoseconds.
+    # The simulation counts nanoseconds.
     assert all(math.isclose(row["ms"], ms, abs_tol=1e-6) for row, ms in zip(rows, expected))
 
 

@@ -1,4 +1,4 @@
-"""What is moved by hand in the window comes home: its recipe, replayed by torch, gives the same."""
+"""Edits made by hand in the window can be replayed by torch: their recipe gives the same graph."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAIR = "llama3_8b_tp2_fsdp2.min_cut"
 def recipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The recipe of the window's test, which moves waits and starts with the mouse."""
     if not (SHARED / "captures" / f"{PAIR}.fw.json.zst").exists():
-        pytest.skip("the shared captures are not here")
+        pytest.skip("no shared captures (JOINTER_SHARED)")
     program = BIN / "edit_test"
     if not program.exists():
         pytest.skip("the window's tests are not built")

@@ -1,4 +1,5 @@
-"""Estimates of torch 2.15 beside torch's own: collectives, kernels, and times from a trace."""
+"""torch 2.15's estimators compared with torch's own: collectives, kernels, and times from a trace.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +55,7 @@ def test_collectives_of_every_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(answers) == len(asked)
-    # torch asks CUDA how many GPUs a node has, and the first of them what it is.
+    # torch asks CUDA for the number of GPUs per node and the model of the first one.
     now: dict[str, Any] = {}
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: now["gpus_per_node"])
@@ -157,7 +158,7 @@ def test_collectives_of_a_graph(
 
 
 def trace_of(starts: list[torch.fx.Node], products: list[torch.fx.Node]) -> dict[str, Any]:
-    """A profiler's trace with times of some of a graph's calls, invented."""
+    """A profiler trace with invented times for some of a graph's calls."""
     from torch.distributed.distributed_c10d import _resolve_process_group, get_process_group_ranks
 
     rng = random.Random(5)
@@ -178,7 +179,7 @@ def trace_of(starts: list[torch.fx.Node], products: list[torch.fx.Node]) -> dict
     for node in starts:
         value = node.meta["val"]
         ranks = get_process_group_ranks(_resolve_process_group(node.args[-1]))
-        # Other sizes than the graph's, so that there is something to interpolate.
+        # Sizes that differ from the graph's, so that times have to be interpolated.
         scale = rng.choice((1, 2, 3, 0.5, 0.1))
         args = {
             "Collective name": "_" + str(node.target).split(".")[1].replace("all_gather_into_tensor", "allgather_base"),

@@ -1,6 +1,6 @@
-"""Every pass on every capture there is, seen before or not: joint graphs, halves and pairs, flat steps,
-text, traces. None crashes or takes long; a refusal is one sentence that names the pass; where the graph
-is small, torch reads what came of it.
+"""Every pass on every available capture, known or not: joint graphs, halves and pairs, flat steps, text,
+traces. No pass crashes or takes long; a refusal is one sentence that names the pass; if the graph is small,
+torch can read the result.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from jointer.document import read_document
 
 CAPTURES = SHARED / "captures"
 MOST_MS = 10_000
-SMALL_BYTES = 30_000  # packed: what torch loads within a second or two
+SMALL_BYTES = 30_000  # compressed; torch loads it within a second or two
 # In every run: a joint graph and a pair with both kinds of collectives.
 QUICK = ("llama_debug_tp2_fsdp2.joint", "llama_debug_tp2_fsdp2.min_cut")
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("no_groups_left")
 
 
 def graphs_in(path: Path) -> int:
-    """Of a folder of logs: `jointer info` lists them, and says that one is to be chosen."""
+    """Number of graphs in a folder of logs: `jointer info` lists them and asks to choose one."""
     if not path.is_dir() or not (BIN / "jointer").exists():
         return 0
     listed = subprocess.run(
@@ -75,7 +75,7 @@ def test_every_pass(path: Path, backward: Path | None, index: int | None, tmp_pa
             assert line["is_refusal"], (name, line["refusal"])
             assert line["refusal"].startswith(f"{name}: ") and "\n" not in line["refusal"]
             continue
-        # What it did is a recipe, but for a new graph.
+        # Its changes form a recipe, unless it makes a new graph.
         assert line["stage"] in ("partition", "search") or line["edit_refusal"] == "", (name, line["edit_refusal"])
     if is_small:
         for written in sorted(tmp_path.iterdir()):

@@ -1,6 +1,6 @@
-"""Graphs with symbols that stand for floats: the program and Python hash them alike, whether the
-graph is live, captured, or loaded again, and whichever key an older file has for them."""
-
+"""Graphs with float symbols: the program and Python compute the same hash, whether the graph is live,
+captured or loaded again, and for every key that older files use.
+"""
 from __future__ import annotations
 
 import json
@@ -44,7 +44,7 @@ def quotients(x: torch.Tensor) -> torch.Tensor:
 
 
 def of_a_float(expression: Callable[[Any], Any]) -> fx.GraphModule:
-    """A placeholder of a float's symbol, as a trace of a scalar has it, and calls with expressions of it."""
+    """A placeholder with a float symbol, as traced from a scalar, and calls with expressions of it."""
     env = ShapeEnv()
     name = torch._dynamo.source.ConstantSource("eps")
     symbol = env.create_unspecified_symbol(1e-05, name, DimDynamic.DYNAMIC)
@@ -80,7 +80,7 @@ def agree(gm: fx.GraphModule | None, path: Path, jointer: Callable[..., Any], tm
     hashes.add(helper.document_hash(read_document(written)))
     hashes.add(helper.graph_hash(helper.load(written)))
     assert len(hashes) == 1, hashes
-    if any(name in texts(document) for name in ("zf", "zuf")):  # else nothing tells that it is a float's
+    if any(name in texts(document) for name in ("zf", "zuf")):  # otherwise the symbol's type is unknown
         assert jointer("info", tmp_path / "older.json")["hash"] in hashes
     assert helper.document_hash(older) in hashes
 
@@ -88,7 +88,7 @@ def agree(gm: fx.GraphModule | None, path: Path, jointer: Callable[..., Any], tm
 @pytest.mark.parametrize(
     "expression", [lambda eps: eps, lambda eps: 2 * eps, lambda eps: eps**2 + 1], ids=["eps", "2*eps", "power"]
 )
-def test_a_float_of_its_own(expression: Any, jointer: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_float_symbol(expression: Any, jointer: Callable[..., Any], tmp_path: Path) -> None:
     gm = of_a_float(expression)
     path = helper.capture(gm, tmp_path / "graph.json.zst")
     assert texts(read_document(path)).count('"symfloat": "') == 3

@@ -1,4 +1,4 @@
-"""Text that torch itself prints, in every form it has, against the native capture of the same graph."""
+"""Text printed by torch, in each of its forms, compared with the native capture of the graph."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 
 def _values(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> list[torch.Tensor | None]:
-    """Views, tuples, constants, texts, infinities, dtypes, devices, keyword arguments."""
+    """Views, tuples, constants, text, infinities, dtypes, devices, keyword arguments."""
     y = torch.addmm(b, x, w)
     z = y.view(4, 2, 4).transpose(1, 2)[:, 1:3]
     first, second = torch.split(z, 1, dim=1)
@@ -35,7 +35,7 @@ def _values(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> list[torch.Ten
 
 
 def _sizes(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> list[torch.Tensor]:
-    """Sizes that are symbols, computed with and passed on."""
+    """Symbolic sizes, computed with and passed on."""
     n = x.shape[0]
     return [x.new_zeros(2 * n + 1, 8), x.reshape(n * 8 // 4, 4), torch.cat([x, x]).view(2, n, 8)]
 
@@ -71,7 +71,7 @@ def module(request: pytest.FixtureRequest) -> torch.fx.GraphModule:
 
 @pytest.fixture
 def rows() -> Callable[[Path], list[tuple[str, ...]]]:
-    """Name, target and output bytes of every node of a file."""
+    """Name, target and output bytes of every node in a file."""
 
     def read(path: Path) -> list[tuple[str, ...]]:
         command = [str(BIN / "jointer"), "export", str(path), "--format", "csv", "-o", "-"]
@@ -89,7 +89,7 @@ def _native(module: torch.fx.GraphModule, path: Path) -> Path:
 
 
 def _has_unread_elements(module: torch.fx.GraphModule) -> bool:
-    """Does some tuple have elements that no node takes out? A text does not tell their types."""
+    """True if a tuple has elements that no node reads, whose types the text does not contain."""
     for node in module.graph.nodes:
         value = node.meta.get("val")
         if isinstance(value, (list, tuple)) and len(node.users) < len(value):
@@ -131,7 +131,7 @@ def test_print_readable(
         assert [row for row in rows(path) if row[0] not in unread] == expected
     else:
         assert jointer("info", path)["hash"] == jointer_package.graph_hash(module)
-        # A text does not tell what numbers its symbols stood for.
+        # A text does not contain the hints of its symbols.
         columns = 2 if jointer("info", path)["symbols"] else 3
         expected = [row[:columns] for row in rows(native)]
         assert [row[:columns] for row in rows(path)] == expected
@@ -148,7 +148,7 @@ def test_forms_without_types(
     tmp_path: Path,
     form: str,
 ) -> None:
-    """Nodes and arguments are there; a graph that has no values at all has the same hash."""
+    """Nodes and arguments are read; a graph that has no values has the same hash."""
     path = tmp_path / "graph.txt"
     path.write_text(str(module.graph) if form == "listing" else module.code)
     native = _native(module, tmp_path / "graph.json")
@@ -161,7 +161,7 @@ def test_forms_without_types(
     assert jointer("info", path)["hash"] == jointer_package.graph_hash(bare)
 
 
-def test_subgraphs_come_along(jointer: Callable[..., Any], tmp_path: Path) -> None:
+def test_subgraphs_are_included(jointer: Callable[..., Any], tmp_path: Path) -> None:
     inputs = (torch.randn(4, 8), torch.randn(8, 8), torch.randn(8))
     module = make_fx(_condition, tracing_mode="fake")(*inputs)
     path = tmp_path / "graph.txt"
@@ -181,7 +181,7 @@ def test_subgraphs_come_along(jointer: Callable[..., Any], tmp_path: Path) -> No
 
 
 def test_export_prints_what_torch_prints(module: torch.fx.GraphModule, tmp_path: Path) -> None:
-    """The writer's text is torch's, but for the name of the class and of subgraphs' storages."""
+    """The writer's text is torch's, except the names of the class and of subgraphs' storages."""
     native = _native(module, tmp_path / "graph.json")
     path = tmp_path / "graph.txt"
     done = subprocess.run(

@@ -1,4 +1,5 @@
-"""Minimum cuts of GPT-2, whose head and embedding share a weight: ours and the installed torch's."""
+"""Minimum cuts of GPT-2, whose head and embedding share a weight: compares ours with the installed torch's.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Passes beside those of torchtitan's graph trainer: the same calls, with the same names, arguments
-and order, on steps that the trainer's own code traces."""
+"""Passes compared with those of torchtitan's graph trainer: the same calls with the same names, arguments
+and order, on steps traced by the trainer's own code."""
 
 from __future__ import annotations
 

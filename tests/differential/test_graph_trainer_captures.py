@@ -1,8 +1,8 @@
-"""graph_trainer's passes beside torchtitan's own, which run here, one after the other, on captures of whole
-steps: ours gets the graph that torchtitan's pass got, and must leave the graph that it left.
+"""Compares graph_trainer's passes with torchtitan's own on captures of whole steps. torchtitan's passes run
+here one after the other; ours gets the same input and must leave the same graph.
 
-In the order of torchtitan's pipeline, with each memory policy. What wants more than a graph is compared on
-steps that torchtitan traces: test_graph_trainer_passes.py, test_graph_trainer_parallel.py.
+Passes run in the order of torchtitan's pipeline, with each memory policy. Passes that need more than a graph
+are compared on steps that torchtitan traces: test_graph_trainer_passes.py, test_graph_trainer_parallel.py.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ ONLY_TORCH = ("2.15",)
 FOLDER = SHARED / "captures" / "torchtitan_0.3"
 POLICIES = ("default", "eager", "full", "sac_and_offload")
 
-#: Steps as they were traced: the file, the model and its configuration.
+#: The traced steps: file, model and configuration.
 CAPTURES = {
     "llama3_flex": ("llama3_debug_flex.cuda.fsdp4.traced.train_step", "llama3.graph_trainer_llama3_debugmodel"),
     "llama3_sdpa": (
@@ -60,10 +60,10 @@ CAPTURES = {
     "llama3_8b": ("llama3_8b_fsdp8_b2_eager.traced", "llama3.graph_trainer_llama3_8b"),
 }  # fmt: skip
 IN_EVERY_RUN = ("llama3_tp.eager", "llama3_sdpa.sac_and_offload")
-#: Inductor's options for flex_attention and for the functions that it calls.
+#: Inductor's options for flex_attention and the functions that it calls.
 FLEX = {"flex_compile_config": {"max_autotune": True}, "mask_compile_config": {"wrap": 1}}
 
-#: Upstream's passes in its order, by the names of ours.
+#: Upstream's passes in its order -> our names.
 PASSES: dict[str, Callable[..., Any]] = {
     "eliminate_dead_code": passes.eliminate_dead_code_pass,
     "canonicalize_graph": passes.canonicalize_graph_pass,
@@ -77,16 +77,17 @@ PASSES: dict[str, Callable[..., Any]] = {
     ),
     "annotate_rmsnorm_for_regional_inductor": performance_passes.annotate_rmsnorm_for_regional_inductor_pass,
 }
-#: Without it in a graph they have nothing to do.
+#: A pass has nothing to do in a graph without this text.
 LOOKS_FOR = {
     "apply_cpu_offload": "MUST_CPU_OFFLOAD",
     "annotate_flex_attention_for_regional_inductor": "flex_attention",
     "annotate_rmsnorm_for_regional_inductor": "aten._fused_rms_norm",
 }
-#: Upstream leaves on the device what the backward reads through parts of a split alone (cpu_offload.cpp).
+#: Upstream keeps values on the device if the backward reads them only through parts of a split
+#: (cpu_offload.cpp).
 WITH_PARTS = ("deepseek_v3", "sac_and_offload", "apply_cpu_offload")
 
-pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="the shared captures are not here")
+pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="no shared captures (JOINTER_SHARED)")
 
 
 def cases() -> list[Any]:
@@ -98,8 +99,8 @@ def cases() -> list[Any]:
     ]
 
 
-def told(name: str, policy: str) -> str:
-    """Our pass with what it is told."""
+def as_step(name: str, policy: str) -> str:
+    """Our pass with its arguments."""
     if name == "tag_with_memory_policy":
         return f"{name}{{policy={policy}}}"
     if name == "annotate_flex_attention_for_regional_inductor":
@@ -117,7 +118,7 @@ def config_of(name: str, policy: str) -> Any:
 
 @pytest.fixture(autouse=True, scope="module")
 def twins() -> Any:
-    """A twin of a group is a name here."""
+    """Replaces twins of groups by names."""
     logging.getLogger().setLevel(logging.WARNING)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fsdp_passes, "_get_or_create_extra_fsdp_pg", lambda source: f"{source}_twin")
@@ -126,7 +127,9 @@ def twins() -> Any:
 
 @contextlib.contextmanager
 def sizes_as_traced(path: Path, module: fx.GraphModule) -> Iterator[None]:
-    """A size that data decides is a number in a graph that was read. torchtitan asks whether it is symbolic."""
+    """Makes data-dependent sizes symbolic, which torchtitan checks; in a graph read from a file they are
+    numbers.
+    """
     symbolic = {r["name"] for r in read_document(path)["nodes"] if "symint" in (r.get("val") or {})}
     numbers = {node: node.meta["val"] for node in module.graph.nodes if node.name in symbolic}
     env = ShapeEnv()
@@ -145,17 +148,17 @@ def run_upstream(path: Path, name: str, config: Any) -> fx.GraphModule:
 
 @pytest.fixture(scope="module")
 def stages(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], list[Path]]:
-    """The graph as it was traced, then what each of upstream's passes leaves."""
+    """The traced graph, then the result of each of upstream's passes."""
 
     folder = tmp_path_factory.mktemp("stages")
 
     def made(name: str, policy: str) -> list[Path]:
         found = [FOLDER / f"{CAPTURES[name][0]}.json.zst"]
-        told = ""  # what passes were told until here: stages that policies share are made once
+        suffix = ""  # the policy, once a pass depends on it, so that policies share earlier stages
         for upstream in PASSES:
             if upstream == "tag_with_memory_policy":
-                told = f".{policy}"
-            found.append(folder / f"{name}{told}.{upstream}.json")
+                suffix = f".{policy}"
+            found.append(folder / f"{name}{suffix}.{upstream}.json")
             if not found[-1].exists():
                 module = run_upstream(found[-2], upstream, config_of(name, policy))
                 write_document(encode_graph(module, kind="train_step"), found[-1])
@@ -165,15 +168,15 @@ def stages(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], lis
     return made
 
 
-def said(graph: Json) -> list[Any]:
-    """Calls and their marks."""
+def calls_of(graph: Json) -> list[Any]:
+    """Calls and their annotations."""
     return [[node.get(key) for key in ("name", "op", "target", "args", "kwargs", "custom")] for node in graph["nodes"]]
 
 
 def subgraphs(document: Json) -> dict[str, Any]:
-    """Those of constants that are graphs."""
+    """The constants that are graphs."""
     return {
-        name: said(constant["subgraph"])
+        name: calls_of(constant["subgraph"])
         for name, constant in (document.get("constants") or {}).items()
         if "subgraph" in constant
     }
@@ -184,7 +187,7 @@ def subgraphs(document: Json) -> dict[str, Any]:
 def test_same_graph(name: str, policy: str, upstream: str, stages: Any, tmp_path: Path) -> None:
     at = list(PASSES).index(upstream)
     found = stages(name, policy)
-    done = run_pass(found[at], told(upstream, policy), tmp_path / "out.json")
+    done = run_pass(found[at], as_step(upstream, policy), tmp_path / "out.json")
     before, ours, theirs = (read_document(path) for path in (found[at], tmp_path / "out.json", found[at + 1]))
     if (name, policy, upstream) == WITH_PARTS:
         assert copied_out(theirs) < copied_out(ours)
@@ -192,22 +195,24 @@ def test_same_graph(name: str, policy: str, upstream: str, stages: Any, tmp_path
         return
     assert_same(before, ours, theirs)
     assert subgraphs(ours) == subgraphs(theirs)
-    if upstream == "tag_with_memory_policy":  # copies that are computed again keep their tags upstream
+    if upstream == "tag_with_memory_policy":  # copies that are recomputed keep their tags upstream
         assert tags(ours) == tags(theirs) != tags(before)
     else:
         changes = LOOKS_FOR.get(upstream, "") in json.dumps(before["nodes"])
-        assert (said(before) != said(theirs)) == changes, "there is something to do if and only if it was done"
+        assert (calls_of(before) != calls_of(theirs)) == changes, "the graph changes if and only if the pass applies"
 
 
 def copied_out(document: Json) -> set[str]:
     return {node["args"][0]["n"] for node in document["nodes"] if node["target"] == "ao.offload.default"}
 
 
-# --- Stretches of one module ---
+# --- Kernel annotations ---
 
 
 def stretches(module: fx.GraphModule) -> list[tuple[str, str, str, int]]:
-    """Of a graph with calls before and behind each: its first node, the module, its last node, how many."""
+    """First node, module, last node and number of nodes of each range, in a graph with calls before and after
+    it.
+    """
     found = []
     inside: list[fx.Node] = []
     for node in module.graph.nodes:

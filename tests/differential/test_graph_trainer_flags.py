@@ -1,4 +1,4 @@
-"""Pipelines of graph_trainer by its flags: the passes that torchtitan lists, in its order."""
+"""graph_trainer's flags as pipelines: the passes that torchtitan lists, in its order."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ def flags(chosen: dict[str, Any], prefix: str = "--compile.") -> list[str]:
 
 
 def upstream(chosen: dict[str, Any]) -> list[Any]:
-    """The passes that ``construct_default_graph_passes`` gives and ``apply_graph_passes`` runs."""
+    """The passes that ``construct_default_graph_passes`` returns and ``apply_graph_passes`` runs.
+    """
     from torchtitan.experiments.graph_trainer.deepseek_v3 import config_registry
 
     config = config_registry.graph_trainer_deepseek_v3_debugmodel()
@@ -83,9 +84,9 @@ def test_same_passes(jointer: Any, chosen: dict[str, Any]) -> None:
     answer = jointer("passes", "--graph-trainer-flags", " ".join(flags(chosen)))
     ours = [step.partition("{")[0] for step in split(answer["pipeline"])]
     theirs = [passes._get_pass_name(each).removesuffix("_pass") for each in upstream(chosen)]
-    # A step of its own here; upstream decomposes where it compiles.
+    # A separate step here; upstream decomposes when it compiles.
     assert [name for name in ours if name != "inductor_decomposition"] == theirs
-    # And back: the flags that are said choose the same pipeline.
+    # The reverse: the returned flags choose the same pipeline.
     back = answer["graph_trainer_flags"]
     assert back is not None, answer["why_no_flags"]
     assert jointer("passes", "--graph-trainer-flags", back)["pipeline"] == answer["pipeline"]
@@ -117,7 +118,7 @@ def test_a_recipe_is_registered_as_a_pipeline(tmp_path: Path) -> None:
 
 
 def split(pipeline: str) -> list[str]:
-    """Steps of a pipeline: divided by commas outside of braces."""
+    """Steps of a pipeline, divided by commas outside of braces."""
     steps, depth = [""], 0
     for character in pipeline:
         depth += (character in "{[") - (character in "}]")
@@ -128,7 +129,7 @@ def split(pipeline: str) -> list[str]:
     return steps
 
 
-def test_arguments_are_upstreams(jointer: Any) -> None:
+def test_arguments_equal_upstreams(jointer: Any) -> None:
     chosen = {"ep_overlap": {"enabled": True, "module_fqn": MOE, "disable_early_grad_accumulation": True}}
     answer = jointer("passes", "--graph-trainer-flags", " ".join(flags(chosen)))
     given = {

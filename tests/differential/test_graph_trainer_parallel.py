@@ -1,6 +1,6 @@
-"""graph_trainer's passes of expert and pipeline parallelism beside torchtitan's own: the same nodes in the
-same order with the same arguments. Graphs are the shared captures, and steps of a small MoE model that
-torchtitan traces here (graph_trainer_step.py).
+"""Compares graph_trainer's passes of expert and pipeline parallelism with torchtitan's own: the same nodes in
+the same order with the same arguments. The graphs are the shared captures, and steps of a small MoE model
+that torchtitan traces here (graph_trainer_step.py).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ CHUNK_KEYS = (
 
 
 def load(path: Path, *, with_groups: bool = True) -> fx.GraphModule:
-    """The capture as torch sees it, with the metadata that graph_trainer's passes ask for."""
+    """The capture as torch sees it, with the metadata that graph_trainer's passes need."""
     document = read_document(path)
     module = load_document(document, where=path)
     if with_groups:
@@ -55,7 +55,7 @@ def load(path: Path, *, with_groups: bool = True) -> fx.GraphModule:
         if "chunked_region_producer" in custom:
             node.meta.update({key: custom[key] for key in CHUNK_KEYS if key in custom})
         if isinstance(node.meta.get("val"), torch.Tensor):
-            node.meta["tensor_meta"] = node.meta["val"]  # tracing leaves it on what is one tensor
+            node.meta["tensor_meta"] = node.meta["val"]  # tracing sets it if the value is one tensor
     return module
 
 
@@ -78,7 +78,7 @@ def refusal(path: Path, steps: str, out: Path) -> str:
 
 
 def rows(document: Json) -> list[Any]:
-    """What a graph computes."""
+    """The computation of a graph."""
     return [
         (r["name"], r["op"], r["target"] if r["op"] == "call_function" else "", r.get("args") or [], r.get("kwargs") or {})
         for r in document["nodes"]
@@ -86,7 +86,7 @@ def rows(document: Json) -> list[Any]:
 
 
 def numbered(value: Any, places: dict[str, int]) -> Any:
-    """Nodes by their places."""
+    """Replaces nodes by their places."""
     if isinstance(value, dict):
         return {k: places.get(v, v) if k == "n" else numbered(v, places) for k, v in value.items()}
     return [numbered(each, places) for each in value] if isinstance(value, list) else value
@@ -122,7 +122,7 @@ def leaves(value: Any) -> list[Any]:
 
 ISOLATES = "isolate_ep_process_group_pass"
 
-# What torchtitan traces: where it cuts modules in two, and along what.
+# The traced steps, with the modules that torchtitan splits and the dimension.
 STEPS = {
     "moe_batch": ["--dp", "4", "--ep", "2", "--strategy", "eager", "--module-fqn", "layers.*.moe"],
     "moe_seq": ["--dp", "2", "--ep", "2", "--strategy", "eager", "--module-fqn", "layers.*.moe", "--dim", "seq"],
@@ -139,7 +139,7 @@ STEPS = {
     ],
     "graph_full": [
         "--dp", "4", "--ep", "2", "--strategy", "graph", "--module-fqn", "layers.*", "--policy", "full", "--late-sums",
-        "--until", ISOLATES,  # upstream finds no order that its schedule allows
+        "--until", ISOLATES,  # upstream finds no order for its schedule
     ],
     "graph_early": ["--dp", "2", "--ep", "2", "--strategy", "graph", "--module-fqn", "layers.*.moe"],
     "graph_qwen3": [
@@ -151,7 +151,7 @@ STEPS = {
 
 @pytest.fixture(scope="session")
 def traced(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The folder of a step's captures: one before and one after each pass that is looked at."""
+    """The folder of a step's captures: one before and one after each compared pass."""
     kept = Path(os.environ["JOINTER_TRACED"]) if "JOINTER_TRACED" in os.environ else None
     made: dict[str, Path] = {}
 
@@ -175,19 +175,19 @@ def no_groups_left() -> Any:
         dist.destroy_process_group()
 
 
-def option(name: str, flag: str, otherwise: str = "") -> str:
+def option(name: str, flag: str, default: str = "") -> str:
     given = STEPS[name]
-    return given[given.index(flag) + 1] if flag in given else otherwise
+    return given[given.index(flag) + 1] if flag in given else default
 
 
 CUT = [name for name in STEPS if name.startswith("graph_")]
 SCHEDULED = [name for name in STEPS if "--until" not in STEPS[name]]
-# Eager chunking makes no symbols.
+# Eager chunking creates no symbols.
 SYMBOLIC = [name for name in SCHEDULED if name in CUT]
 
 
 def described(value: Any) -> Any:
-    """Shapes, strides and types. Upstream gives each copy a storage of its own and forgets conjugates."""
+    """Shapes, strides and types. Upstream gives each copy its own storage and drops conjugation."""
     if isinstance(value, dict) and "t" in value:
         return {key: each for key, each in value["t"].items() if key not in ("storage", "offset", "conj", "neg")}
     if isinstance(value, dict) and "list" in value:
@@ -197,7 +197,7 @@ def described(value: Any) -> Any:
 
 def same_values(mine: Json, theirs: Json) -> None:
     for a, b in zip(mine["nodes"], theirs["nodes"], strict=True):
-        # Upstream does not say what its splits return.
+        # Upstream does not record the values of its splits.
         if a["target"] != "aten.split_with_sizes.default" or b.get("val") is not None:
             assert described(a.get("val")) == described(b.get("val")), a["name"]
         for key in ("custom", "autograd_backward", "recompute", "seq_nr"):
@@ -237,8 +237,8 @@ def test_concretize_ep_chunk_symbolic_shapes(name: str, traced: Callable[[str], 
     mine = ours(before, step, tmp_path / "out.json")
     theirs = read_document(traced(name) / f"after_{step}_pass.json.zst")
     assert rows(mine) == rows(theirs) != rows(read_document(before))
-    # Inputs keep their symbols. Upstream also puts numbers in place of symbols of token counts, which it
-    # takes from hints that captures do not have.
+    # Inputs keep their symbols. Upstream also replaces symbols of token counts by numbers from hints that
+    # captures do not have.
     for record in mine["nodes"]:
         if record["op"] == "call_function":
             assert not re.search(r"\bu0\b", json.dumps(record.get("val"))), record["name"]
@@ -276,7 +276,7 @@ def test_isolate_ep_process_group(name: str, traced: Callable[[str], Path], tmp_
         patch.setattr(isolation, "_get_or_create_extra_ep_pg", twin)
         isolation.isolate_ep_process_group_pass(theirs)
     shares = option(name, "--dp") == option(name, "--ep")
-    assert bool(made) == shares, "where every rank has other experts, they share a group with FSDP"
+    assert bool(made) == shares, "if every rank has different experts, they share a group with FSDP"
     same(mine, theirs)
     assert {f"{source}_ep_extra" for source in made} <= mine["groups"].keys()
 
@@ -295,12 +295,12 @@ def joint_captures() -> list[Any]:
     ]
 
 
-needs_shared = pytest.mark.skipif(not joint_captures(), reason="shared captures are not here")
+needs_shared = pytest.mark.skipif(not joint_captures(), reason="no shared captures (JOINTER_SHARED)")
 
 
 def counts(path: Path) -> tuple[int, tuple[int, ...], int]:
-    """How many outputs are the forward's, which inputs are the backward's, how many gradients are of
-    parameters."""
+    """Number of the forward's outputs, positions of the backward's inputs, and number of parameter gradients.
+    """
     document = read_document(path)
     described = document["nodes"][-1]["desc"]
     outputs = next((i for i, each in enumerate(described) if is_gradient(each)), len(described))
@@ -370,11 +370,11 @@ def test_graph_pp(path: Path, tmp_path: Path) -> None:
         step = "split_backward_fsdp_collectives"
         same(after(f"{step}{{{told}}}"), ends.bw_no_fsdp_module)
         same(after(f'{step}{{keep="reduce_grad",{told}}}'), ends.reduce_grad_module)
-    # Which number a name gets that both halves have is torch's own matter.
+    # Which half's name gets the number if both have one depends on torch.
     same(after("multiplex_fw_bw_graph"), multiplex_fw_bw_graph(forward, backward), names=False)
 
 
 def n_parameters(path: Path) -> int:
-    """Parameters come first among the inputs."""
+    """Number of parameters, which are the first inputs."""
     named = [r for r in read_document(path)["nodes"] if r["op"] == "placeholder"]
     return next(i for i, r in enumerate(named) if "ParamAOTInput" not in json.dumps(r.get("desc")))

@@ -1,9 +1,8 @@
-"""Passes of torchtitan's graph_trainer beside torchtitan's own.
+"""Compares passes with those of torchtitan's graph_trainer.
 
-A step is traced by torchtitan, which is captured after each of its passes. Our pass is run on the capture
-before one and must leave the graph that the capture after it has: the same nodes in the same order, with the
-same calls. Nodes that a pass makes may have other numbers in their names: torch goes on above numbers of nodes
-that are gone.
+torchtitan traces a step and is captured after each of its passes. Our pass runs on the capture before one and
+must leave the same graph as the capture after it: the same nodes in the same order, with the same calls. New
+nodes may have other numbers in their names, since torch continues after the numbers of erased nodes.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from torchtitan_steps import around, assert_same, run_pass, tracer
 
 from jointer.document import read_document
 
-# Small models: each takes torchtitan some seconds.
+# Small models: torchtitan takes some seconds for each.
 STEPS = {
     "llama_dp4": "--dp 4",
     "llama_dp4_full": "--dp 4 --policy full",
@@ -44,7 +43,7 @@ REGIONS = "schedule_fsdp_comms_to_dense_regions"
 PACKING = "bucketing._pre_bucket_all_gather.default"
 
 
-pytestmark = pytest.mark.slow  # it traces each step
+pytestmark = pytest.mark.slow  # traces each step
 
 
 @pytest.fixture(scope="session")
@@ -52,8 +51,8 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return tracer(STEPS, tmp_path_factory)
 
 
-def say_times(folder: Path, step: str, name: str, ours: dict[str, Any], capsys: Any) -> float:
-    """How many times faster than torchtitan; said on the terminal."""
+def print_times(folder: Path, step: str, name: str, ours: dict[str, Any], capsys: Any) -> float:
+    """Prints the times; returns how many times faster ours is than torchtitan."""
     theirs = json.loads((folder / f"{step}.times.json").read_text())[f"{name}_pass"] * 1e3
     mine = ours["cpu_ns"] / 1e6
     with capsys.disabled():
@@ -76,7 +75,7 @@ def test_block_buckets(step: str, traced: Any, tmp_path: Path, capsys: Any) -> N
         if re.search(r"_c10d_functional\.(all_|reduce_scatter)", node["target"])
     }
     assert collectives <= starts
-    say_times(folder, step, BUCKETING, ours, capsys)
+    print_times(folder, step, BUCKETING, ours, capsys)
 
 
 @pytest.mark.parametrize("step", DENSE)
@@ -84,13 +83,13 @@ def test_dense_regions(step: str, traced: Any, tmp_path: Path, capsys: Any) -> N
     folder = traced(step)
     before, after = around(folder, step, REGIONS)
     theirs = read_document(after)
-    # The block that a bucket serves is meta that the pass before leaves; ours leaves it in the graph, too.
+    # Upstream's earlier pass stores the block of a bucket in the metadata; ours adds it to the graph as well.
     bucketed, _ = around(folder, step, BUCKETING)
     pipeline = f"{BUCKETING},{REGIONS}{{strict=true}}"
     ours = run_pass(bucketed, pipeline, tmp_path / "out.json")
     assert ours["moved"] > 0
     assert_same(read_document(bucketed), read_document(tmp_path / "out.json"), theirs)
-    say_times(folder, step, REGIONS, ours, capsys)
-    # Where nothing says it, it is found from the graph.
+    print_times(folder, step, REGIONS, ours, capsys)
+    # Without that mark, it is found from the graph.
     run_pass(before, f"{REGIONS}{{strict=true}}", tmp_path / "found.json")
     assert_same(theirs, read_document(tmp_path / "found.json"), theirs)

@@ -1,5 +1,5 @@
-"""The knapsack solvers beside torch's own, on problems that are new in every style: the same sets in
-the same order.
+"""Compares the knapsack solvers with torch's, on random problems of every style: the same sets in the same
+order.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def test_same_sets(solver: str, solve: Any) -> None:
 
 
 def test_same_knee() -> None:
-    """torch's dynamic_memory_budget_dp: the budget of the knee, and dp for it."""
+    """torch's dynamic_memory_budget_dp: the budget of the knee, then dp with that budget."""
     rows = [row for row in problems(seed=2, count=30) if sum(row[0]) > 0 and sum(row[1]) > 0 and row[2] > 0]
     for (weights, values, budget), answer in zip(rows, ask("knee_point", rows)):
         names = [f"n{i}" for i in range(len(weights))]

@@ -1,4 +1,4 @@
-"""CUDA memory snapshots, pickled by Python itself in every protocol that torch has used."""
+"""CUDA memory snapshots, pickled by Python in every protocol that torch has used."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def rounded(size: int) -> int:
 
 
 def simulated(seed: int, entries: int, ring: int) -> tuple[dict[str, Any], list[int], list[int]]:
-    """A run of an allocator that remembers ``ring`` entries, and both curves over those."""
+    """A run of an allocator with a history of ``ring`` entries, and both curves over them."""
     chance = random.Random(seed)
     frames = [{"filename": f"/src/{i}.py", "line": i, "name": f"f{i}"} for i in range(300)]
     live: dict[int, int] = {}
@@ -82,7 +82,7 @@ def simulated(seed: int, entries: int, ring: int) -> tuple[dict[str, Any], list[
 
 
 def levels(curve: list[list[float]]) -> list[int]:
-    """The values that a curve takes, one after the other."""
+    """The values of a curve, in order."""
     return [int(value) for index, (_, value) in enumerate(curve) if index == 0 or value != curve[index - 1][1]]
 
 
@@ -110,7 +110,7 @@ def test_curves_are_those_of_the_allocator(protocol: int, ring: int, tmp_path: P
 def test_the_documented_shape(protocol: int, tmp_path: Path, jointer: Any) -> None:
     path = tmp_path / "snapshot.pickle"
     path.write_bytes(pickle.dumps(snapshot(), protocol=protocol))
-    assert (FOLDER / f"protocol{protocol}.pickle").read_bytes() == path.read_bytes(), "the corpus is of this shape"
+    assert (FOLDER / f"protocol{protocol}.pickle").read_bytes() == path.read_bytes(), "the corpus has this shape"
     said = jointer("memory", GRAPH, "--snapshot", path, "--profile")["measured"]
     assert said["profile"] == [[0, 0], [0.01, 1024], [0.02, 1536], [0.03, 512]]
     assert said["reserved_peak_bytes"] == 2 << 20
@@ -118,7 +118,7 @@ def test_the_documented_shape(protocol: int, tmp_path: Path, jointer: Any) -> No
 
 
 def test_torch_reads_the_same(tmp_path: Path) -> None:
-    """The viewer that torch ships takes what we take: the shape is upstream's."""
+    """The viewer that ships with torch accepts our input: the format is upstream's."""
     from torch.cuda import _memory_viz
 
     text = _memory_viz.trace({**snapshot(), "segments": []})

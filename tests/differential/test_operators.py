@@ -1,4 +1,4 @@
-"""FLOP formulas, one graph an operator, on shapes that no capture has."""
+"""FLOP formulas, one graph per operator, on shapes that no capture has."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ CASES: dict[str, tuple[Any, tuple[Any, ...]]] = {
         (randn(2, 4, 64, 32), randn(2, 4, 48, 32), randn(2, 4, 48, 32)),
     ),
 }
-#: The torch whose registry counts it first, where that is not the oldest.
+#: The first torch whose registry counts the operator, unless it is the oldest.
 SINCE = {"grouped_query_attention": (2, 12), "flash_attention_without_offsets": (2, 14), "cpu_flash_attention": (2, 15)}
 
 

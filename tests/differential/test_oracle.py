@@ -1,6 +1,7 @@
-"""What the neutral judge beside the captures says of our orders and of torch's.
+"""Our orders and torch's, judged by the reference simulation that comes with the captures.
 
-It simulates any order with one communication stream and torch's memory profile, and is not ours.
+It is not part of this project. It simulates any order with one communication stream and torch's
+memory profile.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def test_exposes_no_more_than_torch_within_the_budget(path: Path, tmp_path: Path
         capture_output=True,
     )
     ours, theirs = judged(out, "simulate"), judged(path, "overlap", "--bucketing")
-    # Ours is decided in whole nanoseconds: each node is rounded by one at most.
+    # Ours decides in whole nanoseconds: each node is rounded by at most one.
     slack = ours["nodes"] * 1e-6
     assert ours["exposed_ms"] <= theirs["after"]["exposed_ms"] + slack
     before = theirs["before"]["peak_bytes"]

@@ -1,7 +1,7 @@
-"""Bucketing passes beside torch's: the same decisions where they are meant to be the same, and never
-more exposed time or memory than torch where they are not.
+"""Compares bucketing passes with torch's: the same decisions where they are meant to be equal, and otherwise
+never more exposed time or memory than torch.
 
-torch is given our costs, in whole nanoseconds, so that both compute with the same numbers.
+torch uses our costs, in whole nanoseconds, so that both compute with the same numbers.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ LARGE = [
     )
 ]
 GIB = 1 << 30
-#: What this file compares with.
+#: The versions to compare with.
 ONLY_TORCH = ("2.11", "2.15")
 RULES = "rules=torch-" + ".".join(torch.__version__.split(".")[:2])
 IS_OLD = TORCH < (2, 13)
-needs_new = pytest.mark.skipif(IS_OLD, reason="of torch 2.15")
+needs_new = pytest.mark.skipif(IS_OLD, reason="needs torch 2.15")
 
 
 def captures() -> list[Any]:
@@ -93,7 +93,7 @@ def calls(graph: torch.fx.Graph) -> list[str]:
 
 
 def buckets_in(graph: torch.fx.Graph, known: set[str]) -> set[frozenset[str]]:
-    """The waits that became views of a bucket, by bucket."""
+    """The waits that became views of a bucket, grouped by bucket."""
     found: dict[str, set[str]] = {}
     for node in graph.nodes:
         if node.name not in known or is_wait(node):
@@ -110,8 +110,8 @@ def captured_costs(graph: torch.fx.Graph) -> dict[tuple[str, Any], float]:
 
 
 def simulate(graph: torch.fx.Graph, captured: dict[tuple[str, Any], float]) -> dict[str, float]:
-    """Times in ms. Calls of the captured graph cost what they cost there: torch leaves views of what a bucket
-    replaced in their old memory, where they would count as copies.
+    """Times in ms. Calls of the captured graph keep the cost that they have there: after bucketing, torch leaves
+    views in the memory that a bucket replaced, where they would count as copies.
     """
     clock = stream = exposed = 0.0
 
@@ -141,7 +141,7 @@ def test_same_order_as_torch(
     path: Path, before: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     if IS_OLD and before:
-        pytest.skip("torch 2.11 puts nothing into buckets ahead of the schedule")
+        pytest.skip("torch 2.11 does not bucket before scheduling")
     out = tmp_path / "ours.json"
     options = {} if IS_OLD else {"pre_bucketing_fsdp_collectives": before}
     flags = f"{RULES},torch_compatible=true,collective_bucketing=false{as_ours(options)}"
@@ -176,7 +176,7 @@ def whole(graph: torch.fx.Graph) -> list[str]:
 
 
 def runs_ahead(graph: torch.fx.Graph) -> list[str]:
-    """The nodes that read memory ahead of the call, itself without readers, that fills it."""
+    """Nodes that read memory before the call that fills it, where that call has no readers itself."""
     place = {node: i for i, node in enumerate(graph.nodes)}
     wrong = []
     for node in graph.nodes:
@@ -192,7 +192,7 @@ def runs_ahead(graph: torch.fx.Graph) -> list[str]:
 
 
 def readers_of(memory: set[torch.fx.Node]) -> set[torch.fx.Node]:
-    """Users of the nodes and of their views; taking a view reads nothing."""
+    """Users of the nodes and of their views; creating a view is not a read."""
     readers: set[torch.fx.Node] = set()
     views, seen = list(memory), set(memory)
     while views:
@@ -222,12 +222,12 @@ FLAGS = {
 }
 
 
-#: What torch reads too early here lets it merge other collectives of tensor parallelism; FSDP's stay as they are.
+#: Here torch's early reads allow it to merge other tensor-parallel collectives; FSDP's are the same.
 READS_EARLY = "llama3_debug_tp2_fsdp2_graph_sac.min_cut.bw"
 
 
 def calls_in(graph: torch.fx.Graph, groups: Any) -> set[str]:
-    """Collectives of these process groups, and what they read."""
+    """Collectives of these process groups, and their inputs."""
     found = [n for n in graph.nodes if is_collective(n) and groups & {*n.args, *n.kwargs.values()}]
     return {text_of(each) for n in found for each in (n, *n.all_input_nodes)}
 
@@ -248,7 +248,7 @@ def test_same_graph_as_torch(
     tmp_path: Path,
 ) -> None:
     if flags not in ("default", "not_before") and mode not in (None, "coalesced"):
-        pytest.skip("modes are tried with and without buckets ahead of the schedule")
+        pytest.skip("modes are tested with and without bucketing before scheduling")
     out = tmp_path / "ours.json"
     options = f"{RULES},torch_compatible=true,bucket_mode={mode or 'auto'}{as_ours(FLAGS[flags])}"
     ours(path, f"autobucketing_reordering{{{options}}}", out)
@@ -259,13 +259,13 @@ def test_same_graph_as_torch(
     try:
         theirs.schedule(monkeypatch, collective_bucketing=True, bucket_mode=mode, **FLAGS[flags])
     except AssertionError as error:
-        # It waits for an element of a list that it has not taken yet. We take it.
+        # torch schedules the wait of a list element before the node that extracts it. Ours extracts it first.
         assert mode == "coalesced" and "has unscheduled input nodes" in str(error)
         assert any("reduce_scatter_tensor_coalesced" in str(n.target) for n in mine.nodes)
         return
     other = theirs.module.graph
     if runs_ahead(other):
-        # torch's graph reads what is not written yet, which ours does not: the same calls, and that alone.
+        # torch's graph reads memory that is not written yet, ours does not. The calls are otherwise the same.
         assert mode in ("custom_ops", "custom_ops_multidtype")
         is_early = path.name.startswith(READS_EARLY) and flags == "default"
         if is_early:
@@ -287,7 +287,7 @@ def test_exposes_no_more_and_keeps_the_budget(
     costs = captured_costs(theirs.module.graph)
     theirs.schedule(monkeypatch, collective_bucketing=merges)
     graph = jointer_package.load(out).graph
-    # Each node of both is rounded to a nanosecond at most.
+    # Each node of both is rounded by at most a nanosecond.
     slack = len(graph.nodes) * 1e-6
     exposed, mine = simulate(theirs.module.graph, costs)["exposed"], simulate(graph, costs)["exposed"]
     print(f"exposed: torch {exposed:.4f} ms, ours {mine:.4f} ms")
@@ -317,7 +317,7 @@ def test_same_blocks_as_torch(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_p
     graph = jointer_package.load(out).graph
     assert theirs.buckets
     assert buckets_in(graph, set(theirs.wait_of.values())) == theirs.buckets
-    # Compute and other collectives keep their order; a block's collectives start and end as torch's.
+    # Compute and other collectives keep their order; a block's collectives start and end where torch's do.
     kept = {n.name for n in theirs.module.graph.nodes if overlap_scheduling.is_compute_node(n)}
     kept &= {n.name for n in graph.nodes}
     assert [n for n in calls(graph) if n in kept] == [

@@ -1,11 +1,10 @@
-"""Pairs of the partitioners: ours and those of the installed torch, on the same joint graphs.
+"""Compares pairs made by our partitioners with those of the installed torch, on the same joint graphs.
 
-Compared are the names of what is handed over, in order, and the names of all nodes of both halves, in
-order, under the tags that the capture has, without tags, and under graph SAC with FSDP's tags and
-without.
+Compares the names of the values saved for backward and of all nodes of both halves, in order: with the
+capture's tags, without tags, and under graph SAC with and without FSDP's tags.
 
-Where two minimum cuts have the same capacity, both take the one nearest to the backward, so there
-is nothing to tolerate: the sets are equal in every case here.
+If two minimum cuts have the same capacity, both choose the one nearest to the backward, so no tolerance is
+needed: the sets are equal in every case.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ from torch._dynamo import config as dynamo_config
 from torch._dynamo.backends.common import aot_autograd
 
 
-#: Of large captures these are compared in every run, with --run-slow all.
+#: Only these large captures are compared in every run; --run-slow compares all.
 QUICK = {("llama3_8b_tp2_fsdp2.joint", "min_cut", "captured"), ("llama_8b_tp2_fsdp2.joint", "default", "graph_sac_without_fsdp")}
 
 
 def cases() -> list[Any]:
     folders = (ROOT / "resources" / "samples", SHARED / "captures", SHARED / "captures" / "executable")
     found = [path for folder in folders if folder.is_dir() for path in sorted(folder.glob("*.joint.json.zst"))]
-    found = [path for path in found if ".rank1." not in path.name]  # as rank 0's
+    found = [path for path in found if ".rank1." not in path.name]  # same as rank 0's
     every = itertools.product(found, torch_partition.PARTITIONERS, torch_partition.TAGGINGS)
     names = ((path, path.name.removesuffix(".json.zst"), partitioner, tagging) for path, partitioner, tagging in every)
     return [
@@ -82,16 +81,16 @@ def test_same_pair(path: Path, partitioner: str, tagging: str, tmp_path: Path) -
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     pair = json.loads(out.read_text())
-    wanted = torch_partition.partition(document, path, partitioner)
-    symbols = [name for name in wanted.saved if name in wanted.symbols]
-    # States of random numbers are among what is handed over, and in no plan.
-    handed = [value["n"] for value in pair["forward"]["nodes"][-1]["args"][0]["tuple"][wanted.results :]]
-    assert [name for name in handed if name not in symbols] == [name for name in wanted.saved if name not in symbols]
-    assert sorted(handed) == sorted(wanted.saved)
-    for half, theirs in (("forward", wanted.forward), ("backward", wanted.backward)):
-        # Last is the output, which torch makes anew where it hands states over.
+    expected = torch_partition.partition(document, path, partitioner)
+    symbols = [name for name in expected.saved if name in expected.symbols]
+    # Random states are saved for backward too, but are in no plan.
+    saved = [value["n"] for value in pair["forward"]["nodes"][-1]["args"][0]["tuple"][expected.results :]]
+    assert [name for name in saved if name not in symbols] == [name for name in expected.saved if name not in symbols]
+    assert sorted(saved) == sorted(expected.saved)
+    for half, theirs in (("forward", expected.forward), ("backward", expected.backward)):
+        # The last node is the output, which torch creates anew if it saves states.
         ours, theirs = [record["name"] for record in pair[half]["nodes"]][:-1], theirs[:-1]
-        if half == "backward":  # symbols come first
+        if half == "backward":  # symbols come first, in any order
             assert sorted(ours[: len(symbols)]) == sorted(theirs[: len(symbols)])
             ours, theirs = ours[len(symbols) :], theirs[len(symbols) :]
         assert ours == theirs, half
@@ -100,15 +99,17 @@ def test_same_pair(path: Path, partitioner: str, tagging: str, tmp_path: Path) -
 @pytest.mark.parametrize("partitioner", torch_partition.PARTITIONERS)
 @pytest.mark.parametrize("model", [Quotients, Items])
 def test_symbolic_floats(model: type[nn.Module], partitioner: str, tmp_path: Path) -> None:
-    """Of a model that torch compiles for any size: captures that are loaded again have lost their symbols."""
+    """On a model that torch compiles for any size. The graph is live, since loaded captures have lost their
+    symbols.
+    """
     path, out = tmp_path / "joint.json", tmp_path / "pair.json"
     halves: list[list[str]] = []
-    handed: list[str] = []
+    saved: list[str] = []
 
     def partition(joint: fx.GraphModule, inputs: Any, *, num_fwd_outputs: int, **options: Any) -> Any:
         jointer.capture(joint, path)
         made = torch_partition.PARTITIONERS[partitioner](joint, inputs, num_fwd_outputs=num_fwd_outputs, **options)
-        handed.extend(node.name for node in made[0].graph.output_node().args[0][num_fwd_outputs:])
+        saved.extend(node.name for node in made[0].graph.output_node().args[0][num_fwd_outputs:])
         halves.extend([node.name for node in half.graph.nodes][:-1] for half in made)
         return made
 
@@ -118,7 +119,7 @@ def test_symbolic_floats(model: type[nn.Module], partitioner: str, tmp_path: Pat
         torch.compile(model(), backend=backend, dynamic=True)(torch.randn(4, 8), torch.rand(3)).sum().backward()
     records = {record["name"]: record for record in read_document(path)["nodes"]}
     floats = {name for name, record in records.items() if isinstance(record.get("val"), dict) and "symfloat" in record["val"]}
-    assert floats and bool(floats & set(handed)) == (partitioner == "default" or model is Items)
+    assert floats and bool(floats & set(saved)) == (partitioner == "default" or model is Items)
 
     done = subprocess.run(
         [str(BIN / "partition_pair"), str(path), partitioner, str(out)], capture_output=True, text=True, check=False
@@ -126,5 +127,5 @@ def test_symbolic_floats(model: type[nn.Module], partitioner: str, tmp_path: Pat
     assert done.returncode == 0, done.stderr
     pair = json.loads(out.read_text())
     values = pair["forward"]["nodes"][-1]["args"][0]
-    assert [value["n"] for value in values["tuple"] if value][-len(handed) :] == handed
+    assert [value["n"] for value in values["tuple"] if value][-len(saved) :] == saved
     assert [[record["name"] for record in pair[half]["nodes"]][:-1] for half in ("forward", "backward")] == halves

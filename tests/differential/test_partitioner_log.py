@@ -1,4 +1,4 @@
-"""What torch's own partitioner says under AOT_PARTITIONER_DEBUG, read back as tags of its graph."""
+"""The output of torch's partitioner under AOT_PARTITIONER_DEBUG, imported as tags of its graph."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def partitioned(folder: Path, budget: float, *recipe: Path) -> set[str]:
-    """What the forward hands over, by torch; the logs are in the folder."""
+    """Names of the values that torch saves for backward; the logs are in the folder."""
     environment = {
         **os.environ,
         "AOT_PARTITIONER_DEBUG": "1",
@@ -57,12 +57,13 @@ def test_a_log_says_what_is_saved(
     answer = imported(tmp_path, text)
     assert answer["source"] == "partitioner log"
     assert answer["notes"] == []
-    # The log also names what the backward turned out not to need; a saved view's whole is tagged.
+    # The log also names values that the backward turned out not to need; for a saved view, the
+    # whole value is tagged.
     assert saved <= saved_by(answer["tags"])
     assert set(answer["tags"].values()) == {"MUST_SAVE", "MUST_RECOMPUTE"}
     if log == "trace" and not request.config.getoption("--run-slow"):
         return
-    # Tagged so, torch saves the same without a budget.
+    # With these tags, torch saves the same values without a budget.
     again = tmp_path / "again"
     again.mkdir()
     assert partitioned(again, 1.0, tmp_path / "recipe.json") == saved

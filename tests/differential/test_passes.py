@@ -1,4 +1,4 @@
-"""Passes beside torch's own: the same graph, and recipes of them that replay on a GraphModule."""
+"""Compares passes with torch's own: the same graph, and recipes of them that replay on a GraphModule."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SAMPLES = sorted((ROOT / "resources" / "samples").glob("llama_debug*.joint.json.
 
 
 def apply(path: Path, passes: str, *arguments: Any) -> Any:
-    """What `jointer apply` says."""
+    """The output of `jointer apply`."""
     done = subprocess.run(
         [str(BIN / "jointer"), "apply", str(path), "--passes", passes, *map(str, arguments), "--json"],
         capture_output=True, text=True, check=False,
@@ -46,14 +46,14 @@ def names(document: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name.removesuffix(".json.zst"))
 def test_eliminate_dead_code(path: Path, tmp_path: Path) -> None:
-    # What is not returned any more leaves much that is dead.
+    # Dropping outputs leaves much dead code.
     document = read_document(path)
     (outputs,) = document["nodes"][-1]["args"]
     document["nodes"][-1]["args"] = [[each if i % 3 == 0 else None for i, each in enumerate(outputs)]]
     cut, out = tmp_path / "cut.json", tmp_path / "out.json"
     cut.write_text(json.dumps(document))
     removed = apply(cut, "eliminate_dead_code{drop_asserts=false,drop_random=true}", "-o", out)["passes"][0]["removed"]
-    # Where every output is a gradient that is reduced, all of it ends in a wait, which is impure.
+    # If every output is a reduced gradient, all of it ends in a wait, which is impure.
     assert removed > 10 or "fsdp" in path.name
     gm = jointer.load(cut)
     mode = next(n.meta["val"].fake_mode for n in gm.graph.nodes if isinstance(n.meta.get("val"), torch.Tensor))
@@ -63,7 +63,7 @@ def test_eliminate_dead_code(path: Path, tmp_path: Path) -> None:
 
 
 def views(x: torch.Tensor, y: torch.Tensor, rng: random.Random) -> list[torch.Tensor]:
-    """A random program of views, copies of parts, arithmetic and, now and then, a write."""
+    """A random program of views, copies of parts, arithmetic and occasional writes."""
     aten = torch.ops.aten
     values = [x, y, x + 1]
     for _ in range(24):
@@ -136,7 +136,7 @@ def test_a_recipe_gives_the_same_graph_in_python(path: Path, passes: str, tmp_pa
     gm.graph.lint()
 
 
-# --- FSDP2's graph passes in torch/_inductor/comms.py, which has them up to torch 2.12 ---
+# --- FSDP2's graph passes in torch/_inductor/comms.py, which exist up to torch 2.12 ---
 
 
 def of_comms(name: str) -> Callable[..., Any]:
@@ -174,7 +174,7 @@ class Build:
 
 
 def shape_of(graph: fx.Graph) -> list[tuple[str, list[int], list[str]]]:
-    """Every call: its target, and by place what it reads. Names do not count."""
+    """Every call: its target, and its inputs by place. Names do not count."""
     place = {node: i for i, node in enumerate(graph.nodes)}
     return [
         (str(node.target), [place[each] for each in node.all_input_nodes], sorted(node.kwargs))
@@ -184,7 +184,7 @@ def shape_of(graph: fx.Graph) -> list[tuple[str, list[int], list[str]]]:
 
 
 def ours(gm: fx.GraphModule, passes: str, folder: Path) -> fx.Graph:
-    """The graph after our pass, as torch reads it back."""
+    """The graph after our pass, as torch reads it."""
     before, after = folder / "before.json", folder / "after.json"
     jointer.capture(gm, before)
     apply(before, passes, "-o", after)
@@ -198,7 +198,7 @@ def test_remove_fsdp2_unsharded_param_graph_input_usage(tmp_path: Path) -> None:
     whole, first, second = (build.input(name, 4, 4) for name in ("whole", "first", "second"))
     resize, copy = torch.ops.inductor.resize_storage_bytes_.default, torch.ops.fsdp.copy_.default
     returned = []
-    for gathered in (first, second):  # a layer that is used twice
+    for gathered in (first, second):  # a layer used twice
         build.graph.call_function(resize, (whole, 64)).meta["val"] = None
         build.graph.call_function(copy, (whole, gathered)).meta["val"] = None
         turned = build.call(torch.ops.aten.t.default, whole)
@@ -240,7 +240,7 @@ def test_reinplace_fsdp_all_gather(tmp_path: Path) -> None:
 
 
 def shared_weights(uses: int, layers: int, dtype: torch.dtype, batches: int) -> fx.GraphModule:
-    """Gradients of a model that reads each weight ``uses`` times a batch, and gathers it each time."""
+    """Gradients of a model that reads each weight ``uses`` times per batch, and gathers it each time."""
     from torch.distributed._functional_collectives import all_gather_tensor_autograd as gather  # noqa: PLC0415
 
     dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=2)

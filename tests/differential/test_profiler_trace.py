@@ -1,7 +1,6 @@
-"""Real traces of torch.profiler on the CPU: every call of a graph's run finds its node.
+"""Real traces of torch.profiler on the CPU: every call in a graph's run is matched to its node.
 
-The graph runs through ``GraphModule.forward``, so torch itself says which calls there are and how
-long each took.
+The graph runs through ``GraphModule.forward``, so the calls and their durations come from torch itself.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ import jointer as jointer_package
 
 EXECUTABLE = SHARED / "captures" / "executable"
 SINGLE = EXECUTABLE / "attention_mlp_single.joint.json.zst"
-needs_captures = pytest.mark.skipif(not SINGLE.is_file(), reason="the shared captures are not here")
+needs_captures = pytest.mark.skipif(not SINGLE.is_file(), reason="no shared captures (JOINTER_SHARED)")
 
 
 def write_capture(folder: Path) -> Path:
-    """A small graph of our own, for where the shared captures are not."""
+    """A small graph of our making, in case there are no shared captures."""
 
     def model(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         y = torch.nn.functional.linear(x, w, b)
@@ -59,7 +58,7 @@ def inputs_of(gm: torch.fx.GraphModule) -> list[Any]:
 
 
 def record(gm: torch.fx.GraphModule, path: Path, steps: int, shapes: bool = True, annotate: bool = True) -> Path:
-    """Runs the graph under the profiler; one pass more warms it up."""
+    """Runs the graph under the profiler, after one warm-up pass."""
     values = inputs_of(gm)
 
     def export(profiler: profile) -> None:
@@ -77,7 +76,7 @@ def record(gm: torch.fx.GraphModule, path: Path, steps: int, shapes: bool = True
 
 
 def calls_of(trace: Path, names: set[str]) -> dict[str, list[list[float]]]:
-    """By operator and step: how long each outermost call took, in microseconds."""
+    """By operator and step: duration of each outermost call, in microseconds."""
     events = json.loads(trace.read_text())["traceEvents"]
     steps = [e for e in events if e["name"].startswith("ProfilerStep#")]
     calls: dict[str, list[list[float]]] = {}
@@ -107,7 +106,7 @@ def capture(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return SINGLE if request.param == "shared" else write_capture(tmp_path)
 
 
-def test_every_call_finds_its_node(capture: Path, tmp_path: Path, jointer: Any) -> None:
+def test_every_call_is_matched_to_its_node(capture: Path, tmp_path: Path, jointer: Any) -> None:
     gm = jointer_package.load(capture)
     steps = 3
     trace = record(gm, tmp_path / "trace.json", steps)
@@ -129,7 +128,7 @@ def test_every_call_finds_its_node(capture: Path, tmp_path: Path, jointer: Any) 
     assert set(by_name) == set(calls)
     for name, sums in by_name.items():
         assert {len(step) for step in calls[name]} == {sums["nodes"]}, name
-        # Calls of one step in their order are the nodes in theirs.
+        # Within a step, the calls are in the same order as their nodes.
         expected = sum(statistics.median(times) for times in zip(*calls[name], strict=True)) / 1e3
         assert sums["ms"] == pytest.approx(expected, abs=2e-6 * sums["nodes"]), name
 

@@ -1,4 +1,4 @@
-"""The same recipe in C++ and in Python gives the same graph: order, arguments, values, tags."""
+"""A recipe gives the same graph in C++ and in Python: order, arguments, values, tags."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from jointer.document import read_document
 from jointer.encode import encode_graph
 
 EDITS = 80
-#: Of 8B and 671B, one each in every run: torch's own check of a graph is what takes the time.
+#: One of 8B and one of 671B in every run: torch's own check of a graph is slow.
 LARGE = ("llama3_8b", "llama_8b", "deepseek_v3_671b")
 LARGE_BUT_QUICK = ("llama3_8b_tp2_fsdp2.joint",)
 
 
 def captures() -> list[Any]:
-    """Every capture that is one file: the samples, and the shared ones where they are."""
+    """Every capture in one file: the samples, and the shared ones if available."""
     files = sorted((ROOT / "resources" / "samples").glob("*.json.zst"))
     files += sorted((SHARED / "captures").glob("*.json.zst"))
     return [
@@ -37,7 +37,7 @@ def captures() -> list[Any]:
 
 
 def run(program: str, *arguments: object) -> str:
-    """What a program of ours says."""
+    """The output of one of our programs."""
     done = subprocess.run(
         [str(BIN / program), *map(str, arguments)],
         capture_output=True,
@@ -114,7 +114,7 @@ def test_same_graph(path: Path, tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("name", ["llama_debug_tp2_fsdp2.joint", "llama_debug_tp2.min_cut"])
 def test_same_selection(name: str, select: str, tmp_path: Path) -> None:
-    """A selector means the same nodes on both sides."""
+    """A selector matches the same nodes on both sides."""
     path = ROOT / "resources" / "samples" / f"{name}.json.zst"
     recipe = {
         "format": "jointer-recipe",
@@ -127,7 +127,7 @@ def test_same_selection(name: str, select: str, tmp_path: Path) -> None:
     loaded = halves(jointer.load(path))
     for gm, wanted in zip(loaded, documents(out), strict=True):
         given = {**recipe, "graphs": {}}
-        if len(loaded) > 1:  # a pair's names have halves; that makes it one
+        if len(loaded) > 1:  # names in a pair have a half; this makes it a pair
             given["graphs"] = {
                 key: {"hash": jointer.graph_hash(each)}
                 for key, each in zip(("forward", "backward"), loaded, strict=True)
@@ -139,8 +139,9 @@ def test_same_selection(name: str, select: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["llama_debug_fsdp2.joint", "llama_debug_tp2_fsdp2.joint"])
 def test_a_pass_of_torch_as_a_recipe(name: str, tmp_path: Path) -> None:
-    """What a pass in Python did, saved as edits: replayed by C++ and by torch alone, they give the
-    graph that the pass gave, down to what is a view of what."""
+    """Saves the changes of a Python pass as edits: replayed by C++ and by torch alone, they give
+    the same graph as the pass, including which values are views of which.
+    """
     path = ROOT / "resources" / "samples" / f"{name}.json.zst"
     recipe, passed, replayed = (tmp_path / each for each in ("r.json", "p.json", "c.json"))
     run(

@@ -1,4 +1,4 @@
-"""Reordering passes beside torch's own functions, which run on the same calls, costs and memory."""
+"""Compares reordering passes with torch's own functions, on the same calls, costs and memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LARGE = ["llama3_8b_tp2_fsdp2.min_cut.fw", "llama3_8b_tp2_fsdp2.min_cut.bw"]
 def captures(*names: str) -> Any:
     def marks(name: str) -> list[Any]:
         there = (CAPTURES / f"{name}.json.zst").is_file()
-        missing = [] if there else [pytest.mark.skip(reason=f"{name} is not here")]
+        missing = [] if there else [pytest.mark.skip(reason=f"{name} is not available")]
         return missing + ([pytest.mark.slow] if name in LARGE else [])
 
     found = [pytest.param(CAPTURES / f"{name}.json.zst", id=name, marks=marks(name)) for name in names]
@@ -76,7 +76,7 @@ def test_orders_for_memory_are_torchs(method: str, capture: Path) -> None:
 @captures(*SMALL)
 @pytest.mark.parametrize("name", [RAISE, SINK])
 def test_moves_are_torchs_where_no_budget_ends_them(name: str, capture: Path) -> None:
-    """As far as dependencies alone let them go, with torch's order of collectives, which is none."""
+    """Moves limited only by dependencies, with torch's order of collectives, which is unconstrained."""
     options = {BUDGET[name]: 1e6, UNSAFE[name]: True}
     described = ask("calls", capture)
     order, stats = moved(described, INTERNAL[name], **options)
@@ -87,8 +87,8 @@ def test_moves_are_torchs_where_no_budget_ends_them(name: str, capture: Path) ->
 
 
 @captures(*SMALL)
-def test_collectives_of_one_stream_keep_their_order_as_torchs_do(capture: Path) -> None:
-    """torch, told to be safe, has the rule that is the default here, for one stream."""
+def test_collectives_of_one_stream_keep_their_order_as_in_torch(capture: Path) -> None:
+    """torch in its safe mode has the rule that is our default, for one stream."""
     described = ask("calls", capture)
     order, stats = moved(described, INTERNAL[RAISE], **{BUDGET[RAISE]: 1e6, UNSAFE[RAISE]: False})
     same_order(ask("run", pipeline(RAISE, **{BUDGET[RAISE]: 1e6}), capture)["order"], order)
@@ -99,7 +99,7 @@ def test_collectives_of_one_stream_keep_their_order_as_torchs_do(capture: Path) 
 @pytest.mark.parametrize("estimates", [False, True])
 @pytest.mark.parametrize("name", [RAISE, SINK])
 def test_within_the_budget_no_worse_than_torch(name: str, estimates: bool, capture: Path) -> None:
-    """torch at its defaults, and told to be as safe as we are: what its order exposes, judged by the
+    """Compares with torch at its defaults and in its safe mode: the exposed time of its order, judged by the
     same simulation. Its budget does not always hold; ours does.
     """
     prefix = "reorder" if name == RAISE else "sink"
@@ -114,7 +114,7 @@ def test_within_the_budget_no_worse_than_torch(name: str, estimates: bool, captu
 
 @captures("llama3_debug_fsdp4.joint")
 def test_torchs_budget_does_not_always_hold(capture: Path) -> None:
-    """Why the peak that is checked is exact here: the deviation that live_order.cpp writes down."""
+    """The reason why our peak is exact here: the deviation that live_order.cpp documents."""
     options = {"reorder_iterative_use_runtime_estimations": True, BUDGET[RAISE]: 0.05}
     order, _ = moved(ask("calls", capture), INTERNAL[RAISE], **options, **{UNSAFE[RAISE]: False})
     ours = ask("run", pipeline(RAISE, **options), capture)["steps"][0]
@@ -126,7 +126,7 @@ def test_torchs_budget_does_not_always_hold(capture: Path) -> None:
 @pytest.mark.parametrize("estimates", [False, True])
 @pytest.mark.parametrize("name", [RAISE, SINK])
 def test_a_large_graph(name: str, estimates: bool, capture: Path) -> None:
-    """8B with the default budget: result and speed in one run beside torch's Python."""
+    """8B with the default budget: compares result and speed with torch's Python in one run."""
     prefix = "reorder" if name == RAISE else "sink"
     options = {f"{prefix}_iterative_use_runtime_estimations": estimates}
     described = ask("calls", capture)
@@ -144,5 +144,5 @@ def test_a_large_graph(name: str, estimates: bool, capture: Path) -> None:
     )
     assert ours["after"]["exposed_ns"] <= theirs["exposed_ns"]
     assert ours["after"]["peak_bytes"] <= 1.2 * ours["before"]["peak_bytes"]
-    # Wall time of a busy machine: tests/benchmarks/ratios.py measures.
+    # Wall times on a busy machine are not asserted: tests/benchmarks/ratios.py measures them.
     assert ours["ns"] / 1e9 < seconds / 5

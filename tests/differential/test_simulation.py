@@ -1,5 +1,5 @@
-"""With the estimator `simple` and one communication stream, our timeline is the plain model that
-anyone can write down: compute in order, collectives one after the other, waits stall.
+"""With the estimator `simple` and one communication stream, our timeline equals a plain model:
+compute in order, collectives one after the other, waits stall.
 """
 
 from __future__ import annotations

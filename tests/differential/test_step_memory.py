@@ -1,7 +1,7 @@
-"""The peak of captured steps beside a count by what operators are, which knows nothing of storages.
+"""Compares the peak of captured steps with a count based on operators, which does not use storages.
 
-Passes of torchtitan leave storage numbers in a capture that operators contradict; the count of the
-shared tool does not look at them. Both are exact, so they are equal to the byte.
+torchtitan's passes leave storage numbers in a capture that contradict its operators; the shared tool that
+counts does not read them. Both are exact, so they are equal to the byte.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TOOL = SHARED / "tools" / "naive_peak.py"
 
 
 def steps() -> list[Any]:
-    """Training steps, before and after passes: the samples, and the shared ones where they are."""
+    """Training steps, before and after passes: the samples, and the shared ones if available."""
     folders = (ROOT / "resources" / "samples", SHARED / "captures" / "torchtitan_0.3")
     paths = [path for folder in folders if folder.is_dir() for path in sorted(folder.glob("*.json.zst"))]
     return [pytest.param(path, id=path.name.removesuffix(".json.zst")) for path in paths if "pair" not in path.name]
@@ -34,9 +34,9 @@ def jointer(*arguments: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("path", steps())
-def test_the_peak_is_that_of_what_operators_are(path: Path) -> None:
+def test_the_peak_equals_the_count_by_operators(path: Path) -> None:
     if not TOOL.exists():
-        pytest.skip("no shared tools: the count by operators is not here")
+        pytest.skip("no shared tool that counts by operators (JOINTER_SHARED)")
     info = jointer("info", str(path))
     if info["kind"] != "train_step":
         pytest.skip(f"a {info['kind']} capture frees some inputs early, which the count does not do")
@@ -69,7 +69,7 @@ PASSES = (
 
 
 @pytest.mark.parametrize("path", [step for step in steps() if "traced" in step.id])
-def test_what_our_passes_leave_loads_and_counts_the_same(path: Path, tmp_path: Path) -> None:
+def test_results_of_our_passes_load_and_count_the_same(path: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.json.zst"
     told = jointer("apply", str(path), "--passes", PASSES, "-o", str(out))
     counted = subprocess.run([sys.executable, str(TOOL), str(out)], capture_output=True, text=True, check=True)

@@ -1,7 +1,7 @@
-"""async_tensor_parallel, low_contention_collectives and spmd_check beside torch's own, on captures with tensor
-parallelism: the same nodes in the same order with the same arguments. Torch runs here without a GPU: groups are
-fake, and their memory counts as symmetric, as in torch's own tests. Numbers in names of new nodes may differ,
-as in test_graph_trainer_passes.py.
+"""Compares async_tensor_parallel, low_contention_collectives and spmd_check with torch's own, on captures with
+tensor parallelism: the same nodes in the same order with the same arguments. torch runs without a GPU: groups
+are fake, and their memory counts as symmetric, as in torch's own tests. Numbers in names of new nodes may
+differ, as in test_graph_trainer_passes.py.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ CAPTURES = {
     "llama_tiny_backward": "executable/llama_tiny_tp2_f32.rank0.min_cut.bw",
 }
 BUCKETED = "llama3_debug_after_passes"
-pytestmark = pytest.mark.skipif(not (SHARED / "captures").is_dir(), reason="shared captures are not here")
+pytestmark = pytest.mark.skipif(not (SHARED / "captures").is_dir(), reason="no shared captures (JOINTER_SHARED)")
 
 
 def captures(*without: str) -> list[Any]:
-    """The large ones are slow: torch takes its time."""
+    """Large captures are marked slow, because torch is."""
     return [
         pytest.param(name, marks=[pytest.mark.slow] if "8b" in name else [])
         for name in CAPTURES
@@ -67,7 +67,7 @@ def capture(name: str) -> Path:
 
 @pytest.fixture(autouse=True)
 def symmetric_groups(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Every group is said to have symmetric memory, and NCCL to be there."""
+    """Makes every group claim symmetric memory, and NCCL to be available."""
     monkeypatch.setattr(dist, "is_nccl_available", lambda: True)
     monkeypatch.setattr(symmetric, "enable_symm_mem_for_group", lambda group: None)
     yield
@@ -77,7 +77,7 @@ def symmetric_groups(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def prepared(tmp_path: Path) -> Callable[[str], Path]:
-    """A capture as async_tensor_parallel meets it: behind torchtitan's own clean-up."""
+    """A capture as async_tensor_parallel gets it: after torchtitan's own clean-up."""
 
     def prepare(name: str) -> Path:
         out = tmp_path / f"{name}.json"
@@ -91,7 +91,7 @@ def prepared(tmp_path: Path) -> Callable[[str], Path]:
 
 
 def same(before: Path, mine: Json, theirs: fx.GraphModule) -> list[str]:
-    """Gives the targets of nodes that are new."""
+    """Asserts that both are equal; returns the targets of new nodes."""
     expected = json.loads(json.dumps(encode_graph(theirs, kind=mine["kind"])))
     names = same_names(read_document(before), mine, expected)
     for a, b in zip(rows(mine), rows(expected), strict=True):
@@ -125,7 +125,7 @@ def test_async_tensor_parallel(name: str, prepared: Callable[[str], Path], tmp_p
 
 
 @pytest.mark.parametrize("name", ["llama3_debug_traced", "llama_tiny_joint", "llama3_debug_joint"])
-def test_collectives_that_products_hide(name: str, prepared: Callable[[str], Path], tmp_path: Path) -> None:
+def test_collectives_hidden_by_products(name: str, prepared: Callable[[str], Path], tmp_path: Path) -> None:
     before = prepared(name)
     theirs, _ = fused_by_torch(before, reorder_for_compute_comm_overlap=True)
     mine = ours(before, "async_tensor_parallel{prefer_overlap=true}", tmp_path / "out.json")
@@ -140,7 +140,7 @@ def steps(path: Path, pipeline: str) -> Json:
 
 
 def took(path: Path, pipeline: str) -> int:
-    """The shortest of some runs, as others share the machine."""
+    """The minimum over some runs, since the machine is shared."""
     return min(int(steps(path, pipeline)["ns"]) for _ in range(10))
 
 
@@ -148,13 +148,13 @@ def decisions(path: Path, pipeline: str) -> list[Json]:
     return steps(path, pipeline)["decisions"]
 
 
-# --- Weights that a bucket fills ---
+# --- Weights in buckets ---
 
 
 def read_too_early(document: Json) -> list[str]:
     """Fused calls that read memory before the call that fills it."""
     rows = document["nodes"]
-    seen_in = {  # memory that a call sees through others
+    seen_in = {  # memory that a call accesses through others
         "aten.view.dtype", "aten.alias.default", "aten.reshape.default", "aten.view.default", "aten.t.default",
     }  # fmt: skip
     source: dict[str, str] = {}
@@ -181,15 +181,16 @@ def names_in(value: Any) -> list[str]:
     return [name for each in value for name in names_in(each)] if isinstance(value, list) else []
 
 
-def test_weights_are_there_before_they_are_read(prepared: Callable[[str], Path], tmp_path: Path) -> None:
-    """Torch moves what reads a bucket's memory before what fills it; ours takes that along."""
+def test_weights_are_filled_before_they_are_read(prepared: Callable[[str], Path], tmp_path: Path) -> None:
+    """torch moves readers of a bucket's memory before the call that fills it; ours moves that call as well.
+    """
     before = prepared(BUCKETED)
     theirs, _ = fused_by_torch(before)
     upstream = json.loads(json.dumps(encode_graph(theirs, kind="train_step")))
     mine = ours(before, "async_tensor_parallel", tmp_path / "out.json")
     assert read_too_early(read_document(before)) == []
     assert read_too_early(mine) == []
-    assert read_too_early(upstream), "torch has mended it: the deviation can go"
+    assert read_too_early(upstream), "torch has fixed it: the deviation can be removed"
     assert Counter(row["target"] for row in mine["nodes"]) == Counter(row["target"] for row in upstream["nodes"])
 
 
@@ -240,7 +241,7 @@ def nothing(document: Json) -> None:
 
 
 def wider(document: Json) -> None:
-    """Every product has one more row."""
+    """Gives every product one more row."""
     for node in document["nodes"]:
         if node["target"] == "aten.mm.default":
             node["val"]["t"]["shape"][0] += 1

@@ -1,8 +1,8 @@
-"""Models that people train today, as torchtitan's graph_trainer traces and changes them: each capture opens,
-its weights have their names, every operator is known, and its peak is that of an independent count.
+"""Current models as torchtitan's graph_trainer traces and transforms them: each capture opens, its weights have
+names, every operator is known, and its peak equals an independent count.
 
-Captures are made by torchtitan's own code on a machine without a GPU: as a step was traced, and after
-each pass. Large models take a minute to four each and are deleted as soon as they were looked at.
+torchtitan's own code makes the captures on a machine without a GPU: the traced step, and the graph after each
+pass. Large models take one to four minutes each, and their captures are deleted after the checks.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ COUNT = SHARED / "tools" / "naive_peak.py"
 POLICIES = ("default", "eager", "full", "sac_and_offload")
 
 pytestmark = [
-    pytest.mark.skipif(not TRACE.exists(), reason=f"{TRACE} is not here"),
+    pytest.mark.skipif(not TRACE.exists(), reason=f"{TRACE} is missing"),
     pytest.mark.skipif(importlib.util.find_spec("torchtitan") is None, reason="torchtitan is not installed"),
 ]
 
-#: Small models, in each layout with each policy: by name, module, configuration and layout.
+#: Small models, in each layout with each policy: name, module, configuration and layout.
 SMALL = {
     "llama3.fsdp4": "llama3 graph_trainer_llama3_debugmodel --dp 4",
     "llama3.fsdp2_tp2": "llama3 graph_trainer_llama3_debugmodel --dp 2 --tp 2",
@@ -40,7 +40,8 @@ SMALL = {
     "deepseek_v3.fsdp2_tp2_ep2": "deepseek_v3 graph_trainer_deepseek_v3_debugmodel --dp 2 --tp 2 --ep 2",
 }
 IN_EVERY_RUN = ("llama3.fsdp2_tp2.eager",)
-#: Large ones with and without TP and EP, each with two policies: those that change the most, and the others.
+#: Large models with and without TP and EP, each with two policies: the one with the most changes, and
+#: another.
 LARGE = {
     "llama3_8b.fsdp8": ("llama3 graph_trainer_llama3_8b --dp 8 --batch 2", ("default", "eager")),
     "llama3_8b.fsdp4_tp2": ("llama3 graph_trainer_llama3_8b --dp 4 --tp 2 --agrs", ("full", "sac_and_offload")),
@@ -72,7 +73,7 @@ def models() -> list[Any]:
 
 
 def captures(options: str, length: int, policy: str, out: Path) -> list[Path]:
-    """The step as it was traced, then after each pass."""
+    """The traced step, then the graph after each pass."""
     module, config, *layout = options.split()
     command = [
         sys.executable, str(TRACE), "--device", "cuda", "--module", module, "--config", config, *layout,
@@ -92,14 +93,14 @@ def jointer(*arguments: Any) -> dict[str, Any]:
 
 
 def descriptor_name(descriptor: dict[str, Any] | None) -> str | None:
-    """The parameter or buffer that a descriptor is of, also where it is one part of a distributed one."""
+    """The name of a descriptor's parameter or buffer, also if it is part of a distributed one."""
     while descriptor is not None and "base" in descriptor:
         descriptor = descriptor["base"]
     return descriptor.get("target") if descriptor else None
 
 
 def look_at(path: Path) -> dict[str, Any]:
-    """What is asserted of each capture; its figures."""
+    """Checks a capture; returns its figures."""
     info = jointer("info", path)
     document = read_document(path)
     inputs = [record for record in document["nodes"] if record["op"] == "placeholder"]

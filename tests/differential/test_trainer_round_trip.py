@@ -1,5 +1,5 @@
-"""torchtitan's real trainer on the CPU, from capture to training: `jointer capture` alone captures it, passes
-make a recipe of it, the recipe goes back into the trainer by one flag, and the losses stay what they were.
+"""torchtitan's real trainer on the CPU, from capture to training: `jointer capture` captures it unmodified,
+passes produce a recipe, one flag applies the recipe in the trainer, and the losses do not change.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PASSES = {
             "graph_trainer_full",
             "graph_trainer_eager",
             "graph_trainer_sac_and_offload",  # the trainer's own copies to the host and back
-            "graph_trainer_ag_rs_overlap",  # moves collectives to a process group that the trainer has not
+            "graph_trainer_ag_rs_overlap",  # moves collectives to a process group that the trainer lacks
             "graph_trainer_dense_regions",
         )
     },
@@ -61,13 +61,13 @@ def losses(done: subprocess.CompletedProcess[str]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def assets(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the tokenizer and the data set are; the first run writes them."""
+    """The folder of the tokenizer and the data set; the first run writes them."""
     return tmp_path_factory.mktemp("titan")
 
 
 @pytest.fixture(scope="module")
 def training(assets: Path) -> tuple[Path, list[str]]:
-    """The step of a run as it was traced, and the run's losses."""
+    """The traced step of a run, and the run's losses."""
     out = assets / "captures"
     done = run(BIN / "jointer", "capture", "--python", sys.executable, "--out", out, "--", SCRIPT, assets, *STEP)
     assert done.returncode == 0, done.stderr[-4000:]
@@ -84,7 +84,7 @@ def test_capture_alone(training: tuple[Path, list[str]]) -> None:
 
 
 def torchrun(out: Path, assets: Path, step: list[str] = STEP) -> subprocess.CompletedProcess[str]:
-    """`jointer capture` of a worker that torchrun starts by its module's name."""
+    """`jointer capture` of a worker that torchrun starts by module name."""
     paths = [SCRIPT.parent, ROOT / "resources" / "python"]
     command = ["torchrun", "--nproc-per-node", 1, "--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0"]
     return run(
@@ -114,7 +114,7 @@ def test_a_run_without_a_graph_says_why(assets: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("passes", PASSES)
-def test_the_losses_stay(
+def test_the_losses_are_unchanged(
     passes: str, training: tuple[Path, list[str]], assets: Path, tmp_path: Path
 ) -> None:
     path, expected = training

@@ -1,4 +1,4 @@
-"""What auto_tune found replays on a GraphModule with torch alone, a half at a time."""
+"""The result of auto_tune replays on a GraphModule with torch alone, one half at a time."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def test_the_recipe_of_a_sample_replays_in_python(tmp_path: Path) -> None:
     assert answer["after"]["peak_bytes"] <= answer["before"]["peak_bytes"]
     edits = json.loads(recipe.read_text())["edits"]
     (step,) = answer["passes"]
-    # Every edit is one of the steps that it ran, or a single move of one.
+    # Every edit is one of the applied steps, or a single move.
     assert edits and all(edit["by"].split("{")[0] in step["ran"] for edit in edits)
     assert_replays(list(jointer.load(SAMPLE)), out, recipe)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not PAIR[0].is_file(), reason="the shared captures are not here")
+@pytest.mark.skipif(not PAIR[0].is_file(), reason="no shared captures (JOINTER_SHARED)")
 def test_llama3_8b_is_as_fast_as_the_best_preset_at_the_unedited_peak(tmp_path: Path) -> None:
     out, recipe = tmp_path / "out.json", tmp_path / "recipe.json"
     graph = [PAIR[0], "--backward", PAIR[1]]

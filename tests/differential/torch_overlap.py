@@ -23,7 +23,7 @@ def cost_ns(node: torch.fx.Node, override: int | None = None) -> float:
 
 
 class TorchOverlap:
-    """torch's scheduler on a capture, and which collectives it merged."""
+    """torch's scheduler on a capture, and the collectives that it merged."""
 
     def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.module = jointer_package.load(path)
@@ -43,7 +43,8 @@ class TorchOverlap:
         monkeypatch.setattr(bucketing, "process_collective_bucket", recorded)
 
     def schedule(self, monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
-        # torch may run nodes behind a bucket anew, and not all of their views: these then seem to copy.
+        # torch may recompute the values of nodes after a bucket, but not of all their views, which then
+        # look like copies.
         costs = {node: cost_ns(node) for node in self.module.graph.nodes}
 
         def estimate(node: torch.fx.Node, override: int | None = None) -> float:
@@ -58,7 +59,7 @@ class TorchOverlap:
         monkeypatch.setattr(s, "benchmark_node", lambda n, c=None: estimate(n))
         align = "_align_compute_nodes_runtime_estimations_across_all_distributed_ranks"
         monkeypatch.setattr(s.OverlapScheduler, align, lambda self: None)
-        # The device that costs are of without --device; torch looks at the machine.
+        # The default device without --device; torch would query the machine.
         hopper = comm_analysis.NVIDIA_GPU_TYPE.HOPPER
         monkeypatch.setattr(comm_analysis, "get_gpu_type", lambda: hopper)
         self.module = s.schedule_overlap_bucketing(

@@ -1,12 +1,11 @@
-"""Torch's partitioners on captures, under any tags: what test_partition and test_activation_budget
-compare with.
+"""torch's partitioners on captures, with any tags, for test_partition and test_activation_budget.
 
-Torch runs under a tracing context, as it does when a model is compiled: random calls that nobody
-needs are then dead code.
+torch runs under a tracing context, as when it compiles a model, so that random calls without readers are
+dead code.
 
-Captures with unbacked sizes have lost their symbols. Torch is given new ones for the numbers among
-their nodes, while tensors keep the sizes that we assume. It does not know then which symbol is in
-which size, so the order in which symbols are handed over is not compared.
+Captures with unbacked sizes have lost their symbols. Numbers among their nodes get new symbols for torch,
+while tensors keep the sizes that we assume. torch then does not know which symbol is in which size, so the
+order in which symbols are saved for backward is not compared.
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ PARTITIONERS = {
     "min_cut": partitioners.min_cut_rematerialization_partition,
     "default": partitioners.default_partition,
 }
-#: As in reference/summary.json; `captured` is `fsdp_only` of most captures.
+#: As in reference/summary.json; for most captures `captured` equals `fsdp_only`.
 TAGGINGS = ("captured", "no_tags", "graph_sac", "graph_sac_without_fsdp")
 _FSDP_REGION = 100_000
-#: The operators whose results torchtitan's compiler toolkit saves.
+#: Operators whose results torchtitan's compiler toolkit saves.
 _SAVED = {
     "aten._scaled_dot_product_cudnn_attention.default",
     "aten._scaled_dot_product_attention_math.default",
@@ -53,10 +52,10 @@ _SAVED = {
 class Halves:
     """Names of nodes, in order."""
 
-    results: int  # what the forward returns before what it hands over
+    results: int  # number of forward outputs before the saved values
     saved: list[str]
-    tuples: set[str]  # among them, as torch hands them over where a budget leaves nothing to decide
-    elements: set[str]  # what is taken from those
+    tuples: set[str]  # among `saved`: torch saves whole tuples if a budget decides nothing
+    elements: set[str]  # of those tuples
     symbols: set[str]  # numbers of the joint graph
     forward: list[str]
     backward: list[str]
@@ -70,7 +69,7 @@ def base_type(desc: Any) -> str | None:
 
 
 def tag(document: dict[str, Any], tagging: str) -> None:
-    """Change the tags, as the rule beside reference/summary.json has them."""
+    """Changes the tags, following the rule next to reference/summary.json."""
     if tagging == "captured":
         return
     fsdp = {}
@@ -108,7 +107,9 @@ _torchs_estimate = partitioners.estimate_runtime
 
 
 def _estimate_runtime(node: torch.fx.Node) -> float:
-    """Torch's; of a number taken from a tensor, which a fake tensor does not have, its least."""
+    """torch's estimate; its minimum for a number read from a tensor, which a fake tensor does not
+    have.
+    """
     try:
         return _torchs_estimate(node)
     except DataDependentOutputException:
@@ -116,7 +117,7 @@ def _estimate_runtime(node: torch.fx.Node) -> float:
 
 
 def partition(document: dict[str, Any], path: Path, partitioner: str = "min_cut", **settings: Any) -> Halves:
-    """What torch makes of the document, under settings of torch._functorch.config."""
+    """torch's partition of the document, with settings of torch._functorch.config."""
     module = load_document(document, None, path)
     nodes = list(module.graph.nodes)
     records = {record["name"]: record for record in document["nodes"]}
@@ -139,7 +140,7 @@ def partition(document: dict[str, Any], path: Path, partitioner: str = "min_cut"
     taken = {node.name: [user.name for user in node.users if "getitem" in str(user.target)] for node in nodes}
     inputs = {node.name for node in nodes if node.op == "placeholder"}
     partitioners.estimate_runtime = _estimate_runtime
-    # There may be no GPU to have generators. The first is torch's before 2.12.
+    # Without a GPU there are no generators. The first name is torch's before 2.12.
     generators = {"get_cuda_generator_meta_val": lambda _: torch.Generator(), "get_default_generator": lambda _: torch.Generator()}
     for name, generator in generators.items():
         if hasattr(partitioners, name):

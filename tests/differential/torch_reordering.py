@@ -1,8 +1,8 @@
 """torch's own reordering functions of torch._inductor.comms and memory, on the calls of a capture.
 
-Inductor runs them on scheduler nodes. Here a node is a stand-in with as much of that interface as
-they ask for, made of what ``reordering_answers calls`` says: the same dependencies, costs, and
-memory (who makes, who uses, what stays) as the C++ passes have.
+Inductor runs them on scheduler nodes. Here a node is a stand-in with the parts of that interface that they
+use, built from ``reordering_answers calls``: the same dependencies, costs and memory (makers, users, what
+stays allocated) as in the C++ passes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ class Buffer:
 
 
 class Node:
-    """One call. Who must run after it depends on its buffer ``order_N``, which takes no memory."""
+    """One call. Calls that must run after it depend on its buffer ``order_N``, which takes no
+    memory.
+    """
 
     def __init__(self, index: int, call: dict[str, Any]) -> None:
         self.index, self.call = index, call
@@ -76,7 +78,7 @@ class Node:
 
 
 class Calls:
-    """The calls of a capture of one graph, fresh for one function."""
+    """The calls of a single-graph capture, created anew for each function."""
 
     def __init__(self, described: dict[str, Any]) -> None:
         assert len(described["stretches"]) == 1
@@ -96,7 +98,8 @@ class Calls:
                 self.nodes[item["maker"]].outputs.append(buffer)
 
     def plan(self, described: dict[str, Any]) -> dict[str, Buffer]:
-        """What memory.py's sorts read: predecessors and successors, with comms in their order."""
+        """Input of memory.py's sorts: predecessors and successors, with collectives in their order.
+        """
         comms.decide_global_ordering_of_comms(self.nodes, {}, {})
         after: dict[int, list[Node]] = {i: [] for i in range(len(self.nodes))}
         before: list[list[Node]] = []
@@ -125,7 +128,7 @@ class Calls:
 
 @contextlib.contextmanager
 def stand_ins(calls: Calls, **config: Any) -> Iterator[None]:
-    """torch's functions ask these of what is in a scheduler node."""
+    """Stand-ins for the queries of torch's functions about scheduler nodes."""
 
     def contains_collective(node: Node, accepts: Callable[[Node], bool] | None = None) -> bool:
         return node.is_start and (accepts is None or accepts(node))
@@ -158,7 +161,7 @@ def scheduled_for_comm(described: dict[str, Any], function: str) -> list[str]:
 
 
 def moved(described: dict[str, Any], function: str, **config: Any) -> tuple[list[str], dict[str, Any]]:
-    """The order, and what torch noted of every collective or wait."""
+    """The order, and torch's notes on every collective or wait."""
     calls = Calls(described)
     with stand_ins(calls, **config):
         nodes, stats = getattr(comms, function)(calls.nodes)

@@ -1,10 +1,11 @@
 """Traces a training step with torchtitan's graph_trainer and captures it after every pass.
 
-Asked by torchtitan_steps.py, with a Python that has torchtitan:
+Started by torchtitan_steps.py, with a Python that has torchtitan:
 
     python torchtitan_passes.py TOOL [its options]
 
-runs the shared tool and writes beside its captures, as NAME.times.json, what each pass took in seconds.
+runs the shared tool and writes the time of each pass, in seconds, next to its captures:
+NAME.times.json.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def main() -> None:
         return run
 
     def apply_timed(module: Any, inputs: Any, each: list[Callable[..., Any]], **options: Any) -> Any:
-        # The tool makes the folder after the first capture is asked for.
+        # The tool creates the folder after the first capture is requested.
         folder.mkdir(parents=True, exist_ok=True)
         done = apply(module, inputs, [timed(function) for function in each], **options)
         (folder / f"{name}.times.json").write_text(json.dumps(seconds))

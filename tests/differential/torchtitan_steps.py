@@ -1,9 +1,9 @@
-"""Training steps of torchtitan's graph_trainer, captured around each of its passes, and whether what a pass of
-ours makes of one is what torchtitan's made.
+"""Training steps of torchtitan's graph_trainer, captured before and after each of its passes, and comparisons of
+our passes with torchtitan's on them.
 
-A step is told by options of the shared tool that traces: "--dp 4 --policy full". Tracing wants torchtitan
-0.3.0: in this Python, in the one that ``JOINTER_TORCHTITAN_PYTHON`` names, or in the one that scripts/setup.sh
-makes.
+A step is named by options of the shared tracing tool: "--dp 4 --policy full". Tracing requires torchtitan
+0.3.0 in this Python, in the one that ``JOINTER_TORCHTITAN_PYTHON`` names, or in the one that scripts/setup.sh
+installs.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def torchtitan_python() -> str | None:
 
 
 def why_not_traced() -> str | None:
-    """Why no step can be traced here."""
+    """The reason why no step can be traced here."""
     if not TOOL.exists():
         return f"{TOOL} is not here: it traces torchtitan's steps"
     if torchtitan_python() is None:
@@ -46,8 +46,9 @@ def why_not_traced() -> str | None:
 
 
 def trace_step(options: str, folder: Path, name: str) -> dict[str, float]:
-    """What each of torchtitan's passes took of a step, in seconds of processor time. Its captures lie in the
-    folder afterwards, under the step's name; those that lie there are taken as they are."""
+    """Time of each of torchtitan's passes on a step, in seconds of CPU time. The step's captures are then in
+    the folder under its name; existing ones are reused.
+    """
     times = folder / f"{name}.times.json"
     if not times.exists():
         script = Path(__file__).with_name("torchtitan_passes.py")
@@ -60,8 +61,9 @@ def trace_step(options: str, folder: Path, name: str) -> dict[str, float]:
 
 
 def tracer(steps: dict[str, str], factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Traces a step when it is first asked for, and says in which folder its captures lie: the one that
-    ``JOINTER_TRACES`` names, or one that goes with the tests."""
+    """Traces a step at its first use and returns the folder of its captures: the one in ``JOINTER_TRACES``,
+    or a temporary one of the tests.
+    """
     if reason := why_not_traced():
         pytest.skip(reason)
     folder = Path(os.environ.get("JOINTER_TRACES") or factory.mktemp("graph_trainer"))
@@ -75,7 +77,7 @@ def tracer(steps: dict[str, str], factory: pytest.TempPathFactory) -> Callable[[
 
 
 def passes_of(folder: Path, step: str) -> list[tuple[str, Path, Path]]:
-    """torchtitan's passes as they ran, each with the captures before and after it."""
+    """torchtitan's passes in the order they ran, each with the captures before and after it."""
     captures = [folder / f"{step}.traced.json.zst", *sorted(folder.glob(f"{step}.after_[0-9]*.json.zst"))]
     return [
         (re.sub(r"^.*\.after_\d+_|_pass\.json\.zst$", "", after.name), before, after)
@@ -89,7 +91,7 @@ def around(folder: Path, step: str, name: str) -> tuple[Path, Path]:
 
 
 def as_ours(name: str, options: str) -> str:
-    """Our pass of that name, told what the step's options tell torchtitan's."""
+    """Our pass of that name, with arguments that match the step's options."""
     policy = re.search(r"--policy (\w+)", options)
     told = {
         "tag_with_memory_policy": f"{{policy={policy[1] if policy else 'default'}}}",
@@ -99,7 +101,7 @@ def as_ours(name: str, options: str) -> str:
 
 
 def run_pass(capture: Path, pipeline: str, out: Path) -> dict[str, Any]:
-    """What the last step of the pipeline says."""
+    """The report of the pipeline's last step."""
     done = subprocess.run(
         [BIN / "run_passes", capture, "-", "simple", pipeline, out], capture_output=True, text=True, check=False
     )
@@ -112,7 +114,7 @@ def base_of(name: str) -> str:
 
 
 def mapped(value: Any, names: dict[str, str], groups: dict[str, str] | None = None) -> Any:
-    """An argument with other names of nodes and of process groups."""
+    """An argument with nodes and process groups renamed."""
     if isinstance(value, dict):
         if "n" in value:
             return {**value, "n": names.get(value["n"], value["n"])}
@@ -123,7 +125,7 @@ def mapped(value: Any, names: dict[str, str], groups: dict[str, str] | None = No
 
 
 def same_names(before: dict[str, Any], ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, str]:
-    """Our names of new nodes -> theirs; whatever the pass was given keeps its name and place."""
+    """Our names of new nodes -> theirs; existing nodes keep their names and places."""
     known = {node["name"] for node in before["nodes"]}
     names: dict[str, str] = {}
     for mine, other in zip(ours["nodes"], theirs["nodes"], strict=False):
@@ -137,7 +139,7 @@ def same_names(before: dict[str, Any], ours: dict[str, Any], theirs: dict[str, A
 
 
 def same_groups(before: dict[str, Any], ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, str]:
-    """Our names of new process groups -> theirs, which the same calls name."""
+    """Our names of new process groups -> theirs, matched by the calls that use them."""
     new = (ours.get("groups") or {}).keys() - (before.get("groups") or {}).keys()
     groups: dict[str, str] = {}
     for mine, other in zip(ours["nodes"], theirs["nodes"], strict=True):
@@ -153,7 +155,7 @@ def assert_same(before: dict[str, Any], ours: dict[str, Any], theirs: dict[str, 
         for key in ("op", "target", "args", "kwargs", "autograd_backward", "custom"):
             empty = {"kwargs": {}, "args": [], "autograd_backward": False}.get(key)
             assert mapped(mine.get(key, empty), names, groups) == other.get(key, empty), (other["name"], key)
-    # Shapes, strides and offsets of what is new; captures number storages as they meet them.
+    # Shapes, strides and offsets of new values; captures number storages in order of appearance.
     known = {node["name"] for node in before["nodes"]}
     for mine, other in zip(ours["nodes"], theirs["nodes"], strict=True):
         if other["name"] not in known:
@@ -161,7 +163,7 @@ def assert_same(before: dict[str, Any], ours: dict[str, Any], theirs: dict[str, 
 
 
 def tags(document: dict[str, Any]) -> dict[str, str]:
-    """What is saved and what is computed again, by the names of nodes."""
+    """Which values are saved and which are recomputed, by node name."""
     return {node["name"]: node["recompute"] for node in document["nodes"] if node.get("recompute")}
 
 

@@ -48,7 +48,7 @@ class DayTest : public test::SacWindow {
   void apply_preset();
   void tick_two_rows();
   void move_a_collective();
-  void run_beside_the_opened_graph();
+  void run_and_compare_with_the_opened_graph();
   void export_recipe(const QString& path);
 };
 
@@ -81,7 +81,7 @@ void DayTest::from_a_capture_to_a_recipe() {
   QCOMPARE(graph_hash(again), graph_hash(document().graph()));
 
   const QString why = ranks.why_not(Backend::interpret);
-  if (why.isEmpty()) run_beside_the_opened_graph();
+  if (why.isEmpty()) run_and_compare_with_the_opened_graph();
   close_window();
   if (!why.isEmpty()) QSKIP(qPrintable("the graph was not run: " + why));
 }
@@ -140,7 +140,7 @@ void DayTest::export_recipe(const QString& path) {
   QVERIFY2(QFileInfo::exists(path), qPrintable(path));
 }
 
-void DayTest::run_beside_the_opened_graph() {
+void DayTest::run_and_compare_with_the_opened_graph() {
   auto& benchmarks = *document().findChild<Benchmarks*>();
   BenchmarkSettings settings = benchmarks.settings();
   settings.request.on = RunOn::cpu;

@@ -558,7 +558,7 @@ void EditTest::explains_a_nodes_position() {
       {.pass = {}, .node = name, .action = "moved", .reason = "It has no users yet."}};
   editing().apply(edit);
   QVERIFY(settle());
-  QVERIFY2(editing().step_count() == 1, "the node has room behind it");
+  QVERIFY2(editing().step_count() == 1, "the move was not applied");
   // The pane is behind another one and has not been created yet.
   window_->dock("inspector")->hide();
   document().selection().select(wait);

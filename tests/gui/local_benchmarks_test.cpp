@@ -44,7 +44,7 @@ class LocalBenchmarksTest : public QObject {
   void cleanup();
 
   void runs_every_rank();
-  void runs_the_edited_graph_beside_the_opened_one();
+  void compares_the_edited_graph_with_the_opened_one();
   void reports_the_failed_rank_its_node_and_reason();
   void survives_a_crash_of_all_ranks();
   void cancels_a_run_that_hangs();
@@ -126,7 +126,7 @@ void LocalBenchmarksTest::runs_every_rank() {
   QTRY_COMPARE(processes(), 0);
 }
 
-void LocalBenchmarksTest::runs_the_edited_graph_beside_the_opened_one() {
+void LocalBenchmarksTest::compares_the_edited_graph_with_the_opened_one() {
   Document& document = *window_->current_tab()->document();
   const std::string opened = graph_hash(document.graph());
   // The last call, moved before one that does not have to precede it.

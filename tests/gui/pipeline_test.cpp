@@ -409,12 +409,12 @@ void PipelineTest::a_changed_step_runs_again_from_there() {
 // Typed into its field and passed to every pass.
 void PipelineTest::another_limit_runs_again() {
   make_pane("limited");
-  const auto told = [this] {
+  const auto reason = [this] {
     return QString::fromStdString(session_->outcome(0)->result.decisions.front().reason);
   };
   press(pane_->run_button());
   QVERIFY(settle());
-  QCOMPARE(told(), "no limit");
+  QCOMPARE(reason(), "no limit");
   QVERIFY(!pane_->status().contains("above"));
   QDoubleSpinBox& box = pane_->limit_box();
   box.setFocus();
@@ -428,7 +428,7 @@ void PipelineTest::another_limit_runs_again() {
   QCOMPARE(status(0), StepStatus::outdated);
   press(pane_->run_button());
   QVERIFY(settle());
-  QCOMPARE(told(), "within 2684354560");
+  QCOMPARE(reason(), "within 2684354560");
   session_->set_peak_limit(1);
   press(pane_->run_button());
   QVERIFY(settle());

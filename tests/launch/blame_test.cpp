@@ -17,7 +17,7 @@ RankPlace unknown(int rank) {
   return {rank, {}, {}};
 }
 
-TEST(Blame, WhoIsByItselfKeepsTheOthersWaiting) {
+TEST(Blame, ARankThatIsBehindBlocksTheOthers) {
   const std::vector<RankPlace> all{waiting(0, "ar"), computing(1, "mm"), unknown(2)};
   EXPECT_FALSE(is_to_blame(all[0], all));
   EXPECT_TRUE(is_to_blame(all[1], all));
@@ -26,7 +26,7 @@ TEST(Blame, WhoIsByItselfKeepsTheOthersWaiting) {
   EXPECT_EQ(beside(all[1], all), ", while rank 0 is at ar");
 }
 
-TEST(Blame, OfCollectivesThatDifferEachIsNamed) {
+TEST(Blame, DifferentCollectivesAreAllNamed) {
   const std::vector<RankPlace> all{waiting(0, "ar"), waiting(1, "ag"), waiting(2, "ar")};
   for (const RankPlace& one : all) EXPECT_TRUE(is_to_blame(one, all));
   EXPECT_EQ(beside(all[0], all), ", while rank 1 is at ag: the ranks' collectives do not match");
@@ -39,7 +39,7 @@ TEST(Blame, TheSameCollectiveEverywhere) {
   EXPECT_EQ(beside(all[0], all), ", where every rank is");
 }
 
-TEST(Blame, WhoIsByItselfIsNamedFirst) {
+TEST(Blame, ARankThatIsBehindIsNamedFirst) {
   const std::vector<RankPlace> all{waiting(0, "ar"), waiting(1, "ag"), computing(2, "mm")};
   EXPECT_EQ(beside(all[0], all), ", while rank 2 is at mm");
 }

@@ -45,13 +45,13 @@ TEST(Fit, RanksAreThoseOfTheCollectives) {
   EXPECT_THAT(refused(of_world(4), {.ranks = 8}), HasSubstr("--solo"));
 }
 
-TEST(Fit, WithoutCollectivesAnyNumberWillDo) {
+TEST(Fit, WithoutCollectivesAnyNumberOfRanksFits) {
   EXPECT_EQ(fit_to_machine(of_one(), {}, {})->request.ranks, 1);
   EXPECT_EQ(fit_to_machine(of_one(), {.ranks = 3}, {})->request.ranks, 3);
   EXPECT_TRUE(fit_to_machine(of_one(), {.solo = 7}, {}));
 }
 
-TEST(Fit, AWorldTooLargeIsRunAlone) {
+TEST(Fit, AWorldThatIsTooLargeRunsAsOneRank) {
   EXPECT_EQ(fit_to_machine(of_world(64), {}, {})->request.ranks, 64);
   EXPECT_THAT(refused(of_world(65), {}), HasSubstr("65 ranks are too many"));
   const auto alone = fit_to_machine(of_world(512), {.solo = 511}, {});
@@ -61,7 +61,7 @@ TEST(Fit, AWorldTooLargeIsRunAlone) {
   EXPECT_THAT(refused(of_world(4), {.ranks = 4, .solo = 1}), HasSubstr("--solo"));
 }
 
-TEST(Fit, GpusMustBeEnough) {
+TEST(Fit, ThereMustBeEnoughGpus) {
   const Machine one_gpu{.cores = 8, .gpus = 1};
   EXPECT_THAT(refused(of_world(2), {.on = RunOn::cuda}, one_gpu), HasSubstr("2 GPUs"));
   EXPECT_TRUE(fit_to_machine(of_world(2), {.on = RunOn::cuda}, {.cores = 8, .gpus = 2}));

@@ -1,5 +1,5 @@
-// As the desktop runs it: on a thread, told of progress, cancelled. With real processes;
-// tests/cli/test_bench.py has every way a rank can end.
+// Tests the launcher as the desktop uses it, with real processes: on a thread, with progress and
+// cancellation. tests/cli/test_bench.py covers all ways in which ranks can fail.
 
 #include "app/launch/launcher.h"
 
@@ -43,7 +43,7 @@ std::vector<Status> statuses(const BenchmarkResult& result) {
   return all;
 }
 
-TEST_F(Launching, TellsOfProgressUntilTheEnd) {
+TEST_F(Launching, ReportsProgressUntilTheEnd) {
   std::vector<std::vector<RankResult>> told;
   LaunchOptions options;
   options.on_progress = [&](const std::vector<RankResult>& ranks) { told.push_back(ranks); };
@@ -78,14 +78,14 @@ TEST_F(Launching, IsCancelledFromAnotherThread) {
   const auto asked = Clock::now();
   is_cancelled = true;
   thread.join();
-  EXPECT_LT(Clock::now() - asked, 400ms);  // 100 ms, and room for a busy machine
+  EXPECT_LT(Clock::now() - asked, 400ms);  // 100 ms, with a margin for busy machines
   ASSERT_TRUE(result);
   EXPECT_THAT(statuses(*result), Each(Status::stopped));
   EXPECT_EQ(result->ranks[0].reason, "cancelled");
   EXPECT_EQ(result->culprit(), nullptr);
 }
 
-TEST_F(Launching, TwoRunsAtOnceDoNotMeet) {
+TEST_F(Launching, ConcurrentRunsAreIndependent) {
   std::vector<std::optional<BenchmarkResult>> results(2);
   std::vector<std::thread> threads;
   for (auto& result : results)
@@ -99,7 +99,7 @@ TEST_F(Launching, TwoRunsAtOnceDoNotMeet) {
   }
 }
 
-TEST_F(Launching, TheProgramMustBeThere) {
+TEST_F(Launching, TheRunnerMustExist) {
   ::setenv("JOINTER_RUNNER", "/no/such/runner", 1);
   const auto result = launch(request_, {});
   ASSERT_FALSE(result);
@@ -107,7 +107,7 @@ TEST_F(Launching, TheProgramMustBeThere) {
   EXPECT_THAT(result.error().message, HasSubstr("/no/such/runner"));
 }
 
-TEST_F(Launching, HowManyRanksMustBeKnown) {
+TEST_F(Launching, TheNumberOfRanksMustBeKnown) {
   request_.ranks = 0;
   EXPECT_EQ(launch(request_, {}).error().kind, Error::Kind::usage);
 }

@@ -1,4 +1,4 @@
-// Passes that do what no pass should, and some that do what they should.
+// Passes that misbehave, and some that behave well.
 
 #include <unistd.h>
 
@@ -35,7 +35,7 @@ Result<void> loop(Graph&, const Arguments&, PassContext&) {
   return {};
 }
 
-// Never comes back by itself, and says how far it is.
+// Never returns by itself, but reports its progress.
 Result<void> report(Graph&, const Arguments&, PassContext& context) {
   for (double done = 0;; done += 1e-7) JOINTER_CHECK(context.report(done));
 }
@@ -56,7 +56,7 @@ Result<void> leave(Graph&, const Arguments&, PassContext&) {
   ::_exit(0);
 }
 
-// The first call goes before what it reads.
+// Moves the first call before its inputs.
 Result<void> break_order(Graph& graph, const Arguments&, PassContext&) {
   std::vector<NodeId> order(graph.order().begin(), graph.order().end());
   for (std::size_t i = 0; i < order.size(); ++i)
@@ -69,7 +69,7 @@ Result<void> break_order(Graph& graph, const Arguments&, PassContext&) {
   return {};
 }
 
-// To every file that is open, the one for messages among them.
+// Writes to every open file, including the message pipe.
 Result<void> write_garbage(Graph&, const Arguments&, PassContext&) {
   constexpr std::string_view kGarbage = "{\"event\": [\x01 nothing\n";
   for (int file = 3; file < 16; ++file)
@@ -85,15 +85,15 @@ Result<void> print(Graph&, const Arguments&, PassContext&) {
 }
 
 Result<void> refuse(Graph&, const Arguments&, PassContext&) {
-  return fail(Error::Kind::usage, "it wants another graph");
+  return fail(Error::Kind::usage, "it needs another graph");
 }
 
-// The last call goes right behind the placeholders, if it may.
+// Moves one node right before another, if that is legal.
 Result<void> swap(Graph& graph, const Arguments& arguments, PassContext& context) {
   const NodeId moved = graph.find(arguments.text("node"));
   const NodeId before = graph.find(arguments.text("before"));
   graph.move(std::span(&moved, 1), before);
-  context.decide(graph, moved, "moved", "Somebody wanted it.");
+  context.decide(graph, moved, "moved", "Requested by the test.");
   return {};
 }
 

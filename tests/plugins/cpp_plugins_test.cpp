@@ -1,4 +1,4 @@
-// Plugins as shared objects, in the host that comes with the program.
+// Tests plugins as shared objects, in the program's own host.
 
 #include <cstdlib>
 #include <filesystem>
@@ -25,7 +25,7 @@ using testing::StartsWith;
 
 class CppPluginTest : public HostedPassTest {
  protected:
-  // The module in a folder of its own, described by `json` or by itself.
+  // A folder with a copy of the module, described by `json` or by the module itself.
   std::string make_plugin(const std::string& name, const std::string& json = {}) {
     const std::string path = folder / name;
     std::filesystem::create_directories(path);
@@ -44,7 +44,7 @@ class CppPluginTest : public HostedPassTest {
     }
     return path;
   }
-  // A description that fits whatever the module is.
+  // A description that claims to fit, whatever the module is.
   static std::string description(const std::string& id, const std::string& pass = "mine",
                                  std::uint32_t interface = kPluginInterface,
                                  const std::string& built_with = kPluginBuild) {
@@ -63,7 +63,7 @@ class CppPluginTest : public HostedPassTest {
 };
 
 TEST_F(CppPluginTest, IsListedWithoutBeingLoaded) {
-  // The library is no library at all: nobody looks before a pass runs.
+  // The library is not a shared object, which only matters when a pass runs.
   const std::string path = make_plugin("no_entry", description("no_entry"));
   std::ofstream(path + "/no_entry.so") << "nothing";
   ASSERT_TRUE(add_plugin(registry, path, options));
@@ -82,7 +82,7 @@ TEST_F(CppPluginTest, DeclaresItself) {
   EXPECT_EQ(range_text(pass->info.parameters[2]), "0 .. 1");
 }
 
-TEST_F(CppPluginTest, ComesBackAsEdits) {
+TEST_F(CppPluginTest, ReturnsEdits) {
   add_bad_passes();
   const NodeId b = graph.find("b");
   const PipelineRun ran = run("swap{node=b,before=a}");
@@ -94,7 +94,7 @@ TEST_F(CppPluginTest, ComesBackAsEdits) {
   EXPECT_EQ(step.graph->find("b"), b);
   ASSERT_EQ(step.decisions.size(), 1U);
   EXPECT_EQ(step.decisions[0],
-            (Decision{"swap", "b", "moved", "Somebody wanted it.", "1 place earlier"}));
+            (Decision{"swap", "b", "moved", "Requested by the test.", "1 place earlier"}));
 }
 
 TEST_F(CppPluginTest, IsDeterministic) {
@@ -113,7 +113,7 @@ TEST_F(CppPluginTest, AnotherGraphIsANewGraph) {
   EXPECT_FALSE(ran.steps[0].edit_refusal.empty());
 }
 
-TEST_F(CppPluginTest, TablesComeBack) {
+TEST_F(CppPluginTest, ReturnsTables) {
   add_bad_passes();
   const PipelineRun ran = run("tabulate");
   ASSERT_EQ(ran.steps.size(), 1U) << ran.error->message;
@@ -146,9 +146,9 @@ TEST_F(CppPluginTest, ThrowsAreCaught) {
             "throw_number: it threw something that is not a std::exception");
 }
 
-TEST_F(CppPluginTest, AnErrorIsItsOwn) {
+TEST_F(CppPluginTest, AnErrorIsPassedOn) {
   add_bad_passes();
-  EXPECT_EQ(failure("refuse"), "refuse: it wants another graph");
+  EXPECT_EQ(failure("refuse"), "refuse: it needs another graph");
 }
 
 TEST_F(CppPluginTest, ALoopEndsAtTheDeadline) {
@@ -160,7 +160,7 @@ TEST_F(CppPluginTest, ALoopEndsAtTheDeadline) {
 TEST_F(CppPluginTest, CanBeCancelledWhileItLoops) {
   add_bad_passes();
   const milliseconds latency = runs_on_after_cancel("report");
-  // What is promised is measured in host_process_test.cpp, the best of three.
+  // The promised latency is measured in host_process_test.cpp, as the minimum of three.
   EXPECT_LT(latency, milliseconds(1000));
 }
 
@@ -177,12 +177,12 @@ TEST_F(CppPluginTest, ACrashIsNamed) {
   EXPECT_THAT(failure("leave"), HasSubstr("without an answer: exit code 0"));
 }
 
-TEST_F(CppPluginTest, AnUnsoundGraphIsRefused) {
+TEST_F(CppPluginTest, AnInvalidGraphIsRefused) {
   add_bad_passes();
   EXPECT_THAT(failure("break_order"), HasSubstr("it left a graph that is not sound: "));
 }
 
-TEST_F(CppPluginTest, GarbageInTheMessagesIsSeen) {
+TEST_F(CppPluginTest, GarbageInTheMessagesIsDetected) {
   add_bad_passes();
   EXPECT_THAT(failure("write_garbage"), HasSubstr("something that is not a message"));
 }
@@ -195,7 +195,7 @@ TEST_F(CppPluginTest, WhatItPrintsIsLogged) {
   EXPECT_THAT(logged, Contains("print: hello from printf"));
 }
 
-TEST_F(CppPluginTest, AFailureCanBeSeenAgainFromItsReproducer) {
+TEST_F(CppPluginTest, AReproducerReproducesTheFailure) {
   add_bad_passes();
   const PipelineRun ran = run("swap,throw_exception");
   ASSERT_TRUE(ran.error);
@@ -226,7 +226,7 @@ TEST_F(CppPluginTest, OtherVersionsAreRefusedFromTheirDescriptions) {
   EXPECT_TRUE(registry.passes().empty());
 }
 
-TEST_F(CppPluginTest, OtherVersionsAreRefusedWhateverTheirDescriptionsSay) {
+TEST_F(CppPluginTest, OtherVersionsAreRefusedDespiteTheirDescriptions) {
   ASSERT_TRUE(add_plugin(registry, make_plugin("other_version", description("other_version", "v")),
                          options));
   ASSERT_TRUE(
@@ -235,7 +235,7 @@ TEST_F(CppPluginTest, OtherVersionsAreRefusedWhateverTheirDescriptionsSay) {
   EXPECT_THAT(failure("b"), HasSubstr("built with Jointer 0.0.1, gcc 2, this is "));
 }
 
-TEST_F(CppPluginTest, WhatIsNoPluginIsRefused) {
+TEST_F(CppPluginTest, InvalidPluginsAreRefused) {
   ASSERT_TRUE(add_plugin(
       registry, make_plugin("missing_symbol", description("missing_symbol", "m")), options));
   ASSERT_TRUE(add_plugin(registry, make_plugin("no_entry", description("no_entry", "n")), options));
@@ -250,12 +250,12 @@ TEST_F(CppPluginTest, APassThatTheLibraryDoesNotHaveIsNamed) {
             "ghost: its plugin declares it but does not contain it: build the plugin again");
 }
 
-TEST_F(CppPluginTest, ATakenNameKeepsTheWholePluginOut) {
+TEST_F(CppPluginTest, ATakenNameRejectsTheWholePlugin) {
   const std::string first = make_plugin("no_entry", description("no_entry", "swap"));
   make_plugin("bad_passes");
   ASSERT_TRUE(add_plugin(registry, first, options));
   const auto errors = add_plugins(registry, std::vector{folder.path().string()}, options);
-  ASSERT_EQ(errors.size(), 2U);  // the first one again, too
+  ASSERT_EQ(errors.size(), 2U);  // the first one is reported again
   EXPECT_THAT(errors[0].message, HasSubstr("there is already a pass swap"));
   EXPECT_EQ(registry.passes().size(), 1U);
 }
@@ -286,7 +286,7 @@ TEST_F(CppPluginTest, DamagedDescriptionsAreListed) {
   EXPECT_TRUE(registry.passes().empty());
 }
 
-TEST_F(CppPluginTest, FoldersThatAreNotThereHoldNone) {
+TEST_F(CppPluginTest, MissingFoldersHaveNoPlugins) {
   EXPECT_TRUE(add_plugins(registry, std::vector<std::string>{"/no/such/folder"}, options).empty());
   ::setenv("JOINTER_PLUGIN_PATH", "/one:/two", 1);
   const auto path = plugin_search_path();

@@ -1,6 +1,6 @@
 #pragma once
 
-// One step of a pipeline on a small graph, with passes that run elsewhere.
+// Runs one pipeline step on a small graph, with passes in another process.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ class HostedPassTest : public testing::Test {
     EXPECT_TRUE(ran) << ran.error().message;
     return ran ? *std::move(ran) : PipelineRun();
   }
-  // Why the step failed; the graph is as it was.
+  // The reason why the step failed; checks that the graph is unchanged.
   std::string failure(std::string_view text) {
     const std::string before = graph_hash(graph);
     const PipelineRun ran = run(text);
@@ -54,19 +54,19 @@ class HostedPassTest : public testing::Test {
     EXPECT_EQ(ran.failed_step, text);
     return ran.error ? ran.error->message : "it did not fail";
   }
-  // How long a step that says how far it is, and would go on for ever, runs after it was cancelled.
+  // How long an endless step that reports its progress runs after it was cancelled.
   std::chrono::milliseconds runs_on_after_cancel(const std::string& pass) {
     using Clock = std::chrono::steady_clock;
-    auto wanted = Clock::time_point::max();
+    auto requested = Clock::time_point::max();
     double done = 0;
     context.report = [&](double is) { done = is; };
     context.is_cancelled = [&] {
       if (done == 0) return false;
-      wanted = std::min(wanted, Clock::now());
+      requested = std::min(requested, Clock::now());
       return true;
     };
     EXPECT_EQ(failure(pass), pass + ": it was cancelled");
-    return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - wanted);
+    return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - requested);
   }
   static std::string order_of(const Graph& graph) {
     std::string names;

@@ -1,4 +1,4 @@
-// Hosts are shell scripts here: what any process may do.
+// Tests the protocol with hosts that are shell scripts, and so can do what any process can.
 
 #include "plugins/hosted/host_process.h"
 
@@ -54,7 +54,7 @@ TEST(HostProcessTest, AQuestionIsAnswered) {
   EXPECT_THAT(asked.logged[0], HasSubstr(R"("request":"run","protocol":1,"memory_bytes":)"));
 }
 
-TEST(HostProcessTest, WhatComesAfterTheLastMessageDoesNotMatter) {
+TEST(HostProcessTest, DataAfterTheLastMessageIsIgnored) {
   const Asked asked = ask(std::string(kReady) + kDone + "; echo garbage; sleep 100");
   EXPECT_TRUE(asked.result) << error_of(asked);
   EXPECT_LT(asked.took, milliseconds(10'000));
@@ -66,7 +66,7 @@ TEST(HostProcessTest, GarbageEndsIt) {
   EXPECT_LT(asked.took, milliseconds(10'000));
 }
 
-TEST(HostProcessTest, TheFirstMessageIsReadyAndNoOther) {
+TEST(HostProcessTest, TheFirstMessageMustBeReady) {
   EXPECT_THAT(error_of(ask(kDone)), HasSubstr("out of turn"));
   EXPECT_THAT(error_of(ask(std::string(kReady) + kReady + kDone)), HasSubstr("out of turn"));
 }
@@ -76,7 +76,7 @@ TEST(HostProcessTest, AnotherProtocolIsRefused) {
               HasSubstr("another version of the protocol"));
 }
 
-TEST(HostProcessTest, AnEndWithoutAnAnswerSaysHowItEnded) {
+TEST(HostProcessTest, AnEndWithoutAnAnswerIsExplained) {
   EXPECT_THAT(error_of(ask(std::string(kReady) + "echo oh no >&2; exit 3")),
               HasSubstr("ended without an answer: exit code 3; it wrote: oh no"));
   EXPECT_THAT(error_of(ask(std::string(kReady) + "kill -SEGV $$")), HasSubstr("signal 11"));
@@ -90,45 +90,45 @@ TEST(HostProcessTest, ADeadlineEndsIt) {
   EXPECT_LT(asked.took, milliseconds(5'000));
 }
 
-// From the question that says yes to the process's end.
+// Time from the moment of cancelling to the end of the process.
 milliseconds cancel_latency() {
-  auto wanted = std::chrono::steady_clock::time_point::max();
+  auto requested = std::chrono::steady_clock::time_point::max();
   const auto start = std::chrono::steady_clock::now();
   const Asked asked = ask(std::string(kReady) + "trap '' TERM; while :; do :; done", {}, [&] {
     const auto now = std::chrono::steady_clock::now();
     if (now - start < milliseconds(100)) return false;
-    wanted = std::min(wanted, now);
+    requested = std::min(requested, now);
     return true;
   });
   EXPECT_FALSE(asked.result);
   EXPECT_EQ(error_of(asked), "it was cancelled");
-  return std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - wanted);
+  return std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - requested);
 }
 
 TEST(HostProcessTest, CancellingEndsItWithinATenthOfASecond) {
-  // A busy machine may keep this process waiting: the best of three is what we take. The question
-  // is asked every 20 ms, which are part of what a person waits.
+  // The minimum of three, since a busy machine may delay this process. `is_cancelled` is polled
+  // every 20 ms, which add to the delay that a user sees.
   const milliseconds latency = std::min({cancel_latency(), cancel_latency(), cancel_latency()});
   EXPECT_LT(latency, milliseconds(100 - 20));
 }
 
 TEST(HostProcessTest, MemoryIsWatched) {
-  // tail keeps what it reads until a line ends, which never happens.
+  // tail buffers its input until the end of a line, which never comes.
   const HostLimits limits{.memory_bytes = 100 << 20};
   EXPECT_EQ(error_of(ask(std::string(kReady) + "exec tail /dev/zero", limits)),
             "it exceeded its memory limit of 100 MiB");
-  // So is that of what it starts.
+  // The same for a child of the host.
   EXPECT_EQ(error_of(ask(std::string(kReady) + "tail /dev/zero; sleep 100", limits)),
             "it exceeded its memory limit of 100 MiB");
 }
 
-TEST(HostProcessTest, TheUsualLimitIsBelowTheMachines) {
+TEST(HostProcessTest, TheDefaultLimitIsBelowTheMachines) {
   EXPECT_GT(default_memory_limit(), 100 << 20);
   EXPECT_GT(resident_bytes(::getpid()), 1 << 20);
   EXPECT_EQ(resident_bytes(-1), 0);
 }
 
-TEST(HostProcessTest, WhatCannotBeStartedIsNamed) {
+TEST(HostProcessTest, AHostThatCannotBeStartedIsNamed) {
   HostQuestion question;
   question.program = {{"/no/such/host"}, {}};
   question.request = OrderedJson::object();

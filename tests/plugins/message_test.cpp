@@ -36,7 +36,7 @@ PassInfo everything() {
   return info;
 }
 
-TEST(MessageTest, WhatIsWrittenIsRead) {
+TEST(MessageTest, RoundTrips) {
   const std::vector<HostMessage> messages{
       HostReady{.host = "Python"},
       HostProgress{0.25},
@@ -87,7 +87,7 @@ TEST(MessageTest, OptionsOfAnAnalysisRoundTrip) {
   EXPECT_FALSE(read_analysis_options(OrderedJson{{"runs_on", 77}}));
 }
 
-TEST(MessageTest, WhatIsNoMessageIsRefused) {
+TEST(MessageTest, InvalidMessagesAreRefused) {
   for (const char* line :
        {R"({"event":"table","title":"t","columns":[],"rows":[{"node":"a","cells":[1]}]})",
         R"({"event":"table","title":"t"})", "", "hello", "[]", "{}", R"({"event":"nonsense"})",

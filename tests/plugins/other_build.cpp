@@ -1,4 +1,4 @@
-// A plugin of the right interface, built with another Jointer.
+// A plugin with the right interface, built with another Jointer.
 
 #include "plugins/cpp/plugin.h"
 

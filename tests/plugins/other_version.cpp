@@ -1,4 +1,4 @@
-// A plugin of a later interface.
+// A plugin with a later interface.
 
 #include "plugins/cpp/plugin.h"
 

@@ -1,4 +1,4 @@
-// Python passes in the real host. Passed over where there is no Python with torch.
+// Tests Python passes in the real host. Skipped if no Python with torch is found.
 
 #include "plugins/python/python_passes.h"
 
@@ -35,7 +35,7 @@ def well_behaved(gm, example_inputs, *, node: str = "b", before: str = "a", shar
     os.system("echo from a shell")
     nodes = {each.name: each for each in gm.graph.nodes}
     nodes[before].prepend(nodes[node])
-    jointer.decide(node, "moved", "Somebody wanted it.")
+    jointer.decide(node, "moved", "Requested by the test.")
 
 def inserts(gm, example_inputs):
     """In place, without values, on the group that the graph names."""
@@ -92,7 +92,7 @@ class PythonPassTest : public HostedPassTest {
  protected:
   PythonPassTest() { std::ofstream(folder / "passes.py") << kPasses; }
 
-  // Whether they are in the registry; not where there is no Python with torch.
+  // Adds them to the registry; false if no Python with torch is found.
   bool add(std::vector<std::string> names) {
     for (std::string& name : names) name = folder / ("passes.py" + name);
     const auto added = add_python_passes(registry, names, options);
@@ -101,7 +101,7 @@ class PythonPassTest : public HostedPassTest {
                 AnyOf(HasSubstr("there is no Python"), HasSubstr("No module named 'torch'")));
     return false;
   }
-  // Without asking a host what it takes.
+  // Adds a pass without asking a host for its parameters.
   void add_unasked(const std::string& name) {
     PassInfo info;
     info.name = name;
@@ -109,11 +109,11 @@ class PythonPassTest : public HostedPassTest {
   }
 };
 
-// A host takes seconds to import torch: tests share what they start.
+// A host takes seconds to import torch, so each test starts one for several checks.
 #define JOINTER_ADD(...) \
-  if (!add({__VA_ARGS__})) GTEST_SKIP() << "no Python with torch here"
+  if (!add({__VA_ARGS__})) GTEST_SKIP() << "no Python with torch"
 
-TEST_F(PythonPassTest, SaysWhatItTakesAndComesBackAsEdits) {
+TEST_F(PythonPassTest, DeclaresParametersAndReturnsEdits) {
   JOINTER_ADD("", ":inserts");
   ASSERT_EQ(registry.passes().size(), 2U);
   const PassInfo& info = registry.find("well_behaved")->info;
@@ -134,12 +134,12 @@ TEST_F(PythonPassTest, SaysWhatItTakesAndComesBackAsEdits) {
   EXPECT_EQ(moved.graph->find("b"), b);
   ASSERT_EQ(moved.decisions.size(), 1U);
   EXPECT_EQ(moved.decisions[0],
-            (Decision{"well_behaved", "b", "moved", "Somebody wanted it.", "1 place earlier"}));
+            (Decision{"well_behaved", "b", "moved", "Requested by the test.", "1 place earlier"}));
   EXPECT_EQ(order_of(*inserted.graph), "x b a s w exp_default c output");
   EXPECT_EQ(inserted.added, 1U);
   EXPECT_EQ(inserted.changed, 1U);
   EXPECT_TRUE(inserted.edit_refusal.empty());
-  // What it and its children print is logged, by line, and is no message.
+  // Output of the pass and its children is logged by line and not taken for messages.
   EXPECT_THAT(logged, Contains("well_behaved: standard output 1 (8,)"));
   EXPECT_THAT(logged, Contains("well_behaved: from a shell"));
 }
@@ -155,7 +155,7 @@ TEST_F(PythonPassTest, FailuresNameThePassTheCauseAndThePlace) {
   EXPECT_THAT(failure("writes_garbage"), HasSubstr("something that is not a message"));
 }
 
-TEST_F(PythonPassTest, WhatIsNoSoundGraphIsRefused) {
+TEST_F(PythonPassTest, InvalidGraphsAreRefused) {
   JOINTER_ADD(":breaks_order", ":returns_garbage", ":calls_python");
   EXPECT_THAT(failure("breaks_order"), AllOf(StartsWith("breaks_order: "), HasSubstr("c")));
   EXPECT_THAT(failure("returns_garbage"),
@@ -163,7 +163,7 @@ TEST_F(PythonPassTest, WhatIsNoSoundGraphIsRefused) {
   EXPECT_THAT(failure("calls_python"), AllOf(StartsWith("calls_python: "), HasSubstr("print")));
 }
 
-TEST_F(PythonPassTest, WhatEatsOrLoopsIsEnded) {
+TEST_F(PythonPassTest, LimitsOfMemoryAndTimeAreEnforced) {
   JOINTER_ADD(":raises");
   registry = {};
   options.limits.memory_bytes = std::int64_t{1200} << 20;
@@ -178,12 +178,12 @@ TEST_F(PythonPassTest, ALoopCanBeCancelled) {
   JOINTER_ADD(":loops");
   const milliseconds latency = runs_on_after_cancel("loops");
   RecordProperty("latency_ms", static_cast<int>(latency.count()));
-  // The tenth of a second that is promised is measured where a host is small
-  // (host_process_test.cpp); giving the memory of torch back takes what a busy machine makes of it.
+  // The promised tenth of a second is measured with a small host (host_process_test.cpp): releasing
+  // torch's memory may take longer on a busy machine.
   EXPECT_LT(latency, milliseconds(1000));
 }
 
-TEST_F(PythonPassTest, WhatIsNoPassIsRefused) {
+TEST_F(PythonPassTest, MissingFunctionsAreRefused) {
   JOINTER_ADD(":raises");
   const std::vector<std::string> specs{"mine=" + (folder / "passes.py:well_behaved"),
                                        folder / "passes.py", folder / "passes.py:nothing"};
@@ -191,7 +191,7 @@ TEST_F(PythonPassTest, WhatIsNoPassIsRefused) {
   ASSERT_FALSE(added);
   EXPECT_EQ(added.error().kind, Error::Kind::usage);
   EXPECT_THAT(added.error().message, AllOf(HasSubstr(specs[2]), HasSubstr("no function nothing")));
-  // What came before it is there.
+  // The functions before it were added.
   ASSERT_NE(registry.find("mine"), nullptr);
   EXPECT_NE(registry.find("well_behaved"), nullptr);
   const PipelineRun ran = run("mine{node=b}");

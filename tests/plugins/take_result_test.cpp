@@ -19,7 +19,7 @@ Graph graph_of(const char* text) {
   return *std::move(graph);
 }
 
-// As a host gives it back.
+// As a host returns it.
 Graph through_file(const Graph& graph) {
   auto read = read_native("result", PaddedBytes(write_native(graph)));
   EXPECT_TRUE(read) << read.error().message;
@@ -39,7 +39,7 @@ const char* const kGraph = R"(
 
 class TakeResultTest : public testing::Test {
  protected:
-  // Why the graph is a new one; empty if it is not.
+  // The reason why the graph is new; empty if it is not.
   std::string replaced() const {
     return context.decisions().empty() ? "" : context.decisions()[0].reason;
   }
@@ -60,7 +60,7 @@ TEST_F(TakeResultTest, AMoveKeepsIds) {
   EXPECT_EQ(replaced(), "");
 }
 
-TEST_F(TakeResultTest, MarksAndGroupsComeAlong) {
+TEST_F(TakeResultTest, AnnotationsAndGroupsAreIncluded) {
   Graph graph = graph_of(kGraph);
   Graph result = through_file(graph);
   result.node(result.find("a")).custom = result.intern(R"({"compile_with_inductor":{}})");
@@ -82,7 +82,7 @@ TEST_F(TakeResultTest, MarksAndGroupsComeAlong) {
   EXPECT_EQ(replaced(), "");
 }
 
-TEST_F(TakeResultTest, WhereNoEditLeadsTheGraphIsNew) {
+TEST_F(TakeResultTest, TheGraphIsNewIfNoEditGivesIt) {
   Graph graph = graph_of(kGraph);
   const Graph result = graph_of("x: f32[8] = input\nk: f32[8] = constant\nreturn [k]");
   ASSERT_TRUE(take_result(graph, through_file(graph), result, context));
@@ -92,7 +92,7 @@ TEST_F(TakeResultTest, WhereNoEditLeadsTheGraphIsNew) {
   EXPECT_THAT(context.decisions()[0].reason, HasSubstr("a new graph: k"));
 }
 
-// What a pass made of kGraph, and what is said of it.
+// A pass's result for kGraph, and the error message.
 struct BrokenSignature {
   const char *name, *result, *message;
 };
@@ -213,8 +213,8 @@ TEST_F(TakeResultTest, DescriptorsStayByPlace) {
   EXPECT_EQ(graph.part(part).outputs[0].role, Role::mutation);
 }
 
-// A plugin may partition.
-TEST_F(TakeResultTest, APairIsFree) {
+// A plugin may partition, which changes the signature.
+TEST_F(TakeResultTest, APairMayHaveAnotherSignature) {
   Graph graph = graph_of(R"(
     x: f32[8] = input
     t: f32[8] = tangent

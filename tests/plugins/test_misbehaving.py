@@ -1,7 +1,7 @@
-"""Passes of others that misbehave, on the command line: the graph is as before, the message names the
-pass and the cause, and the command that it ends with shows the failure again.
+"""Third-party passes that misbehave, on the command line: the graph is unchanged, the message names the
+pass and the cause, and the command at its end reproduces the failure.
 
-``JOINTER_BIN`` names the folder of the built programs; ``bad_passes.cpp`` is what misbehaves.
+``JOINTER_BIN`` names the folder of the built programs; the passes are in ``bad_passes.cpp``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def jointer(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def fails(tmp_path: Path, words: str, name: str, *arguments: object) -> None:
-    """A pipeline of a sound step and the pass; then what the message says to do."""
+    """Runs a pipeline of a valid step and the pass, then the command that the message suggests."""
     graph, out = tmp_path / "graph.json.zst", tmp_path / "out.json"
     shutil.copy(SAMPLE, graph)
     failed = jointer(
@@ -73,7 +73,7 @@ def fails(tmp_path: Path, words: str, name: str, *arguments: object) -> None:
 
 @pytest.fixture(scope="module")
 def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Bad passes, installed as a plugin is."""
+    """Bad passes, installed as a plugin."""
     folder = tmp_path_factory.mktemp("plugin") / "bad_passes"
     folder.mkdir()
     if not (MODULES / "bad_passes.so").exists():
@@ -88,7 +88,7 @@ def test_a_plugin(name: str, plugin: Path, tmp_path: Path) -> None:
     fails(tmp_path, BAD[name], name, "--plugin", plugin, *LIMITS)
 
 
-#: What a Python pass does to a graph, and what is said of it.
+#: Python passes that break a graph, and the error messages.
 BROKEN = {
     "breaks_order": (
         "calls[0].prepend(calls[-1])",
@@ -151,8 +151,9 @@ def test_a_python_pass(name: str, tmp_path: Path) -> None:
 
 
 def test_a_reproducer_is_run_as_the_pass_was(tmp_path: Path) -> None:
-    """From another folder, with the options that a pass may hear of, by the command that the message
-    and `apply` without passes say."""
+    """From another folder, with the options that a pass can see, by the command that is in the message
+    and in the error of `apply` without passes.
+    """
     needs_torch()
     (tmp_path / "here").mkdir()
     (tmp_path / "bad.py").write_text("def raises(gm):\n    raise ValueError('no')\n")
@@ -171,7 +172,7 @@ def test_a_reproducer_is_run_as_the_pass_was(tmp_path: Path) -> None:
     assert words[words.index("--python-pass") + 1] == f"mine={tmp_path / 'bad.py'}:raises"
     again = jointer(*words[1:], cwd=tmp_path)
     assert again.returncode == 4 and again.stderr.splitlines()[-1].startswith(message + "; "), again
-    # Without passes nothing is run, and the file says how it was.
+    # Without passes nothing runs, and the message names the command that made the file.
     reproducer = tmp_path / "here" / "jointer-reproducer.mine.json.zst"
     said = jointer("apply", reproducer, cwd=tmp_path)
     assert said.returncode == 2 and said.stderr.rstrip().endswith(
@@ -201,7 +202,7 @@ def test_an_interrupted_pass_leaves_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("jointer-reproducer.*"))
 
 
-def test_what_could_not_be_loaded_is_told(tmp_path: Path) -> None:
+def test_plugins_that_cannot_be_loaded_are_reported(tmp_path: Path) -> None:
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "plugin.json").write_text("[]")
     done = subprocess.run(
@@ -212,8 +213,8 @@ def test_what_could_not_be_loaded_is_told(tmp_path: Path) -> None:
     assert note in json.loads(done.stdout)["notes"] and note in done.stderr
 
 
-def test_values_that_a_pass_leaves_behind(tmp_path: Path) -> None:
-    """A call with other arguments keeps a value that no longer fits: it is found out anew."""
+def test_outdated_values_of_a_pass_are_recomputed(tmp_path: Path) -> None:
+    """A call with other arguments has a value that no longer fits: it is inferred again."""
     needs_torch()
     passes = tmp_path / "stale.py"
     passes.write_text(
@@ -236,4 +237,4 @@ def test_values_that_a_pass_leaves_behind(tmp_path: Path) -> None:
 
 def needs_torch() -> None:
     if subprocess.run([PYTHON, "-c", "import torch"], check=False).returncode != 0:
-        pytest.skip("no torch here: name a Python that has it in JOINTER_PYTHON")
+        pytest.skip("no torch: set JOINTER_PYTHON to a Python that has it")

@@ -1,7 +1,7 @@
-"""The examples as somebody else builds them: against what was installed, outside of the tree.
+"""The examples, built by a user outside of the source tree against an installation.
 
-``JOINTER_BIN`` names the folder of the built programs. Needs pytest, cmake and a compiler; what needs
-torch is passed over where ``JOINTER_PYTHON`` is none that has it.
+``JOINTER_BIN`` names the folder of the built programs. Needs pytest, cmake and a compiler. Tests that
+need torch are skipped unless ``JOINTER_PYTHON`` is a Python that has it.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def done(*command: object, **environment: str) -> str:
 
 @pytest.fixture(scope="session")
 def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the example plugin, built against an installation that is nowhere else."""
+    """The folder of the example plugin, built against a temporary installation."""
     if shutil.which("cmake") is None:
-        pytest.skip("no cmake here")
+        pytest.skip("cmake is not installed")
     prefix, build = tmp_path_factory.mktemp("prefix"), tmp_path_factory.mktemp("example")
     done("cmake", "--install", BIN.parent, "--component", "plugins", "--prefix", prefix)
     source = build / "source"
@@ -92,13 +92,13 @@ def test_the_cpp_example_runs(plugin: Path, graph: Path, tmp_path: Path) -> None
     assert answer["passes"][0]["moved"] == 1
     assert answer["decisions"][0]["reason"] == "c is the first that needs it."
     assert order(out) == LATE
-    # What it did is a recipe like any other.
+    # Its changes form a recipe like any other.
     again = tmp_path / "again.json"
     done(BIN / "jointer", "apply", graph, "--recipe", recipe, "-o", again)
     assert order(again) == LATE
 
 
-def test_a_plugin_that_was_found_runs_only_if_it_is_allowed(
+def test_a_found_plugin_runs_only_if_allowed(
     plugin: Path, graph: Path, tmp_path: Path
 ) -> None:
     shutil.copytree(plugin, tmp_path / "found" / "example")
@@ -118,7 +118,7 @@ def has_torch() -> bool:
 
 def test_the_python_example_runs(graph: Path, tmp_path: Path) -> None:
     if not has_torch():
-        pytest.skip("no torch here: name a Python that has it in JOINTER_PYTHON")
+        pytest.skip("no torch: set JOINTER_PYTHON to a Python that has it")
     source = ROOT / "plugins" / "example_python"
     out = tmp_path / "out.json"
     done(
@@ -127,14 +127,14 @@ def test_the_python_example_runs(graph: Path, tmp_path: Path) -> None:
         JOINTER_PYTHON=PYTHON,
     )
     assert order(out) == LATE
-    # And as training code calls it.
+    # The same, called from training code.
     package = str(ROOT / "resources" / "python")
     done(PYTHON, "-m", "pytest", "-q", source, PYTHONPATH=package)
 
 
 def test_a_failure_is_one_line_and_a_reproducer(graph: Path, tmp_path: Path) -> None:
     if not has_torch():
-        pytest.skip("no torch here: name a Python that has it in JOINTER_PYTHON")
+        pytest.skip("no torch: set JOINTER_PYTHON to a Python that has it")
     broken = tmp_path / "broken.py"
     broken.write_text("def broken(gm):\n    raise ValueError('no')\n")
     reproducer = tmp_path / "reproducer.json"

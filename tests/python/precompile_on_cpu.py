@@ -1,9 +1,9 @@
-"""torchtitan's ``precompile_main``, which compiles on one rank for all of them, on the CPU.
+"""torchtitan's ``precompile_main``, which compiles on one rank for all ranks, on the CPU.
 
     python precompile_on_cpu.py FOLDER --module graph_trainer.llama3 --config NAME ...
 
-with the tokenizer of ``trainer_on_cpu.py``. Upstream names the device ``cuda:0``; nothing else is
-replaced.
+Uses the tokenizer of ``trainer_on_cpu.py``. Only the device is replaced, which upstream hard-codes
+as ``cuda:0``.
 """
 
 from __future__ import annotations

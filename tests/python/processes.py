@@ -1,4 +1,4 @@
-"""Ranks as processes, for tests."""
+"""Runs ranks as processes, for tests."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from conftest import PACKAGE
 
 @dataclass
 class Ended:
-    """How a process ended, and what it said."""
+    """The exit code and the output of a process."""
 
     code: int
     lines: list[dict[str, Any]]
     errors: str
 
     def said(self, event: str) -> list[dict[str, Any]]:
-        """Its events of that name."""
+        """Its events with that name."""
         return [line for line in self.lines if line.get("event") == event]
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Of a process that imports the package; vector instructions are not tried out."""
+    """Environment of a process that imports the package; it does not probe vector instructions."""
     paths = [str(PACKAGE), os.environ.get("PYTHONPATH", "")]
     return {
         **os.environ,
@@ -41,7 +41,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """A port that no process listens on."""
     with socket.socket() as each:
         each.bind(("127.0.0.1", 0))
         return each.getsockname()[1]
@@ -50,7 +50,7 @@ def free_port() -> int:
 def run_ranks(
     command: Sequence[str], world: int, start: int | None = None, timeout: float = 120
 ) -> list[Ended]:
-    """``python COMMAND`` once a rank, all at a time; with ``start`` only that many of them."""
+    """Runs ``python COMMAND`` once per rank, concurrently; with ``start`` only that many ranks."""
     port = str(free_port())
     started = [
         subprocess.Popen(
@@ -82,7 +82,7 @@ def _end(process: subprocess.Popen[str], timeout: float) -> Ended:
 
 
 def check_ranks(request: Mapping[str, Any], world: int) -> list[dict[str, Any]]:
-    """What ``rank_check.py`` finds, a result a rank."""
+    """Results of ``rank_check.py``, one per rank."""
     usual = {"backward": None, "inputs": None, "expected": None, "packages": None}
     script = Path(__file__).with_name("rank_check.py")
     ended = run_ranks([str(script), json.dumps({**usual, **request})], world)

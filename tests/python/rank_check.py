@@ -1,8 +1,8 @@
-"""One rank of a check: a capture by the Python backend and by packages, beside torch's eager.
+"""One rank of a check: compares a capture in the Python backend and in packages with eager torch.
 
 Run with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT set, and one argument, a JSON object:
 ``graph``, ``backward`` (or null), ``inputs`` and ``expected`` (safetensors, or null), ``packages``
-(of each rank the manifests of its parts in order, or null). ``{rank}`` stands for the rank's
+(for each rank, the manifests of its parts in order, or null). ``{rank}`` stands for the rank's
 number. Prints one JSON object.
 """
 
@@ -63,7 +63,7 @@ def _read(path: str | None, rank: int) -> dict[str, torch.Tensor] | None:
 
 
 def _eager(eager: list[Any], program: RankProgram, inputs: dict[str, Any]) -> list[Any]:
-    """The graphs as torch runs them."""
+    """Runs the graphs with torch."""
     with torch.no_grad():
         names = [[n.name for n in gm.graph.find_nodes(op="placeholder")] for gm in eager]
         forward = list(eager[0](*[inputs[name] for name in names[0]]))
@@ -78,7 +78,7 @@ def _eager(eager: list[Any], program: RankProgram, inputs: dict[str, Any]) -> li
 def _by_packages(
     paths: list[str], captured: Any, program: RankProgram, inputs: dict[str, Any]
 ) -> list[Any]:
-    """The graphs as a process runs them that did not compile them."""
+    """Runs the graphs like a process that did not compile them."""
     values, results = dict(inputs), []
     for path, part in zip(paths, captured.parts, strict=True):
         manifest = json.loads(Path(path).read_text())

@@ -29,7 +29,7 @@ def chain() -> fx.GraphModule:
 
 
 def recipe(*edits: Any, of: fx.GraphModule | None = None, **more: Any) -> dict[str, Any]:
-    """A recipe with these edits; each is a list of changes, or an edit whole."""
+    """A recipe with these edits; each is a list of changes, or a complete edit."""
     whole = [each if isinstance(each, dict) else {"title": "", "changes": each} for each in edits]
     document: dict[str, Any] = {"format": "jointer-recipe", "version": 1, "edits": whole}
     if of is not None:
@@ -40,7 +40,7 @@ def recipe(*edits: Any, of: fx.GraphModule | None = None, **more: Any) -> dict[s
 
 
 def pieces(text: str, nodes: int = 16) -> list[str]:
-    """A fingerprint as a recipe holds it."""
+    """A fingerprint in the form that a recipe has."""
     return [text[i : i + 4 * nodes] for i in range(0, len(text), 4 * nodes)]
 
 
@@ -50,5 +50,5 @@ def names(gm: fx.GraphModule) -> list[str]:
 
 
 def find(gm: fx.GraphModule, name: str) -> fx.Node:
-    """The node of that name."""
+    """The node with that name."""
     return next(node for node in gm.graph.nodes if node.name == name)

@@ -1,4 +1,4 @@
-"""What several tests need."""
+"""Helpers for several tests."""
 
 from __future__ import annotations
 
@@ -45,12 +45,14 @@ def graph_of(*arguments: Any, value: Any = None, **keywords: Any) -> fx.GraphMod
 
 
 def through_json(document: Any) -> Any:
-    """``document`` as a file would hold it."""
+    """``document`` after a round trip through JSON."""
     return json.loads(json.dumps(document, allow_nan=False))
 
 
 def assert_round_trip(gm: fx.GraphModule, **options: Any) -> fx.GraphModule:
-    """Encoding, loading and encoding again gives the same document; returns what was loaded."""
+    """Checks that encoding, loading and encoding again gives the same document; returns the loaded
+    graph.
+    """
     document = through_json(encode_graph(gm, **options))
     loaded = load_document(document)
     assert through_json(encode_graph(loaded)) == document

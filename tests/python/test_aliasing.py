@@ -1,4 +1,4 @@
-"""Storages are told apart by what operators are, not by the fake tensors alone."""
+"""Storages are inferred from operators, not from the fake tensors alone."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ def call(gm: fx.GraphModule, name: str) -> fx.Node:
 
 
 def recompute(gm: fx.GraphModule, *names: str) -> fx.GraphModule:
-    """``gm`` with these calls a second time before the output, each with the values of the first:
-    what torchtitan's rematerialization leaves."""
+    """``gm`` with these calls repeated before the output, with the same values: the result of
+    torchtitan's rematerialization.
+    """
     copies: dict[fx.Node, fx.Node] = {}
     output = gm.graph.output_node()
     with gm.graph.inserting_before(output):
@@ -46,22 +47,22 @@ def step(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
     return (y.view(-1), y.relu())
 
 
-def test_a_recomputed_call_has_memory_of_its_own() -> None:
+def test_a_recomputed_call_has_its_own_memory() -> None:
     gm = recompute(trace(step, torch.ones(4, 4)), "mm", "view", "relu")
     assert storage(gm, "mm") == storage(gm, "view")
     assert len({storage(gm, name) for name in ("mm", "mm_1", "relu", "relu_1")}) == 4
-    assert storage(gm, "view_1") == storage(gm, "mm_1")  # of the copy, as it reads that
+    assert storage(gm, "view_1") == storage(gm, "mm_1")  # the copy's, since it reads the copy
     document = encode_graph(gm)
     assert document[SPLIT] == 2
     assert [document["storages"][storage(gm, name)] for name in ("mm", "mm_1")] == [64, 64]
 
 
-def test_what_was_split_stays_so() -> None:
+def test_separate_storages_stay_separate() -> None:
     document = encode_graph(assert_round_trip(recompute(trace(step, torch.ones(4, 4)), "mm")))
     assert document[SPLIT] == 1
 
 
-def test_a_graph_without_copies_is_as_it_says() -> None:
+def test_a_graph_without_copies_is_unchanged() -> None:
     def views(x: torch.Tensor) -> list[torch.Tensor]:
         parts = aten.split.Tensor(x.clone(), 2)
         return [*parts, parts[0].t(), aten._unsafe_view.default(x @ x, [16])]
@@ -73,7 +74,7 @@ def test_a_graph_without_copies_is_as_it_says() -> None:
     assert storage(gm, "mm") == storage(gm, "_unsafe_view")
 
 
-def test_results_of_a_recomputed_call_are_taken_from_it() -> None:
+def test_results_of_a_recomputed_call_belong_to_it() -> None:
     gm = trace(lambda x: torch.max(x, 0), torch.ones(4, 4))
     copies = recompute(gm, "max_1", "getitem", "getitem_1")
     first, second = storage(copies, "max_1"), storage(copies, "max_2")
@@ -101,7 +102,7 @@ def test_inputs_may_share_memory() -> None:
     assert SPLIT not in encode_graph(gm)
 
 
-def test_a_view_of_another_value_is_of_its_argument() -> None:
+def test_a_view_has_the_storage_of_its_argument() -> None:
     gm = trace(lambda x: ((x + 1).t(), (x * 2).t()), torch.ones(4, 4))
     call(gm, "t_1").meta["val"] = call(gm, "t").meta["val"]
     assert storage(gm, "t_1") == storage(gm, "mul")

@@ -1,4 +1,4 @@
-"""Arguments and values: everything a node can hold survives a capture."""
+"""Arguments and values: everything that a node can contain survives a capture."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_unknown_object_is_described_alike_in_every_run() -> None:
     assert record["opaque"] == "Thing" and record["repr"].endswith("Thing object>")
 
 
-def test_keys_of_a_dict_become_texts() -> None:
+def test_keys_of_a_dict_become_strings() -> None:
     assert encode_graph(graph_of({1: 2}))["nodes"][1]["args"][1] == {"dict": {"1": 2}}
 
 
@@ -186,7 +186,7 @@ def test_constant_of_another_device_keeps_it() -> None:
     assert encode_graph(gm)["constants"]["c"] == record
 
 
-def test_argument_kind_of_the_future_is_refused() -> None:
+def test_unknown_argument_kind_is_refused() -> None:
     nodes = placeholder("x"), call("y", "aten.relu.default", {"quaternion": [0]}), output()
     with pytest.raises(jointer.CaptureError, match="node y: argument of unknown kind"):
         load_document(document(*nodes))

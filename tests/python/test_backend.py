@@ -1,4 +1,4 @@
-"""The ``torch.compile`` backend: captures appear, training stays what it was."""
+"""The ``torch.compile`` backend: captures are written, and training is unchanged."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_captured_graph_computes_the_gradients(tmp_path: Path) -> None:
             torch.testing.assert_close(result, expected[desc.grad_of.target])
 
 
-def test_every_graph_leaves_a_capture(tmp_path: Path) -> None:
+def test_every_graph_is_captured(tmp_path: Path) -> None:
     @torch.compile(backend=jointer.backend(tmp_path / "{n}.json"))
     def broken_in_two(x: torch.Tensor) -> torch.Tensor:
         y = x.sin()
@@ -126,7 +126,7 @@ def test_capturing_sees_every_backend(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 6
 
 
-def test_a_pass_that_is_there_already_runs_first(tmp_path: Path) -> None:
+def test_an_existing_pass_runs_first(tmp_path: Path) -> None:
     def rename(gm: fx.GraphModule, inputs: object) -> fx.GraphModule:
         gm.meta["seen"] = True
         next(iter(gm.graph.find_nodes(op="call_function", target=torch.ops.aten.sin.default))).meta[
@@ -141,7 +141,7 @@ def test_a_pass_that_is_there_already_runs_first(tmp_path: Path) -> None:
     assert any(r.get("custom") == {"by": "another pass"} for r in nodes)
 
 
-def test_training_goes_on_when_nothing_can_be_written(tmp_path: Path) -> None:
+def test_training_continues_if_nothing_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     expected = train("aot_eager")
     with pytest.warns(RuntimeWarning, match="jointer: nothing captured"):

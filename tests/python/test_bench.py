@@ -1,4 +1,4 @@
-"""The Python backend as processes: its protocol, what it computes, how it fails."""
+"""The Python backend as processes: its protocol, results and failures."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from support import call, document, output, placeholder, tensor
 EXECUTABLE = SHARED / "captures" / "executable"
 SAMPLES = ROOT / "resources" / "samples"
 
-#: Relative to an output's largest magnitude: what another processor's kernels may differ by from
-#: the numbers in the captures, where torch's own eager differs too.
+#: Relative to an output's largest magnitude: the allowed difference from the numbers in the
+#: captures on another processor, where torch's own eager differs too.
 OTHER_PROCESSOR = {"f32": 1e-5, "bf16": 2e-2, "single": 1e-5}
 
 needs_captures = pytest.mark.skipif(
@@ -79,7 +79,7 @@ def test_failures_are_one_line(
     assert "Traceback" not in ended.errors
 
 
-def test_an_edited_graph_beside_the_unedited_one(tmp_path: Path) -> None:
+def test_an_edited_graph_compared_with_the_unedited_one(tmp_path: Path) -> None:
     graph, other = small(tmp_path / "a.json"), small(tmp_path / "b.json", "aten.gelu.default")
     (same,) = bench(graph, "--baseline", graph)
     (verdict,) = same.said("verified")
@@ -94,7 +94,7 @@ def test_an_edited_graph_beside_the_unedited_one(tmp_path: Path) -> None:
 GROUP = {"tp": {"ranks": [0, 1], "desc": "tp", "backend": "gloo"}}
 
 
-def test_a_rank_that_never_comes(tmp_path: Path) -> None:
+def test_a_rank_that_never_joins(tmp_path: Path) -> None:
     path = small(tmp_path / "g.json", groups=GROUP, world_size=2)
     command = ["-m", "jointer", "bench", path, "--on", "cpu", "--timeout", "2"]
     (ended,) = run_ranks(command, 2, start=1)
@@ -103,8 +103,10 @@ def test_a_rank_that_never_comes(tmp_path: Path) -> None:
     assert ended.code == 4
 
 
-def test_ranks_that_do_not_do_the_same(tmp_path: Path) -> None:
-    """Rank 0 reduces, rank 1 does not: the one names the node, the other that it was left."""
+def test_ranks_with_different_collectives(tmp_path: Path) -> None:
+    """Rank 0 reduces, rank 1 does not: rank 0 names the node, rank 1 reports that the other is
+    gone.
+    """
     nodes = [
         placeholder("x", tensor([64])),
         call("y", "_c10d_functional.all_reduce.default", {"n": "x"}, "sum", "tp",
@@ -134,7 +136,7 @@ def test_the_status_file_follows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert count > 6
 
 
-def test_one_rank_of_many_alone() -> None:
+def test_one_rank_of_many() -> None:
     sample = SAMPLES / "llama_debug_tp2_fsdp2.min_cut.json.zst"
     (ended,) = bench(str(sample), "--solo", "3", "--iterations", "1", "--warmup", "0")
     assert ended.code == 0, ended.errors
@@ -156,8 +158,8 @@ def test_one_rank_of_many_alone() -> None:
         ),
     ],
 )
-def test_what_was_captured_on_cuda_runs_on_the_cpu(name: str, node: str) -> None:
-    """All but Triton kernels, which are named."""
+def test_cuda_captures_run_on_the_cpu(name: str, node: str) -> None:
+    """Everything except Triton kernels, which are named."""
     path = SHARED / "captures" / f"{name}.json.zst"
     (ended,) = bench(str(path), "--solo", "0", "--iterations", "1", "--warmup", "0")
     if node:
@@ -170,7 +172,7 @@ def test_what_was_captured_on_cuda_runs_on_the_cpu(name: str, node: str) -> None
 
 
 def request_of(name: str, pair: bool) -> dict[str, Any]:
-    """What ``rank_check.py`` takes for an executable capture."""
+    """Request to ``rank_check.py`` for an executable capture."""
     rank = ".rank{rank}" if "single" not in name else ""
     base = str(EXECUTABLE / f"{name}{rank}")
     files = {"inputs": f"{base}.inputs.safetensors", "expected": f"{base}.expected.safetensors"}
@@ -195,8 +197,9 @@ def request_of(name: str, pair: bool) -> dict[str, Any]:
     ],
 )
 def test_outputs_are_those_of_torch(name: str, pair: bool) -> None:
-    """Bit for bit torch's eager; the captured numbers too, or within a bound on a processor whose
-    eager differs from the one that they were made on."""
+    """Bit for bit those of eager torch; also the captured numbers, within a bound if this
+    processor's eager differs from the one that made them.
+    """
     for found in check_ranks(request_of(name, pair), 1 if "single" in name else 2):
         assert found["eager"]["bitwise"] and found["eager"]["compared"] > 10
         assert found["expected"]["compared"] > 10
@@ -205,7 +208,7 @@ def test_outputs_are_those_of_torch(name: str, pair: bool) -> None:
 
 
 def test_one_capture_serves_all_ranks() -> None:
-    """Four ranks of a pair beside the joint graph that it was made of."""
+    """Compares four ranks of a pair with the joint graph that it was made from."""
     pair, joint = (SAMPLES / f"llama_debug_tp2_fsdp2.{k}.json.zst" for k in ("min_cut", "joint"))
     ranks = bench(str(pair), "--baseline", str(joint), "--iterations", "1", world=4)
     for ended in ranks:

@@ -1,4 +1,4 @@
-"""Writing captures: whole files or none, one line about what is wrong, passes that never break."""
+"""Writing captures: complete files or none, one-line errors, passes that never break training."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_kinds_are_inferred(joint: fx.GraphModule) -> None:
         encode_graph(joint, kind="banana")
 
 
-def test_what_cannot_be_captured_is_one_line() -> None:
+def test_graphs_that_cannot_be_captured_are_refused_in_one_line() -> None:
     symbolic = fx.symbolic_trace(nn.Sequential(nn.Linear(2, 2)))
     with pytest.raises(jointer.CaptureError, match="node _0: a call_module of .*trace the"):
         encode_graph(symbolic)
@@ -117,7 +117,7 @@ def test_a_failed_write_leaves_nothing(
     assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
 
 
-def test_without_zstd_there_is_advice(
+def test_a_missing_zstd_is_reported_with_advice(
     joint: fx.GraphModule, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     importer = documents.importlib.import_module
@@ -134,7 +134,7 @@ def test_without_zstd_there_is_advice(
     jointer.capture(joint, tmp_path / "a.json")
 
 
-def test_pass_returns_what_it_saw(joint: fx.GraphModule, tmp_path: Path) -> None:
+def test_pass_returns_the_graph_unchanged(joint: fx.GraphModule, tmp_path: Path) -> None:
     save = jointer.capture_pass(tmp_path / "rank{rank}.{kind}.{n}.json", model="m")
     forward, backward = halves(joint)
     assert save(forward, []) is forward and save(backward, []) is backward
@@ -159,14 +159,14 @@ def test_pass_takes_the_rank_from_the_launcher(
     assert (tmp_path / "5.json").exists()
 
 
-def test_pass_never_breaks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pass_never_raises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gm = fx.symbolic_trace(nn.Sequential(nn.Linear(2, 2)))
     save = jointer.capture_pass(tmp_path / "a.json")
     with pytest.warns(RuntimeWarning, match="nothing captured: CaptureError: node _0: a call"):
         assert save(gm, []) is gm
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert save(gm, []) is gm  # said once
+        assert save(gm, []) is gm  # reported once
     assert not any(tmp_path.iterdir())
 
     def no_disk(*args: object, **options: object) -> None:
@@ -180,7 +180,7 @@ def test_pass_never_breaks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def opaque_call(value: Any) -> Any:
-    """A Python function, as a compiler may leave one in a graph."""
+    """A Python function, as a compiler may leave it in a graph."""
     return value
 
 
@@ -198,13 +198,13 @@ def test_python_functions_and_submodules_are_opaque_calls() -> None:
     assert records[region.name]["target"] == "call_module.region"
     assert records[region.name]["op"] == "call_function"
     storages = {records[name]["val"]["t"]["storage"] for name in (function.name, region.name)}
-    assert storages == {records["relu"]["val"]["t"]["storage"]}  # nobody knows that they allocate
+    assert storages == {records["relu"]["val"]["t"]["storage"]}  # opaque: no allocation
     loaded = assert_round_trip(gm)
     with pytest.raises(jointer.CaptureError, match="is not known to torch"):
         loaded(torch.ones(4, 3))
 
 
-def test_schemas_of_what_is_called() -> None:
+def test_schemas_of_called_operators() -> None:
     gm = trace(lambda x: (x.t() @ x).relu(), torch.ones(4, 4))
     schemas = encode_graph(gm)["schemas"]
     assert sorted(schemas) == list(schemas) and len(schemas) == 3
@@ -212,7 +212,7 @@ def test_schemas_of_what_is_called() -> None:
 
 
 @pytest.mark.parametrize("number", [2**64 - 1, 2**63, -1])
-def test_a_number_that_autograd_did_not_give_is_left_out(number: int) -> None:
+def test_sequence_numbers_not_from_autograd_are_left_out(number: int) -> None:
     gm = graph_of(1)
     for node, sequence in zip(gm.graph.nodes, (number, 7), strict=False):
         node.meta["seq_nr"] = sequence

@@ -1,4 +1,4 @@
-"""``python -m jointer compile``: the worker, its packages, their cache, regions."""
+"""``python -m jointer compile``: the worker, its packages, the cache, regions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from jointer.regional import find_regions
 SAMPLES = ROOT / "resources" / "samples"
 
 def graph(path: Path, target: str = "aten.relu.default") -> str:
-    """x -> sin -> TARGET; returns the result, nothing, the sine, the result again."""
+    """x -> sin -> TARGET; returns the result, None, the sine, the result again."""
     nodes = [
         placeholder("x", tensor([4, 3])),
         call("y", "aten.sin.default", {"n": "x"}, val=tensor([4, 3], storage=1)),
@@ -39,7 +39,7 @@ def graph(path: Path, target: str = "aten.relu.default") -> str:
 
 
 class Worker:
-    """The process, as the launcher has it."""
+    """The worker process, as the launcher starts it."""
 
     def __init__(self, cache: Path) -> None:
         self.process = subprocess.Popen(
@@ -61,7 +61,7 @@ class Worker:
         return json.loads(self.process.stdout.readline())
 
     def answer(self, *events: str) -> dict[str, Any]:
-        """The next answer that is one of ``events``."""
+        """The next answer with one of these ``events``."""
         while True:
             heard = self.hear()
             if heard["event"] in events:
@@ -143,7 +143,7 @@ def test_a_worker_is_ended_while_it_compiles(tmp_path: Path, worker: Worker, how
 
 
 def gone_soon(pids: list[int], seconds: float = 3) -> bool:
-    """Whether none of them runs any more; one that its new parent has yet to reap does not."""
+    """True once none of them runs; a process that its new parent has yet to reap does not count."""
     end = time.monotonic() + seconds
     while any(map(is_running, pids)) and time.monotonic() < end:
         time.sleep(0.01)
@@ -163,8 +163,8 @@ def descendants(pid: int) -> list[int]:
     return [*children, *(inner for child in children for inner in descendants(child))]
 
 
-def test_ranks_that_want_the_same_make_it_once(tmp_path: Path) -> None:
-    """Processes that ask at a time: one makes the package, the other waits for it."""
+def test_concurrent_ranks_compile_a_package_once(tmp_path: Path) -> None:
+    """Concurrent processes: one makes the package, the other waits for it."""
     script = """
 import sys, time
 from pathlib import Path
@@ -207,7 +207,7 @@ def test_names_are_safe() -> None:
 
 
 def test_strides_and_constants_make_another_package(tmp_path: Path) -> None:
-    """The hash of a graph leaves them out; compiled code does not."""
+    """A graph's hash leaves them out, but compiled code depends on them."""
     from jointer.program import read_program
 
     plain = read_program(graph(tmp_path / "a.json")).parts[0]
@@ -235,9 +235,9 @@ def step(name: str, *inputs: str, storage: int, mark: Any = None, target: str = 
 def test_regions_keep_the_order_of_the_rest() -> None:
     gm = chain(
         step("a", "x", storage=2, mark=True),
-        step("aside", "w", storage=3),  # knows nothing of the region: it stays between
+        step("aside", "w", storage=3),  # independent of the region: it stays between
         step("b", "a", "aside", storage=4, mark=True),
-        step("user", "b", storage=5),  # needs the region
+        step("user", "b", storage=5),  # reads from the region
         step("c", "user", storage=6, mark=True),
         step("d", "c", storage=7, mark={"inductor_configs": {"max_autotune": True}}),
         output({"n": "d"}, {"n": "a"}),
@@ -256,10 +256,10 @@ def test_regions_respect_writes() -> None:
     writes = {"target": "aten.add_.Tensor"}
     gm = chain(
         step("a", "x", storage=2, mark=True),
-        step("written", "x", "w", storage=0, **writes),  # what the region reads
+        step("written", "x", "w", storage=0, **writes),  # written here, read by the region
         step("b", "w", storage=3, mark=True),
         step("fill", "w", "a", storage=1, mark=True, **writes),
-        step("reads", "w", storage=4),  # what the region writes
+        step("reads", "w", storage=4),  # written by the region
         step("c", "x", storage=5, mark=True),
         output({"n": "b"}, {"n": "reads"}, {"n": "c"}, {"n": "fill"}),
     )
@@ -290,7 +290,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def compile_ranks(request: dict[str, Any], world: int, out: Path) -> list[list[str]]:
-    """Packages of all ranks: the manifests of each rank's parts."""
+    """Packages of all ranks, as the manifests of each rank's parts."""
     graph, backward = request["graph"], request.get("backward")
     answers = [
         compile_program(Request(graph, backward, on="cpu", out=str(out), rank=rank))["packages"]
@@ -303,14 +303,14 @@ def compile_ranks(request: dict[str, Any], world: int, out: Path) -> list[list[s
     return [[each["manifest"] for each in packages] for packages in answers]
 
 
-# Packages with collectives run in the native runner's tests. Here they could not: torch runs a
-# package with the interpreter's lock held, and Gloo's worker needs that lock to let go of a tensor
-# that Python has seen; now and then they wait for each other for ever.
+# Packages with collectives run in the native runner's tests. They cannot run here: torch runs a
+# package while holding the GIL, and Gloo's worker needs the GIL to release a tensor that Python has
+# seen, so sometimes they deadlock.
 @needs_captures
 @pytest.mark.slow
 @pytest.mark.parametrize("pair", [False, True], ids=["joint", "pair"])
-def test_packages_run_where_they_were_not_compiled(compiled: Path, pair: bool) -> None:
-    """In a fresh process, beside torch's eager."""
+def test_packages_run_in_another_process(compiled: Path, pair: bool) -> None:
+    """In a new process, compared with eager torch."""
     request = request_of("attention_mlp_single", pair)
     manifests = compile_ranks(request, 1, compiled / f"single.{pair}")
     (found,) = check_ranks({**request, "packages": manifests}, 1)

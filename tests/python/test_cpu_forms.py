@@ -1,4 +1,4 @@
-"""Graphs captured on cuda on the CPU: operators, devices; memory; groups of other ranks."""
+"""Running CUDA captures on the CPU: operators, devices, memory, groups of other ranks."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def node(target: Any, *values: Any) -> fx.Node:
 
 
 def transposed(*sizes: int) -> torch.Tensor:
-    """As CUDA's kernels return it: heads inside the sequence."""
+    """The layout that CUDA's kernels return: heads within the sequence."""
     return torch.empty(sizes[0], sizes[2], sizes[1], sizes[3]).transpose(1, 2)
 
 
 @pytest.mark.parametrize(("heads", "value_size"), [(H, 16), (2, 16), (2, 8)])
 @pytest.mark.parametrize("kind", ["flash", "efficient", "cudnn"])
 def test_attention(kind: str, heads: int, value_size: int) -> None:
-    """Values and gradients as of the attention they stand for, laid out as the capture says."""
+    """Values and gradients equal the attention's definition, in the layout of the capture."""
     torch.manual_seed(0)
     q, k = torch.randn(B, H, S, 16), torch.randn(B, heads, S, 16)
     v = torch.randn(B, heads, S, value_size)
@@ -98,7 +98,7 @@ def test_devices_and_constants_are_moved() -> None:
     assert gm()[0].tolist() == [1.0, 1.0]
 
 
-def test_an_operator_of_cuda_alone_is_decomposed() -> None:
+def test_a_cuda_only_operator_is_decomposed() -> None:
     target = ATEN._fused_rms_norm_backward.default
     graph = fx.Graph()
     inputs = [graph.placeholder(name) for name in ("grad", "x", "rstd", "weight")]
@@ -149,7 +149,7 @@ def test_the_ledger_counts_storages_once() -> None:
         ledger.add(torch.empty(1000))
 
 
-def test_what_a_collective_reads_stays_until_its_wait() -> None:
+def test_inputs_of_a_collective_live_until_its_wait() -> None:
     """The rule of core/schedule/lifetimes.cpp."""
     from jointer.execute import plan
 
@@ -169,7 +169,7 @@ def test_what_a_collective_reads_stays_until_its_wait() -> None:
 
 
 def test_traced_forms_are_operators() -> None:
-    """Inductor sees the CPU's own attention."""
+    """Inductor sees the CPU's native attention."""
     like = [torch.empty(1, 2, 8, 4), torch.empty(1, 2, 8)]
     form = cpu_form(node(ATEN._scaled_dot_product_flash_attention.default, *like))
     gm = trace(lambda q: form(q, q, q, 0.0, True)[0], torch.randn(1, 2, 8, 4))

@@ -1,4 +1,4 @@
-"""The snippets of the documentation run as they stand."""
+"""The documentation's code snippets run unmodified."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def snippets(page: str) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
-def test_there_are_snippets() -> None:
+def test_pages_have_snippets() -> None:
     assert len(snippets("capturing.md")) == 6
     assert len(snippets("recipes.md")) == 3
 
@@ -46,13 +46,13 @@ PAGES = [
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors of a page's headings, as GitHub makes them."""
+    """The anchors of a page's headings, as GitHub generates them."""
     titles = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-") for title in titles}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_are_valid(page: Path) -> None:
     for link in re.findall(r"\]\((?!https?:)([^)\s]+)\)", page.read_text()):
         path, _, anchor = link.partition("#")
         target = page.parent / path if path else page
@@ -66,7 +66,7 @@ def test_the_readme_links_to_every_page() -> None:
     assert {f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")} - inner <= set(linked)
 
 
-def test_the_example_of_the_hash_is_true() -> None:
+def test_the_example_of_the_hash_is_correct() -> None:
     page = (ROOT / "docs" / "hash.md").read_text()
     from test_hash import TEXT as CANONICAL
 

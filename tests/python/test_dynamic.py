@@ -1,4 +1,4 @@
-"""Graphs whose sizes are symbols: expressions, hints and the tables behind them."""
+"""Graphs with symbolic sizes: expressions, hints and the symbol tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What memory nodes use: parts of one buffer, views, and what must keep its order."""
+"""Memory used by nodes: parts of one buffer, views, and nodes that must keep their order."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def test_writes_to_parts_of_a_buffer() -> None:
     jointer.apply_recipe(gm, recipe([change]))
 
 
-def test_a_part_that_is_read() -> None:
+def test_reading_a_part_of_a_buffer() -> None:
     gm = graph()
     with pytest.raises(jointer.RecipeError, match="one writes to memory that the other uses"):
         jointer.apply_recipe(gm, recipe([{"move": ["copy__1"], "before": "output"}]))
 
 
-def test_what_resizes_memory() -> None:
+def test_resizing_memory() -> None:
     graph_ = fx.Graph()
     with FakeTensorMode():
         value = torch.empty(8)
@@ -76,7 +76,7 @@ def random_slice(chance: Random, whole: torch.Tensor) -> torch.Tensor:
 
 
 def test_random_slices() -> None:
-    """What is said to be apart has no element in common."""
+    """Regions reported as disjoint have no element in common."""
     chance = Random(0)
     apart = 0
     for _ in range(400):

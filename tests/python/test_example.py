@@ -1,4 +1,4 @@
-"""The example model: its joint graph is right on real ranks, its samples are what it makes."""
+"""The example model: its joint graph is correct on real ranks, and it reproduces its samples."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_gradients_of_four_ranks_equal_those_of_one(
     check(subprocess_environment, tmp_path, 4, "--tp", "2", "--fsdp", "2")
 
 
-def test_sample_is_a_whole_training_graph(samples: list[Path]) -> None:
+def test_sample_is_a_complete_training_graph(samples: list[Path]) -> None:
     (path,) = (p for p in samples if p.name == "llama_8b_tp2_fsdp2.joint.json.zst")
     document = read_document(path)
     assert document["world_size"] == 4 and document["info"]["parameters"] == 8030261248
@@ -103,7 +103,7 @@ def test_samples_are_reproducible(
 @pytest.mark.parametrize(
     "name", ["llama_debug_tp2_fsdp2", pytest.param("llama_8b_tp2_fsdp2", marks=pytest.mark.slow)]
 )
-def test_operators_compute_what_the_samples_say(
+def test_operators_agree_with_the_samples(
     name: str, samples: list[Path], tmp_path: Path
 ) -> None:
     for path in (p for p in samples if p.name.startswith(f"{name}.")):

@@ -1,4 +1,4 @@
-"""The fingerprint of a graph: the same as in C++, and what it says of a difference."""
+"""The fingerprint of a graph: the same as in C++, and messages about differences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jointer.fingerprint import fingerprint, first_difference
 LINES = TEXT.splitlines()
 
 
-def test_the_document_is_true() -> None:
+def test_the_documentation_is_correct() -> None:
     page = (ROOT / "docs" / "hash.md").read_text()
     example = re.search(r"## An example\n\n((?:    .*\n)+)", page)[1]
     shown = re.search(r"fingerprint of the example above is `([^`]*)`", page)[1]
@@ -33,12 +33,12 @@ def test_the_document_is_true() -> None:
         (0, "x x() -> bfloat16[2,4]", "node 0, x: its value differs, here bfloat16[2,4]"),
     ],
 )
-def test_names_what_differs(index: int, line: str, said: str) -> None:
+def test_names_the_difference(index: int, line: str, said: str) -> None:
     lines = [*LINES[:index], line, *LINES[index + 1 :]]
     assert first_difference(lines, fingerprint(LINES)) == said
 
 
-def test_names_what_is_new_or_missing() -> None:
+def test_names_new_and_missing_nodes() -> None:
     shorter = [*LINES[:2], *LINES[3:]]
     assert first_difference(LINES, fingerprint(shorter)) == (
         "node 2, z: the recorded graph does not have it"

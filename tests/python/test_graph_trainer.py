@@ -1,4 +1,5 @@
-"""torchtitan's real trainer on the CPU: ``jointer run`` alone captures its steps."""
+"""torchtitan's real trainer on the CPU: ``jointer run`` captures its steps without other changes.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ HAS_TRAINER = (
     and find_spec("torchtitan.experiments.graph_trainer") is not None
 )
 if not HAS_TRAINER:
-    pytest.skip("no torchtitan with graph_trainer (0.3.0)", allow_module_level=True)
+    pytest.skip("torchtitan 0.3.0 with graph_trainer is not installed", allow_module_level=True)
 
 STEP = (
     "--module graph_trainer.llama3 --comm.mode fake_backend --debug.seed 0 --training.steps 2 "
@@ -56,7 +57,7 @@ Training = tuple[subprocess.CompletedProcess[str], Path]
 
 @pytest.fixture(scope="module")
 def assets(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the tokenizer and the data set are; the first run writes them."""
+    """The folder of the tokenizer and the data set; the first run writes them."""
     return tmp_path_factory.mktemp("titan")
 
 
@@ -86,18 +87,18 @@ def captured(out: Path, assets: Path, config: list[str]) -> subprocess.Completed
 
 @pytest.fixture(scope="module")
 def training(assets: Path) -> Training:
-    """A run with captures, and where they are."""
+    """A run with captures, and their folder."""
     out = assets / "captures"
     return captured(out, assets, TRACED), out
 
 
 def kinds(document: dict[str, Any]) -> Counter[str]:
-    """How many placeholders there are of each kind."""
+    """Number of placeholders of each kind."""
     records = (each for each in document["nodes"] if each["op"] == "placeholder")
     return Counter(record.get("desc", {}).get("type") for record in records)
 
 
-def test_the_trainer_is_captured_as_it_is(training: Training) -> None:
+def test_the_trainer_is_captured_unmodified(training: Training) -> None:
     ended, out = training
     assert ended.returncode == 0, ended.stderr[-4000:]
     assert len(losses(ended)) == 2
@@ -128,7 +129,7 @@ def test_the_trainer_is_captured_as_it_is(training: Training) -> None:
     assert read_document(out / remat)["split_storages"] > 0
 
 
-def test_a_run_that_traces_nothing_says_so(assets: Path, tmp_path: Path) -> None:
+def test_a_run_that_traces_nothing_is_reported(assets: Path, tmp_path: Path) -> None:
     ended = captured(tmp_path, assets, EAGER)
     assert ended.returncode == NO_GRAPH, ended.stderr[-4000:]
     assert "graph_trainer ended before it traced a step" in ended.stderr
@@ -163,7 +164,7 @@ def test_a_recipe_in_the_trainer_keeps_the_losses(
 
 
 def test_one_rank_compiles_for_all(assets: Path, tmp_path: Path) -> None:
-    """``precompile_main``: groups are results of calls there, and the capture has them."""
+    """In ``precompile_main`` groups are results of calls, and the capture contains them."""
     out = tmp_path / "captures"
     ended = run(
         "-m", "jointer", "run", "--each-pass", "--out", str(out), "--",
@@ -179,10 +180,10 @@ def test_one_rank_compiles_for_all(assets: Path, tmp_path: Path) -> None:
     assert len(list(out.glob("*.after_*"))) > 6
 
 
-def test_the_graphs_of_a_pipeline_are_one_document_of_each_rank(
+def test_the_graphs_of_a_pipeline_are_one_document_per_rank(
     assets: Path, tmp_path: Path
 ) -> None:
-    """The stages' graphs, and the steps that they are cut from; none twice."""
+    """The stages' graphs and the steps that they are extracted from, none of them twice."""
     write_assets(assets)
     out = tmp_path / "captures"
     ended = run(
@@ -190,14 +191,14 @@ def test_the_graphs_of_a_pipeline_are_one_document_of_each_rank(
         "--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0",
         str(SCRIPT), str(assets), *PIPELINE,
     )  # fmt: skip
-    # torchtitan 0.3.0 runs these graphs with an attribute of a stage that torch 2.15.0 has not.
+    # torchtitan 0.3.0 runs these graphs with an attribute of a stage that torch 2.15.0 lacks.
     is_upstreams = "has no attribute 'fwd_cache'" in ended.stderr
     assert ended.returncode == 0 or is_upstreams, ended.stderr[-4000:]
     for rank, expected in ((0, (0, 2)), (1, (1, 3))):
         (path,) = out.glob(f"rank{rank}.*.stages.json.zst")
         stages = read_document(path)["stages"]
         roles = ["forward", "backward", "backward_input", "backward_weight"]
-        # The first stage has no input to give a gradient to.
+        # The first stage has no input that needs a gradient.
         names = [f"stage{i}.{role}" for i in expected for role in (roles if i else roles[:2])]
         assert [each["name"] for each in stages] == names
         for each in stages:

@@ -1,4 +1,4 @@
-"""Process groups that a recipe moves collectives to, where the process has to make them."""
+"""Process groups that a recipe moves collectives to, and that the process has to create."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ def move(gm: fx.GraphModule, group: str) -> dict[str, Any]:
     (node,) = gm.graph.find_nodes(op="call_function", target=gather)
     change = {"replace": node.name, "args": [{"n": node.args[0].name}, 2, group]}
     graph = {"nodes": len(gm.graph.nodes), "hash": jointer.graph_hash(gm)}
-    edits = [{"title": "A stream of its own", "changes": [change]}]
+    edits = [{"title": "A separate stream", "changes": [change]}]
     return {"format": "jointer-recipe", "version": 1, "graphs": {"graph": graph}, "edits": edits}
 
 
-def test_a_recipe_pass_makes_the_twins_that_it_names(gathered: fx.GraphModule) -> None:
+def test_a_recipe_pass_creates_the_twins_that_it_names(gathered: fx.GraphModule) -> None:
     twin = f"{dist.group.WORLD.group_name}_fsdp_extra"
     assert describe_group(twin) is None
     jointer.recipe_pass(move(gathered, twin))(gathered)
     made = describe_group(twin)
     assert made is not None and made["ranks"] == [0, 1] and made["backend"] == "fake"
-    assert make_twins(gathered) == []  # it is there
+    assert make_twins(gathered) == []  # it exists already
     assert gathered(torch.ones(4)).shape == (8,)
 
 
-def test_a_group_of_no_known_name_is_not_made(gathered: fx.GraphModule) -> None:
+def test_a_group_with_an_unknown_name_is_not_created(gathered: fx.GraphModule) -> None:
     jointer.recipe_pass(move(gathered, "elsewhere_extra"))(gathered)
     assert describe_group("elsewhere_extra") is None
 
 
-def test_nothing_is_made_without_process_groups(gathered: fx.GraphModule) -> None:
+def test_nothing_is_created_without_process_groups(gathered: fx.GraphModule) -> None:
     dist.destroy_process_group()
     assert make_twins(gathered) == []

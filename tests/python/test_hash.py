@@ -1,4 +1,4 @@
-"""The hash of a graph: its text, and that it says the same of a document and of a live graph."""
+"""The hash of a graph: its text, equal for a document and a live graph."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The host of Python passes: what signatures say, what comes back, what torch's own pass does.
+"""The host of Python passes: declared parameters, returned graphs, and torch's own passes.
 
-Here it is called in this process; tests/plugins starts it as programs do.
+The host is called in this process; tests/plugins starts it as a program does.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from conftest import ROOT, SHARED
 EXECUTABLE = SHARED / "captures" / "executable"
 
 needs_shared = pytest.mark.skipif(
-    not EXECUTABLE.is_dir(), reason="the shared captures are not here: set JOINTER_SHARED"
+    not EXECUTABLE.is_dir(), reason="no shared captures (JOINTER_SHARED)"
 )
 
 OVERLAP = "torch._inductor.fx_passes.overlap_scheduling:schedule_overlap_bucketing"
@@ -45,7 +45,7 @@ def host(tmp_path: Path) -> Host:
 
 
 class Host:
-    """Runs passes of a file on captures, as one request each."""
+    """Runs passes from a file on captures, one request each."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -147,7 +147,7 @@ def test_a_signature_declares_parameters() -> None:
         host_passes.arguments(mine, {})
 
 
-def test_the_decorator_says_more() -> None:
+def test_the_decorator_adds_details() -> None:
     @jointer.graph_pass(
         name="other",
         stage="bucketing",
@@ -178,7 +178,7 @@ def test_the_decorator_says_more() -> None:
         jointer.graph_pass(stage="soon")
 
 
-def test_what_cannot_be_declared_is_refused() -> None:
+def test_signatures_that_cannot_be_declared_are_refused() -> None:
     def needs(gm: fx.GraphModule, example_inputs: Any, estimate: complex) -> None: ...
 
     def nothing() -> None: ...
@@ -204,7 +204,7 @@ def test_what_cannot_be_declared_is_refused() -> None:
         ("/nowhere/at/all.py", "no such file"),
     ],
 )
-def test_a_spec_that_names_nothing(spec: str, cause: str) -> None:
+def test_a_spec_without_a_function(spec: str, cause: str) -> None:
     with pytest.raises(HostError, match=cause):
         host_passes.find_passes(spec)
 
@@ -267,7 +267,7 @@ def test_a_pass_on_the_graph_itself(host: Host, returned: str) -> None:
     assert names(back) == ["x_1", "relu", "exp_default", "neg", "output"]
 
 
-def test_nothing_back_is_in_place(host: Host) -> None:
+def test_returning_none_is_an_edit_in_place(host: Host) -> None:
     spec = host.spec(
         """
         def edit(gm, example_inputs):
@@ -284,7 +284,7 @@ def test_nothing_back_is_in_place(host: Host) -> None:
     back = host.run(spec, small())
     assert names(back) == ["x_1", "relu", "exp_default", "neg", "output"]
     new = back["nodes"][2]
-    assert new["val"]["t"]["shape"] == [4, 3]  # found out: the pass did not say
+    assert new["val"]["t"]["shape"] == [4, 3]  # inferred: the pass did not set it
     assert host.said == [
         {"event": "progress", "done": 0.5},
         {
@@ -312,15 +312,16 @@ def without_negative_numbers(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
-def test_what_is_left_alone_comes_back_the_same(host: Host, samples: list[Path]) -> None:
+def test_an_untouched_graph_is_returned_unchanged(host: Host, samples: list[Path]) -> None:
     spec = host.spec("def same(gm): return gm", "same")
     for sample in samples:
-        # Samples of an older helper have no schemas, and number calls that autograd does not.
+        # Samples of an older helper have no schemas, and have sequence numbers that are not
+        # autograd's.
         given = without_negative_numbers(read_document(sample))
         assert without_schemas(host.run(spec, sample)) == given, sample.name
 
 
-def test_of_a_pair_both_halves_are_run(host: Host) -> None:
+def test_both_halves_of_a_pair_are_run(host: Host) -> None:
     pair = {
         "format": "jointer-capture",
         "version": 1,
@@ -379,7 +380,7 @@ def test_failures_name_their_cause(host: Host, body: str, cause: str) -> None:
     assert "\n" not in str(raised.value)
 
 
-def test_the_groups_that_the_graph_names_are_there(host: Host) -> None:
+def test_the_groups_that_the_graph_names_exist(host: Host) -> None:
     graph = document(
         placeholder("x", tensor([4])),
         {
@@ -414,7 +415,7 @@ def test_the_groups_that_the_graph_names_are_there(host: Host) -> None:
     assert "dp" in back["groups"]
 
 
-def test_a_request_that_is_none(
+def test_an_invalid_request(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     for line in ("", "nothing", "[]", '{"protocol": 2}'):
@@ -439,7 +440,7 @@ def test_torchs_overlap_scheduling_runs_unmodified(host: Host) -> None:
     assert 0 < calls(back)[starts] < calls(before)[starts]
     again = host.run(OVERLAP, path, costs, collective_bucketing=True)
     assert names(again) == names(back)
-    # What stands in for the device is gone afterwards.
+    # The stand-in for the device is removed afterwards.
     from torch._inductor.fx_passes import overlap_scheduling
 
     assert overlap_scheduling.benchmark_node.__module__ == overlap_scheduling.__name__
@@ -471,7 +472,7 @@ def test_every_flag_of_torchs_overlap_scheduling(host: Host, option: str) -> Non
     costs = {r["name"]: 50_000 for r in before["nodes"] if r["op"] == "call_function"}
     told = {**flags, "collective_bucketing": True, option: not flags[option]}
     back = host.run(OVERLAP, path, costs, **told)
-    # No call is hidden in another: what was fused is apart again.
+    # No call is nested in another: fused calls have been expanded.
     assert "control_deps" not in calls(back)
     for target in ("aten.mm.default", "aten.mul.Tensor", "aten.add.Tensor"):
         assert calls(back)[target] == calls(before)[target] > 0
@@ -491,7 +492,7 @@ def test_torchs_overlap_scheduling_on_llama3_8b(host: Host) -> None:
 
 
 def without_dead(graph: Mapping[str, Any]) -> Counter[str]:
-    """The operators of calls that something reads."""
+    """The operators of calls that have readers."""
     counted: Counter[str] = Counter()
     read: set[str] = set()
 
@@ -514,7 +515,7 @@ def without_dead(graph: Mapping[str, Any]) -> Counter[str]:
 
 
 @needs_shared
-def test_inductor_decomposition_is_torchtitans(host: Host) -> None:
+def test_inductor_decomposition_equals_torchtitans(host: Host) -> None:
     captures = SHARED / "captures"
     path = captures / "llama3_debug_tp2_fsdp2.joint.json.zst"
     theirs = read_document(captures / "llama3_debug_inductor_decomposition.joint.json.zst")

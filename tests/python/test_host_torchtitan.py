@@ -1,6 +1,6 @@
-"""Passes of torchtitan's graph_trainer in the host of Python passes, as torchtitan has them.
+"""torchtitan's graph_trainer passes, run unmodified in the host of Python passes.
 
-The oracle is torchtitan: captures of its own run before and after its passes.
+The oracle is torchtitan: captures from its own run before and after its passes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ graph_trainer = pytest.importorskip(
     f"{TRAINER}.passes", reason="torchtitan with graph_trainer is not installed", exc_type=ImportError
 )
 pytestmark = pytest.mark.skipif(
-    not CAPTURES.is_dir(), reason="the shared captures are not here: set JOINTER_SHARED"
+    not CAPTURES.is_dir(), reason="no shared captures (JOINTER_SHARED)"
 )
 
 LLAMA = ("llama3_debug_sdpa_ce.cpu.fsdp2_tp2", "llama3")
@@ -38,7 +38,7 @@ DEEPSEEK_CONFIG = "graph_trainer_deepseek_v3_debugmodel"
 
 @pytest.fixture
 def run_pass(tmp_path: Path) -> Iterator[Callable[..., Path]]:
-    """Runs one pass on a capture: where its result is."""
+    """Runs one pass on a capture; returns the path of the result."""
     import torch.distributed as dist
 
     count = 0
@@ -65,8 +65,9 @@ def run_pass(tmp_path: Path) -> Iterator[Callable[..., Path]]:
 
 
 def calls(graph: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What every node calls, with which values: nodes by their place, since names of nodes that a
-    pass adds depend on those that were there before the capture; groups by their ranks."""
+    """The call of each node with its values. Nodes are replaced by their places, since names of new
+    nodes depend on earlier nodes; groups by their ranks.
+    """
     places = {record["name"]: place for place, record in enumerate(graph["nodes"])}
     groups = graph.get("groups") or {}
 
@@ -115,7 +116,7 @@ def test_the_default_pipeline_is_torchtitans(
 
 
 def bucket_plans(config: Any, splits_experts: bool) -> tuple[list[Any], list[Any]]:
-    """Arguments of the bucketing pass, as ``compile_time_passes`` computes them."""
+    """Arguments of the bucketing pass, computed like in ``compile_time_passes``."""
     import torch
     from torchtitan.components.loss import ChunkedLossWrapper
     from torchtitan.experiments.graph_trainer.common_utils import (
@@ -171,7 +172,7 @@ def test_a_pass_runs_unmodified(
         assert {"flex_attention", "flex_attention_backward"} <= set(tagged)
 
 
-def test_an_object_that_is_not_there(run_pass: Callable[..., Path]) -> None:
+def test_a_missing_object(run_pass: Callable[..., Path]) -> None:
     path = CAPTURES / f"{LLAMA[0]}.traced.train_step.json.zst"
     tag = "memory_policy:tag_with_memory_policy_pass"
     for text, cause in (

@@ -1,4 +1,4 @@
-"""Inputs: the rule of making them up, safetensors; comparing outputs."""
+"""Inputs: the rule for making them, safetensors files, comparison of outputs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def described(name: str, kind: str, value: Any) -> dict[str, Any]:
 
 
 def placeholders() -> list[Any]:
-    """Of a graph that looks tokens up in a table of seven rows."""
+    """Placeholders of a graph that looks up tokens in a table of seven rows."""
     nodes = [
         described("table", "ParamAOTInput", tensor([7, 2])),
         {**described("x", "PlainAOTInput", tensor([3], storage=1)), "desc": {"type": "?"}},
@@ -71,7 +71,7 @@ def test_inputs_follow_the_rule() -> None:
     assert not torch.equal(made["x"], other["x"])
 
 
-def test_given_inputs_go_first_and_must_fit() -> None:
+def test_given_inputs_take_precedence_and_must_fit() -> None:
     x = torch.arange(3.0)
     nodes = [node for node in placeholders() if node.name == "x"]
     made = make_inputs(nodes, CPU, seed=0, rank=0, given={"x": x, "unknown": x})
@@ -131,7 +131,7 @@ def test_comparisons_say_where() -> None:
     nan = torch.full((2,), float("nan"))
     assert compare("expected", names, [nan], {0: nan.clone()}).bitwise
     assert compare("expected", names, [nan], {0: torch.zeros(2)}).max_abs_diff == math.inf
-    # Zeros of both signs are equal, and not the same bits.
+    # Zeros of both signs are equal, but not bitwise.
     signs = compare("expected", names, [torch.tensor([0.0])], {0: torch.tensor([-0.0])})
     assert not signs.bitwise and signs.equal and signs.max_abs_diff == 0
     for wrong in (a.double(), a[:1], None):

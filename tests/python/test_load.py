@@ -1,4 +1,4 @@
-"""Loading: what is rebuilt, what is kept, what is refused."""
+"""Loading captures: what is rebuilt, kept and refused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PARAM = {"type": "ParamAOTInput", "target": "wq.weight"}
 
 
 def rich_document() -> dict[str, Any]:
-    """One of everything that a record may say."""
+    """One of everything that a record can contain."""
     x = {**placeholder("x", tensor([2, 2])), "partitioner_tag": "is_forward", "desc": PARAM}
     y = call(
         "y",
@@ -80,7 +80,7 @@ def rich_document() -> dict[str, Any]:
     )
 
 
-def test_metadata_is_what_tracing_would_have_left() -> None:
+def test_metadata_is_as_after_tracing() -> None:
     gm = load_document(rich_document())
     x, y, z, end = gm.graph.nodes
     assert isinstance(x.meta["val"], FakeTensor)
@@ -133,7 +133,7 @@ def test_unknown_keys_are_kept_and_new_facts_added() -> None:
     assert again["flavour"] == {"of": "the future"} and again["rank"] == 3
 
 
-def test_an_edited_graph_is_captured_as_it_is_now() -> None:
+def test_an_edited_graph_is_captured_with_its_edits() -> None:
     gm = load_document(rich_document())
     y, z = list(gm.graph.nodes)[1:3]
     with gm.graph.inserting_after(z):
@@ -165,7 +165,7 @@ def test_an_edited_graph_is_captured_as_it_is_now() -> None:
         (lambda d: d["nodes"][1].update(op="get_attr", target="c"), "no constant 'c'"),
     ],
 )
-def test_damage_is_one_line_that_says_where(change: Any, message: str) -> None:
+def test_damage_is_reported_with_its_place_in_one_line(change: Any, message: str) -> None:
     broken = rich_document()
     change(broken)
     with pytest.raises(jointer.CaptureError, match=message) as caught:
@@ -190,7 +190,7 @@ def test_unreadable_files(tmp_path: Path, content: bytes, message: str) -> None:
         jointer.load(path)
 
 
-def test_content_decides_about_compression(tmp_path: Path) -> None:
+def test_compression_is_detected_by_content(tmp_path: Path) -> None:
     pytest.importorskip("zstandard")
     from jointer.document import write_document
 
@@ -204,7 +204,7 @@ def test_content_decides_about_compression(tmp_path: Path) -> None:
     "target",
     ["torch.load", "_operator.call", "os.system", "__class__", "aten.__init__", "builtins.eval"],
 )
-def test_a_graph_calls_operators_and_nothing_else(target: str) -> None:
+def test_a_graph_calls_only_operators(target: str) -> None:
     loaded = load_document(document(call("y", target, "x"), output({"n": "y"})))
     with pytest.raises(jointer.CaptureError, match=f"{target} is not known"):
         loaded()
@@ -257,7 +257,7 @@ def collective_document() -> dict[str, Any]:
     )
 
 
-def test_process_groups_are_made_again() -> None:
+def test_process_groups_are_restored() -> None:
     from torch.distributed.distributed_c10d import _resolve_process_group
 
     gm = load_document(collective_document())
@@ -266,11 +266,11 @@ def test_process_groups_are_made_again() -> None:
         made = _resolve_process_group(name)
         assert dist.get_process_group_ranks(made) == group["ranks"]
         assert made.group_desc == group["desc"]
-    # What was captured is what it says, not what stands in for it.
+    # Recaptured groups are described as in the capture, not as their stand-ins.
     assert encode_graph(gm)["groups"] == GROUPS
 
 
-def test_an_initialised_world_is_not_touched() -> None:
+def test_an_initialized_world_is_not_touched() -> None:
     dist.init_process_group("fake", store=FakeStore(), rank=1, world_size=2)
     world = dist.group.WORLD
     gm = load_document(collective_document())

@@ -1,6 +1,6 @@
-"""What packages compute: regions, sizes that only a run knows.
+"""Results of compiled packages: regions, data-dependent sizes.
 
-Each is compiled in this process and run by the loader that C++ uses, too.
+Each is compiled in this process and run by the loader that C++ also uses.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def rows(storage: int) -> dict[str, Any]:
     return tensor([{"sym": "u0"}, 4], storage=storage, stride=[4, 1])  # type: ignore[list-item]
 
 
-def test_a_pair_with_sizes_that_only_a_run_knows(tmp_path: Path) -> None:
+def test_a_pair_with_data_dependent_sizes(tmp_path: Path) -> None:
     number = {"symint": "u0", "hint": None}
     sizes = [64, 16, {"sym": "16*u0"}, {"sym": "16*u0"}, 16]
     forward = document(
@@ -118,8 +118,8 @@ def test_a_region_of_flex_attention(tmp_path: Path) -> None:
     torch.testing.assert_close(out, reference, rtol=1e-5, atol=1e-5)
 
 
-def test_what_inductor_cannot_do_is_named(tmp_path: Path) -> None:
-    """A size from an assumption, which a run need not have."""
+def test_unsupported_graphs_are_named(tmp_path: Path) -> None:
+    """A size that is only assumed, which a run need not have."""
     from jointer.inductor import CompileError
 
     graph = document(

@@ -1,4 +1,4 @@
-"""Recipes on live graphs: every change, what is refused and why, what is skipped."""
+"""Recipes on live graphs: every change, refusals with their reasons, skipped edits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def state(gm: fx.GraphModule) -> Any:
 
 
 def refusal(gm: fx.GraphModule, document: Any) -> str:
-    """Why ``document`` is refused; the graph is as it was."""
+    """The reason why ``document`` is refused; checks that the graph is unchanged."""
     before = state(gm)
     with pytest.raises(RecipeError) as caught:
         jointer.apply_recipe(gm, document)
@@ -59,14 +59,14 @@ def test_move() -> None:
     assert names(gm) == ["x_1", "y_1", "relu", "sigmoid", "t", "add", "mm", "add_", "output"]
     assert (report.applied, report.skipped, report.difference) == ([""], [], None)
     assert report.hash == jointer.graph_hash(gm)
-    # The code is that of the new order.
+    # The code follows the new order.
     assert gm.code.index("torch.ops.aten.add.Tensor") < gm.code.index("torch.ops.aten.mm")
     for here, then in zip(gm(*x), expected, strict=True):
         assert torch.equal(here, then)
 
 
 def test_an_edit_without_changes() -> None:
-    """Solving again changes no node; it is a step of the recipe nevertheless."""
+    """Solving again changes no node, but it is an edit of the recipe."""
     gm = chain()
     before = state(gm)
     solve = {"title": "Solve again", "by": "min_cut_partition{activation_budget=0.5}", "changes": []}
@@ -83,7 +83,7 @@ def test_a_recipe_without_edits_is_for_one_graph() -> None:
     assert "node 4, t: the recorded graph" in refusal(gm, recipe(of=chain()))
 
 
-def test_move_of_several_that_are_apart() -> None:
+def test_move_of_several_separate_nodes() -> None:
     gm = chain()
     jointer.apply_recipe(gm, recipe([{"move": ["sigmoid", "relu"], "before": "mm"}]))
     assert names(gm)[2:5] == ["sigmoid", "relu", "mm"]
@@ -125,14 +125,14 @@ def test_policy_of_a_list_and_its_region() -> None:
         assert find(gm, name).meta["recompute"] is CheckpointPolicy.MUST_RECOMPUTE
         assert find(gm, name).meta["ac_graph_id"] == 7
     assert "recompute" not in find(gm, "sigmoid").meta
-    # Left out, the region stays; null takes it away.
+    # If the region is left out, it stays; null removes it.
     jointer.apply_recipe(gm, recipe([{"policy": "MUST_SAVE", "select": ["mm"]}]))
     assert find(gm, "mm").meta["ac_graph_id"] == 7
     jointer.apply_recipe(gm, recipe([{"policy": None, "select": ["mm"], "ac_graph_id": None}]))
     assert not find(gm, "mm").meta.keys() & {"recompute", "ac_graph_id"}
 
 
-def test_lenient_keeps_what_fits_of_a_list() -> None:
+def test_lenient_applies_the_valid_part_of_a_list() -> None:
     gm = chain()
     changes = [{"policy": "MUST_SAVE", "select": ["mm", "gone", "relu", "x_1", "sigmoid"]}]
     document = recipe(changes, expects={"relu": "aten.tanh.default"})
@@ -145,8 +145,8 @@ def test_lenient_keeps_what_fits_of_a_list() -> None:
     assert [each for each in names(gm) if "recompute" in find(gm, each).meta] == ["sigmoid", "mm"]
 
 
-def test_policy_is_what_the_partitioner_reads() -> None:
-    """What is to be recomputed is no longer among what the forward saves."""
+def test_policy_determines_the_partition() -> None:
+    """The forward no longer saves values tagged as recomputed."""
 
     def saved(*changes: Any) -> set[str]:
         model = nn.Sequential(nn.Linear(4, 4), nn.Sigmoid(), nn.Linear(4, 4))
@@ -214,7 +214,7 @@ def test_insert_replace_remove() -> None:
     assert torch.equal(gm(x, y)[0], (x.relu() * 2) @ y.sigmoid())
 
 
-def test_annotations_are_replaced_and_come_back() -> None:
+def test_annotations_are_replaced_and_restored() -> None:
     gm = chain()
     find(gm, "relu").meta["custom"] = {"module_fqn": "act"}
     mark = {"replace": "sigmoid", "custom": {"compile_with_inductor": {}}}
@@ -240,7 +240,7 @@ def test_an_inserted_view_shares_its_storage() -> None:
 
 
 def test_storages_of_an_unknown_operator() -> None:
-    """What cannot be computed is as the record says."""
+    """Properties that cannot be computed are taken from the record."""
     gm = load_document(encode_graph(chain()))
     tensor = {"shape": [2, 4], "dtype": "bfloat16", "device": "cpu"}
     value = {
@@ -258,7 +258,7 @@ def test_storages_of_an_unknown_operator() -> None:
     assert [document["storages"][i] for i in storages] == [64, 64, 2 * (8 + 4)]
 
 
-# What is refused.
+# Refusals.
 
 
 @pytest.mark.parametrize(
@@ -314,13 +314,14 @@ def test_random_operators_keep_their_order() -> None:
     assert "both draw random numbers" in refusal(
         gm, recipe([{"move": ["rand_like_1"], "before": "rand_like"}])
     )
-    # The one who made it on this very graph has asked.
+    # A recipe made on this very graph is trusted with the order.
     jointer.apply_recipe(gm, recipe([{"move": ["rand_like_1"], "before": "rand_like"}], of=gm))
     assert names(gm)[1] == "rand_like_1"
 
 
-def test_everything_is_taken_back() -> None:
-    """A refusal in the last edit takes back all before it, nodes that were made anew included."""
+def test_everything_is_undone() -> None:
+    """A refusal in the last edit undoes all earlier ones and restores the nodes that they replaced.
+    """
     message = refusal(
         chain(),
         recipe(
@@ -345,7 +346,7 @@ def test_names_the_first_difference() -> None:
     assert "lenient=True" in message
 
 
-# Where it goes on.
+# Skipped edits.
 
 
 def test_lenient() -> None:
@@ -385,7 +386,7 @@ def test_lenient() -> None:
     gm.graph.lint()
 
 
-def test_says_when_it_ends_elsewhere() -> None:
+def test_reports_a_different_final_graph() -> None:
     gm = chain()
     document = recipe([{"move": ["t"], "before": "mm"}], of=gm)
     document["graphs"]["graph"]["after"] = "0" * 64
@@ -410,7 +411,7 @@ def test_says_when_it_ends_elsewhere() -> None:
         ('{"format": "jointer-recipe", "version": 1}', "no 'edits'"),
     ],
 )
-def test_files_that_are_none(tmp_path: Path, text: str, why: str) -> None:
+def test_invalid_files(tmp_path: Path, text: str, why: str) -> None:
     path = tmp_path / "bad.json"
     path.write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(RecipeError) as caught:
@@ -448,7 +449,7 @@ def test_damaged(damage: Any) -> None:
     assert refusal(chain(), {**recipe([]), **damage}).startswith("recipe: ")
 
 
-def test_unknown_keys_are_passed_over() -> None:
+def test_unknown_keys_are_ignored() -> None:
     gm = chain()
     document = recipe(
         {"changes": [{"move": ["t"], "before": "mm", "why": "faster"}], "colour": "blue"}, of=gm
@@ -466,7 +467,7 @@ def pair() -> tuple[fx.GraphModule, fx.GraphModule]:
 
 
 def pair_recipe(**more: Any) -> tuple[dict[str, Any], str, str]:
-    """Moves the last call of each half to its front where it may stand; their names."""
+    """Moves the last call of each half as early as its inputs allow; also returns their names."""
     forward, backward = pair()
     last = {}
     for half, gm in (("forward", forward), ("backward", backward)):
@@ -505,7 +506,7 @@ def test_pass_knows_the_halves(tmp_path: Path) -> None:
         graph_pass(gm, [])
 
 
-def test_pass_passes_over_a_half_without_edits() -> None:
+def test_pass_skips_a_half_without_edits() -> None:
     document, _, _ = pair_recipe()
     del document["graphs"]["forward"], document["edits"][0]
     forward, _ = pair()
@@ -522,7 +523,7 @@ def test_pass_of_halves_refuses_a_joint_graph() -> None:
     )
 
 
-# Many.
+# Random edits.
 
 
 def random_moves(gm: fx.GraphModule, random: Random, count: int) -> list[dict[str, Any]]:
@@ -536,7 +537,7 @@ def random_moves(gm: fx.GraphModule, random: Random, count: int) -> list[dict[st
 
 @pytest.mark.parametrize("make", [chain, lambda: pair()[1]], ids=["chain", "backward"])
 def test_random_moves(make: Callable[[], fx.GraphModule]) -> None:
-    """Whatever is asked: the graph stays sound, and what is refused leaves it as it was."""
+    """Whatever is requested, the graph stays valid, and a refused edit leaves it unchanged."""
     random = Random(5)
     gm = make()
     done = 0

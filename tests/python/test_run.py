@@ -1,4 +1,4 @@
-"""``python -m jointer``: scripts run as they would alone, and leave captures."""
+"""``python -m jointer``: scripts run as they do alone, and write captures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jointer.run import UsageError, run
 SCRIPT = """
 import sys
 import torch
-import helper  # lies beside the script
+import helper  # next to the script
 
 torch.manual_seed(0)
 model = torch.compile(torch.nn.Linear(4, 4), backend=sys.argv[1])
@@ -116,7 +116,7 @@ def test_info(samples: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
     assert "info      parameters = 8030261248" in text
 
 
-def test_info_of_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_info_of_bad_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "text.json").write_text("{}")
     for path in (tmp_path / "missing.json", tmp_path / "text.json"):
         assert main(["info", str(path)]) == 3

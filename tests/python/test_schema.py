@@ -1,4 +1,4 @@
-"""The schemas of recipes and workspaces: what is one, and what is none."""
+"""The schemas of recipes and workspaces accept valid documents and refuse others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ jsonschema = pytest.importorskip("jsonschema")
 
 
 def validator(name: str) -> Any:
-    """Checks documents against a schema, which is one itself."""
+    """Checks documents against a schema, after checking the schema itself."""
     schema = json.loads((ROOT / "resources" / "schema" / f"{name}.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
@@ -66,7 +66,7 @@ def test_a_recipe() -> None:
 
 
 def test_the_recipe_of_the_page() -> None:
-    """What docs/recipe.md shows, with its abbreviations written out."""
+    """The example of docs/recipe.md, with its abbreviations written out."""
     page = (ROOT / "docs" / "recipe.md").read_text()
     text = "".join(re.findall(r"^    (.*\n)", page, re.MULTILINE))
     document = json.loads(text.replace("5e0c…", "0" * 64).replace("91b2…", "0" * 64).replace("…", ""))
@@ -74,7 +74,7 @@ def test_the_recipe_of_the_page() -> None:
 
 
 @pytest.mark.parametrize("key", ["format", "version", "edits"])
-def test_what_a_recipe_must_have(key: str) -> None:
+def test_required_keys_of_a_recipe(key: str) -> None:
     document = recipe(CHANGES)
     del document[key]
     assert not validator("recipe").is_valid(document)
@@ -93,7 +93,7 @@ def test_what_a_recipe_must_have(key: str) -> None:
         {"replace": "mm", "args": {}},
     ],
 )
-def test_what_is_no_change(change: Any) -> None:
+def test_invalid_changes(change: Any) -> None:
     assert not validator("recipe").is_valid(recipe([change]))
 
 
@@ -113,5 +113,5 @@ def test_a_workspace() -> None:
         {"benchmarks": [7]},
     ],
 )
-def test_what_is_no_workspace(damage: Any) -> None:
+def test_invalid_workspaces(damage: Any) -> None:
     assert not validator("workspace").is_valid({**copy.deepcopy(WORKSPACE), **damage})

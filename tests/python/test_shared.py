@@ -1,6 +1,6 @@
-"""Captures made elsewhere: read, rebuilt, written again, the same.
+"""Captures from elsewhere are the same after they are read, rebuilt and written again.
 
-They lie in ``JOINTER_SHARED/captures``, by default ``../shared`` beside the repository.
+They are in ``JOINTER_SHARED/captures``, by default in ``../shared`` next to the repository.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ if not FILES:
 
 
 def computations(document: dict[str, Any], split: bool) -> list[dict[str, Any]]:
-    """The records with tables looked up and storages numbered as they come; without numbers if
-    writing the capture again ``split`` some. Older captures hold numbers that autograd did not
-    give, and name real symbols as whole ones."""
+    """The records with table entries resolved and storages numbered in order of appearance; without
+    numbers if writing the capture again ``split`` some. Older captures contain sequence numbers
+    that are not autograd's, and name real symbols like integer ones.
+    """
     seen: dict[int, int] = {}
 
     def canonical(value: Any) -> Any:

@@ -1,4 +1,6 @@
-"""Symbolic sizes: expressions are walked, never run; symbols get their numbers in a fixed order."""
+"""Symbolic sizes: expressions are parsed, never executed; symbols get their numbers in a fixed
+order.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,7 @@ def test_evaluate(text: str, value: Any) -> None:
         "(" * 500 + ")" * 500,
     ],
 )
-def test_what_is_no_size_is_refused(text: str) -> None:
+def test_invalid_sizes_are_refused(text: str) -> None:
     with pytest.raises(jointer.CaptureError, match="symbolic expression"):
         evaluate(text, NUMBERS.__getitem__)
 
@@ -83,11 +85,11 @@ TABLE = {
         ("s0", 9),  # its hint
         ("u5", 11),  # assumed in the capture
         ("u0", 1536),  # its share of 3072
-        ("u2", 1537),  # what replaced it
+        ("u2", 1537),  # its replacement
         ("u4", 10),  # its share of 30
         ("u10", 1536),  # the share of the first assertion
         ("u3", 8),  # the same, within its range
-        ("u6", 1536),  # replaced by a circle
+        ("u6", 1536),  # replacements form a cycle
     ],
 )
 def test_order_of_sources(symbol: str, number: int) -> None:

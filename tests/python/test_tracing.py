@@ -1,4 +1,4 @@
-"""Help for tracing: fake devices without a GPU, modules and lines without Dynamo."""
+"""Helpers for tracing: fake devices without a GPU, modules and source lines without Dynamo."""
 
 from __future__ import annotations
 
@@ -68,22 +68,22 @@ def test_a_backward_on_fake_cuda() -> None:
     devices = {r["val"]["t"]["device"] for r in document["nodes"] if "t" in (r.get("val") or {})}
     assert devices == {"cuda:0"}
     targets = {r["target"] for r in document["nodes"]}
-    assert "aten._fused_rms_norm_backward.default" in targets  # what CUDA would run
+    assert "aten._fused_rms_norm_backward.default" in targets  # the operator for CUDA
 
 
 @linux
-def test_what_was_replaced_is_put_back() -> None:
+def test_replaced_functions_are_restored() -> None:
     with contextlib.suppress(KeyError):
         with without_gpu():
             raise KeyError
-    with without_gpu(), without_gpu():  # nests
+    with without_gpu(), without_gpu():  # can be nested
         pass
     x = torch.ones(2, requires_grad=True)
     x.sin().sum().backward()
     assert torch.autograd.is_multithreading_enabled()
 
 
-def test_other_platforms_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_platforms_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fake_device, "_gpu_is_missed", lambda: True)
     monkeypatch.setattr(platform, "machine", lambda: "riscv64")
     with pytest.raises(jointer.CaptureError, match="riscv64 without a GPU: install a CPU build"):
@@ -91,7 +91,7 @@ def test_other_platforms_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
             pass
 
 
-def test_nothing_is_replaced_where_nothing_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_replaced_unless_a_gpu_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fake_device, "_gpu_is_missed", lambda: False)
     monkeypatch.setattr(fake_device, "_overwrite", None)
     with without_gpu() as fake, fake:
@@ -127,7 +127,7 @@ def test_modules_and_lines() -> None:
     assert plain["modules"] == [] and plain["stacks"] == [] or "layer" not in str(plain["stacks"])
 
 
-def test_lines_are_named_from_a_folder() -> None:
+def test_lines_are_relative_to_a_folder() -> None:
     from conftest import ROOT
 
     model = Model()
@@ -136,7 +136,7 @@ def test_lines_are_named_from_a_folder() -> None:
     assert any('File "tests/python/test_tracing.py"' in stack for stack in document["stacks"])
 
 
-def test_hooks_go_even_when_the_model_fails() -> None:
+def test_hooks_are_removed_even_if_the_model_fails() -> None:
     model = Model()
     with pytest.raises(RuntimeError), jointer.annotate(model):
         model(torch.ones(4, 5))

@@ -45,27 +45,27 @@ def test_arguments_are_found_by_name() -> None:
     assert torch.equal(gm(x), torch.nn.functional.leaky_relu(x, 0.5))
 
 
-def test_an_argument_that_has_another_name_stays_in_its_place() -> None:
+def test_a_renamed_argument_keeps_its_place() -> None:
     gm, node = call(aten.leaky_relu.default, 0.25)
     fit_calls(gm, document("(Tensor self, Scalar slope=0.01) -> Tensor"))
     assert node.args[1:] == (0.25,)
 
 
-def test_what_the_operator_does_not_take_is_named() -> None:
+def test_an_unknown_argument_is_named() -> None:
     schema = "(Tensor self, Scalar negative_slope=0.01, bool fast=False) -> Tensor"
     gm, _ = call(aten.leaky_relu.default, 0.5, True)
     with pytest.raises(CaptureError, match="leaky_relu.default takes no argument fast in torch"):
         fit_calls(gm, document(schema))
 
 
-def test_what_the_operator_wants_is_named() -> None:
+def test_a_missing_argument_is_named() -> None:
     gm, _ = call(aten.mul.Tensor)
     given = {"torch": "2.10.0", "schemas": {"aten.mul.Tensor": "(Tensor self) -> Tensor"}}
     with pytest.raises(CaptureError, match="mul.Tensor requires argument other"):
         fit_calls(gm, given)
 
 
-def test_a_graph_of_this_torch_is_left_alone() -> None:
+def test_a_graph_of_this_torch_is_unchanged() -> None:
     gm, node = call(aten.leaky_relu.default, None, 0.5)
     schema = "(Tensor self, str? hint=None, Scalar negative_slope=0.01) -> Tensor"
     assert not fit_calls(gm, document(schema, torch.__version__))

@@ -1,6 +1,6 @@
 """graph_trainer's functions are watched wherever they are imported from and whoever holds them.
 
-A small package with torchtitan's names stands in for it: what is tested is who is seen.
+A small package with torchtitan's names stands in for it, since only the watching is tested.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ import torch
 
 @pytest.fixture(autouse=True)
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """torchtitan's stand-in can be imported, and nothing of it is there before or after."""
+    """Makes torchtitan's stand-in importable, with none of its modules loaded before or after."""
     folder = tmp_path / "lib" / PACKAGE.replace(".", "/")
     (folder / "graph_pp").mkdir(parents=True)
     for path in (folder, folder / "graph_pp", *folder.parents[:2]):
@@ -107,7 +107,7 @@ def test_a_step_and_its_passes(imported: str, tmp_path: Path) -> None:
         traced = trainer.train(Model())
         trainer.apply_graph_passes(traced.gm, [], [double, double])
     assert recorder.written == 3
-    trainer.train(Model())  # nobody watches any more
+    trainer.train(Model())  # no longer watched
     assert sorted(path.name for path in out.iterdir()) == [
         "0.train_step.after_01_double.json",
         "0.train_step.after_02_double.json",
@@ -124,7 +124,7 @@ def test_a_step_and_its_passes(imported: str, tmp_path: Path) -> None:
         assert [each["grad_of"]["target"] for each in gradients] == ["weight", "bias"]
 
 
-def test_a_pass_of_ones_own_finds_the_names(tmp_path: Path) -> None:
+def test_a_custom_pass_finds_the_names(tmp_path: Path) -> None:
     __import__(f"{PACKAGE}.trainer")
     trainer = sys.modules[f"{PACKAGE}.trainer"]
     traced = trainer.train(Model())  # reachable: a variable of the caller
@@ -134,7 +134,7 @@ def test_a_pass_of_ones_own_finds_the_names(tmp_path: Path) -> None:
     assert [each.get("desc", {}).get("target") for each in nodes[:4]] == [
         "weight", "bias", "scale", None,
     ]  # fmt: skip
-    # No module is in sight: what has gradients is a parameter.
+    # No module can be found, so inputs with gradients count as parameters.
     assert nodes[2]["desc"]["type"] == "BufferAOTInput"
 
 

@@ -1,13 +1,13 @@
-"""torchtitan's own ``train.main()`` on the CPU, with a tokenizer and a data set that fit a test.
+"""torchtitan's own ``train.main()`` on the CPU, with a small tokenizer and data set.
 
     python trainer_on_cpu.py FOLDER --module graph_trainer.llama3 --config NAME ...
 
-writes both into FOLDER if they are not there. The wheel's device is CUDA: here what asks for the
-device answers "the CPU", no memory is measured, and copies to the host and back need no streams.
+writes both into FOLDER if they are missing. The installed torch is built for CUDA: here queries for
+the device return the CPU, memory is not measured, and copies to the host and back need no streams.
 The model, the trainer, the trace and its passes are torchtitan's. ``JOINTER_TEST_RECIPE`` names
 a recipe to apply after the pass that sets memory policies, as a pipeline of passes called
-``jointer``; ``JOINTER_TEST_PIPELINE`` a Python file to import first, as
-``jointer apply --save-graph-trainer`` writes it.
+``jointer``; ``JOINTER_TEST_PIPELINE`` a Python file to import first, as written by
+``jointer apply --save-graph-trainer``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WORDS = [f"word{i}" for i in range(300)]
 
 
 def write_assets(folder: Path) -> None:
-    """A tokenizer of a few words, and texts of them."""
+    """A tokenizer with a few words, and texts made of them."""
     from tokenizers import Tokenizer, models, pre_tokenizers
 
     assets, data = folder / "tokenizer", folder / "data"
@@ -47,7 +47,7 @@ def write_assets(folder: Path) -> None:
 
 
 def use_cpu() -> None:
-    """Let torchtitan train on the CPU."""
+    """Lets torchtitan train on the CPU."""
     import torch
     from torchtitan.components import metrics
     from torchtitan.distributed import utils as distributed
@@ -76,7 +76,7 @@ def use_cpu() -> None:
 
 
 def copy_without_streams() -> None:
-    """Let copies to the host and back run at once. Memory is still freed where torch frees it."""
+    """Lets copies to the host and back run at once. Memory is still freed where torch frees it."""
     import torch
     from torch._functorch._activation_offloading import offload_ops
 
@@ -91,7 +91,7 @@ def copy_without_streams() -> None:
 
 
 def print_losses() -> None:
-    """Print each step's loss bit for bit."""
+    """Prints each step's loss bit for bit."""
     from torchtitan.experiments.graph_trainer.trainer import GraphTrainer
 
     step = GraphTrainer.forward_backward_step
@@ -105,7 +105,7 @@ def print_losses() -> None:
 
 
 def add_pipeline(recipe: str) -> None:
-    """Register graph_trainer's own passes with ``recipe`` among them."""
+    """Registers graph_trainer's own passes with ``recipe`` among them."""
     from torchtitan.experiments.graph_trainer.passes import (
         _get_pass_name,
         construct_default_graph_passes,

@@ -26,11 +26,11 @@ TEST(Compare, TheSameBits) {
 TEST(Compare, SignsOfZeroAreBits) {
   const RankVerified answer = compare(at::tensor({0.0F}), at::tensor({-0.0F}));
   EXPECT_FALSE(answer.bitwise);
-  EXPECT_TRUE(answer.equal);  // equal numbers, if not equal bits
+  EXPECT_TRUE(answer.equal);  // equal numbers with different bits
   EXPECT_EQ(answer.max_abs_diff, 0);
 }
 
-TEST(Compare, SaysWhereAndHowMuch) {
+TEST(Compare, ReportsPlaceAndDifference) {
   const RankVerified answer =
       compare(at::tensor({1.0F, 2.0F, 8.0F}), at::tensor({1.0F, 2.5F, 8.0F}), 0.01);
   EXPECT_FALSE(answer.equal);
@@ -39,24 +39,24 @@ TEST(Compare, SaysWhereAndHowMuch) {
   EXPECT_DOUBLE_EQ(answer.max_abs_diff, 0.5);
 }
 
-TEST(Compare, TheBoundIsRelativeToTheLargest) {
+TEST(Compare, TheBoundIsRelativeToTheMaximum) {
   EXPECT_TRUE(compare(at::tensor({100.0F, 1.5F}), at::tensor({100.0F, 1.0F}), 0.01).equal);
   EXPECT_FALSE(compare(at::tensor({10.0F, 1.5F}), at::tensor({10.0F, 1.0F}), 0.01).equal);
 }
 
-TEST(Compare, NumbersThatAreNone) {
+TEST(Compare, NansDiffer) {
   EXPECT_FALSE(compare(at::tensor({NAN}), at::tensor({1.0F}), 1).equal);
   EXPECT_TRUE(std::isinf(compare(at::tensor({NAN}), at::tensor({1.0F}), 1).max_abs_diff));
 }
 
-TEST(Compare, ShapesTypesAndWhatIsNotThere) {
+TEST(Compare, ShapesTypesAndMissingTensors) {
   EXPECT_FALSE(compare(at::ones({2, 2}), at::ones({4}), 1).equal);
   EXPECT_FALSE(compare(at::ones({2}, at::kLong), at::ones({2}), 0).bitwise);
   EXPECT_FALSE(compare(at::Tensor(), at::ones({2}), 1).equal);
   EXPECT_TRUE(compare(at::Tensor(), at::Tensor()).bitwise);
 }
 
-TEST(Compare, ComplexNumbersAndTransposedOnes) {
+TEST(Compare, ComplexNumbersAndTransposes) {
   const at::Tensor z = at::polar(at::ones({3, 2}), at::rand({3, 2}));
   EXPECT_TRUE(compare(z, z.clone()).bitwise);
   EXPECT_TRUE(compare(z.conj(), z.conj().resolve_conj()).bitwise);

@@ -1,7 +1,7 @@
-"""Runs jointer-runner for real: by itself, under `jointer bench`, under torchrun.
+"""Runs the real jointer-runner: alone, under `jointer bench`, under torchrun.
 
 Needs torch 2.11. ``JOINTER_BIN`` names the folder of the built programs, ``JOINTER_SHARED`` the shared
-captures; tests that want these pass over themselves where they are not.
+captures; tests that need them are skipped without them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 sys.path.insert(0, str(ROOT / "resources" / "python"))
 sys.path.insert(0, str(HERE))
 
-# Name -> ranks.
+# Name -> number of ranks.
 CAPTURES = {
     "attention_mlp_single": 1,
     "llama_tiny_fsdp2_f32": 2,
@@ -40,7 +40,7 @@ CAPTURES = {
 
 
 def pytest_report_header() -> list[str]:
-    shared = SHARED if EXECUTABLE.is_dir() else "not here: tests on them are passed over"
+    shared = SHARED if EXECUTABLE.is_dir() else "missing, so tests that need them are skipped"
     return [f"torch {torch.__version__}, {BIN}", f"shared captures: {shared}"]
 
 
@@ -52,7 +52,7 @@ def free_port() -> int:
 
 @dataclass
 class Ran:
-    """What one rank said."""
+    """Output of one rank."""
 
     code: int
     events: list[dict[str, Any]]
@@ -80,7 +80,7 @@ def environment(rank: int, size: int, port: int) -> dict[str, str]:
 
 
 def run_ranks(command: Sequence[object], size: int, timeout: float = 120) -> list[Ran]:
-    """The same command as every rank of a world; what each left."""
+    """Runs the same command on every rank of a world; returns each rank's output."""
     port = free_port()
     ranks = [
         subprocess.Popen(
@@ -112,7 +112,7 @@ def run_runner(*arguments: object, size: int = 1, timeout: float = 120) -> list[
 
 
 def bench(*arguments: object, timeout: float = 300) -> tuple[int, dict[str, Any]]:
-    """The exit code of `jointer bench --json` and its object."""
+    """The exit code of `jointer bench --json` and its JSON object."""
     command = [BIN / "jointer", "bench", "--json", "--on=cpu", *arguments]
     done = subprocess.run(
         [str(word) for word in command], capture_output=True, text=True, timeout=timeout
@@ -122,15 +122,15 @@ def bench(*arguments: object, timeout: float = 300) -> tuple[int, dict[str, Any]
 
 
 def capture_of(name: str) -> str:
-    """The path of an executable capture's joint graph; passes over the test where there is none."""
+    """The path of an executable capture's joint graph; skips the test if it is missing."""
     if not EXECUTABLE.is_dir():
-        pytest.skip("no shared captures")
+        pytest.skip("no shared captures (JOINTER_SHARED)")
     return str(EXECUTABLE / (name + (".rank{rank}" if CAPTURES[name] > 1 else "")))
 
 
 @pytest.fixture(scope="session")
 def eager(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
-    """Torch's own outputs on this machine for an executable capture: a path with ``{rank}``."""
+    """torch's own outputs on this machine for an executable capture: a path with ``{rank}``."""
     folder = tmp_path_factory.mktemp("eager")
     made: dict[str, str] = {}
 

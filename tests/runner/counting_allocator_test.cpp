@@ -30,7 +30,7 @@ TEST(CountingAllocator, ViewsCountOnce) {
   EXPECT_EQ(allocator.allocated(), 512);
 }
 
-TEST(CountingAllocator, WhatWasThereBeforeDoesNotCountWhenItGoes) {
+TEST(CountingAllocator, ReleasesOfEarlierAllocationsDoNotCount) {
   CountingAllocator& allocator = CountingAllocator::install();
   at::Tensor before = at::empty({1000}, at::kFloat);
   allocator.start_from_here();
@@ -39,7 +39,7 @@ TEST(CountingAllocator, WhatWasThereBeforeDoesNotCountWhenItGoes) {
   EXPECT_EQ(allocator.allocated(), 40);
 }
 
-TEST(CountingAllocator, CopiesOfTheMeasuringDoNotCount) {
+TEST(CountingAllocator, CopiesMadeToMeasureDoNotCount) {
   CountingAllocator& allocator = CountingAllocator::install();
   allocator.start_from_here();
   at::Tensor kept;
@@ -52,7 +52,7 @@ TEST(CountingAllocator, CopiesOfTheMeasuringDoNotCount) {
   EXPECT_EQ(allocator.allocated(), 0);
 }
 
-TEST(CountingAllocator, TheLimitIsTorchsOutOfMemory) {
+TEST(CountingAllocator, TheLimitRaisesTorchsOutOfMemory) {
   CountingAllocator& allocator = CountingAllocator::install();
   allocator.start_from_here();
   allocator.limit(1000, "the limit");

@@ -1,7 +1,7 @@
-"""Torch's own answer for a capture that can be run: eager, one thread, deterministic.
+"""Eager torch's outputs for an executable capture: one thread, deterministic.
 
-``python eager.py GRAPH INPUTS OUT`` with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT set as torchrun
-sets them; ``{rank}`` in the paths stands for the rank. OUT holds the outputs by their index.
+``python eager.py GRAPH INPUTS OUT`` with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT set as by
+torchrun; ``{rank}`` in the paths stands for the rank. OUT contains the outputs by their index.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from jointer.real_groups import join_groups  # noqa: E402
 from jointer.safetensors import read_safetensors  # noqa: E402
 from jointer.versions import fit_calls  # noqa: E402
 
-from files import write_safetensors  # noqa: E402  (beside this file)
+from files import write_safetensors  # noqa: E402  (next to this file)
 
 
 def main(graph: str, inputs: str, out: str) -> None:
@@ -37,7 +37,7 @@ def main(graph: str, inputs: str, out: str) -> None:
     gm = jointer.load(graph)
     fit_calls(gm, read_document(graph))
     given = read_safetensors(inputs.replace("{rank}", str(rank)))
-    # A mesh and the like has no value; nothing asks for it.
+    # Meshes and similar inputs have no value, and nothing reads one.
     arguments = [given.get(node.name) for node in gm.graph.nodes if node.op == "placeholder"]
     with torch.no_grad():
         outputs = torch.fx.Interpreter(gm).run(*arguments)

@@ -1,4 +1,4 @@
-"""Tensors to a safetensors file."""
+"""Writes tensors to a safetensors file."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """A whole training step of the example model as one flat graph: forward, loss and backward.
 
-As torchtitan's graph trainer traces it: every call knows its module by ``custom["module_fqn"]``, and
-the calls of the backward are marked ``autograd_backward``.
+It looks as torchtitan's graph trainer traces it: every call has its module in
+``custom["module_fqn"]``, and the calls of the backward are marked ``autograd_backward``.
 
-``python flat_step.py FOLDER`` as a rank, with what torchrun sets, spreads the model by FSDP over the
-ranks and leaves ``step.RANK.json``, and what goes in and comes out as ``inputs.RANK.safetensors`` and
-``expected.RANK.safetensors``.
+``python flat_step.py FOLDER`` runs as a rank with torchrun's variables. It shards the model over the
+ranks by FSDP and writes the graph to ``step.RANK.json``, its inputs to ``inputs.RANK.safetensors``
+and its outputs to ``expected.RANK.safetensors``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CONFIG = Config(layers=3, dim=32, heads=4, kv_heads=2, ffn=64, vocab=64, seq=16,
 
 
 def flat_step(mesh: Mesh = SINGLE, seed: int = 0) -> tuple[fx.GraphModule, dict[str, Tensor]]:
-    """The graph, and what its placeholders are given: this rank's part of the model."""
+    """The graph, and the values of its placeholders: this rank's shards of the model."""
     torch.manual_seed(seed)
     model = Llama(CONFIG, mesh)
     for parameter in model.parameters():
@@ -73,7 +73,7 @@ def _named(name: str, forward: Callable[..., Any], *args: Any) -> Any:
 
 
 def main(folder: str) -> None:
-    """One rank."""
+    """Runs as one rank."""
     torch.set_num_threads(1)
     dist.init_process_group("gloo")
     rank = dist.get_rank()

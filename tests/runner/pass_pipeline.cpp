@@ -1,4 +1,4 @@
-// Asked by tests of passes:
+// Helper of tests of passes:
 //
 //   pass_pipeline PIPELINE CAPTURE BACKWARD|- OUT
 //

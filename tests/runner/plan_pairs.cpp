@@ -1,12 +1,12 @@
-// plan_pairs JOINT OUT POLICY [SEED]: the pair of a joint graph under a policy, as a capture.
+// plan_pairs JOINT OUT POLICY [SEED]: captures the pair of a joint graph under a policy.
 //
-//   save       what the forward makes and the backward reads is saved: nothing is made again
+//   save       every value that the backward reads is saved: nothing is recomputed
 //   min_cut    torch's minimum cut
-//   recompute  all is made again that can be, but for what one layer hands to a later one
-//   offload    every other saved value spends the time between on the host
-//   random     twenty decisions about random candidates, of SEED
+//   recompute  everything possible is recomputed, except values that a later layer reads
+//   offload    every second saved value is offloaded
+//   random     twenty decisions about random candidates, with the seed SEED
 //
-// Prints what the plan comes to, as JSON.
+// Prints the figures of the plan, as JSON.
 
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ namespace {
 
 using namespace jointer;
 
-// A call's FLOPs and time are nothing to these plans.
+// Costs are 0, since these plans do not depend on FLOPs and times.
 struct Planning {
   explicit Planning(Graph joint)
       : graph(std::move(joint)),
@@ -41,7 +41,7 @@ struct Planning {
     return {};
   }
 
-  // What a call of another layer reads, as torch keeps the borders of regions that are made again.
+  // Saves values that another layer reads, as torch saves the borders of recomputed regions.
   Result<void> save_borders() {
     const std::vector<std::int32_t> layers = layers_by_node(graph);
     std::vector<NodeId> borders;
@@ -53,7 +53,7 @@ struct Planning {
             layers[input.index()] >= 0 && layers[input.index()] != layers[id.index()])
           borders.push_back(input);
     }
-    // Each may make another one needless: those that are left over are passed over.
+    // Saving one may make others unnecessary; those are skipped.
     if (!borders.empty())
       if (auto change = what_if.change_all(plan, borders, Keep::save)) plan = change->plan;
     return {};

@@ -1,5 +1,5 @@
-// policy_recipe FILE PRESET OUT: a recipe that tags a flat training step with a memory policy and
-// carries the tags out with selective_activation_remat.
+// policy_recipe FILE PRESET OUT: writes a recipe that tags a flat training step with a memory
+// policy and applies the tags with selective_activation_remat.
 
 #include <fmt/format.h>
 

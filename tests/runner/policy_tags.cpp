@@ -1,5 +1,6 @@
-// policy_tags FILE TEXT: what import_policy makes of a text, as one JSON object: where it comes
-// from, notes, and the tags of the graph afterwards; and as a recipe, with a third argument.
+// policy_tags FILE TEXT: prints the result of import_policy on a text, as one JSON object: its
+// source, notes, and the tags of the graph afterwards. With a third argument, also writes it as a
+// recipe.
 
 #include <fmt/format.h>
 

@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using Ranks = std::vector<std::int32_t>;
 
-TEST(GroupOfRank, OfTheCapturesOwnRank) {
+TEST(GroupOfRank, CaptureOfTheSameRank) {
   EXPECT_THAT(*group_of_rank(Ranks{0, 2}, 2, 4), ElementsAre(0, 2));
 }
 
@@ -22,11 +22,11 @@ TEST(GroupOfRank, NeighboursAndStrides) {
   EXPECT_THAT(*group_of_rank(Ranks{0, 1, 4, 5}, 6, 8), ElementsAre(2, 3, 6, 7));
 }
 
-TEST(GroupOfRank, OfACaptureOfAnotherRank) {
+TEST(GroupOfRank, CaptureOfAnotherRank) {
   EXPECT_THAT(*group_of_rank(Ranks{5, 7}, 0, 8), ElementsAre(0, 2));
 }
 
-TEST(GroupOfRank, WhatDoesNotTileTheWorldIsAnError) {
+TEST(GroupOfRank, GroupsThatDoNotTileTheWorldAreErrors) {
   EXPECT_FALSE(group_of_rank(Ranks{0, 2}, 1, 3));
   EXPECT_FALSE(group_of_rank(Ranks{0, 3}, 0, 2));
   EXPECT_FALSE(group_of_rank(Ranks{}, 0, 2));
@@ -34,8 +34,8 @@ TEST(GroupOfRank, WhatDoesNotTileTheWorldIsAnError) {
               testing::HasSubstr("give each rank its own capture"));
 }
 
-// Every dimension of a device mesh: the groups of all ranks are a partition of the world, and every
-// rank that is asked says the same.
+// For every dimension of a device mesh, the groups of all ranks partition the world, and all ranks
+// compute the same groups.
 RC_GTEST_PROP(GroupOfRank, MeshDimensionsPartitionTheWorld, ()) {
   const auto sizes = *rc::gen::container<std::vector<int>>(3, rc::gen::inRange(1, 4));
   const auto dimension = *rc::gen::inRange(0, 3);

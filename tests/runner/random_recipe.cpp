@@ -1,6 +1,6 @@
-// random_recipe FILE BACKWARD SEED COUNT OUT: a recipe of COUNT random legal edits that change no
-// output: moves, copies that are inserted, buckets of collectives, splits, tags. BACKWARD is `-`
-// where FILE is a whole graph. Tests run the edited graph beside the unedited one.
+// random_recipe FILE BACKWARD SEED COUNT OUT: writes a recipe of COUNT random legal edits that
+// change no output: moves, inserted copies, buckets of collectives, splits, tags. BACKWARD is `-`
+// if FILE is a whole graph. Tests compare the outputs of the edited and the unedited graph.
 //
 // The recipe is not bound to the graph's hash, so that it fits the captures of other ranks.
 
@@ -20,7 +20,7 @@ namespace {
 
 using namespace jointer;
 
-// Buckets first: what is random would seldom find the collectives that go together.
+// Buckets first: random edits would seldom find collectives that can be merged.
 void merge_neighbours(Graph& graph, Editor& editor, std::vector<Edit>& edits) {
   std::vector<NodeId> starts;
   for (const NodeId id : graph.order())

@@ -41,7 +41,7 @@ TEST(Scalars, DivisionIsPythons) {
   EXPECT_DOUBLE_EQ(call("_operator.truediv", {IValue(1), IValue(4)}).toDouble(), 0.25);
 }
 
-RC_GTEST_PROP(Scalars, QuotientAndRemainderMakeTheNumberAgain, ()) {
+RC_GTEST_PROP(Scalars, QuotientAndRemainderGiveTheNumber, ()) {
   const auto a = *rc::gen::inRange<std::int64_t>(-1'000'000, 1'000'000);
   const auto b = *rc::gen::suchThat(rc::gen::inRange<std::int64_t>(-1000, 1000),
                                     [](std::int64_t n) { return n != 0; });
@@ -51,7 +51,7 @@ RC_GTEST_PROP(Scalars, QuotientAndRemainderMakeTheNumberAgain, ()) {
   RC_ASSERT(remainder == 0 || (remainder < 0) == (b < 0));
 }
 
-TEST(Scalars, ComparisonsAreConditions) {
+TEST(Scalars, ComparisonsAreBooleans) {
   EXPECT_TRUE(call("_operator.ge", {IValue(3), IValue(3)}).toBool());
   EXPECT_FALSE(call("_operator.lt", {IValue(3), IValue(3)}).toBool());
   EXPECT_TRUE(call("_operator.eq", {IValue(2.0), IValue(2)}).toBool());
@@ -64,7 +64,7 @@ TEST(Scalars, SumsOfAList) {
   EXPECT_EQ(call("torch.sym_sum", {IValue(tuple)}).toInt(), 42);
 }
 
-TEST(Scalars, WhatDoesNotFitIsAnError) {
+TEST(Scalars, OverflowsAndDivisionByZeroAreErrors) {
   const std::int64_t most = std::numeric_limits<std::int64_t>::max();
   EXPECT_THROW(whole("_operator.add", most, 1), c10::Error);
   EXPECT_THROW(whole("_operator.mul", most, 2), c10::Error);
@@ -73,7 +73,7 @@ TEST(Scalars, WhatDoesNotFitIsAnError) {
                c10::Error);
 }
 
-TEST(Scalars, OthersAreNone) {
+TEST(Scalars, OtherOperatorsAreNotScalar) {
   EXPECT_EQ(find_scalar_builtin("os.system"), nullptr);
   EXPECT_EQ(find_scalar_builtin("aten.add.Tensor"), nullptr);
 }

@@ -1,4 +1,4 @@
-"""What bucketing passes make of a graph computes the same bits, executed on every rank."""
+"""Graphs with bucketed collectives compute the same bits, executed on every rank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is edited computes the same: random legal edits, buckets of collectives, executed."""
+"""Edited graphs compute the same: random legal edits and buckets of collectives, executed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def edited(base: str, is_pair: bool, size: int, seed: int, folder: Path) -> str:
     )
     document = json.loads(recipe.read_text())
     assert len(document["edits"]) >= EDITS // 2
-    if "fsdp" in base:  # tensor parallel's collectives wait for one another
+    if "fsdp" in base:  # tensor-parallel collectives depend on one another
         assert any(edit["title"].startswith("Merge") for edit in document["edits"])
     for rank in range(size):
         forward, backward = of(rank)

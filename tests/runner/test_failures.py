@@ -1,4 +1,4 @@
-"""Ranks that go wrong: the row says which rank, which node and why; nobody is left."""
+"""Failing ranks: the result names the rank, the node and the reason, and no process is left."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _seeds = itertools.count(os.getpid() * 1000)
 
 
 def new_seed() -> str:
-    """An option that no other run has: its ranks can be told by it."""
+    """An option that no other run has, which identifies its ranks."""
     return f"--seed={next(_seeds)}"
 
 
@@ -76,13 +76,13 @@ def test_a_call_that_does_not_fit_its_operator_is_named(tmp_path: Path) -> None:
 
 
 def test_collectives_that_do_not_match_end_in_time(tmp_path: Path) -> None:
-    """Rank 1 never starts the last collective, so that rank 0 waits for it for ever."""
+    """Rank 1 never starts the last collective, so rank 0 would wait for it forever."""
     seed = new_seed()
 
     def change(document: dict[str, Any]) -> None:
         last = [n for n in document["nodes"] if n["target"].startswith("_c10d_functional.reduce")]
         start = last[-1]
-        # In place of the sum of all ranks' shares, this rank's own first part.
+        # Replaces the sum of all ranks' shares by this rank's own first part.
         rows = start["val"]["t"]["shape"][0]
         start["target"] = "aten.slice.Tensor"
         start["args"] = [start["args"][0], 0, 0, rows]
@@ -109,7 +109,7 @@ def test_a_rank_that_is_killed_is_named() -> None:
         deadline = time.monotonic() + 60
         while len(runners(seed)) < 2 and time.monotonic() < deadline:
             time.sleep(0.05)
-        time.sleep(3)  # into the steps
+        time.sleep(3)  # until the steps run
         os.kill(max(runners(seed)), signal.SIGKILL)
         out, _ = running.communicate(timeout=60)
     finally:
@@ -121,9 +121,9 @@ def test_a_rank_that_is_killed_is_named() -> None:
     assert not runners(seed)
 
 
-def test_a_device_that_is_not_there() -> None:
+def test_a_missing_device() -> None:
     if Path("/dev/nvidiactl").exists():
-        return  # there is one
+        return  # it exists here
     command = [BIN / "jointer", "bench", "--json", "--on=cuda", "--solo=0", SAMPLE]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     assert done.returncode == 4

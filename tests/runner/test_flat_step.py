@@ -1,6 +1,6 @@
-"""A flat training step whose tags are carried out computes the same, bit by bit, in less memory.
+"""A flat training step with applied tags computes the same, bit by bit, in less memory.
 
-By the runner, by torch on the graph that the recipe was replayed on, and beside torch's own pass.
+Checked in the runner, in torch on the graph with the replayed recipe, and against torch's own pass.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def step(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Step]:
 
 
 def run(step: Step, graph: Path) -> dict[str, Any]:
-    """What a run says of its outputs, and of the peak of a step."""
+    """The report of a run on its outputs, and on the peak of a step."""
     code, result = bench(graph, f"--inputs={step.inputs}", f"--expected={step.expected}", *QUICK)
     assert code == 0, result
     return {**result["verify"], "peak": result["measured"]["peak_bytes"]}
@@ -90,8 +90,8 @@ def test_the_runner_computes_the_same(step: Step, preset: str, tmp_path: Path) -
 OFFLOAD = "tag_with_memory_policy{policy=sac_and_offload},apply_cpu_offload,selective_activation_remat"
 
 
-def test_what_waits_on_the_host_comes_back(step: Step) -> None:
-    """Copies to the host and back, and what is made again between them."""
+def test_offloaded_values_are_reloaded(step: Step) -> None:
+    """Copies to the host and back, with recomputed values between them."""
     arguments = (f"--inputs={step.inputs}", f"--expected={step.expected}", "--profile", *QUICK)
     code, result = bench(step.capture, *arguments, "--passes", OFFLOAD)
     assert code == 0, result
@@ -103,7 +103,7 @@ def test_what_waits_on_the_host_comes_back(step: Step) -> None:
 
 @pytest.fixture(scope="module")
 def two_ranks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """FSDP over two ranks: a folder with what each of them traced, was given and returned."""
+    """FSDP over two ranks: a folder with the graph, inputs and outputs of each."""
     folder = tmp_path_factory.mktemp("two_ranks")
     for ran in run_ranks([sys.executable, HERE / "flat_step.py", folder], 2):
         assert ran.code == 0, ran.err
@@ -118,7 +118,7 @@ def two_ranks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_two_ranks_compute_the_same(passes: str, two_ranks: Path) -> None:
-    """Gathered parameters are made again in the backward."""
+    """Gathered parameters are recomputed in the backward."""
     peaks = []
     for given in ((), ("--passes", passes)):
         code, result = bench(
@@ -147,10 +147,10 @@ def test_the_replay_computes_the_same(step: Step, preset: str) -> None:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_torchs_own_pass_makes_the_same_calls(
+def test_torchs_own_pass_creates_the_same_calls(
     step: Step, preset: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Attention without dropout draws nothing, but torch goes by the operator.
+    # Attention without dropout is not random, but torch decides by operator.
     monkeypatch.setattr(torchs, "has_recomputable_rng_ops", lambda gm: False)
     ours, tagged = copy.deepcopy(step.gm), copy.deepcopy(step.gm)
     recipe = step.recipe(preset)
@@ -168,7 +168,7 @@ def test_torchs_own_pass_makes_the_same_calls(
         if node.meta.get("autograd_backward"):
             node.meta["custom"] = {**node.meta.get("custom", {}), "remat_pass_tag": "is_backward"}
     theirs = torchs.remat_using_tags_for_fwd_loss_bwd_graph(tagged)
-    # torch removes dead code besides, and numbers names anew but for those of the copies.
+    # torch also removes dead code, and renumbers names except those of the copies.
     ours.graph.eliminate_dead_code()
     assert calls(ours) == calls(theirs)
 

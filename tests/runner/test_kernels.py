@@ -1,4 +1,5 @@
-"""Operators that torch registers from Python, or for CUDA alone, beside torch's own answer."""
+"""Compares operators that torch registers from Python, or only for CUDA, with torch's own results.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from torch.testing._internal.distributed.fake_pg import FakeStore
 prims, aten = torch.ops.prims, torch.ops.aten
 
 
-def run_beside_torch(
+def compare_with_torch(
     program: Callable[..., Any], inputs: list[Tensor], folder: Path, *, to_cuda: bool = False
 ) -> dict[str, Any]:
     """The comparison of the runner's outputs with the program's own."""
@@ -72,12 +73,12 @@ PRIMS: dict[str, Callable[[Tensor], Any]] = {
 @pytest.mark.parametrize("name", PRIMS)
 def test_prims(name: str, tmp_path: Path) -> None:
     torch.manual_seed(0)
-    answer = run_beside_torch(PRIMS[name], [torch.randn(4, 6)], tmp_path)
+    answer = compare_with_torch(PRIMS[name], [torch.randn(4, 6)], tmp_path)
     assert answer["bitwise"], answer
 
 
 def test_buckets(tmp_path: Path) -> None:
-    """Several tensors into one, with the types that the bucket is made for."""
+    """Several tensors into one, with the dtypes that the bucket was created for."""
     types = [bucketing._ALL_DTYPES.index(d) for d in (torch.bfloat16, torch.float32)]
 
     gather = torch.ops.bucketing._pre_bucket_all_gather.default
@@ -94,19 +95,19 @@ def test_buckets(tmp_path: Path) -> None:
     torch.manual_seed(1)
     dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=2)
     try:
-        answer = run_beside_torch(program, [torch.randn(4, 6), torch.randn(8)], tmp_path)
+        answer = compare_with_torch(program, [torch.randn(4, 6), torch.randn(8)], tmp_path)
     finally:
         dist.destroy_process_group()
     assert answer["bitwise"], answer
 
 
-def test_numbers_where_tensors_are_wanted(tmp_path: Path) -> None:
+def test_numbers_in_place_of_tensors(tmp_path: Path) -> None:
     """A Python number takes part in type promotion as a number, not as a tensor."""
 
     def program(x: Tensor, n: Tensor) -> tuple[Tensor, ...]:
         return aten.div.Tensor(x, 2.828), aten.mul.Tensor(n, 3), aten.add.Tensor(n, 0.5)
 
-    answer = run_beside_torch(program, [torch.randn(3).bfloat16(), torch.arange(4)], tmp_path)
+    answer = compare_with_torch(program, [torch.randn(3).bfloat16(), torch.arange(4)], tmp_path)
     assert answer["bitwise"], answer
 
 
@@ -121,7 +122,9 @@ def attention(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool) -> Te
 @pytest.mark.parametrize("causal", [True, False], ids=["causal", "full"])
 @pytest.mark.parametrize("sizes", [(16, 16), (24, 16)], ids=["equal heads", "other values"])
 def test_cudnn_attention_on_the_cpu(sizes: tuple[int, int], causal: bool, tmp_path: Path) -> None:
-    """Forward and backward beside the definition in float64, head sizes equal or not."""
+    """Compares forward and backward with the definition in float64, for equal and different head
+    sizes.
+    """
     torch.manual_seed(2)
     q, k = (torch.randn(1, 2, 10, sizes[0]) for _ in range(2))
     v, grad = (torch.randn(1, 2, 10, sizes[1]) for _ in range(2))
@@ -155,7 +158,9 @@ def _getitem(value: Any, index: int) -> Any:
 
 
 def put_values(gm: fx.GraphModule, inputs: list[Tensor]) -> None:
-    """Shapes for a graph of operators that this machine cannot run: by their meta functions."""
+    """Sets the shapes in a graph of operators that this machine cannot run, using their meta
+    functions.
+    """
     import operator
 
     from torch._subclasses.fake_tensor import FakeTensorMode
@@ -208,7 +213,7 @@ def test_rms_norm_of_cuda_on_the_cpu(tmp_path: Path) -> None:
 
 
 def test_random_numbers_from_a_state(tmp_path: Path) -> None:
-    """An operator under graphsafe_run_with_rng_state draws from the generator that it is given."""
+    """An operator under graphsafe_run_with_rng_state draws from the given generator."""
     run = torch._prims.rng_prims.graphsafe_run_with_rng_state
     graph = fx.Graph()
     x, state = graph.placeholder("x"), graph.placeholder("fwd_rng_state_0")

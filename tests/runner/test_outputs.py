@@ -1,4 +1,4 @@
-"""What comes out, bit for bit, and what memory it takes."""
+"""The runner's outputs, bit for bit, and its memory."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from conftest import (
 from jointer.document import read_document
 from jointer.safetensors import read_safetensors
 
-# Another processor may sum in another order: torch's eager differs by as much from what it gave on
-# the machine where the expected outputs were made.
+# Another processor may sum in another order: torch's eager also differs from its own outputs on the machine
+# that made the expected ones.
 BOUND = 2e-5
 
 
@@ -49,7 +49,7 @@ def test_outputs_are_those_of_eager(name: str, is_pair: bool, eager: Callable[[s
 
 @pytest.mark.parametrize("name", CAPTURES)
 def test_outputs_are_the_expected_ones(name: str, eager: Callable[[str], str]) -> None:
-    """Bit for bit where torch itself gives them on this machine, else as near as it comes to them."""
+    """Bit for bit if torch itself gives them on this machine, otherwise as close as torch."""
     base = capture_of(name)
     arguments = [f"--inputs={base}.inputs.safetensors", f"--expected={base}.expected.safetensors"]
     ran = run_runner(base + ".joint.json.zst", *arguments, size=CAPTURES[name])
@@ -59,7 +59,7 @@ def test_outputs_are_the_expected_ones(name: str, eager: Callable[[str], str]) -
         if all(torch.equal(here[key], value) for key, value in expected.items()):
             assert answer["bitwise"], answer
             continue
-        # No further from them than torch itself is here: kernels differ from processor to processor.
+        # No further from them than torch is here: kernels differ between processors.
         scale = max(value.abs().max().item() for value in expected.values())
         theirs = max((here[key].double() - value.double()).abs().max().item() for key, value in expected.items())
         assert answer["max_abs_diff"] <= max(BOUND * scale, theirs), answer
@@ -68,7 +68,7 @@ def test_outputs_are_the_expected_ones(name: str, eager: Callable[[str], str]) -
 @pytest.mark.parametrize("name", CAPTURES)
 @pytest.mark.parametrize("is_pair", [False, True], ids=["joint", "pair"])
 def test_predicted_and_measured_peak(name: str, is_pair: bool) -> None:
-    """Equal to the byte, but for scratch that a kernel takes at the peak, which is named."""
+    """Equal to the byte, except for a kernel's scratch memory at the peak, which is reported."""
     base = capture_of(name)
     graph = halves(base) if is_pair else [base + ".joint.json.zst"]
     code, result = bench(*graph, "--profile", "--threads=1", "--iterations=1", "--warmup=0")
@@ -77,14 +77,14 @@ def test_predicted_and_measured_peak(name: str, is_pair: bool) -> None:
     explained = result["explained"]
     assert explained["difference_bytes"] == measured - predicted
     if measured != predicted:
-        # What the graph holds is as predicted; oneDNN's bfloat16 products take the rest.
+        # The graph's values are as predicted; oneDNN's bfloat16 products allocate the rest.
         assert name == "llama_tiny_fsdp2_bf16"
         assert explained["scratch_bytes"] == measured - predicted
         assert explained["operators"][0]["target"] == "aten.mm.default"
 
 
 def legal_order(nodes: list[dict[str, Any]], seed: int) -> list[dict[str, Any]]:
-    """Another order that no result may depend on; collectives keep theirs."""
+    """Another legal order, which no result may depend on; collectives keep their order."""
     generator = random.Random(seed)
     waiting = {node["name"]: names_in([node.get("args"), node.get("kwargs")]) for node in nodes}
     previous = None
@@ -128,7 +128,7 @@ def test_any_legal_order_gives_the_same_bits(sample: str, seed: int, tmp_path: P
 
 
 def test_recomputing_gives_the_same_bits() -> None:
-    """The partitioned pair computes again in the backward what the joint graph keeps."""
+    """The backward of the partitioned pair recomputes values that the joint graph keeps."""
     joint = SAMPLES / "llama_debug_fsdp2.joint.json.zst"
     pair = SAMPLES / "llama_debug_fsdp2.min_cut.json.zst"
     for answer in verified(run_runner(pair, f"--baseline={joint}", size=2)):
@@ -162,25 +162,25 @@ def test_samples_run_alone(sample: str) -> None:
 def test_graphs_of_cuda_run_on_the_cpu(name: str) -> None:
     path = SHARED / "captures" / f"{name}.joint.json.zst"
     if not path.is_file():
-        pytest.skip("no shared captures")
+        pytest.skip("no shared captures (JOINTER_SHARED)")
     (ran,) = run_runner(path, "--solo=1", "--iterations=1")
     assert ran.code == 0, ran.err
     assert any("flash_attention" in note["text"] for note in ran.of("note"))
 
 
 def test_four_ranks_of_one_capture() -> None:
-    """The groups of rank 0's capture, carried over to the others."""
+    """The groups of rank 0's capture, mapped to the other ranks."""
     sample = SAMPLES / "llama_debug_tp2_fsdp2.joint.json.zst"
     for ran in run_runner(sample, "--iterations=1", size=4):
         assert ran.code == 0, ran.err
 
 
 @pytest.mark.slow
-def test_token_counts_that_only_a_run_knows(tmp_path: Path) -> None:
-    """A mixture of experts, but for its Triton kernel: integers on data-dependent sizes."""
+def test_data_dependent_token_counts(tmp_path: Path) -> None:
+    """A mixture of experts without its Triton kernel: integers and data-dependent sizes."""
     path = SHARED / "captures" / "deepseek_v3_debug_tp2_fsdp2_ep2.joint.json.zst"
     if not path.is_file():
-        pytest.skip("no shared captures")
+        pytest.skip("no shared captures (JOINTER_SHARED)")
     document = read_document(path)
     kernels = {
         node["name"]: node
@@ -203,10 +203,10 @@ def test_token_counts_that_only_a_run_knows(tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
 
 
-def test_what_has_no_native_form_is_named() -> None:
+def test_an_operator_without_a_native_kernel_is_named() -> None:
     path = SHARED / "captures" / "deepseek_v3_debug_tp2_fsdp2_ep2.joint.json.zst"
     if not path.is_file():
-        pytest.skip("no shared captures")
+        pytest.skip("no shared captures (JOINTER_SHARED)")
     (ran,) = run_runner(path, "--solo=0")
     assert ran.code == 4
     assert ran.failed["kind"] == "unsupported"

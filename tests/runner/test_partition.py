@@ -1,4 +1,4 @@
-"""Pairs that our partitioners make of joint graphs run, and give the joint graph's outputs bit for bit."""
+"""Pairs made by our partitioners run, and give the joint graph's outputs bit for bit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from conftest import BIN, CAPTURES, SAMPLES, capture_of, run_runner, verified
 
 
 def partitioned(joint: str, partitioner: str, tags: str, ranks: int, folder: Path) -> str:
-    """The pair's path, with ``{rank}`` where each rank has one."""
+    """The pair's path, with ``{rank}`` if each rank has its own."""
     out = str(folder / ("pair.{rank}.json" if "{rank}" in joint else "pair.json"))
     for rank in range(ranks if "{rank}" in joint else 1):
         paths = [text.replace("{rank}", str(rank)) for text in (joint, out)]
@@ -39,7 +39,7 @@ def test_outputs_are_those_of_eager(
 
 @pytest.mark.parametrize("partitioner", ["min_cut", "default"])
 @pytest.mark.parametrize("sample", ["llama_debug_fsdp2", "llama_debug_tp2"])
-def test_samples_give_what_the_joint_graph_gives(sample: str, partitioner: str, tmp_path: Path) -> None:
+def test_samples_give_the_joint_graphs_outputs(sample: str, partitioner: str, tmp_path: Path) -> None:
     joint = SAMPLES / f"{sample}.joint.json.zst"
     pair = partitioned(str(joint), partitioner, "tags", 2, tmp_path)
     for answer in verified(run_runner(pair, f"--baseline={joint}", size=2)):

@@ -1,4 +1,4 @@
-"""`jointer bench --passes`: passes that keep numerics leave outputs equal bit for bit."""
+"""`jointer bench --passes`: passes that keep numerics leave outputs bitwise equal."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ PIPELINES = [
     f"apply_sac,fsdp_reshard_after_fwd,{CLEAN_UP},min_cut_partition",
     f"tag_with_memory_policy{{policy=full}},default_partition,{CLEAN_UP}",
     "knapsack_budget{budget=0.3,solver=greedy}",
-    # A twin of a process group is made by whoever trains.
+    # Twins of process groups would have to be created by the training code.
     TUNE := "auto_tune{evaluations=25,twin_groups=false}",
 ]
 
 SAMPLE = SAMPLES / "llama_debug_fsdp2.joint.json.zst"
-# Every pass that keeps numerics is in one of them, but for those that want another graph.
+# Every pass that keeps numerics is in one of them, except those for other kinds of graphs.
 SAMPLE_PIPELINES = [
     "remove_tags,validate_flex_attn_annotation,apply_sac,fsdp_reshard_after_fwd,"
     f"{CLEAN_UP},min_cut_partition,reassign_to_pg,transformer_block_bucketing,"
@@ -60,7 +60,7 @@ OTHER_GRAPHS = {
 
 
 def passes() -> list[dict[str, Any]]:
-    """All that there are, as `jointer passes` lists them."""
+    """All passes, as listed by `jointer passes`."""
     told = subprocess.run([str(BIN / "jointer"), "passes", "--json"], capture_output=True, text=True, check=True)
     return json.loads(told.stdout)["passes"]
 
@@ -109,7 +109,7 @@ def test_the_sample_computes_the_same_on_two_ranks(pipeline: str) -> None:
     ],
 )
 def test_presets_run(preset: str) -> None:
-    """The tenth, with a CUDA graph, is for a GPU."""
+    """The tenth preset uses a CUDA graph and needs a GPU."""
     code, result = bench(
         SAMPLE, "--preset", preset, "--verify", "--threads=1", "--iterations=1", "--warmup=0", timeout=900
     )
@@ -126,7 +126,7 @@ def test_no_pass_that_keeps_numerics_is_left_out() -> None:
 
 
 def steps(pipeline: str) -> list[str]:
-    """Split at commas that are in no brace."""
+    """Splits at commas outside of braces."""
     found, depth = [""], 0
     for letter in pipeline:
         depth += (letter == "{") - (letter == "}")

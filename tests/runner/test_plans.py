@@ -1,4 +1,4 @@
-"""Save plans, run: the same bits under all of them, and the peaks that were said of them."""
+"""Save plans in the runner: all give the same bits, with the predicted peaks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from conftest import BIN, CAPTURES, bench, capture_of, run_runner, verified
 
 POLICIES = ("save", "min_cut", "recompute")
 BF16 = "llama_tiny_fsdp2_bf16"
-# What oneDNN's scratch may be of a peak: so near, peaks may change places.
+# The share of a peak that oneDNN's scratch memory may take: peaks this close may swap places.
 SCRATCH = 0.1
 QUICK = ("attention_mlp_single", "llama_tiny_fsdp2_f32")
 
@@ -23,7 +23,7 @@ def names() -> list[Any]:
 
 
 def make_pair(name: str, policy: str, out: Path, seed: int = 0) -> tuple[str, dict[str, Any]]:
-    """A pair a rank; their common path, and what the plan of the first comes to."""
+    """Writes one pair per rank; returns their common path, and the figures of rank 0's plan."""
     said = []
     for rank in range(CAPTURES[name]):
         joint = capture_of(name).replace("{rank}", str(rank)) + ".joint.json.zst"
@@ -58,8 +58,8 @@ def test_peaks_and_bits_of_three_policies(name: str, tmp_path: Path) -> None:
         assert code == 0
         predicted, measured = result["predicted"]["peak_bytes"], result["measured"]["peak_bytes"]
         if name == BF16:
-            # oneDNN's products take scratch on the CPU, which no graph says: it is named, and is all
-            # that comes beyond the prediction.
+            # oneDNN's products take scratch memory on the CPU, which is not in the graph: it is
+            # reported, and is the only excess over the prediction.
             assert -0.01 * predicted <= measured - predicted <= result["explained"]["scratch_bytes"]
         else:
             assert abs(measured - predicted) <= 0.01 * predicted
@@ -68,7 +68,7 @@ def test_peaks_and_bits_of_three_policies(name: str, tmp_path: Path) -> None:
     for one, other in itertools.permutations(peaks.values(), 2):
         if one[0] < other[0] * (1 - told_apart):
             assert one[1] < other[1]
-    # Where all is one layer, it is all there again when the backward begins.
+    # If the graph is a single layer, everything is recomputed at the start of the backward.
     assert peaks["recompute"][0] <= peaks["save"][0]
     if name.startswith("llama"):
         assert len({predicted for predicted, _ in peaks.values()}) == len(POLICIES)

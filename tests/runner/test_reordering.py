@@ -1,4 +1,4 @@
-"""What reordering passes put in another order computes the same, bit by bit, on every rank."""
+"""Reordered graphs compute the same, bit by bit, on every rank."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ PASSES = [
     "sink_waits_iterative,reorder_communication_preserving_peak_memory]}",
 ]
 UNCHANGED = ["decide_global_ordering_of_comms", "enforce_comm_ordering_for_fsdp"]
-# What moves most, where it says most; --run-slow has every pass on every capture.
+# The passes that move the most, on the captures where they do; --run-slow has every pass on every
+# capture.
 QUICK = {
     ("llama_tiny_fsdp2_f32", True, PASSES[-1]),
     ("llama_tiny_fsdp2_f32", False, PASSES[2]),
@@ -29,7 +30,9 @@ QUICK = {
 
 
 def reordered(name: str, is_pair: bool, pipeline: str, folder: Path) -> tuple[str, int]:
-    """The capture of every rank after a pipeline, as a path with ``{rank}``, and what was moved."""
+    """The capture of every rank after a pipeline, as a path with ``{rank}``, and the number of
+    moved nodes.
+    """
     moved = 0
     for rank in range(CAPTURES[name]):
         base = capture_of(name).replace("{rank}", str(rank))
@@ -71,6 +74,6 @@ def test_outputs_are_those_of_eager(
 
 
 @pytest.mark.parametrize("pipeline", UNCHANGED)
-def test_what_only_says_something_moves_nothing(pipeline: str, tmp_path: Path) -> None:
+def test_passes_that_only_report_move_nothing(pipeline: str, tmp_path: Path) -> None:
     capture_of("llama_tiny_fsdp2_f32")
     assert reordered("llama_tiny_fsdp2_f32", False, pipeline, tmp_path)[1] == 0

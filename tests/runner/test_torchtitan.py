@@ -1,7 +1,7 @@
 """Flat training steps of torchtitan's graph_trainer, as traced and after its passes, on four real ranks.
 
-The shared captures are those of rank 0: every rank runs the same graph, with the groups that it is in, by
-torch's eager and by the runner.
+The shared captures are rank 0's: every rank runs the same graph, with its own groups, in eager torch and
+in the runner.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from jointer.inputs import make_inputs
 RANKS = 4
 CAPTURES = SHARED / "captures" / "torchtitan_0.3"
 
-#: Capture -> the labels' and the token count's placeholders, the number of tokens.
+#: Capture -> placeholders of the labels and the token count, number of tokens.
 STEPS = {
     "llama3_debug_sdpa_ce.cpu.fsdp2_tp2.traced": ("arg103_1", "arg104_1", 512),
     "llama3_debug_sdpa_ce.cpu.fsdp2_tp2.after_all_passes": ("arg103_1", "arg104_1", 512),
@@ -38,7 +38,7 @@ def step_of(name: str) -> Path:
 
 
 def write_inputs(name: str, folder: Path) -> str:
-    """What each rank is given; a path with ``{rank}``. The loss is of real labels, and of some of them."""
+    """Writes each rank's inputs; returns a path with ``{rank}``. The loss uses some real labels."""
     labels, count, tokens = STEPS[name]
     placeholders = jointer.load(step_of(name)).graph.find_nodes(op="placeholder")
     for rank in range(RANKS):
@@ -66,19 +66,19 @@ def test_a_step_is_what_eager_computes(name: str, tmp_path: Path) -> None:
     assert code == 0, result
     assert len(result["ranks"]) == RANKS
     assert result["verify"]["bitwise"] and result["verify"]["compared"] >= 45, result["verify"]
-    # When Gloo's own thread takes its copies is not known: the prediction is the most that it can be.
+    # The moment when Gloo's thread makes its copies is unknown, so the prediction is an upper bound.
     predicted = result["predicted"]["peak_bytes"]
     measured = max(rank["resident_peak_bytes"] for rank in result["ranks"])
     assert 0.95 * predicted <= measured <= predicted, (measured, predicted, result.get("explained"))
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_a_rank_alone_takes_what_is_predicted_to_the_byte(name: str, tmp_path: Path) -> None:
+def test_a_single_ranks_peak_is_as_predicted_to_the_byte(name: str, tmp_path: Path) -> None:
     inputs = write_inputs(name, tmp_path)
     quick = ("--threads=1", "--iterations=1", "--warmup=0", "--solo=0")
     code, result = bench(step_of(name), f"--inputs={inputs}", *quick)
     assert code == 0, result
-    # Some CPUs' kernels allocate scratch memory while they run: it is measured, but no part of the graph.
+    # On some CPUs kernels allocate scratch memory: it is measured, but is not part of the graph.
     (rank,) = result["ranks"]
     scratch = (result.get("explained") or {}).get("scratch_bytes", 0)
     assert rank["resident_peak_bytes"] == result["predicted"]["peak_bytes"], result

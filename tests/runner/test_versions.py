@@ -1,8 +1,8 @@
-"""Graphs of other versions of torch, and what newer ones put into graphs: meshes and process groups as
-values, inputs that repeat their elements, operators with more arguments.
+"""Graphs of other versions of torch, and features of newer ones: meshes and process groups as values,
+inputs that repeat their elements, operators with more arguments.
 
-A capture of the installed torch is made and then written as another version has it, so that each of them
-runs beside every torch.
+Each test makes a capture with the installed torch and rewrites it as another version would write it, so
+that all tests run with every torch.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ aten = torch.ops.aten
 def captured(
     program: Callable[..., Any], inputs: list[Tensor], folder: Path, change: Callable[[Json], None]
 ) -> Path:
-    """A capture of ``program`` after ``change`` of its document, with ``in.safetensors`` beside it."""
+    """A capture of ``program`` after ``change`` of its document, with ``in.safetensors`` next to it."""
     gm = make_fx(program, tracing_mode="fake")(*inputs)
     path = folder / "graph.json"
     jointer.capture(gm, path, name="versions")
@@ -59,7 +59,7 @@ def node_of(document: Json, target: str) -> Json:
     return found
 
 
-#: Places of bfloat16 and float32 in ``dir(torch)``: bcomplex32 came before them in 2.14.
+#: Indices of bfloat16 and float32 in ``dir(torch)``: 2.14 added bcomplex32 before them.
 @pytest.mark.parametrize(
     "version, places, is_named",
     [("2.11.0", [0, 17], True), ("2.13.0", [0, 17], False), ("2.15.0+cu132", [1, 18], False)],
@@ -87,8 +87,8 @@ def test_buckets_of_every_version(
     compared(path, [expected], given(path))
 
 
-def test_a_bucket_of_what_has_no_padding(tmp_path: Path) -> None:
-    """torch 2.15 takes the padding before a bucket out, and pads within it."""
+def test_a_bucket_without_padding(tmp_path: Path) -> None:
+    """torch 2.15 removes the padding before a bucket, and pads within it."""
 
     def program(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
         return aten.clone.default(aten.new_empty.default(a, [12]))
@@ -134,12 +134,12 @@ def test_copies_to_the_host_restore_a_layout(tmp_path: Path) -> None:
     torch.manual_seed(0)
     x = torch.randn(4, 6)
     path = captured(program, [x], tmp_path, change)
-    # The layout is that of the transposed tensor: its elements lie as those of x.
+    # The layout is that of the transposed tensor: its elements are in the order of x.
     compared(path, [x.t().sin(), x.cos().flatten()], given(path))
 
 
 def test_inputs_that_repeat_their_elements(tmp_path: Path) -> None:
-    """As ``expand`` leaves them: made up alike by the runner and in Python, one in memory for all."""
+    """As left by ``expand``: the runner and Python generate the same ones, with one element in memory."""
 
     def program(x: Tensor, n: Tensor) -> tuple[Tensor, Tensor]:
         return aten.mul.Tensor(x, 2), aten.add.Tensor(n, 1)
@@ -167,7 +167,7 @@ MESH = {"opaque": "DeviceMesh", "repr": "DeviceMesh((dp=2), 'cpu', stride=(1,))"
 
 
 def mesh_document(document: Json) -> None:
-    """The sum over a group that is another node's result, as where one rank compiles for all."""
+    """A sum over a group that is another node's result, as when one rank compiles for all."""
     document["torch"], document["world_size"] = "2.15.0", 2
     document["groups"] = {"7": {"ranks": [0, 1], "desc": "dp", "backend": "gloo"}}
     mesh = {"name": "mesh", "op": "placeholder", "target": "mesh", "args": [], "kwargs": {}}
@@ -189,7 +189,7 @@ def waited(x: Tensor) -> Tensor:
     return aten.mul.Tensor(aten.cos.default(aten.sin.default(x)), 3)
 
 
-def test_a_process_group_is_found_by_the_name_that_a_node_gives(tmp_path: Path) -> None:
+def test_a_process_group_is_found_by_the_name_in_a_node(tmp_path: Path) -> None:
     path = captured(waited, [torch.randn(4)], tmp_path, mesh_document)
     inputs = {f"in{rank}": torch.randn(4) for rank in range(2)}
     for rank, each in enumerate(inputs.values()):
@@ -201,7 +201,7 @@ def test_a_process_group_is_found_by_the_name_that_a_node_gives(tmp_path: Path) 
         assert answer["bitwise"], answer
 
 
-def test_a_group_that_the_capture_does_not_know_is_named(tmp_path: Path) -> None:
+def test_an_unknown_group_is_named(tmp_path: Path) -> None:
     def change(document: Json) -> None:
         mesh_document(document)
         document["nodes"][2]["val"] = {"opaque": "ProcessGroup", "repr": "9"}
@@ -212,7 +212,7 @@ def test_a_group_that_the_capture_does_not_know_is_named(tmp_path: Path) -> None
 
 
 def test_an_operator_of_another_torch_is_refused_by_name(tmp_path: Path) -> None:
-    """With what to do: never run by accident."""
+    """The message says what to do; the operator never runs by accident."""
 
     def change(document: Json) -> None:
         document["torch"] = "2.10.0"
@@ -239,8 +239,8 @@ def test_a_graph_of_another_torch_that_fits_is_run_with_a_note(tmp_path: Path) -
     assert f"captured by torch 2.10.0, run by torch {version}" in notes
 
 
-def test_a_float_that_a_graph_is_given(tmp_path: Path) -> None:
-    """As a number of a call, where a tensor is wanted, and named by its symbol alone."""
+def test_a_float_input(tmp_path: Path) -> None:
+    """As a number in a call, in place of a tensor, and as an argument that is only its symbol."""
 
     def program(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         return aten.add.Tensor(x, x), aten.div.Tensor(x, 2.0), aten.pow.Tensor_Scalar(x, 2.0)

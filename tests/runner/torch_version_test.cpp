@@ -1,4 +1,4 @@
-// Which versions of torch are taken for the runner's own.
+// Versions of torch that count as the runner's own.
 
 #include "app/runner/torch_version.h"
 
@@ -10,7 +10,7 @@
 namespace jointer::runner {
 namespace {
 
-TEST(TorchVersion, IsOneThatIsSupported) {
+TEST(TorchVersion, IsSupported) {
   const auto own = parse_torch_version(torch_version());
   ASSERT_TRUE(own);
   EXPECT_GE(*own, (TorchVersion{2, 11}));

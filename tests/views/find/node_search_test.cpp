@@ -60,14 +60,15 @@ TEST_F(NodeSearchTest, FindsByFilters) {
 
 TEST_F(NodeSearchTest, PrefersWholePartsOfOperatorNames) {
   EXPECT_THAT(found("op:mul"), ElementsAre("y", "g1"));
-  EXPECT_THAT(found("op:all_red"), ElementsAre("ar")) << "no operator is called that: any part";
+  EXPECT_THAT(found("op:all_red"), ElementsAre("ar"))
+      << "no operator has this name, so any part matches";
   EXPECT_THAT(found("op:aten.mm"), ElementsAre("mm", "mm_1", "gw1", "gw0"));
 }
 
 TEST_F(NodeSearchTest, FindsByPattern) {
   EXPECT_THAT(found("/^(mm|relu)_\\d$/"), ElementsAre("mm_1", "relu_1"));
   EXPECT_THAT(found("name:/^g/"), ElementsAre("g1", "gw1", "gw0"));
-  EXPECT_THAT(found("name:/[^q]*z/"), IsEmpty()) << "a match over the end of a name is none";
+  EXPECT_THAT(found("name:/[^q]*z/"), IsEmpty()) << "a match must not span two names";
   EXPECT_EQ(found("name:/\\s|x/").size(), 1U);
 }
 

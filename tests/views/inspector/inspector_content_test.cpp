@@ -68,7 +68,7 @@ TEST_F(InspectorTest, ExplainsACollectiveFromEitherEnd) {
     EXPECT_EQ(row(content, "ranks").value, "2: 0, 1");
     EXPECT_EQ(row(content, "bytes").value, "2.00 KiB");
     EXPECT_EQ(row(content, "exposed").provenance, Provenance::estimated);
-    EXPECT_FALSE(row(content, "because").value.isEmpty()) << "it is waited for at once";
+    EXPECT_FALSE(row(content, "because").value.isEmpty()) << "its wait follows directly";
   }
   EXPECT_THAT(row(of("wt"), "start").links, ElementsAre(node("ar")));
   EXPECT_THAT(row(of("ar"), "wait").links, ElementsAre(node("wt")));
@@ -120,7 +120,7 @@ TEST(SourceExcerpt, ReadsLinesAroundOne) {
   EXPECT_EQ(excerpt->lines.join(','), "line 1,line 2,line 3,line 4,line 5");
   EXPECT_TRUE(read_excerpt(file.fileName(), 5, {}));
   EXPECT_FALSE(read_excerpt("model.py", 99, {folder.path()})) << "no such line";
-  EXPECT_FALSE(read_excerpt("model.py", 1, {})) << "the working folder is not asked";
+  EXPECT_FALSE(read_excerpt("model.py", 1, {})) << "the working folder is not searched";
 }
 
 TEST(SourceExcerpt, ReadsPythonSourceOnly) {

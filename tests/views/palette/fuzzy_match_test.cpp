@@ -18,7 +18,7 @@ int score(const char* pattern, const char* text) {
 TEST(FuzzyMatch, NeedsEveryLetterInOrder) {
   EXPECT_TRUE(fuzzy_match("", "anything"));
   EXPECT_TRUE(fuzzy_match("SP", "show peak"));
-  EXPECT_TRUE(fuzzy_match("sh pe", "show peak")) << "blanks aside";
+  EXPECT_TRUE(fuzzy_match("sh pe", "show peak")) << "blanks are ignored";
   EXPECT_FALSE(fuzzy_match("ps", "show peak"));
   EXPECT_FALSE(fuzzy_match("abc", "ab"));
 }

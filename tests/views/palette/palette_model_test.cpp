@@ -48,7 +48,7 @@ TEST_F(PaletteModelTest, AddsModulesAndNodesIfFewActionsMatch) {
 TEST_F(PaletteModelTest, SearchesOnlyNodesAfterAnAtSign) {
   EXPECT_TRUE(titles("@fit").empty());
   EXPECT_EQ(titles("@layers.0").front(), "layers.0");
-  EXPECT_EQ(model_.nodes(0).size(), 4U) << "a module is all its nodes";
+  EXPECT_EQ(model_.nodes(0).size(), 4U) << "a module selects all its nodes";
 }
 
 TEST_F(PaletteModelTest, SkipsDeletedActions) {

@@ -54,7 +54,7 @@ TEST_F(Catalog, ANameMatchRanksBeforeASummaryMatch) {
   EXPECT_EQ(model.rowCount(), 0);
 }
 
-TEST_F(Catalog, ListsWhatCouldNotBeLoaded) {
+TEST_F(Catalog, ListsPluginsThatCouldNotBeLoaded) {
   model.set_passes(registry, {"/x: it was built with another compiler: build it again"});
   EXPECT_EQ(headings().last(), "Not loaded");
   const QModelIndex last = model.index(model.rowCount() - 1);

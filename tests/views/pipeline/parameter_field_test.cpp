@@ -73,7 +73,7 @@ TEST(ParameterField, ShowsTheDefaultAndReportsOnlyOtherValues) {
   emit field.line()->textEdited("0.5");
   ASSERT_EQ(told.size(), 2U);
   EXPECT_EQ(told[0], PassValue(0.25));
-  EXPECT_FALSE(told[1]) << "as by default";
+  EXPECT_FALSE(told[1]) << "the default";
   // Showing the resulting value does not replace the input.
   field.show_value(std::nullopt);
   EXPECT_EQ(field.line()->text(), "0.5");

@@ -86,7 +86,7 @@ TEST_F(Draft, StoresTheSourcesOfPasses) {
   draft.set_source("mine", "Python: /x/mine.py");
   draft.set_source("gone", "Python: /x/gone.py");
   const WorkspacePipeline kept = draft.saved();
-  EXPECT_EQ(kept.sources.size(), 1U) << "of passes that are in the list";
+  EXPECT_EQ(kept.sources.size(), 1U) << "only of passes in the list";
   PipelineDraft again;
   again.restore(kept);
   EXPECT_EQ(again.pipeline(), draft.pipeline());

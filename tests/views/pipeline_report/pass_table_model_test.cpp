@@ -58,7 +58,7 @@ TEST_F(PassTableModelTest, ColumnsHaveUnitsAndMeaningfulTotals) {
 
 TEST_F(PassTableModelTest, AcceptsIncompleteTables) {
   model_.set(table_of({{"", {std::string("a")}}, {"", {}}}), snapshot_);
-  EXPECT_EQ(model_.row_count(), 2) << "no row is of a node: none is a sum";
+  EXPECT_EQ(model_.row_count(), 2) << "no row is a total, since no row has a node";
   EXPECT_EQ(model_.text(1, 1), "");
   EXPECT_FALSE(model_.number(1, 2));
   EXPECT_EQ(model_.summary(), "");

@@ -88,7 +88,7 @@ constexpr const char* kOtherOrder = R"(
   return [o1, h0]
 )";
 
-TEST(SacModel, IdenticalLayersAreOneRowWhateverTheirOrder) {
+TEST(SacModel, IdenticalLayersAreOneRowInAnyOrder) {
   const SnapshotPtr snapshot = test::snapshot_of(kOtherOrder);
   SacModel model;
   model.set_state(state_as_captured(snapshot));

@@ -166,7 +166,7 @@ TEST_F(SacSolverTest, RowsStayWhileTheUserTicks) {
   for (const SacTensor& t : before->tensors) EXPECT_NE(after->tensor_of(t.node), nullptr);
 }
 
-TEST_F(SacSolverTest, OtherGraphsAreShownAsTheyAre) {
+TEST_F(SacSolverTest, OtherGraphsAreShownUnchanged) {
   baseline_ = now_ = test::snapshot_of(R"(
     x: f32[8,64] = input
     a: f32[8,64] = aten.relu(x)
