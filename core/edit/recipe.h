@@ -32,7 +32,7 @@ struct Recipe {
   friend bool operator==(const Recipe&, const Recipe&) = default;
 };
 
-// Of edits that make `after` out of `before`. A half that no edit names is left out, unless the
+// Makes the recipe of the edits that lead from `before` to `after`. A half that no edit names is left out, unless the
 // edits name no node at all.
 Recipe make_recipe(const Graph& before, const Graph& after, std::vector<Edit> edits,
                    std::string name);

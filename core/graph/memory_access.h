@@ -33,7 +33,7 @@ struct MemoryAccess {
 // did when it was captured.
 bool only_takes_views(const Graph& graph, const Node& node);
 
-// True if the call is told which part of the storage to take, and not of its argument.
+// True if the call selects a part of the storage, as as_strided does, and not of its argument.
 bool selects_from_storage(const OperatorInfo& op);
 
 // True if two accesses to overlapping bytes must keep their order.

@@ -124,9 +124,9 @@ class Corrector {
   void add_facts() {
     tell(split_, first_split_,
          "has the storage of another call's result in the file, which its operator cannot return: "
-         "it counts as memory of its own",
+         "it counts as separate memory",
          "have the storages of other calls' results in the file, which their operators cannot "
-         "return: they count as memory of their own");
+         "return: they count as separate memory");
     tell(
         followed_, first_followed_,
         "is in an argument's memory, although the file says otherwise: it counts with the argument",
@@ -224,7 +224,7 @@ class Corrector {
     return value.kind == Value::Kind::tensor ? &graph_.tensor(value.tensor()) : nullptr;
   }
 
-  // What the node returned before the edit.
+  // The node's result before the edit.
   Value value_before(NodeId id) const {
     if (const auto found = edit_->was.find(id); found != edit_->was.end())
       return found->second.value;

@@ -17,7 +17,7 @@ void correct_storages(Graph& graph);
 
 // The same after an edit, for the calls that it replaced and for what is a view of their results;
 // everything else stays. `was` holds nodes as they were before the edit: a replaced view that is
-// not among them may lose its offset. `before_change` is told each node right before its value is
+// not among them may lose its offset. `before_change` is called with each node right before its value is
 // replaced.
 void correct_replaced(Graph& graph, const std::unordered_set<NodeId>& replaced,
                       const std::unordered_map<NodeId, Node>& was,

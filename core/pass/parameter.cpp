@@ -39,12 +39,12 @@ std::string expected(const Parameter& p) {
           p.choices.empty() ? "a list such as [a,b]" : "a list, each one of " + listed(p.choices);
       break;
   }
-  if (p.least && p.most)
-    text += fmt::format(" from {:g} to {:g}", *p.least, *p.most);
-  else if (p.least)
-    text += fmt::format(" of at least {:g}", *p.least);
-  else if (p.most)
-    text += fmt::format(" of at most {:g}", *p.most);
+  if (p.min && p.max)
+    text += fmt::format(" from {:g} to {:g}", *p.min, *p.max);
+  else if (p.min)
+    text += fmt::format(" of at least {:g}", *p.min);
+  else if (p.max)
+    text += fmt::format(" of at most {:g}", *p.max);
   if (p.type == Parameter::Type::bytes) text += ", such as 5GiB";
   return p.takes_none() ? text + ", or none" : text;
 }
@@ -94,8 +94,8 @@ std::optional<PassValue> converted(Parameter::Type type, const PassValue& value)
 
 bool is_in_range(const Parameter& parameter, const PassValue& value) {
   if (const auto number = number_of(value))
-    return !(parameter.least && *number < *parameter.least) &&
-           !(parameter.most && *number > *parameter.most);
+    return !(parameter.min && *number < *parameter.min) &&
+           !(parameter.max && *number > *parameter.max);
   if (parameter.choices.empty()) return true;
   const auto is_choice = [&](const PassValue& each) {
     const auto* text = each.as<std::string>();
@@ -140,12 +140,12 @@ std::string range_text(const Parameter& p) {
   std::string text;
   if (!p.choices.empty())
     text = "one of " + listed(p.choices);
-  else if (p.least && p.most)
-    text = fmt::format("{:g} .. {:g}", *p.least, *p.most);
-  else if (p.least)
-    text = fmt::format("at least {:g}", *p.least);
-  else if (p.most)
-    text = fmt::format("at most {:g}", *p.most);
+  else if (p.min && p.max)
+    text = fmt::format("{:g} .. {:g}", *p.min, *p.max);
+  else if (p.min)
+    text = fmt::format("at least {:g}", *p.min);
+  else if (p.max)
+    text = fmt::format("at most {:g}", *p.max);
   if (p.may_be_none && !text.empty()) text += ", or none";
   return text;
 }

@@ -30,7 +30,7 @@ struct Parameter {
   PassValue default_value;            // the default; if it is none, none is also allowed as a value
   bool may_be_none = false;           // none is allowed although the default is something else
   bool is_of_texts = false;           // for a list: all elements are texts
-  std::optional<double> least, most;  // inclusive limits of numbers and bytes
+  std::optional<double> min, max;  // inclusive limits of numbers and bytes
   std::vector<std::string> choices;   // allowed texts, or elements of a list; empty: any
   std::string doc;                    // one sentence, with the unit
 

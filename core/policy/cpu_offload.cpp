@@ -313,7 +313,7 @@ class Offloader {
     return inserted_[inserted->inserted].name;
   }
 
-  // What a copy of a result returns: as the result, but in memory of its own.
+  // The value of a copy of a result: that of the result, but in a new storage.
   [[nodiscard]] OrderedJson value_of(NodeId id) const {
     OrderedJson value = OrderedJson::parse(write_call(graph_, owners_, id).val);
     value["t"].erase("storage");

@@ -112,7 +112,7 @@ class Rematerializer {
   }
 
  private:
-  // Of a graph without a region.
+  // The reason why a graph has no region.
   [[nodiscard]] std::string why_nothing() const {
     const auto order = graph_.order();
     const auto tagged = static_cast<std::size_t>(
@@ -123,8 +123,7 @@ class Rematerializer {
     if (std::ranges::any_of(order, [&](NodeId id) {
           return is_backward_call(id) && graph_.node(id).has(Node::recomputed);
         }))
-      return "What the backward needs of the values that are tagged for recompute is recomputed "
-             "already.";
+      return "The tagged values that the backward needs are recomputed already.";
     return fmt::format("The backward of the layers reads none of the {} tagged for recompute.",
                        counted(tagged, "value that is", "values that are"));
   }
@@ -157,7 +156,7 @@ class Rematerializer {
     for (const NodeId id : graph_.order())
       if (is_recomputable(id) && draws(graph_.node(id)))
         return refuse(
-            "{} ({}) draws random numbers and is tagged to be made again, which would draw others: "
+            "{} ({}) draws random numbers and is tagged for recompute, which would draw other ones: "
             "save it",
             graph_.name(id), graph_.target(graph_.node(id)));
     return {};
@@ -183,8 +182,8 @@ class Rematerializer {
       });
       if (needs && !region_.empty())
         return refuse(
-            "two parts of the backward read values that are to be made again, from {} and from {} "
-            "on, with other calls between them: only one can be",
+            "two parts of the backward, starting at {} and at {}, read values that are tagged for "
+            "recompute, with other calls between them: only one part can do so",
             graph_.name(region_.front()), graph_.name(run.front()));
       if (needs) region_ = run;
       run.clear();
@@ -304,7 +303,7 @@ class Rematerializer {
       const bool is_between =
           place > graph_.position(id) && place < graph_.position(before_[id.index()]);
       if (before_[maker.index()] || (is_between && writes_to_used(graph_, writer, id)))
-        return refuse("{} writes to what {} works on, which is tagged to be made again: save it",
+        return refuse("{} writes to memory of {}, which is tagged for recompute: save it",
                       graph_.name(writer), graph_.name(id));
     }
     return {};

@@ -49,8 +49,7 @@ bool is_fsdp_reduce_scatter(const Graph& graph, const Users& users, NodeId start
 
 namespace {
 
-// Whether nothing that can be reached from the start, which `next` leads on, is compute, or gathers
-// or reduces.
+// True if no node that `next` reaches from the start computes, gathers or reduces.
 template <class Next>
 bool reaches_no_compute(const Graph& graph, NodeId start, const Next& next) {
   std::vector<NodeId> pending{start};

@@ -131,7 +131,7 @@ Result<void> GroupMover::move_all(Graph& graph, std::string title, PassContext& 
     for (std::size_t i = 0; i < calls; ++i, ++seen) {
       const Call call = static_cast<Call>(is_earlier ? stretch.first + i : stretch.last - 1 - i);
       if (!is_moved(call)) continue;
-      if (options_.most && moved >= *options_.most) break;
+      if (options_.max && moved >= *options_.max) break;
       ++moved;
       JOINTER_CHECK(context.report(static_cast<double>(seen) / static_cast<double>(calls_.size())));
       report.moves.push_back(move(call));

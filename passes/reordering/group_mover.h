@@ -23,7 +23,7 @@ struct MoveOptions {
   bool unsafe = false;               // collectives on one stream may overtake each other
   double extra_overlap = 0;          // spare compute of a hidden collective, as a share of its time
   double budget = 0;                 // allowed growth of the peak, as a share of it
-  std::optional<std::int64_t> most;  // maximum number of calls to move; none: all
+  std::optional<std::int64_t> max;  // maximum number of calls to move; none: all
   OverlapEstimate::Multipliers multipliers;
 };
 

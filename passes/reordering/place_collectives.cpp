@@ -119,8 +119,8 @@ class Placing {
       if (const std::int32_t ahead = simulation.collective_of(reason.node); ahead >= 0)
         take(static_cast<std::size_t>(ahead));
     }
-    if (settings_.most && found.size() > static_cast<std::size_t>(*settings_.most))
-      found.resize(static_cast<std::size_t>(*settings_.most));
+    if (settings_.max && found.size() > static_cast<std::size_t>(*settings_.max))
+      found.resize(static_cast<std::size_t>(*settings_.max));
     return found;
   }
 
@@ -258,7 +258,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   Settings settings;
   settings.min_gain_ns = saturating_whole(arguments.number("least_gain_us") * 1e3);
   settings.rounds = arguments.integer("rounds");
-  if (arguments.is_given("most")) settings.most = arguments.integer("most");
+  if (arguments.is_given("most")) settings.max = arguments.integer("most");
   settings.may_overtake = arguments.boolean("unsafe_collectives_reorder");
   settings.memory_budget = arguments.number("peak_memory_budget");
   JOINTER_TRY(const auto estimator,

@@ -59,7 +59,7 @@ struct RaiseOptions : MoveOptions {
                     .unsafe = given.boolean("reorder_iterative_unsafe_collectives_reorder"),
                     .extra_overlap = given.number("reorder_iterative_extra_comm_comp_overlap"),
                     .budget = given.number("reorder_iterative_peak_memory_budget"),
-                    .most = optional_integer(given, "reorder_iterative_debug_limit_to_reorder"),
+                    .max = optional_integer(given, "reorder_iterative_debug_limit_to_reorder"),
                     .multipliers = multipliers_of(given)},
         group_collectives(given.boolean("reorder_iterative_group_with_collectives")),
         prefetch_limit(optional_integer(given, "reorder_prefetch_limit")) {}

@@ -164,7 +164,7 @@ Pass reorder_for_peak_memory_pass() {
                                   {.name = "size_threshold_for_succ_based_strategy",
                                    .type = Type::bytes,
                                    .default_value = 0,
-                                   .least = 0,
+                                   .min = 0,
                                    .doc = "lpmf: if every ready call allocates more, the "
                                           "one that makes most calls ready is next; 0: never."}}},
           .run = or_kept("There is no call in it.", run)};

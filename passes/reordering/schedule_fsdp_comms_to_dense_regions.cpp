@@ -137,7 +137,7 @@ class Scheduler {
     if (strict_) JOINTER_CHECK(check_counts());
     plan_moves();
     if (strict_ && !blockers_.empty())
-      return fail(Error::Kind::usage, "{} cannot start beside dense compute: {}",
+      return fail(Error::Kind::usage, "{} cannot overlap with dense compute: {}",
                   blockers_.front().first->backward ? "a backward bucket" : "a forward bucket",
                   blockers_.front().second);
     for (const auto& [comm, why] : blockers_) context_.decide(graph_, comm->launch, "kept", why);
@@ -146,10 +146,10 @@ class Scheduler {
     for (const Move& move : moves_) JOINTER_CHECK(perform(move));
     if (moves_.empty() && blockers_.empty())
       context_.decide("kept", layers_ == 0
-                                  ? "No module is called layers.N, so no bucket has a block beside "
-                                    "which it could start."
+                                  ? "No module is named layers.N, so no bucket has a neighbouring "
+                                    "block."
                                   : "No bucket of FSDP's has a neighbouring block with dense "
-                                    "compute to start beside.");
+                                    "compute.");
     JOINTER_TRY(const NodeId wrong, program_.apply(dependencies_));
     if (wrong)
       context_.decide(graph_, wrong, "put right",
@@ -340,7 +340,7 @@ class Scheduler {
     const auto place = std::find_if(region.begin(), region.end(),
                                     [&](NodeId id) { return places_[id.index()] >= first; });
     if (chain.empty() || place == region.end())
-      blockers_.emplace_back(&comm, fmt::format("{}: its inputs come behind it", what));
+      blockers_.emplace_back(&comm, fmt::format("{}: its inputs come after it", what));
     else
       moves_.push_back({.comm = &comm, .before = *place, .what = std::move(what)});
   }
@@ -523,7 +523,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 
 Pass schedule_fsdp_comms_to_dense_regions_pass() {
   return {.info = {.name = "schedule_fsdp_comms_to_dense_regions",
-                   .summary = "Starts FSDP's buckets beside the dense compute of the neighbouring "
+                   .summary = "Overlaps FSDP's buckets with the dense compute of the neighbouring "
                               "block, and waits for gradients at the end.",
                    .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
                    .stage = PassStage::reordering,

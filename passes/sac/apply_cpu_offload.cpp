@@ -11,16 +11,16 @@
 namespace jointer {
 namespace {
 
-// Of a graph that the pass does not change.
+// The reason why the pass does not change the graph.
 std::string why_kept(const Graph& graph) {
   std::size_t tagged = 0;
   for (const NodeId id : graph.order()) tagged += is_tagged_for_offload(graph.node(id)) ? 1 : 0;
   if (tagged == 0)
-    return "No result is tagged to go to the host; tag_with_memory_policy{policy=sac_and_offload} "
-           "tags results.";
+    return "No result is tagged for offload; tag_with_memory_policy{policy=sac_and_offload} tags "
+           "results.";
   return fmt::format(
-      "{} tagged to go to the host, and the backward reads none of them that could: it reads what "
-      "came back, or nothing.",
+      "{} tagged for offload, but the backward reads none of those that can be offloaded, or "
+      "already reads the reloaded copies.",
       counted(tagged, "result is", "results are"));
 }
 
@@ -35,9 +35,9 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     return {};
   }
   return apply_changes(graph, edit, context,
-                       {.inserted = "a tagged result goes to the host, and comes back in time",
-                        .moved = "it waits for what comes back",
-                        .replaced = "it reads what came back from the host",
+                       {.inserted = "it offloads a tagged result, or reloads it in time",
+                        .moved = "it waits for a reload",
+                        .replaced = "it reads the reloaded copy",
                         .removed = "nothing reads it any more"});
 }
 

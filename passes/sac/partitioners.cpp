@@ -115,8 +115,8 @@ Pass knapsack_budget_pass() {
                 "torch's activation_memory_budget: a share of the bytes between saving "
                 "only inputs (0) and the cheapest cut (1). It replaces the "
                 "budgets of regions.");
-  budget.least = 0;
-  budget.most = 1;
+  budget.min = 0;
+  budget.max = 1;
   return {.info = info_of(
               "knapsack_budget",
               "Cuts a joint graph within an activation budget, and saves the values that are worth "

@@ -16,9 +16,9 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
     return {};
   }
   return apply_changes(graph, edit, context,
-                       {.inserted = "the backward needs it, and its tag says that it is made again",
-                        .moved = "what it is a part of, or what reads it, stands here",
-                        .replaced = "it reads what is made again in the backward",
+                       {.inserted = "the backward needs it, and it is tagged for recompute",
+                        .moved = "it moves to the value that it is a part of, or to its reader",
+                        .replaced = "it reads the recomputed value",
                         .removed = "only the backward read it, and reads its copy now"});
 }
 

@@ -33,11 +33,10 @@ Pass tag_with_memory_policy_pass() {
                    .parameters = {choice("policy", std::move(names), "default",
                                          "Upstream's --compile.memory_policy."),
                                   texts("save_ops",
-                                        "Of full: FQN_PATTERN::operator that is saved all the "
-                                        "same."),
+                                        "For full: FQN_PATTERN::operator that is saved nevertheless."),
                                   bytes("offload_bytes", kOffloadBytes,
-                                        "Of sac_and_offload: bytes that may go to the host; 0: "
-                                        "all that can."),
+                                        "For sac_and_offload: maximum bytes to offload; 0: no "
+                                        "limit."),
                                   flag("reshard", true,
                                        "Gather parameters of FSDP again in the backward.")},
                    .keeps_numerics = true,

@@ -17,7 +17,7 @@ std::vector<jointer::Pass> passes() {
                                     .doc = "Patterns of operators, such as aten.full.*."},
                                    {.name = "most",
                                     .type = Parameter::Type::integer,
-                                    .least = 1,
+                                    .min = 1,
                                     .doc = "Maximum number of calls to move; default: all."}},
                     .keeps_numerics = true,
                     .is_idempotent = false},

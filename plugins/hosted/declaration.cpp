@@ -69,8 +69,8 @@ OrderedJson to_json(const Parameter& p) {
                    {"type", to_string(p.type)},
                    {"default", to_json(p.default_value)},
                    {"doc", p.doc}};
-  if (p.least) json["least"] = *p.least;
-  if (p.most) json["most"] = *p.most;
+  if (p.min) json["least"] = *p.min;
+  if (p.max) json["most"] = *p.max;
   if (!p.choices.empty()) json["choices"] = p.choices;
   return json;
 }
@@ -81,8 +81,8 @@ Result<Parameter> read_parameter(const OrderedJson& json) {
   members.read("name", p.name);
   members.read("type", p.type, kTypes);
   members.read("doc", p.doc);
-  members.read("least", p.least);
-  members.read("most", p.most);
+  members.read("least", p.min);
+  members.read("most", p.max);
   if (const OrderedJson* value = members.find("default")) {
     auto default_value = read_pass_value(*value);
     if (default_value)

@@ -287,7 +287,7 @@ void SacStepTest::applied_tags_are_settled() {
   QVERIFY(settled != state().tensors.end());
   const NodeId node = settled->node;
   group_by(SacGrouping::tensor);
-  QVERIFY(model().text(model().row_of(node), SacModel::why_column).contains("carried out before"));
+  QVERIFY(model().text(model().row_of(node), SacModel::why_column).contains("was applied earlier"));
   const int steps = editing().place();
   click_switch(model().row_of(node), Keep::save);
   QVERIFY(settle());

@@ -1,4 +1,4 @@
-// What the passes of graph_trainer say of a graph that they do not change.
+// The reasons that graph_trainer's passes give for not changing a graph.
 
 #include "passes/kept.h"
 
@@ -49,7 +49,7 @@ TEST(Kept, ReasonsAreThoseOfThePass) {
       {"eliminate_dead_code", "Every call in it is read"},
       {"canonicalize_graph", "no call in it that returns what it was given"},
       {"deduplicate_fsdp_unshard_chains", "No parameter of FSDP is gathered twice"},
-      {"apply_cpu_offload", "No result is tagged to go to the host"},
+      {"apply_cpu_offload", "No result is tagged for offload"},
       {"selective_activation_remat", "No value is tagged for recompute"},
       {"populate_chunk_dim_metadata", "No input's batch has a symbolic size"},
       {"ep_overlap_chunk", "exchanges tokens"},

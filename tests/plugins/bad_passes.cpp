@@ -142,8 +142,8 @@ std::vector<Pass> passes() {
        {.name = "share",
         .type = Parameter::Type::number,
         .default_value = 0.5,
-        .least = 0,
-        .most = 1}});
+        .min = 0,
+        .max = 1}});
   add("make_another", make_another);
   add("tabulate", tabulate);
   add("drop_output", drop_output);

@@ -56,10 +56,10 @@ class FakePasses : public views::PassService {
     };
     parameter("flag", Parameter::Type::boolean, false);
     auto* count = parameter("count", Parameter::Type::integer, 4);
-    count->least = 1;
+    count->min = 1;
     auto* share = parameter("share", Parameter::Type::number, 0.5);
-    share->least = 0;
-    share->most = 1;
+    share->min = 0;
+    share->max = 1;
     parameter("limit", Parameter::Type::bytes, {});
     parameter("way", Parameter::Type::text, "dp")->choices = {"dp", "greedy"};
     parameter("pattern", Parameter::Type::text, {});

@@ -45,8 +45,8 @@ Json to_json(const Parameter& parameter) {
             {"default", to_json(parameter.default_value)},
             {"range", range_text(parameter)},
             {"doc", parameter.doc}};
-  if (parameter.least) json["least"] = *parameter.least;
-  if (parameter.most) json["most"] = *parameter.most;
+  if (parameter.min) json["least"] = *parameter.min;
+  if (parameter.max) json["most"] = *parameter.max;
   if (!parameter.choices.empty()) json["choices"] = parameter.choices;
   return json;
 }

@@ -11,10 +11,10 @@ const std::vector<Parameter>& declared() {
       {.name = "budget",
        .type = Type::number,
        .default_value = 0.2,
-       .least = 0,
-       .most = 1,
+       .min = 0,
+       .max = 1,
        .doc = ""},
-      {.name = "limit", .type = Type::bytes, .default_value = {}, .least = 1, .doc = ""},
+      {.name = "limit", .type = Type::bytes, .default_value = {}, .min = 1, .doc = ""},
       {.name = "moves", .type = Type::integer, .default_value = 5, .doc = ""},
       {.name = "solver",
        .type = Type::text,
@@ -82,7 +82,7 @@ TEST(Parameter, NoneIsAcceptedOnlyIfAllowed) {
                         .type = Parameter::Type::number,
                         .default_value = 0.05,
                         .may_be_none = true,
-                        .least = 0,
+                        .min = 0,
                         .doc = ""};
   const auto none = Arguments::check(std::span(&ratio, 1), {{"ratio", {}}});
   ASSERT_TRUE(none) << none.error().message;

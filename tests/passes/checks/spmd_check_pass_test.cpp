@@ -43,7 +43,7 @@ class SpmdCheckPass : public testing::Test {
     ASSERT_TRUE(write_bytes(folder_ / fmt::format("{}.json", rank),
                             write_native(rank_graph(std::move(text), rank))));
   }
-  [[nodiscard]] std::string told(std::string_view more = {}) const {
+  [[nodiscard]] std::string pass_text(std::string_view more = {}) const {
     return fmt::format(R"(spmd_check{{captures=["{}/{{rank}}.json"]{}}})", folder_.string(), more);
   }
 
@@ -64,13 +64,13 @@ std::string any_reason(const StepResult& step, std::string_view action) {
 
 TEST_F(SpmdCheckPass, FindsTheSameCalls) {
   for (const std::int64_t rank : {0, 1, 2}) write(rank, std::string(kText));
-  const StepResult step = run_pass(rank_graph(std::string(kText), 0), told());
+  const StepResult step = run_pass(rank_graph(std::string(kText), 0), pass_text());
   EXPECT_THAT(any_reason(step, "checked"), HasSubstr("3 calls are the same on 2 other ranks"));
 }
 
 TEST_F(SpmdCheckPass, NamesTheFirstCallsThatDiffer) {
   write(1, text_with("aten.relu", "aten.sin"));
-  const StepResult step = run_pass(rank_graph(std::string(kText), 0), told());
+  const StepResult step = run_pass(rank_graph(std::string(kText), 0), pass_text());
   EXPECT_THAT(reason_of(step, "a", "differs"),
               AllOf(HasSubstr("Call 0: rank 0 runs aten.relu.default"),
                     HasSubstr("rank 1 runs aten.sin.default")));
@@ -80,28 +80,28 @@ TEST_F(SpmdCheckPass, NamesTheFirstCallsThatDiffer) {
 TEST_F(SpmdCheckPass, ComparesSizesAndCounts) {
   std::string other = text_with("  return", "  more: f32[4,4] = aten.relu(w)\n  return");
   write(1, std::move(other));
-  EXPECT_THAT(any_reason(run_pass(rank_graph(std::string(kText), 0), told()), "differs"),
+  EXPECT_THAT(any_reason(run_pass(rank_graph(std::string(kText), 0), pass_text()), "differs"),
               HasSubstr("rank 0 runs 3 calls and rank 1 runs 4, of which 0 differ"));
   std::string wide(kText);
   for (std::size_t at = 0; (at = wide.find("[4,4]", at)) != std::string::npos;)
     wide.replace(at, 5, "[4,8]");
   write(1, std::move(wide));
-  EXPECT_THAT(reason_of(run_pass(rank_graph(std::string(kText), 0), told()), "a", "differs"),
+  EXPECT_THAT(reason_of(run_pass(rank_graph(std::string(kText), 0), pass_text()), "a", "differs"),
               AllOf(HasSubstr("float32[4,4]"), HasSubstr("float32[4,8]")));
 }
 
 TEST_F(SpmdCheckPass, RefusesIfConfigured) {
   write(1, text_with("aten.relu", "aten.sin"));
-  EXPECT_THROW(run_pass(rank_graph(std::string(kText), 0), told(",mismatch=error")),
+  EXPECT_THROW(run_pass(rank_graph(std::string(kText), 0), pass_text(",mismatch=error")),
                std::runtime_error);
   write(1, std::string(kText));
-  EXPECT_NO_THROW(run_pass(rank_graph(std::string(kText), 0), told(",mismatch=error")));
+  EXPECT_NO_THROW(run_pass(rank_graph(std::string(kText), 0), pass_text(",mismatch=error")));
 }
 
 TEST_F(SpmdCheckPass, ReportsThatThereIsNothingToCompareWith) {
   EXPECT_THAT(any_reason(run_pass(rank_graph(std::string(kText), 0), "spmd_check"), "kept"),
               HasSubstr("no captures of other ranks"));
-  EXPECT_THROW(run_pass(rank_graph(std::string(kText), 0), told()), std::runtime_error);
+  EXPECT_THROW(run_pass(rank_graph(std::string(kText), 0), pass_text()), std::runtime_error);
 }
 
 }  // namespace

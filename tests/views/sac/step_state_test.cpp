@@ -200,7 +200,7 @@ TEST_F(StepStateTest, AppliedTagsAreNotAppliedTwice) {
   EXPECT_TRUE(tensor(*after, "act1_recomputed").is_settled());
   EXPECT_TRUE(tensor(*after, "act3").is_settled());
   EXPECT_EQ(tensor(*after, "act3").decider, Decider::capture);
-  EXPECT_THAT(why(*after, tensor(*after, "act3")), HasSubstr("carried out before"));
+  EXPECT_THAT(why(*after, tensor(*after, "act3")), HasSubstr("was applied earlier"));
   // Ticks skip those, but may apply to others.
   EXPECT_TRUE(nodes_to_tag(*after, nodes({"act3", "act1_recomputed"}), Keep::save).empty());
   EXPECT_EQ(nodes_to_tag(*after, nodes({"act3", "act2"}), Keep::recompute), nodes({"act2"}));
