@@ -46,7 +46,7 @@ namespace {
 struct Settings {
   std::int64_t min_gain_ns = 0;
   std::int64_t rounds = 1;
-  std::optional<std::int64_t> most;  // collectives per round
+  std::optional<std::int64_t> max;  // collectives per round
   bool may_overtake = false;
   double memory_budget = 0;
 };
