@@ -59,8 +59,8 @@ Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest reques
       return fail(Error::Kind::usage, "--solo runs one rank alone: leave out --ranks {}",
                   request.ranks);
     if (*request.solo >= world && has_collectives(graph) && knows_its_groups(graph))
-      return fail(Error::Kind::usage, "--solo {}: not one of the {} ranks of {}", *request.solo,
-                  world, graph.title());
+      return fail(Error::Kind::usage, "--solo {}: {} has {} ranks, 0 to {}", *request.solo,
+                  graph.title(), world, world - 1);
     request.ranks = 0;
     return FittedRequest{std::move(request), {}};
   }

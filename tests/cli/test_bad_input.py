@@ -288,7 +288,7 @@ BYTES_CASES: dict[str, tuple[bytes, list[str]]] = {
     "no quote": (json.dumps(capture()).encode().replace(b'"joint"', b"joint"), ["near byte"]),
     "an open quote": (json.dumps(capture()).encode().replace(b'"joint"', b'"joint'), []),
     "packed nothing": (stored(b""), ["unknown format"]),
-    "zstd magic alone": (b"\x28\xb5\x2f\xfd", ["cut off"]),
+    "zstd magic alone": (b"\x28\xb5\x2f\xfd", ["ends too early"]),
     "zstd and garbage": (b"\x28\xb5\x2f\xfd" + random.Random(3).randbytes(1000), ["zstd"]),
     "garbage behind zstd": (stored(json.dumps(capture()).encode()) + b"garbage", ["zstd"]),
     "control characters in a name": (

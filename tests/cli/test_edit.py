@@ -186,7 +186,7 @@ def test_a_recipe_without_edits_is_for_one_graph(tmp_path: Path) -> None:
     assert list(json.loads(edits.read_text())["graphs"]) == ["forward", "backward"]
     assert run("apply", forward, "--backward", backward, "--recipe", edits).code == 0
     assert run("apply", backward, "--recipe", edits).code == 0
-    assert_refused(run("apply", first, "--recipe", edits), "for a forward and a backward")
+    assert_refused(run("apply", first, "--recipe", edits), "the recipe is for a pair")
 
     passes = ("apply", first, "--passes", "eliminate_dead_code", "--save-recipe", edits)
     assert run(*passes).code == 0

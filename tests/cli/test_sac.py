@@ -104,7 +104,7 @@ def test_a_peak_that_cannot_be_met_exits_with_1() -> None:
     assert done.code == 1
     value = json.loads(done.out)
     assert value["limit"]["met"] is False and value["limit"]["reached"] == value["peak_bytes"] > 4096
-    assert "nearest" in done.err
+    assert "closest" in done.err
 
 
 def test_a_step_that_may_be_slower() -> None:

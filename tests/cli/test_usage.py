@@ -120,7 +120,7 @@ def test_a_value_that_does_not_fit(arguments: list[Any], expected: str) -> None:
         (["overlap", "--top", "3", "--json"], "options --top and --json"),
         (["overlap", "--top", "3", "--text"], "options --top and --text"),
         (["diff", JOINT, "--top", "3", "--json"], "options --top and --json"),
-        (["export", "--format", "dot", "-o", "-", "--device", "h100"], "option --device: --format dot has no times"),
+        (["export", "--format", "dot", "-o", "-", "--device", "h100"], "option --device: --format dot contains no times"),
         (["export", "--format", "fx-text", "-o", "-", "--optimizer", "adamw"], "option --optimizer: --format fx-text"),
         (["sac", "--top", "3", "--json"], "option --top: limits the tables"),
         (["sac", "--points", "8"], "option --points: needs --pareto, --slower or a --budget in bytes"),
@@ -129,14 +129,14 @@ def test_a_value_that_does_not_fit(arguments: list[Any], expected: str) -> None:
         (["sac", "--strict-budget"], "option --strict-budget: needs --budget, --slower or --pareto"),
         (["sac", "--export", "recipe", "--pareto"], "option --pareto: --export prints the plan alone"),
         (["sac", "--export", "recipe", "--why", "mm"], "option --why: --export prints the plan alone"),
-        (["sac", "-o", "-", "--export", "recipe"], "option --export: standard output is a file's content"),
-        (["sac", "-o", "-", "--json"], "option --json: standard output is a file's content"),
+        (["sac", "-o", "-", "--export", "recipe"], "option --export: `-` writes the file to standard output"),
+        (["sac", "-o", "-", "--json"], "option --json: `-` writes the file to standard output"),
         (["apply", "--recipe", "r.json", "--decisions"], "options --recipe and --decisions"),
         (["apply", "--recipe", "r.json", "--plugin", "p"], "option --plugin: needs --passes"),
-        (["apply", "--recipe", "r.json", "-o", "-", "--json"], "option --json: standard output is"),
+        (["apply", "--recipe", "r.json", "-o", "-", "--json"], "option --json: `-` writes the file"),
         (["apply", "--passes", "remove_tags", "--lenient"], "option --lenient: needs --recipe"),
-        (["apply", "--passes", "remove_tags", "-o", "-", "--json"], "option --json: standard output is"),
-        (["apply", "--passes", "remove_tags", "--save-recipe", "-", "--decisions"], "option --decisions: standard"),
+        (["apply", "--passes", "remove_tags", "-o", "-", "--json"], "option --json: `-` writes the file"),
+        (["apply", "--passes", "remove_tags", "--save-recipe", "-", "--decisions"], "option --decisions: `-` writes"),
         (["apply", "--passes", "remove_tags", "--preset", "x"], "options --passes and --preset cannot be given"),
         (["apply"], "apply needs passes (--passes, --preset or --graph-trainer-flags) or a recipe (--recipe): neither"),
         (["bench", "--nodes", "2"], "option --nodes: needs --print-command"),
@@ -282,4 +282,4 @@ def test_a_difference_as_a_recipe_on_standard_output(tmp_path: Path) -> None:
     file = tmp_path / "recipe.json"
     assert run("diff", JOINT, JOINT, "--save-recipe", file).code == 0
     assert run("diff", JOINT, JOINT, "--save-recipe", "-").out == file.read_text()
-    assert said(run("diff", JOINT, JOINT, "--save-recipe", "-", "--json")).startswith("option --json: standard")
+    assert said(run("diff", JOINT, JOINT, "--save-recipe", "-", "--json")).startswith("option --json: `-` writes")

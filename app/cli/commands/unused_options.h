@@ -13,7 +13,7 @@ namespace jointer::cli {
 
 // Why options that change the figures are refused if no figures are printed.
 inline constexpr std::string_view kNoFigures =
-    "standard output is the output file (`-`), without the figures; write the file to a path";
+    "`-` writes the file to standard output, without figures; give a path instead";
 
 // Error (usage): the first of `options` that was given to `command`, followed by `why`.
 Result<void> refuse_options(const CLI::App& command, std::initializer_list<const char*> options,

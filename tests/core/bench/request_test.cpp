@@ -142,7 +142,7 @@ TEST(Request, ValuesMayBeSeparateArguments) {
 
 TEST(Request, ErrorsAreOneLine) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
-      {{}, "which graph"},
+      {{}, "expected a graph"},
       {{"a", "b"}, "one graph at a time"},
       {{"a", "--later=1"}, "no option --later"},
       {{"a", "-v"}, "no option -v"},

@@ -357,7 +357,8 @@ TEST(Editor, InsertsInARowStandWhereEachSays) {
   auto refused = row;
   refused.push_back(clone("b", "s"));
   Graph again = parse(kStep);
-  EXPECT_THAT(must_refuse(again, edit_of(refused)), HasSubstr("there is a node of that name"));
+  EXPECT_THAT(must_refuse(again, edit_of(refused)),
+              HasSubstr("there is already a node of that name"));
 }
 
 TEST(Editor, ANewNodeMayMoveInTheSameEdit) {
@@ -383,7 +384,7 @@ TEST(Editor, RefusesInvalidCalls) {
   EXPECT_THAT(insert(R"({"name":"q","op":"placeholder","target":"q"})"),
               HasSubstr("q is a placeholder"));
   EXPECT_THAT(insert(R"({"name":"q","target":"aten.relu.default","like":"nobody"})"),
-              HasSubstr("like nobody"));
+              HasSubstr("`like` names nobody"));
   EXPECT_THAT(must_refuse(graph, edit_of({ReplaceCall{.node = "output",
                                                       .target = {},
                                                       .args = R"([[{"n":"mm"},{"n":"s"}]])",

@@ -72,7 +72,7 @@ TEST(DerivePhases, FollowTangentsWithoutTags) {
   EXPECT_EQ(phase("side"), Phase::backward) << "after it, and feeds no forward output";
   EXPECT_EQ(phase("last"), Phase::forward) << "after it, but a forward output";
   EXPECT_TRUE(std::any_of(graph.facts().begin(), graph.facts().end(), [](const Fact& f) {
-    return f.kind == Fact::Kind::derived && f.text.find("not marked") != std::string::npos;
+    return f.kind == Fact::Kind::derived && f.text.find("does not mark") != std::string::npos;
   }));
 }
 

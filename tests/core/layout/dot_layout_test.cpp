@@ -66,7 +66,7 @@ TEST_F(DotStandIn, Crashing) {
 }
 
 TEST_F(DotStandIn, WithoutOutput) {
-  EXPECT_THAT(mistake(write("cat > /dev/null")), HasSubstr("no layout"));
+  EXPECT_THAT(mistake(write("cat > /dev/null")), HasSubstr("not a layout"));
 }
 
 TEST_F(DotStandIn, WithGarbage) {
@@ -74,9 +74,9 @@ TEST_F(DotStandIn, WithGarbage) {
   EXPECT_THAT(mistake(write("cat > /dev/null; echo 'graph 1 5 5'; echo 'node n0 1 1'")),
               HasSubstr("middle"));
   EXPECT_THAT(mistake(write("cat > /dev/null; echo 'graph 1 5 5'; echo stop")),
-              HasSubstr("left out a node"));
+              HasSubstr("lacks a node"));
   EXPECT_THAT(mistake(write("cat > /dev/null; echo 'graph 1 nan 5'; echo stop")),
-              HasSubstr("no layout"));
+              HasSubstr("not a layout"));
   EXPECT_THAT(mistake(write("cat > /dev/null; echo 'graph 1 5 5'; echo 'node n9 1 1'; echo stop")),
               HasSubstr("node n9"));
 }
@@ -86,7 +86,7 @@ TEST_F(DotStandIn, WithOverlappingBoxes) {
   for (int n = 0; n < 4; ++n) script += fmt::format("echo 'node n{} 4 4'\n", n);
   for (const LayoutEdge& e : kDiamond.edges)
     script += fmt::format("echo 'edge n{} n{} 4 1 1 1 1 1 1 1 1 solid black'\n", e.from, e.to);
-  EXPECT_THAT(mistake(write(script + "echo stop")), HasSubstr("over each other"));
+  EXPECT_THAT(mistake(write(script + "echo stop")), HasSubstr("overlap"));
 }
 
 TEST(DotLayout, ReadsOutputOfDot) {

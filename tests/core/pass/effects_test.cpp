@@ -82,7 +82,7 @@ TEST_F(Effects, ARemovedCallReportsItsReplacement) {
   const auto effects = of(*merged, {"g0", "g1", "v1"});
   EXPECT_THAT(effects[0], StartsWith("removed"));
   EXPECT_THAT(effects[1], StartsWith("removed"));
-  EXPECT_THAT(effects[0], HasSubstr("removed; all_gather_into_tensor")) << "the bucket";
+  EXPECT_THAT(effects[0], HasSubstr("removed; replaced by all_gather_into_tensor")) << "the bucket";
   EXPECT_EQ(effects[1], "removed") << "the bucket is made in place of the first";
   EXPECT_EQ(effects[2], "calls aten.view.default") << "of the bucket's result";
 }

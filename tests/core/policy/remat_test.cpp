@@ -207,7 +207,7 @@ TEST(Remat, AWriteToOtherBytesIsNoObstacle) {
     return [l, g]
   )");
   EXPECT_THAT(selective_activation_remat(graph).error().message,
-              HasSubstr("u writes to what s works on"))
+              HasSubstr("u writes to memory of s"))
       << "literals have offsets of 0, so that both halves are the first";
   for (const char* name : {"hi", "u"})
     move_tensors(graph, graph.find(name),
@@ -282,7 +282,7 @@ TEST(Remat, TakesOneRegionOnly) {
   )"))
                   .error()
                   .message,
-              HasSubstr("from g and from h on"));
+              HasSubstr("starting at g and at h"));
   // The loss's own backward does not count, and still reads the original.
   const Graph graph = rematerialized(R"(
     kind train_step

@@ -179,7 +179,7 @@ TEST(SplitBackwardFsdpCollectives, ReduceGradReduces) {
       run_pass(pair, "split_backward_fsdp_collectives{keep=\"reduce_grad\",parameter_gradients=2}");
   EXPECT_THAT(names(*step.graph, kFirst, NodeKind::placeholder), ElementsAre("gw", "gb"));
   EXPECT_THAT(outputs(*step.graph, kFirst), ElementsAre("wr", "gb"));
-  EXPECT_THAT(reason_of(step, "backward:wr", "reduced"), HasSubstr("makes it of gw"));
+  EXPECT_THAT(reason_of(step, "backward:wr", "reduced"), HasSubstr("computes it from gw"));
 }
 
 TEST(MultiplexFwBwGraph, TheBackwardComesFirst) {

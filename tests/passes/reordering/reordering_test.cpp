@@ -80,7 +80,7 @@ TEST(ReorderingTest, CollectivesMoveUpToOthersOfTheirGroup) {
       graph,
       "reorder_communication_preserving_peak_memory{reorder_iterative_peak_memory_budget=9}");
   EXPECT_THAT(calls_of(*steps[0].graph), ElementsAre("g1", "g2", "a", "v1", "b", "y1", "v2", "y2"));
-  EXPECT_THAT(reason_of(steps[0], "g1"), HasSubstr("no further: nothing that it could pass"));
+  EXPECT_THAT(reason_of(steps[0], "g1"), HasSubstr("limit: nothing that it could pass"));
   EXPECT_THAT(reason_of(steps[0], "g2"), HasSubstr("g1 is a collective on the same stream"));
 }
 
@@ -308,7 +308,7 @@ TEST(ReorderingTest, TheOrderWithTheLowestPeakWins) {
   EXPECT_LT(steps[0].after.figures.peak_bytes, steps[0].before.figures.peak_bytes);
   ASSERT_EQ(steps[0].tables.size(), 1U);
   EXPECT_EQ(steps[0].tables[0].rows.size(), 4U);
-  EXPECT_THAT(reason_of(steps[0], ""), HasSubstr("in the order of lpmf"));
+  EXPECT_THAT(reason_of(steps[0], ""), HasSubstr("the order of lpmf"));
   const auto baseline = run_pipeline_text(graph, "reorder_for_peak_memory{methods=[baseline]}");
   EXPECT_EQ(graph_hash(*baseline[0].graph), graph_hash(graph));
 }

@@ -159,7 +159,7 @@ TEST(ApplyCpuOffload, OffloadsTaggedResults) {
   graph.node(graph.find("r")).policy = MemoryPolicy::must_cpu_offload;
   const StepResult step = run_pipeline_text(graph, "apply_cpu_offload").at(0);
   EXPECT_EQ(step.added, 4U);
-  EXPECT_THAT(reason_of(step, "dr"), HasSubstr("came back"));
+  EXPECT_THAT(reason_of(step, "dr"), HasSubstr("reloaded copy"));
   EXPECT_THAT(refusal(graph, "apply_cpu_offload{defer_layers=-1}"), HasSubstr("at least 0"));
 }
 
