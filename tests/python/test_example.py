@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 from conftest import PACKAGE, ROOT, SHARED
 
 from jointer.document import read_document, write_document
@@ -88,7 +89,14 @@ def test_samples_are_small(samples: list[Path]) -> None:
     assert all(path.stat().st_size < 300_000 for path in samples)
 
 
+# make_samples.py needs this version: another torch traces another graph. ./test --all runs the test with it.
+SAMPLES_TORCH = "2.11."
+
+
 @pytest.mark.slow
+@pytest.mark.skipif(
+    not torch.__version__.startswith(SAMPLES_TORCH), reason=f"the samples are of torch {SAMPLES_TORCH}*"
+)
 def test_samples_are_reproducible(
     samples: list[Path], tmp_path: Path, subprocess_environment: dict[str, str]
 ) -> None:
