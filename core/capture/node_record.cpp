@@ -270,17 +270,30 @@ std::string write_node_record(const Graph& graph, const StorageOwners& owners, N
   return out.take();
 }
 
+namespace {
+
+template <class Write>
+std::string written(const Graph& graph, const StorageOwners& owners, const RecordNames& names,
+                    Write write) {
+  JsonWriter out;
+  native::NodeWriter writer(graph, owners, out, &names);
+  write(writer);
+  return out.take();
+}
+
+}  // namespace
+
 CallRecord write_call(const Graph& graph, const StorageOwners& owners, NodeId id,
                       const RecordNames& names) {
-  const auto written = [&](auto write) {
-    JsonWriter out;
-    native::NodeWriter writer(graph, owners, out, &names);
-    write(writer);
-    return out.take();
-  };
-  return {.args = written([&](native::NodeWriter& w) { w.write_args(id); }),
-          .kwargs = written([&](native::NodeWriter& w) { w.write_kwargs(id); }),
-          .val = written([&](native::NodeWriter& w) { w.write_value(id); })};
+  using Writer = native::NodeWriter;
+  return {.args = written(graph, owners, names, [&](Writer& w) { w.write_args(id); }),
+          .kwargs = written(graph, owners, names, [&](Writer& w) { w.write_kwargs(id); }),
+          .val = write_value(graph, owners, id, names)};
+}
+
+std::string write_value(const Graph& graph, const StorageOwners& owners, NodeId id,
+                        const RecordNames& names) {
+  return written(graph, owners, names, [&](native::NodeWriter& w) { w.write_value(id); });
 }
 
 }  // namespace jointer

@@ -67,5 +67,8 @@ struct RecordNames {
 };
 CallRecord write_call(const Graph& graph, const StorageOwners& owners, NodeId id,
                       const RecordNames& names = {});
+// Only its `val`.
+std::string write_value(const Graph& graph, const StorageOwners& owners, NodeId id,
+                        const RecordNames& names = {});
 
 }  // namespace jointer

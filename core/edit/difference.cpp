@@ -8,7 +8,8 @@
 // The edit has moves first, each to before the next node that stays; then insertions and
 // replacements, in the order of `after`, with each insertion before the next common node; then
 // removals, readers first. The storage of an added node is named by a node that holds it in
-// `after`. If a common node is a view of another storage than before, or has a new storage, its
+// `after`. A replacement that only exchanges inputs names these, so that the other arguments stay
+// those of the graph that it is replayed on. If a common node is a view of another storage than before, or has a new storage, its
 // replacement records that (core/edit/storage_changes.h).
 
 #include "core/edit/difference.h"
@@ -238,11 +239,16 @@ class EditWriter {
   void write_changed(NodeId id, bool says_value) {
     const NodeId old = was(id);
     ReplaceCall replace{.node = edit_name(after_, id), .target = {}, .args = {}, .kwargs = {}};
+    const bool same_target = comparer_.same_target(old, id);
+    auto inputs = same_target ? comparer_.exchanged_inputs(old, id) : std::nullopt;
     CallRecord record = write_call(after_, owners_, id);
-    if (!comparer_.same_target(old, id))
-      replace.target = std::string(after_.target(after_.node(id)));
-    if (!comparer_.same_args(old, id)) replace.args = std::move(record.args);
-    if (!comparer_.same_kwargs(old, id)) replace.kwargs = std::move(record.kwargs);
+    if (inputs) {
+      replace.inputs = *std::move(inputs);
+    } else {
+      if (!same_target) replace.target = std::string(after_.target(after_.node(id)));
+      if (!comparer_.same_args(old, id)) replace.args = std::move(record.args);
+      if (!comparer_.same_kwargs(old, id)) replace.kwargs = std::move(record.kwargs);
+    }
     if (says_value) replace.val = std::move(record.val);
     if (!same_annotations(id)) replace.custom = annotations(id);
     add(std::move(replace));

@@ -356,7 +356,7 @@ class Offloader {
     const std::string back =
         name_of(insert_before(first, "ao.wait_tensor.default", gone.dump(), no_keywords,
                               in_storage_of(value, name_of(offload.gpu)), id, true));
-    for (const NodeId reader : offload.direct) reads_[reader].add(from, back);
+    for (const NodeId reader : offload.direct) reads_[reader][from] = back;
     Renames repeated;
     repeated.add(from, back);
     Moves moves;
@@ -378,7 +378,7 @@ class Offloader {
       lies_in_.add(name(view), 0, made);
     }
     for (const auto& [view, reader] : offload.of_views)
-      reads_[reader].add(name(view), repeated.of(name(view)));
+      reads_[reader][name(view)] = repeated.of(name(view));
   }
 
   // --- Steps 4 and 5: move waits and reloads ---
@@ -471,22 +471,15 @@ class Offloader {
             return is_redirected[input.index()];
           }))
         continue;
-      const CallRecord call = write_call(graph_, owners_, reader);
       ReplaceCall replace{.node = name(reader), .target = {}, .args = {}, .kwargs = {}};
-      const auto changed = [](const OrderedJson& now,
-                              const std::string& was) -> std::optional<std::string> {
-        if (now == OrderedJson::parse(was)) return std::nullopt;
-        return now.dump();
-      };
-      if (it != reads_.end()) {
-        replace.args = changed(it->second.in_arguments(call.args), call.args);
-        replace.kwargs = changed(it->second.in_arguments(call.kwargs), call.kwargs);
-      }
+      if (it != reads_.end()) replace.inputs.assign(it->second.begin(), it->second.end());
       if (n.has(Node::has_value)) {
-        replace.val = changed(lies_in_.in_value(call.val), call.val);
+        const std::string was = write_value(graph_, owners_, reader);
+        const OrderedJson now = lies_in_.in_value(was);
+        if (now != OrderedJson::parse(was)) replace.val = now.dump();
         is_redirected[reader.index()] = replace.val.has_value();
       }
-      if (replace.args || replace.kwargs || replace.val) changes_.emplace_back(std::move(replace));
+      if (replace.is_of_call()) changes_.emplace_back(std::move(replace));
     }
   }
 
@@ -501,9 +494,10 @@ class Offloader {
   std::vector<std::size_t> last_write_;  // indexed by storage: position of its last writer
   std::list<Standing> order_;            // the resulting graph
   std::vector<Inserted> inserted_;
-  std::vector<Place> places_;                  // of the original nodes, indexed by id
-  std::unordered_map<NodeId, Renames> reads_;  // indexed by backward reader
-  Moves lies_in_;                              // of all offloaded values, for the backward
+  std::vector<Place> places_;  // of the original nodes, indexed by id
+  // By backward reader: what it reads, and what it reads instead.
+  std::unordered_map<NodeId, std::map<std::string, std::string>> reads_;
+  Moves lies_in_;  // of all offloaded values, for the backward
   std::vector<Change> changes_;
 };
 

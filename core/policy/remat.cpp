@@ -156,7 +156,8 @@ class Rematerializer {
     for (const NodeId id : graph_.order())
       if (is_recomputable(id) && draws(graph_.node(id)))
         return refuse(
-            "{} ({}) draws random numbers and is tagged for recompute, which would draw other ones: "
+            "{} ({}) draws random numbers and is tagged for recompute, which would draw other "
+            "ones: "
             "save it",
             graph_.name(id), graph_.target(graph_.node(id)));
     return {};
@@ -457,28 +458,19 @@ class Rematerializer {
             return reads_one(input) || is_redirected[input.index()];
           }))
         continue;
-      const auto argument = [&](NodeId input) -> std::string_view {
-        return reads_one(input) ? copies_[input.index()] : std::string_view();
-      };
+      ReplaceCall replace{.node = name(reader), .target = {}, .args = {}, .kwargs = {}};
+      for (const NodeId input : inputs)
+        if (reads_one(input)) replace.inputs.emplace_back(name(input), copies_[input.index()]);
       // Views of the original become views of the copy.
       bool is_moved = false;
       const auto owner = [&](NodeId of) -> std::string_view {
         is_moved = is_moved || !copies_[of.index()].empty();
         return copies_[of.index()];
       };
-      CallRecord call = write_call(graph_, owners_, reader, {.argument = argument, .owner = owner});
-      const auto names_one = [&](const auto& self, const Argument& a) -> bool {
-        if (a.kind == Argument::Kind::node) return a.node() && reads_one(a.node());
-        return std::ranges::any_of(graph_.children(a),
-                                   [&](const Argument& child) { return self(self, child); });
-      };
-      ReplaceCall replace{.node = name(reader), .target = {}, .args = {}, .kwargs = {}};
-      const Node& n = graph_.node(reader);
-      if (names_one(names_one, n.args)) replace.args = std::move(call.args);
-      if (names_one(names_one, n.kwargs)) replace.kwargs = std::move(call.kwargs);
-      if (is_moved) replace.val = std::move(call.val);
+      std::string value = write_value(graph_, owners_, reader, {.argument = {}, .owner = owner});
+      if (is_moved) replace.val = std::move(value);
       is_redirected[reader.index()] = is_moved;
-      if (replace.args || replace.kwargs || replace.val) changes_.emplace_back(std::move(replace));
+      if (replace.is_of_call()) changes_.emplace_back(std::move(replace));
     }
   }
 

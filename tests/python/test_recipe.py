@@ -214,6 +214,36 @@ def test_insert_replace_remove() -> None:
     assert torch.equal(gm(x, y)[0], (x.relu() * 2) @ y.sigmoid())
 
 
+def test_inputs_are_exchanged_at_once() -> None:
+    gm = chain()
+    swap = {"replace": "mm", "inputs": {"relu": "sigmoid", "sigmoid": "relu"}, "custom": {"a": 1}}
+    output = {"replace": "output", "inputs": {"add": "t"}}
+    jointer.apply_recipe(gm, recipe([swap, output, {"remove": "add"}]))
+    x, y = torch.randn(4, 4), torch.randn(4, 4)
+    product, transposed, _ = gm(x, y)
+    assert torch.equal(product, y.sigmoid() @ x.relu())
+    assert torch.equal(transposed, (y.sigmoid() + 1).t())
+    assert find(gm, "mm").meta["custom"] == {"a": 1}
+
+
+@pytest.mark.parametrize("start", [0, 128])
+def test_other_arguments_stay_those_of_the_graph(start: int) -> None:
+    """Constants differ from rank to rank: a vocab-parallel embedding subtracts its first index."""
+
+    def function(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.sub(x.relu() - start, y.sigmoid(), alpha=start + 1)
+
+    gm = trace(function, torch.ones(3), torch.ones(3))
+    changes = [
+        {"replace": "sub", "inputs": {"relu": "sigmoid"}},
+        {"replace": "sub_1", "inputs": {"sigmoid": "relu"}},
+        {"move": ["sigmoid"], "before": "sub"},
+    ]
+    jointer.apply_recipe(gm, recipe(changes))
+    x, y = torch.randn(3), torch.randn(3)
+    assert torch.equal(gm(x, y), (y.sigmoid() - start) - (start + 1) * x.relu())
+
+
 def test_annotations_are_replaced_and_restored() -> None:
     gm = chain()
     find(gm, "relu").meta["custom"] = {"module_fqn": "act"}
@@ -300,6 +330,17 @@ def test_storages_of_an_unknown_operator() -> None:
         ({"replace": "x_1", "args": []}, "only calls can be replaced"),
         ({"replace": "output", "target": "aten.mm.default"}, "only the arguments can be replaced"),
         ({"replace": "mm", "args": [{"n": "add"}, 1]}, "mm would read add before it exists"),
+        (
+            {"replace": "mm", "inputs": {"relu": "sigmoid", "t": "relu"}},
+            "mm does not read t, so it cannot read relu instead",
+        ),
+        ({"replace": "mm", "inputs": {"gone": "t"}}, "mm does not read gone"),
+        (
+            {"replace": "mm", "inputs": {"relu": "gone"}},
+            "mm would read gone, but there is no such node",
+        ),
+        ({"replace": "mm", "inputs": {"relu": "add"}}, "mm would read add before it exists"),
+        ({"replace": "x_1", "inputs": {"relu": "add"}}, "only calls can be replaced"),
     ],
 )
 def test_refuses(change: Any, why: str) -> None:
@@ -329,10 +370,11 @@ def test_everything_is_undone() -> None:
             [{"replace": "output", "args": [{"tuple": [{"n": "mm"}]}]}, {"remove": "add"}],
             [{"move": ["mm"], "before": "t"}, {"remove": "t"}, insertion(name="t")],
             [{"replace": "mm", "args": [{"n": "t"}, {"n": "t"}]}],
+            [{"replace": "mm", "inputs": {"t": "relu"}}],
             {"title": "The last", "changes": [{"remove": "add_"}, {"remove": "gone"}]},
         ),
     )
-    assert "edit 4 (The last), change 1: there is no node gone" in message
+    assert "edit 5 (The last), change 1: there is no node gone" in message
 
 
 def test_names_the_first_difference() -> None:
@@ -438,6 +480,10 @@ def test_invalid_files(tmp_path: Path, text: str, why: str) -> None:
         {"edits": [{"changes": [{"policy": "MUST_SAVE", "select": []}]}]},
         {"edits": [{"changes": [{"policy": "MUST_SAVE", "select": ["t", 1]}]}]},
         {"edits": [{"changes": [{"policy": None, "select": "t", "ac_graph_id": "0"}]}]},
+        {"edits": [{"changes": [{"replace": "mm", "inputs": {}}]}]},
+        {"edits": [{"changes": [{"replace": "mm", "inputs": ["relu"]}]}]},
+        {"edits": [{"changes": [{"replace": "mm", "inputs": {"relu": 7}}]}]},
+        {"edits": [{"changes": [{"replace": "mm", "inputs": {"relu": "t"}, "args": []}]}]},
         {"graphs": 7},
         {"graphs": {"graph": 7}},
         {"graphs": {"graph": {}}},

@@ -44,7 +44,7 @@ _PLAIN_META = ("seq_nr", "partitioner_tag", "autograd_backward", "custom")
 _LIKE_META = (*_PLAIN_META, "stack_trace", "nn_module_stack", "fwd_nn_module_stack")
 
 #: Keys of a replacement that change the call.
-_CALL = frozenset({"target", "args", "kwargs", "val"})
+_CALL = frozenset({"inputs", "target", "args", "kwargs", "val"})
 
 
 class GraphEditor:
@@ -271,6 +271,8 @@ class GraphEditor:
         self._undo.append(restore)
         self._touched.add(node)
         self._changed.add(node)
+        if "inputs" in change:
+            self._exchange(node, change["inputs"])
         if "target" in change:
             node.target = self._target(change["target"], node.name)
         if "args" in change:
@@ -279,6 +281,20 @@ class GraphEditor:
             node.kwargs = self._kwargs(change["kwargs"], node.name)
         if change.get("val") is not None:
             node.meta["val"] = self._values.value(node, change["val"])
+
+    def _exchange(self, node: fx.Node, inputs: Mapping[str, str]) -> None:
+        """Make ``node`` read other nodes, by name, in all of its arguments."""
+        now: dict[fx.Node, fx.Node] = {}
+        for old, new in inputs.items():
+            if (was := self._nodes.get(old)) not in node.all_input_nodes:
+                raise RecipeError(
+                    f"{node.name} does not read {old}, so it cannot read {new} instead"
+                )
+            if new not in self._nodes:
+                raise RecipeError(f"{node.name} would read {new}, but there is no such node")
+            now[was] = self._nodes[new]
+        args, kwargs = fx.map_arg((node.args, node.kwargs), lambda each: now.get(each, each))
+        node.args, node.kwargs = args, kwargs
 
     def _annotate(self, node: fx.Node, custom: Json) -> None:
         if node.op == "output":

@@ -391,6 +391,66 @@ TEST(Editor, RefusesInvalidCalls) {
               HasSubstr("return 2 values instead of 1"));
 }
 
+ReplaceCall inputs_of(std::string node, std::vector<std::pair<std::string, std::string>> inputs) {
+  ReplaceCall replace{.node = std::move(node), .target = {}, .args = {}, .kwargs = {}};
+  replace.inputs = std::move(inputs);
+  return replace;
+}
+
+TEST(Editor, ExchangesInputsInAllArgumentsAtOnce) {
+  Graph graph = parse(R"(
+    x: f32[4] = input
+    a: f32[4] = aten.relu(x)
+    b: f32[4] = aten.neg(x)
+    i: i64[4] = aten.zeros([4])
+    c: f32[12] = aten.cat([a, b, a], 0)
+    p: f32[4] = aten.index(a, [i])
+    s: f32[4] = aten.sub.Tensor(a, b, alpha=3)
+    v: f32[2,2] = aten.view(s, [2, 2])
+    return [c, p, v])");
+  must_apply(graph, edit_of({inputs_of("c", {{"a", "b"}, {"b", "a"}})}));
+  EXPECT_EQ(canonical_call(graph, graph.find("c")),
+            "aten.cat.default([%b,%a,%b],0) -> float32[12]");
+  must_apply(graph, edit_of({inputs_of("s", {{"b", "x"}}), inputs_of("p", {{"a", "x"}})}));
+  EXPECT_THAT(canonical_call(graph, graph.find("s")), HasSubstr("(%a,%x"));
+  EXPECT_THAT(canonical_call(graph, graph.find("s")), HasSubstr("alpha=3"));
+  EXPECT_THAT(canonical_call(graph, graph.find("p")), HasSubstr("(%x,[%i])"));
+  // Its storage follows, and the value in the change is used.
+  must_apply(graph, edit_of({inputs_of("v", {{"s", "a"}})}));
+  const auto storage = [&](std::string_view name) {
+    return graph.tensors(graph.find(name)).front().storage;
+  };
+  EXPECT_EQ(storage("v"), storage("a"));
+  ReplaceCall said = inputs_of("v", {{"a", "b"}});
+  said.val = R"({"t":{"shape":[2,2],"dtype":"float32","storage":{"of":"b"}}})";
+  said.custom = R"({"chunk":1})";
+  must_apply(graph, edit_of({said}));
+  EXPECT_EQ(storage("v"), storage("b"));
+  // A node that the edit inserts, and the output.
+  must_apply(
+      graph,
+      edit_of({InsertNode{R"({"name":"k","target":"aten.clone.default","args":[{"n":"a"}],
+                "like":"a","val":{"t":{"shape":[4],"dtype":"float32"}}})",
+                          "c"},
+               inputs_of("c", {{"a", "k"}}), inputs_of("output", {{"p", "s"}}), RemoveNode{"p"}}));
+  EXPECT_EQ(graph.part(PartId(0)).outputs[1].node, graph.find("s"));
+}
+
+TEST(Editor, RefusesInputsThatDoNotFit) {
+  Graph graph = parse(kStep);
+  const auto refusal = [&](const ReplaceCall& replace) {
+    return must_refuse(graph, edit_of({MoveNodes{{"wt", "t"}, "mm"}, replace}));
+  };
+  EXPECT_EQ(refusal(inputs_of("mm", {{"s", "r"}, {"r", "s"}})),
+            "mm does not read r, so it cannot read s instead");
+  EXPECT_EQ(refusal(inputs_of("mm", {{"nobody", "s"}})),
+            "mm does not read nobody, so it cannot read s instead");
+  EXPECT_EQ(refusal(inputs_of("mm", {{"s", "nobody"}})),
+            "mm would read nobody, but there is no such node");
+  EXPECT_THAT(refusal(inputs_of("r", {{"x", "mm"}})), HasSubstr("mm, which comes later"));
+  EXPECT_THAT(refusal(inputs_of("x", {{"x", "mm"}})), HasSubstr("x is a placeholder"));
+}
+
 TEST(Editor, TheOutputMayReturnAnotherNode) {
   Graph graph = parse(kStep);
   must_apply(graph,
