@@ -71,8 +71,6 @@ struct Editor::State {
   Result<void> perform_kind(const RestoreNode& restore);
   Result<void> perform_kind(const RestoreCall& restore);
 
-  // The node with `inputs` exchanged.
-  Result<Node> with_inputs(NodeId id, const ReplaceCall& replace);
   // `custom`: JSON, or `null`.
   Result<void> annotate(NodeId id, const std::string& custom);
   Result<NodeId> find(std::string_view name) const;
@@ -426,7 +424,12 @@ Result<void> Editor::State::perform_kind(const ReplaceCall& replace) {
     return refuse("{} is {}: it has no call to replace", replace.node, kind_text(was.kind));
   if (was.kind == NodeKind::output && (replace.target || replace.kwargs || replace.val))
     return refuse("{} is the output: only its arguments can be replaced", replace.node);
-  JOINTER_TRY(Node now, with_inputs(id, replace));
+  Node now = was;
+  if (!replace.inputs.empty()) {
+    JOINTER_TRY(const CallArguments arguments, replace_inputs(graph, was, replace.inputs));
+    now.args = arguments.args;
+    now.kwargs = arguments.kwargs;
+  }
   if (replace.target || replace.args || replace.kwargs || replace.val) {
     const auto given = [](const std::optional<std::string>& text) {
       return text ? &*text : nullptr;
@@ -445,28 +448,6 @@ Result<void> Editor::State::perform_kind(const ReplaceCall& replace) {
     if (!replace.val) keeps_value.insert(id);
   }
   return perform_kind(RestoreCall{.node = id, .was = now});
-}
-
-Result<Node> Editor::State::with_inputs(NodeId id, const ReplaceCall& replace) {
-  Node node = graph.node(id);
-  if (replace.inputs.empty()) return node;
-  const auto reads = graph.inputs(id);
-  std::unordered_map<NodeId, NodeId> now;
-  for (const auto& [from, to] : replace.inputs) {
-    const NodeId old = graph.find(node.part, from);
-    if (!old || std::ranges::find(reads, old) == reads.end())
-      return refuse("{} does not read {}, so it cannot read {} instead", replace.node, from, to);
-    const NodeId by = graph.find(node.part, to);
-    if (!by) return refuse("{} would read {}, but there is no such node", replace.node, to);
-    now[old] = by;
-  }
-  const auto exchange = [&](NodeId input) {
-    const auto it = now.find(input);
-    return it == now.end() ? input : it->second;
-  };
-  node.args = replace_inputs(graph, node.args, exchange);
-  node.kwargs = replace_inputs(graph, node.kwargs, exchange);
-  return node;
 }
 
 Result<void> Editor::State::annotate(NodeId id, const std::string& custom) {

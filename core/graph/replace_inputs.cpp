@@ -1,5 +1,7 @@
 #include "core/graph/replace_inputs.h"
 
+#include <algorithm>
+#include <unordered_map>
 #include <vector>
 
 namespace jointer {
@@ -20,6 +22,28 @@ Argument replace_inputs(Graph& graph, const Argument& argument,
     copy = replaced;
   }
   return changes ? graph.make_children(argument.kind, copies) : argument;
+}
+
+Result<CallArguments> replace_inputs(Graph& graph, const Node& call,
+                                     std::span<const std::pair<std::string, std::string>> names) {
+  const auto reads = graph.inputs(call);
+  std::unordered_map<NodeId, NodeId> by;
+  for (const auto& [old_name, new_name] : names) {
+    const NodeId old_input = graph.find(call.part, old_name);
+    if (!old_input || std::ranges::find(reads, old_input) == reads.end())
+      return fail(Error::Kind::usage, "{} does not read {}, which {} is to replace",
+                  graph.text(call.name), old_name, new_name);
+    const NodeId new_input = graph.find(call.part, new_name);
+    if (!new_input)
+      return fail(Error::Kind::usage, "there is no node {} to replace {}", new_name, old_name);
+    by[old_input] = new_input;
+  }
+  const auto now = [&](NodeId input) {
+    const auto it = by.find(input);
+    return it == by.end() ? input : it->second;
+  };
+  return CallArguments{.args = replace_inputs(graph, call.args, now),
+                       .kwargs = replace_inputs(graph, call.kwargs, now)};
 }
 
 }  // namespace jointer

@@ -373,14 +373,18 @@ class Rematerializer {
       return is_back && is_read_back_[of.index()] ? graph_.name(back_[of.index()])
                                                   : copies_[of.index()];
     };
-    const CallRecord call = write_call(graph_, owners_, id, {.argument = argument, .owner = owner});
     JsonWriter record;
     record.begin_object();
     record.string_member("name", copies_[id.index()]);
-    record.string_member("target", graph_.target(graph_.node(id)));
-    record.raw_member("args", call.args);
-    record.raw_member("kwargs", call.kwargs);
-    if (graph_.node(id).has(Node::has_value)) record.raw_member("val", call.val);
+    record.string_member("copy", graph_.name(id));
+    record.key("inputs");
+    record.begin_object();
+    for (const NodeId input : graph_.inputs(id))
+      if (const std::string_view now = argument(input); !now.empty())
+        record.string_member(graph_.name(input), now);
+    record.end_object();
+    if (graph_.node(id).has(Node::has_value))
+      record.raw_member("val", write_value(graph_, owners_, id, {.argument = {}, .owner = owner}));
     record.string_member("like", graph_.name(id));
     record.raw_member("autograd_backward", "true");
     record.end_object();

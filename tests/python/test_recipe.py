@@ -188,6 +188,13 @@ def insertion(**record: Any) -> dict[str, Any]:
     return {"insert": {**node, **record}, "before": "mm"}
 
 
+def copy_of(name: Any, **inputs: str) -> dict[str, Any]:
+    """The insertion of a copy of the node before ``mm``, with inputs replaced."""
+    value = {"t": {"shape": [4, 4], "dtype": "float32", "device": "cpu"}}
+    node = {"name": "copied", "copy": name, "inputs": inputs, "val": value}
+    return {"insert": node, "before": "mm"}
+
+
 def test_insert_replace_remove() -> None:
     gm = chain()
     find(gm, "relu").meta["nn_module_stack"] = {"act": ("act", nn.ReLU)}
@@ -234,14 +241,16 @@ def test_other_arguments_stay_those_of_the_graph(start: int) -> None:
         return torch.sub(x.relu() - start, y.sigmoid(), alpha=start + 1)
 
     gm = trace(function, torch.ones(3), torch.ones(3))
+    value = {"t": {"shape": [3], "dtype": "float32", "device": "cpu"}}
+    copy = {"name": "again", "copy": "sub", "inputs": {"relu": "sigmoid"}, "val": value}
     changes = [
-        {"replace": "sub", "inputs": {"relu": "sigmoid"}},
-        {"replace": "sub_1", "inputs": {"sigmoid": "relu"}},
-        {"move": ["sigmoid"], "before": "sub"},
+        {"replace": "sub_1", "inputs": {"sigmoid": "again"}},
+        {"replace": "sub", "inputs": {"relu": "x_1"}},
+        {"insert": copy, "before": "sub_1"},
     ]
-    jointer.apply_recipe(gm, recipe(changes))
+    jointer.apply_recipe(gm, recipe(changes[2:], changes[:2]))
     x, y = torch.randn(3), torch.randn(3)
-    assert torch.equal(gm(x, y), (y.sigmoid() - start) - (start + 1) * x.relu())
+    assert torch.equal(gm(x, y), torch.sub(x - start, y.sigmoid() - start, alpha=start + 1))
 
 
 def test_annotations_are_replaced_and_restored() -> None:
@@ -332,15 +341,22 @@ def test_storages_of_an_unknown_operator() -> None:
         ({"replace": "mm", "args": [{"n": "add"}, 1]}, "mm would read add before it exists"),
         (
             {"replace": "mm", "inputs": {"relu": "sigmoid", "t": "relu"}},
-            "mm does not read t, so it cannot read relu instead",
+            "mm does not read t, which relu is to replace",
         ),
         ({"replace": "mm", "inputs": {"gone": "t"}}, "mm does not read gone"),
         (
             {"replace": "mm", "inputs": {"relu": "gone"}},
-            "mm would read gone, but there is no such node",
+            "there is no node gone to replace relu",
         ),
         ({"replace": "mm", "inputs": {"relu": "add"}}, "mm would read add before it exists"),
         ({"replace": "x_1", "inputs": {"relu": "add"}}, "only calls can be replaced"),
+        (insertion(copy="relu"), "`copy` and `target`, `args` or `kwargs` exclude each other"),
+        (insertion(inputs={"relu": "sigmoid"}), "`inputs` needs `copy`"),
+        (copy_of("gone"), "`copy` names gone, but there is no such node"),
+        (copy_of(7), "`copy` names 7, but there is no such node"),
+        (copy_of("output"), "copied is a output: only calls and constants can be inserted"),
+        (copy_of("mm", t="relu"), "mm does not read t, which relu is to replace"),
+        (copy_of("mm", relu="gone"), "there is no node gone to replace relu"),
     ],
 )
 def test_refuses(change: Any, why: str) -> None:
