@@ -40,20 +40,23 @@ std::int64_t record_bytes(const Graph& graph, const Tensor& t) {
              : graph.bytes(t);
 }
 
-void NodeWriter::write(NodeId id) {
+void write_copy(const RecordCopy& copy, JsonWriter& out) {
+  out.string_member("copy", copy.of);
+  if (copy.inputs.empty()) return;
+  out.key("inputs");
+  out.begin_object();
+  for (const auto& [old_name, new_name] : copy.inputs) out.string_member(old_name, new_name);
+  out.end_object();
+}
+
+void NodeWriter::write(NodeId id, const RecordCopy* copy) {
   const Node& n = graph_.node(id);
   out_.begin_object();
   text_member("name", n.name);
-  if (tables_ != nullptr || n.kind != NodeKind::call) out_.string_member("op", op_name(n.kind));
-  out_.string_member("target", graph_.target(n));
-  if (n.has(Node::has_args)) {
-    out_.key("args");
-    write_children(graph_.args(n));
-  }
-  if (n.has(Node::has_kwargs)) {
-    out_.key("kwargs");
-    write_pairs(graph_.children(n.kwargs));
-  }
+  if (copy != nullptr)
+    write_copy(*copy, out_);
+  else
+    write_call(n);
   if (n.has(Node::has_value)) {
     out_.key("val");
     write_value(id);
@@ -73,6 +76,19 @@ void NodeWriter::write(NodeId id) {
   if (n.desc) out_.raw_member("desc", graph_.text(n.desc));
   if (n.extra) out_.raw_members(graph_.text(n.extra));
   out_.end_object();
+}
+
+void NodeWriter::write_call(const Node& n) {
+  if (tables_ != nullptr || n.kind != NodeKind::call) out_.string_member("op", op_name(n.kind));
+  out_.string_member("target", graph_.target(n));
+  if (n.has(Node::has_args)) {
+    out_.key("args");
+    write_children(graph_.args(n));
+  }
+  if (n.has(Node::has_kwargs)) {
+    out_.key("kwargs");
+    write_pairs(graph_.children(n.kwargs));
+  }
 }
 
 void NodeWriter::write_place(const Node& n) {

@@ -23,6 +23,9 @@ void write_frames(const Graph& graph, const ModuleStack& stack, JsonWriter& out)
 // Bytes of the storage that a record's tensor gets if the record names none.
 std::int64_t record_bytes(const Graph& graph, const Tensor& t);
 
+// The members `copy` and `inputs` of a record.
+void write_copy(const RecordCopy& copy, JsonWriter& out);
+
 class NodeWriter {
  public:
   // Writes into a capture with tables. All arguments must outlive the writer.
@@ -33,7 +36,7 @@ class NodeWriter {
              const RecordNames* names = nullptr)
       : graph_(graph), owners_(&owners), names_(names), out_(out) {}
 
-  void write(NodeId id);
+  void write(NodeId id, const RecordCopy* copy = nullptr);
   // These write the value of one member.
   void write_args(NodeId id) { write_children(graph_.args(graph_.node(id))); }
   void write_kwargs(NodeId id) { write_pairs(graph_.children(graph_.node(id).kwargs)); }
@@ -41,6 +44,7 @@ class NodeWriter {
   void write_dim(const Dim& dim);
 
  private:
+  void write_call(const Node& n);
   void write_place(const Node& n);
   void write_argument(const Argument& a);
   void write_pairs(std::span<const Argument> pairs);

@@ -65,7 +65,7 @@ Node NodeReader::parse(json::object object) {
   if (!node.name || name_.empty())
     give_up("node {} has no name", graph_.node_count() - first_node_);
   if (!has_op && !kind_) give_up("it has no `op`");
-  if (!has_target) give_up("it has no `target`");
+  if (!has_target && needs_target_) give_up("it has no `target`");
   return node;
 }
 

@@ -49,6 +49,7 @@ class NodeReader {
   Graph& graph_;
   PartId part_;
   std::optional<NodeKind> kind_;  // of a node without `op`
+  bool needs_target_ = true;
   std::vector<Dim> shape_, stride_;
 
  private:

@@ -8,6 +8,7 @@
 
 #include "core/capture/native_node_writer.h"
 #include "core/capture/native_nodes.h"
+#include "core/graph/replace_inputs.h"
 #include "core/graph/storages.h"
 
 namespace jointer {
@@ -50,6 +51,10 @@ class RecordReader : public native::NodeReader {
       const std::string self = fmt::format("node {}: ", self_);
       give_up("{}{}", at.starts_with(self) ? at.substr(self.size()) : at, failure.message);
     }
+    if (copied_)
+      take_call(node);
+    else if (!inputs_.empty())
+      give_up("`inputs` needs `copy`");
     if (like_.empty()) {
       set_phase(node);
       return node;
@@ -64,10 +69,35 @@ class RecordReader : public native::NodeReader {
   static constexpr native::Tables kNoTables{};
 
   void read_member(Node& node, std::string_view key, json::value value) override {
-    if (key == "like")
+    if (key == "like") {
       like_ = native::get_text(value);
-    else
+    } else if (key == "copy") {
+      copied_ = native::get_text(value);
+      needs_target_ = false;
+    } else if (key == "inputs") {
+      for (json::field input : value.get_object()) {
+        std::string old_name(std::string_view(input.unescaped_key()));
+        inputs_.emplace_back(std::move(old_name), native::get_text(input.value()));
+      }
+    } else {
       NodeReader::read_member(node, key, value);
+    }
+  }
+
+  // Gives the node the call of the one that it copies.
+  void take_call(Node& node) {
+    if (node.target || node.has(Node::has_args) || node.has(Node::has_kwargs))
+      give_up("`copy` and `target`, `args` or `kwargs` exclude each other");
+    const NodeId id = graph_.find(part_, *copied_);
+    if (!id) give_up("`copy` names {}, but there is no such node", *copied_);
+    const Node copied = graph_.node(id);
+    const auto arguments = replace_inputs(graph_, copied, inputs_);
+    if (!arguments) give_up("{}", arguments.error().message);
+    node.kind = copied.kind;
+    node.target = copied.target;
+    node.args = arguments->args;
+    node.kwargs = arguments->kwargs;
+    for (const auto flag : {Node::has_args, Node::has_kwargs}) node.set(flag, copied.has(flag));
   }
 
   ModuleStackId read_module(json::value value) override {
@@ -212,6 +242,8 @@ class RecordReader : public native::NodeReader {
 
   json::parser& parser_;
   std::string self_, like_;
+  std::optional<std::string> copied_;
+  std::vector<std::pair<std::string, std::string>> inputs_;
   std::vector<StorageId> own_;  // of the tensors so far
 };
 
@@ -264,23 +296,37 @@ StorageOwners::StorageOwners(const Graph& graph) : owners_(graph.storage_count()
   }
 }
 
-std::string write_node_record(const Graph& graph, const StorageOwners& owners, NodeId id) {
+std::string write_node_record(const Graph& graph, const StorageOwners& owners, NodeId id,
+                              const RecordCopy* copy) {
   JsonWriter out;
-  native::NodeWriter(graph, owners, out).write(id);
+  native::NodeWriter(graph, owners, out).write(id, copy);
   return out.take();
 }
 
+namespace {
+
+template <class Write>
+std::string written(const Graph& graph, const StorageOwners& owners, const RecordNames& names,
+                    Write write) {
+  JsonWriter out;
+  native::NodeWriter writer(graph, owners, out, &names);
+  write(writer);
+  return out.take();
+}
+
+}  // namespace
+
 CallRecord write_call(const Graph& graph, const StorageOwners& owners, NodeId id,
                       const RecordNames& names) {
-  const auto written = [&](auto write) {
-    JsonWriter out;
-    native::NodeWriter writer(graph, owners, out, &names);
-    write(writer);
-    return out.take();
-  };
-  return {.args = written([&](native::NodeWriter& w) { w.write_args(id); }),
-          .kwargs = written([&](native::NodeWriter& w) { w.write_kwargs(id); }),
-          .val = written([&](native::NodeWriter& w) { w.write_value(id); })};
+  using Writer = native::NodeWriter;
+  return {.args = written(graph, owners, names, [&](Writer& w) { w.write_args(id); }),
+          .kwargs = written(graph, owners, names, [&](Writer& w) { w.write_kwargs(id); }),
+          .val = write_value(graph, owners, id, names)};
+}
+
+std::string write_value(const Graph& graph, const StorageOwners& owners, NodeId id,
+                        const RecordNames& names) {
+  return written(graph, owners, names, [&](native::NodeWriter& w) { w.write_value(id); });
 }
 
 }  // namespace jointer

@@ -6,8 +6,10 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/base/result.h"
 #include "core/graph/graph.h"
@@ -55,7 +57,14 @@ class StorageOwners {
   std::vector<Owner> owners_;
 };
 
-std::string write_node_record(const Graph& graph, const StorageOwners& owners, NodeId id);
+// The node whose call a record copies, and its inputs that are replaced, by name.
+struct RecordCopy {
+  std::string_view of;
+  std::span<const std::pair<std::string, std::string>> inputs;
+};
+// `copy`: the record has this instead of the operator and its arguments.
+std::string write_node_record(const Graph& graph, const StorageOwners& owners, NodeId id,
+                              const RecordCopy* copy = nullptr);
 // The members `args`, `kwargs` and `val` of a node's record, as a replacement of a call holds them.
 struct CallRecord {
   std::string args, kwargs, val;
@@ -67,5 +76,8 @@ struct RecordNames {
 };
 CallRecord write_call(const Graph& graph, const StorageOwners& owners, NodeId id,
                       const RecordNames& names = {});
+// Only its `val`.
+std::string write_value(const Graph& graph, const StorageOwners& owners, NodeId id,
+                        const RecordNames& names = {});
 
 }  // namespace jointer

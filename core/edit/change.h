@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -56,16 +57,22 @@ struct RemoveNode {
   friend bool operator==(const RemoveNode&, const RemoveNode&) = default;
 };
 
-// Replaces the operator of a call, its arguments (JSON as in a native capture), or both. The value
-// that it returns stays the same unless `val` is given. An output accepts only `args`. `custom`
-// replaces all annotations by a JSON object, and removes them if it is `null`; any node except the
-// output accepts it.
+// Replaces inputs of a call, or its operator, its arguments (JSON as in a native capture), or both.
+// The value that it returns stays the same unless `val` is given. `inputs` lists the nodes that the
+// call reads and those that it reads instead, in every argument, at once; all else of the arguments
+// stays as it is in the graph. It excludes `target`, `args` and `kwargs`. Nodes in arguments have
+// their names in their half, without `backward:`. An output accepts only `inputs` and `args`.
+// `custom` replaces all annotations by a JSON object, and removes them if it is `null`; any node
+// except the output accepts it.
 struct ReplaceCall {
   // True if it changes what the node computes, not only its annotations.
-  [[nodiscard]] bool is_of_call() const { return target || args || kwargs || val; }
+  [[nodiscard]] bool is_of_call() const {
+    return target || args || kwargs || val || !inputs.empty();
+  }
   std::string node;
   std::optional<std::string> target, args, kwargs, val = {}, custom = {};
   std::string extra = {};
+  std::vector<std::pair<std::string, std::string>> inputs = {};
   friend bool operator==(const ReplaceCall&, const ReplaceCall&) = default;
 };
 

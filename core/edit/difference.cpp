@@ -8,7 +8,9 @@
 // The edit has moves first, each to before the next node that stays; then insertions and
 // replacements, in the order of `after`, with each insertion before the next common node; then
 // removals, readers first. The storage of an added node is named by a node that holds it in
-// `after`. If a common node is a view of another storage than before, or has a new storage, its
+// `after`. A call that differs from what it was, or from the call that it was made from, only in
+// its inputs names these, so that the other arguments stay those of the graph that it is replayed
+// on. If a common node is a view of another storage than before, or has a new storage, its
 // replacement records that (core/edit/storage_changes.h).
 
 #include "core/edit/difference.h"
@@ -218,13 +220,29 @@ class EditWriter {
     for (std::size_t i = 0; i < after_.order().size(); ++i) {
       const NodeId id = after_.order()[i];
       if (!was(id))
-        add(InsertNode{.node = write_node_record(after_, owners_, id),
-                       .before = edit_name(after_, next[i])});
+        add(InsertNode{.node = added_record(id, changed), .before = edit_name(after_, next[i])});
       else if (changed.contains(id) || says_value.contains(id))
         write_changed(id, says_value.contains(id));
       else if (!same_annotations(id))
         write_annotations(id);
     }
+  }
+
+  // The record of an added node. It copies the call that the node was made from, if that differs
+  // only in its inputs and the edit leaves it as it is.
+  [[nodiscard]] std::string added_record(NodeId id,
+                                         const std::unordered_set<NodeId>& changed) const {
+    const NodeId origin = after_.node(id).origin;
+    const NodeId old = origin && after_.node(origin).part == after_.node(id).part
+                           ? before_.find(after_.node(id).part, after_.name(origin))
+                           : NodeId{};
+    if (!old || before_.node(old).kind != after_.node(id).kind || !comparer_.same_target(old, id) ||
+        changed.contains(after_.find(after_.node(id).part, after_.name(origin))))
+      return write_node_record(after_, owners_, id);
+    const auto inputs = comparer_.exchanged_inputs(old, id);
+    if (!inputs) return write_node_record(after_, owners_, id);
+    const RecordCopy copy{.of = before_.name(old), .inputs = *inputs};
+    return write_node_record(after_, owners_, id, &copy);
   }
 
   // By position in `after`: the next common node. A half ends with its output, which is common.
@@ -238,11 +256,16 @@ class EditWriter {
   void write_changed(NodeId id, bool says_value) {
     const NodeId old = was(id);
     ReplaceCall replace{.node = edit_name(after_, id), .target = {}, .args = {}, .kwargs = {}};
+    const bool same_target = comparer_.same_target(old, id);
+    auto inputs = same_target ? comparer_.exchanged_inputs(old, id) : std::nullopt;
     CallRecord record = write_call(after_, owners_, id);
-    if (!comparer_.same_target(old, id))
-      replace.target = std::string(after_.target(after_.node(id)));
-    if (!comparer_.same_args(old, id)) replace.args = std::move(record.args);
-    if (!comparer_.same_kwargs(old, id)) replace.kwargs = std::move(record.kwargs);
+    if (inputs) {
+      replace.inputs = *std::move(inputs);
+    } else {
+      if (!same_target) replace.target = std::string(after_.target(after_.node(id)));
+      if (!comparer_.same_args(old, id)) replace.args = std::move(record.args);
+      if (!comparer_.same_kwargs(old, id)) replace.kwargs = std::move(record.kwargs);
+    }
     if (says_value) replace.val = std::move(record.val);
     if (!same_annotations(id)) replace.custom = annotations(id);
     add(std::move(replace));

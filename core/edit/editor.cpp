@@ -38,6 +38,7 @@
 #include "core/graph/derive.h"
 #include "core/graph/effects.h"
 #include "core/graph/memory_access.h"
+#include "core/graph/replace_inputs.h"
 #include "core/graph/storage_rules.h"
 #include "core/graph/validate.h"
 
@@ -423,19 +424,30 @@ Result<void> Editor::State::perform_kind(const ReplaceCall& replace) {
     return refuse("{} is {}: it has no call to replace", replace.node, kind_text(was.kind));
   if (was.kind == NodeKind::output && (replace.target || replace.kwargs || replace.val))
     return refuse("{} is the output: only its arguments can be replaced", replace.node);
-  const auto given = [](const std::optional<std::string>& text) { return text ? &*text : nullptr; };
-  auto read = read_call(graph, was,
-                        {.target = given(replace.target),
-                         .args = given(replace.args),
-                         .kwargs = given(replace.kwargs),
-                         .val = given(replace.val)},
-                        parser);
-  if (!read) return refuse("{}: {}", replace.node, read.error().message);
+  Node now = was;
+  if (!replace.inputs.empty()) {
+    JOINTER_TRY(const CallArguments arguments, replace_inputs(graph, was, replace.inputs));
+    now.args = arguments.args;
+    now.kwargs = arguments.kwargs;
+  }
+  if (replace.target || replace.args || replace.kwargs || replace.val) {
+    const auto given = [](const std::optional<std::string>& text) {
+      return text ? &*text : nullptr;
+    };
+    const auto read = read_call(graph, now,
+                                {.target = given(replace.target),
+                                 .args = given(replace.args),
+                                 .kwargs = given(replace.kwargs),
+                                 .val = given(replace.val)},
+                                parser);
+    if (!read) return refuse("{}: {}", replace.node, read.error().message);
+    now = *read;
+  }
   if (was.kind == NodeKind::call) {
-    JOINTER_CHECK(check_operator(*read));
+    if (replace.target) JOINTER_CHECK(check_operator(now));
     if (!replace.val) keeps_value.insert(id);
   }
-  return perform_kind(RestoreCall{.node = id, .was = *read});
+  return perform_kind(RestoreCall{.node = id, .was = now});
 }
 
 Result<void> Editor::State::annotate(NodeId id, const std::string& custom) {

@@ -98,6 +98,30 @@ bool NodeComparer::same_kwargs(NodeId a, NodeId b) const {
   return true;
 }
 
+std::optional<NodeComparer::Inputs> NodeComparer::exchanged_inputs(NodeId a, NodeId b) const {
+  Pairs pairs;
+  if (!same_but_for_inputs(a_.node(a).args, b_.node(b).args, pairs)) return std::nullopt;
+  const auto x = a_.children(a_.node(a).kwargs), y = b_.children(b_.node(b).kwargs);
+  if (x.size() != y.size()) return std::nullopt;
+  for (std::size_t i = 0; i + 1 < x.size(); i += 2) {
+    std::size_t j = 0;
+    while (j + 1 < y.size() && !same(x[i], y[j])) j += 2;
+    if (j + 1 >= y.size() || !same_but_for_inputs(x[i + 1], y[j + 1], pairs)) return std::nullopt;
+  }
+  std::optional<Inputs> inputs(std::in_place);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const auto end = pairs.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto earlier = std::find_if(
+        pairs.begin(), end, [&](const auto& pair) { return pair.first == pairs[i].first; });
+    if (earlier != end) {
+      if (earlier->second != pairs[i].second) return std::nullopt;
+    } else if (pairs[i].first != pairs[i].second) {
+      inputs->emplace_back(pairs[i].first, pairs[i].second);
+    }
+  }
+  return inputs;
+}
+
 bool NodeComparer::same_value(NodeId a, NodeId b) const {
   return same(a_.node(a).value, b_.node(b).value);
 }
@@ -147,6 +171,18 @@ bool NodeComparer::same(const Argument& x, const Argument& y) const {
   const auto left = a_.children(x), right = b_.children(y);
   return std::equal(left.begin(), left.end(), right.begin(), right.end(),
                     [&](const Argument& l, const Argument& r) { return same(l, r); });
+}
+
+bool NodeComparer::same_but_for_inputs(const Argument& x, const Argument& y, Pairs& pairs) const {
+  if (x.kind == Argument::Kind::node && y.kind == Argument::Kind::node) {
+    pairs.emplace_back(a_.name(x.node()), b_.name(y.node()));
+    return true;
+  }
+  if (x.kind != y.kind || !x.has_children()) return same(x, y);
+  const auto left = a_.children(x), right = b_.children(y);
+  return std::equal(
+      left.begin(), left.end(), right.begin(), right.end(),
+      [&](const Argument& l, const Argument& r) { return same_but_for_inputs(l, r, pairs); });
 }
 
 bool NodeComparer::same(const Value& x, const Value& y) const {

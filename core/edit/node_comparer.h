@@ -2,7 +2,10 @@
 
 // Nodes of two graphs compared, with what the canonical text does not show.
 
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/graph/graph.h"
@@ -25,6 +28,11 @@ class NodeComparer {
   [[nodiscard]] bool same_args(NodeId a, NodeId b) const;
   // In any order of keywords.
   [[nodiscard]] bool same_kwargs(NodeId a, NodeId b) const;
+  // The names of the nodes that `a` reads and `b` reads others instead of, with those others.
+  // Nothing if the arguments differ in more, or if the same node of `a` corresponds to several of
+  // `b`. Keywords may be in any order.
+  using Inputs = std::vector<std::pair<std::string, std::string>>;
+  [[nodiscard]] std::optional<Inputs> exchanged_inputs(NodeId a, NodeId b) const;
   // An offset that only one graph knows is not a difference: an edit forgets what it cannot
   // compute.
   [[nodiscard]] bool same_value(NodeId a, NodeId b) const;
@@ -33,6 +41,9 @@ class NodeComparer {
   [[nodiscard]] std::vector<DetailDifference> detail_differences(NodeId a, NodeId b) const;
 
  private:
+  // The node of `b` at the place of each node of `a`, by name.
+  using Pairs = std::vector<std::pair<std::string_view, std::string_view>>;
+  [[nodiscard]] bool same_but_for_inputs(const Argument& x, const Argument& y, Pairs& pairs) const;
   [[nodiscard]] bool same(const Argument& x, const Argument& y) const;
   [[nodiscard]] bool same(const Value& x, const Value& y) const;
   [[nodiscard]] bool same(const Tensor& x, const Tensor& y) const;

@@ -129,6 +129,7 @@ struct ChangeWriter {
   Json operator()(const ReplaceCall& replace) const {
     Json json;
     json["replace"] = replace.node;
+    for (const auto& [from, to] : replace.inputs) json["inputs"][from] = to;
     if (replace.target) json["target"] = *replace.target;
     if (replace.args) json["args"] = Json::parse(*replace.args, nullptr, false);
     if (replace.kwargs) json["kwargs"] = Json::parse(*replace.kwargs, nullptr, false);
@@ -255,8 +256,24 @@ SetPolicy read_policy(Members& members) {
   return set;
 }
 
+std::vector<std::pair<std::string, std::string>> read_inputs(Members& members) {
+  for (const char* key : {"target", "args", "kwargs"})
+    if (members.has(key)) give_up("{}: `inputs` and `{}` exclude each other", members.where(), key);
+  const Json inputs = members.take("inputs");
+  if (!inputs.is_object() || inputs.empty())
+    give_up("{}: `inputs`: expected an object with the name of a node per input", members.where());
+  std::vector<std::pair<std::string, std::string>> read;
+  for (const auto& input : inputs.items()) {
+    if (!input.value().is_string())
+      give_up("{}: `inputs`, {}: expected a string", members.where(), input.key());
+    read.emplace_back(input.key(), input.value().get<std::string>());
+  }
+  return read;
+}
+
 ReplaceCall read_replace(Members& members) {
   ReplaceCall replace{.node = members.text("replace"), .target = {}, .args = {}, .kwargs = {}};
+  if (members.has("inputs")) replace.inputs = read_inputs(members);
   if (members.has("target")) replace.target = members.text("target");
   if (members.has("args")) replace.args = structured(members, "args", false);
   if (members.has("kwargs")) replace.kwargs = structured(members, "kwargs", true);

@@ -16,6 +16,7 @@
 #include <array>
 #include <vector>
 
+#include "core/graph/replace_inputs.h"
 #include "core/graph/storages.h"
 #include "core/partition/offload_transfers.h"
 
@@ -227,13 +228,8 @@ class Adder {
   }
 
   [[nodiscard]] Argument replaced(const Node& reader, const Argument& argument) {
-    if (argument.kind == Argument::Kind::node)
-      return argument.node() ? Argument::of_node(replacement(reader, argument.node())) : argument;
-    if (!argument.has_children()) return argument;
-    const auto children = pair_.children(argument);
-    std::vector<Argument> copies(children.begin(), children.end());
-    for (Argument& copy : copies) copy = replaced(reader, copy);
-    return pair_.make_children(argument.kind, copies);
+    return replace_inputs(pair_, argument,
+                          [&](NodeId input) { return replacement(reader, input); });
   }
 
   void rewire() {

@@ -32,6 +32,7 @@
 #include <unordered_map>
 
 #include "core/graph/effects.h"
+#include "core/graph/replace_inputs.h"
 #include "core/graph/torch_version.h"
 #include "core/partition/dead_code.h"
 #include "core/partition/joint_parts.h"
@@ -228,13 +229,8 @@ class Merger {
   }
 
   Argument replaced(const Argument& argument) {
-    if (argument.kind == Kind::node)
-      return argument.node() ? Argument::of_node(replacement_[argument.node().index()]) : argument;
-    if (!argument.has_children()) return argument;
-    const auto children = graph_.children(argument);
-    std::vector<Argument> copies(children.begin(), children.end());
-    for (Argument& copy : copies) copy = replaced(copy);
-    return graph_.make_children(argument.kind, copies);
+    return replace_inputs(graph_, argument,
+                          [this](NodeId input) { return replacement_[input.index()]; });
   }
 
   // The entry of an equal call, or a new, empty one.

@@ -289,13 +289,35 @@ class Offloader {
   Place insert_before(Place next, std::string_view target, const std::string& args,
                       const std::string& kwargs, const std::string& val, NodeId like,
                       bool in_backward) {
+    const auto write_call = [&](JsonWriter& record) {
+      record.string_member("target", target);
+      record.raw_member("args", args);
+      record.raw_member("kwargs", kwargs);
+    };
+    return insert_before(next, target, write_call, val, like, in_backward);
+  }
+  // Repeats a call in the backward, with the inputs that `now` names by their old names.
+  Place insert_copy_before(Place next, NodeId copied, const std::map<std::string, std::string>& now,
+                           const std::string& val) {
+    const auto write_call = [&](JsonWriter& record) {
+      record.string_member("copy", graph_.name(copied));
+      record.key("inputs");
+      record.begin_object();
+      for (const NodeId input : graph_.inputs(copied))
+        if (const auto it = now.find(name(input)); it != now.end())
+          record.string_member(it->first, it->second);
+      record.end_object();
+    };
+    return insert_before(next, graph_.target(graph_.node(copied)), write_call, val, copied, true);
+  }
+  template <class WriteCall>
+  Place insert_before(Place next, std::string_view target, const WriteCall& write_call,
+                      const std::string& val, NodeId like, bool in_backward) {
     const std::string made = names_.create(fx_call_name(target));
     JsonWriter record;
     record.begin_object();
     record.string_member("name", made);
-    record.string_member("target", target);
-    record.raw_member("args", args);
-    record.raw_member("kwargs", kwargs);
+    write_call(record);
     record.raw_member("val", val);
     record.string_member("like", graph_.name(like));
     if (in_backward) record.raw_member("autograd_backward", "true");
@@ -315,7 +337,7 @@ class Offloader {
 
   // The value of a copy of a result: that of the result, but in a new storage.
   [[nodiscard]] OrderedJson value_of(NodeId id) const {
-    OrderedJson value = OrderedJson::parse(write_call(graph_, owners_, id).val);
+    OrderedJson value = OrderedJson::parse(write_value(graph_, owners_, id));
     value["t"].erase("storage");
     return value;
   }
@@ -356,9 +378,8 @@ class Offloader {
     const std::string back =
         name_of(insert_before(first, "ao.wait_tensor.default", gone.dump(), no_keywords,
                               in_storage_of(value, name_of(offload.gpu)), id, true));
-    for (const NodeId reader : offload.direct) reads_[reader].add(from, back);
-    Renames repeated;
-    repeated.add(from, back);
+    for (const NodeId reader : offload.direct) reads_[reader][from] = back;
+    std::map<std::string, std::string> repeated{{from, back}};
     Moves moves;
     const StorageId storage = graph_.single_tensor(graph_.node(id))->storage;
     if (storage) {
@@ -368,17 +389,15 @@ class Offloader {
     }
     if (offload.of_views.empty()) return;
     for (const NodeId view : offload.views) {
-      const CallRecord call = write_call(graph_, owners_, view);
-      const std::string made = name_of(insert_before(
-          first, graph_.target(graph_.node(view)), repeated.in_arguments(call.args).dump(),
-          repeated.in_arguments(call.kwargs).dump(), moves.in_value(call.val).dump(), view, true));
-      repeated.add(name(view), made);
+      const std::string made = name_of(insert_copy_before(
+          first, view, repeated, moves.in_value(write_value(graph_, owners_, view)).dump()));
+      repeated[name(view)] = made;
       if (shares_memory(view, id)) continue;
       moves.add(name(view), 0, made);
       lies_in_.add(name(view), 0, made);
     }
     for (const auto& [view, reader] : offload.of_views)
-      reads_[reader].add(name(view), repeated.of(name(view)));
+      reads_[reader][name(view)] = repeated.at(name(view));
   }
 
   // --- Steps 4 and 5: move waits and reloads ---
@@ -471,22 +490,15 @@ class Offloader {
             return is_redirected[input.index()];
           }))
         continue;
-      const CallRecord call = write_call(graph_, owners_, reader);
       ReplaceCall replace{.node = name(reader), .target = {}, .args = {}, .kwargs = {}};
-      const auto changed = [](const OrderedJson& now,
-                              const std::string& was) -> std::optional<std::string> {
-        if (now == OrderedJson::parse(was)) return std::nullopt;
-        return now.dump();
-      };
-      if (it != reads_.end()) {
-        replace.args = changed(it->second.in_arguments(call.args), call.args);
-        replace.kwargs = changed(it->second.in_arguments(call.kwargs), call.kwargs);
-      }
+      if (it != reads_.end()) replace.inputs.assign(it->second.begin(), it->second.end());
       if (n.has(Node::has_value)) {
-        replace.val = changed(lies_in_.in_value(call.val), call.val);
+        const std::string was = write_value(graph_, owners_, reader);
+        const OrderedJson now = lies_in_.in_value(was);
+        if (now != OrderedJson::parse(was)) replace.val = now.dump();
         is_redirected[reader.index()] = replace.val.has_value();
       }
-      if (replace.args || replace.kwargs || replace.val) changes_.emplace_back(std::move(replace));
+      if (replace.is_of_call()) changes_.emplace_back(std::move(replace));
     }
   }
 
@@ -501,9 +513,10 @@ class Offloader {
   std::vector<std::size_t> last_write_;  // indexed by storage: position of its last writer
   std::list<Standing> order_;            // the resulting graph
   std::vector<Inserted> inserted_;
-  std::vector<Place> places_;                  // of the original nodes, indexed by id
-  std::unordered_map<NodeId, Renames> reads_;  // indexed by backward reader
-  Moves lies_in_;                              // of all offloaded values, for the backward
+  std::vector<Place> places_;  // of the original nodes, indexed by id
+  // By backward reader: what it reads, and what it reads instead.
+  std::unordered_map<NodeId, std::map<std::string, std::string>> reads_;
+  Moves lies_in_;  // of all offloaded values, for the backward
   std::vector<Change> changes_;
 };
 

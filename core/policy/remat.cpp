@@ -156,7 +156,8 @@ class Rematerializer {
     for (const NodeId id : graph_.order())
       if (is_recomputable(id) && draws(graph_.node(id)))
         return refuse(
-            "{} ({}) draws random numbers and is tagged for recompute, which would draw other ones: "
+            "{} ({}) draws random numbers and is tagged for recompute, which would draw other "
+            "ones: "
             "save it",
             graph_.name(id), graph_.target(graph_.node(id)));
     return {};
@@ -372,14 +373,18 @@ class Rematerializer {
       return is_back && is_read_back_[of.index()] ? graph_.name(back_[of.index()])
                                                   : copies_[of.index()];
     };
-    const CallRecord call = write_call(graph_, owners_, id, {.argument = argument, .owner = owner});
     JsonWriter record;
     record.begin_object();
     record.string_member("name", copies_[id.index()]);
-    record.string_member("target", graph_.target(graph_.node(id)));
-    record.raw_member("args", call.args);
-    record.raw_member("kwargs", call.kwargs);
-    if (graph_.node(id).has(Node::has_value)) record.raw_member("val", call.val);
+    record.string_member("copy", graph_.name(id));
+    record.key("inputs");
+    record.begin_object();
+    for (const NodeId input : graph_.inputs(id))
+      if (const std::string_view now = argument(input); !now.empty())
+        record.string_member(graph_.name(input), now);
+    record.end_object();
+    if (graph_.node(id).has(Node::has_value))
+      record.raw_member("val", write_value(graph_, owners_, id, {.argument = {}, .owner = owner}));
     record.string_member("like", graph_.name(id));
     record.raw_member("autograd_backward", "true");
     record.end_object();
@@ -457,28 +462,19 @@ class Rematerializer {
             return reads_one(input) || is_redirected[input.index()];
           }))
         continue;
-      const auto argument = [&](NodeId input) -> std::string_view {
-        return reads_one(input) ? copies_[input.index()] : std::string_view();
-      };
+      ReplaceCall replace{.node = name(reader), .target = {}, .args = {}, .kwargs = {}};
+      for (const NodeId input : inputs)
+        if (reads_one(input)) replace.inputs.emplace_back(name(input), copies_[input.index()]);
       // Views of the original become views of the copy.
       bool is_moved = false;
       const auto owner = [&](NodeId of) -> std::string_view {
         is_moved = is_moved || !copies_[of.index()].empty();
         return copies_[of.index()];
       };
-      CallRecord call = write_call(graph_, owners_, reader, {.argument = argument, .owner = owner});
-      const auto names_one = [&](const auto& self, const Argument& a) -> bool {
-        if (a.kind == Argument::Kind::node) return a.node() && reads_one(a.node());
-        return std::ranges::any_of(graph_.children(a),
-                                   [&](const Argument& child) { return self(self, child); });
-      };
-      ReplaceCall replace{.node = name(reader), .target = {}, .args = {}, .kwargs = {}};
-      const Node& n = graph_.node(reader);
-      if (names_one(names_one, n.args)) replace.args = std::move(call.args);
-      if (names_one(names_one, n.kwargs)) replace.kwargs = std::move(call.kwargs);
-      if (is_moved) replace.val = std::move(call.val);
+      std::string value = write_value(graph_, owners_, reader, {.argument = {}, .owner = owner});
+      if (is_moved) replace.val = std::move(value);
       is_redirected[reader.index()] = is_moved;
-      if (replace.args || replace.kwargs || replace.val) changes_.emplace_back(std::move(replace));
+      if (replace.is_of_call()) changes_.emplace_back(std::move(replace));
     }
   }
 

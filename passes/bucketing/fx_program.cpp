@@ -14,6 +14,7 @@
 
 #include <algorithm>
 
+#include "core/graph/replace_inputs.h"
 #include "core/schedule/stable_order.h"
 
 namespace jointer {
@@ -72,13 +73,7 @@ void FxProgram::move_after(NodeId node, NodeId behind) {
 }
 
 Argument FxProgram::with(const Argument& argument, NodeId node, NodeId by) {
-  if (argument.kind == Argument::Kind::node)
-    return argument.node() == node ? Argument::of_node(by) : argument;
-  if (!argument.has_children()) return argument;
-  const auto children = graph_.children(argument);
-  std::vector<Argument> copies(children.begin(), children.end());
-  for (Argument& copy : copies) copy = with(copy, node, by);
-  return graph_.make_children(argument.kind, copies);
+  return replace_inputs(graph_, argument, [&](NodeId input) { return input == node ? by : input; });
 }
 
 void FxProgram::set_call(NodeId node, const Argument& args, const Argument& kwargs) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/graph/replace_inputs.h"
 namespace jointer {
 
 Substitution::Substitution(Graph& graph)
@@ -57,13 +58,7 @@ void Substitution::move_views() {
 }
 
 Argument Substitution::now(const Argument& argument) {
-  if (argument.kind == Argument::Kind::node)
-    return argument.node() ? Argument::of_node(now(argument.node())) : argument;
-  if (!argument.has_children()) return argument;
-  const auto children = graph_.children(argument);
-  std::vector<Argument> copies(children.begin(), children.end());
-  for (Argument& copy : copies) copy = now(copy);
-  return graph_.make_children(argument.kind, copies);
+  return replace_inputs(graph_, argument, [this](NodeId node) { return now(node); });
 }
 
 Result<void> Substitution::finish() {

@@ -26,6 +26,7 @@
 #include <set>
 
 #include "core/graph/effects.h"
+#include "core/graph/replace_inputs.h"
 #include "core/graph/storage_moves.h"
 #include "core/graph/users.h"
 #include "passes/kept.h"
@@ -202,13 +203,8 @@ class Remover {
   }
 
   Argument with(const Argument& argument, NodeId was, NodeId is) {
-    if (argument.kind == Argument::Kind::node)
-      return argument.node() == was ? Argument::of_node(is) : argument;
-    if (!argument.has_children()) return argument;
-    const auto children = graph_.children(argument);
-    std::vector<Argument> copies(children.begin(), children.end());
-    for (Argument& copy : copies) copy = with(copy, was, is);
-    return graph_.make_children(argument.kind, copies);
+    return replace_inputs(graph_, argument,
+                          [&](NodeId input) { return input == was ? is : input; });
   }
 
   Graph& graph_;

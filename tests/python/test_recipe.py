@@ -188,6 +188,13 @@ def insertion(**record: Any) -> dict[str, Any]:
     return {"insert": {**node, **record}, "before": "mm"}
 
 
+def copy_of(name: Any, **inputs: str) -> dict[str, Any]:
+    """The insertion of a copy of the node before ``mm``, with inputs replaced."""
+    value = {"t": {"shape": [4, 4], "dtype": "float32", "device": "cpu"}}
+    node = {"name": "copied", "copy": name, "inputs": inputs, "val": value}
+    return {"insert": node, "before": "mm"}
+
+
 def test_insert_replace_remove() -> None:
     gm = chain()
     find(gm, "relu").meta["nn_module_stack"] = {"act": ("act", nn.ReLU)}
@@ -212,6 +219,38 @@ def test_insert_replace_remove() -> None:
     assert new.meta["val"].fake_mode is find(gm, "relu").meta["val"].fake_mode
     x, y = torch.randn(4, 4), torch.randn(4, 4)
     assert torch.equal(gm(x, y)[0], (x.relu() * 2) @ y.sigmoid())
+
+
+def test_inputs_are_exchanged_at_once() -> None:
+    gm = chain()
+    swap = {"replace": "mm", "inputs": {"relu": "sigmoid", "sigmoid": "relu"}, "custom": {"a": 1}}
+    output = {"replace": "output", "inputs": {"add": "t"}}
+    jointer.apply_recipe(gm, recipe([swap, output, {"remove": "add"}]))
+    x, y = torch.randn(4, 4), torch.randn(4, 4)
+    product, transposed, _ = gm(x, y)
+    assert torch.equal(product, y.sigmoid() @ x.relu())
+    assert torch.equal(transposed, (y.sigmoid() + 1).t())
+    assert find(gm, "mm").meta["custom"] == {"a": 1}
+
+
+@pytest.mark.parametrize("start", [0, 128])
+def test_other_arguments_stay_those_of_the_graph(start: int) -> None:
+    """Constants differ from rank to rank: a vocab-parallel embedding subtracts its first index."""
+
+    def function(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.sub(x.relu() - start, y.sigmoid(), alpha=start + 1)
+
+    gm = trace(function, torch.ones(3), torch.ones(3))
+    value = {"t": {"shape": [3], "dtype": "float32", "device": "cpu"}}
+    copy = {"name": "again", "copy": "sub", "inputs": {"relu": "sigmoid"}, "val": value}
+    changes = [
+        {"replace": "sub_1", "inputs": {"sigmoid": "again"}},
+        {"replace": "sub", "inputs": {"relu": "x_1"}},
+        {"insert": copy, "before": "sub_1"},
+    ]
+    jointer.apply_recipe(gm, recipe(changes[2:], changes[:2]))
+    x, y = torch.randn(3), torch.randn(3)
+    assert torch.equal(gm(x, y), torch.sub(x - start, y.sigmoid() - start, alpha=start + 1))
 
 
 def test_annotations_are_replaced_and_restored() -> None:
@@ -300,6 +339,24 @@ def test_storages_of_an_unknown_operator() -> None:
         ({"replace": "x_1", "args": []}, "only calls can be replaced"),
         ({"replace": "output", "target": "aten.mm.default"}, "only the arguments can be replaced"),
         ({"replace": "mm", "args": [{"n": "add"}, 1]}, "mm would read add before it exists"),
+        (
+            {"replace": "mm", "inputs": {"relu": "sigmoid", "t": "relu"}},
+            "mm does not read t, which relu is to replace",
+        ),
+        ({"replace": "mm", "inputs": {"gone": "t"}}, "mm does not read gone"),
+        (
+            {"replace": "mm", "inputs": {"relu": "gone"}},
+            "there is no node gone to replace relu",
+        ),
+        ({"replace": "mm", "inputs": {"relu": "add"}}, "mm would read add before it exists"),
+        ({"replace": "x_1", "inputs": {"relu": "add"}}, "only calls can be replaced"),
+        (insertion(copy="relu"), "`copy` and `target`, `args` or `kwargs` exclude each other"),
+        (insertion(inputs={"relu": "sigmoid"}), "`inputs` needs `copy`"),
+        (copy_of("gone"), "`copy` names gone, but there is no such node"),
+        (copy_of(7), "`copy` names 7, but there is no such node"),
+        (copy_of("output"), "copied is a output: only calls and constants can be inserted"),
+        (copy_of("mm", t="relu"), "mm does not read t, which relu is to replace"),
+        (copy_of("mm", relu="gone"), "there is no node gone to replace relu"),
     ],
 )
 def test_refuses(change: Any, why: str) -> None:
@@ -329,10 +386,11 @@ def test_everything_is_undone() -> None:
             [{"replace": "output", "args": [{"tuple": [{"n": "mm"}]}]}, {"remove": "add"}],
             [{"move": ["mm"], "before": "t"}, {"remove": "t"}, insertion(name="t")],
             [{"replace": "mm", "args": [{"n": "t"}, {"n": "t"}]}],
+            [{"replace": "mm", "inputs": {"t": "relu"}}],
             {"title": "The last", "changes": [{"remove": "add_"}, {"remove": "gone"}]},
         ),
     )
-    assert "edit 4 (The last), change 1: there is no node gone" in message
+    assert "edit 5 (The last), change 1: there is no node gone" in message
 
 
 def test_names_the_first_difference() -> None:
@@ -438,6 +496,10 @@ def test_invalid_files(tmp_path: Path, text: str, why: str) -> None:
         {"edits": [{"changes": [{"policy": "MUST_SAVE", "select": []}]}]},
         {"edits": [{"changes": [{"policy": "MUST_SAVE", "select": ["t", 1]}]}]},
         {"edits": [{"changes": [{"policy": None, "select": "t", "ac_graph_id": "0"}]}]},
+        {"edits": [{"changes": [{"replace": "mm", "inputs": {}}]}]},
+        {"edits": [{"changes": [{"replace": "mm", "inputs": ["relu"]}]}]},
+        {"edits": [{"changes": [{"replace": "mm", "inputs": {"relu": 7}}]}]},
+        {"edits": [{"changes": [{"replace": "mm", "inputs": {"relu": "t"}, "args": []}]}]},
         {"graphs": 7},
         {"graphs": {"graph": 7}},
         {"graphs": {"graph": {}}},

@@ -28,6 +28,8 @@ CHANGES = [
     {"policy": None, "select": "relu"},
     insertion(like="relu", stack="a", module=[["layers.0", "m.Block"]]),
     {"replace": "mm", "target": "aten.mm.default", "args": [{"n": "relu"}, {"n": "mul"}]},
+    {"replace": "mm", "inputs": {"mul": "relu"}},
+    {"insert": {"name": "again", "copy": "mm", "inputs": {"mul": "relu"}}, "before": "add"},
     {"remove": "t"},
 ]
 
@@ -91,6 +93,9 @@ def test_required_keys_of_a_recipe(key: str) -> None:
         {"insert": {"name": "a"}, "before": "mm"},
         {"remove": 7},
         {"replace": "mm", "args": {}},
+        {"replace": "mm", "inputs": {}},
+        {"replace": "mm", "inputs": {"relu": 7}},
+        {"insert": {"name": "a", "copy": "mm", "target": "aten.mm.default"}, "before": "mm"},
     ],
 )
 def test_invalid_changes(change: Any) -> None:

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "core/capture/node_record.h"
 #include "core/edit/call_builder.h"
 #include "core/edit/collective_call.h"
 #include "core/edit/merge.h"
@@ -124,15 +123,9 @@ std::optional<Edit> RandomEdits::insert_copy(const Graph& graph) {
       calls.insert("aten.clone.default", CallBuilder::list(CallBuilder::node(graph.name(id))),
                    OrderedJson::object(), to_json(tensor_like(graph, id, shape)), reader,
                    edit_name(graph, reader));
-  const StorageOwners owners(graph);
-  CallRecord call = write_call(graph, owners, reader);
-  const std::string from = fmt::format("{{\"n\":\"{}\"}}", graph.name(id));
-  const std::string to = fmt::format("{{\"n\":\"{}\"}}", name);
-  for (std::string* text : {&call.args, &call.kwargs})
-    for (std::size_t at = text->find(from); at != std::string::npos; at = text->find(from, at + 1))
-      text->replace(at, from.size(), to);
-  calls.add(ReplaceCall{
-      .node = edit_name(graph, reader), .target = {}, .args = call.args, .kwargs = call.kwargs});
+  ReplaceCall replace{.node = edit_name(graph, reader), .target = {}, .args = {}, .kwargs = {}};
+  replace.inputs.emplace_back(graph.name(id), name);
+  calls.add(std::move(replace));
   return Edit{.title = "copy", .by = "random", .changes = calls.take(), .notes = {}};
 }
 

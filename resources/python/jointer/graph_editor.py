@@ -43,8 +43,11 @@ _POLICY_META = ("recompute", "ac_graph_id", "should_offload")
 _PLAIN_META = ("seq_nr", "partitioner_tag", "autograd_backward", "custom")
 _LIKE_META = (*_PLAIN_META, "stack_trace", "nn_module_stack", "fwd_nn_module_stack")
 
+#: Operation, target and arguments of a node.
+_Call = tuple[str, Any, Any, Any]
+
 #: Keys of a replacement that change the call.
-_CALL = frozenset({"target", "args", "kwargs", "val"})
+_CALL = frozenset({"inputs", "target", "args", "kwargs", "val"})
 
 
 class GraphEditor:
@@ -201,15 +204,7 @@ class GraphEditor:
             raise RecipeError(f"{name!r} is not a valid name for a node")
         if name in self._nodes:
             raise RecipeError(f"there is a node {name} already")
-        op = record.get("op", "call_function")
-        if op == "get_attr":
-            target = self._constant(record.get("target"), name)
-        elif op == "call_function":
-            target = self._target(record.get("target"), name)
-        else:
-            raise RecipeError(f"{name} is a {op}: only calls and constants can be inserted")
-        args = self._args(record.get("args", []), name)
-        kwargs = self._kwargs(record.get("kwargs", {}), name)
+        op, target, args, kwargs = self._copied(record) if "copy" in record else self._new(record)
         self._create(before, op, target, args, kwargs, name)
         node = self._nodes[name]
         self._undo.append(lambda: self._erase(name))
@@ -221,6 +216,32 @@ class GraphEditor:
         node.meta.update(_meta(record))
         if record.get("val") is not None:
             node.meta["val"] = self._values.value(node, record["val"])
+
+    def _new(self, record: Mapping[str, Json]) -> _Call:
+        name, op = record["name"], record.get("op", "call_function")
+        if "inputs" in record:
+            raise RecipeError("`inputs` needs `copy`")
+        if op == "get_attr":
+            target = self._constant(record.get("target"), name)
+        elif op == "call_function":
+            target = self._target(record.get("target"), name)
+        else:
+            raise RecipeError(f"{name} is a {op}: only calls and constants can be inserted")
+        args = self._args(record.get("args", []), name)
+        return op, target, args, self._kwargs(record.get("kwargs", {}), name)
+
+    def _copied(self, record: Mapping[str, Json]) -> _Call:
+        if any(key in record for key in ("target", "args", "kwargs")):
+            raise RecipeError("`copy` and `target`, `args` or `kwargs` exclude each other")
+        if not isinstance(record["copy"], str) or record["copy"] not in self._nodes:
+            raise RecipeError(f"`copy` names {record['copy']}, but there is no such node")
+        node = self._nodes[record["copy"]]
+        if node.op not in ("call_function", "get_attr"):
+            raise RecipeError(
+                f"{record['name']} is a {node.op}: only calls and constants can be inserted"
+            )
+        args, kwargs = self._exchanged(node, record.get("inputs", {}))
+        return node.op, node.target, args, kwargs
 
     def _constant(self, target: Json, name: str) -> str:
         """``target``, which another node of the graph reads."""
@@ -271,6 +292,8 @@ class GraphEditor:
         self._undo.append(restore)
         self._touched.add(node)
         self._changed.add(node)
+        if "inputs" in change:
+            node.args, node.kwargs = self._exchanged(node, change["inputs"])
         if "target" in change:
             node.target = self._target(change["target"], node.name)
         if "args" in change:
@@ -279,6 +302,21 @@ class GraphEditor:
             node.kwargs = self._kwargs(change["kwargs"], node.name)
         if change.get("val") is not None:
             node.meta["val"] = self._values.value(node, change["val"])
+
+    def _exchanged(self, node: fx.Node, inputs: Json) -> tuple[Any, Any]:
+        """The arguments of ``node`` with inputs replaced by others, by name, all at once."""
+        if not isinstance(inputs, Mapping):
+            raise RecipeError(f"the inputs of {node.name} are damaged")
+        now: dict[fx.Node, fx.Node] = {}
+        for old, new in inputs.items():
+            was = self._nodes.get(old)
+            if was is None or was not in node.all_input_nodes:
+                raise RecipeError(f"{node.name} does not read {old}, which {new} is to replace")
+            if new not in self._nodes:
+                raise RecipeError(f"there is no node {new} to replace {old}")
+            now[was] = self._nodes[new]
+        args, kwargs = fx.map_arg((node.args, node.kwargs), lambda each: now.get(each, each))
+        return args, kwargs
 
     def _annotate(self, node: fx.Node, custom: Json) -> None:
         if node.op == "output":

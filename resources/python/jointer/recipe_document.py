@@ -160,6 +160,8 @@ def _check_change(change: Json, where: str) -> None:
         raise RecipeError(f"{where}: 'move' is damaged")
     if kind == "policy":
         _check_policy(change, where)
+    if "inputs" in change and kind == "replace":
+        _check_inputs(change, where)
 
 
 def _check_policy(change: Mapping[str, Json], where: str) -> None:
@@ -169,6 +171,17 @@ def _check_policy(change: Mapping[str, Json], where: str) -> None:
     region = change.get("ac_graph_id")
     if isinstance(region, bool) or not isinstance(region, (int, type(None))):
         raise RecipeError(f"{where}: 'ac_graph_id' is damaged")
+
+
+def _check_inputs(change: Mapping[str, Json], where: str) -> None:
+    for key in ("target", "args", "kwargs"):
+        if key in change:
+            raise RecipeError(f"{where}: 'inputs' and {key!r} exclude each other")
+    inputs = change["inputs"]
+    if not isinstance(inputs, Mapping) or not inputs:
+        raise RecipeError(f"{where}: 'inputs' is damaged")
+    if not all(isinstance(name, str) for name in inputs.values()):
+        raise RecipeError(f"{where}: 'inputs' is damaged")
 
 
 def _texts(document: Mapping[str, Json], where: str) -> dict[str, str]:

@@ -140,6 +140,66 @@ TEST(Difference, ContainsChangedViews) {
       expect_same_storages(from, to);
 }
 
+// The calls of `to` that replace calls of `from`.
+std::vector<ReplaceCall> replacements_between(std::string_view from, std::string_view to) {
+  const auto before = parse_literal(from), after = parse_literal(to);
+  EXPECT_TRUE(before && after);
+  const auto edit = difference(*before, *after);
+  EXPECT_TRUE(edit);
+  Graph graph = *before;
+  EXPECT_TRUE(apply(graph, *edit));
+  EXPECT_EQ(graph_hash(graph), graph_hash(*after));
+  std::vector<ReplaceCall> found;
+  for (const Change& change : edit->changes)
+    if (const auto* replace = std::get_if<ReplaceCall>(&change)) found.push_back(*replace);
+  return found;
+}
+
+TEST(Difference, NamesInputsIfOnlyTheyChange) {
+  const auto step = [](std::string_view calls) {
+    return fmt::format("x: f32[4] = input\na: f32[4] = aten.relu(x)\nb: f32[4] = aten.neg(x)\n{}",
+                       calls);
+  };
+  using Inputs = std::vector<std::pair<std::string, std::string>>;
+  const auto inputs = [&](std::string_view from, std::string_view to) -> Inputs {
+    const auto found = replacements_between(step(from), step(to));
+    if (found.size() != 1) {
+      ADD_FAILURE() << found.size() << " replacements";
+      return {};
+    }
+    EXPECT_EQ(found[0].inputs.empty(), found[0].args || found[0].kwargs) << to;
+    return found[0].inputs;
+  };
+  constexpr const char* kCat = "c: f32[12] = aten.cat([{}, {}, {}], {})\nreturn [c]";
+  const auto cat = [&](char first, char second, char third, int dim = 0) {
+    return fmt::format(fmt::runtime(kCat), first, second, third, dim);
+  };
+  EXPECT_EQ(inputs(cat('a', 'b', 'a'), cat('b', 'a', 'b')), (Inputs{{"a", "b"}, {"b", "a"}}));
+  EXPECT_EQ(inputs(cat('a', 'b', 'a'), cat('a', 'x', 'a')), (Inputs{{"b", "x"}}));
+  EXPECT_EQ(inputs(cat('a', 'b', 'b'), cat('a', 'a', 'a')), (Inputs{{"b", "a"}}));
+  // One input becomes two, one of them stays, or a constant changes too.
+  EXPECT_EQ(inputs(cat('a', 'a', 'b'), cat('x', 'b', 'b')), Inputs{});
+  EXPECT_EQ(inputs(cat('a', 'a', 'b'), cat('a', 'x', 'b')), Inputs{});
+  EXPECT_EQ(inputs(cat('a', 'a', 'b'), cat('b', 'b', 'b', 1)), Inputs{});
+  EXPECT_EQ(inputs("c: f32[4] = aten.add.Tensor(a, other=b, alpha=2)\nreturn [c]",
+                   "c: f32[4] = aten.add.Tensor(x, alpha=2, other=a)\nreturn [c]"),
+            (Inputs{{"a", "x"}, {"b", "a"}}));
+  EXPECT_EQ(inputs("c: f32[4] = aten.add.Tensor(a, b, alpha=2)\nreturn [c]",
+                   "c: f32[4] = aten.add.Tensor(x, b, alpha=3)\nreturn [c]"),
+            Inputs{});
+  EXPECT_EQ(inputs("c: f32[4] = aten.add.Tensor(a, b)\nreturn [c]",
+                   "c: f32[4] = aten.add.Tensor(a, 1)\nreturn [c]"),
+            Inputs{});
+  EXPECT_EQ(inputs("c: f32[4] = aten.add.Tensor(a, b)\nreturn [c, a]",
+                   "c: f32[4] = aten.add.Tensor(a, b)\nreturn [c, b]"),
+            (Inputs{{"a", "b"}}));
+  // Another operator.
+  const auto other = replacements_between(step("c: f32[4] = aten.add.Tensor(a, b)\nreturn [c]"),
+                                          step("c: f32[4] = aten.sub.Tensor(x, b)\nreturn [c]"));
+  ASSERT_EQ(other.size(), 1U);
+  EXPECT_TRUE(other[0].target && other[0].args && other[0].inputs.empty());
+}
+
 // If only the order changes, the edit does not repeat values.
 TEST(Difference, AMoveContainsNoValues) {
   const auto before = parse_literal(R"(

@@ -392,6 +392,101 @@ TEST(Editor, RefusesInvalidCalls) {
               HasSubstr("return 2 values instead of 1"));
 }
 
+ReplaceCall inputs_of(std::string node, std::vector<std::pair<std::string, std::string>> inputs) {
+  ReplaceCall replace{.node = std::move(node), .target = {}, .args = {}, .kwargs = {}};
+  replace.inputs = std::move(inputs);
+  return replace;
+}
+
+TEST(Editor, ExchangesInputsInAllArgumentsAtOnce) {
+  Graph graph = parse(R"(
+    x: f32[4] = input
+    a: f32[4] = aten.relu(x)
+    b: f32[4] = aten.neg(x)
+    i: i64[4] = aten.zeros([4])
+    c: f32[12] = aten.cat([a, b, a], 0)
+    p: f32[4] = aten.index.Tensor(a, [i])
+    s: f32[4] = aten.sub.Tensor(a, b, alpha=3)
+    v: f32[2,2] = aten.view(s, [2, 2])
+    return [c, p, v])");
+  must_apply(graph, edit_of({inputs_of("c", {{"a", "b"}, {"b", "a"}})}));
+  EXPECT_EQ(canonical_call(graph, graph.find("c")),
+            "aten.cat.default([%b,%a,%b],0) -> float32[12]");
+  must_apply(graph, edit_of({inputs_of("s", {{"b", "x"}}), inputs_of("p", {{"a", "x"}})}));
+  EXPECT_THAT(canonical_call(graph, graph.find("s")), HasSubstr("(%a,%x"));
+  EXPECT_THAT(canonical_call(graph, graph.find("s")), HasSubstr("alpha=3"));
+  EXPECT_THAT(canonical_call(graph, graph.find("p")), HasSubstr("(%x,[%i])"));
+  // Its storage follows, and the value in the change is used.
+  must_apply(graph, edit_of({inputs_of("v", {{"s", "a"}})}));
+  const auto storage = [&](std::string_view name) {
+    return graph.tensors(graph.find(name)).front().storage;
+  };
+  EXPECT_EQ(storage("v"), storage("a"));
+  ReplaceCall said = inputs_of("v", {{"a", "b"}});
+  said.val = R"({"t":{"shape":[2,2],"dtype":"float32","storage":{"of":"b"}}})";
+  said.custom = R"({"chunk":1})";
+  must_apply(graph, edit_of({said}));
+  EXPECT_EQ(storage("v"), storage("b"));
+  // A node that the edit inserts, and the output.
+  must_apply(
+      graph,
+      edit_of({InsertNode{R"({"name":"k","target":"aten.clone.default","args":[{"n":"a"}],
+                "like":"a","val":{"t":{"shape":[4],"dtype":"float32"}}})",
+                          "c"},
+               inputs_of("c", {{"a", "k"}}), inputs_of("output", {{"p", "s"}}), RemoveNode{"p"}}));
+  EXPECT_EQ(graph.part(PartId(0)).outputs[1].node, graph.find("s"));
+}
+
+TEST(Editor, InsertsACopyOfACall) {
+  Graph graph = parse(R"(
+    x: f32[4] = input
+    a: f32[4] = aten.relu(x)
+    b: f32[4] = aten.sub.Tensor(a, 128, alpha=3)
+    return [b])");
+  const auto copy = [](std::string_view members) {
+    return InsertNode{fmt::format(R"({{"name":"k",{},"val":{{"t":{{"shape":[4],
+        "dtype":"float32"}}}}}})",
+                                  members),
+                      "output"};
+  };
+  must_apply(graph, edit_of({copy(R"("copy":"b","inputs":{"a":"x"},"like":"b")")}));
+  std::string expected = canonical_call(graph, graph.find("b"));
+  expected.replace(expected.find("%a"), 2, "%x");
+  EXPECT_EQ(canonical_call(graph, graph.find("k")), expected);
+  EXPECT_THAT(expected, HasSubstr("128"));
+  const auto refusal = [&](std::string_view members) {
+    Graph fresh = parse("x: f32[4] = input\na: f32[4] = aten.relu(x)\nreturn [a]");
+    return must_refuse(fresh, edit_of({copy(members)}));
+  };
+  const std::string place = "the node to insert before output: ";
+  EXPECT_EQ(refusal(R"("copy":"gone")"), place + "`copy` names gone, but there is no such node");
+  EXPECT_EQ(refusal(R"("copy":"")"), place + "`copy` names , but there is no such node");
+  EXPECT_EQ(refusal(R"("copy":"a","inputs":{"a":"x"})"),
+            place + "a does not read a, which x is to replace");
+  EXPECT_EQ(refusal(R"("copy":"a","inputs":{"x":"gone"})"),
+            place + "there is no node gone to replace x");
+  for (const char* other : {R"("target":"aten.relu.default")", R"("args":[])", R"("kwargs":{})"})
+    EXPECT_EQ(refusal(fmt::format(R"("copy":"a",{})", other)),
+              place + "`copy` and `target`, `args` or `kwargs` exclude each other");
+  EXPECT_EQ(refusal(R"("target":"aten.relu.default","inputs":{"x":"a"})"),
+            place + "`inputs` needs `copy`");
+  EXPECT_THAT(refusal(R"("copy":"x")"), HasSubstr("k is a placeholder"));
+}
+
+TEST(Editor, RefusesInputsThatDoNotFit) {
+  Graph graph = parse(kStep);
+  const auto refusal = [&](const ReplaceCall& replace) {
+    return must_refuse(graph, edit_of({MoveNodes{{"wt", "t"}, "mm"}, replace}));
+  };
+  EXPECT_EQ(refusal(inputs_of("mm", {{"s", "r"}, {"r", "s"}})),
+            "mm does not read r, which s is to replace");
+  EXPECT_EQ(refusal(inputs_of("mm", {{"nobody", "s"}})),
+            "mm does not read nobody, which s is to replace");
+  EXPECT_EQ(refusal(inputs_of("mm", {{"s", "nobody"}})), "there is no node nobody to replace s");
+  EXPECT_THAT(refusal(inputs_of("r", {{"x", "mm"}})), HasSubstr("mm, which comes later"));
+  EXPECT_THAT(refusal(inputs_of("x", {{"x", "mm"}})), HasSubstr("x is a placeholder"));
+}
+
 TEST(Editor, TheOutputMayReturnAnotherNode) {
   Graph graph = parse(kStep);
   must_apply(graph,

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/capture/native_writer.h"
+#include "core/edit/difference.h"
 #include "core/edit/replay.h"
 #include "core/graph/canonical.h"
 #include "tests/support/graphs.h"
@@ -193,6 +194,81 @@ TEST(Recipe, KeepsAnEditWithoutChanges) {
   EXPECT_THAT(done->skipped, IsEmpty());
 }
 
+// A rank of a vocab-parallel embedding. It subtracts its first index, and its group has its name.
+Graph rank(int index) {
+  return parse(fmt::format(R"(
+    group tp{0}: 0 1
+    x: f32[4,8] = input
+    a: f32[4,8] = aten.relu(x)
+    b: f32[4,8] = aten.sub.Tensor(a, {1})
+    c: f32[4,8] = aten.neg(b)
+    r: f32[4,8] = _c10d_functional.all_reduce(b, 'sum', 'tp{0}')
+    w: f32[4,8] = _c10d_functional.wait_tensor(r)
+    return [w, c])",
+                           index, 128 * index));
+}
+
+TEST(Replay, ACopyHasTheConstantsOfARank) {
+  const Graph first = rank(0);
+  Graph wanted = first;
+  const std::vector<Change> changes{
+      InsertNode{R"({"name":"again","copy":"b","inputs":{"a":"x"},"like":"b",
+        "val":{"t":{"shape":[4,8],"dtype":"float32"}}})",
+                 "c"},
+      ReplaceCall{.node = "c", .target = {}, .args = {}, .kwargs = {}, .inputs = {{"b", "again"}}}};
+  const Edit edit{.title = "copy", .by = {}, .changes = changes, .notes = {}};
+  ASSERT_TRUE(apply(wanted, edit));
+  const auto found = difference(first, wanted);
+  ASSERT_TRUE(found) << found.error().message;
+  for (const Edit& each : {edit, *found}) {
+    const std::string text = write_recipe({.name = {}, .graphs = {}, .edits = {each}});
+    EXPECT_THAT(text, HasSubstr(R"("copy": "b")"));
+    const auto read = read_recipe(text);
+    ASSERT_TRUE(read) << read.error().message;
+    Graph same = first, other = rank(1);
+    ASSERT_TRUE(replay(same, *read));
+    EXPECT_EQ(graph_hash(same), graph_hash(wanted));
+    ASSERT_TRUE(replay(other, *read));
+    EXPECT_EQ(canonical_call(other, other.find("again")),
+              "aten.sub.Tensor(%x,128) -> float32[4,8]");
+  }
+}
+
+TEST(Replay, InputsLeaveTheConstantsOfARank) {
+  const Graph first = rank(0);
+  Graph wanted = first;
+  const std::vector<Change> changes{
+      InsertNode{R"({"name":"copy","target":"aten.clone.default","args":[{"n":"a"}],"like":"a",
+        "val":{"t":{"shape":[4,8],"dtype":"float32"}}})",
+                 "b"},
+      ReplaceCall{.node = "b", .target = {}, .args = {}, .kwargs = {}, .inputs = {{"a", "copy"}}},
+      ReplaceCall{.node = "r", .target = {}, .args = {}, .kwargs = {}, .inputs = {{"b", "copy"}}}};
+  const Recipe made =
+      recipe_of(first, {{.title = "copy", .by = {}, .changes = changes, .notes = {}}});
+  ASSERT_TRUE(apply(wanted, made.edits.front()));
+  const auto edit = difference(first, wanted);
+  ASSERT_TRUE(edit) << edit.error().message;
+  // By hand, and as the difference of two graphs.
+  for (const Edit& each : {made.edits.front(), *edit}) {
+    const std::string text = write_recipe({.name = {}, .graphs = {}, .edits = {each}});
+    EXPECT_THAT(text, HasSubstr(R"({"replace": "b", "inputs": {"a": "copy"}})"));
+    const auto read = read_recipe(text);
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(write_edit(read->edits.front()), write_edit(each));
+    for (const bool lenient : {false, true}) {
+      Graph other = rank(1);
+      const auto done = replay(other, *read, lenient);
+      ASSERT_TRUE(done) << done.error().message;
+      EXPECT_THAT(done->skipped, IsEmpty());
+      EXPECT_EQ(canonical_call(other, other.find("b")),
+                "aten.sub.Tensor(%copy,128) -> float32[4,8]");
+      EXPECT_THAT(canonical_call(other, other.find("r")),
+                  HasSubstr("_c10d_functional.all_reduce.default(%copy,"));
+      EXPECT_THAT(write_native(other), HasSubstr("\"sum\",\"tp1\"]"));
+    }
+  }
+}
+
 TEST(Recipe, ErrorsNameThePlace) {
   const auto error_of = [](const std::string& edits,
                            const std::string& head = R"("format":"jointer-recipe","version":1)") {
@@ -219,6 +295,15 @@ TEST(Recipe, ErrorsNameThePlace) {
             "edit 0, change 0: it has more than one change");
   EXPECT_EQ(error_of(R"([{"changes":[{"replace":"a","args":{}}]}])"),
             "edit 0, change 0: `args`: expected a list");
+  for (const char* inputs : {"{}", "3", "[\"a\"]"})
+    EXPECT_EQ(error_of(fmt::format(R"([{{"changes":[{{"replace":"a","inputs":{}}}]}}])", inputs)),
+              "edit 0, change 0: `inputs`: expected an object with the name of a node per input");
+  EXPECT_EQ(error_of(R"([{"changes":[{"replace":"a","inputs":{"b":1}}]}])"),
+            "edit 0, change 0: `inputs`, b: expected a string");
+  for (const char* other : {R"("args":[])", R"("kwargs":{})", R"("target":"aten.relu.default")"})
+    EXPECT_THAT(error_of(fmt::format(
+                    R"([{{"changes":[{{"replace":"a","inputs":{{"b":"c"}},{}}}]}}])", other)),
+                HasSubstr("edit 0, change 0: `inputs` and `"));
   EXPECT_THAT(read_recipe("{\"format\":").error().message, HasSubstr("byte 11"));
   const std::string deep = std::string(5000, '[') + std::string(5000, ']');
   EXPECT_THAT(read_recipe(deep).error().message, HasSubstr("nested more than"));

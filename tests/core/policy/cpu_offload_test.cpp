@@ -5,6 +5,7 @@
 
 #include "core/capture/native_writer.h"
 #include "core/capture/open.h"
+#include "core/graph/canonical.h"
 #include "core/policy/remat.h"
 #include "core/policy/tagging.h"
 #include "tests/support/graphs.h"
@@ -55,6 +56,33 @@ Graph offloaded(std::string_view text, const CpuOffloadOptions& options = {},
   EXPECT_EQ(write_native(back), before);
   if (made != nullptr) *made = *edit;
   return graph;
+}
+
+// Constants differ from rank to rank: here, the part of a value that a rank reads.
+TEST(CpuOffload, TheEditKeepsTheConstantsOfAnotherRank) {
+  const auto rank = [](int first) {
+    return parse(fmt::format(R"(
+      kind train_step
+      x: f32[8] = input
+      a: f32[8] = aten.sin(x)  {{MUST_CPU_OFFLOAD}}
+      v: f32[4] = aten.slice.Tensor(a, 0, {0}, {1})
+      f: f32[4] = aten.exp(v)
+      k: f32[4] = aten.mul.Tensor(v, {0})  {{backward}}
+      l: f32[8] = aten.mul.Tensor(a, {0})  {{backward}}
+      return [f, k, l])",
+                             first, first + 4));
+  };
+  const auto edit = apply_cpu_offload(rank(0));
+  ASSERT_TRUE(edit) << edit.error().message;
+  Graph other = rank(4);
+  ASSERT_TRUE(apply(other, *edit));
+  const auto inputs = other.inputs(other.find("k"));
+  ASSERT_EQ(inputs.size(), 1U);
+  EXPECT_NE(inputs.front(), other.find("v"));
+  EXPECT_THAT(canonical_call(other, inputs.front()), HasSubstr(",0,4,8) -> float32[4]"));
+  EXPECT_THAT(canonical_call(other, other.find("k")), HasSubstr(",4) -> float32[4]"));
+  EXPECT_THAT(canonical_call(other, other.find("l")), HasSubstr(",4) -> float32[8]"));
+  EXPECT_NE(other.inputs(other.find("l")).front(), other.find("a"));
 }
 
 TEST(CpuOffload, CopiesDuringTheNextLayer) {

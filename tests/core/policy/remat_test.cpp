@@ -62,6 +62,31 @@ Graph rematerialized(std::string_view text, Edit* made = nullptr) {
   return graph;
 }
 
+// Constants differ from rank to rank, for example in a vocab-parallel embedding.
+TEST(Remat, TheEditKeepsTheConstantsOfAnotherRank) {
+  const auto rank = [](int first) {
+    return parse(fmt::format(R"(
+      kind train_step
+      x: f32[8] = input
+      a: f32[8] = aten.sub.Tensor(x, {0})  {{MUST_RECOMPUTE}}
+      b: f32[8] = aten.add.Tensor(a, {0})  {{MUST_RECOMPUTE}}
+      l: f32[8] = aten.cos(b)
+      g: f32[8] = aten.mul.Tensor(b, {0})  {{backward}}
+      return [l, g])",
+                             first));
+  };
+  const auto edit = selective_activation_remat(rank(0));
+  ASSERT_TRUE(edit) << edit.error().message;
+  Graph other = rank(128);
+  ASSERT_TRUE(apply(other, *edit));
+  const auto call = [&](std::string_view name) {
+    return canonical_call(other, other.find(name)).substr(0, 40);
+  };
+  EXPECT_THAT(call("a_recomputed"), HasSubstr("aten.sub.Tensor(%x,128)"));
+  EXPECT_THAT(call("b_recomputed"), HasSubstr("(%a_recomputed,128)"));
+  EXPECT_THAT(call("g"), HasSubstr("(%b_recomputed,128)"));
+}
+
 TEST(Remat, WritersAreRecomputedWithTheirArguments) {
   // `g` reads `s` after the write by `u`, so the copy of `u` must precede it even though the reader
   // of `u` comes later; and the copy of `e` must precede that of `u`.
