@@ -377,14 +377,14 @@ TEST(Editor, RefusesInvalidCalls) {
               HasSubstr("`a b` is not a valid name"));
   EXPECT_THAT(insert(R"({"name":"q","target":"aten.rellu.default","args":[]})"),
               HasSubstr("aten.rellu.default"));
-  EXPECT_THAT(insert(R"({"name":"q","target":"aten.relu.default","args":[{"n":"nobody"}]})"),
-              HasSubstr("nobody"));
+  EXPECT_THAT(insert(R"({"name":"q","target":"aten.relu.default","args":[{"n":"absent"}]})"),
+              HasSubstr("absent"));
   EXPECT_THAT(insert(R"({"name":"q","target":"aten.relu.default","args":[{"n":"mm"}]})"),
               HasSubstr("reads mm, which comes later"));
   EXPECT_THAT(insert(R"({"name":"q","op":"placeholder","target":"q"})"),
               HasSubstr("q is a placeholder"));
-  EXPECT_THAT(insert(R"({"name":"q","target":"aten.relu.default","like":"nobody"})"),
-              HasSubstr("`like` names nobody"));
+  EXPECT_THAT(insert(R"({"name":"q","target":"aten.relu.default","like":"absent"})"),
+              HasSubstr("`like` names absent"));
   EXPECT_THAT(must_refuse(graph, edit_of({ReplaceCall{.node = "output",
                                                       .target = {},
                                                       .args = R"([[{"n":"mm"},{"n":"s"}]])",
@@ -480,9 +480,9 @@ TEST(Editor, RefusesInputsThatDoNotFit) {
   };
   EXPECT_EQ(refusal(inputs_of("mm", {{"s", "r"}, {"r", "s"}})),
             "mm does not read r, which s is to replace");
-  EXPECT_EQ(refusal(inputs_of("mm", {{"nobody", "s"}})),
-            "mm does not read nobody, which s is to replace");
-  EXPECT_EQ(refusal(inputs_of("mm", {{"s", "nobody"}})), "there is no node nobody to replace s");
+  EXPECT_EQ(refusal(inputs_of("mm", {{"absent", "s"}})),
+            "mm does not read absent, which s is to replace");
+  EXPECT_EQ(refusal(inputs_of("mm", {{"s", "absent"}})), "there is no node absent to replace s");
   EXPECT_THAT(refusal(inputs_of("r", {{"x", "mm"}})), HasSubstr("mm, which comes later"));
   EXPECT_THAT(refusal(inputs_of("x", {{"x", "mm"}})), HasSubstr("x is a placeholder"));
 }

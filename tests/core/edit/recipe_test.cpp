@@ -385,11 +385,11 @@ TEST(Replay, AnEditThatAltersCallsIsAppliedAsAWhole) {
                                                          .target = "aten.silu.default",
                                                          .args = {},
                                                          .kwargs = {}},
-                                             RemoveNode{"nobody"}},
+                                             RemoveNode{"absent"}},
                                  .notes = {}}},
                       .expects = {}};
   const std::string before = write_native(graph);
-  EXPECT_EQ(replay(graph, recipe).error().message, "edit 0 (two): there is no node nobody");
+  EXPECT_EQ(replay(graph, recipe).error().message, "edit 0 (two): there is no node absent");
   const auto lenient = replay(graph, recipe, true);
   ASSERT_TRUE(lenient);
   EXPECT_THAT(lenient->done, IsEmpty());

@@ -54,7 +54,7 @@ class Effects : public testing::Test {
 };
 
 TEST_F(Effects, AMoveReportsItsDistanceAndHiddenTime) {
-  const auto effects = of(edit_of(MoveNodes{{"v1"}, "z"}), {"v1", "g1", "a", "", "nobody"});
+  const auto effects = of(edit_of(MoveNodes{{"v1"}, "z"}), {"v1", "g1", "a", "", "absent"});
   EXPECT_THAT(effects[0], MatchesRegex("2 places later; exposed .* -> .*"));
   EXPECT_THAT(effects[1], StartsWith("exposed ")) << "its collective did not move";
   EXPECT_EQ(effects[2], "") << "it did not change";
