@@ -27,12 +27,12 @@ struct Parameter {
   };
   std::string name;
   Type type = Type::text;
-  PassValue default_value;            // the default; if it is none, none is also allowed as a value
-  bool may_be_none = false;           // none is allowed although the default is something else
-  bool is_of_texts = false;           // for a list: all elements are texts
-  std::optional<double> min, max;  // inclusive limits of numbers and bytes
-  std::vector<std::string> choices;   // allowed texts, or elements of a list; empty: any
-  std::string doc;                    // one sentence, with the unit
+  PassValue default_value;           // the default; if it is none, none is also allowed as a value
+  bool may_be_none = false;          // none is allowed although the default is something else
+  bool is_of_texts = false;          // for a list: all elements are texts
+  std::optional<double> min, max;    // inclusive limits of numbers and bytes
+  std::vector<std::string> choices;  // allowed texts, or elements of a list; empty: any
+  std::string doc;                   // one sentence, with the unit
 
   [[nodiscard]] bool takes_none() const { return may_be_none || default_value.is_none(); }
 };

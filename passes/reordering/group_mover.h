@@ -19,10 +19,10 @@
 namespace jointer {
 
 struct MoveOptions {
-  bool use_runtimes = false;         // estimates count as well
-  bool unsafe = false;               // collectives on one stream may overtake each other
-  double extra_overlap = 0;          // spare compute of a hidden collective, as a share of its time
-  double budget = 0;                 // allowed growth of the peak, as a share of it
+  bool use_runtimes = false;        // estimates count as well
+  bool unsafe = false;              // collectives on one stream may overtake each other
+  double extra_overlap = 0;         // spare compute of a hidden collective, as a share of its time
+  double budget = 0;                // allowed growth of the peak, as a share of it
   std::optional<std::int64_t> max;  // maximum number of calls to move; none: all
   OverlapEstimate::Multipliers multipliers;
 };
