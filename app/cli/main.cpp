@@ -40,7 +40,7 @@ int run(int argc, char** argv) {
   // An interrupted program needs no cleanup: files appear complete or not at all.
   std::signal(SIGINT, [](int) { ::_exit(ExitCode::interrupted); });
 
-  CLI::App program{"Jointer: a workbench for PyTorch joint graphs"};
+  CLI::App program{"Jointer: a workbench for PyTorch training graphs"};
   program.name("jointer");
   program.set_version_flag("--version", std::string("jointer ") + JOINTER_VERSION);
   program.require_subcommand(1);

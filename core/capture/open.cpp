@@ -345,10 +345,11 @@ Result<OpenRequest> request_before(const OpenRequest& request) {
   JOINTER_TRY(const std::size_t index, chosen(request, listing.entries));
   const GraphEntry& entry = listing.entries[index];
   if (!entry.before)
-    return fail(Error::Kind::usage,
-                "{}: it does not say from which graph a pass made {}; choose one with --graph N "
-                "(`jointer info` lists them)",
-                name, entry.name);
+    return fail(
+        Error::Kind::usage,
+        "{}: it does not record the graph from which a pass made {}; choose one with --graph N "
+        "(`jointer info` lists them)",
+        name, entry.name);
   OpenRequest before = request;
   before.index = entry.before;
   return before;

@@ -167,8 +167,8 @@ std::int64_t TimeWhatIf::end_of(std::uint32_t collective) const {
   return chunks_[started_in_[collective]].compute + ends_[collective];
 }
 
-// Records the ends of the collectives that a chunk starts, before the chunk is run again. Must be
-// called for all chunks where calls changed places before any of them is run.
+// Records the ends of the collectives that a chunk starts, before the chunk is run again. Before
+// any chunk is run again, call this for every chunk in which calls changed places.
 void TimeWhatIf::note_ends(const MovableOrder& calls, std::size_t chunk) {
   const std::size_t last = std::min((chunk + 1) * kChunk, calls.size());
   for (std::size_t place = chunk * kChunk; place < last; ++place)
@@ -196,7 +196,7 @@ bool TimeWhatIf::is_in_step(std::size_t chunk, std::size_t replayed_from) {
          host_sleeps(chunk, now_.host - was.host - shift);
 }
 
-// Returns true if the host's delay, `ahead` in addition to the shift, has no effect.
+// Returns true if shifting the host by `ahead` more than the rest has no effect from this chunk on.
 bool TimeWhatIf::host_sleeps(std::size_t chunk, std::int64_t ahead) const {
   if (ahead == 0) return true;
   for (; chunk < chunks_.size(); ++chunk) {
@@ -206,7 +206,7 @@ bool TimeWhatIf::host_sleeps(std::size_t chunk, std::int64_t ahead) const {
   return true;
 }
 
-// Shifts the states from a chunk on to those of the run, which is back in step.
+// The run is back in step: shifts the stored states of this chunk and all later ones to match it.
 void TimeWhatIf::shift_from(std::size_t chunk) {
   const std::int64_t shift = now_.compute - chunks_[chunk].compute;
   const std::int64_t exposed = now_.exposed - chunks_[chunk].exposed;

@@ -151,7 +151,7 @@ OrderedJson options_to_json(const WorkspaceOptions& options) {
 }
 
 bool is_workspace(std::string_view bytes) {
-  // This program writes `format` first; files that people write may start with another member.
+  // Jointer writes `format` first; handwritten files may start with another member.
   const std::string_view head = bytes.substr(0, kWorkspaceHead);
   return head.find_first_not_of(" \t\r\n") != std::string_view::npos &&
          head[head.find_first_not_of(" \t\r\n")] == '{' &&

@@ -539,8 +539,8 @@ class Reordering {
     return any;
   }
 
-  // It holds more memory once it is done. It gives way by starting later, any other by ending
-  // earlier.
+  // True for all-gathers, which hold more memory once they are done: they make room by starting
+  // later, other collectives by ending earlier.
   [[nodiscard]] static bool grows(const Graph& graph, const OverlapGraph& half, std::uint32_t c) {
     const Node& start = graph.node(half.nodes[half.collectives[c].start]);
     return graph.op(start).collective == CollectiveKind::all_gather;

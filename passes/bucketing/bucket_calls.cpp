@@ -606,7 +606,8 @@ Result<BucketMember> read_bucket_member(const Graph& graph, const WaitedCollecti
                       .result = {}};
   const Tensor* input = graph.single_tensor(graph.node(member.source));
   const Tensor* result = graph.single_tensor(graph.node(collective.wait));
-  if (input == nullptr || result == nullptr) return refuse("it is not of one tensor");
+  if (input == nullptr || result == nullptr)
+    return refuse("its input or its result is not a single tensor");
   for (const auto& [tensor, shape] :
        {std::pair{input, &member.in}, std::pair{result, &member.result}})
     for (const Dim& size : graph.shape(*tensor)) {

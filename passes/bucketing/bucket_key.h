@@ -20,12 +20,12 @@ struct BucketRules {
   bool takes_buckets = false;  // buckets in torch's form (bucket_calls.h) count as collectives
 };
 
-// Collectives with equal keys may share a bucket; empty: none may. The key of an all-gather is its
-// group and, unless dtypes may be mixed, its dtype; that of a reduce-scatter or an all-reduce is
-// its group, reduction and dtype. Coalesced ones have none, nor has an all-gather into a given
-// tensor, unless `takes_buckets`.
-// Deviation: upstream's keys of reduce-scatters and all-reduces can be equal, and a bucket of both
-// would be wrong; here the operator is part of the key.
+// Collectives with equal keys may share a bucket; one with an empty key may not be bucketed. The
+// key of an all-gather is its group and, unless dtypes may be mixed, its dtype; that of a
+// reduce-scatter or an all-reduce is its group, reduction and dtype. The key is empty for coalesced
+// collectives and, unless `takes_buckets`, for all-gathers into a given tensor. Deviation:
+// upstream's keys of reduce-scatters and all-reduces can be equal, and a bucket of both would be
+// wrong; here the operator is part of the key.
 std::string bucket_key(const Graph& graph, const Node& start, const BucketRules& rules);
 
 }  // namespace jointer

@@ -22,7 +22,7 @@ class BucketLevels {
   BucketLevels(const Graph& graph, PartId part, std::span<const WaitedCollective> collectives);
 
   // Splits `members` (numbers of collectives, in program order) into independent lists: the n-th
-  // holds those at the end of a chain of n. Members keep their order.
+  // holds the members whose longest chain of dependent members has length n. Order is kept.
   std::vector<std::vector<std::uint32_t>> split(std::span<const std::uint32_t> members);
   // Merges the members: what needs one of them now needs whatever any of them needs.
   void merge(std::span<const std::uint32_t> members);

@@ -187,7 +187,8 @@ class Timer {
   void place_tight(Number c) {
     const std::int64_t from = first_free(clock_[parts_[c].release], time(c));
     const std::int64_t late = from + time(c) - clock_[parts_[c].use];
-    // Collectives placed so far have an earlier use: after them only the clock counts.
+    // Collectives are placed in the order of their uses, so this stall moves no slot, only the
+    // clock.
     if (late > 0)
       for (std::size_t p = parts_[c].use; p < clock_.size(); ++p) clock_[p] += late;
     reserve(c, from);

@@ -10,7 +10,7 @@
 
 namespace jointer {
 
-// The caller's bounds for collectives where memory is short, by number.
+// Bounds that the caller sets where memory is short, indexed by the number of the collective.
 struct TimingBounds {
   std::vector<Place> not_before;  // no start before this place
   std::vector<Place> not_behind;  // no wait after this place

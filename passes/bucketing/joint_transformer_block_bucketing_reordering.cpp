@@ -118,8 +118,8 @@ class BlockBucketing {
     JOINTER_CHECK(reorder(dependencies));
     JOINTER_TRY(const NodeId wrong, program_.apply(dependencies));
     if (wrong)
-      context_.decide(graph_, wrong, "put right",
-                      "It would have run before memory that it reads was written.");
+      context_.decide(graph_, wrong, "corrected",
+                      "It would have run before a write to memory that it reads.");
     if (keep_given_orders()) return true;
     graph_ = given_;
     return false;
@@ -159,7 +159,7 @@ class BlockBucketing {
       return false;
     }
     graph_.set_order(*std::move(order));
-    context_.decide(graph_, wrong, "put right",
+    context_.decide(graph_, wrong, "corrected",
                     "It would have changed places with a write to memory that it uses.");
     return true;
   }

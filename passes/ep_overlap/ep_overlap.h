@@ -6,8 +6,8 @@
 
 namespace jointer {
 
-// Passes for expert parallelism: exchanges of tokens overlap with compute of a module's other
-// chunk.
+// Passes for expert parallelism: the token exchange of one chunk of a module overlaps with the
+// compute of the other.
 std::vector<Pass> ep_overlap_passes();
 
 }  // namespace jointer

@@ -467,10 +467,11 @@ Result<GraphTrainerFlags> graph_trainer_flags(const Pipeline& pipeline) {
   if (a == wanted.end())
     return fail(
         Error::Kind::usage,
-        "no flags of graph_trainer choose this pipeline: the flags for its other steps also run {}",
+        "no graph_trainer flags select this pipeline: the flags for its other steps also run {}",
         b->pass);
   return fail(Error::Kind::usage,
-              "no flags of graph_trainer choose this pipeline: not with `{}` as step {}",
+              "no graph_trainer flags select this pipeline: the flags that come closest do not run "
+              "`{}` as step {}",
               to_text(*a), a - wanted.begin() + 1);
 }
 

@@ -54,7 +54,7 @@ class GroupMover {
   [[nodiscard]] virtual bool is_moved(Call call) const = 0;
   // Starts a new group with this call. Returns the current overlap of its collective.
   virtual Overlap begin(Call call) = 0;
-  // Decides about the candidate: join(), change_places() or stop(). Returns true to continue.
+  // Handles the candidate with join(), change_places() or stop(). Returns true to continue.
   virtual bool meet(Call candidate) = 0;
   // Called before each candidate. Returns false to stop.
   virtual bool may_go_on() { return true; }

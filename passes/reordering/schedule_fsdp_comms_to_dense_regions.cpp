@@ -152,8 +152,8 @@ class Scheduler {
                                     "compute.");
     JOINTER_TRY(const NodeId wrong, program_.apply(dependencies_));
     if (wrong)
-      context_.decide(graph_, wrong, "put right",
-                      "It would have run before memory that it reads was written.");
+      context_.decide(graph_, wrong, "corrected",
+                      "It would have run before a write to memory that it reads.");
     return {};
   }
 

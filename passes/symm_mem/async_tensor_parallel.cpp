@@ -435,7 +435,8 @@ class Fusion {
       keep(match.gather, "its input and its result differ in type");
       return;
     }
-    // Finding places walks over all nodes, and no matmul reads most gathers.
+    // places() walks over all nodes. Skip it for gathers that no matmul reads, which is most of
+    // them.
     const auto may_reach = find_consumers(graph_, readers_, match.result);
     const std::vector<std::uint32_t> places =
         may_reach.empty() ? std::vector<std::uint32_t>() : program_.places();

@@ -141,7 +141,7 @@ std::string kept_text(const TuneResult& result, const std::string& budget) {
 void decide_result(const TuneResult& result, const PipelineRun& run, PassContext& context) {
   const std::string budget = format_bytes(*result.budget);
   if (result.winner)
-    context.decide("chosen", fmt::format("{}: {}; as it was, {}.", text_of(result.winner->pipeline),
+    context.decide("chosen", fmt::format("{}: {}; unedited: {}.", text_of(result.winner->pipeline),
                                          figures_text(result.winner->figures.figures),
                                          figures_text(result.unedited.figures.figures)));
   else
@@ -155,8 +155,9 @@ void decide_result(const TuneResult& result, const PipelineRun& run, PassContext
                                          result.over_budget, budget));
   decide_presets(result, context);
   for (const auto& [reason, failures] : result.failures)
-    context.decide("failed", fmt::format("{} of them: {}. The first was {}.", failures.count,
-                                         reason, to_text(failures.first)));
+    context.decide("failed",
+                   fmt::format("Candidates that failed this way: {}. Reason: {}. The first was {}.",
+                               failures.count, reason, to_text(failures.first)));
   if (!result.out_of_reach.empty()) context.decide("note", result.out_of_reach);
 }
 

@@ -475,7 +475,7 @@ void PipelineTest::a_failure_leaves_the_graph_and_a_reproducer() {
     QCOMPARE(status(2), StepStatus::idle);
     QCOMPARE(document_->editing().step_count(), 1);
     const StepFailure* failure = session_->failure(1);
-    QVERIFY(pane_->status().contains("The graph is unchanged by this step"));
+    QVERIFY(pane_->status().contains("This step did not change the graph"));
     QVERIFY(QFile::exists(failure->reproducer));
     QCOMPARE(list().current(), std::optional<std::size_t>(1));
     // It is a capture that contains the failed step.

@@ -22,7 +22,8 @@ BenchmarkModel::BenchmarkModel(QObject* parent) : TableModel(parent) {
       {.title = tr("started"), .meaning = tr("Start of the run.")},
       {.title = tr("backend"), .meaning = tr("Backend that ran the graph.")},
       {.title = tr("ranks"),
-       .meaning = tr("Number of processes. On a single rank, collectives were local copies.")},
+       .meaning =
+           tr("Number of processes. With a single rank, local copies replaced the collectives.")},
       {.title = tr("status"), .meaning = tr("Result of the run."), .max_width = 150},
       {.title = tr("≈ peak"),
        .unit = Unit::bytes,

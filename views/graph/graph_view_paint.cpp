@@ -1,4 +1,4 @@
-// Painting around the ladder, and GraphView's hover text.
+// GraphView's header, legend and minimap, its hover text, and the export of pictures.
 
 #include <QImage>
 #include <QMouseEvent>

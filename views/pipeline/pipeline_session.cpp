@@ -394,7 +394,7 @@ void PipelineSession::finish() {
   if (!run_ || run_->is_applying) return;
   if (!failure_) return apply(done_text(), false);
   QString text = sentence_of(failure_->error.message);
-  text += u' ' + tr("The graph is unchanged by this step.");
+  text += u' ' + tr("This step did not change the graph.");
   if (!failure_->no_reproducer.isEmpty())
     text += u' ' + tr("No reproducer: %1.").arg(failure_->no_reproducer);
   else if (!failure_->reproducer.isEmpty())

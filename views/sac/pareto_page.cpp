@@ -171,7 +171,7 @@ void ParetoPage::take_fit(const Fit& fit) {
   const Figures& figures = fit.point.figures.figures;
   const QString what =
       tr("peak %1, step %2").arg(bytes_text(figures.peak_bytes), time_text(figures.step_ns));
-  if (!fit.fits) return emit message(tr("No plan fits; the closest one has %1.").arg(what));
+  if (!fit.fits) return emit message(tr("No plan fits. Closest: %1.").arg(what));
   emit message(fit.point.name == ParetoSearch::kNow
                    ? tr("The current plan is the best one found: %1.").arg(what)
                    : tr("Found: %1.").arg(what));

@@ -32,8 +32,8 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
       add_axis(tr("Program Order"), AxisKind::program_order, tr("One step per node (G)"));
   estimated_time_ =
       add_axis(tr("Estimated Time"), AxisKind::estimated_time, tr("Simulated time (G)"));
-  measured_time_ = add_axis(tr("Measured"), AxisKind::measured_time,
-                            tr("Measured times of nodes and memory (G)"));
+  measured_time_ =
+      add_axis(tr("Measured"), AxisKind::measured_time, tr("Measured node times and memory (G)"));
   row->addSpacing(14);
   measurement_ = add_bar_button(*this, {}, tr("Measurement to show with the estimates"));
   measurement_->setPopupMode(QToolButton::InstantPopup);

@@ -20,7 +20,7 @@ class DocumentTab : public QWidget {
   DocumentTab(const DocumentTab&) = delete;
   DocumentTab& operator=(const DocumentTab&) = delete;
 
-  // Reads the file, again if it was read before. The current document stays until the new one has
+  // Reads or rereads the file. The current document stays until the new one has
   // loaded, and stays if loading fails.
   void load();
 
@@ -41,7 +41,7 @@ class DocumentTab : public QWidget {
   void several(const std::vector<jointer::GraphEntry>& entries, const jointer::Error& error);
   void failed(const jointer::Error& error);
   void cancelled();
-  // The user clicked the button for this on a page.
+  // The user clicked the corresponding button on a page.
   void close_requested();
   void open_requested();
 

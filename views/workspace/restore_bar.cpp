@@ -58,8 +58,9 @@ QString restored_text(int edits, const QString& title, std::int64_t changed_at) 
   if (changed_at == 0) return what + u'.';
   const QDateTime then = QDateTime::fromSecsSinceEpoch(changed_at);
   const QString time = QLocale().toString(then.time(), QStringLiteral("HH:mm"));
-  if (then.date() == QDate::currentDate()) return RestoreBar::tr("%1 from %2.").arg(what, time);
-  return RestoreBar::tr("%1 from %2, %3.")
+  if (then.date() == QDate::currentDate())
+    return RestoreBar::tr("%1, last changed at %2.").arg(what, time);
+  return RestoreBar::tr("%1, last changed on %2 at %3.")
       .arg(what, QLocale().toString(then.date(), QLocale::ShortFormat), time);
 }
 

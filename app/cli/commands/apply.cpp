@@ -166,7 +166,7 @@ void add_apply_command(CLI::App& program, int& exit_code) {
       "Folder to write the graph to, before the passes and after each of them"));
   of_passes(command->add_option("--budget", common.budget,
                                 "Limit of peak memory for the passes, such as 40GiB; exit code 1 "
-                                "if the peak exceeds it in the end"));
+                                "if the final peak exceeds it"));
   of_passes(command->add_flag("--decisions", common.decisions,
                               "List every decision of the passes, with its reason"));
   of_passes(

@@ -62,9 +62,9 @@ struct BenchCommand {
        "With --backend inductor or regional: folder for the compiled packages; default: the cache "
        "alone"},
       {"--iterations", "Number of measured steps; default: 10"},
-      {"--warmup", "Number of steps before them; default: 3"},
+      {"--warmup", "Number of unmeasured steps before --iterations; default: 3"},
       {"--threads", "Threads per rank; default: the machine's cores divided among the ranks"},
-      {"--seed", "Seed of random numbers and generated inputs; default: 0"},
+      {"--seed", "Seed for random numbers and generated inputs; default: 0"},
       {"--memory-limit", "Bytes that each rank may allocate"},
       {"--timeout", "Seconds without progress after which a rank is ended; default: 300"}};
   bool verify = false, profile = false, calibrate = false, any_ranks = false, json = false;
@@ -300,7 +300,8 @@ void add_bench_command(CLI::App& program, int& exit_code) {
                     "Run files of several ranks even if their collectives do not match");
   command->add_flag("--json", options->json, "One JSON object on standard output");
   command->footer(
-      "{rank} in FILE, --inputs and --expected stands for the rank, for one file per rank.");
+      "{rank} in FILE, --inputs and --expected is replaced by the rank, so that each rank can have "
+      "its own file.");
   command->callback(
       [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });
 }

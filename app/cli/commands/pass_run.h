@@ -13,8 +13,8 @@ namespace jointer::cli {
 struct PassRunOptions {
   AnalysisOptions analysis;
   std::optional<std::int64_t> peak_limit;  // bytes
-  // Where to write the reproducer of a failure. Empty: to an unused name in the current folder, and
-  // not for invalid options or files that cannot be read.
+  // Where to write the reproducer of a failure. If empty, it gets an unused name in the current
+  // folder, and none is written for invalid options or unreadable files.
   std::string reproducer;
   PluginOptions plugins;  // as the reproducer's command needs them
 };

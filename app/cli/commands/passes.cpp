@@ -96,7 +96,8 @@ void print_details(const PassInfo& info) {
 // Shows a pipeline, and the flags of graph_trainer that select it.
 Result<int> show_pipeline(const PassesCommand& options) {
   if (!options.names.empty())
-    return fail(Error::Kind::usage, "passes lists passes by name or shows a pipeline, not both");
+    return fail(Error::Kind::usage,
+                "`jointer passes` either lists passes by name or shows a pipeline, not both");
   JOINTER_TRY(const Pipeline pipeline, options.pipeline.read());
   JOINTER_TRY(const PassRegistry registry, cli::registry(options.pipeline.plugins));
   const auto fits = registry.check(pipeline);

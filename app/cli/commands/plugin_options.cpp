@@ -28,11 +28,12 @@ void PluginOptions::add_to(CLI::App& command) {
                    "Also run passes of installed plugins that --plugin does not name");
   command
       .add_option("--pass-deadline", deadline_s,
-                  "Seconds after which a plugin pass or Python pass is ended")
+                  "Seconds after which a plugin pass or Python pass is stopped")
       ->check(positive_number())
       ->capture_default_str();
   command.add_option("--pass-memory", memory,
-                     "Maximum memory of such a pass, such as 16GiB; default: three quarters of the "
+                     "Maximum memory of a plugin pass or Python pass, such as 16GiB; default: "
+                     "three quarters of the "
                      "machine's memory");
 }
 
@@ -52,7 +53,7 @@ Result<PassSources> PluginOptions::sources() const {
     const auto bytes = parse_byte_count(memory);
     if (!bytes || *bytes <= 0)
       return fail(Error::Kind::usage,
-                  "option --pass-memory: expected bytes such as 16GiB, got `{}`", memory);
+                  "option --pass-memory: expected a size such as 16GiB, got `{}`", memory);
     sources.host.limits.memory_bytes = *bytes;
   }
   sources.host.log = [](std::string_view pass, std::string_view line) {

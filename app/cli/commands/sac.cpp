@@ -412,7 +412,7 @@ void add_sac_command(CLI::App& program, int& exit_code) {
   options->policy.add_to(*command);
   command
       ->add_option("--partitioner", options->partitioner,
-                   "On a joint graph: min_cut or default, as in torch")
+                   "On a joint graph: torch's partitioner to use")
       ->check(one_of({"min_cut", "default"}));
   command->add_flag("--ignore-tags", options->ignore_tags,
                     "Ignore the recompute tags in the capture");
@@ -420,9 +420,10 @@ void add_sac_command(CLI::App& program, int& exit_code) {
                       "On a joint graph: up to 1, torch's activation budget; larger or with a "
                       "unit, bytes of peak memory for the fastest plan within them");
   command
-      ->add_option("--slower", options->slower,
-                   "On a joint graph: the plan with the lowest peak whose step is at most this "
-                   "many percent slower than without this option")
+      ->add_option(
+          "--slower", options->slower,
+          "On a joint graph: find the plan with the lowest peak whose step is at most this "
+          "many percent slower than without this option")
       ->check(non_negative_number());
   command
       ->add_option("--solver", options->solver,

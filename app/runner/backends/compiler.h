@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs `python -m jointer compile`, the process that compiles, once.
+// Runs the compiler process, `python -m jointer compile`, once.
 
 #include <functional>
 #include <string>
