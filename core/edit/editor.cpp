@@ -155,7 +155,9 @@ Result<Edit> Editor::State::apply(const Edit& edit) {
   undo.reserve(edit.changes.size());
   Result<void> done;
   for (const Change& change : edit.changes) {
-    if (!std::holds_alternative<InsertNode>(change)) place_inserted();
+    // Replacements do not depend on the order: they need not split a run of insertions.
+    if (!std::holds_alternative<InsertNode>(change) && !std::holds_alternative<ReplaceCall>(change))
+      place_inserted();
     done = perform(change);
     if (!done) break;
   }
@@ -445,7 +447,10 @@ Result<void> Editor::State::perform_kind(const ReplaceCall& replace) {
   }
   if (was.kind == NodeKind::call) {
     if (replace.target) JOINTER_CHECK(check_operator(now));
-    if (!replace.val) keeps_value.insert(id);
+    if (replace.val)
+      keeps_value.erase(id);
+    else
+      keeps_value.insert(id);
   }
   return perform_kind(RestoreCall{.node = id, .was = now});
 }

@@ -25,8 +25,10 @@ Value moved(Graph& graph, const Value& value, const Where& where) {
     tensor.storage = move.to;
     tensor.set(Tensor::has_storage);
     if (move.by != 0) tensor.set(Tensor::has_offset);
+    // The hint of an expression can be shifted, but not the expression itself.
+    const bool can_shift = move.by == 0 || !offset.expression;
     offset.value += move.by;
-    if (!move.keeps_offset) {
+    if (!move.keeps_offset || !can_shift) {
       tensor.set(Tensor::has_offset, false);
       offset = {};
     }

@@ -303,11 +303,24 @@ class Rematerializer {
       const std::size_t place = graph_.position(writer);
       const bool is_between =
           place > graph_.position(id) && place < graph_.position(before_[id.index()]);
-      if (before_[maker.index()] || (is_between && writes_to_used(graph_, writer, id)))
+      const auto changes_bytes = [&] {
+        return lacks_tensors(writer, maker) || lacks_tensors(id, maker) ||
+               writes_to_used(graph_, writer, id);
+      };
+      if (before_[maker.index()] || (is_between && changes_bytes()))
         return refuse("{} writes to memory of {}, which is tagged for recompute: save it",
                       graph_.name(writer), graph_.name(id));
     }
     return {};
+  }
+
+  // True if the call, or one of its inputs, is in the maker's memory at an unknown place: the file
+  // does not say which tensors it returns.
+  [[nodiscard]] bool lacks_tensors(NodeId call, NodeId maker) const {
+    const auto is_unknown = [&](NodeId id) {
+      return makers_[id.index()] == maker && graph_.tensors(id).empty();
+    };
+    return is_unknown(call) || std::ranges::any_of(graph_.inputs(call), is_unknown);
   }
 
   // --- Step 3: copies ---

@@ -267,7 +267,33 @@ def test_a_graph_of_a_log_compared_with_the_one_before(tmp_path: Path) -> None:
         (["diff", log, "--graph", "0"], "make_fx_graph_traced"),
         (["diff", log, "--graph", "9"], "the last one is 2"),
         (["diff", log, "--graph", "1", "--b-graph", "0"], "--b-graph"),
-        (["diff", JOINT, "--graph", "0"], "from which graph a pass made"),
+        (["diff", JOINT, "--graph", "0"], "the graph from which a pass made"),
     ):
         done = run(*arguments)
         assert (done.code, done.out) == (2, "") and word in done.err, done
+
+
+def test_a_symbolic_offset_is_dropped_if_its_view_moves(tmp_path: Path) -> None:
+    """`b` has the layout of `a`, 128 elements later: the offset s0 of `v` does not hold any more."""
+
+    def view(of: str, first: object, offset: object, shape: list[int], target: str, *rest: object) -> dict:
+        value = {"shape": shape, "dtype": "float32", "device": "cpu", "stride": [1] * len(shape), "offset": offset}
+        return {"op": "call_function", "target": target, "args": [{"n": of}, 0, first, *rest],
+                "val": {"t": {**value, "storage": 0}}}
+
+    nodes = [
+        {"name": "buf", "op": "placeholder", "target": "buf", "val": {
+            "t": {"shape": [256], "dtype": "float32", "device": "cpu", "stride": [1], "offset": 0, "storage": 0}}},
+        {"name": "n", "op": "placeholder", "target": "n", "val": {"symint": "s0", "hint": 8}},
+        {"name": "a", **view("buf", 0, 0, [64], "aten.slice.Tensor", 64)},
+        {"name": "b", **view("buf", 128, 128, [64], "aten.slice.Tensor", 192)},
+        {"name": "v", **view("a", {"n": "n"}, {"sym": "s0", "hint": 8}, [], "aten.select.int")},
+        {"name": "output", "op": "output", "target": "output", "args": [[{"n": "v"}]]},
+    ]
+    document = {**capture(), "kind": "forward", "storages": [1024], "nodes": nodes,
+                "symbols": {"vars": {"s0": {"hint": 8, "range": [0, 63]}}, "replacements": {}, "deferred_asserts": {}}}
+    graph, out = write(tmp_path / "a.json", document), tmp_path / "b.json"
+    edits = write(tmp_path / "r.json", recipe({"replace": "v", "args": [{"n": "b"}, 0, {"n": "n"}]}))
+    assert run("apply", graph, "--recipe", edits, "-o", out).code == 0
+    moved = next(node for node in json.loads(out.read_text())["nodes"] if node["name"] == "v")
+    assert "offset" not in moved["val"]["t"]

@@ -244,6 +244,26 @@ TEST(Remat, AWriteToOtherBytesIsNoObstacle) {
               ElementsAre("b", "x", "lo", "hi", "u", "l", "s_recomputed", "g", "output"));
 }
 
+// Files may lack the value of a node: any byte of `p` may change.
+TEST(Remat, AWriteToUnknownBytesIsRefused) {
+  Graph graph = parse(R"(
+    kind train_step
+    x: f32[4,8] = input
+    p: f32[4,8] = buffer
+    f: f32[4,8] = aten.add.Tensor(x, p)  {MUST_RECOMPUTE}
+    w: f32[4,8] = aten.copy_(p, x)
+    h: f32[] = aten.sum(f)
+    g: f32[4,8] = aten.cos(f)  {backward}
+    return [h, g]
+  )");
+  for (const char* name : {"p", "w"}) {
+    graph.node(graph.find(name)).value = {};
+    graph.refresh(graph.find(name));
+  }
+  EXPECT_THAT(selective_activation_remat(graph).error().message,
+              HasSubstr("w writes to memory of f"));
+}
+
 // On a thread with 1 MB of stack, so that recursion along a chain ends the test.
 std::optional<Result<Edit>> remat_with_little_stack(const Graph& graph) {
   struct Job {
