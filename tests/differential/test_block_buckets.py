@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BIN, ROOT, SHARED
+from conftest import BIN, ROOT, SHARED, TORCH
 
 import jointer as helper
 from jointer.document import read_document
@@ -161,6 +161,9 @@ def test_writes_to_parts_of_a_buffer_are_reordered(name: str, tmp_path: Path, jo
     chunks = [chunk_order(each) for each in (path, out)]
     assert chunks[0] != chunks[1]
     assert sorted(chunks[0]) == sorted(chunks[1])
+    if TORCH < (2, 14):
+        # Buckets name dtypes by their index in torch's list, which is another one since 2.14.
+        pytest.skip("the capture is of torch 2.15")
     # torch replays it too, here without the recorded graph, so that it checks the order of effects.
     by_hand = json.loads(recipe.read_text())
     for key in ("graphs", "fingerprints"):
