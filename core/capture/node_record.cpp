@@ -51,10 +51,13 @@ class RecordReader : public native::NodeReader {
       const std::string self = fmt::format("node {}: ", self_);
       give_up("{}{}", at.starts_with(self) ? at.substr(self.size()) : at, failure.message);
     }
-    if (copied_)
-      take_call(node);
-    else if (!inputs_.empty())
+    if (copied_) {
+      document.rewind();
+      take_call(node,
+                document.get_object().find_field_unordered("op").error() == simdjson::SUCCESS);
+    } else if (has_inputs_) {
       give_up("`inputs` needs `copy`");
+    }
     if (like_.empty()) {
       set_phase(node);
       return node;
@@ -72,22 +75,32 @@ class RecordReader : public native::NodeReader {
     if (key == "like") {
       like_ = native::get_text(value);
     } else if (key == "copy") {
+      if (value.type() != json::json_type::string) give_up("the name of a node is expected");
       copied_ = native::get_text(value);
       needs_target_ = false;
     } else if (key == "inputs") {
-      for (json::field input : value.get_object()) {
-        std::string old_name(std::string_view(input.unescaped_key()));
-        inputs_.emplace_back(std::move(old_name), native::get_text(input.value()));
-      }
+      has_inputs_ = true;
+      read_inputs(value);
     } else {
       NodeReader::read_member(node, key, value);
     }
   }
 
+  void read_inputs(json::value value) {
+    constexpr const char* kExpected = "an object with the name of a node per input is expected";
+    if (value.type() != json::json_type::object) give_up("{}", kExpected);
+    for (json::field input : value.get_object()) {
+      std::string old_name(std::string_view(input.unescaped_key()));
+      json::value new_name = input.value();
+      if (new_name.type() != json::json_type::string) give_up("{}", kExpected);
+      inputs_.emplace_back(std::move(old_name), native::get_text(new_name));
+    }
+  }
+
   // Gives the node the call of the one that it copies.
-  void take_call(Node& node) {
-    if (node.target || node.has(Node::has_args) || node.has(Node::has_kwargs))
-      give_up("`copy` and `target`, `args` or `kwargs` exclude each other");
+  void take_call(Node& node, bool has_op) {
+    if (has_op || node.target || node.has(Node::has_args) || node.has(Node::has_kwargs))
+      give_up("`copy` and `op`, `target`, `args` or `kwargs` exclude each other");
     const NodeId id = graph_.find(part_, *copied_);
     if (!id) give_up("`copy` names {}, but there is no such node", *copied_);
     const Node copied = graph_.node(id);
@@ -243,6 +256,7 @@ class RecordReader : public native::NodeReader {
   json::parser& parser_;
   std::string self_, like_;
   std::optional<std::string> copied_;
+  bool has_inputs_ = false;
   std::vector<std::pair<std::string, std::string>> inputs_;
   std::vector<StorageId> own_;  // of the tensors so far
 };

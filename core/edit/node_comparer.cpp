@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
+#include <unordered_map>
 
 #include "core/graph/symbolic_float.h"
 
@@ -109,15 +112,11 @@ std::optional<NodeComparer::Inputs> NodeComparer::exchanged_inputs(NodeId a, Nod
     if (j + 1 >= y.size() || !same_but_for_inputs(x[i + 1], y[j + 1], pairs)) return std::nullopt;
   }
   std::optional<Inputs> inputs(std::in_place);
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const auto end = pairs.begin() + static_cast<std::ptrdiff_t>(i);
-    const auto earlier = std::find_if(
-        pairs.begin(), end, [&](const auto& pair) { return pair.first == pairs[i].first; });
-    if (earlier != end) {
-      if (earlier->second != pairs[i].second) return std::nullopt;
-    } else if (pairs[i].first != pairs[i].second) {
-      inputs->emplace_back(pairs[i].first, pairs[i].second);
-    }
+  std::unordered_map<std::string_view, std::string_view> now;
+  for (const auto& [was, is] : pairs) {
+    const auto [known, is_new] = now.emplace(was, is);
+    if (known->second != is) return std::nullopt;
+    if (is_new && was != is) inputs->emplace_back(was, is);
   }
   return inputs;
 }
@@ -146,7 +145,9 @@ bool NodeComparer::same(const Argument& x, const Argument& y) const {
     case Kind::integer:
       return x.integer == y.integer;
     case Kind::real:
-      return x.real == y.real || (x.real != x.real && y.real != y.real);
+      // 0.0 and -0.0 differ.
+      return std::bit_cast<std::uint64_t>(x.real) == std::bit_cast<std::uint64_t>(y.real) ||
+             (x.real != x.real && y.real != y.real);
     case Kind::node:
       return a_.name(x.node()) == b_.name(y.node());
     case Kind::symbol:

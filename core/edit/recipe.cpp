@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
+#include "core/edit/copied_node.h"
 #include "core/graph/canonical.h"
 #include "core/graph/fingerprint.h"
 
@@ -24,7 +26,10 @@ struct NameCollector {
     else
       listed.insert(set.nodes.begin(), set.nodes.end());
   }
-  void operator()(const InsertNode& insert) { names.insert(insert.before); }
+  void operator()(const InsertNode& insert) {
+    names.insert(insert.before);
+    if (std::string copied = copied_node(insert); !copied.empty()) names.insert(std::move(copied));
+  }
   void operator()(const RemoveNode& remove) { names.insert(remove.node); }
   void operator()(const ReplaceCall& replace) { names.insert(replace.node); }
   void operator()(const RestoreNode&) {}

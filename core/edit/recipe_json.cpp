@@ -12,7 +12,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::int64_t kVersion = 1;
+// Version 2 has `inputs` and `copy`, which readers of version 1 would ignore.
+constexpr std::int64_t kVersion = 2, kOldestVersion = 1;
 constexpr std::size_t kFingerprintLine = 64;  // characters: 16 nodes
 constexpr int kIndent = 2;
 constexpr int kChangesDepth = 3;    // document, edits, edit, changes
@@ -161,6 +162,16 @@ Json to_json(const Edit& edit) {
   }
   add_extra(json, edit.extra);
   return json;
+}
+
+// The oldest version whose readers know all members of the change.
+std::int64_t version_of(const Json& change) {
+  const auto has = [](const Json& object, const char* key) {
+    return object.is_object() && object.contains(key);
+  };
+  const auto insert = change.find("insert");
+  const bool copies = insert != change.end() && (has(*insert, "copy") || has(*insert, "inputs"));
+  return copies || (has(change, "replace") && has(change, "inputs")) ? 2 : kOldestVersion;
 }
 
 // --- Reading ---
@@ -381,9 +392,10 @@ Recipe read_document(const Json& json) {
     give_up("it has no `format` \"jointer-recipe\": not a recipe");
   const Json version = members.take("version");
   if (!version.is_number_integer()) give_up("it has no `version`");
-  if (const auto number = version.get<std::int64_t>(); number != kVersion)
-    give_up("recipe version {} is not supported, this program reads version {}; {}", number,
-            kVersion, number > kVersion ? "use a newer Jointer" : "it is not a version");
+  if (const auto number = version.get<std::int64_t>(); number < kOldestVersion || number > kVersion)
+    give_up("recipe version {} is not supported, this program reads versions {} to {}; {}", number,
+            kOldestVersion, kVersion,
+            number > kVersion ? "use a newer Jointer" : "it is not a version");
   Recipe recipe{.name = members.optional_text("name"), .graphs = {}, .edits = {}, .expects = {}};
   Json fingerprints = members.take("fingerprints");
   if (!fingerprints.is_null() && !fingerprints.is_object())
@@ -436,7 +448,7 @@ auto read_text(std::string_view text, Read read) -> Result<decltype(read(Json())
 }  // namespace
 
 std::string write_recipe(const Recipe& recipe) {
-  Json json = {{"format", "jointer-recipe"}, {"version", kVersion}};
+  Json json = {{"format", "jointer-recipe"}, {"version", kOldestVersion}};
   if (!recipe.name.empty()) json["name"] = recipe.name;
   Json fingerprints = Json::object();
   for (const RecipeGraph& graph : recipe.graphs) {
@@ -449,7 +461,13 @@ std::string write_recipe(const Recipe& recipe) {
       fingerprints[graph.key].push_back(graph.fingerprint.substr(at, kFingerprintLine));
   }
   json["edits"] = Json::array();
-  for (const Edit& edit : recipe.edits) json["edits"].push_back(to_json(edit));
+  std::int64_t version = kOldestVersion;
+  for (const Edit& edit : recipe.edits) {
+    json["edits"].push_back(to_json(edit));
+    for (const Json& change : json["edits"].back()["changes"])
+      version = std::max(version, version_of(change));
+  }
+  json["version"] = version;
   add_extra(json, recipe.extra);
   if (!recipe.expects.empty()) json["expects"] = recipe.expects;
   if (!fingerprints.empty()) json["fingerprints"] = std::move(fingerprints);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/edit/copied_node.h"
 #include "core/edit/editor.h"
 #include "core/edit/select.h"
 #include "core/graph/canonical.h"
@@ -202,6 +203,7 @@ class Replayer {
       for (const std::string& name : set->nodes) take(name);
     } else if (const auto* insert = std::get_if<InsertNode>(&change)) {
       take(insert->before);
+      if (!unexpected_.empty()) take(copied_node(*insert));
     } else if (const auto* remove = std::get_if<RemoveNode>(&change)) {
       take(remove->node);
     } else if (const auto* replace = std::get_if<ReplaceCall>(&change)) {

@@ -1,7 +1,7 @@
 #include "core/graph/replace_inputs.h"
 
-#include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace jointer {
@@ -26,11 +26,12 @@ Argument replace_inputs(Graph& graph, const Argument& argument,
 
 Result<CallArguments> replace_inputs(Graph& graph, const Node& call,
                                      std::span<const std::pair<std::string, std::string>> names) {
-  const auto reads = graph.inputs(call);
+  const auto inputs = graph.inputs(call);
+  const std::unordered_set<NodeId> reads(inputs.begin(), inputs.end());
   std::unordered_map<NodeId, NodeId> by;
   for (const auto& [old_name, new_name] : names) {
     const NodeId old_input = graph.find(call.part, old_name);
-    if (!old_input || std::ranges::find(reads, old_input) == reads.end())
+    if (!old_input || !reads.contains(old_input))
       return fail(Error::Kind::usage, "{} does not read {}, which {} is to replace",
                   graph.text(call.name), old_name, new_name);
     const NodeId new_input = graph.find(call.part, new_name);

@@ -76,7 +76,7 @@ def test_apply_says_where_a_recipe_is_damaged(tmp_path: Path) -> None:
     for text, words in (
         (b"{", ["byte"]),
         (b"[]", ["object"]),
-        (json.dumps(recipe() | {"version": 2}).encode(), ["version 2", "newer"]),
+        (json.dumps(recipe() | {"version": 3}).encode(), ["version 3", "newer"]),
         (json.dumps(recipe({"fuse": []})).encode(), ["edit 0, change 0"]),
     ):
         edits = write(tmp_path / "r.json", text)

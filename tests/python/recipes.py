@@ -31,7 +31,7 @@ def chain() -> fx.GraphModule:
 def recipe(*edits: Any, of: fx.GraphModule | None = None, **more: Any) -> dict[str, Any]:
     """A recipe with these edits; each is a list of changes, or a complete edit."""
     whole = [each if isinstance(each, dict) else {"title": "", "changes": each} for each in edits]
-    document: dict[str, Any] = {"format": "jointer-recipe", "version": 1, "edits": whole}
+    document: dict[str, Any] = {"format": "jointer-recipe", "version": 2, "edits": whole}
     if of is not None:
         lines = graph_lines(of)
         document["graphs"] = {"graph": {"nodes": len(lines), "hash": jointer.graph_hash(of)}}

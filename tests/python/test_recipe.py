@@ -188,10 +188,10 @@ def insertion(**record: Any) -> dict[str, Any]:
     return {"insert": {**node, **record}, "before": "mm"}
 
 
-def copy_of(name: Any, **inputs: str) -> dict[str, Any]:
+def copy_of(name: Any, inputs: Any = None, **record: Any) -> dict[str, Any]:
     """The insertion of a copy of the node before ``mm``, with inputs replaced."""
     value = {"t": {"shape": [4, 4], "dtype": "float32", "device": "cpu"}}
-    node = {"name": "copied", "copy": name, "inputs": inputs, "val": value}
+    node = {"name": "copied", "copy": name, "inputs": inputs or {}, "val": value, **record}
     return {"insert": node, "before": "mm"}
 
 
@@ -350,17 +350,41 @@ def test_storages_of_an_unknown_operator() -> None:
         ),
         ({"replace": "mm", "inputs": {"relu": "add"}}, "mm would read add before it exists"),
         ({"replace": "x_1", "inputs": {"relu": "add"}}, "only calls can be replaced"),
-        (insertion(copy="relu"), "`copy` and `target`, `args` or `kwargs` exclude each other"),
+        (insertion(copy="relu"), "`copy` and `op`, `target`, `args` or `kwargs` exclude each other"),
+        (copy_of("relu", op="call_function"), "`copy` and `op`, `target`, `args` or `kwargs`"),
         (insertion(inputs={"relu": "sigmoid"}), "`inputs` needs `copy`"),
+        (insertion(inputs={}), "`inputs` needs `copy`"),
         (copy_of("gone"), "`copy` names gone, but there is no such node"),
         (copy_of(7), "`copy` names 7, but there is no such node"),
         (copy_of("output"), "copied is a output: only calls and constants can be inserted"),
-        (copy_of("mm", t="relu"), "mm does not read t, which relu is to replace"),
-        (copy_of("mm", relu="gone"), "there is no node gone to replace relu"),
+        (copy_of("mm", {"t": "relu"}), "mm does not read t, which relu is to replace"),
+        (copy_of("mm", {"relu": "gone"}), "there is no node gone to replace relu"),
     ],
 )
 def test_refuses(change: Any, why: str) -> None:
     assert why in refusal(chain(), recipe([change]))
+
+
+@pytest.mark.parametrize("inputs", [{"relu": ["x_1"]}, {"relu": None}, {"relu": 7}, ["relu"], 7])
+def test_damaged_inputs_of_a_copy_are_undone(inputs: Any) -> None:
+    moved = [{"move": ["sigmoid"], "before": "relu"}]
+    message = refusal(chain(), recipe(moved, [copy_of("mm", inputs)]))
+    assert message.endswith("`inputs`: an object with the name of a node per input is expected")
+
+
+@pytest.mark.parametrize("kind", [KeyError, KeyboardInterrupt])
+def test_any_exception_undoes_all(kind: type[BaseException], monkeypatch: Any) -> None:
+    def fail(editor: Any, change: Any) -> None:
+        raise kind("broken")
+
+    monkeypatch.setattr("jointer.graph_editor.GraphEditor._remove", fail)
+    gm = chain()
+    before = state(gm)
+    moved = [{"move": ["sigmoid"], "before": "relu"}]
+    with pytest.raises(kind, match="broken"):
+        jointer.apply_recipe(gm, recipe(moved, [{"remove": "add"}]))
+    assert state(gm) == before
+    gm.graph.lint()
 
 
 def test_random_operators_keep_their_order() -> None:
@@ -444,6 +468,31 @@ def test_lenient() -> None:
     gm.graph.lint()
 
 
+@pytest.mark.parametrize("half", ["", "forward:"])
+def test_lenient_skips_a_copy_of_another_operator(half: str) -> None:
+    gm = chain()
+    expects = {f"{half}relu": "aten.tanh.default(%x_1) -> float32[4,4]"}
+    copy = copy_of("relu")
+    copy["before"] = f"{half}mm"
+    other = {"graphs": {half[:-1]: {"hash": "0" * 64}}} if half else {}
+    report = jointer.apply_recipe(gm, recipe([copy], expects=expects, **other), lenient=True)
+    assert "copied" not in names(gm)
+    assert [each.reason for each in report.skipped] == [
+        f"{half}relu calls aten.relu.default, expected aten.tanh.default"
+    ]
+
+
+def test_lenient_skips_places_at_another_operator() -> None:
+    gm = chain()
+    expects = {"mm": "aten.bmm.default(%relu,%sigmoid) -> float32[4,4]"}
+    document = recipe([insertion()], [{"move": ["t"], "before": "mm"}], expects=expects)
+    report = jointer.apply_recipe(gm, document, lenient=True)
+    assert names(gm) == ORDER
+    assert {each.reason for each in report.skipped} == {
+        "mm calls aten.mm.default, expected aten.bmm.default"
+    }
+
+
 def test_reports_a_different_final_graph() -> None:
     gm = chain()
     document = recipe([{"move": ["t"], "before": "mm"}], of=gm)
@@ -465,7 +514,7 @@ def test_reports_a_different_final_graph() -> None:
         ("{", "not JSON at byte 1"),
         ("\udcff", "byte 0 is not UTF-8 text"),
         ("[" * 100_000, "nested too deep"),
-        ('{"format": "jointer-recipe", "version": 2}', "version 2 of the recipe format; 1 is"),
+        ('{"format": "jointer-recipe", "version": 3}', "version 3 of the recipe format; 2 is"),
         ('{"format": "jointer-recipe", "version": 1}', "no 'edits'"),
     ],
 )

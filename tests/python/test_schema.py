@@ -75,6 +75,11 @@ def test_the_recipe_of_the_page() -> None:
     validator("recipe").validate(document)
 
 
+@pytest.mark.parametrize(("version", "is_valid"), [(0, False), (1, True), (2, True), (3, False)])
+def test_versions_of_a_recipe(version: int, is_valid: bool) -> None:
+    assert validator("recipe").is_valid(recipe(CHANGES, version=version)) == is_valid
+
+
 @pytest.mark.parametrize("key", ["format", "version", "edits"])
 def test_required_keys_of_a_recipe(key: str) -> None:
     document = recipe(CHANGES)
@@ -96,6 +101,8 @@ def test_required_keys_of_a_recipe(key: str) -> None:
         {"replace": "mm", "inputs": {}},
         {"replace": "mm", "inputs": {"relu": 7}},
         {"insert": {"name": "a", "copy": "mm", "target": "aten.mm.default"}, "before": "mm"},
+        {"insert": {"name": "a", "copy": "mm", "op": "call_function"}, "before": "mm"},
+        {"insert": {"name": "a", "target": "aten.mm.default", "inputs": {}}, "before": "mm"},
     ],
 )
 def test_invalid_changes(change: Any) -> None:

@@ -231,8 +231,8 @@ class GraphEditor:
         return op, target, args, self._kwargs(record.get("kwargs", {}), name)
 
     def _copied(self, record: Mapping[str, Json]) -> _Call:
-        if any(key in record for key in ("target", "args", "kwargs")):
-            raise RecipeError("`copy` and `target`, `args` or `kwargs` exclude each other")
+        if any(key in record for key in ("op", "target", "args", "kwargs")):
+            raise RecipeError("`copy` and `op`, `target`, `args` or `kwargs` exclude each other")
         if not isinstance(record["copy"], str) or record["copy"] not in self._nodes:
             raise RecipeError(f"`copy` names {record['copy']}, but there is no such node")
         node = self._nodes[record["copy"]]
@@ -305,12 +305,15 @@ class GraphEditor:
 
     def _exchanged(self, node: fx.Node, inputs: Json) -> tuple[Any, Any]:
         """The arguments of ``node`` with inputs replaced by others, by name, all at once."""
-        if not isinstance(inputs, Mapping):
-            raise RecipeError(f"the inputs of {node.name} are damaged")
+        if not isinstance(inputs, Mapping) or not all(
+            isinstance(name, str) for name in inputs.values()
+        ):
+            raise RecipeError("`inputs`: an object with the name of a node per input is expected")
         now: dict[fx.Node, fx.Node] = {}
+        reads = set(node.all_input_nodes)
         for old, new in inputs.items():
             was = self._nodes.get(old)
-            if was is None or was not in node.all_input_nodes:
+            if was is None or was not in reads:
                 raise RecipeError(f"{node.name} does not read {old}, which {new} is to replace")
             if new not in self._nodes:
                 raise RecipeError(f"there is no node {new} to replace {old}")

@@ -98,11 +98,11 @@ def apply_recipe(gm: fx.GraphModule, recipe: Source, lenient: bool = False) -> R
         for number, edit in enumerate(read.edits):
             replay.edit(number, edit, lenient)
         gm.graph.lint()
-    except RecipeError:
+    except BaseException as error:
         editor.undo(start)
-        raise
-    except (RuntimeError, ValueError) as error:  # from torch's own check
-        editor.undo(start)
+        is_of_torch = isinstance(error, (RuntimeError, ValueError))  # from its own check
+        if not is_of_torch or isinstance(error, RecipeError):
+            raise
         raise RecipeError(f"{read.where}: {str(error).partition(chr(10))[0]}") from None
     gm.recompile()
     _conclude(gm, read, report)
@@ -203,6 +203,22 @@ def _half_of(change: Mapping[str, Json]) -> str:
     if kind in ("insert", "move"):
         return split_half(change["before"])[0]
     return split_half(change[kind])[0]
+
+
+def _named(change: Mapping[str, Json]) -> list[str]:
+    """The nodes that a change names, except for inputs and arguments."""
+    kind = change_kind(change)
+    if kind == "policy":
+        select = change["select"]
+        return select if isinstance(select, list) else [select]
+    if kind == "move":
+        return [*change["move"], change["before"]]
+    if kind == "insert":
+        before, copied = change["before"], change["insert"].get("copy")
+        half, _ = split_half(before)
+        prefix = f"{half}:" if half else ""
+        return [before, prefix + copied] if isinstance(copied, str) else [before]
+    return [change[kind]]
 
 
 class _Replay:
@@ -325,11 +341,8 @@ class _Replay:
         return found
 
     def _check_expected(self, change: Mapping[str, Json]) -> None:
-        kind = change_kind(change)
-        names = change["move"] if kind == "move" else change.get("select", [change[kind]])
-        names = [names] if isinstance(names, str) else names
-        for name in names:
-            if isinstance(name, str) and name in self._unexpected:
+        for name in _named(change):
+            if name in self._unexpected:
                 raise RecipeError(self._unexpected[name])
 
 

@@ -17,7 +17,8 @@ from .errors import RecipeError
 Json = Any
 
 FORMAT = "jointer-recipe"
-VERSION = 1
+#: Version 2 has ``inputs`` and ``copy``.
+VERSION = 2
 
 #: The keys of the graphs that a recipe can edit.
 GRAPHS = ("graph", "forward", "backward")

@@ -193,6 +193,13 @@ TEST(Difference, NamesInputsIfOnlyTheyChange) {
   EXPECT_EQ(inputs("c: f32[4] = aten.add.Tensor(a, b)\nreturn [c, a]",
                    "c: f32[4] = aten.add.Tensor(a, b)\nreturn [c, b]"),
             (Inputs{{"a", "b"}}));
+  // The sign of a zero is a difference.
+  EXPECT_EQ(inputs("c: f32[4] = aten.add.Tensor(a, 0.0)\nreturn [c]",
+                   "c: f32[4] = aten.add.Tensor(x, -0.0)\nreturn [c]"),
+            Inputs{});
+  EXPECT_EQ(inputs("c: f32[4] = aten.add.Tensor(a, 0.0)\nreturn [c]",
+                   "c: f32[4] = aten.add.Tensor(x, 0.0)\nreturn [c]"),
+            (Inputs{{"a", "x"}}));
   // Another operator.
   const auto other = replacements_between(step("c: f32[4] = aten.add.Tensor(a, b)\nreturn [c]"),
                                           step("c: f32[4] = aten.sub.Tensor(x, b)\nreturn [c]"));

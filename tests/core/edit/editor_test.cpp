@@ -465,11 +465,17 @@ TEST(Editor, InsertsACopyOfACall) {
             place + "a does not read a, which x is to replace");
   EXPECT_EQ(refusal(R"("copy":"a","inputs":{"x":"gone"})"),
             place + "there is no node gone to replace x");
-  for (const char* other : {R"("target":"aten.relu.default")", R"("args":[])", R"("kwargs":{})"})
+  for (const char* other : {R"("op":"call_function")", R"("target":"aten.relu.default")",
+                            R"("args":[])", R"("kwargs":{})"})
     EXPECT_EQ(refusal(fmt::format(R"("copy":"a",{})", other)),
-              place + "`copy` and `target`, `args` or `kwargs` exclude each other");
-  EXPECT_EQ(refusal(R"("target":"aten.relu.default","inputs":{"x":"a"})"),
-            place + "`inputs` needs `copy`");
+              place + "`copy` and `op`, `target`, `args` or `kwargs` exclude each other");
+  for (const char* inputs : {R"({"x":"a"})", "{}"})
+    EXPECT_EQ(refusal(fmt::format(R"("target":"aten.relu.default","inputs":{})", inputs)),
+              place + "`inputs` needs `copy`");
+  for (const char* inputs : {R"({"x":["a"]})", R"({"x":7})", R"({"x":null})", "null", "[]", "7"})
+    EXPECT_EQ(refusal(fmt::format(R"("copy":"a","inputs":{})", inputs)),
+              place + "`inputs`: an object with the name of a node per input is expected");
+  EXPECT_EQ(refusal(R"("copy":7)"), place + "`copy`: the name of a node is expected");
   EXPECT_THAT(refusal(R"("copy":"x")"), HasSubstr("k is a placeholder"));
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/capture/native_writer.h"
+#include "core/edit/copied_node.h"
 #include "core/edit/difference.h"
 #include "core/edit/replay.h"
 #include "core/graph/canonical.h"
@@ -195,17 +196,17 @@ TEST(Recipe, KeepsAnEditWithoutChanges) {
 }
 
 // A rank of a vocab-parallel embedding. It subtracts its first index, and its group has its name.
-Graph rank(int index) {
+Graph rank(int index, std::string_view op = "sub") {
   return parse(fmt::format(R"(
     group tp{0}: 0 1
     x: f32[4,8] = input
     a: f32[4,8] = aten.relu(x)
-    b: f32[4,8] = aten.sub.Tensor(a, {1})
+    b: f32[4,8] = aten.{2}.Tensor(a, {1})
     c: f32[4,8] = aten.neg(b)
     r: f32[4,8] = _c10d_functional.all_reduce(b, 'sum', 'tp{0}')
     w: f32[4,8] = _c10d_functional.wait_tensor(r)
     return [w, c])",
-                           index, 128 * index));
+                           index, 128 * index, op));
 }
 
 TEST(Replay, ACopyHasTheConstantsOfARank) {
@@ -232,6 +233,55 @@ TEST(Replay, ACopyHasTheConstantsOfARank) {
     EXPECT_EQ(canonical_call(other, other.find("again")),
               "aten.sub.Tensor(%x,128) -> float32[4,8]");
   }
+}
+
+TEST(Replay, LenientSkipsACopyOfAnotherOperator) {
+  const Graph first = rank(0);
+  const InsertNode insert{R"({"name":"again","copy":"b","like":"b",
+        "val":{"t":{"shape":[4,8],"dtype":"float32"}}})",
+                          "c"};
+  const Recipe made =
+      recipe_of(first, {{.title = "copy", .by = {}, .changes = {insert}, .notes = {}}});
+  EXPECT_EQ(made.expects.at("b"), "aten.sub.Tensor(%a,0) -> float32[4,8]");
+  Graph other = rank(0, "mul");
+  const auto done = replay(other, made, true);
+  ASSERT_TRUE(done) << done.error().message;
+  ASSERT_THAT(done->skipped, SizeIs(1));
+  EXPECT_EQ(done->skipped[0].why, "b is aten.mul.Tensor here, but was aten.sub.Tensor");
+  EXPECT_FALSE(other.find("again"));
+}
+
+// In a pair, a copied node has the half of the place of insertion.
+TEST(Recipe, ACopiedNodeHasTheHalfOfThePlace) {
+  const auto copied = [](std::string node, std::string before) {
+    return copied_node({std::move(node), std::move(before)});
+  };
+  EXPECT_EQ(copied(R"({"copy":"b"})", "c"), "b");
+  EXPECT_EQ(copied(R"({"name":"a","copy":"b"})", "backward:c"), "backward:b");
+  EXPECT_EQ(copied(R"({"copy":"b"})", "forward:c"), "forward:b");
+  EXPECT_EQ(copied(R"({"copy":"b"})", "backward::c"), "b");
+  for (const char* none : {"{}", R"({"copy":7})", "[", "7", ""}) EXPECT_EQ(copied(none, "c"), "");
+}
+
+// Older readers ignore `inputs` and `copy`, so they must refuse such recipes.
+TEST(Recipe, OnlyInputsAndCopiesNeedVersionTwo) {
+  const auto version = [](const Change& change) {
+    const std::string text = write_recipe(
+        {.name = {},
+         .graphs = {},
+         .edits = {{.title = "e", .by = {}, .changes = {RemoveNode{"z"}, change}, .notes = {}}},
+         .expects = {}});
+    EXPECT_TRUE(read_recipe(text)) << text;
+    return text.substr(text.find("\"version\""), 12);
+  };
+  ReplaceCall inputs{.node = "a", .target = {}, .args = {}, .kwargs = {}, .inputs = {{"x", "y"}}};
+  ReplaceCall custom{.node = "a", .target = {}, .args = {}, .kwargs = {}};
+  custom.custom = R"({"inputs":1})";
+  EXPECT_EQ(version(custom), "\"version\": 1");
+  EXPECT_EQ(version(inputs), "\"version\": 2");
+  EXPECT_EQ(version(InsertNode{R"({"name":"a","target":"copy"})", "b"}), "\"version\": 1");
+  EXPECT_EQ(version(InsertNode{R"({"name":"a","copy":"c"})", "b"}), "\"version\": 2");
+  EXPECT_EQ(version(MoveNodes{{"a"}, "b"}), "\"version\": 1");
 }
 
 TEST(Replay, InputsLeaveTheConstantsOfARank) {
@@ -277,8 +327,11 @@ TEST(Recipe, ErrorsNameThePlace) {
     return recipe ? std::string() : recipe.error().message;
   };
   EXPECT_THAT(error_of("[]", R"("version":1)"), HasSubstr("not a recipe"));
-  EXPECT_THAT(error_of("[]", R"("format":"jointer-recipe","version":2)"),
-              HasSubstr("version 2 is not supported, this program reads version 1; use a newer"));
+  EXPECT_THAT(error_of("[]", R"("format":"jointer-recipe","version":3)"),
+              HasSubstr("version 3 is not supported, this program reads versions 1 to 2; use a "
+                        "newer Jointer"));
+  EXPECT_THAT(error_of("[]", R"("format":"jointer-recipe","version":0)"),
+              HasSubstr("it is not a version"));
   EXPECT_THAT(error_of("3"), HasSubstr("list `edits`"));
   EXPECT_EQ(error_of("[{}]"), "edit 0: `changes`: expected a list");
   EXPECT_EQ(error_of(R"([{"changes":[{"move":["a"]}]}])"), "edit 0, change 0: it has no `before`");

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "core/edit/change.h"
+
+namespace jointer {
+
+// The node whose call an insertion copies, named as in edits: in a pair, with the prefix of
+// `before`. Empty if it copies none.
+std::string copied_node(const InsertNode& insert);
+
+}  // namespace jointer
