@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "core/edit/half_name.h"
+
 namespace jointer {
 
 std::string copied_node(const InsertNode& insert) {
@@ -16,11 +18,7 @@ std::string copied_node(const InsertNode& insert) {
       document.get_object().get(record) != simdjson::SUCCESS ||
       record.find_field_unordered("copy").get_string().get(copied) != simdjson::SUCCESS)
     return {};
-  const std::string_view before = insert.before;
-  std::string_view half;
-  for (const std::string_view each : {"forward:", "backward:"})
-    if (before.starts_with(each) && !before.substr(each.size()).starts_with(':')) half = each;
-  return std::string(half).append(copied);
+  return std::string(split_half(insert.before).prefix).append(copied);
 }
 
 }  // namespace jointer

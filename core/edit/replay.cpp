@@ -5,14 +5,13 @@
 
 #include "core/edit/copied_node.h"
 #include "core/edit/editor.h"
+#include "core/edit/half_name.h"
 #include "core/edit/select.h"
 #include "core/graph/canonical.h"
 #include "core/graph/fingerprint.h"
 
 namespace jointer {
 namespace {
-
-constexpr std::string_view kForward = "forward:", kBackward = "backward:";
 
 // Maps a recipe's names to a graph.
 class Halves {
@@ -48,13 +47,9 @@ class Halves {
   // The node's name in this graph; nothing if it belongs to the other half.
   [[nodiscard]] std::optional<std::string> local(const std::string& name, bool is_select) const {
     if (half_.empty()) return name;
-    const bool forward =
-        name.starts_with(kForward) && !name.substr(kForward.size()).starts_with(':');
-    const bool backward =
-        name.starts_with(kBackward) && !name.substr(kBackward.size()).starts_with(':');
-    if (forward || backward) {
-      if (backward != (half_ == "backward")) return std::nullopt;
-      return name.substr(backward ? kBackward.size() : kForward.size());
+    if (const HalfName split = split_half(name); !split.prefix.empty()) {
+      if ((split.prefix == kBackward) != (half_ == "backward")) return std::nullopt;
+      return std::string(split.name);
     }
     // A pattern applies to both halves, a name without a half to the forward.
     if (half_ == "forward" || (is_select && name.find_first_of(".:") != std::string::npos))

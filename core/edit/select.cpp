@@ -5,6 +5,7 @@
 
 #include "core/base/glob.h"
 #include "core/base/nearest_name.h"
+#include "core/edit/half_name.h"
 #include "core/graph/module_tree.h"
 
 namespace jointer {
@@ -18,14 +19,9 @@ struct Pattern {
 
 Pattern parse(const Graph& graph, std::string_view selector) {
   Pattern pattern;
-  for (const auto& [half, part] : {std::pair{std::string_view("forward:"), PartId(0)},
-                                   {std::string_view("backward:"), PartId(1)}}) {
-    if (!graph.is_pair() || !selector.starts_with(half) ||
-        selector.substr(half.size()).starts_with(':'))
-      continue;
-    pattern.part = part;
-    selector.remove_prefix(half.size());
-    break;
+  if (const HalfName split = split_half(selector); graph.is_pair() && !split.prefix.empty()) {
+    pattern.part = PartId(split.prefix == kBackward ? 1 : 0);
+    selector = split.name;
   }
   const std::size_t separator = selector.rfind("::");
   if (separator == std::string_view::npos) {

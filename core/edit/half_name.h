@@ -1,0 +1,23 @@
+#pragma once
+
+// Names of nodes and selectors in edits of a pair: `backward:mm_12`, `forward:layers.*::aten.mm`.
+
+#include <string_view>
+
+namespace jointer {
+
+inline constexpr std::string_view kForward = "forward:", kBackward = "backward:";
+
+struct HalfName {
+  std::string_view prefix;  // kForward, kBackward or empty
+  std::string_view name;    // without the prefix
+};
+// `forward::aten.mm` has no prefix: it selects in a module that is named `forward`.
+inline HalfName split_half(std::string_view name) {
+  for (const std::string_view prefix : {kForward, kBackward})
+    if (name.starts_with(prefix) && !name.substr(prefix.size()).starts_with(':'))
+      return {prefix, name.substr(prefix.size())};
+  return {{}, name};
+}
+
+}  // namespace jointer
