@@ -103,13 +103,13 @@ bool NodeComparer::same_kwargs(NodeId a, NodeId b) const {
 
 std::optional<NodeComparer::Inputs> NodeComparer::exchanged_inputs(NodeId a, NodeId b) const {
   Pairs pairs;
-  if (!same_but_for_inputs(a_.node(a).args, b_.node(b).args, pairs)) return std::nullopt;
+  if (!same(a_.node(a).args, b_.node(b).args, &pairs)) return std::nullopt;
   const auto x = a_.children(a_.node(a).kwargs), y = b_.children(b_.node(b).kwargs);
   if (x.size() != y.size()) return std::nullopt;
   for (std::size_t i = 0; i + 1 < x.size(); i += 2) {
     std::size_t j = 0;
     while (j + 1 < y.size() && !same(x[i], y[j])) j += 2;
-    if (j + 1 >= y.size() || !same_but_for_inputs(x[i + 1], y[j + 1], pairs)) return std::nullopt;
+    if (j + 1 >= y.size() || !same(x[i + 1], y[j + 1], &pairs)) return std::nullopt;
   }
   std::optional<Inputs> inputs(std::in_place);
   std::unordered_map<std::string_view, std::string_view> now;
@@ -135,7 +135,7 @@ std::vector<DetailDifference> NodeComparer::detail_differences(NodeId a, NodeId 
 
 // --- Arguments and values ---
 
-bool NodeComparer::same(const Argument& x, const Argument& y) const {
+bool NodeComparer::same(const Argument& x, const Argument& y, Pairs* inputs) const {
   using Kind = Argument::Kind;
   if (x.kind != y.kind) return false;
   switch (x.kind) {
@@ -149,7 +149,9 @@ bool NodeComparer::same(const Argument& x, const Argument& y) const {
       return std::bit_cast<std::uint64_t>(x.real) == std::bit_cast<std::uint64_t>(y.real) ||
              (x.real != x.real && y.real != y.real);
     case Kind::node:
-      return a_.name(x.node()) == b_.name(y.node());
+      if (inputs == nullptr) return a_.name(x.node()) == b_.name(y.node());
+      inputs->emplace_back(a_.name(x.node()), b_.name(y.node()));
+      return true;
     case Kind::symbol:
       return a_.expression_text(x.expression()) == b_.expression_text(y.expression());
     case Kind::raw:
@@ -171,19 +173,7 @@ bool NodeComparer::same(const Argument& x, const Argument& y) const {
   }
   const auto left = a_.children(x), right = b_.children(y);
   return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                    [&](const Argument& l, const Argument& r) { return same(l, r); });
-}
-
-bool NodeComparer::same_but_for_inputs(const Argument& x, const Argument& y, Pairs& pairs) const {
-  if (x.kind == Argument::Kind::node && y.kind == Argument::Kind::node) {
-    pairs.emplace_back(a_.name(x.node()), b_.name(y.node()));
-    return true;
-  }
-  if (x.kind != y.kind || !x.has_children()) return same(x, y);
-  const auto left = a_.children(x), right = b_.children(y);
-  return std::equal(
-      left.begin(), left.end(), right.begin(), right.end(),
-      [&](const Argument& l, const Argument& r) { return same_but_for_inputs(l, r, pairs); });
+                    [&](const Argument& l, const Argument& r) { return same(l, r, inputs); });
 }
 
 bool NodeComparer::same(const Value& x, const Value& y) const {

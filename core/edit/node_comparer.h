@@ -43,8 +43,8 @@ class NodeComparer {
  private:
   // The node of `b` at the place of each node of `a`, by name.
   using Pairs = std::vector<std::pair<std::string_view, std::string_view>>;
-  [[nodiscard]] bool same_but_for_inputs(const Argument& x, const Argument& y, Pairs& pairs) const;
-  [[nodiscard]] bool same(const Argument& x, const Argument& y) const;
+  // If `inputs` is given, any two nodes count as the same, and are added to it.
+  [[nodiscard]] bool same(const Argument& x, const Argument& y, Pairs* inputs = nullptr) const;
   [[nodiscard]] bool same(const Value& x, const Value& y) const;
   [[nodiscard]] bool same(const Tensor& x, const Tensor& y) const;
   [[nodiscard]] bool same(const Dim& x, const Dim& y) const;
