@@ -1,6 +1,6 @@
 #pragma once
 
-// Nodes of two graphs compared, with what the canonical text does not show.
+// Compares nodes of two graphs, including details that the canonical text does not show.
 
 #include <optional>
 #include <string>
@@ -28,9 +28,9 @@ class NodeComparer {
   [[nodiscard]] bool same_args(NodeId a, NodeId b) const;
   // In any order of keywords.
   [[nodiscard]] bool same_kwargs(NodeId a, NodeId b) const;
-  // The names of the nodes that `a` reads and `b` reads others instead of, with those others.
-  // Nothing if the arguments differ in more, or if the same node of `a` corresponds to several of
-  // `b`. Keywords may be in any order.
+  // Pairs of names: an input of `a`, and the node that `b` reads in its place. Nothing if the
+  // arguments differ in anything else, or if `b` reads several nodes in place of one. Keywords may
+  // be in any order.
   using Inputs = std::vector<std::pair<std::string, std::string>>;
   [[nodiscard]] std::optional<Inputs> exchanged_inputs(NodeId a, NodeId b) const;
   // An offset that only one graph knows is not a difference: an edit forgets what it cannot
