@@ -43,7 +43,8 @@ Node NodeReader::parse(json::object object) {
   Node node;
   node.part = part_;
   node.kind = kind_.value_or(node.kind);
-  bool has_op = false, has_target = false;
+  bool has_target = false;
+  has_op_ = false;
   for (json::field field : object) {
     const std::string_view key = field.unescaped_key();
     json::value value = field.value();
@@ -53,7 +54,7 @@ Node NodeReader::parse(json::object object) {
       node.name = graph_.intern(name_);
     } else if (key == "op") {
       node.kind = node_kind(get_text(value));
-      has_op = true;
+      has_op_ = true;
     } else if (key == "target") {
       node.target = graph_.intern_operator(get_text(value));
       has_target = true;
@@ -64,7 +65,7 @@ Node NodeReader::parse(json::object object) {
   member_ = {};
   if (!node.name || name_.empty())
     give_up("node {} has no name", graph_.node_count() - first_node_);
-  if (!has_op && !kind_) give_up("it has no `op`");
+  if (!has_op_ && !kind_) give_up("it has no `op`");
   if (!has_target && needs_target_) give_up("it has no `target`");
   return node;
 }

@@ -50,6 +50,7 @@ class NodeReader {
   PartId part_;
   std::optional<NodeKind> kind_;  // of a node without `op`
   bool needs_target_ = true;
+  bool has_op_ = false;  // of the last node that was parsed
   std::vector<Dim> shape_, stride_;
 
  private:

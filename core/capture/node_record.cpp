@@ -19,6 +19,13 @@ using Json = nlohmann::json;
 
 struct RecordParser::Buffers {
   json::parser parser;
+  std::string text;  // the record, with the padding that simdjson needs
+
+  json::document iterate(std::string_view record) {
+    text.assign(record);
+    text.reserve(record.size() + simdjson::SIMDJSON_PADDING);
+    return parser.iterate(text);
+  }
 };
 
 RecordParser::RecordParser() : buffers_(std::make_unique<Buffers>()) {}
@@ -29,13 +36,12 @@ namespace {
 class RecordReader : public native::NodeReader {
  public:
   RecordReader(Graph& graph, PartId part, RecordParser& parser)
-      : NodeReader(graph, part, kNoTables), parser_(parser.buffers().parser) {
+      : NodeReader(graph, part, kNoTables), buffers_(parser.buffers()) {
     kind_ = NodeKind::call;
   }
 
   Node read_record(std::string_view text) {
-    const simdjson::padded_string padded(text);
-    json::document document = parser_.iterate(padded);
+    json::document document = buffers_.iterate(text);
     std::string_view name;
     const auto found = document.get_object().find_field_unordered("name").get_string().get(name);
     if (found != simdjson::SUCCESS && found != simdjson::NO_SUCH_FIELD)
@@ -52,9 +58,7 @@ class RecordReader : public native::NodeReader {
       give_up("{}{}", at.starts_with(self) ? at.substr(self.size()) : at, failure.message);
     }
     if (copied_) {
-      document.rewind();
-      take_call(node,
-                document.get_object().find_field_unordered("op").error() == simdjson::SUCCESS);
+      take_call(node);
     } else if (has_inputs_) {
       give_up("`inputs` needs `copy`");
     }
@@ -98,8 +102,8 @@ class RecordReader : public native::NodeReader {
   }
 
   // Gives the node the call of the one that it copies.
-  void take_call(Node& node, bool has_op) {
-    if (has_op || node.target || node.has(Node::has_args) || node.has(Node::has_kwargs))
+  void take_call(Node& node) {
+    if (has_op_ || node.target || node.has(Node::has_args) || node.has(Node::has_kwargs))
       give_up("`copy` and `op`, `target`, `args` or `kwargs` exclude each other");
     const NodeId id = graph_.find(part_, *copied_);
     if (!id) give_up("`copy` names {}, but there is no such node", *copied_);
@@ -191,21 +195,19 @@ class RecordReader : public native::NodeReader {
 
   // Bytes of the smallest storage for the tensor; for symbolic sizes, elements times item size.
   Dim bytes_of(const Tensor& tensor, Dim offset) {
+    const auto is_symbolic = [](const Dim& size) { return static_cast<bool>(size.expression); };
+    if (std::ranges::none_of(shape_, is_symbolic)) {
+      const std::vector<Dim> strides =
+          tensor.has(Tensor::has_stride) ? stride_ : contiguous_strides(shape_);
+      return {.value = storage_extent(shape_, strides, offset, tensor.dtype), .expression = {}};
+    }
     std::string product = std::to_string(item_size(tensor.dtype));
-    bool is_symbolic = false;
-    for (const Dim& size : shape_) {
-      is_symbolic = is_symbolic || size.expression;
+    for (const Dim& size : shape_)
       product += size.expression ? fmt::format("*({})", graph_.expression_text(size.expression))
                                  : fmt::format("*({})", size.value);
-    }
-    if (is_symbolic) {
-      const auto expression = graph_.intern_expression(part_, product, {});
-      if (!expression) give_up("{}", expression.error().message);
-      return {.value = 0, .expression = *expression};
-    }
-    const std::vector<Dim> strides =
-        tensor.has(Tensor::has_stride) ? stride_ : contiguous_strides(shape_);
-    return {.value = storage_extent(shape_, strides, offset, tensor.dtype), .expression = {}};
+    const auto expression = graph_.intern_expression(part_, product, {});
+    if (!expression) give_up("{}", expression.error().message);
+    return {.value = 0, .expression = *expression};
   }
 
   void take_after(Node& node, const Node& like, NodeId id) {
@@ -253,7 +255,7 @@ class RecordReader : public native::NodeReader {
                        [&](const Argument& child) { return reads_backward(child); });
   }
 
-  json::parser& parser_;
+  RecordParser::Buffers& buffers_;
   std::string self_, like_;
   std::optional<std::string> copied_;
   bool has_inputs_ = false;
@@ -341,6 +343,11 @@ CallRecord write_call(const Graph& graph, const StorageOwners& owners, NodeId id
 std::string write_value(const Graph& graph, const StorageOwners& owners, NodeId id,
                         const RecordNames& names) {
   return written(graph, owners, names, [&](native::NodeWriter& w) { w.write_value(id); });
+}
+
+void write_value(const Graph& graph, const StorageOwners& owners, NodeId id,
+                 const RecordNames& names, JsonWriter& out) {
+  native::NodeWriter(graph, owners, out, &names).write_value(id);
 }
 
 }  // namespace jointer

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/json_writer.h"
 #include "core/base/result.h"
 #include "core/graph/graph.h"
 
@@ -79,5 +80,7 @@ CallRecord write_call(const Graph& graph, const StorageOwners& owners, NodeId id
 // Only its `val`.
 std::string write_value(const Graph& graph, const StorageOwners& owners, NodeId id,
                         const RecordNames& names = {});
+void write_value(const Graph& graph, const StorageOwners& owners, NodeId id,
+                 const RecordNames& names, JsonWriter& out);
 
 }  // namespace jointer

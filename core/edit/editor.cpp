@@ -26,11 +26,14 @@
 #include "core/edit/editor.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <ranges>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "core/capture/node_record.h"
+#include "core/edit/half_name.h"
 #include "core/edit/refuse.h"
 #include "core/edit/select.h"
 #include "core/edit/tag_list.h"
@@ -62,6 +65,8 @@ struct Editor::State {
   Result<Edit> apply(const Edit& edit);
 
   Result<void> perform(const Change& change);
+  // The changes that undo those applied so far.
+  std::vector<Change> take_undo();
   void place_inserted();
   Result<void> perform_kind(const MoveNodes& move);
   Result<void> perform_kind(const SetPolicy& set);
@@ -101,7 +106,10 @@ struct Editor::State {
   const Dependencies* dependencies = nullptr;  // valid while only the order changes
   std::optional<Dependencies> own_dependencies;
   // State of the edit that is being applied.
-  std::vector<std::vector<Change>> undo;  // by applied change
+  // The inverses of the applied changes. Each change has a run of them, which begins at one of
+  // `undo_begins`; a run is applied in its own order, the runs from last to first.
+  std::vector<Change> undo;
+  std::vector<std::size_t> undo_begins;
   std::vector<NodeId> moved, added;
   // Inserted, but still at the end of the program order: the node, and the one it goes before.
   std::vector<std::pair<NodeId, NodeId>> inserted;
@@ -133,11 +141,13 @@ Result<Edit> apply(Graph& graph, const Edit& edit, const Dependencies& dependenc
 }
 
 std::string edit_name(const Graph& graph, NodeId id) {
-  return fmt::format("{}{}", graph.node(id).part.index() == 1 ? "backward:" : "", graph.name(id));
+  std::string name(graph.node(id).part.index() == 1 ? kBackward : "");
+  return name.append(graph.name(id));
 }
 
 Result<Edit> Editor::State::apply(const Edit& edit) {
   undo.clear();
+  undo_begins.clear();
   moved.clear();
   added.clear();
   replaced.clear();
@@ -152,7 +162,9 @@ Result<Edit> Editor::State::apply(const Edit& edit) {
       std::any_of(edit.changes.begin(), edit.changes.end(),
                   [](const Change& change) { return std::holds_alternative<MoveNodes>(change); });
   if (moves && dependencies == nullptr) dependencies = &own_dependencies.emplace(graph);
-  undo.reserve(edit.changes.size());
+  // Most changes have one inverse; a replaced call may also have its value corrected.
+  undo.reserve(2 * edit.changes.size());
+  undo_begins.reserve(edit.changes.size());
   Result<void> done;
   for (const Change& change : edit.changes) {
     // Replacements do not depend on the order: they need not split a run of insertions.
@@ -168,14 +180,26 @@ Result<Edit> Editor::State::apply(const Edit& edit) {
     return tl::unexpected(std::move(done).error());
   }
   if (is_structural) forget_dependencies();
-  Edit inverse{.title = edit.title, .by = edit.by, .changes = {}, .notes = {}};
-  for (std::size_t i = undo.size(); i-- > 0;)
-    for (Change& change : undo[i]) inverse.changes.push_back(std::move(change));
-  return inverse;
+  return Edit{.title = edit.title, .by = edit.by, .changes = take_undo(), .notes = {}};
+}
+
+std::vector<Change> Editor::State::take_undo() {
+  // Reverses the whole, and then each run.
+  std::reverse(undo.begin(), undo.end());
+  auto run = undo.begin();
+  std::size_t end = undo.size();
+  for (const std::size_t begin : std::views::reverse(undo_begins)) {
+    const auto next = run + static_cast<std::ptrdiff_t>(end - begin);
+    std::reverse(run, next);
+    run = next;
+    end = begin;
+  }
+  undo_begins.clear();
+  return std::exchange(undo, {});
 }
 
 Result<void> Editor::State::perform(const Change& change) {
-  undo.emplace_back();
+  undo_begins.push_back(undo.size());
   return std::visit([&](const auto& kind) { return perform_kind(kind); }, change);
 }
 
@@ -207,11 +231,8 @@ void Editor::State::place_inserted() {
 }
 
 void Editor::State::roll_back() {
-  const auto changes = std::move(undo);
-  undo.clear();
-  for (std::size_t i = changes.size(); i-- > 0;)
-    for (const Change& change : changes[i])
-      if (!perform(change)) return;  // does not happen: an applied change can be undone
+  for (const Change& change : take_undo())
+    if (!perform(change)) return;  // does not happen: an applied change can be undone
   if (!is_structural) return;
   forget_dependencies();
   // Cannot fail: it succeeded for this graph before.
@@ -309,10 +330,8 @@ void Editor::State::add_inverse_of_move(std::span<const NodeId> nodes, NodeId be
     (next <= graph.position(before) ? from_left : from_right).emplace_back(std::move(back));
     begin = end;
   }
-  auto& inverse = undo.back();
-  inverse = std::move(from_left);
-  inverse.insert(inverse.end(), std::make_move_iterator(from_right.rbegin()),
-                 std::make_move_iterator(from_right.rend()));
+  std::move(from_left.begin(), from_left.end(), std::back_inserter(undo));
+  std::move(from_right.rbegin(), from_right.rend(), std::back_inserter(undo));
 }
 
 Result<void> Editor::State::perform_kind(const SetPolicy& set) {
@@ -333,7 +352,7 @@ Result<void> Editor::State::perform_kind(const SetPolicy& set) {
     n.set(Node::has_ac_graph_id, has_region);
     n.ac_graph_id = has_region ? set.region.id : 0;
   }
-  undo.back() = was.take();
+  std::ranges::move(was.take(), std::back_inserter(undo));
   return {};
 }
 
@@ -372,7 +391,7 @@ Result<void> Editor::State::perform_kind(const InsertNode& insert) {
   inserted.emplace_back(id, before);
   count_reads(id, true);
   added.push_back(id);
-  undo.back().emplace_back(RemoveNode{.node = edit_name(graph, id)});
+  undo.emplace_back(RemoveNode{.node = edit_name(graph, id)});
   return {};
 }
 
@@ -385,7 +404,7 @@ Result<void> Editor::State::perform_kind(const RemoveNode& remove) {
   JOINTER_CHECK(check_unread(id, remove.node));
   is_structural = true;
   const NodeId next = graph.order()[graph.position(id) + 1];
-  undo.back().emplace_back(RestoreNode{.node = id, .before = edit_name(graph, next)});
+  undo.emplace_back(RestoreNode{.node = id, .before = edit_name(graph, next)});
   count_reads(id, false);
   graph.erase(id);
   return {};
@@ -461,7 +480,7 @@ Result<void> Editor::State::annotate(NodeId id, const std::string& custom) {
     return refuse("{} is the output: it has no annotations", graph.name(id));
   ReplaceCall back{.node = edit_name(graph, id), .target = {}, .args = {}, .kwargs = {}};
   back.custom = n.custom ? std::string(graph.text(n.custom)) : "null";
-  undo.back().emplace_back(std::move(back));
+  undo.emplace_back(std::move(back));
   n.custom = custom == "null" ? StringId() : graph.intern(custom);
   return {};
 }
@@ -470,7 +489,7 @@ Result<void> Editor::State::perform_kind(const RestoreCall& restore) {
   is_structural = true;
   Node& n = graph.node(restore.node);
   replaced.try_emplace(restore.node, n);
-  undo.back().emplace_back(RestoreCall{.node = restore.node, .was = n});
+  undo.emplace_back(RestoreCall{.node = restore.node, .was = n});
   count_reads(restore.node, false);
   n.target = restore.was.target;
   n.args = restore.was.args;
@@ -495,7 +514,7 @@ Result<void> Editor::State::perform_kind(const RestoreNode& restore) {
   graph.restore(restore.node, before);
   count_reads(restore.node, true);
   added.push_back(restore.node);
-  undo.back().emplace_back(RemoveNode{.node = edit_name(graph, restore.node)});
+  undo.emplace_back(RemoveNode{.node = edit_name(graph, restore.node)});
   return {};
 }
 
@@ -529,9 +548,9 @@ Result<void> Editor::State::judge() {
 // argument's.
 void Editor::State::correct_values() {
   if (keeps_value.empty()) return;
-  undo.emplace_back();
+  undo_begins.push_back(undo.size());
   correct_replaced(graph, keeps_value, replaced, [&](NodeId id) {
-    undo.back().emplace_back(RestoreCall{.node = id, .was = graph.node(id)});
+    undo.emplace_back(RestoreCall{.node = id, .was = graph.node(id)});
   });
 }
 

@@ -1,7 +1,6 @@
 #include "core/graph/replace_inputs.h"
 
-#include <unordered_map>
-#include <unordered_set>
+#include <algorithm>
 #include <vector>
 
 namespace jointer {
@@ -27,24 +26,26 @@ Argument replace_inputs(Graph& graph, const Argument& argument,
 Result<CallArguments> replace_inputs(Graph& graph, const Node& call,
                                      std::span<const std::pair<std::string, std::string>> names) {
   const auto inputs = graph.inputs(call);
-  const std::unordered_set<NodeId> reads(inputs.begin(), inputs.end());
-  std::unordered_map<NodeId, NodeId> by;
+  std::vector<NodeId> reads(inputs.begin(), inputs.end());
+  std::ranges::sort(reads);
+  std::vector<NodeId> now(reads);  // by index in `reads`
+  const auto index_of = [&](NodeId input) {
+    return static_cast<std::size_t>(std::ranges::lower_bound(reads, input) - reads.begin());
+  };
   for (const auto& [old_name, new_name] : names) {
     const NodeId old_input = graph.find(call.part, old_name);
-    if (!old_input || !reads.contains(old_input))
+    const std::size_t index = old_input ? index_of(old_input) : reads.size();
+    if (index == reads.size() || reads[index] != old_input)
       return fail(Error::Kind::usage, "{} does not read {}, which {} is to replace",
                   graph.text(call.name), old_name, new_name);
     const NodeId new_input = graph.find(call.part, new_name);
     if (!new_input)
       return fail(Error::Kind::usage, "there is no node {} to replace {}", new_name, old_name);
-    by[old_input] = new_input;
+    now[index] = new_input;
   }
-  const auto now = [&](NodeId input) {
-    const auto it = by.find(input);
-    return it == by.end() ? input : it->second;
-  };
-  return CallArguments{.args = replace_inputs(graph, call.args, now),
-                       .kwargs = replace_inputs(graph, call.kwargs, now)};
+  const auto replaced = [&](NodeId input) { return now[index_of(input)]; };
+  return CallArguments{.args = replace_inputs(graph, call.args, replaced),
+                       .kwargs = replace_inputs(graph, call.kwargs, replaced)};
 }
 
 }  // namespace jointer

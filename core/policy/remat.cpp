@@ -66,6 +66,7 @@ namespace jointer {
 namespace {
 
 constexpr std::string_view kSuffix = "_recomputed";
+constexpr std::size_t kRecordBytes = 512;  // enough for the record of most copies
 
 // A node of the resulting graph: an original node or a copy.
 struct Standing {
@@ -387,6 +388,7 @@ class Rematerializer {
                                                   : copies_[of.index()];
     };
     JsonWriter record;
+    record.reserve(kRecordBytes);
     record.begin_object();
     record.string_member("name", copies_[id.index()]);
     record.string_member("copy", graph_.name(id));
@@ -396,8 +398,10 @@ class Rematerializer {
       if (const std::string_view now = argument(input); !now.empty())
         record.string_member(graph_.name(input), now);
     record.end_object();
-    if (graph_.node(id).has(Node::has_value))
-      record.raw_member("val", write_value(graph_, owners_, id, {.argument = {}, .owner = owner}));
+    if (graph_.node(id).has(Node::has_value)) {
+      record.key("val");
+      write_value(graph_, owners_, id, {.argument = {}, .owner = owner}, record);
+    }
     record.string_member("like", graph_.name(id));
     record.raw_member("autograd_backward", "true");
     record.end_object();
@@ -479,14 +483,12 @@ class Rematerializer {
       for (const NodeId input : inputs)
         if (reads_one(input)) replace.inputs.emplace_back(name(input), copies_[input.index()]);
       // Views of the original become views of the copy.
-      bool is_moved = false;
-      const auto owner = [&](NodeId of) -> std::string_view {
-        is_moved = is_moved || !copies_[of.index()].empty();
-        return copies_[of.index()];
-      };
-      std::string value = write_value(graph_, owners_, reader, {.argument = {}, .owner = owner});
-      if (is_moved) replace.val = std::move(value);
-      is_redirected[reader.index()] = is_moved;
+      const auto owner = [&](NodeId of) -> std::string_view { return copies_[of.index()]; };
+      is_redirected[reader.index()] = std::ranges::any_of(
+          graph_.tensors(reader),
+          [&](const Tensor& t) { return t.storage && !owner(owners_.of(t.storage).node).empty(); });
+      if (is_redirected[reader.index()])
+        replace.val = write_value(graph_, owners_, reader, {.argument = {}, .owner = owner});
       if (replace.is_of_call()) changes_.emplace_back(std::move(replace));
     }
   }
