@@ -152,6 +152,7 @@ class MainWindow : public QMainWindow {
   void ask_why();
   void set_policy(views::PolicyScope scope, MemoryPolicy policy);
   void change_collectives(bool merge);
+  void choose_operator();
   void export_recipe();
   void choose_recipe();
   void show_find_bar();

@@ -2,6 +2,7 @@
 
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QInputDialog>
 #include <QMessageBox>
 #include <QStatusBar>
 #include <QTimer>
@@ -12,6 +13,7 @@
 #include "app/desktop/main_window_action.h"
 #include "core/base/bytes.h"
 #include "core/edit/merge.h"
+#include "core/edit/replace.h"
 #include "core/edit/replay.h"
 #include "views/document/node_text.h"
 #include "views/edit/policy_edit.h"
@@ -102,6 +104,7 @@ void MainWindow::add_edit_actions(QMenu* menu) {
   menu->addSeparator();
   add(tr("&Merge Collectives"), {}, [this] { change_collectives(true); });
   add(tr("&Split Collective"), {}, [this] { change_collectives(false); });
+  add(tr("&Replace Operator..."), {}, &MainWindow::choose_operator);
   QMenu* policies = make_policy_menu();
   menu->addMenu(policies);
   node_actions_ << policies->menuAction();
@@ -183,6 +186,40 @@ void MainWindow::change_collectives(bool merge) {
                                   : split_collective(document->graph(), starts.front());
   if (!edit) return say(QString::fromStdString(edit.error().message));
   document->editing().apply(*edit);
+}
+
+// Offers the operators that take the call's arguments and return the same shape and dtype.
+void MainWindow::choose_operator() {
+  Document* document = current_document();
+  if (document == nullptr) return;
+  const NodeId node = document->selection().current();
+  if (!document->has(node)) return say(tr("Select the call to change first."));
+  const Graph& graph = document->graph();
+  QStringList operators;
+  for (const std::string& name : replacing_operators(graph, node))
+    operators << QString::fromStdString(name);
+  const QString call = to_qstring(graph.name(node)),
+                target = to_qstring(graph.target(graph.node(node)));
+  if (operators.isEmpty())
+    return say(tr("No other operator is known to return the same as %1 (%2).").arg(call, target));
+  auto* dialog = new QInputDialog(this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setWindowTitle(tr("Replace Operator"));
+  dialog->setLabelText(tr("%1 calls %2. Replace it with:").arg(call, target));
+  dialog->setComboBoxItems(operators);
+  dialog->setComboBoxEditable(true);
+  // The graph may have changed when the user chooses.
+  connect(dialog, &QInputDialog::textValueSelected, document,
+          [this, document, name = edit_name(graph, node)](const QString& chosen) {
+            const NodeId now = document->graph().find(name);
+            if (!now)
+              return say(tr("There is no node %1 any more.").arg(QString::fromStdString(name)));
+            const Result<Edit> edit =
+                replace_call(document->graph(), now, chosen.trimmed().toStdString());
+            if (!edit) return say(QString::fromStdString(edit.error().message));
+            document->editing().apply(*edit);
+          });
+  dialog->open();
 }
 
 void MainWindow::listen_to_edits(DocumentTab* tab) {

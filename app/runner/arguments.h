@@ -51,7 +51,6 @@ class ArgumentConverter {
   static std::vector<std::string_view> names_of(std::size_t count,
                                                 const c10::FunctionSchema& schema,
                                                 const OperatorInfo* captured);
-  c10::IValue number_as_tensor(const c10::IValue& number);
 
   const Graph& graph_;
   Program& program_;

@@ -198,10 +198,6 @@ void ShapeHash::end() {
   sizes_ = 0;
 }
 
-bool is_profiler_trace(std::string_view text) {
-  return text.substr(0, 1 << 16).find("\"traceEvents\"") != std::string_view::npos;
-}
-
 Result<ProfilerEvents> read_profiler_events(std::string_view name, const PaddedBytes& bytes) {
   ProfilerEvents out;
   json::parser parser;

@@ -56,9 +56,6 @@ class ShapeHash {
   std::size_t sizes_ = 0;
 };
 
-// True if the text looks like such a trace: an object with `traceEvents` among its first members.
-bool is_profiler_trace(std::string_view text);
-
 // Error (input): not such a trace, or damaged JSON. The message names the byte.
 Result<ProfilerEvents> read_profiler_events(std::string_view name, const PaddedBytes& json);
 

@@ -134,4 +134,11 @@ Result<Edit> replace_call(const Graph& graph, NodeId node, std::string_view targ
       .notes = {}};
 }
 
+std::vector<std::string> replacing_operators(const Graph& graph, NodeId node) {
+  std::vector<std::string> accepted;
+  for (const std::string_view name : operator_names())
+    if (replace_call(graph, node, name)) accepted.emplace_back(name);
+  return accepted;
+}
+
 }  // namespace jointer

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/edit/edit.h"
 
@@ -10,5 +12,8 @@ namespace jointer {
 // operator is unknown, does not accept these arguments, or is not known to return what the node
 // returns (rules in replace.cpp).
 Result<Edit> replace_call(const Graph& graph, NodeId node, std::string_view target);
+
+// The operators that `replace_call` accepts for the node, sorted.
+std::vector<std::string> replacing_operators(const Graph& graph, NodeId node);
 
 }  // namespace jointer

@@ -317,6 +317,14 @@ int OperatorInfo::argument_index(std::string_view argument) const {
   return -1;
 }
 
+std::vector<std::string_view> operator_names() {
+  std::vector<std::string_view> names;
+  const std::string_view body = table_body();
+  for (std::size_t at = 0; const auto line = line_at(body, at); at = body.find('\n', at) + 1)
+    if (line->name.find('@') == std::string_view::npos) names.push_back(line->name);
+  return names;
+}
+
 OperatorInfo describe_operator(std::string_view target, std::string_view version) {
   return describe_operator(target, version, {});
 }

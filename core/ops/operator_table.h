@@ -110,6 +110,9 @@ OperatorInfo describe_operator(std::string_view target, std::string_view version
 // `call_function.torch.rms_norm`).
 bool is_custom_operator(std::string_view target);
 
+// The operators of the newest torch in the table, sorted.
+std::vector<std::string_view> operator_names();
+
 // The newest torch version in the table: "2.15.0".
 std::string_view operator_table_version();
 

@@ -93,9 +93,4 @@ Result<std::vector<std::int64_t>> PlanWhatIf::profile(const SavePlan& plan) cons
   return s.memory.evaluate(order).profile;
 }
 
-std::string PlanWhatIf::why_not_recomputed(NodeId node) const {
-  const Place place = state_->orders.place(node);
-  return state_->recomputable.if_asked(place) ? std::string() : state_->recomputable.why_not(place);
-}
-
 }  // namespace jointer

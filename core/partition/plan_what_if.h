@@ -122,9 +122,6 @@ class PlanWhatIf {
                                                 std::span<const MemoryPolicy> solved,
                                                 std::span<const MemoryPolicy> now) const;
 
-  // One sentence that says why this call cannot be recomputed, even on request; empty if it can.
-  [[nodiscard]] std::string why_not_recomputed(NodeId node) const;
-
  private:
   struct State;
   std::unique_ptr<State> state_;

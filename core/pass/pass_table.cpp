@@ -4,7 +4,6 @@
 
 #include <iterator>
 
-#include "core/base/cells.h"
 #include "core/base/units.h"
 
 namespace jointer {
@@ -49,30 +48,6 @@ std::string cell_text(const PassTable::Cell& cell, PassTable::Unit unit) {
                           [](double number) { return format_significant(number); },
                           [](const std::string& text) { return text; }},
                     cell);
-}
-
-std::string to_csv(const PassTable& table) {
-  std::string out = "node";
-  for (const PassTable::Column& column : table.columns) {
-    const std::string_view unit = to_string(column.unit);
-    out += ',';
-    out += csv_cell(unit.empty() ? column.name : fmt::format("{} ({})", column.name, unit));
-  }
-  out += "\r\n";
-  for (const PassTable::Row& row : table.rows) {
-    out += csv_cell(row.node);
-    for (const PassTable::Cell& cell : row.cells) {
-      out += ',';
-      std::visit(
-          Match{[](std::monostate) {},
-                [&](std::int64_t number) { fmt::format_to(std::back_inserter(out), "{}", number); },
-                [&](double number) { fmt::format_to(std::back_inserter(out), "{}", number); },
-                [&](const std::string& text) { out += csv_cell(text); }},
-          cell);
-    }
-    out += "\r\n";
-  }
-  return out;
 }
 
 }  // namespace jointer

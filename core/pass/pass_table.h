@@ -40,7 +40,5 @@ std::string_view to_string(PassTable::Unit unit);  // "", "", "B", "ns", ""
 
 // A cell for display: 1.21 GiB, 3.40 ms; an empty text for an empty cell.
 std::string cell_text(const PassTable::Cell& cell, PassTable::Unit unit);
-// The table in RFC 4180 with plain numbers; headings have the unit: "initial exposed (ns)".
-std::string to_csv(const PassTable& table);
 
 }  // namespace jointer

@@ -4,7 +4,10 @@
 #include <QAbstractItemModelTester>
 #include <QApplication>
 #include <QClipboard>
+#include <QComboBox>
 #include <QFile>
+#include <QInputDialog>
+#include <QLineEdit>
 #include <QRegularExpression>
 #include <QSignalSpy>
 #include <QStatusBar>
@@ -61,6 +64,7 @@ class EditTest : public QObject {
   void carries_the_chain();
   void drags_the_whole_selection();
   void policies_are_edits();
+  void operators_are_replaced();
   void refusals_are_reported();
   void explains_a_nodes_position();
   void recipes_are_exported_and_applied();
@@ -524,6 +528,38 @@ void EditTest::policies_are_edits() {
   editing().go_to(0);
   QVERIFY(settle());
   QCOMPARE(document().graph().node(mm).policy, was);
+  QCOMPARE(hash(), opened);
+}
+
+void EditTest::operators_are_replaced() {
+  QVERIFY(open_sample() != nullptr);
+  const std::string opened = hash();
+  const auto calls = [&](const char* target) {
+    const Graph& graph = document().graph();
+    return std::ranges::count_if(graph.order(),
+                                 [&](NodeId id) { return graph.target(graph.node(id)) == target; });
+  };
+  const Graph& graph = document().graph();
+  const auto silu = std::ranges::find_if(graph.order(), [&](NodeId id) {
+    return graph.target(graph.node(id)) == "aten.silu.default";
+  });
+  QVERIFY(silu != graph.order().end());
+  const auto before = calls("aten.silu.default");
+  document().selection().select(*silu);
+  run_action("Replace Operator...");
+  auto* dialog = window_->findChild<QInputDialog*>();
+  QVERIFY(dialog != nullptr && QTest::qWaitForWindowExposed(dialog));
+  auto* list = dialog->findChild<QComboBox*>();
+  QVERIFY(list != nullptr && list->findText("aten.relu.default") >= 0);
+  QVERIFY2(list->findText("aten.mm.default") < 0, "it takes two tensors");
+  list->lineEdit()->selectAll();
+  QTest::keyClicks(list->lineEdit(), "aten.relu.default");
+  QTest::keyClick(dialog, Qt::Key_Return);
+  QVERIFY(QTest::qWaitFor([&] { return editing().step_count() == 1; }, kPatienceMs));
+  QVERIFY(settle());
+  QCOMPARE(calls("aten.silu.default"), before - 1);
+  editing().undo();
+  QVERIFY(settle());
   QCOMPARE(hash(), opened);
 }
 

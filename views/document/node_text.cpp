@@ -83,22 +83,6 @@ QString role_text(Role role) {
   return {};
 }
 
-QString lifetime_text(const Snapshot& snapshot, NodeId node) {
-  const MemoryTimeline& memory = snapshot.analysis.memory;
-  for (const Tensor& t : snapshot.graph.tensors(node)) {
-    if (!t.storage) continue;
-    const auto index = memory.lifetime_of(snapshot.graph.real_storage(t.storage));
-    if (!index) continue;
-    const Lifetime& l = memory.lifetimes()[*index];
-    const auto steps = static_cast<std::int32_t>(memory.steps().size());
-    if (l.first < 0 && l.last >= steps) return words("live for the entire step");
-    if (l.first < 0) return words("live from the start to step %1").arg(count_text(l.last));
-    if (l.last >= steps) return words("live from step %1 to the end").arg(count_text(l.first));
-    return words("live %1 .. %2").arg(count_text(l.first), count_text(l.last));
-  }
-  return {};
-}
-
 QStringList hover_lines(const Snapshot& snapshot, NodeId id) {
   const Graph& graph = snapshot.graph;
   const Node& n = graph.node(id);

@@ -20,8 +20,6 @@ QString value_text(const Graph& graph, const Node& node);
 QString phase_text(const Node& node);
 QString policy_text(MemoryPolicy policy);
 QString role_text(Role role);
-// "live 2,310 .. 9,870" for the storage that a node returns; empty if it owns no memory.
-QString lifetime_text(const Snapshot& snapshot, NodeId node);
 // Hover text of a node: a title, then details.
 QStringList hover_lines(const Snapshot& snapshot, NodeId node);
 

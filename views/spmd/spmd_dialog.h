@@ -38,7 +38,6 @@ class SpmdDialog : public QDialog {
   explicit SpmdDialog(Document& document, QWidget* parent = nullptr);
 
   void add_files(const QStringList& paths);
-  [[nodiscard]] bool is_checking() const { return is_checking_; }
   [[nodiscard]] QString answer() const { return answer_->text(); }
 
  public slots:

@@ -31,8 +31,6 @@ class MoveTool : public QObject {
   bool key(const QKeyEvent& event);
   // A block is held, by the pointer or by a command.
   [[nodiscard]] bool is_holding() const;
-  // The pointer holds a block, or is about to.
-  [[nodiscard]] bool is_pressed() const { return static_cast<bool>(pressed_); }
 
   void paint(QPainter& painter) const;
   // The x coordinate of a gap.

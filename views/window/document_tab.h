@@ -41,8 +41,7 @@ class DocumentTab : public QWidget {
   void several(const std::vector<jointer::GraphEntry>& entries, const jointer::Error& error);
   void failed(const jointer::Error& error);
   void cancelled();
-  // The user clicked the corresponding button on a page.
-  void close_requested();
+  // The user clicked the button of a page that opens another file.
   void open_requested();
 
  private:

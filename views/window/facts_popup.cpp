@@ -43,10 +43,6 @@ QString heading(Fact::Kind kind) {
 
 }  // namespace
 
-bool has_warning(const Graph& graph) {
-  return count(graph, Fact::Kind::warning) > 0;
-}
-
 QString graph_summary(const Graph& graph) {
   QStringList parts{QStringLiteral("%1 nodes").arg(count_text(graph.order().size()))};
   if (const auto n = count(graph, Fact::Kind::derived); n > 0)

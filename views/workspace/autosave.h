@@ -46,7 +46,6 @@ class Autosave : public QObject {
   [[nodiscard]] const QString& path() const { return path_; }
   // Returns true if there are changes that no workspace contains.
   [[nodiscard]] bool is_dirty() const { return is_dirty_; }
-  [[nodiscard]] bool is_saving() const { return is_saving_; }
 
   // Replays saved work, then emits `restored` once with the edits that do not fit.
   void restore(const SavedWork& found);

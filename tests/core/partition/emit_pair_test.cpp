@@ -9,8 +9,8 @@
 #include "core/graph/canonical.h"
 #include "core/graph/validate.h"
 #include "core/partition/partition.h"
-#include "core/partition/passed_values.h"
 #include "tests/support/graphs.h"
+#include "tests/support/passed_values.h"
 #include "tests/support/paths.h"
 
 namespace jointer::test {

@@ -9,8 +9,8 @@
 #include "core/capture/open.h"
 #include "core/graph/validate.h"
 #include "core/partition/pair_order.h"
-#include "core/partition/passed_values.h"
 #include "core/partition/plan_what_if.h"
+#include "tests/support/passed_values.h"
 #include "tests/support/paths.h"
 
 namespace jointer::test {

@@ -1,4 +1,4 @@
-#include "core/partition/passed_values.h"
+#include "tests/support/passed_values.h"
 
 #include "core/partition/joint_parts.h"
 
