@@ -36,7 +36,7 @@ std::int64_t fits(std::optional<std::int64_t> result) {
   return *result;
 }
 
-// Python's division, which rounds towards minus infinity.
+// Python's division, which rounds toward minus infinity.
 std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
   TORCH_CHECK(b != 0, "division by zero");
   TORCH_CHECK(b != -1 || a != INT64_MIN, "the number does not fit 64 bits");

@@ -87,8 +87,8 @@ Result<T> guarded(const FxText& source, Read read) {
   try {
     std::string plain;
     std::string_view text = source.text;
-    if (fx::has_colours(text)) {
-      plain = fx::without_colours(text);
+    if (fx::has_colors(text)) {
+      plain = fx::without_colors(text);
       text = plain;
     }
     std::vector<GraphText> graphs = fx::outline(text, source.first_number);

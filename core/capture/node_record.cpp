@@ -100,7 +100,7 @@ class RecordReader : public native::NodeReader {
   // Gives the node the call of the one that it copies.
   void take_call(Node& node, bool has_op) {
     if (has_op || node.target || node.has(Node::has_args) || node.has(Node::has_kwargs))
-      give_up("`copy` and `op`, `target`, `args` or `kwargs` exclude each other");
+      give_up("`copy` cannot be used together with `op`, `target`, `args` or `kwargs`");
     const NodeId id = graph_.find(part_, *copied_);
     if (!id) give_up("`copy` names {}, but there is no such node", *copied_);
     const Node copied = graph_.node(id);

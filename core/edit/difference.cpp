@@ -1,7 +1,7 @@
 // Computes the difference between two graphs, and the edit that turns one into the other.
 //
 // Nodes are matched by name. Among the common nodes, those of a longest increasing subsequence of
-// positions (in `before`, listed in the order of `after`) stay; the others move, neighbours
+// positions (in `before`, listed in the order of `after`) stay; the others move, neighbors
 // together. Placeholders, constants and outputs always stay. A call can belong to the subsequence
 // only if it has the same number of them before it in both graphs.
 //
@@ -193,7 +193,7 @@ class EditWriter {
     return before_.find(after_.node(id).part, after_.name(id));
   }
 
-  // Moves each run of neighbours in `after` to before the next node that stays.
+  // Moves each run of neighbors in `after` to before the next node that stays.
   void write_moves() {
     std::vector<bool> moves(after_.node_count(), false);
     for (const NodeId id : difference_.moved) moves[id.index()] = true;

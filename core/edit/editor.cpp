@@ -573,12 +573,12 @@ bool Editor::State::brings_symbols_before(NodeId a, NodeId b) const {
   });
 }
 
-// Checks the node against those that must stay on one side of it. Dependencies connect neighbours.
-// If the edit removed or replaced a neighbour, so that it no longer holds this node, the search
-// continues with the nodes that held the neighbour.
+// Checks the node against those that must stay on one side of it. Dependencies connect neighbors.
+// If the edit removed or replaced a neighbor, so that it no longer holds this node, the search
+// continues with the nodes that held the neighbor.
 Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
   const Effects effects = effects_of(graph, graph.node(id));
-  const auto holds = [&](const Dependency& d, bool is_neighbour) {
+  const auto holds = [&](const Dependency& d, bool is_neighbor) {
     if (!is_structural) return true;
     if (replaced.contains(id) || replaced.contains(d.node)) return false;
     if (d.kind == DependencyKind::write) return write_conflict(graph, id, d.node);
@@ -586,8 +586,8 @@ Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
     if (effects.conflict(others)) return true;
     // They depend through a symbol: the first one defines it, unless a node that the edit added
     // does.
-    return is_neighbour && (effects.has(Effects::checks) || others.has(Effects::checks) ||
-                            !brings_symbols_before(id, d.node));
+    return is_neighbor && (effects.has(Effects::checks) || others.has(Effects::checks) ||
+                           !brings_symbols_before(id, d.node));
   };
   std::vector<NodeId> through{id};
   std::unordered_set<NodeId> met{id};

@@ -269,7 +269,8 @@ SetPolicy read_policy(Members& members) {
 
 std::vector<std::pair<std::string, std::string>> read_inputs(Members& members) {
   for (const char* key : {"target", "args", "kwargs"})
-    if (members.has(key)) give_up("{}: `inputs` and `{}` exclude each other", members.where(), key);
+    if (members.has(key))
+      give_up("{}: `inputs` and `{}` cannot be used together", members.where(), key);
   const Json inputs = members.take("inputs");
   if (!inputs.is_object() || inputs.empty())
     give_up("{}: `inputs`: expected an object with the name of a node per input", members.where());

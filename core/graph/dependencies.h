@@ -29,7 +29,7 @@ inline bool is_wall(const Node& node) {
 
 class Dependencies {
  public:
-  // Write and control dependencies connect neighbours in the graph's current order.
+  // Write and control dependencies connect neighbors in the graph's current order.
   explicit Dependencies(const Graph& graph);
 
   // Nodes of the same part that must run before `node` or after it, each once. A dependency that

@@ -74,7 +74,7 @@ struct TextHash {
 };
 
 // The number of every symbol. SymbolSource lists the sources in order of precedence. MoE models are
-// trained towards balanced routing, so it is the default for token counts.
+// trained toward balanced routing, so it is the default for token counts.
 class SymbolValues {
  public:
   // Several tables count as one: the halves of a pair come from one trace. Error: an assumption

@@ -27,8 +27,8 @@ std::vector<OrderMistake> find_order_mistakes(const Pipeline& pipeline) {
        {"transformer_block_bucketing", "joint_transformer_block_bucketing_reordering"})
     if (const auto blocks = place(by_block); automatic < end && blocks < end)
       found.push_back({steps[std::max(automatic, blocks)],
-                       fmt::format("autobucketing_reordering and {} exclude each other: both "
-                                   "bucket the same collectives",
+                       fmt::format("autobucketing_reordering and {} are mutually exclusive: "
+                                   "both bucket the same collectives",
                                    by_block)});
   if (const auto full = place("full_inductor_compilation");
       full < end && place("inductor_decomposition") > full)

@@ -1,4 +1,4 @@
-// Merges FSDP's collectives of each transformer block, and overlaps them with the neighbouring
+// Merges FSDP's collectives of each transformer block, and overlaps them with the neighboring
 // block.
 //
 // Terms

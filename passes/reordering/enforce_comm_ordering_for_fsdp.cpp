@@ -72,13 +72,13 @@ class BlockFinder {
   }
 
   // Adds what `from` reads, or what reads it, directly or through others.
-  template <class Neighbours, class Takes>
-  void spread(Call from, Call mark, Block& found, Neighbours neighbours, Takes takes) {
+  template <class Neighbors, class Takes>
+  void spread(Call from, Call mark, Block& found, Neighbors neighbors, Takes takes) {
     std::vector<Call> open{from};
     while (!open.empty()) {
       const Call call = open.back();
       open.pop_back();
-      for (const NodeId id : neighbours(calls_.node(call))) {
+      for (const NodeId id : neighbors(calls_.node(call))) {
         const Call other = calls_.of_node(id);
         if (other == kNoCall || mark_[other] == mark || !takes(other)) continue;
         mark_[other] = mark;

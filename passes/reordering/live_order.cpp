@@ -1,4 +1,4 @@
-// Computes live bytes while calls change places with neighbours.
+// Computes live bytes while calls change places with neighbors.
 //
 // Terms
 //   item   something that is allocated once and freed once: a storage, or a collective's temporary

@@ -1,5 +1,5 @@
 // schedule_fsdp_comms_to_dense_regions: starts FSDP's buckets so that they overlap with the dense
-// compute of a neighbouring block, not with an exchange of tokens between experts.
+// compute of a neighboring block, not with an exchange of tokens between experts.
 //
 // Terms
 //   bucket         a waited all-gather or reduce-scatter of FSDP. The blocks of the plan that it
@@ -146,9 +146,9 @@ class Scheduler {
     for (const Move& move : moves_) JOINTER_CHECK(perform(move));
     if (moves_.empty() && blockers_.empty())
       context_.decide("kept", layers_ == 0
-                                  ? "No module is named layers.N, so no bucket has a neighbouring "
+                                  ? "No module is named layers.N, so no bucket has a neighboring "
                                     "block."
-                                  : "No bucket of FSDP's has a neighbouring block with dense "
+                                  : "No bucket of FSDP's has a neighboring block with dense "
                                     "compute.");
     JOINTER_TRY(const NodeId wrong, program_.apply(dependencies_));
     if (wrong)
@@ -523,7 +523,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 
 Pass schedule_fsdp_comms_to_dense_regions_pass() {
   return {.info = {.name = "schedule_fsdp_comms_to_dense_regions",
-                   .summary = "Overlaps FSDP's buckets with the dense compute of the neighbouring "
+                   .summary = "Overlaps FSDP's buckets with the dense compute of the neighboring "
                               "block, and waits for gradients at the end.",
                    .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
                    .stage = PassStage::reordering,

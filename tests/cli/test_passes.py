@@ -204,11 +204,11 @@ def test_a_reproducer_has_absolute_paths(tmp_path: Path) -> None:
         ("cudagraph,remove_tags", "cudagraph must be the last pass: it records the graph as it is then"),
         (
             "autobucketing_reordering,remove_tags,transformer_block_bucketing",
-            "autobucketing_reordering and transformer_block_bucketing exclude each other: both bucket the same collectives",
+            "autobucketing_reordering and transformer_block_bucketing are mutually exclusive: both bucket the same collectives",
         ),
         (
             "transformer_block_bucketing,autobucketing_reordering",
-            "autobucketing_reordering and transformer_block_bucketing exclude each other: both bucket the same collectives",
+            "autobucketing_reordering and transformer_block_bucketing are mutually exclusive: both bucket the same collectives",
         ),
         ("full_inductor_compilation", "full_inductor_compilation needs inductor_decomposition before it"),
         (

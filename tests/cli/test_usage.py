@@ -24,7 +24,7 @@ def said(done: Done, code: int = 2) -> str:
 # --- Commands ---
 
 
-def test_a_misspelt_command() -> None:
+def test_a_misspelled_command() -> None:
     text = said(run("overlp", JOINT))
     assert text.startswith("`overlp` is neither a command nor a file; did you mean overlap? the commands are info, ")
     text = said(run("simulate"))
@@ -35,7 +35,7 @@ def test_no_command() -> None:
     assert said(run()) == "expected a command or a file; `jointer --help` lists the commands"
 
 
-def test_a_misspelt_option() -> None:
+def test_a_misspelled_option() -> None:
     assert said(run("memory", JOINT, "--tpo", "3")) == (
         "memory: there is no option --tpo; did you mean --top? `jointer memory --help` lists its options"
     )

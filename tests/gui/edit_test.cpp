@@ -628,7 +628,7 @@ void EditTest::workspace_restores_everything() {
 // --- Usefulness ---
 
 // Acceptance test: on the shared Llama3-8B pair, moving waits and starts with the mouse hides at
-// least a quarter of the exposed time with at most 1 % more peak memory. JOINTER_RECIPE_OUT names a
+// least a quarter of the exposed time with at most 1% more peak memory. JOINTER_RECIPE_OUT names a
 // file for the recipe, to be replayed in Python.
 void EditTest::hides_a_quarter_of_the_exposed_time_by_hand() {
   const std::string shared = test::shared_directory();

@@ -350,7 +350,7 @@ def test_storages_of_an_unknown_operator() -> None:
         ),
         ({"replace": "mm", "inputs": {"relu": "add"}}, "mm would read add before it exists"),
         ({"replace": "x_1", "inputs": {"relu": "add"}}, "only calls can be replaced"),
-        (insertion(copy="relu"), "`copy` and `op`, `target`, `args` or `kwargs` exclude each other"),
+        (insertion(copy="relu"), "`copy` cannot be used together with `op`, `target`, `args` or `kwargs`"),
         (copy_of("relu", op="call_function"), "`copy` and `op`, `target`, `args` or `kwargs`"),
         (insertion(inputs={"relu": "sigmoid"}), "`inputs` needs `copy`"),
         (insertion(inputs={}), "`inputs` needs `copy`"),
@@ -563,7 +563,7 @@ def test_damaged(damage: Any) -> None:
 def test_unknown_keys_are_ignored() -> None:
     gm = chain()
     document = recipe(
-        {"changes": [{"move": ["t"], "before": "mm", "why": "faster"}], "colour": "blue"}, of=gm
+        {"changes": [{"move": ["t"], "before": "mm", "why": "faster"}], "color": "blue"}, of=gm
     )
     assert jointer.apply_recipe(gm, {**document, "of": "the future"}).skipped == []
 

@@ -65,7 +65,7 @@ QString status_line(const PipelineSession& session, std::size_t place) {
   if (status == StepStatus::running) {
     const auto progress = session.progress();
     return progress && progress->of_step > 0
-               ? QStringLiteral("%1, %2 %").arg(text).arg(static_cast<int>(progress->of_step * 100))
+               ? QStringLiteral("%1, %2%").arg(text).arg(static_cast<int>(progress->of_step * 100))
                : text;
   }
   if (const auto outcome = session.outcome(place); status == StepStatus::done && outcome)

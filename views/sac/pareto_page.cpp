@@ -39,7 +39,7 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   percent_->setRange(0, kMaxPercent);
   percent_->setDecimals(1);
   percent_->setValue(kUsualPercent);
-  percent_->setSuffix(tr(" % slower"));
+  percent_->setSuffix(tr("% slower"));
   percent_->setAccessibleName(tr("Maximum slowdown"));
   percent_->setToolTip(tr("Relative to the step time of the current plan"));
   row->addWidget(percent_);

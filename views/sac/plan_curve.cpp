@@ -188,7 +188,7 @@ void PlanCurve::mouseMoveEvent(QMouseEvent* event) {
   QString text = is_at_peak(*hover_)
                      ? tr("Peak %1: click to see what contributes to it")
                            .arg(bytes_text(state_->profile[peak_]))
-                     : tr("%1, %2 % of the way through the step")
+                     : tr("%1, %2% of the way through the step")
                            .arg(bytes_text(state_->profile[point]))
                            .arg(std::lround(100 * static_cast<double>(point) / count));
   QToolTip::showText(event->globalPosition().toPoint(), text, this);

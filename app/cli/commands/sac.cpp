@@ -138,7 +138,7 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
   }
   JOINTER_TRY(const Fit fit, trade_off.smallest_within(*options.slower));
   take_plan(solved, trade_off, fit,
-            fmt::format("chosen for a step at most {} % slower", *options.slower));
+            fmt::format("chosen for a step at most {}% slower", *options.slower));
   return LimitAnswer{.kind = "step",
                      .asked = static_cast<double>(trade_off.longest_step(*options.slower)),
                      .reached = static_cast<double>(fit.point.figures.figures.step_ns),

@@ -41,8 +41,7 @@ void PolicyOptions::add_to(CLI::App& command) {
 Result<std::vector<std::string>> PolicyOptions::apply_to(Graph& graph, bool fresh) const {
   std::vector<std::string> notes;
   if ((save.empty() ? 0 : 1) + (file.empty() ? 0 : 1) + (preset.empty() ? 0 : 1) > 1)
-    return fail(Error::Kind::usage,
-                "options --save, --policy and --preset exclude each other; give one of them");
+    return fail(Error::Kind::usage, "options --save, --policy and --preset are mutually exclusive");
   if (!every_nth.empty() && save.empty())
     return fail(Error::Kind::usage, "option --every-nth: needs --save");
   if (fresh) JOINTER_CHECK(tag(graph, remove_tags(graph)));

@@ -232,7 +232,9 @@ class GraphEditor:
 
     def _copied(self, record: Mapping[str, Json]) -> _Call:
         if any(key in record for key in ("op", "target", "args", "kwargs")):
-            raise RecipeError("`copy` and `op`, `target`, `args` or `kwargs` exclude each other")
+            raise RecipeError(
+                "`copy` cannot be used together with `op`, `target`, `args` or `kwargs`"
+            )
         if not isinstance(record["copy"], str) or record["copy"] not in self._nodes:
             raise RecipeError(f"`copy` names {record['copy']}, but there is no such node")
         node = self._nodes[record["copy"]]

@@ -177,7 +177,7 @@ def _check_policy(change: Mapping[str, Json], where: str) -> None:
 def _check_inputs(change: Mapping[str, Json], where: str) -> None:
     for key in ("target", "args", "kwargs"):
         if key in change:
-            raise RecipeError(f"{where}: 'inputs' and {key!r} exclude each other")
+            raise RecipeError(f"{where}: 'inputs' and {key!r} cannot be used together")
     inputs = change["inputs"]
     if not isinstance(inputs, Mapping) or not inputs:
         raise RecipeError(f"{where}: 'inputs' is damaged")

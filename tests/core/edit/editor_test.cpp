@@ -468,7 +468,7 @@ TEST(Editor, InsertsACopyOfACall) {
   for (const char* other : {R"("op":"call_function")", R"("target":"aten.relu.default")",
                             R"("args":[])", R"("kwargs":{})"})
     EXPECT_EQ(refusal(fmt::format(R"("copy":"a",{})", other)),
-              place + "`copy` and `op`, `target`, `args` or `kwargs` exclude each other");
+              place + "`copy` cannot be used together with `op`, `target`, `args` or `kwargs`");
   for (const char* inputs : {R"({"x":"a"})", "{}"})
     EXPECT_EQ(refusal(fmt::format(R"("target":"aten.relu.default","inputs":{})", inputs)),
               place + "`inputs` needs `copy`");

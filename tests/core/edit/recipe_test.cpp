@@ -161,13 +161,13 @@ TEST(Recipe, KeepsUnknownMembers) {
   const std::string text = R"({
     "format": "jointer-recipe", "version": 1, "made_by": {"tool": "x"},
     "graphs": {"graph": {"hash": "00", "rank": 3}},
-    "edits": [{"title": "t", "colour": "red",
+    "edits": [{"title": "t", "color": "red",
                "changes": [{"remove": "a", "why": [1, 2.5, 12345678901234567890]}]}]
   })";
   const auto recipe = read_recipe(text);
   ASSERT_TRUE(recipe) << recipe.error().message;
   const std::string written = write_recipe(*recipe);
-  for (const char* kept : {"made_by", "rank", "colour", "why", "12345678901234567890"})
+  for (const char* kept : {"made_by", "rank", "color", "why", "12345678901234567890"})
     EXPECT_THAT(written, HasSubstr(kept));
   const auto again = read_recipe(written);
   ASSERT_TRUE(again);

@@ -81,7 +81,7 @@ TEST(DenseRegions, StrictRefusesBlocksWithoutABucketOfEachKind) {
                         "reduce-scatters of FSDP"));
   const StepResult kept = run_pass(graph, kPass);
   EXPECT_EQ(kept.moved, 0U);
-  EXPECT_THAT(kept.decisions.back().reason, HasSubstr("neighbouring block"));
+  EXPECT_THAT(kept.decisions.back().reason, HasSubstr("neighboring block"));
 }
 
 TEST(DenseRegions, CollectivesOfTensorParallelismAreNoBuckets) {
