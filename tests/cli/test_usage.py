@@ -174,7 +174,7 @@ def test_what_a_partitioner_is_asked_is_refused_for_graphs_that_none_splits(opti
 
 def test_the_help_of_sac_says_which_graphs_take_which_options() -> None:
     text = run("sac", "--help").out
-    assert "On a joint graph: up to 1, torch's activation budget" in text
+    assert "\nJoint graphs only:\n" in text and "Up to 1: torch's activation budget" in text
     assert "A flat training step has no partitioner: it takes --save" in text
 
 
