@@ -394,7 +394,7 @@ Recipe read_document(const Json& json) {
   const Json version = members.take("version");
   if (!version.is_number_integer()) give_up("it has no `version`");
   if (const auto number = version.get<std::int64_t>(); number < kOldestVersion || number > kVersion)
-    give_up("recipe version {} is not supported, this program reads versions {} to {}; {}", number,
+    give_up("recipe version {} is not supported: this program reads versions {} to {}; {}", number,
             kOldestVersion, kVersion,
             number > kVersion ? "use a newer Jointer" : "it is not a version");
   Recipe recipe{.name = members.optional_text("name"), .graphs = {}, .edits = {}, .expects = {}};
@@ -440,7 +440,7 @@ auto read_text(std::string_view text, Read read) -> Result<decltype(read(Json())
   } catch (const Failure& failure) {
     return input_error("{}", failure.message);
   } catch (const Json::parse_error& error) {
-    return input_error("invalid JSON near byte {}; is it cut off or damaged?", error.byte);
+    return input_error("invalid JSON near byte {}; is the file truncated or damaged?", error.byte);
   } catch (const Json::exception& error) {
     return input_error("{}", error.what());
   }

@@ -167,7 +167,7 @@ class Validator {
     }
     for (std::size_t part = 0; part < last.size(); ++part) {
       if (outputs[part] != 1)
-        return input_error("the graph has {} output nodes instead of one; is the file cut off?",
+        return input_error("the graph has {} output nodes instead of one; is the file truncated?",
                            outputs[part]);
       if (graph_.node(last[part]).kind != NodeKind::output)
         return input_error("{} comes after the output", where(graph_, last[part]));

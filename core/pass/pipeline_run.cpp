@@ -113,7 +113,7 @@ Result<StepResult> run_pass(const Graph& before, Judgment& now, const PipelineSt
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start)
           .count();
   if (const auto sound = validate(*graph); !sound)
-    return fail(Error::Kind::run, "it left a graph that is not sound: {}", sound.error().message);
+    return fail(Error::Kind::run, "it produced an invalid graph: {}", sound.error().message);
   result.tables = context.tables();
   result.ran = context.ran();
   JOINTER_TRY(Judgment after, judge(*graph, options.analysis));

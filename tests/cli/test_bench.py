@@ -401,12 +401,12 @@ def test_a_rank_that_reports_failure_and_stays_is_stopped(bench: Bench) -> None:
 
 def test_a_silent_exit(bench: Bench) -> None:
     ran = bench.run(JOINT, "--json", ranks=one(0, ["exit", 0], others=OTHERS))
-    assert_failed(ran, 0, "died", "did not say that it was done")
+    assert_failed(ran, 0, "died", "without reporting that it was done")
 
 
 def test_a_crash_after_done(bench: Bench) -> None:
     ran = bench.run(JOINT, "--json", ranks=one(0, *END, ["kill", 11]))
-    assert_failed(ran, 0, "died", "signal 11", "after it had said that it was done")
+    assert_failed(ran, 0, "died", "signal 11", "after it reported that it was done")
     # Its measurements are kept.
     assert ran.rank(0)["peak_bytes"] == 4096
 
@@ -536,7 +536,7 @@ def test_lines_that_are_not_events_are_skipped(bench: Bench) -> None:
 def test_nothing_but_garbage(bench: Bench) -> None:
     ran = bench.run(JOINT, "--json", ranks={"*": [["bytes", "00ff" * 100], ["flood", 100]]})
     assert ran.code == 4
-    assert "did not say that it was done" in ran.err
+    assert "without reporting that it was done" in ran.err
 
 
 def test_a_newer_protocol_is_refused(bench: Bench) -> None:

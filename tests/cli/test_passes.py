@@ -201,7 +201,7 @@ def test_a_reproducer_has_absolute_paths(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "passes, sentence",
     [
-        ("cudagraph,remove_tags", "cudagraph must be the last pass: it records the graph as it is then"),
+        ("cudagraph,remove_tags", "cudagraph must be the last pass, because it records the final graph"),
         (
             "autobucketing_reordering,remove_tags,transformer_block_bucketing",
             "autobucketing_reordering and transformer_block_bucketing are mutually exclusive: both bucket the same collectives",

@@ -451,7 +451,7 @@ void EditTest::carries_the_chain() {
     planner().give_up();
   }
   QVERIFY2(start, "no collective of the sample has a chain");
-  QVERIFY(planner().held()->carried.startsWith("Carried "));
+  QVERIFY(planner().held()->carried.startsWith("Also moved "));
   const std::size_t from = document().graph().position(start);
   QTest::keyClick(&timeline(), Qt::Key_Home);
   QTest::keyClick(&timeline(), Qt::Key_Return);
@@ -459,7 +459,7 @@ void EditTest::carries_the_chain() {
   QVERIFY(document().graph().position(start) < from);
   const QStringList notes = editing().step(0).notes;
   QVERIFY(std::any_of(notes.begin(), notes.end(),
-                      [](const QString& note) { return note.startsWith("Carried "); }));
+                      [](const QString& note) { return note.startsWith("Also moved "); }));
 }
 
 void EditTest::drags_the_whole_selection() {

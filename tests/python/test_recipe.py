@@ -351,7 +351,7 @@ def test_storages_of_an_unknown_operator() -> None:
         ({"replace": "mm", "inputs": {"relu": "add"}}, "mm would read add before it exists"),
         ({"replace": "x_1", "inputs": {"relu": "add"}}, "only calls can be replaced"),
         (insertion(copy="relu"), "`copy` cannot be used together with `op`, `target`, `args` or `kwargs`"),
-        (copy_of("relu", op="call_function"), "`copy` and `op`, `target`, `args` or `kwargs`"),
+        (copy_of("relu", op="call_function"), "`copy` cannot be used together with `op`, `target`, `args` or `kwargs`"),
         (insertion(inputs={"relu": "sigmoid"}), "`inputs` needs `copy`"),
         (insertion(inputs={}), "`inputs` needs `copy`"),
         (copy_of("gone"), "`copy` names gone, but there is no such node"),
@@ -369,7 +369,7 @@ def test_refuses(change: Any, why: str) -> None:
 def test_damaged_inputs_of_a_copy_are_undone(inputs: Any) -> None:
     moved = [{"move": ["sigmoid"], "before": "relu"}]
     message = refusal(chain(), recipe(moved, [copy_of("mm", inputs)]))
-    assert message.endswith("`inputs`: an object with the name of a node per input is expected")
+    assert message.endswith("`inputs`: expected an object with the name of a node per input")
 
 
 @pytest.mark.parametrize("kind", [KeyError, KeyboardInterrupt])

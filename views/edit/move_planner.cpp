@@ -189,7 +189,7 @@ void MovePlanner::carry_along(const Graph& graph, HeldMove& held) {
   else if (taken.size() == 1)
     held.carried = QString::fromStdString(sentence);
   else
-    held.carried = tr("Carried %1 more nodes, which feed or read them.")
+    held.carried = tr("Also moved %1 more nodes, which feed or read them.")
                        .arg(count_text(held.block.size() - taken.size()));
 }
 

@@ -244,8 +244,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   }
   JOINTER_CHECK(check_budget_options(options, budget, command));
   if (options.slower && !options.budget.empty())
-    return fail(Error::Kind::usage,
-                "options --budget and --slower are both limits; leave one of them out");
+    return fail(Error::Kind::usage, "options --budget and --slower cannot be used together");
   const Graph opened = options.format.empty() ? Graph{} : graph;
   const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);
   JOINTER_TRY(std::vector<std::string> notes, options.policy.apply_to(graph, options.ignore_tags));
@@ -371,7 +370,7 @@ Result<void> check_answer_options(const SacCommand& options, const CLI::App& com
     return refuse_options(command, {"--top"}, "limits the tables; --json lists everything");
   if (!options.format.empty())
     return refuse_options(command, {"--pareto", "--points", "--why", "--top"},
-                          "--export prints the plan alone; run without it");
+                          "has no effect with --export, which prints only the plan");
   return {};
 }
 

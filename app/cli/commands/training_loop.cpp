@@ -86,15 +86,14 @@ Json to_json(const TrainingRun& run, const Graph& graph) {
 std::string loop_table(const TrainingRun& run, const Graph& graph) {
   using enum Table::Align;
   Table facts({{"", left}, {"", left}});
-  facts.add(
-      {"loop's peak", fmt::format("{} ({})", format_bytes(run.peak_bytes), place(run, graph))});
-  facts.add({"loop's reserved", format_bytes(run.reserved_peak_bytes)});
+  facts.add({"loop peak", fmt::format("{} ({})", format_bytes(run.peak_bytes), place(run, graph))});
+  facts.add({"loop reserved", format_bytes(run.reserved_peak_bytes)});
   const std::string loss =
       graph.is_pair() ? fmt::format("loss {}, ", format_bytes(run.loss_peak_bytes)) : std::string();
-  facts.add({"peaks of its phases",
+  facts.add({"loop peaks by phase",
              fmt::format("forward {}, {}backward {}", format_bytes(run.forward_peak_bytes), loss,
                          format_bytes(run.backward_peak_bytes))});
-  Table parts({{"at the loop's peak", left}, {"bytes", right}, {"share", right}});
+  Table parts({{"at the loop peak", left}, {"bytes", right}, {"share", right}});
   for (const TrainingRun::Part& part : run.parts)
     parts.add(
         {part.what, format_bytes(part.bytes),

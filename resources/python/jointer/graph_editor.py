@@ -310,7 +310,7 @@ class GraphEditor:
         if not isinstance(inputs, Mapping) or not all(
             isinstance(name, str) for name in inputs.values()
         ):
-            raise RecipeError("`inputs`: an object with the name of a node per input is expected")
+            raise RecipeError("`inputs`: expected an object with the name of a node per input")
         now: dict[fx.Node, fx.Node] = {}
         reads = set(node.all_input_nodes)
         for old, new in inputs.items():

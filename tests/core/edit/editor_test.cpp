@@ -474,8 +474,8 @@ TEST(Editor, InsertsACopyOfACall) {
               place + "`inputs` needs `copy`");
   for (const char* inputs : {R"({"x":["a"]})", R"({"x":7})", R"({"x":null})", "null", "[]", "7"})
     EXPECT_EQ(refusal(fmt::format(R"("copy":"a","inputs":{})", inputs)),
-              place + "`inputs`: an object with the name of a node per input is expected");
-  EXPECT_EQ(refusal(R"("copy":7)"), place + "`copy`: the name of a node is expected");
+              place + "`inputs`: expected an object with the name of a node per input");
+  EXPECT_EQ(refusal(R"("copy":7)"), place + "`copy`: expected the name of a node");
   EXPECT_THAT(refusal(R"("copy":"x")"), HasSubstr("k is a placeholder"));
 }
 

@@ -327,9 +327,10 @@ TEST(Recipe, ErrorsNameThePlace) {
     return recipe ? std::string() : recipe.error().message;
   };
   EXPECT_THAT(error_of("[]", R"("version":1)"), HasSubstr("not a recipe"));
-  EXPECT_THAT(error_of("[]", R"("format":"jointer-recipe","version":3)"),
-              HasSubstr("version 3 is not supported, this program reads versions 1 to 2; use a "
-                        "newer Jointer"));
+  EXPECT_THAT(
+      error_of("[]", R"("format":"jointer-recipe","version":3)"),
+      HasSubstr(
+          "version 3 is not supported: this program reads versions 1 to 2; use a newer Jointer"));
   EXPECT_THAT(error_of("[]", R"("format":"jointer-recipe","version":0)"),
               HasSubstr("it is not a version"));
   EXPECT_THAT(error_of("3"), HasSubstr("list `edits`"));

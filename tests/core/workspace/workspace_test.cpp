@@ -119,7 +119,7 @@ TEST(Workspace, ErrorsNameThePlace) {
   };
   EXPECT_EQ(wrong(""), "nothing");
   EXPECT_EQ(wrong(R"(,"version":2)"),
-            "w: version 2 of the workspace format is not supported, this program reads version 1; "
+            "w: version 2 of the workspace format is not supported: this program reads version 1; "
             "use a newer Jointer");
   EXPECT_EQ(wrong(R"(,"place":1)"), "w: `place`: expected a whole number from 0 to 0");
   EXPECT_EQ(wrong(R"(,"place":-1)"), "w: `place`: expected a whole number from 0 to 0");
