@@ -74,7 +74,7 @@ Pass greedy_bucketing_by_mb() {
                                        "bucket, as bytes.")},
                    .keeps_numerics = true,
                    .is_idempotent = false},
-          .run = or_kept("There is no collective in it of a kind that is merged.", run)};
+          .run = or_kept("The graph has no collective of a kind that is merged.", run)};
 }
 
 }  // namespace jointer

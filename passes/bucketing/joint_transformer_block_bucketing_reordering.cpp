@@ -152,10 +152,11 @@ class BlockBucketing {
     };
     auto order = stable_order(graph_, now, graph_.order(), edges, is_turned);
     if (!order) {
-      context_.decide("kept",
-                      fmt::format("The graph stays as it was: {} would change places with a "
-                                  "write to memory that it uses.",
-                                  graph_.name(wrong)));
+      context_.decide(
+          "kept",
+          fmt::format(
+              "The graph is unchanged: {} would change places with a write to memory that it uses.",
+              graph_.name(wrong)));
       return false;
     }
     graph_.set_order(*std::move(order));
@@ -643,8 +644,8 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     const auto is_of_node = [](const Decision& each) { return !each.node.empty(); };
     if (!context.decisions().empty() && std::ranges::all_of(context.decisions(), is_of_node))
       context.decide("kept",
-                     "No collective of FSDP's in a module of the plan fits in a bucket: the "
-                     "decisions say why of each collective.");
+                     "No FSDP collective in a module of the plan fits in a bucket: the decisions "
+                     "give the reason for each.");
     return context.report(1);
   }
   JOINTER_CHECK(graph.finish());
@@ -676,7 +677,7 @@ Pass joint_transformer_block_bucketing_reordering() {
                                     "none: that of the graph's inputs.")},
                .keeps_numerics = true,
                .is_idempotent = false},
-      .run = or_kept("There is no collective of FSDP's in a module of the plan.", run)};
+      .run = or_kept("No module of the plan has an FSDP collective.", run)};
 }
 
 }  // namespace jointer

@@ -75,7 +75,7 @@ Result<void> reassign(Graph& graph, StringId source, std::string_view suffix,
                                graph.text(source)));
   }
   context.decide(moved > 0 ? "reassigned" : "kept",
-                 fmt::format("{} in its twin {}. Every rank must make that group.",
+                 fmt::format("{} in its twin {}. Every rank must create that group.",
                              counted(moved, fmt::format("all-gather of group {} runs", group),
                                      fmt::format("all-gathers of group {} run", group)),
                              twin_name));
@@ -110,8 +110,8 @@ Result<void> run_on_all(Graph& graph, const Arguments& arguments, PassContext& c
   const bool has_twins =
       std::erase_if(sources, [&](StringId name) { return graph.text(name).ends_with(suffix); }) > 0;
   if (sources.empty())
-    context.decide("kept", has_twins ? "FSDP's all-gathers run in twins of their groups already."
-                                     : "No group gathers parameters of FSDP.");
+    context.decide("kept", has_twins ? "FSDP's all-gathers already run in twins of their groups."
+                                     : "No group gathers FSDP parameters.");
   for (const StringId source : sources) JOINTER_CHECK(reassign(graph, source, suffix, context));
   JOINTER_CHECK(graph.finish());
   return context.report(1);

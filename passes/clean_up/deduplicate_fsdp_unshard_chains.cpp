@@ -192,13 +192,13 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
 
 Pass deduplicate_fsdp_unshard_chains_pass() {
   return {.info = {.name = "deduplicate_fsdp_unshard_chains",
-                   .summary = "Gathers a parameter once that the model reads several times.",
+                   .summary = "Gathers a parameter once if the model reads it several times.",
                    .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
                    .stage = PassStage::clean_up,
                    .parameters = {},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = or_kept("No parameter of FSDP is gathered twice in it.", run)};
+          .run = or_kept("No FSDP parameter is gathered twice.", run)};
 }
 
 }  // namespace jointer

@@ -42,7 +42,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   NodeMarks marks(graph);
   JOINTER_TRY(const ChunkHints hints, find_chunk_hints(graph, part, marks, mode));
   if (hints.empty()) {
-    context.decide("kept", fmt::format("No input's {} has a symbolic size: trace the step with "
+    context.decide("kept", fmt::format("No input has a symbolic {} size: trace the step with "
                                        "--compile.ep_overlap.enabled for graph chunking.",
                                        arguments.text("mode")));
     return context.report(1);
@@ -64,9 +64,8 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
         fmt::format("Its size is over {}, which graph chunking cuts in two.", own.begin().key()));
   }
   if (context.decisions().empty())
-    context.decide("kept",
-                   fmt::format("The inputs whose {} has a symbolic size are marked already.",
-                               arguments.text("mode")));
+    context.decide("kept", fmt::format("The inputs with a symbolic {} size are already marked.",
+                                       arguments.text("mode")));
   return context.report(1);
 }
 

@@ -221,8 +221,8 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
     context.decide(graph, calls.node(call), "kept", "Nothing waits for its collective.");
   if (blocks.gathers.empty() && blocks.reduces.empty()) {
     context.decide("kept",
-                   "There is no fsdp.all_gather_copy_in and no fsdp.chunk_cat with a collective: "
-                   "this graph is not of traceable FSDP2.");
+                   "No fsdp.all_gather_copy_in or fsdp.chunk_cat has a collective: the graph is "
+                   "not one of traceable FSDP2.");
     return {};
   }
   BlockOrder blocked(calls);
@@ -248,13 +248,14 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
 }  // namespace
 
 Pass enforce_comm_ordering_for_fsdp_pass() {
-  return {.info = {.name = "enforce_comm_ordering_for_fsdp",
-                   .summary = "Makes FSDP2's all-gathers take turns, and its reduce-scatters.",
-                   .source = "torch/_inductor/comms.py, up to torch 2.12",
-                   .stage = PassStage::reordering,
-                   .parameters = {},
-                   .is_idempotent = true},
-          .run = run};
+  return {
+      .info = {.name = "enforce_comm_ordering_for_fsdp",
+               .summary = "Makes FSDP2's all-gathers take turns, and likewise its reduce-scatters.",
+               .source = "torch/_inductor/comms.py, up to torch 2.12",
+               .stage = PassStage::reordering,
+               .parameters = {},
+               .is_idempotent = true},
+      .run = run};
 }
 
 }  // namespace jointer

@@ -163,11 +163,11 @@ std::vector<Parameter> parameters() {
 
 Pass sink_waits_iterative_pass() {
   return {.info = {.name = "sink_waits_iterative",
-                   .summary = "Moves waits later, one after the other, as far as memory allows.",
+                   .summary = "Moves waits later, one at a time, as far as memory allows.",
                    .source = "torch/_inductor/comms.py",
                    .stage = PassStage::reordering,
                    .parameters = parameters()},
-          .run = or_kept("There is no wait in it that may move.", run)};
+          .run = or_kept("The graph has no wait that may move.", run)};
 }
 
 }  // namespace jointer

@@ -133,7 +133,7 @@ std::string kept_text(const TuneResult& result, const std::string& budget) {
                        figures_text(result.lowest->figures.figures));
   const Figures& f = result.unedited.figures.figures;
   const bool fits = f.peak_bytes <= *result.budget;
-  return fmt::format("No candidate {}. The graph stays as it was, which is {} {}.",
+  return fmt::format("No candidate {}. The graph is unchanged, which is {} {}.",
                      result.evaluated == 0 ? "was tried in the available time" : "produced a graph",
                      fits ? "within" : "over", budget);
 }
@@ -208,12 +208,12 @@ std::vector<Parameter> parameters() {
   return {
       count("evaluations", 200, 1, "Number of candidates to evaluate."),
       optional_number("seconds",
-                      "Seconds after which the search ends, even if candidates are left; "
-                      "the winner is then run once more. None: no limit."),
+                      "Seconds after which the search ends, even if candidates remain; the winner "
+                      "is then run once more. None: no limit."),
       bytes("memory_budget", {}, "Bytes that the peak must not exceed; none: memory_share."),
       optional_number("memory_share",
-                      "The same as a share of the graph's own peak; none: the run's limit, or "
-                      "the graph's own peak."),
+                      "The limit as a share of the graph's own peak; none: the run's limit, or the "
+                      "graph's own peak."),
       count("seed", 0, 0, "Seed of the choice of candidates."),
       count("threads", 0, 0,
             "Number of candidates evaluated at once; 0: the machine's number of cores. It "

@@ -114,7 +114,7 @@ TEST(DenseRegions, SaysThatTheBucketsStandThereAlready) {
   const Graph done = *run_pass(parse(kStep), kPass).graph;
   const StepResult again = run_pass(done, kPass);
   EXPECT_EQ(again.moved, 0U);
-  EXPECT_THAT(again.decisions.back().reason, HasSubstr("already stand"));
+  EXPECT_THAT(again.decisions.back().reason, HasSubstr("are already where"));
 }
 
 TEST(DenseRegions, AGradientThatIsUsedStays) {

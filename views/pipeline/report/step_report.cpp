@@ -274,7 +274,7 @@ void StepReport::notice_gone(const std::string& name) {
   while (after > 0 && !state(after - 1).find(name)) --after;
   const QString shown = QString::fromStdString(name);
   if (after == 0) {
-    notice_->setText(tr("No state of this run has %1.").arg(shown.toHtmlEscaped()));
+    notice_->setText(tr("No state of this run contains %1.").arg(shown.toHtmlEscaped()));
     return;
   }
   --after;
