@@ -349,7 +349,7 @@ void BenchmarkTest::explains_why_an_option_is_disabled() {
   auto* others = new Benchmarks(other, *service_, BenchmarkHistory(folder_->path().toStdString()));
   others->run();
   QVERIFY(!pane_->form().run_button().isEnabled());
-  QVERIFY(pane_->form().hint().contains("two would slow each other down"));
+  QVERIFY(pane_->form().hint().contains("two at a time would slow each other down"));
   fake_->finish(fake_->measured(2));
   QVERIFY(pane_->form().run_button().isEnabled());
 }

@@ -61,7 +61,8 @@ BenchmarkRequest Benchmarks::request() const {
 QString Benchmarks::why_not() const {
   if (is_running()) return tr("The benchmark is running.");
   if (const auto other = service_->running())
-    return tr("A benchmark of %1 is running, and two would slow each other down.").arg(*other);
+    return tr("A benchmark of %1 is already running; two at a time would slow each other down.")
+        .arg(*other);
   if (document_.source().path == "-")
     return tr("The graph was read from standard input. Save it to a file and open that file.");
   if (QString why = service_->why_not(settings_.request.backend); !why.isEmpty()) return why;

@@ -26,7 +26,7 @@ QString arguments_text(const PipelineStep& step) {
 QString changes_text(const StepResult& result) {
   QStringList parts;
   const auto add = [&](const QString& what, std::size_t count) {
-    if (count > 0) parts << QStringLiteral("%1 %2").arg(what, count_text(count));
+    if (count > 0) parts << QStringLiteral("%1 %2").arg(count_text(count), what);
   };
   add(words("moved"), result.moved);
   add(words("merged"), result.merged);

@@ -12,7 +12,7 @@ namespace jointer::views {
 
 // "activation_budget=0.5, solver=greedy"; empty without arguments.
 QString arguments_text(const PipelineStep& step);
-// "moved 41 · merged 12 · added 7 · removed 12", or "no nodes changed".
+// "41 moved · 12 merged · 7 added · 12 removed", or "no nodes changed".
 QString changes_text(const StepResult& result);
 // The changes in figures and nodes: "peak -2.3 GiB · exposed -12.0 ms · moved 41".
 QString outcome_text(const StepOutcome& outcome);

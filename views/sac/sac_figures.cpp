@@ -144,21 +144,19 @@ void SacFigures::show_changes(const SacState& state) {
 // Sets tooltips that depend on the kind of graph.
 void SacFigures::explain(const SacState& state) {
   peak_->setProperty("how",
-                     state.base ? tr("The maximum number of bytes alive at once when forward and "
-                                     "backward run as two graphs under "
-                                     "this plan.")
+                     state.base ? tr("The maximum of allocated bytes when forward and backward run "
+                                     "as two graphs under this plan.")
                      : state.is_step()
-                         ? tr("The maximum number of bytes alive at once in the step with its tags "
-                              "applied.")
-                         : tr("The maximum number of bytes alive at once."));
+                         ? tr("The maximum of allocated bytes in the step with its tags applied.")
+                         : tr("The maximum of allocated bytes."));
   reserved_->setProperty(
-      "how",
-      state.base ? tr("Memory that the caching allocator would reserve on the device for these two "
-                      "graphs. Computed a moment later than the other figures.")
-      : state.is_step() ? tr("Memory that the caching allocator would reserve on the device for "
-                             "the step with its "
-                             "tags applied.")
-                        : tr("Memory that the caching allocator would reserve on the device."));
+      "how", state.base ? tr("Memory that the caching allocator would reserve on the device for "
+                             "these two graphs. Appears shortly after the other figures.")
+             : state.is_step()
+                 ? tr("Memory that the caching allocator would reserve on the device for "
+                      "the step with its "
+                      "tags applied.")
+                 : tr("Memory that the caching allocator would reserve on the device."));
   peak_->setToolTip(peak_->property("how").toString());
 }
 

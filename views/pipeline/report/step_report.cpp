@@ -214,7 +214,7 @@ void StepReport::show_figures() {
     for (const ReportedStep& step : steps_) merged += step.result->merged;
     for (const ReportCount& count : report_counts(*differences_, merged))
       parts << link(count.link, count.text, theme);
-    if (parts.isEmpty()) parts << tr("The same nodes in the same order.");
+    if (parts.isEmpty()) parts << tr("The nodes and their order are the same.");
   } else {
     parts << tr("Nodes are not compared: %1").arg(refusal_.toHtmlEscaped());
   }
