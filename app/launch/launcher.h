@@ -1,7 +1,7 @@
 #pragma once
 
 // Runs a benchmark on this machine: starts one process per rank as torchrun would, watches them,
-// and ends all of them in any case.
+// and always ends all of them.
 
 #include <chrono>
 #include <functional>

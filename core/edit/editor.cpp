@@ -1,7 +1,7 @@
 // Applies edits.
 //
-// An edit is applied as a whole or not at all. Its changes are applied one after another, and each
-// is checked by itself: nodes exist, a new name is free, no node reads a removed one. The result is
+// An edit is applied as a whole or not at all. Its changes are applied in order, and each is
+// checked separately: nodes exist, a new name is free, no node reads a removed one. The result is
 // then checked for legality:
 //   - every node reads only nodes before it, and the graph is sound (core/graph/validate.h);
 //   - two nodes keep their order if one writes to memory that the other uses, or if their effects
@@ -179,7 +179,7 @@ Result<void> Editor::State::perform(const Change& change) {
   return std::visit([&](const auto& kind) { return perform_kind(kind); }, change);
 }
 
-// Nodes that are inserted one after another go to their places together: each by itself would shift
+// Nodes that are inserted consecutively go to their places together: each by itself would shift
 // the rest of the order.
 void Editor::State::place_inserted() {
   if (inserted.empty()) return;

@@ -26,7 +26,7 @@ struct PlanFigures {
   Figures figures;
   // Activations that live from the forward to the backward, by storage, with the allocator's
   // rounding: those that stay on the device, and those on the host. Neither includes what the step
-  // holds in any case (inputs, constants, results of the forward).
+  // holds anyway (inputs, constants, results of the forward).
   std::int64_t saved_bytes = 0;
   std::int64_t offloaded_bytes = 0;
   std::size_t recomputed = 0;     // calls that run twice
@@ -38,7 +38,7 @@ struct PlanFigures {
 // A forward value that the backward needs, directly or to recompute others: a row of the SAC pane.
 struct SaveCandidate {
   NodeId node;
-  // The bytes that saving it takes: its storages, except those that the step holds in any case. If
+  // The bytes that saving it takes: its storages, except those that the step holds anyway. If
   // several saved values share a storage, the first has its bytes; another value in the storage of
   // a saved one takes none.
   std::int64_t bytes = 0;

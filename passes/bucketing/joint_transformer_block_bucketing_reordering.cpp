@@ -31,7 +31,7 @@
 //     parameters from the graph's inputs.
 //   - Upstream orders by arguments alone. Here a collective whose input or result something writes
 //     to is kept, and an order that would read a value before it is written, or after it is
-//     overwritten, is corrected; where that is impossible, the graph stays as it is. Writes to
+//     overwritten, is corrected; where that is impossible, the graph stays unchanged. Writes to
 //     parts of a buffer that do not overlap may change places (core/graph/memory_order.h).
 //   - A collective that a node other than its wait reads is kept; upstream stops with an error.
 //   - control_deps nodes (`insert_overlap_deps`), which serve only Inductor's later stages, are not

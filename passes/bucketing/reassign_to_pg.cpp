@@ -1,5 +1,5 @@
 // Gives FSDP's all-gathers a twin of their process group, with the same ranks. A process group's
-// collectives run one after another on its stream, so an all-gather of the next layer's parameters
+// collectives run sequentially on its stream, so an all-gather of the next layer's parameters
 // waits for the reduce-scatter of the last layer's gradients; with the twin, both run concurrently.
 //
 // Steps. Find the group: the given one, or those of FSDP's all-gathers (fsdp_collectives.h) that

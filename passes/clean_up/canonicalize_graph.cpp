@@ -15,7 +15,7 @@
 //
 // Cost: linear in the nodes.
 // Source: canonicalize_graph_pass in torchtitan's graph_trainer/remove_noop_passes.py. Deviations:
-// upstream runs its five passes one after the other; here they run together, so a pass also finds
+// upstream runs its five passes in sequence; here they run together, so a pass also finds
 // pairs that a later one brings together, and a second run finds nothing. Strides must be equal
 // too.
 

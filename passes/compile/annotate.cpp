@@ -10,7 +10,7 @@
 // insert_kernel_annotations finds runs of nodes of one module, in program order. Upstream puts a
 // call before and after each run, so that a profile of a recorded CUDA graph names the module of
 // each kernel. These calls are Python functions that compute nothing, and no capture holds them, so
-// the graph stays as it is and the runs are reported.
+// the graph stays unchanged and the runs are reported.
 //
 // The marks stay in the graph for later steps, and go into captures and recipes of it. A recipe
 // lacks those of nodes inside a constant that is a graph: no edit changes constants.

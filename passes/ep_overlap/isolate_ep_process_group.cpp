@@ -1,5 +1,5 @@
 // Moves expert parallelism's all-to-alls to a twin of their process group, of the same ranks, if
-// other collectives use the group too. Collectives of one group run one after the other on its
+// other collectives use the group too. Collectives of one group run sequentially on its
 // stream; with the twin, both kinds run concurrently.
 //
 // Steps. Find the groups that both an all_to_all_single and another functional collective

@@ -1,4 +1,4 @@
-// reorder_communication_preserving_peak_memory: starts collectives earlier, one after the other, as
+// reorder_communication_preserving_peak_memory: starts collectives earlier, one at a time, as
 // far as memory allows.
 //
 // Terms

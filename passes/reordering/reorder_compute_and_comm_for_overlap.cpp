@@ -1,4 +1,4 @@
-// reorder_compute_and_comm_for_overlap: runs the passes of its list, one after the other.
+// reorder_compute_and_comm_for_overlap: runs the passes of its list in order.
 //
 // Source: torch 2.11, torch/_inductor/comms.py; its list is
 // config.reorder_for_compute_comm_overlap_passes, empty by default. Deviation: upstream's passes

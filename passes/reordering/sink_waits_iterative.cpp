@@ -1,4 +1,4 @@
-// sink_waits_iterative: moves waits later, one after the other, as far as memory allows.
+// sink_waits_iterative: moves waits later, one at a time, as far as memory allows.
 //
 // Terms
 //   group      the wait that is being moved, with calls that need it and that move with it. They

@@ -7,7 +7,7 @@
 //   2. Run the winner's steps on the graph. This takes time after `seconds`, since the search keeps
 //      figures but no decisions. The result has the decisions of these steps, and an edit for each
 //      step, or for each move of a step that moves single collectives.
-// If nothing is within the budget, the graph stays as it is, and a decision says the lowest peak
+// If nothing is within the budget, the graph stays unchanged, and a decision says the lowest peak
 // found.
 //
 // It reports a decision for each step of the winner, with the loss without that step; one for each
@@ -125,7 +125,7 @@ void decide_presets(const TuneResult& result, PassContext& context) {
   }
 }
 
-// The reason why the graph stays as it was.
+// The reason why the graph stays unchanged.
 std::string kept_text(const TuneResult& result, const std::string& budget) {
   if (result.lowest)
     return fmt::format("Nothing is within {}. The lowest peak is that of {}: {}.", budget,

@@ -539,8 +539,8 @@ def test_a_pair_as_a_half(halves: tuple[Path, Path], tmp_path: Path) -> None:
              "forward": half("forward"), "backward": half("backward")}  # fmt: skip
     path = write(tmp_path / "pair.json", whole)
     assert run("info", path, "--json").json["kind"] == "pair"
-    refuse_pair(path, backward, path, "a pair by itself")
-    refuse(tmp_path / "nested.json", whole | {"forward": whole}, "a pair by itself")
+    refuse_pair(path, backward, path, "a complete pair")
+    refuse(tmp_path / "nested.json", whole | {"forward": whole}, "a complete pair")
 
 
 def test_a_mistake_in_one_half_names_it(halves: tuple[Path, Path], tmp_path: Path) -> None:

@@ -610,7 +610,7 @@ void EditTest::workspace_restores_everything() {
   const History history = editing().history();
   QCOMPARE(history.steps.size(), 3U);
   QCOMPARE(history.place, 2U);
-  // Another window would start with the graph as it was opened.
+  // Another window would start with the graph as opened.
   editing().go_to(0);
   QVERIFY(settle());
   editing().restore(history);
@@ -692,7 +692,7 @@ void EditTest::hides_a_quarter_of_the_exposed_time_by_hand() {
       if ((graph.node(id).part.index() == 0) == (half == std::string_view("forward")))
         order.write(QByteArray::fromStdString(std::string(graph.name(id)) + '\n'));
   }
-  // Replaying it here, on the graph as it was opened, gives the same graph.
+  // Replaying it here, on the graph as opened, gives the same graph.
   const auto bytes = read_bytes(path.toStdString());
   QVERIFY(bytes.has_value());
   const auto recipe = read_recipe(bytes->view());

@@ -309,7 +309,7 @@ def test_storages_of_an_unknown_operator() -> None:
         ({"move": ["output"], "before": "mm"}, "output is a output, which stays where it is"),
         ({"move": ["mm"], "before": "x_1"}, "nothing can be placed before the placeholder x_1"),
         ({"move": ["mm"], "before": "mm"}, "mm cannot be moved before itself"),
-        ({"move": ["mm", "mm"], "before": "add"}, "a node is moved twice at once"),
+        ({"move": ["mm", "mm"], "before": "add"}, "a node is moved twice"),
         ({"move": ["gone"], "before": "add"}, "there is no node gone"),
         ({"move": ["mm"], "before": "gone"}, "there is no node gone"),
         (

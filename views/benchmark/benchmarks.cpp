@@ -220,7 +220,7 @@ void Benchmarks::load() {
   if (state_ != State::fresh) return;
   state_ = State::loading;
   using Read = std::pair<std::string, BenchmarkHistory::Loaded>;
-  // Results are stored under the graph as it was opened, whatever edits were made.
+  // Results are stored under the graph as opened, whatever edits were made.
   const auto work = [snapshot = document_.baseline(), history = history_] {
     std::string hash = graph_hash(snapshot->graph);
     auto loaded = history.load(hash);

@@ -79,7 +79,7 @@ FigureBox* SacFigures::add(const QString& name, const QString& how) {
   return box;
 }
 
-// Shows the change from the plan as it was solved, or from the step without tags; the joint graph's
+// Shows the change from the plan as solved, or from the step without tags; the joint graph's
 // figure is in the tooltip.
 void SacFigures::show(FigureBox& box, std::int64_t was, std::int64_t now,
                       std::optional<std::int64_t> joint, QString (*text)(std::int64_t),

@@ -102,7 +102,7 @@ QRect TimelineView::content() const {
 
 void TimelineView::take_document() {
   // With a new estimate, the same part of the step stays visible, whatever its new length. After an
-  // edit, the visible range stays as it is.
+  // edit, the visible range stays unchanged.
   const SnapshotPtr before = std::exchange(last_, document_.shared_snapshot());
   const bool whole = axis_.shows_all();
   const double scale = same_estimates(*before, *last_) ? 1

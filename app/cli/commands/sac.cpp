@@ -470,7 +470,7 @@ void add_sac_command(CLI::App& program, int& exit_code) {
   command->footer(
       "A joint graph takes all options. A flat training step has no partitioner: it takes --save, "
       "--every-nth, --policy, --preset and --ignore-tags, and the options that print or write the "
-      "result. A pair or a half is shown as it was captured.");
+      "result. A pair or a half is shown as captured.");
   command->callback(
       [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });
 }

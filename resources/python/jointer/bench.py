@@ -93,7 +93,7 @@ def _cancel(number: int, frame: object) -> None:
 
 
 def _leave(code: int) -> int:
-    """Exit at once if there are other ranks, as closing a group could wait for ranks that are
+    """Exit immediately if there are other ranks, as closing a group could wait for ranks that are
     gone."""
     if dist.is_initialized() and dist.get_backend() != "fake":
         sys.stderr.flush()

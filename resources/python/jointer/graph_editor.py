@@ -128,7 +128,7 @@ class GraphEditor:
         block = [self.node(name) for name in change["move"]]
         before = self._place(change)
         if len(set(block)) < len(block):
-            raise RecipeError("a node is moved twice at once")
+            raise RecipeError("a node is moved twice")
         if before in block:
             raise RecipeError(f"{before.name} cannot be moved before itself")
         for node in block:
