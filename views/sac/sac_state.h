@@ -41,9 +41,8 @@ SacKind sac_kind(const Graph& graph);
 struct SacBase : PlanOutcome {
   SnapshotPtr snapshot;  // has the costs; except for policies, its graph is the one that was solved
   SolveSettings settings;
-  std::vector<MemoryPolicy> policies;  // by node, as of solving
-  MemoryPolicy fsdp =
-      MemoryPolicy::none;  // of the graph as opened (core/policy/with_fsdp.h)
+  std::vector<MemoryPolicy> policies;      // by node, as of solving
+  MemoryPolicy fsdp = MemoryPolicy::none;  // of the graph as opened (core/policy/with_fsdp.h)
   Partition partition;
   std::unique_ptr<const PlanWhatIf> what_if;  // of partition.joint
   std::vector<SaveCandidate> candidates;      // in program order

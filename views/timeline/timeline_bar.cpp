@@ -52,8 +52,8 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   reserved->setChecked(true);
   reserved->setVisible(timeline_.has_reserved());
   connect(reserved, &QToolButton::toggled, &timeline_, &TimelineView::set_show_reserved);
-  ghost_ = add_bar_button(*this, tr("Baseline"),
-                          tr("Show the graph as opened behind the edited graph"));
+  ghost_ =
+      add_bar_button(*this, tr("Baseline"), tr("Show the graph as opened behind the edited graph"));
   ghost_->setCheckable(true);
   ghost_->setChecked(true);
   ghost_->setObjectName(QStringLiteral("ghost"));
