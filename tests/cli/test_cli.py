@@ -91,7 +91,7 @@ def test_wrong_usage(arguments: list[Any], word: str) -> None:
     assert_usage(run(*arguments), word)
 
 
-def test_a_file_by_itself_opens_the_desktop() -> None:
+def test_a_file_alone_opens_the_desktop() -> None:
     """If it is not installed, one line names the commands that work without it."""
     if (BIN / "jointer-desktop").exists():
         pytest.skip("the desktop is built here")

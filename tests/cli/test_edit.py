@@ -140,7 +140,7 @@ def test_diff_names_what_differs(tmp_path: Path) -> None:
         assert word in people.out
 
 
-def test_diff_shows_what_calls_that_read_the_same_differ_in(tmp_path: Path) -> None:
+def test_diff_shows_how_calls_with_the_same_text_differ(tmp_path: Path) -> None:
     a, b = capture(), capture()
     at(b, "primals_1")["val"]["t"]["offset"] = 16
     at(b, "wait")["val"]["t"]["stride"] = [1, 8]

@@ -331,7 +331,7 @@ def test_full_inductor_reports_that_it_needs_python(tmp_path: Path) -> None:
     assert done.stderr.startswith("jointer: inductor_decomposition: ") and "Python" in done.stderr
 
 
-def test_a_recipe_and_passes_exclude_each_other(tmp_path: Path) -> None:
+def test_a_recipe_and_passes_are_mutually_exclusive(tmp_path: Path) -> None:
     refused(run("apply", JOINT), "--recipe", "--passes")
     recipe = write(tmp_path / "r.json", {"format": "jointer-recipe", "version": 1, "edits": []})
     refused(run("apply", JOINT, "--recipe", recipe, "--passes", "remove_tags"), "both")

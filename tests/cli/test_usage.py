@@ -166,13 +166,13 @@ def test_an_option_without_effect_is_refused(arguments: list[Any], expected: str
     ],
     ids=" ".join,
 )
-def test_what_a_partitioner_is_asked_is_refused_for_graphs_that_none_splits(option: list[str]) -> None:
+def test_partitioner_options_are_refused_unless_the_graph_is_joint(option: list[str]) -> None:
     for path, kind in ((STEP, "a flat training step"), (PAIR, "a pair")):
         text = said(run("sac", path, *option))
         assert text.startswith(f"option {option[0]}: is for joint graphs, but {path} is {kind}")
 
 
-def test_the_help_of_sac_says_which_graphs_take_which_options() -> None:
+def test_the_help_of_sac_lists_the_options_for_each_kind_of_graph() -> None:
     text = run("sac", "--help").out
     assert "\nJoint graphs only:\n" in text and "Up to 1: torch's activation budget" in text
     assert "A flat training step has no partitioner: it takes --save" in text
@@ -204,7 +204,7 @@ PASSES = ["--passes", "remove_tags"]
     ],
     ids=lambda value: " ".join(map(str, value[::2])) if isinstance(value, list) else value,
 )
-def test_an_output_in_a_missing_folder_is_refused_at_once(arguments: list[str], option: str, tmp_path: Path) -> None:
+def test_an_output_in_a_missing_folder_is_refused_immediately(arguments: list[str], option: str, tmp_path: Path) -> None:
     """Before the input is read, which is damaged here."""
     damaged = tmp_path / "damaged.json"
     damaged.write_text("{")

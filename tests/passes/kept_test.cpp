@@ -135,7 +135,7 @@ TEST(Kept, AllToAllsWithAGroupOfTheirOwn) {
               HasSubstr("shares its group"));
 }
 
-TEST(Kept, MarksThatAreThereAreNotDecidedAgain) {
+TEST(Kept, ExistingMarksAreNotDecidedAgain) {
   const Graph graph = parse(R"(
     kind train_step
     w: f32[4] = parameter

@@ -212,7 +212,7 @@ TEST_F(CppPluginTest, AReproducerReproducesTheFailure) {
   EXPECT_EQ(failure("throw_exception"), ran.error->message);
 }
 
-TEST_F(CppPluginTest, OtherVersionsAreRefusedFromTheirDescriptions) {
+TEST_F(CppPluginTest, OtherVersionsAreRefusedByTheirDescriptions) {
   const std::string later =
       make_plugin("other_version", description("other_version", "later", kPluginInterface + 1));
   const std::string elsewhere = make_plugin(

@@ -216,7 +216,7 @@ def test_a_file_that_fails_is_named(tmp_path: Path) -> None:
         host_passes.find_passes(str(path))
 
 
-def test_which_parameter_is_the_inputs() -> None:
+def test_the_parameter_for_the_inputs() -> None:
     def by_name(gm: fx.GraphModule, _inputs): ...  # noqa: ANN001
 
     def by_type(gm: fx.GraphModule, mine: Sequence[torch.Tensor]): ...

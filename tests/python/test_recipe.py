@@ -221,7 +221,7 @@ def test_insert_replace_remove() -> None:
     assert torch.equal(gm(x, y)[0], (x.relu() * 2) @ y.sigmoid())
 
 
-def test_inputs_are_exchanged_at_once() -> None:
+def test_inputs_are_exchanged_simultaneously() -> None:
     gm = chain()
     swap = {"replace": "mm", "inputs": {"relu": "sigmoid", "sigmoid": "relu"}, "custom": {"a": 1}}
     output = {"replace": "output", "inputs": {"add": "t"}}

@@ -338,7 +338,7 @@ TEST(Editor, InsertsReplacesAndRemoves) {
 }
 
 // Those of a row are put into the program order together.
-TEST(Editor, InsertsInARowStandWhereEachSays) {
+TEST(Editor, ConsecutiveInsertsKeepTheirPlaces) {
   const auto clone = [](std::string_view name, std::string_view before) {
     return InsertNode{fmt::format(R"({{"name":"{}","target":"aten.clone.default",
       "args":[{{"n":"r"}}],"like":"s",
@@ -398,7 +398,7 @@ ReplaceCall inputs_of(std::string node, std::vector<std::pair<std::string, std::
   return replace;
 }
 
-TEST(Editor, ExchangesInputsInAllArgumentsAtOnce) {
+TEST(Editor, ExchangesInputsInAllArgumentsSimultaneously) {
   Graph graph = parse(R"(
     x: f32[4] = input
     a: f32[4] = aten.relu(x)

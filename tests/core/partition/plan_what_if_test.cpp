@@ -321,7 +321,7 @@ TEST(PlanWhatIf, PoliciesOverAPlan) {
   EXPECT_THAT(p.names(changed.offloaded), ElementsAre("a"));
 }
 
-TEST(KeptValues, OfAPairAreWhatItSavesAndRecomputes) {
+TEST(KeptValues, OfAPairAreItsSavedAndRecomputedValues) {
   const Planned p(kTwoLayers);
   const SavePlan plan =
       p.change(p.change(p.partition_.plan, "v", Keep::recompute), "a", Keep::offload);

@@ -180,7 +180,7 @@ TEST(Export, ARecipeTagsTheCallThatOthersMergeInto) {
   EXPECT_EQ(again->plan.saved, done->plan.saved);
 }
 
-TEST(Export, ReportsTheResultOfSolvingUnderTheText) {
+TEST(Export, ReportsTheResultOfPartitioningWithTheText) {
   const auto graph =
       open_graph({.path = source_path("resources/samples/llama_8b_tp2_fsdp2.joint.json.zst")});
   ASSERT_TRUE(graph);

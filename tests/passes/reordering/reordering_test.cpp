@@ -34,7 +34,7 @@ const char* const kTwoGathers = R"(
   return [y2]
 )";
 
-TEST(ReorderingTest, RaiseCommsStartsCollectivesAtOnce) {
+TEST(ReorderingTest, RaiseCommsStartsCollectivesEarly) {
   const Graph graph = parse(kTwoGathers);
   const auto steps = run_pipeline_text(graph, "raise_comms");
   EXPECT_THAT(calls_of(*steps[0].graph), ElementsAre("g1", "g2", "a", "v1", "b", "y1", "v2", "y2"));
