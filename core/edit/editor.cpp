@@ -3,7 +3,7 @@
 // An edit is applied as a whole or not at all. Its changes are applied in order, and each is
 // checked separately: nodes exist, a new name is free, no node reads a removed one. The result is
 // then checked for legality:
-//   - every node reads only nodes before it, and the graph is sound (core/graph/validate.h);
+//   - every node reads only nodes before it, and the graph is valid (core/graph/validate.h);
 //   - two nodes keep their order if one writes to memory that the other uses, or if their effects
 //     must keep their order (core/graph/dependencies.h, for the graph before the edit). Exceptions:
 //     the call of one of them was replaced; neither writes to memory that the other uses any more,
@@ -107,7 +107,7 @@ struct Editor::State {
   std::vector<std::pair<NodeId, NodeId>> inserted;
   std::unordered_map<NodeId, Node> replaced;  // as they were before the edit
   std::unordered_set<NodeId> keeps_value;  // replaced, and the edit does not say what they return
-  // By node: how many read it. Empty until a node is removed.
+  // By node: the number of its readers. Empty until a node is removed.
   std::vector<std::int32_t> readers;
   std::size_t known = 0;            // number of nodes before the edit; later ids are new
   std::size_t first = 0, last = 0;  // the range of positions that moves changed
@@ -398,7 +398,7 @@ Result<void> Editor::State::check_unread(NodeId id, const std::string& name) {
   }
   const std::int32_t count = readers[id.index()];
   if (count == 0) return {};
-  // In a sound graph all readers come later, but halfway through an edit they may be anywhere.
+  // In a valid graph all readers come later, but halfway through an edit they may be anywhere.
   const auto order = graph.order();
   const NodeId reader = *std::find_if(order.begin(), order.end(), [&](NodeId other) {
     const auto inputs = graph.inputs(other);

@@ -234,7 +234,7 @@ std::vector<std::string> find_warnings(const Graph& graph) {
       ++opaque_calls;
     }
     if (graph.is_collective_start(n) && !n.group) count(groupless, first_groupless, id);
-    // A wait on a placeholder is sound: the forward started the collective.
+    // A wait on a placeholder is valid: the forward started the collective.
     if (graph.is_wait(n) && !graph.collective_of_wait(n) && n.input_count > 0 &&
         graph.node(graph.inputs(n).front()).kind != NodeKind::placeholder)
       count(idle_waits, first_idle, id);

@@ -179,7 +179,7 @@ TEST_F(CppPluginTest, ACrashIsNamed) {
 
 TEST_F(CppPluginTest, AnInvalidGraphIsRefused) {
   add_bad_passes();
-  EXPECT_THAT(failure("break_order"), HasSubstr("it left a graph that is not sound: "));
+  EXPECT_THAT(failure("break_order"), HasSubstr("it produced an invalid graph: "));
 }
 
 TEST_F(CppPluginTest, GarbageInTheMessagesIsDetected) {

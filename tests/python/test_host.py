@@ -356,7 +356,7 @@ def test_both_halves_of_a_pair_are_run(host: Host) -> None:
         ("return 'a graph'", "it returned a str, and a torch.fx.GraphModule, its graph, "),
         (
             "n = {e.name: e for e in gm.graph.nodes}; n['neg'].append(n['relu'])",
-            "the graph it returned is not sound: ",
+            "the graph that it returned is invalid: ",
         ),
         (
             "n = {e.name: e for e in gm.graph.nodes}\n"

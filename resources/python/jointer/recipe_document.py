@@ -151,7 +151,7 @@ def _check_change(change: Json, where: str) -> None:
         raise RecipeError(f"{where}: not an object: the recipe is damaged")
     kind = next((each for each in change if each in _CHANGES), None)
     if kind is None:
-        raise RecipeError(f"{where}: unknown kind of change: use a newer jointer")
+        raise RecipeError(f"{where}: unknown kind of change: use a newer Jointer")
     about, members = _CHANGES[kind]
     if not isinstance(change[kind], about):
         raise RecipeError(f"{where}: {kind!r} is damaged")
