@@ -20,8 +20,8 @@
 //      ones of a direction move before its first compute node.
 // transformer_block_bucketing does the same without directions, as torch's own scheduler:
 // all-reduces are also delayed by a block, and any compute node counts as the first one. If the
-// result would exceed the peak limit and take more than the original graph, the graph stays as it
-// is.
+// result would exceed the peak limit and take more than the original graph, the graph stays
+// unchanged.
 //
 // Source: torchtitan 0.3.0, graph_trainer/fsdp_passes.py,
 // joint_transformer_block_bucketing_reordering_pass, over torch 2.15's

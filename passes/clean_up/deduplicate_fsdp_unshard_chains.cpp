@@ -1,4 +1,5 @@
-// deduplicate_fsdp_unshard_chains: gathers a parameter once that the model reads several times.
+// deduplicate_fsdp_unshard_chains: gathers a parameter once if the model reads it
+// several times.
 //
 // Terms: an unshard chain turns FSDP's shard into the whole parameter: calls of one input each from
 // a placeholder to an all_gather_into_tensor, its wait, and the views and casts of one input each

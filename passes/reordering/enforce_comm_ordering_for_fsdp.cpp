@@ -17,7 +17,7 @@
 //
 // Source: torch/_inductor/comms.py up to torch 2.12, for graphs of traceable FSDP2; later versions
 // lack it. Deviations:
-//   - Upstream fails if there are no such blocks, or no wait; here the graph stays and a decision
+//   - Upstream fails if there are no such blocks, or no wait; here the graph is kept and a decision
 //     says so. It also stays if the calls of a block cannot be adjacent.
 //   - Upstream groups scheduler nodes, which views are not; here views, getitem and the in-place
 //     and functional forms of an all-gather count as part of a block.
