@@ -67,8 +67,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
         fmt::format("Its size is over {}, which graph chunking cuts in two.", own.begin().key()));
   }
   if (context.decisions().empty())
-    context.decide("kept",
-                   fmt::format("The inputs with a symbolic {} are already marked.", size));
+    context.decide("kept", fmt::format("The inputs with a symbolic {} are already marked.", size));
   return context.report(1);
 }
 
