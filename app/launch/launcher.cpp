@@ -248,7 +248,7 @@ class Run {
         ranks_, [&](const auto& rank) { return rank->result().rank == place.rank; });
   }
 
-  // Adds whom a rank waited for in vain, if nothing else went wrong.
+  // Names the ranks that did not arrive at a collective, if nothing else went wrong.
   void explain_waiting(BenchmarkResult& result) {
     const RankResult* culprit = result.culprit();
     if (culprit == nullptr || !waited_in_vain(*culprit)) return;

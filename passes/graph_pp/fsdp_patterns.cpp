@@ -40,7 +40,7 @@ NodeId last_gather(const Graph& graph, const Users& users, NodeId id) {
   return last;
 }
 
-// The cat that alone reads all parts of a split; none if there is none.
+// The cat that alone reads all parts of a split, or none.
 NodeId cat_of_split(const Graph& graph, const Users& users, NodeId split) {
   const auto parts = users.of(split);
   if (!calls(graph, split, "aten.split.Tensor") || parts.empty()) return {};

@@ -43,7 +43,7 @@ Result<void> run_partitioner(Graph& graph, PartitionOptions options, PassContext
   JOINTER_TRY(Graph pair, emit_pair(made.joint, made.plan, options.partitioner));
   decide(made, context);
   if (context.decisions().empty())
-    context.decide("kept", "Nothing is saved: the backward needs nothing of the forward.");
+    context.decide("kept", "Nothing is saved: the backward needs nothing from the forward.");
   graph = std::move(pair);
   return {};
 }
