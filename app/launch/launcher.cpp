@@ -248,7 +248,7 @@ class Run {
         ranks_, [&](const auto& rank) { return rank->result().rank == place.rank; });
   }
 
-  // Names the ranks that did not arrive at a collective, if nothing else went wrong.
+  // Completes the reasons of ranks that waited for others, if nothing else went wrong.
   void explain_waiting(BenchmarkResult& result) {
     const RankResult* culprit = result.culprit();
     if (culprit == nullptr || !waited_in_vain(*culprit)) return;
