@@ -37,7 +37,7 @@ class HelpFormatter : public CLI::Formatter {
 // `jointer FILE` opens the file in the desktop, if that is installed next to this program or on the
 // path.
 int open_in_desktop(const char* program, char** arguments) {
-  std::string desktop = jointer::beside_this_program("jointer-desktop");
+  std::string desktop = jointer::sibling_program("jointer-desktop");
   if (!std::filesystem::exists(desktop)) desktop = "jointer-desktop";
   arguments[0] = desktop.data();
   ::execvp(desktop.c_str(), arguments);

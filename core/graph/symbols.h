@@ -44,7 +44,7 @@ struct Assumptions {
   // Error (usage): not a list of NAME=NUMBER and NUMBER.
   static Result<Assumptions> parse(std::string_view text);
   // Adds `others`, which take precedence.
-  void lay_over(const Assumptions& others);
+  void override_with(const Assumptions& others);
   // Text that `parse` accepts; empty if there are no assumptions.
   [[nodiscard]] std::string text() const;
 };

@@ -145,9 +145,9 @@ Result<SavePlan> PlanWhatIf::change(const SavePlan& plan, std::span<const NodeId
   return std::move(change.plan);
 }
 
-Result<PlanChange> PlanWhatIf::lay_policies(const SavePlan& base,
-                                            std::span<const MemoryPolicy> solved,
-                                            std::span<const MemoryPolicy> now) const {
+Result<PlanChange> PlanWhatIf::apply_policies(const SavePlan& base,
+                                              std::span<const MemoryPolicy> solved,
+                                              std::span<const MemoryPolicy> now) const {
   State::Decisions decisions;
   for (const NodeId id : state_->graph.order()) {
     const MemoryPolicy was = id.index() < solved.size() ? solved[id.index()] : MemoryPolicy::none;

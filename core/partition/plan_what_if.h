@@ -118,9 +118,9 @@ class PlanWhatIf {
   // saved, recomputed or offloaded accordingly; nodes whose tag was removed keep the plan's
   // decision. By node id. Returns `base` if nothing changed. Both lists are tags of the graph as
   // the user sees it, not those of Partition::joint, which a partitioner has settled.
-  [[nodiscard]] Result<PlanChange> lay_policies(const SavePlan& base,
-                                                std::span<const MemoryPolicy> solved,
-                                                std::span<const MemoryPolicy> now) const;
+  [[nodiscard]] Result<PlanChange> apply_policies(const SavePlan& base,
+                                                  std::span<const MemoryPolicy> solved,
+                                                  std::span<const MemoryPolicy> now) const;
 
   // One sentence that says why this call cannot be recomputed, even on request; empty if it can.
   [[nodiscard]] std::string why_not_recomputed(NodeId node) const;
@@ -130,7 +130,7 @@ class PlanWhatIf {
   std::unique_ptr<State> state_;
 };
 
-// The tags of a graph by node id, as lay_policies takes them. Partition::joint has different ones.
+// The tags of a graph by node id, as apply_policies takes them. Partition::joint has different ones.
 std::vector<MemoryPolicy> policies_of(const Graph& graph);
 
 }  // namespace jointer

@@ -661,8 +661,8 @@ void PipelineTest::failing_plugin_is_reported() {
   const QString library = folder + "/bad_passes.so";
   QVERIFY(QFile::copy(QStringLiteral(JOINTER_TEST_MODULES "/bad_passes.so"), library));
   ChildOptions describe;
-  describe.command = {beside_this_program("jointer-plugin-host"), "--describe",
-                      library.toStdString(), "For tests."};
+  describe.command = {sibling_program("jointer-plugin-host"), "--describe", library.toStdString(),
+                      "For tests."};
   auto child = Child::start(describe);
   QVERIFY(child);
   QVERIFY(child->wait().succeeded());

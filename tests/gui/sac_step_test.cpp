@@ -91,7 +91,8 @@ class SacStepTest : public test::SacWindow {
     for (const int row : rows_of(Keep::save)) {
       const NodeId node = model().nodes(row).front();
       session().set_keep({node}, Keep::recompute);
-      const bool frees = settle() && figures().saved_bytes < state().beside()->figures.saved_bytes;
+      const bool frees =
+          settle() && figures().saved_bytes < state().reference()->figures.saved_bytes;
       editing().undo();
       if (settle() && frees) return model().row_of(node);
     }

@@ -36,7 +36,7 @@ class CppPluginTest : public HostedPassTest {
       std::ofstream(path + "/plugin.json") << json;
     } else {
       ChildOptions describe;
-      describe.command = {beside_this_program("jointer-plugin-host"), "--describe",
+      describe.command = {sibling_program("jointer-plugin-host"), "--describe",
                           path + '/' + name + ".so", "For tests."};
       auto child = Child::start(describe);
       EXPECT_TRUE(child) << child.error().message;

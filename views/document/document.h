@@ -81,7 +81,7 @@ class Document : public QObject {
  private:
   void start(std::optional<Assumptions> assumptions, const AnalysisOptions& options);
   void take_state();
-  void lay_over(const MeasurementPtr& measurement);
+  void overlay_measurement(const MeasurementPtr& measurement);
 
   OpenRequest source_;
   StateQueue queue_;

@@ -40,9 +40,9 @@ void PlanCurve::set_state(SacStatePtr state) {
   state_ = std::move(state);
   if (state_) {
     top_ = std::max<std::int64_t>(max_of(state_->profile), 1);
-    if (const PlanOutcome* beside = state_->beside())
-      top_ =
-          std::max({top_, max_of(beside->profile), state_->snapshot->analysis.memory.peak_bytes()});
+    if (const PlanOutcome* reference = state_->reference())
+      top_ = std::max(
+          {top_, max_of(reference->profile), state_->snapshot->analysis.memory.peak_bytes()});
     const auto peak = std::max_element(state_->profile.begin(), state_->profile.end());
     peak_ = static_cast<std::size_t>(peak - state_->profile.begin());
   }

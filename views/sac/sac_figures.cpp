@@ -116,7 +116,7 @@ void SacFigures::refresh() {
 }
 
 void SacFigures::show_changes(const SacState& state) {
-  const PlanFigures& was = state.beside()->figures;
+  const PlanFigures& was = state.reference()->figures;
   const PlanFigures& now = state.figures;
   // For a flat training step, changes are already relative to the step without tags.
   std::optional<Figures> joint;

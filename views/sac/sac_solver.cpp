@@ -4,7 +4,7 @@
 // determines the base plan: it is made for the current graph with the policies at that edit.
 // Without such an edit, the base is min_cut's plan for the graph as opened. Policies set
 // later are applied to the base plan all at once, so that the order of ticks does not matter and
-// undo restores the previous state (PlanWhatIf::lay_policies). A flat training step has no plan;
+// undo restores the previous state (PlanWhatIf::apply_policies). A flat training step has no plan;
 // its state is the step with its tags applied (step_state.h).
 //
 // A few bases and many states are cached, so that moving through the history finds them again. A
@@ -118,7 +118,7 @@ Result<std::shared_ptr<SacState>> lay(const SacBasePtr& base,
   state->kind = SacKind::joint;
   state->base = base;
   JOINTER_TRY(PlanChange change,
-              base->what_if->lay_policies(base->partition.plan, base->policies, policies));
+              base->what_if->apply_policies(base->partition.plan, base->policies, policies));
   state->plan = std::move(change.plan);
   state->refused = std::move(change.refused);
   if (state->plan == base->partition.plan) {

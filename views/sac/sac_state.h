@@ -97,7 +97,7 @@ struct SacState : PlanOutcome {
   [[nodiscard]] bool is_step() const { return kind == SacKind::step; }
   // The base that changes are compared with: the plan as solved, or the step without tags.
   // Null if nothing can change.
-  [[nodiscard]] const PlanOutcome* beside() const {
+  [[nodiscard]] const PlanOutcome* reference() const {
     return is_step() ? static_cast<const PlanOutcome*>(step.get()) : base.get();
   }
   [[nodiscard]] const SacTensor* tensor_of(NodeId node) const {

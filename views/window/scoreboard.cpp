@@ -142,7 +142,7 @@ void Scoreboard::show_measurement() {
   if (peak > 0) {
     figures << bytes_text(peak);
     lines << tr("Peak memory: %1")
-                 .arg(bytes_text_beside(peak, document_.analysis().memory.peak_bytes()));
+                 .arg(measured_bytes_text(peak, document_.analysis().memory.peak_bytes()));
   }
   if (step > 0) {
     figures << time_text(step);
@@ -193,7 +193,7 @@ void Scoreboard::show_plan() {
                "compute waits for communication, and the memory that the caching allocator would "
                "reserve. The original figures are those of the joint graph itself."));
   const Figures& now = is_asked ? preview->outcome->figures.figures : state->figures.figures;
-  const Figures& origin = state->beside()->figures.figures;
+  const Figures& origin = state->reference()->figures.figures;
   const Figures& was = is_asked ? state->figures.figures : origin;
   const auto text = [](const Figures& f) {
     return tr("%1 · %2").arg(bytes_text(f.peak_bytes), time_text(f.step_ns));

@@ -104,7 +104,7 @@ Result<Assumptions> parse_assumptions(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     const auto part = Assumptions::parse(text);
     if (!part) return fail(part.error().kind, "option --assume: {}", part.error().message);
-    all.lay_over(*part);
+    all.override_with(*part);
   }
   return all;
 }
