@@ -10,8 +10,10 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/options.h"
@@ -22,16 +24,26 @@ namespace {
 
 using jointer::cli::ExitCode;
 
+// Leaves one blank line between groups of options, where CLI11 leaves two.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    return CLI::detail::find_and_replace(CLI::Formatter::make_help(app, std::move(name), mode),
+                                         "\n\n\n", "\n\n");
+  }
+};
+
 // `jointer FILE` opens the file in the desktop, if that is installed next to this program or on the
 // path.
 int open_in_desktop(const char* program, char** arguments) {
-  std::string desktop = jointer::beside_this_program("jointer-desktop");
+  std::string desktop = jointer::sibling_program("jointer-desktop");
   if (!std::filesystem::exists(desktop)) desktop = "jointer-desktop";
   arguments[0] = desktop.data();
   ::execvp(desktop.c_str(), arguments);
   fmt::print(stderr,
-             "{}: jointer-desktop is not installed here; `jointer info FILE` and `jointer memory "
-             "FILE` work without it\n",
+             "{}: jointer-desktop is not installed; `jointer info FILE` and `jointer memory FILE` "
+             "work without it\n",
              program);
   return ExitCode::run_failed;
 }
@@ -42,6 +54,11 @@ int run(int argc, char** argv) {
 
   CLI::App program{"Jointer: a workbench for PyTorch training graphs"};
   program.name("jointer");
+  auto formatter = std::make_shared<HelpFormatter>();
+  formatter->label("Positionals", "Arguments");
+  formatter->label("SUBCOMMAND", "COMMAND");
+  program.formatter(std::move(formatter));  // inherited by the commands, as is the group
+  program.group("Commands");
   program.set_version_flag("--version", std::string("jointer ") + JOINTER_VERSION);
   program.require_subcommand(1);
   int exit_code = ExitCode::done;

@@ -11,7 +11,7 @@ bool is_to_blame(const RankPlace& one, std::span<const RankPlace> silent) {
          std::ranges::none_of(silent, [](const RankPlace& r) { return r.is_by_itself(); });
 }
 
-std::string beside(const RankPlace& one, std::span<const RankPlace> all) {
+std::string describe_others(const RankPlace& one, std::span<const RankPlace> all) {
   const auto is_elsewhere = [&](const RankPlace& r) {
     return r.rank != one.rank && !r.place.text().empty() && r.place.text() != one.place.text();
   };

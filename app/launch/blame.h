@@ -28,6 +28,6 @@ bool is_to_blame(const RankPlace& one, std::span<const RankPlace> silent);
 
 // Describes what another rank is doing, to follow "no progress": ", while rank 1 is at
 // all_gather_7: the ranks' collectives do not match". Empty if nothing is known about the others.
-std::string beside(const RankPlace& one, std::span<const RankPlace> all);
+std::string describe_others(const RankPlace& one, std::span<const RankPlace> all);
 
 }  // namespace jointer

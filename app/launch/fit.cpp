@@ -33,7 +33,7 @@ Result<void> check_room(const BenchmarkRequest& request, const Machine& machine)
                 request.ranks, kMaxRanks, kAlone);
   if (request.on == RunOn::cuda && machine.gpus > 0 && request.ranks > machine.gpus)
     return fail(Error::Kind::usage,
-                "{} ranks need {} GPUs and this machine has {}: {}; --on cpu needs none",
+                "{} ranks need {} GPUs, but this machine has {}: {}; --on cpu needs none",
                 request.ranks, request.ranks, machine.gpus, kAlone);
   return {};
 }

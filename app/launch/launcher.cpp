@@ -207,7 +207,7 @@ class Run {
             const std::vector<RankPlace>& all) {
     const auto seconds = std::chrono::duration<double>(std::min(place.silence, timeout_)).count();
     rank.hang(now, place.place,
-              fmt::format("no progress for {:.3g} s{}", seconds, beside(place, all)));
+              fmt::format("no progress for {:.3g} s{}", seconds, describe_others(place, all)));
     is_explained_.insert(place.rank);
   }
 
@@ -215,18 +215,18 @@ class Run {
     for (const auto& rank : ranks_)
       if (rank->is_running() && rank->done_at() && now - *rank->done_at() > options_.closing &&
           !rank->has_failed())
-        rank->hang(now, {}, "it said that it was done but did not exit");
+        rank->hang(now, {}, "it reported that it was done, but did not exit");
   }
 
   // Records where all ranks are when a collective fails or a rank gives up waiting.
   void take_first_failure(Clock::time_point now) {
     first_failure_ = now;
     if (std::ranges::any_of(ranks_,
-                            [](const auto& rank) { return waited_in_vain(rank->result()); }))
+                            [](const auto& rank) { return timed_out_waiting(rank->result()); }))
       places_at_failure_ = places(now);
   }
 
-  static bool waited_in_vain(const RankResult& rank) {
+  static bool timed_out_waiting(const RankResult& rank) {
     return rank.kind == "collective" || rank.kind == "hang";
   }
 
@@ -248,14 +248,15 @@ class Run {
         ranks_, [&](const auto& rank) { return rank->result().rank == place.rank; });
   }
 
-  // Adds whom a rank waited for in vain, if nothing else went wrong.
+  // Completes the reasons of ranks that waited for others, if nothing else went wrong.
   void explain_waiting(BenchmarkResult& result) {
     const RankResult* culprit = result.culprit();
-    if (culprit == nullptr || !waited_in_vain(*culprit)) return;
+    if (culprit == nullptr || !timed_out_waiting(*culprit)) return;
     for (const RankPlace& place : places_at_failure_)
       for (RankResult& rank : result.ranks)
-        if (rank.rank == place.rank && waited_in_vain(rank) && !is_explained_.contains(rank.rank))
-          rank.reason += beside(place, places_at_failure_);
+        if (rank.rank == place.rank && timed_out_waiting(rank) &&
+            !is_explained_.contains(rank.rank))
+          rank.reason += describe_others(place, places_at_failure_);
   }
 
   const BenchmarkRequest& request_;

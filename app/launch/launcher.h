@@ -1,7 +1,7 @@
 #pragma once
 
 // Runs a benchmark on this machine: starts one process per rank as torchrun would, watches them,
-// and ends all of them in any case.
+// and always ends all of them.
 
 #include <chrono>
 #include <functional>
@@ -18,8 +18,8 @@ struct LaunchOptions {
   // Called after changes, at most twenty times a second, and at the end, on the thread that
   // launches.
   std::function<void(const std::vector<RankResult>& ranks)> on_progress;
-  // Called at least twenty times a second on the thread that launches. True ends every rank at
-  // once.
+  // Called at least twenty times a second on the thread that launches. True ends every rank
+  // immediately.
   std::function<bool()> is_cancelled;
   // Time for other ranks to end by themselves after a failure that one of them may have caused: it
   // may report the cause.
@@ -33,7 +33,7 @@ struct LaunchOptions {
   // Time to load libraries: the request's timeout starts at a rank's first sign of life, or after
   // this time.
   std::chrono::milliseconds startup{30'000};
-  // Time to exit for a rank that has said that it is done.
+  // Time to exit for a rank that has reported that it is done.
   std::chrono::milliseconds closing{30'000};
 };
 

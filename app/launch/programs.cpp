@@ -13,7 +13,7 @@ Result<ProgramCommand> runner_program() {
       return fail(Error::Kind::run, "JOINTER_RUNNER is `{}`, which is not a program", named);
     return ProgramCommand{{found}, {}};
   }
-  if (const std::string beside = beside_this_program(kName); can_run(beside))
+  if (const std::string beside = sibling_program(kName); can_run(beside))
     return ProgramCommand{{beside}, {}};
   if (const std::string found = find_program(kName); !found.empty())
     return ProgramCommand{{found}, {}};

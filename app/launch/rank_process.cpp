@@ -26,8 +26,8 @@ std::string why_it_died(const Child& child, bool said_done, bool memory_was_shor
     why += memory_was_short ? ": the system was out of memory"
                             : ", by a user or by the system, which may be out of memory";
   else if (end.succeeded())
-    why = "it ended (exit code 0) and did not say that it was done";
-  if (said_done) why += ", after it had said that it was done";
+    why = "it exited with code 0 without reporting that it was done";
+  if (said_done) why += ", after it reported that it was done";
   if (const std::string error = child.last_error(); !error.empty()) why += ": " + error;
   return why;
 }

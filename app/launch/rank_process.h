@@ -38,7 +38,7 @@ class RankProcess {
   [[nodiscard]] bool was_killed() const {
     return child_->end() && child_->end()->signal == SIGKILL;
   }
-  // When it said that it was done; it may still be closing.
+  // When it reported that it was done; it may still be closing.
   [[nodiscard]] const std::optional<Clock::time_point>& done_at() const { return done_at_; }
   // In the future while the rank starts up.
   [[nodiscard]] Clock::time_point last_sign() const { return last_sign_; }

@@ -57,7 +57,7 @@ class CpuPlatform final : public Platform {
     go_first();
     // Ranks share the free memory. An error that names the node is better than being killed.
     allocator_.limit(available_bytes() / std::max(1, options.local_world_size),
-                     "this rank's share of what the machine has free");
+                     "this rank's share of the machine's free memory");
     const std::string processor = processor_name();
     name_ = (processor.empty() ? "CPU" : processor) + ", " + std::to_string(threads_) +
             (threads_ == 1 ? " thread" : " threads");

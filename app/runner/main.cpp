@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
   jointer::runner::avoid_trapping_instructions(argv);
   try {
     if (!stays_on_cpu(argc, argv)) {
-      const std::string other = jointer::beside_this_program("jointer-runner-cuda");
+      const std::string other = jointer::sibling_program("jointer-runner-cuda");
       if (jointer::can_run(other)) ::execv(other.c_str(), argv);
     }
     return jointer::runner::run_rank(argc, argv, jointer::runner::make_cpu_platform, nullptr);

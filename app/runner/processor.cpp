@@ -50,7 +50,7 @@ void avoid_trapping_instructions(char** argv) {
   ::setenv(kVariable, kWithoutTiles, 1);
   // Keeps the program's own name, which process lists show.
   ::execv(this_program().c_str(), argv);
-  std::perror("jointer-runner: starting again without AMX");
+  std::perror("jointer-runner: restarting without AMX");
 }
 
 }  // namespace jointer::runner

@@ -63,7 +63,7 @@ struct Instruction {
   NodeId node;
   std::uint32_t position = 0;  // in the program order of the graph
   std::uint32_t first_operand = 0, operand_count = 0;
-  std::uint32_t first_result = 0, result_count = 0;  // slots, one after another
+  std::uint32_t first_result = 0, result_count = 0;  // consecutive slots
   std::uint32_t first_freed = 0, freed_count = 0;    // in Program::freed
   SlotId symbol = kNoSlot;  // in Program::symbol_values: the symbol that its result binds
   const c10::OperatorHandle* op = nullptr;

@@ -32,14 +32,14 @@ bool truth(const IValue& value) {
 }
 
 std::int64_t fits(std::optional<std::int64_t> result) {
-  TORCH_CHECK(result.has_value(), "the number does not fit 64 bits");
+  TORCH_CHECK(result.has_value(), "the number does not fit in 64 bits");
   return *result;
 }
 
-// Python's division, which rounds towards minus infinity.
+// Python's division, which rounds toward minus infinity.
 std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
   TORCH_CHECK(b != 0, "division by zero");
-  TORCH_CHECK(b != -1 || a != INT64_MIN, "the number does not fit 64 bits");
+  TORCH_CHECK(b != -1 || a != INT64_MIN, "the number does not fit in 64 bits");
   const std::int64_t quotient = a / b;
   return quotient - static_cast<std::int64_t>(a % b != 0 && (a < 0) != (b < 0));
 }

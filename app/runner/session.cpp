@@ -201,11 +201,10 @@ Done Session::verify(Runnable& runnable) {
     for (const NodeId id : runnable.graph.order())
       for (const Tensor& tensor : runnable.graph.tensors(id))
         if (is_floating(tensor.dtype) && item_size(tensor.dtype) < 4) bound = kHalfBound;
-    reporter_.note(fmt::format(
-        "compiled code rounds in other places than the operators that it replaces: outputs "
-        "may differ by "
-        "{} of their largest magnitude",
-        bound));
+    reporter_.note(
+        fmt::format("compiled code rounds at different points than the operators that it replaces: "
+                    "outputs may differ by {} of their largest magnitude",
+                    bound));
   }
   if (!request_.baseline.empty())
     reporter_.report(compare_outputs("baseline", *outputs, baseline_, names, bound));
@@ -217,7 +216,7 @@ Done Session::verify(Runnable& runnable) {
       std::size_t at = 0;
       const auto [end, status] = std::from_chars(index.data(), index.data() + index.size(), at);
       if (status != std::errc{} || end != index.data() + index.size() || at >= tensors.size())
-        return failure("load", fmt::format("{}: there is no output {}, the graph has {}",
+        return failure("load", fmt::format("{}: there is no output {}; the graph has {}",
                                            request_.expected, index, tensors.size()));
       tensors[at] = tensor;
     }
@@ -330,7 +329,8 @@ Done Session::run(MakePlatform make_platform) {
   running_ = runnable->get();
   if (const std::string& captured = (*runnable)->graph.part(PartId(0)).torch_version;
       !is_this_minor(captured))
-    reporter_.note(fmt::format("captured by torch {}, run by torch {}", captured, torch_version()));
+    reporter_.note(
+        fmt::format("captured with torch {}, run with torch {}", captured, torch_version()));
   for (const std::string& note : (*runnable)->program.notes) reporter_.note(note);
   platform_->limit_memory(request_.memory_limit);
   platform_->start_counting();
@@ -358,10 +358,10 @@ int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda) {
   if (!world) return give_up(world.error());
   const bool on_cuda = request->on == RunOn::cuda || (request->on == RunOn::automatic && cuda);
   if (on_cuda && cuda == nullptr) {
-    reporter.report(RankFailed{
-        .kind = "device",
-        .node = {},
-        .text = "no CUDA device can be used by this binary; --on cpu runs it on the CPU"});
+    reporter.report(
+        RankFailed{.kind = "device",
+                   .node = {},
+                   .text = "this binary can use no CUDA device; --on cpu runs on the CPU"});
     return ExitCode::failed;
   }
   Session session(std::move(*request), std::move(*world), reporter);

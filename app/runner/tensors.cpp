@@ -84,7 +84,7 @@ class InputMaker {
       const auto number = symbolic_float(graph_, node.value);
       if (!number) return c10::IValue();
       if (!number->hint)
-        return input_error("placeholder {} is the number {}, and the capture does not say which",
+        return input_error("placeholder {} is the number {}, whose value is not in the capture",
                            name, number->expression);
       return c10::IValue(*number->hint);
     }
@@ -96,18 +96,19 @@ class InputMaker {
       if (found == options_.given->end())
         return input_error("there is no tensor {} among the inputs", name);
       if (found->second.sizes() != values_of(graph_.shape(tensor)))
-        return input_error("input {} has the shape [{}], the graph expects [{}]", name,
+        return input_error("input {} has the shape [{}], but the graph expects [{}]", name,
                            fmt::join(found->second.sizes(), ", "),
                            fmt::join(values_of(graph_.shape(tensor)), ", "));
       if (found->second.scalar_type() != dtype)
-        return input_error("input {} is {}, the graph expects {}", name,
+        return input_error("input {} is {}, but the graph expects {}", name,
                            c10::toString(found->second.scalar_type()), to_string(tensor.dtype));
       values = found->second;
       if (!without_repeats(values, values_of(graph_.stride(tensor)))
                .expand_as(values)
                .equal(values))
         return input_error(
-            "input {} repeats its elements along dimensions of stride 0; the given ones differ",
+            "input {} repeats its elements along dimensions of stride 0, but the given elements "
+            "differ",
             name);
     } else {
       values = made_up(input.node, node, tensor).to(dtype);
@@ -287,7 +288,7 @@ Result<Inputs> make_inputs(const Graph& graph, const Program& program,
       inputs.values.push_back(std::move(value));
     }
   } catch (const c10::Error& error) {
-    return fail(Error::Kind::run, "making the inputs: {}", summary(error));
+    return fail(Error::Kind::run, "creating the inputs: {}", summary(error));
   }
   return inputs;
 }
@@ -321,7 +322,7 @@ Result<void> make_constants(const Graph& graph, const Program& program, const In
       inputs.constants.push_back(std::move(value));
     }
   } catch (const c10::Error& error) {
-    return fail(Error::Kind::run, "making a constant: {}", summary(error));
+    return fail(Error::Kind::run, "creating a constant: {}", summary(error));
   }
   return {};
 }

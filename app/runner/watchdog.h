@@ -11,7 +11,7 @@ namespace jointer::runner {
 // Calls a function once, from its own thread, if nothing has made progress for too long.
 class Watchdog {
  public:
-  // `life` counts signs of life. Starts at once.
+  // `life` counts signs of life. Starts immediately.
   Watchdog(std::chrono::milliseconds timeout, std::function<std::int64_t()> life,
            std::function<void()> on_silence);
   ~Watchdog();

@@ -167,7 +167,7 @@ Result<PaddedBytes> read_all(std::FILE* file, std::string_view name) {
     if (packed.empty()) return input_error("{}: the file is empty", name);
     return unpack(packed, name);
   } catch (const std::bad_alloc&) {
-    return input_error("{}: there is not enough memory to read it", name);
+    return input_error("{}: not enough memory to read it", name);
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Arithmetic on numbers that come from files: a result that does not fit 64 bits is reported or
-// saturates, and is never undefined behaviour.
+// Arithmetic on numbers that come from files: a result that does not fit in 64 bits is reported
+// or saturates, and is never undefined behavior.
 
 #include <cmath>
 #include <cstdint>

@@ -35,7 +35,7 @@ std::string this_program() {
   return status ? std::string() : self.string();
 }
 
-std::string beside_this_program(std::string_view name) {
+std::string sibling_program(std::string_view name) {
   const std::filesystem::path self = this_program();
   return self.empty() ? std::string() : (self.parent_path() / name).string();
 }

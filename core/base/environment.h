@@ -21,7 +21,7 @@ std::string state_folder();
 // Path of the running program; empty if the system does not provide it.
 std::string this_program();
 // Path of `name` in the folder of the running program, existing or not; empty if this_program() is.
-std::string beside_this_program(std::string_view name);
+std::string sibling_program(std::string_view name);
 
 // Name of the processor as Linux reports it, such as "AMD EPYC 7763 64-Core Processor"; empty if it
 // reports none.

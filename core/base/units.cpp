@@ -83,8 +83,8 @@ std::string format_rate(double flops_per_second) {
 }
 
 std::string format_percent(double fraction) {
-  if (fraction > 0 && fraction < 0.001) return "< 0.1 %";
-  return fmt::format("{} %", format_significant(fraction * 100));
+  if (fraction > 0 && fraction < 0.001) return "< 0.1%";
+  return fmt::format("{}%", format_significant(fraction * 100));
 }
 
 }  // namespace jointer

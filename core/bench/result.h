@@ -38,7 +38,7 @@ struct RankResult {
   std::vector<RankVerified> verified;
   std::vector<std::string> notes;
   // If the rank did not succeed: its stage and node, the kind of RankFailed if it reported one
-  // (`collective` also if it waited in vain for others), and the reason in one line.
+  // (`collective` also if others did not arrive), and the reason in one line.
   std::string stage, node, kind, reason;
   std::int64_t ended_ns = 0;  // end of the rank, from the run's start
 

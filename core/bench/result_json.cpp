@@ -218,7 +218,7 @@ Result<BenchmarkResult> parse_result(std::string_view text) {
   if (!version) return input_error("not a benchmark result: `version` is missing");
   if (*version > kBenchmarkVersion)
     return input_error(
-        "version {} of a benchmark result is not supported, this program reads version {}; use a "
+        "version {} of a benchmark result is not supported: this program reads version {}; use a "
         "newer Jointer",
         *version, kBenchmarkVersion);
   BenchmarkResult result;

@@ -84,7 +84,7 @@ Result<std::vector<SafetensorsEntry>> read_safetensors_index(std::string_view na
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), 8);
   if (length > bytes.size() - 8)
-    return input_error("{}: its header should have {} bytes, but the file has {}; is it cut off?",
+    return input_error("{}: its header should have {} bytes, but the file has {}; is it truncated?",
                        name, length, bytes.size());
   const Json header = Json::parse(bytes.substr(8, length), nullptr, /*allow_exceptions=*/false);
   if (!header.is_object()) return input_error("{}: the header is not a JSON object", name);

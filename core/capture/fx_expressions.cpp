@@ -179,7 +179,7 @@ void NodeBuilder::parse_infix(PythonText& text, Argument left, Node& node) {
     call(node, "_operator.getitem", args);
     return;
   }
-  text_mistake("a call is expected, not a plain value");
+  text_mistake("expected a call, got a plain value");
 }
 
 void NodeBuilder::call(Node& node, std::string_view target, std::span<const Argument> args) {

@@ -84,7 +84,7 @@ void LineReader::skip_quoted_block() {
   at_ = end;
 }
 
-std::string without_colours(std::string_view text) {
+std::string without_colors(std::string_view text) {
   std::string plain;
   plain.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {

@@ -35,9 +35,9 @@ class LineReader {
   std::size_t number_;
 };
 
-// The text without terminal colours (ESC [ ... m); line breaks are kept.
-std::string without_colours(std::string_view text);
-inline bool has_colours(std::string_view text) {
+// The text without terminal colors (ESC [ ... m); line breaks are kept.
+std::string without_colors(std::string_view text);
+inline bool has_colors(std::string_view text) {
   return text.find("\x1b[") != std::string_view::npos;
 }
 

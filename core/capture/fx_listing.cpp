@@ -104,7 +104,7 @@ class Arguments {
   }
   bool take(char c) { return take(std::string_view(&c, 1)); }
   void expect(char c) {
-    if (!take(c)) text_mistake("`{}` is expected at column {}; is the text cut off?", c, at_ + 1);
+    if (!take(c)) text_mistake("expected `{}` at column {}; is the text truncated?", c, at_ + 1);
   }
   std::string_view until(std::string_view ends) {
     skip();
@@ -196,7 +196,7 @@ class ListingTaker {
     const auto equals = text.find(" = ");
     const auto open = text.find("[target=", equals);
     if (name.empty() || equals == std::string_view::npos || open == std::string_view::npos)
-      text_mistake("node {} has no operation; is the text cut off?", name);
+      text_mistake("node {} has no operation; is the text truncated?", name);
     std::string_view type;
     if (const auto quote = text.find('"'); quote < equals) {
       const auto end = text.find('"', quote + 1);
@@ -223,7 +223,7 @@ class ListingTaker {
   static std::string call(std::string_view op, std::string_view target, Arguments& rest) {
     const OperatorInfo schema = schema_of(target);
     rest.expect('(');
-    if (!rest.take("args =")) text_mistake("`args` is expected after the target");
+    if (!rest.take("args =")) text_mistake("expected `args` after the target");
     std::vector<std::string> args = rest.list(
         '(', ')',
         [&](std::size_t i) {
@@ -231,7 +231,7 @@ class ListingTaker {
         },
         0);
     rest.expect(',');
-    if (!rest.take("kwargs =")) text_mistake("`kwargs` is expected after the arguments");
+    if (!rest.take("kwargs =")) text_mistake("expected `kwargs` after the arguments");
     const std::vector<std::string> keywords = rest.keywords(schema);
     rest.expect(')');
     if (target.ends_with("operator.getitem") && args.size() == 2)

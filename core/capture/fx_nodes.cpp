@@ -23,7 +23,7 @@ void NodeBuilder::run() {
     statement(s);
   }
   if (body_.output.text.empty())
-    text_mistake("the graph has no `return` after its last statement; is the text cut off?");
+    text_mistake("the graph has no `return` after its last statement; is the text truncated?");
   output();
 }
 
@@ -98,7 +98,7 @@ void NodeBuilder::output() {
     const bool unflatten = text.take("pytree.tree_unflatten(");
     std::string descriptors;
     const bool described = body_.output.text.find('#') != std::string_view::npos;
-    if (text.at_end()) text_mistake("nothing is returned; is the text cut off?");
+    if (text.at_end()) text_mistake("nothing is returned; is the text truncated?");
     const std::array<Argument, 1> values{described ? output_elements(text, descriptors)
                                                    : text.argument()};
     if (unflatten) {

@@ -140,13 +140,14 @@ class Taker {
     Cursor head(graph_.head.text);
     head.take("def");
     head.name();
-    if (!head.take('(')) text_mistake("a `(` is expected after `forward`");
+    if (!head.take('(')) text_mistake("expected `(` after `forward`");
     while (!head.take(')')) {
       head.take_comment();
       while (head.take('*')) {
       }
       const std::string_view name = head.name();
-      if (name.empty()) text_mistake("the parameters of `forward` are not closed; is it cut off?");
+      if (name.empty())
+        text_mistake("the parameter list of `forward` is not closed; is the text truncated?");
       std::string_view type;
       if (head.take(':')) type = head.type(",=)");
       if (head.take('=')) head.until(",)");
@@ -157,8 +158,7 @@ class Taker {
             {.name = name, .target = name, .type = type, .desc = {}, .number = number_});
         body_.placeholders.back().desc = head.take_comment();
       }
-      if (!more && head.peek() != ')')
-        text_mistake("a `,` is expected after the parameter {}", name);
+      if (!more && head.peek() != ')') text_mistake("expected `,` after the parameter {}", name);
     }
   }
 
@@ -219,7 +219,7 @@ class Taker {
       if (!cursor.take(';')) break;
       const std::string_view next = cursor.name();
       if (next.empty()) break;
-      if (!cursor.take(':')) text_mistake("a `:` is expected after {}", next);
+      if (!cursor.take(':')) text_mistake("expected `:` after {}", next);
       name = next;
       type = cursor.type(";");
     }
@@ -235,12 +235,12 @@ class Taker {
       if (name.empty()) break;
       names.push_back(name);
     }
-    if (!cursor.take('=')) text_mistake("a `=` is expected after {} names", names.size());
+    if (!cursor.take('=')) text_mistake("expected `=` after {} names", names.size());
     const std::string_view expression = cursor.rest();
     if (expression.starts_with("pytree.tree_leaves")) return;
     if (!expression.starts_with("fx_pytree.tree_flatten_spec") &&
         !expression.starts_with("self._in_shuffle_graph"))
-      text_mistake("several names are assigned; only tree_flatten_spec does that in an FX graph");
+      text_mistake("several names are assigned, which only tree_flatten_spec does in an FX graph");
     body_.placeholders.clear();
     for (const std::string_view name : names)
       body_.placeholders.push_back(
@@ -264,7 +264,7 @@ class Taker {
     cursor.take('[');
     const std::string_view key = cursor.until("]");
     if (!cursor.take(']') || !cursor.take('='))
-      text_mistake("an element of {} is named, but nothing is done with it", changed);
+      text_mistake("expected an assignment to an element of {}", changed);
     const std::string_view value = cursor.until(";");
     add_change("setitem", changed, value, cursor);
     body_.statements.back().key = key;

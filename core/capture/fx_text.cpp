@@ -82,18 +82,18 @@ template <class T, class Read>
 Result<T> guarded(const FxText& source, Read read) {
   std::size_t number = source.first_number;
   if (!simdjson::validate_utf8(source.text.data(), source.text.size()))
-    return input_error("{}: it is not UTF-8 text; is it damaged, or of another format?",
+    return input_error("{}: not UTF-8 text; is the file damaged, or in another format?",
                        source.file);
   try {
     std::string plain;
     std::string_view text = source.text;
-    if (fx::has_colours(text)) {
-      plain = fx::without_colours(text);
+    if (fx::has_colors(text)) {
+      plain = fx::without_colors(text);
       text = plain;
     }
     std::vector<GraphText> graphs = fx::outline(text, source.first_number);
     if (graphs.empty())
-      return input_error("{}: there is no FX graph in it: no `def forward` and no `graph():`",
+      return input_error("{}: it contains no FX graph: neither `def forward` nor `graph():`",
                          source.file);
     return read(graphs, number);
   } catch (const TextMistake& mistake) {
@@ -101,7 +101,7 @@ Result<T> guarded(const FxText& source, Read read) {
   } catch (const fx::Cancelled&) {
     return fail(Error::Kind::cancelled, "{}: reading was cancelled", source.file);
   } catch (const std::bad_alloc&) {
-    return input_error("{}: there is not enough memory to read it", source.file);
+    return input_error("{}: not enough memory to read it", source.file);
   }
 }
 
@@ -136,8 +136,7 @@ Result<PartId> append_fx_text(Graph& graph, const FxText& source, const FxTextOp
         while (index < graphs.size() && (graphs[index].parent != kNoParent || wanted-- > 0))
           ++index;
         if (index == graphs.size())
-          return fail(Error::Kind::usage, "{}: there is no graph {} in it", source.file,
-                      options.index);
+          return fail(Error::Kind::usage, "{}: it has no graph {}", source.file, options.index);
         const Body body = body_of(graphs[index], number);
         const std::size_t nodes = body.placeholders.size() + body.statements.size() + 1;
         graph.reserve(graph.node_count() + nodes, source.text.size() / 8);
@@ -148,8 +147,8 @@ Result<PartId> append_fx_text(Graph& graph, const FxText& source, const FxTextOp
                  .name = true, .groups = true, .storages = true, .modules = true, .stacks = true}});
         if (!options.kind)
           graph.add_fact(Fact::Kind::derived,
-                         fmt::format("the text does not say what kind of graph it is: the names of "
-                                     "its placeholders and its comments suggest {}",
+                         fmt::format("the text does not state the kind of the graph: placeholder "
+                                     "names and comments suggest {}",
                                      to_string(graph.part(part).kind)));
         const std::size_t first_storage = graph.storage_count();
         fx::NodeBuilder builder(graph, part, body, options.progress);

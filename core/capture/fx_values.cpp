@@ -253,8 +253,8 @@ void ValueBuilder::add_facts() {
   const auto derived = [&](std::size_t count, std::string text) {
     if (count > 0) graph_.add_fact(Fact::Kind::derived, std::move(text));
   };
-  derived(1, fmt::format("storages are not in the text: by the operators' schemas {} tensors share "
-                         "the storage of another; every other tensor has its own",
+  derived(1, fmt::format("storages are not in the text: according to the operators' schemas, {} "
+                         "tensors share the storage of another, and every other tensor has its own",
                          counts_.views));
   derived(counts_.without_stride,
           fmt::format("strides of {} tensors are not in the text: those of views are derived from "
@@ -265,8 +265,8 @@ void ValueBuilder::add_facts() {
                       "their arguments",
                       counts_.unknown_offset));
   derived(counts_.without_device,
-          fmt::format("devices of {} tensors are not in the text: that of the call or of its first "
-                      "tensor is assumed, else {}",
+          fmt::format("devices of {} tensors are not in the text: assumed to be that of the call "
+                      "or of its first tensor, or else {}",
                       counts_.without_device, default_device_));
   derived(counts_.tuples,
           fmt::format("types of {} tuples are not in the text: they are assembled from the "

@@ -14,7 +14,7 @@ namespace jointer {
 // have gigabytes. False if it cannot be read.
 bool is_measurement_file(const std::string& path);
 
-// The measurement of the graph, labelled with the file's name. Error (input): the file cannot be
+// The measurement of the graph, labeled with the file's name. Error (input): the file cannot be
 // read, is neither of the two, or has nothing that matches the graph.
 Result<Measurement> read_measurement(const Graph& graph, const std::string& path);
 

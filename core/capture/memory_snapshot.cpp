@@ -93,7 +93,7 @@ Result<void> walk(const Pickle& pickle, std::span<const PickleValue> entries, st
           "{}: the memory snapshot has no times: entry {} has no `time_us`; record it with torch "
           "2.2 or newer",
           name, i);
-    // Threads read the clock before they take the allocator's lock, so neighbours may be swapped.
+    // Threads read the clock before they take the allocator's lock, so neighbors may be swapped.
     jumps += *us > later_us ? 1 : 0;
     later_us = std::min(later_us, *us);
     const std::string_view action = pickle.text(entry, "action");

@@ -34,13 +34,13 @@ std::string_view raw(json::value value);
 // Fails unless the text is valid JSON. For values that are kept unread and written back verbatim.
 void check_json(std::string_view text);
 
-// A whole number from its text. Fails on anything else, and on numbers that do not fit 64 bits.
+// A whole number from its text. Fails on anything else, and on numbers that exceed 64 bits.
 std::int64_t to_int(std::string_view token);
 std::int64_t get_int(json::value value);
 // A bound, which may be a number or a text ("0"); nullopt for null, "int_oo" or an expression.
 std::optional<std::int64_t> get_bound(json::value value);
 
-// A sequence number or count of torch's; nullopt if it does not fit 63 bits, such as the 2^64 - 1
+// A sequence number or count of torch's; nullopt if it exceeds 63 bits, such as the 2^64 - 1
 // with which autograd marks a call without a number.
 std::optional<std::int64_t> get_count(json::value value);
 

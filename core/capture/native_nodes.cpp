@@ -16,7 +16,7 @@ NodeKind node_kind(std::string_view op) {
   if (op == "placeholder") return NodeKind::placeholder;
   if (op == "get_attr") return NodeKind::get_attr;
   if (op == "output") return NodeKind::output;
-  give_up("unknown op `{}`; placeholder, call_function, get_attr and output are known", op);
+  give_up("unknown op `{}`; expected placeholder, call_function, get_attr or output", op);
 }
 
 MemoryPolicy memory_policy(std::string_view name) {

@@ -22,7 +22,7 @@ CaptureKind capture_kind(std::string_view name) {
   for (const CaptureKind kind : {CaptureKind::joint, CaptureKind::forward, CaptureKind::backward,
                                  CaptureKind::train_step, CaptureKind::subgraph})
     if (to_string(kind) == name) return kind;
-  give_up("unknown kind `{}`; joint, forward, backward, train_step, subgraph and pair are known",
+  give_up("unknown kind `{}`; expected joint, forward, backward, train_step, subgraph or pair",
           name);
 }
 
@@ -40,7 +40,7 @@ struct Header {
     } else if (key == "version") {
       const std::int64_t version = get_int(value);
       if (version != kVersion)
-        give_up("capture version {} is not supported, this program reads version {}; {}", version,
+        give_up("capture version {} is not supported: this program reads version {}; {}", version,
                 kVersion, version > kVersion ? "use a newer Jointer" : "capture it again");
       has_version = true;
     } else if (key == "kind") {
@@ -87,14 +87,14 @@ class PartReader {
                                             text_.size() + PaddedBytes::kPadding);
     json::document document;
     if (const auto status = parser_.iterate(view).get(document))
-      give_up("{}{} ({} bytes); is it cut off or damaged?", where(nodes),
+      give_up("{}{} ({} bytes); is the file truncated or damaged?", where(nodes),
               simdjson::error_message(status), text_.size());
     try {
       const Outcome outcome = read_members(document.get_object(), nodes);
       member_ = {};
       const char* rest = nullptr;
       if (document.current_location().get(rest) == simdjson::SUCCESS)
-        give_up("there is more after the end of the document");
+        give_up("unexpected data after the end of the document");
       if (outcome == Outcome::pair) return std::move(pair_);
       if (outcome == Outcome::nodes_came_early) {
         document.rewind();
@@ -105,8 +105,8 @@ class PartReader {
       give_up("{}{}{}", where(nodes), failure.message, place(document));
     } catch (const simdjson::simdjson_error& error) {
       if (error.error() == simdjson::INCOMPLETE_ARRAY_OR_OBJECT)
-        give_up("{}its {} bytes do not end with a closing bracket; is it cut off?", where(nodes),
-                text_.size());
+        give_up("{}the document of {} bytes does not end with a closing bracket; is it truncated?",
+                where(nodes), text_.size());
       give_up("{}{}{}", where(nodes), error.what(), place(document));
     }
     return std::nullopt;
@@ -123,8 +123,9 @@ class PartReader {
   std::string place(json::document& document) const {
     const char* location = nullptr;
     if (document.current_location().get(location) != simdjson::SUCCESS || location < text_.data())
-      return at_end_ ? std::string()
-                     : fmt::format(" (the document ends at byte {}; is it cut off?)", text_.size());
+      return at_end_
+                 ? std::string()
+                 : fmt::format(" (the document ends at byte {}; is it truncated?)", text_.size());
     return fmt::format(" (near byte {})", location - text_.data());
   }
 
@@ -222,7 +223,7 @@ PartReader::Outcome PartReader::read_members(json::object object, NodeReader& no
   part.kind = capture_kind(header.kind);
   part.name = header.name;
   part.present.name = header.has_name;
-  if (!has_nodes) give_up("it has no `nodes`; is the file cut off?");
+  if (!has_nodes) give_up("it has no `nodes`; is the file truncated?");
   return early ? Outcome::nodes_came_early : Outcome::done;
 }
 
@@ -417,16 +418,16 @@ Result<T> guarded(std::string_view name, Read read) {
   } catch (const Cancelled&) {
     return fail(Error::Kind::cancelled, "{}: reading was cancelled", name);
   } catch (const std::bad_alloc&) {
-    return input_error("{}: there is not enough memory to read it", name);
+    return input_error("{}: not enough memory to read it", name);
   }
 }
 
 void read_half(Graph& graph, const Half& half, const Progress& progress) {
   if (PartReader(graph, half.text, progress, to_string(half.kind)).read())
-    give_up("it is a pair by itself, but is given as the {} half", to_string(half.kind));
+    give_up("it is a complete pair, but was given as the {} half", to_string(half.kind));
   const Part& part = graph.part(PartId(graph.part_count() - 1));
   if (part.kind != half.kind)
-    give_up("it is a capture of kind {}, but is given as the {} half", to_string(part.kind),
+    give_up("it is a capture of kind {}, but was given as the {} half", to_string(part.kind),
             to_string(half.kind));
 }
 
@@ -472,7 +473,7 @@ Result<PartId> append_native(Graph& graph, std::string_view name, const PaddedBy
                              const Progress& progress) {
   return native::guarded<PartId>(name, [&]() -> Result<PartId> {
     if (native::PartReader(graph, bytes.view(), progress).read())
-      native::give_up("it is a pair by itself, but is given as one half");
+      native::give_up("it is a complete pair, but was given as one half");
     return PartId(graph.part_count() - 1);
   });
 }

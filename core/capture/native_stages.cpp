@@ -30,8 +30,8 @@ StageText read_stage(native::json::object object, std::size_t index) {
   if (stage.capture.empty()) give_up("stage {} has no `capture`", index);
   if (std::ranges::find(kRoles, stage.role) == kRoles.end())
     give_up(
-        "stage {} has the role `{}`; forward, backward, backward_input, backward_weight, "
-        "unshard and reduce_grad are known",
+        "stage {} has the role `{}`; expected forward, backward, backward_input, backward_weight, "
+        "unshard or reduce_grad",
         index, stage.role);
   if (stage.name.empty()) stage.name = stage.role;
   return stage;
@@ -64,7 +64,7 @@ Result<std::optional<std::vector<StageText>>> find_stages(std::string_view name,
       }
     }
     if (kind != "stages") return std::nullopt;
-    if (!has_stages || stages.empty()) give_up("it is of kind stages but has no stage");
+    if (!has_stages || stages.empty()) give_up("its kind is stages, but it has no stage");
     return stages;
   } catch (const native::Failure& failure) {
     return input_error("{}: {}", name, failure.message);

@@ -79,7 +79,7 @@ class RecordReader : public native::NodeReader {
     if (key == "like") {
       like_ = native::get_text(value);
     } else if (key == "copy") {
-      if (value.type() != json::json_type::string) give_up("the name of a node is expected");
+      if (value.type() != json::json_type::string) give_up("expected the name of a node");
       copied_ = native::get_text(value);
       needs_target_ = false;
     } else if (key == "inputs") {
@@ -91,7 +91,7 @@ class RecordReader : public native::NodeReader {
   }
 
   void read_inputs(json::value value) {
-    constexpr const char* kExpected = "an object with the name of a node per input is expected";
+    constexpr const char* kExpected = "expected an object with the name of a node per input";
     if (value.type() != json::json_type::object) give_up("{}", kExpected);
     for (json::field input : value.get_object()) {
       std::string old_name(std::string_view(input.unescaped_key()));
@@ -104,7 +104,7 @@ class RecordReader : public native::NodeReader {
   // Gives the node the call of the one that it copies.
   void take_call(Node& node) {
     if (has_op_ || node.target || node.has(Node::has_args) || node.has(Node::has_kwargs))
-      give_up("`copy` and `op`, `target`, `args` or `kwargs` exclude each other");
+      give_up("`copy` cannot be used together with `op`, `target`, `args` or `kwargs`");
     const NodeId id = graph_.find(part_, *copied_);
     if (!id) give_up("`copy` names {}, but there is no such node", *copied_);
     const Node copied = graph_.node(id);
@@ -120,15 +120,15 @@ class RecordReader : public native::NodeReader {
   ModuleStackId read_module(json::value value) override {
     std::vector<ModuleFrame> frames;
     const auto text = [&](json::value part) {
-      if (part.type() != json::json_type::string) give_up("a list of [path, class] is expected");
+      if (part.type() != json::json_type::string) give_up("expected a list of [path, class]");
       return graph_.intern(native::get_text(part));
     };
-    if (value.type() != json::json_type::array) give_up("a list of [path, class] is expected");
+    if (value.type() != json::json_type::array) give_up("expected a list of [path, class]");
     for (json::value frame : value.get_array()) {
       std::vector<StringId> texts;
-      if (frame.type() != json::json_type::array) give_up("a list of [path, class] is expected");
+      if (frame.type() != json::json_type::array) give_up("expected a list of [path, class]");
       for (json::value each : frame.get_array()) texts.push_back(text(each));
-      if (texts.size() != 2) give_up("a list of [path, class] is expected");
+      if (texts.size() != 2) give_up("expected a list of [path, class]");
       frames.push_back({texts[0], texts[1]});
     }
     for (std::size_t i = 0; i < graph_.module_stack_count(); ++i) {
@@ -144,7 +144,7 @@ class RecordReader : public native::NodeReader {
   }
 
   StackId read_stack(json::value value) override {
-    if (value.type() != json::json_type::string) give_up("a text is expected");
+    if (value.type() != json::json_type::string) give_up("expected a string");
     const std::string_view text = native::get_text(value);
     for (std::size_t i = 0; i < graph_.stack_count(); ++i)
       if (const StackTrace& known = graph_.stack(StackId(i));
@@ -179,7 +179,7 @@ class RecordReader : public native::NodeReader {
       }
     if (bytes) return graph_.add_storage(part_, *bytes);
     if (!of) give_up("`storage` is {{\"of\": NODE}}, {{\"bytes\": N}}, or left out");
-    if (number < 0) give_up("`storage`: a tensor's number is expected");
+    if (number < 0) give_up("`storage`: expected the number of a tensor");
     const auto index = static_cast<std::size_t>(number);
     if (*of == self_) {
       if (index >= own_.size()) give_up("`storage`: {} has no tensor {} yet", *of, index);

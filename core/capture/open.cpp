@@ -59,7 +59,7 @@ Result<PartId> append_native_half(Graph& graph, const CaptureFile& file, std::si
               }));
   const CaptureKind kind = graph.part(part).kind;
   if (as && kind != *as)
-    return input_error("{}: it is a capture of kind {}, but is given as the {} half", file.name,
+    return input_error("{}: it is a capture of kind {}, but was given as the {} half", file.name,
                        to_string(kind), to_string(*as));
   return part;
 }
@@ -118,7 +118,7 @@ Result<PartId> append_trace(Graph& graph, const CaptureFile& file, std::size_t i
   JOINTER_TRY(const PartId part,
               append_torch_trace(graph, file.name, file.bytes.view(), index, progress));
   if (as && graph.part(part).kind != *as)
-    return fail(Error::Kind::usage, "{}: {} is of kind {}, but is given as the {} half", file.name,
+    return fail(Error::Kind::usage, "{}: {} is of kind {}, but was given as the {} half", file.name,
                 graph.part(part).name, to_string(graph.part(part).kind), to_string(*as));
   return part;
 }
@@ -181,7 +181,7 @@ Result<std::vector<std::string>> files_of(const std::string& path) {
   for (const auto& entry : fs::directory_iterator(path, status))
     if (entry.is_regular_file(status)) files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());
-  if (files.empty()) return input_error("{}: there are no files in this folder", path);
+  if (files.empty()) return input_error("{}: the folder contains no files", path);
   return files;
 }
 
@@ -214,20 +214,20 @@ Result<Listing> locate(const std::string& path) {
       listing.places.push_back({.path = file_path, .index = i});
     }
   }
-  if (listing.entries.empty()) return input_error("{}: there is no graph in it", path);
+  if (listing.entries.empty()) return input_error("{}: it contains no graph", path);
   return listing;
 }
 
 // The index of the requested graph.
 Result<std::size_t> chosen(const OpenRequest& request, std::span<const GraphEntry> entries) {
   const std::string name = display_name(request.path);
-  if (entries.empty()) return input_error("{}: there is no graph in it", name);
+  if (entries.empty()) return input_error("{}: it contains no graph", name);
   std::optional<std::size_t> index = request.index;
   if (!index && entries.size() == 1) index = 0;
   if (!index && request.choose) index = request.choose(entries);
   if (!index)
-    return fail(Error::Kind::usage, "{} holds {} graphs; choose one with --graph N, 0 to {}", name,
-                entries.size(), entries.size() - 1);
+    return fail(Error::Kind::usage, "{} contains {} graphs; choose one with --graph N (0 to {})",
+                name, entries.size(), entries.size() - 1);
   if (*index >= entries.size())
     return fail(Error::Kind::usage, "{}: there is no graph {}; the last one is {}", name, *index,
                 entries.size() - 1);
@@ -284,11 +284,10 @@ Result<std::size_t> choose_half(const CaptureFile& file, const std::vector<Graph
   const std::string made = fmt::format("aot_{}_graph", to_string(kind));
   keep([&](const GraphEntry& e) { return e.name.ends_with(made); });
   if (fitting.size() == 1) return fitting.front();
-  return fail(
-      Error::Kind::usage,
-      "{} holds {} graphs, and {} of them could be the {} half; choose the forward with --graph N "
-      "(`jointer info` lists them), or put each graph into its own file",
-      file.name, entries.size(), fitting.size(), to_string(kind));
+  return fail(Error::Kind::usage,
+              "{} contains {} graphs, and {} of them could be the {} half; choose the forward with "
+              "--graph N (`jointer info` lists them), or put each graph in its own file",
+              file.name, entries.size(), fitting.size(), to_string(kind));
 }
 
 Result<Graph> open_pair(const OpenRequest& request) {
@@ -340,16 +339,16 @@ Result<std::vector<GraphEntry>> list_graphs(const std::string& path) {
 Result<OpenRequest> request_before(const OpenRequest& request) {
   const std::string name = display_name(request.path);
   if (!request.backward.empty() || is_workspace_file(request.path))
-    return fail(Error::Kind::usage, "{}: only a log of passes has the graph before a pass", name);
+    return fail(Error::Kind::usage, "{}: only a log of passes contains the graph before a pass",
+                name);
   JOINTER_TRY(const Listing listing, locate(request.path));
   JOINTER_TRY(const std::size_t index, chosen(request, listing.entries));
   const GraphEntry& entry = listing.entries[index];
   if (!entry.before)
-    return fail(
-        Error::Kind::usage,
-        "{}: it does not record the graph from which a pass made {}; choose one with --graph N "
-        "(`jointer info` lists them)",
-        name, entry.name);
+    return fail(Error::Kind::usage,
+                "{}: it does not contain the graph that a pass turned into {}; choose one with "
+                "--graph N (`jointer info` lists them)",
+                name, entry.name);
   OpenRequest before = request;
   before.index = entry.before;
   return before;

@@ -123,7 +123,7 @@ class PickleReader {
 
  private:
   std::string_view take(std::uint64_t count) {
-    if (count > bytes_.size() - next_) give_up("it is cut off");
+    if (count > bytes_.size() - next_) give_up("it is truncated");
     const std::string_view taken = bytes_.substr(next_, static_cast<std::size_t>(count));
     next_ += taken.size();
     return taken;
@@ -410,7 +410,7 @@ Result<Pickle> Pickle::read(std::string_view name, std::string_view bytes) {
     return input_error("{}: not a pickle of plain values: byte {}: {}", name, reader.at(),
                        failure.message);
   } catch (const std::bad_alloc&) {
-    return input_error("{}: there is not enough memory to read it", name);
+    return input_error("{}: not enough memory to read it", name);
   }
   return pickle;
 }

@@ -236,14 +236,14 @@ void add_notes(const Matcher& m, const TraceOptions& options, TraceMatch& match)
                                 format_count(count(match.nodes - match.matched)),
                                 format_count(count(match.nodes)), most_frequent(missing)));
   if (match.foreign_calls > 0)
-    notes.push_back(fmt::format("{} calls match no node, or have other shapes: {}",
+    notes.push_back(fmt::format("{} calls match no node, or differ in shape: {}",
                                 format_count(count(match.foreign_calls)), most_frequent(foreign)));
   if (match.foreign_device_ns > 0)
-    notes.push_back(fmt::format("{} of {} of kernels belong to no node",
+    notes.push_back(fmt::format("{} of {} in kernels belong to no node",
                                 format_ns(match.foreign_device_ns), format_ns(match.device_ns)));
   if (!m.events.has_shapes)
     notes.emplace_back(
-        "the trace has no shapes: calls are matched by operator and order alone; profile with "
+        "the trace has no shapes: calls are matched only by operator and order; profile with "
         "record_shapes=True");
   if (options.device.empty() && m.events.gpu.empty())
     notes.push_back(

@@ -16,7 +16,7 @@ struct TraceOptions {
   std::string device;  // its name, if the trace lacks it or has a wrong one; may be empty
 };
 
-// The measurement, and how much of the trace and of the graph was matched.
+// The measurement, and the matched parts of the trace and of the graph.
 struct TraceMatch {
   Measurement measurement;
   std::size_t passes = 0;         // runs of the graph in the trace

@@ -204,11 +204,11 @@ Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::str
   follow_passes(graphs);
   if (graphs.empty() && cut_off > 0)
     return input_error(
-        "{}: {} of its {} entries hold a graph, but none is complete; is it cut off?", file,
-        cut_off, entries);
+        "{}: {} of its {} entries contain a graph, but none is complete; is the file truncated?",
+        file, cut_off, entries);
   if (graphs.empty())
     return input_error(
-        "{}: none of its {} entries holds a graph; was it written under TORCH_TRACE while "
+        "{}: none of its {} entries contains a graph; was it written under TORCH_TRACE while "
         "torch.compile ran?",
         file, entries);
   return graphs;
@@ -218,7 +218,7 @@ Result<PartId> append_torch_trace(Graph& graph, std::string_view file, std::stri
                                   std::size_t index, const Progress& progress) {
   JOINTER_TRY(const std::vector<TraceGraph> graphs, list_torch_trace(file, bytes));
   if (index >= graphs.size())
-    return fail(Error::Kind::usage, "{}: there is no graph {} in it", file, index);
+    return fail(Error::Kind::usage, "{}: it has no graph {}", file, index);
   const TraceGraph& chosen = graphs[index];
   JOINTER_TRY(
       const PartId part,

@@ -16,7 +16,7 @@
 //                   (n-r)/n through its card, and S (r-1)/n inside its node.
 //   Both overlap, so the larger counts. An all-reduce is a reduce-scatter followed by an
 //   all-gather, so it counts twice. The start-up time is a base plus one step for each of the n-1
-//   neighbours in the ring (2(n-1) for an all-reduce); as many steps as there are nodes cross the
+//   neighbors in the ring (2(n-1) for an all-reduce); as many steps as there are nodes cross the
 //   network.
 //
 // Cost: constant. Source: the usual alpha-beta model of ring algorithms; NCCL's step latencies

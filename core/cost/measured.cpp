@@ -3,7 +3,7 @@
 // that of the whole call, views included, so nothing is added to it.
 //
 // Collectives are interpolated between two measured sizes: time = start-up + bytes / bandwidth is a
-// straight line as long as the algorithm stays the same, so two neighbours determine it. Outside
+// straight line as long as the algorithm stays the same, so two neighbors determine it. Outside
 // the measured range the algorithm is unknown, and the roofline is used.
 //
 // Cost: one key and one look-up per node.
@@ -105,9 +105,9 @@ NodeCost MeasuredEstimator::estimate(const Graph& graph, NodeId id) const {
   if (known == costs_.nodes.end()) return rest_->estimate(graph, id);
   NodeCost cost{.lane = NodeCost::Lane::compute, .limit = NodeCost::Limit::given};
   if (runs_on_ != DeviceType::cpu) {
-    const NodeCost modelled = rest_->estimate(graph, id);
-    cost.blocks_host = modelled.blocks_host;
-    cost.host_ns = modelled.host_ns;
+    const NodeCost modeled = rest_->estimate(graph, id);
+    cost.blocks_host = modeled.blocks_host;
+    cost.host_ns = modeled.host_ns;
   }
   cost.ns = known->second;
   return cost;

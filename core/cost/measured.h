@@ -20,7 +20,7 @@ class MeasuredEstimator final : public Estimator {
 
   // "measured on NVIDIA H200; the rest roofline, NVIDIA H200 SXM 141 GB, 8 GPUs per node"
   [[nodiscard]] std::string description() const override;
-  // With the measured share: "measured on NVIDIA H200, 9,812 of 10,432 nodes, 97.3 % of the time;
+  // With the measured share: "measured on NVIDIA H200, 9,812 of 10,432 nodes, 97.3% of the time;
   // the rest ...". Nodes that take no time are not counted.
   [[nodiscard]] std::string description_of(std::span<const NodeCost> costs) const override;
   [[nodiscard]] const DeviceDescription& device() const override { return rest_->device(); }

@@ -28,7 +28,7 @@ struct NcclLinks {
 double torch_nccl_2_15_ms(std::int64_t bytes, std::int64_t group_size, NcclCall call,
                           const NcclLinks& links);
 
-// The smallest number of bytes with which a collective reaches 90 % of its links' bandwidth, by
+// The smallest number of bytes with which a collective reaches 90% of its links' bandwidth, by
 // torch's calibrated profiles (InterconnectProfile). Empty for all_to_all and p2p, which have none.
 std::optional<std::int64_t> torch_saturation_bytes(std::int64_t group_size, NcclCall call,
                                                    const NcclLinks& links);

@@ -21,7 +21,7 @@ std::vector<Decision> kept_decisions(const std::vector<Decision>& decisions, std
     kept.push_back({.pass = {},
                     .node = {},
                     .action = "left out",
-                    .reason = fmt::format("{} more decisions are not kept with the edit.",
+                    .reason = fmt::format("{} more decisions are not stored with the edit.",
                                           format_count(static_cast<std::int64_t>(lost)))});
   return kept;
 }

@@ -1,7 +1,7 @@
 // Computes the difference between two graphs, and the edit that turns one into the other.
 //
 // Nodes are matched by name. Among the common nodes, those of a longest increasing subsequence of
-// positions (in `before`, listed in the order of `after`) stay; the others move, neighbours
+// positions (in `before`, listed in the order of `after`) stay; the others move, neighbors
 // together. Placeholders, constants and outputs always stay. A call can belong to the subsequence
 // only if it has the same number of them before it in both graphs.
 //
@@ -158,7 +158,7 @@ class EditWriter {
 
   Result<void> check() const {
     const auto refuse = [](const Graph& graph, NodeId id, std::string_view what) {
-      return fail(Error::Kind::usage, "{} ({}) {}: no edit can do that", graph.name(id),
+      return fail(Error::Kind::usage, "{} ({}) {}, which no edit can express", graph.name(id),
                   graph.target(graph.node(id)), what);
     };
     for (const NodeId id : difference_.added)
@@ -168,12 +168,12 @@ class EditWriter {
       if (stays(before_.node(id)) && !is_read_in(after_, before_, id))
         return refuse(before_, id, "is not in the second graph");
     for (const NodeId id : difference_.moved)
-      if (stays(after_.node(id))) return refuse(after_, id, "stands elsewhere");
+      if (stays(after_.node(id))) return refuse(after_, id, "is at a different place");
     for (const NodeId id : difference_.changed) {
       const NodeKind kind = after_.node(id).kind;
       if (kind == NodeKind::placeholder || kind == NodeKind::get_attr ||
           kind != before_.node(was(id)).kind)
-        return refuse(after_, id, "is not the same in both");
+        return refuse(after_, id, "differs between them");
     }
     return {};
   }
@@ -193,7 +193,7 @@ class EditWriter {
     return before_.find(after_.node(id).part, after_.name(id));
   }
 
-  // Moves each run of neighbours in `after` to before the next node that stays.
+  // Moves each run of neighbors in `after` to before the next node that stays.
   void write_moves() {
     std::vector<bool> moves(after_.node_count(), false);
     for (const NodeId id : difference_.moved) moves[id.index()] = true;
@@ -302,7 +302,8 @@ class EditWriter {
 
 Result<GraphDifference> compare_graphs(const Graph& before, const Graph& after) {
   if (before.part_count() != after.part_count())
-    return fail(Error::Kind::usage, "{} is a forward and a backward, {} is one graph",
+    return fail(Error::Kind::usage,
+                "{} is a pair of a forward and a backward, but {} is a single graph",
                 before.is_pair() ? before.title() : after.title(),
                 before.is_pair() ? after.title() : before.title());
   GraphDifference found;

@@ -1,9 +1,9 @@
 // Applies edits.
 //
-// An edit is applied as a whole or not at all. Its changes are applied one after another, and each
-// is checked by itself: nodes exist, a new name is free, no node reads a removed one. The result is
+// An edit is applied as a whole or not at all. Its changes are applied in order, and each is
+// checked separately: nodes exist, a new name is free, no node reads a removed one. The result is
 // then checked for legality:
-//   - every node reads only nodes before it, and the graph is sound (core/graph/validate.h);
+//   - every node reads only nodes before it, and the graph is valid (core/graph/validate.h);
 //   - two nodes keep their order if one writes to memory that the other uses, or if their effects
 //     must keep their order (core/graph/dependencies.h, for the graph before the edit). Exceptions:
 //     the call of one of them was replaced; neither writes to memory that the other uses any more,
@@ -115,7 +115,7 @@ struct Editor::State {
   std::vector<std::pair<NodeId, NodeId>> inserted;
   std::unordered_map<NodeId, Node> replaced;  // as they were before the edit
   std::unordered_set<NodeId> keeps_value;  // replaced, and the edit does not say what they return
-  // By node: how many read it. Empty until a node is removed.
+  // By node: the number of its readers. Empty until a node is removed.
   std::vector<std::int32_t> readers;
   std::size_t known = 0;            // number of nodes before the edit; later ids are new
   std::size_t first = 0, last = 0;  // the range of positions that moves changed
@@ -203,7 +203,7 @@ Result<void> Editor::State::perform(const Change& change) {
   return std::visit([&](const auto& kind) { return perform_kind(kind); }, change);
 }
 
-// Nodes that are inserted one after another go to their places together: each by itself would shift
+// Nodes that are inserted consecutively go to their places together: each by itself would shift
 // the rest of the order.
 void Editor::State::place_inserted() {
   if (inserted.empty()) return;
@@ -417,7 +417,7 @@ Result<void> Editor::State::check_unread(NodeId id, const std::string& name) {
   }
   const std::int32_t count = readers[id.index()];
   if (count == 0) return {};
-  // In a sound graph all readers come later, but halfway through an edit they may be anywhere.
+  // In a valid graph all readers come later, but halfway through an edit they may be anywhere.
   const auto order = graph.order();
   const NodeId reader = *std::find_if(order.begin(), order.end(), [&](NodeId other) {
     const auto inputs = graph.inputs(other);
@@ -592,12 +592,12 @@ bool Editor::State::brings_symbols_before(NodeId a, NodeId b) const {
   });
 }
 
-// Checks the node against those that must stay on one side of it. Dependencies connect neighbours.
-// If the edit removed or replaced a neighbour, so that it no longer holds this node, the search
-// continues with the nodes that held the neighbour.
+// Checks the node against those that must stay on one side of it. Dependencies connect neighbors.
+// If the edit removed or replaced a neighbor, so that it no longer holds this node, the search
+// continues with the nodes that held the neighbor.
 Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
   const Effects effects = effects_of(graph, graph.node(id));
-  const auto holds = [&](const Dependency& d, bool is_neighbour) {
+  const auto holds = [&](const Dependency& d, bool is_neighbor) {
     if (!is_structural) return true;
     if (replaced.contains(id) || replaced.contains(d.node)) return false;
     if (d.kind == DependencyKind::write) return write_conflict(graph, id, d.node);
@@ -605,8 +605,8 @@ Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
     if (effects.conflict(others)) return true;
     // They depend through a symbol: the first one defines it, unless a node that the edit added
     // does.
-    return is_neighbour && (effects.has(Effects::checks) || others.has(Effects::checks) ||
-                            !brings_symbols_before(id, d.node));
+    return is_neighbor && (effects.has(Effects::checks) || others.has(Effects::checks) ||
+                           !brings_symbols_before(id, d.node));
   };
   std::vector<NodeId> through{id};
   std::unordered_set<NodeId> met{id};

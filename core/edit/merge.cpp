@@ -220,7 +220,7 @@ class Merger {
         std::max(graph_.position(last_source_) + 1, graph_.position(members_.front().start));
     while (start < first_use_ && ahead_.contains(graph_.order()[start])) ++start;
     if (start > first_use_)
-      return refuse("{} already uses a member's result where {}, another's input, is made",
+      return refuse("{} uses the result of one member before {} computes the input of another",
                     graph_.name(first_user_), graph_.name(last_source_));
     return start;
   }
@@ -260,8 +260,8 @@ class Merger {
                     members.size(), group));
     if (call_.kind != CollectiveKind::all_gather && call_.group_size > 2)
       edit.notes.push_back(
-          fmt::format("Sums over {} ranks may differ in the last bit: their order depends on where "
-                      "an element lies in the buffer.",
+          fmt::format("Sums over {} ranks may differ in the last bit: the order of summation "
+                      "depends on the position in the buffer.",
                       call_.group_size));
     return edit;
   }

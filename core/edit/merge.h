@@ -29,7 +29,7 @@ struct MergedBucket {
 // Merges several buckets at once, for passes that place them. Each bucket that merge_collectives
 // would refuse is refused individually, and its members stay unchanged. The members of a bucket
 // belong to one half, and a collective to one bucket. New nodes are appended to the order, so the
-// graph is not sound until the caller sets a new order and calls finish().
+// graph is not valid until the caller sets a new order and calls finish().
 std::vector<Result<MergedBucket>> merge_buckets(Graph& graph,
                                                 std::span<const std::vector<NodeId>> buckets,
                                                 const MergeOptions& options);

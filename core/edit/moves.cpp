@@ -27,8 +27,7 @@ std::string join(const Graph& graph, std::span<const NodeId> nodes) {
 
 std::string order_note(const Graph& graph, GroupId group) {
   return fmt::format(
-      "Every rank must do the same: the collectives of group {} then start in another "
-      "order.",
+      "Every rank must do the same: the collectives of group {} then start in a different order.",
       graph.group_label(group));
 }
 
@@ -78,9 +77,9 @@ Carried carry(const Graph& graph, const Users& users, NodeId node, Direction dir
                                 : one                           ? "reads"
                                                                 : "read";
   carried.sentence = others.size() > kNamed
-                         ? fmt::format("Carried {} and {} more nodes, which {} it.",
+                         ? fmt::format("Also moved {} and {} more nodes, which {} it.",
                                        graph.name(others.front()), others.size() - 1, does)
-                         : fmt::format("Carried {}, which {} it.", join(graph, others), does);
+                         : fmt::format("Also moved {}, which {} it.", join(graph, others), does);
   return carried;
 }
 

@@ -269,7 +269,8 @@ SetPolicy read_policy(Members& members) {
 
 std::vector<std::pair<std::string, std::string>> read_inputs(Members& members) {
   for (const char* key : {"target", "args", "kwargs"})
-    if (members.has(key)) give_up("{}: `inputs` and `{}` exclude each other", members.where(), key);
+    if (members.has(key))
+      give_up("{}: `inputs` and `{}` cannot be used together", members.where(), key);
   const Json inputs = members.take("inputs");
   if (!inputs.is_object() || inputs.empty())
     give_up("{}: `inputs`: expected an object with the name of a node per input", members.where());
@@ -393,7 +394,7 @@ Recipe read_document(const Json& json) {
   const Json version = members.take("version");
   if (!version.is_number_integer()) give_up("it has no `version`");
   if (const auto number = version.get<std::int64_t>(); number < kOldestVersion || number > kVersion)
-    give_up("recipe version {} is not supported, this program reads versions {} to {}; {}", number,
+    give_up("recipe version {} is not supported: this program reads versions {} to {}; {}", number,
             kOldestVersion, kVersion,
             number > kVersion ? "use a newer Jointer" : "it is not a version");
   Recipe recipe{.name = members.optional_text("name"), .graphs = {}, .edits = {}, .expects = {}};
@@ -439,7 +440,7 @@ auto read_text(std::string_view text, Read read) -> Result<decltype(read(Json())
   } catch (const Failure& failure) {
     return input_error("{}", failure.message);
   } catch (const Json::parse_error& error) {
-    return input_error("invalid JSON near byte {}; is it cut off or damaged?", error.byte);
+    return input_error("invalid JSON near byte {}; is the file truncated or damaged?", error.byte);
   } catch (const Json::exception& error) {
     return input_error("{}", error.what());
   }

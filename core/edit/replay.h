@@ -21,7 +21,7 @@ struct Replay {
 // Applies a recipe's edits to a graph: a whole graph, a pair, or one half of the recipe's pair,
 // where changes of the other half are skipped. Error (usage), in one sentence: the graph differs,
 // with the first node that does, or an edit is not legal; the graph is then unchanged. Lenient:
-// skips what does not fit (docs/recipe.md says how much of an edit).
+// skips what does not fit (docs/recipe.md states which parts of an edit).
 Result<Replay> replay(Graph& graph, const Recipe& recipe, bool lenient = false);
 
 }  // namespace jointer

@@ -102,7 +102,7 @@ Result<std::vector<NodeId>> select(const Graph& graph, std::string_view selector
                 *pattern.modules, some_of(*pattern.modules, paths));
   return fail(
       Error::Kind::usage,
-      "`{}` selects nothing: no node has that name, and no call matches it; the graph has {}",
+      "`{}` selects nothing: no node has this name, and no call matches it; the graph has {}",
       selector, some_of(pattern.operators, likely_names(graph, pattern.operators)));
 }
 

@@ -195,7 +195,7 @@ Result<Edit> split_coalesced(const Graph& graph, NodeId start) {
   constexpr std::string_view kSuffix = "_coalesced.default";
   const auto arguments = graph.args(n);
   if (!target.ends_with(kSuffix) || arguments.empty())
-    return refuse("{} ({}) is not known to be several collectives", graph.name(start), target);
+    return refuse("{} ({}) is not a known coalesced collective", graph.name(start), target);
   target = target.substr(0, target.size() - kSuffix.size()) + ".default";
   const auto inputs = graph.children(arguments.front());
   OrderedJson rest = OrderedJson::array();

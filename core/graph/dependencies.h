@@ -29,7 +29,7 @@ inline bool is_wall(const Node& node) {
 
 class Dependencies {
  public:
-  // Write and control dependencies connect neighbours in the graph's current order.
+  // Write and control dependencies connect neighbors in the graph's current order.
   explicit Dependencies(const Graph& graph);
 
   // Nodes of the same part that must run before `node` or after it, each once. A dependency that
@@ -41,7 +41,7 @@ class Dependencies {
     return slice(first_after_, after_, node);
   }
 
-  // The last placeholder or output before `node`, and the first after it; none if there is none.
+  // The last placeholder or output before `node`, and the first after it, or none.
   // They do not move and nothing moves across them. These walls are not dependencies: `before` and
   // `after` list them only if one of the two nodes reads the other.
   [[nodiscard]] NodeId wall_before(NodeId node) const { return walls_before_[node.index()]; }

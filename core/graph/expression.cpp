@@ -232,7 +232,7 @@ class ExpressionParser {
       if (real_status != std::errc{}) return report("not a number");
       at_ += static_cast<std::size_t>(real_end - begin);
     } else if (status != std::errc{}) {
-      return report("number does not fit 64 bits");
+      return report("number does not fit in 64 bits");
     } else {
       at_ += static_cast<std::size_t>(end - begin);
     }

@@ -202,7 +202,7 @@ class Graph {
 
   // --- Building ---
   // Readers and passes call these, and `finish` at the end; `validate` then tells whether the
-  // result is sound. Appending does not invalidate ids.
+  // result is valid. Appending does not invalidate ids.
 
   PartId add_part(Part part);
   Part& part(PartId id) { return parts_[id.index()]; }

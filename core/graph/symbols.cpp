@@ -57,7 +57,7 @@ Result<Assumptions> Assumptions::parse(std::string_view text) {
   return result;
 }
 
-void Assumptions::lay_over(const Assumptions& others) {
+void Assumptions::override_with(const Assumptions& others) {
   if (others.fallback) fallback = others.fallback;
   for (const auto& [name, value] : others.named) named.insert_or_assign(name, value);
 }

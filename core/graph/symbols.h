@@ -44,7 +44,7 @@ struct Assumptions {
   // Error (usage): not a list of NAME=NUMBER and NUMBER.
   static Result<Assumptions> parse(std::string_view text);
   // Adds `others`, which take precedence.
-  void lay_over(const Assumptions& others);
+  void override_with(const Assumptions& others);
   // Text that `parse` accepts; empty if there are no assumptions.
   [[nodiscard]] std::string text() const;
 };
@@ -74,7 +74,7 @@ struct TextHash {
 };
 
 // The number of every symbol. SymbolSource lists the sources in order of precedence. MoE models are
-// trained towards balanced routing, so it is the default for token counts.
+// trained toward balanced routing, so it is the default for token counts.
 class SymbolValues {
  public:
   // Several tables count as one: the halves of a pair come from one trace. Error: an assumption

@@ -55,7 +55,7 @@ struct Tensor {
 
 struct Storage {
   Dim bytes;
-  DeviceId device;  // of the first tensor in it; none if there is none
+  DeviceId device;  // of the first tensor in it, or none
   PartId part;
 };
 

@@ -167,7 +167,7 @@ class Validator {
     }
     for (std::size_t part = 0; part < last.size(); ++part) {
       if (outputs[part] != 1)
-        return input_error("the graph has {} output nodes instead of one; is the file cut off?",
+        return input_error("the graph has {} output nodes instead of one; is the file truncated?",
                            outputs[part]);
       if (graph_.node(last[part]).kind != NodeKind::output)
         return input_error("{} comes after the output", where(graph_, last[part]));
@@ -234,7 +234,7 @@ std::vector<std::string> find_warnings(const Graph& graph) {
       ++opaque_calls;
     }
     if (graph.is_collective_start(n) && !n.group) count(groupless, first_groupless, id);
-    // A wait on a placeholder is sound: the forward started the collective.
+    // A wait on a placeholder is valid: the forward started the collective.
     if (graph.is_wait(n) && !graph.collective_of_wait(n) && n.input_count > 0 &&
         graph.node(graph.inputs(n).front()).kind != NodeKind::placeholder)
       count(idle_waits, first_idle, id);

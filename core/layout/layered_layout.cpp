@@ -5,7 +5,7 @@
 //   item     an entry of a rank: a box, or a bend of an edge that passes through the rank.
 //   chain    the bends of one node. All edges that leave a node share one chain down to its lowest
 //            reader and leave it where they must, so a value read far below is a single line.
-//   segment  a piece of an edge between items of neighbouring ranks.
+//   segment  a piece of an edge between items of neighboring ranks.
 //
 // Steps
 //   1. Assign ranks by the longest path from the top. Then let nodes with more outgoing than
@@ -14,12 +14,12 @@
 //      the first rank below its inputs that has room and is at most kWindow above the lowest rank
 //      so far. A node that is computed shortly before it is read then stays near its reader.
 //   2. Build the chains.
-//   3. Order the items within ranks: sweeps down and up sort by the mean position of neighbours
+//   3. Order the items within ranks: sweeps down and up sort by the mean position of neighbors
 //      (barycenters). Keep the order with the fewest crossings.
 //   4. Assign x: in each sweep, every rank takes the positions nearest to the mean of its
-//      neighbours (least squares) that keep order and distances. This is an isotonic regression,
+//      neighbors (least squares) that keep order and distances. This is an isotonic regression,
 //      solved exactly by pooling adjacent violators. Then further rounds pull the bends of a chain,
-//      and boxes that have only each other as neighbours, to one x.
+//      and boxes that have only each other as neighbors, to one x.
 //   5. Route edges: straight between ranks, vertical through them. No line crosses a box.
 //
 // Cost: steps 3 and 4 are O(sweeps * (items + segments * log)); items are at most nodes * ranks.
@@ -60,7 +60,7 @@ class Layering {
     std::uint32_t rank = 0;
     std::uint32_t node = kNone;  // none: a bend
     double x = 0;
-    std::vector<std::uint32_t> above, below;  // neighbours
+    std::vector<std::uint32_t> above, below;  // neighbors
   };
 
   void find_ranks() {
@@ -144,11 +144,11 @@ class Layering {
   void sort_rank(std::vector<std::uint32_t>& rank, std::vector<std::uint32_t>& at, bool down) {
     std::vector<std::pair<double, std::uint32_t>> keys;
     for (std::uint32_t i = 0; i < rank.size(); ++i) {
-      const auto& neighbours = down ? items_[rank[i]].above : items_[rank[i]].below;
+      const auto& neighbors = down ? items_[rank[i]].above : items_[rank[i]].below;
       double sum = 0;
-      for (const std::uint32_t n : neighbours) sum += at[n];
-      // An item without neighbours stays in place.
-      keys.emplace_back(neighbours.empty() ? i : sum / static_cast<double>(neighbours.size()),
+      for (const std::uint32_t n : neighbors) sum += at[n];
+      // An item without neighbors stays in place.
+      keys.emplace_back(neighbors.empty() ? i : sum / static_cast<double>(neighbors.size()),
                         rank[i]);
     }
     std::stable_sort(keys.begin(), keys.end(),
@@ -240,8 +240,8 @@ class Layering {
       const Item& item = items_[id];
       // A weak pull to x = 0 keeps the drawing from leaning.
       double sum = 0, weight = kMiddleWeight;
-      const auto add = [&](const std::vector<std::uint32_t>& neighbours) {
-        for (const std::uint32_t n : neighbours) {
+      const auto add = [&](const std::vector<std::uint32_t>& neighbors) {
+        for (const std::uint32_t n : neighbors) {
           const double w = item.node == kNone && items_[n].node == kNone ? kBendWeight : 1;
           sum += w * items_[n].x;
           weight += w;
@@ -255,7 +255,7 @@ class Layering {
   }
 
   // True if the line between the two should be straight: bends of one chain, or boxes that have
-  // only each other as neighbours.
+  // only each other as neighbors.
   [[nodiscard]] bool belong_together(std::uint32_t above, std::uint32_t below) const {
     const Item& a = items_[above];
     const Item& b = items_[below];

@@ -2,7 +2,7 @@
 // choose_saved_values_set (torch/_functorch/partitioners.py, 2.11 to 2.15).
 //
 // Terms
-//   whole    the values that the minimum cut saves by itself: budget 1. Saving only the inputs is
+//   whole    the values that the minimum cut saves on its own: budget 1. Saving only the inputs is
 //            budget 0. A ratio is the position of saved bytes between the two; views count in full.
 //   bans     the values that the cut may not recompute, and why (ban_rules.cpp).
 //

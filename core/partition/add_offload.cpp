@@ -73,7 +73,7 @@ class Adder {
     for (const OutputEntry& entry : pair_.part(PartId(0)).outputs)
       if (entry.node && entry.role != Role::saved && slot_by_node_[entry.node.index()] >= 0)
         return fail(Error::Kind::usage,
-                    "{} is a result of the forward, so it stays on the device in any case",
+                    "{} is a result of the forward, so it stays on the device anyway",
                     pair_.name(entry.node));
     for (std::size_t v = 0; v < values_.size(); ++v)
       if (!slots_[v].placeholder)

@@ -24,7 +24,7 @@
 // Never banned: views (cheap_view), values tagged for recomputation, symbolic floats, and values
 // that the caller allows, except collectives. Always banned: inputs and random seeds.
 //
-// Deviation: a tag that came with the graph is honoured everywhere. torch ignores MUST_SAVE on a
+// Deviation: a tag that came with the graph is honored everywhere. torch ignores MUST_SAVE on a
 // getitem and on values that only the backward needs, and ignores MUST_CPU_OFFLOAD.
 //
 // torch's limit on the distance from the backward (max_dist_from_bw) can never apply: it requires a

@@ -7,7 +7,7 @@
 // becomes finer, and a cancelled search still leaves a complete curve.
 //
 // A budget without a legal plan (everything is to be recomputed, and something cannot be) leaves a
-// gap with one end, which is halved towards the other.
+// gap with one end, which is halved toward the other.
 //
 // Cost: per budget, a cut, a walk over the graph and the figures of a plan.
 

@@ -1,5 +1,5 @@
 // Chooses the values to save as torch._functorch.partitioners.default_partition does: the forward
-// stays as it was captured, and saves what the backward reads of it.
+// stays as captured, and saves what the backward reads of it.
 //
 // The forward is everything up to the last node that is tagged forward or is an input, without the
 // tangents. In program order:

@@ -24,7 +24,7 @@ struct Half {
 Result<Half> extract_half(const Graph& joint, const NodePlaces& places, HalfKind kind,
                           std::span<const NodeId> inputs, std::span<const NodeId> outputs);
 
-// The node that can provide an output that is out of reach; none if there is none. `is_within`: by
+// The node that can provide an output that is out of reach, or none. `is_within`: by
 // node, true if it is within reach.
 NodeId stand_in(const Graph& joint, const NodePlaces& places, NodeId output,
                 const std::vector<bool>& is_within);

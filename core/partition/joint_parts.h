@@ -62,7 +62,7 @@ struct JointParts {
   std::vector<std::uint32_t> forward_position;
   std::vector<bool> depends_on_tangent;  // tangents, and everything that must be in the backward
   std::vector<bool> feeds_gradient;      // outputs of the backward
-  std::vector<bool> is_static;           // parameters and buffers, which live in any case
+  std::vector<bool> is_static;           // parameters and buffers, which are always live
 
   [[nodiscard]] bool is_forward(NodeId id) const {
     return forward_position[id.index()] != kNotForward;

@@ -50,7 +50,7 @@ bool moves_memory(const Graph& graph, const Node& n) {
   return graph.is_transfer(n) || bool(ended_transfer(graph, n));
 }
 
-// By storage: true if the step holds it in any case, as an input or a result of its forward.
+// By storage: true if the step holds it anyway, as an input or a result of its forward.
 std::vector<std::uint8_t> held_storages(const Graph& graph) {
   std::vector<std::uint8_t> is_held(graph.storage_count(), 0);
   const auto hold = [&](NodeId id) {

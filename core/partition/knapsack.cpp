@@ -10,7 +10,7 @@
 //            needs.
 //
 // Solvers
-//   dp                  adds items one after the other; backtracking from the full capacity saves
+//   dp                  adds items one at a time; backtracking from the full capacity saves
 //                       an item where it changed the cell.
 //   greedy              takes items by value per weight, largest first, ties by index; saves each
 //                       that still fits.

@@ -67,7 +67,7 @@ bool fills_storage(const Graph& graph, const Tensor& t) {
   return true;
 }
 
-// A call after `value` that writes to its memory; none if there is none. Ignores the halves, which
+// A call after `value` that writes to its memory, or none. Ignores the halves, which
 // depend on the plan.
 NodeId later_writer(const Graph& graph, NodeId value, StorageId storage) {
   std::vector<bool> writes(graph.operator_count());

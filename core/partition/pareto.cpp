@@ -35,7 +35,7 @@ struct Goal {
   std::int64_t Figures::*limited;
   std::int64_t Figures::*small;
   std::int64_t limit = 0;
-  TunedPlan (PlanTuning::*towards_limit)(TunedPlan, const PlanTuning::Holds&) const;
+  TunedPlan (PlanTuning::*toward_limit)(TunedPlan, const PlanTuning::Holds&) const;
   TunedPlan (PlanTuning::*up_to_limit)(TunedPlan, const PlanTuning::Holds&) const;
 };
 
@@ -109,7 +109,7 @@ class Search {
       tuned.figures = *figures;
     }
     if (!holds(tuned.figures.figures)) {
-      tuned = (tuning_.*goal_.towards_limit)(std::move(tuned), allowed);
+      tuned = (tuning_.*goal_.toward_limit)(std::move(tuned), allowed);
       found(tuned);
       if (!holds(tuned.figures.figures)) return;
     }
@@ -153,7 +153,7 @@ Result<Fit> fastest_within(const Graph& joint, const PlanWhatIf& what_if, std::i
   const Goal goal{.limited = &Figures::peak_bytes,
                   .small = &Figures::step_ns,
                   .limit = peak_bytes,
-                  .towards_limit = &PlanTuning::lower_peak_until,
+                  .toward_limit = &PlanTuning::lower_peak_until,
                   .up_to_limit = &PlanTuning::speed_up_while};
   return search(joint, what_if, goal, request);
 }
@@ -163,7 +163,7 @@ Result<Fit> smallest_within(const Graph& joint, const PlanWhatIf& what_if, std::
   const Goal goal{.limited = &Figures::step_ns,
                   .small = &Figures::peak_bytes,
                   .limit = step_ns,
-                  .towards_limit = &PlanTuning::speed_up_until,
+                  .toward_limit = &PlanTuning::speed_up_until,
                   .up_to_limit = &PlanTuning::lower_peak_while};
   return search(joint, what_if, goal, request);
 }

@@ -33,7 +33,7 @@ std::string PlanWhatIf::State::why_not_offloaded(Place place) const {
   const auto storages = memory.storages(place);
   if (storages.empty()) return fmt::format("{} takes no device memory", graph.name(id));
   if (memory.is_held(storages.front()))
-    return fmt::format("{} is in memory that the step holds in any case", graph.name(id));
+    return fmt::format("{} is in memory that the step holds anyway", graph.name(id));
   return {};
 }
 
@@ -145,9 +145,9 @@ Result<SavePlan> PlanWhatIf::change(const SavePlan& plan, std::span<const NodeId
   return std::move(change.plan);
 }
 
-Result<PlanChange> PlanWhatIf::lay_policies(const SavePlan& base,
-                                            std::span<const MemoryPolicy> solved,
-                                            std::span<const MemoryPolicy> now) const {
+Result<PlanChange> PlanWhatIf::apply_policies(const SavePlan& base,
+                                              std::span<const MemoryPolicy> solved,
+                                              std::span<const MemoryPolicy> now) const {
   State::Decisions decisions;
   for (const NodeId id : state_->graph.order()) {
     const MemoryPolicy was = id.index() < solved.size() ? solved[id.index()] : MemoryPolicy::none;

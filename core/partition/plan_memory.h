@@ -35,7 +35,7 @@ class PlanMemory {
   // inputs.
   [[nodiscard]] std::vector<Life> saved_lives(const PairOrder& order) const;
 
-  // The storages of a value. is_held: true if the step holds the storage in any case, because an
+  // The storages of a value. is_held: true if the step holds the storage anyway, because an
   // input, a constant or a result of the forward is in it.
   [[nodiscard]] std::span<const std::uint32_t> storages(Place place) const;
   [[nodiscard]] bool is_held(std::uint32_t storage) const { return is_held_[storage] != 0; }

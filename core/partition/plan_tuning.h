@@ -1,6 +1,6 @@
 #pragma once
 
-// Improves a plan tensor by tensor towards a limit. The top of plan_tuning.cpp describes the
+// Improves a plan tensor by tensor toward a limit. The top of plan_tuning.cpp describes the
 // search.
 
 #include <functional>
@@ -20,7 +20,7 @@ struct TunedPlan {
 class PlanTuning {
  public:
   // `joint` and `what_if` must outlive this. `joint`: the graph of `what_if`. Its tags MUST_SAVE
-  // and MUST_RECOMPUTE are honoured; decisions that are only preferred may change. `go_on` is asked
+  // and MUST_RECOMPUTE are honored; decisions that are only preferred may change. `go_on` is asked
   // between plans; returning false ends the tuning with the best plan so far.
   PlanTuning(const Graph& joint, const PlanWhatIf& what_if, std::function<bool()> go_on)
       : joint_(joint), what_if_(what_if), go_on_(std::move(go_on)) {}

@@ -26,7 +26,7 @@ struct PlanFigures {
   Figures figures;
   // Activations that live from the forward to the backward, by storage, with the allocator's
   // rounding: those that stay on the device, and those on the host. Neither includes what the step
-  // holds in any case (inputs, constants, results of the forward).
+  // holds anyway (inputs, constants, results of the forward).
   std::int64_t saved_bytes = 0;
   std::int64_t offloaded_bytes = 0;
   std::size_t recomputed = 0;     // calls that run twice
@@ -38,7 +38,7 @@ struct PlanFigures {
 // A forward value that the backward needs, directly or to recompute others: a row of the SAC pane.
 struct SaveCandidate {
   NodeId node;
-  // The bytes that saving it takes: its storages, except those that the step holds in any case. If
+  // The bytes that saving it takes: its storages, except those that the step holds anyway. If
   // several saved values share a storage, the first has its bytes; another value in the storage of
   // a saved one takes none.
   std::int64_t bytes = 0;
@@ -118,16 +118,16 @@ class PlanWhatIf {
   // saved, recomputed or offloaded accordingly; nodes whose tag was removed keep the plan's
   // decision. By node id. Returns `base` if nothing changed. Both lists are tags of the graph as
   // the user sees it, not those of Partition::joint, which a partitioner has settled.
-  [[nodiscard]] Result<PlanChange> lay_policies(const SavePlan& base,
-                                                std::span<const MemoryPolicy> solved,
-                                                std::span<const MemoryPolicy> now) const;
+  [[nodiscard]] Result<PlanChange> apply_policies(const SavePlan& base,
+                                                  std::span<const MemoryPolicy> solved,
+                                                  std::span<const MemoryPolicy> now) const;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
-// The tags of a graph by node id, as lay_policies takes them. Partition::joint has different ones.
+// The tags of a graph by node id, as apply_policies takes them. Partition::joint has different ones.
 std::vector<MemoryPolicy> policies_of(const Graph& graph);
 
 }  // namespace jointer

@@ -18,7 +18,7 @@ struct RecomputeChain {
 };
 
 // Returns one chain for each of `values`, which must be calls. `is_there`: by position, true if the
-// value is available and need not be recomputed; a value's own chain includes it in any case.
+// value is available and need not be recomputed; a value's own chain always includes it.
 std::vector<RecomputeChain> recompute_chains(const PairOrders& orders, const PlanTime& time,
                                              std::span<const std::uint8_t> is_there,
                                              std::span<const Place> values);

@@ -21,7 +21,7 @@ class WriteOrder {
   // True if anything writes. If nothing does, every order is correct.
   [[nodiscard]] bool any() const { return !writes_.empty(); }
   // The first call after `id` that writes to memory that `id` uses, among the calls for which
-  // `counts` is true; none if there is none.
+  // `counts` is true, or none.
   [[nodiscard]] NodeId next_write(NodeId id, const std::function<bool(NodeId)>& counts) const;
   // True if such a call precedes `id`.
   [[nodiscard]] bool any_before(NodeId id, const std::function<bool(NodeId)>& counts) const;

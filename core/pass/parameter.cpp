@@ -111,7 +111,7 @@ Result<void> check_texts(std::string_view name, const PassValue& value) {
   const PassValue::List& members = *value.as<PassValue::List>();
   for (std::size_t i = 0; i < members.size(); ++i)
     if (members[i].as<std::string>() == nullptr)
-      return fail(Error::Kind::usage, "{}[{}]: expected a text, got {}", name, i,
+      return fail(Error::Kind::usage, "{}[{}]: expected a string, got {}", name, i,
                   to_text(members[i]));
   return {};
 }

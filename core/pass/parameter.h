@@ -21,7 +21,7 @@ struct Parameter {
     boolean,
     integer,
     number,
-    bytes,  // a whole number, or a text such as "5GiB"
+    bytes,  // a whole number, or a string such as "5GiB"
     text,
     list,
   };
@@ -29,9 +29,9 @@ struct Parameter {
   Type type = Type::text;
   PassValue default_value;           // the default; if it is none, none is also allowed as a value
   bool may_be_none = false;          // none is allowed although the default is something else
-  bool is_of_texts = false;          // for a list: all elements are texts
+  bool is_of_texts = false;          // for a list: all elements are strings
   std::optional<double> min, max;    // inclusive limits of numbers and bytes
-  std::vector<std::string> choices;  // allowed texts, or elements of a list; empty: any
+  std::vector<std::string> choices;  // allowed strings, or elements of a list; empty: any
   std::string doc;                   // one sentence, with the unit
 
   [[nodiscard]] bool takes_none() const { return may_be_none || default_value.is_none(); }
@@ -55,7 +55,7 @@ class Arguments {
   [[nodiscard]] double number(std::string_view name) const;
   [[nodiscard]] const std::string& text(std::string_view name) const;
   [[nodiscard]] const PassValue::List& list(std::string_view name) const;
-  // The elements of a list that are all texts.
+  // The elements of a list that are all strings.
   [[nodiscard]] std::vector<std::string> texts(std::string_view name) const;
 
  private:

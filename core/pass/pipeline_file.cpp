@@ -123,7 +123,7 @@ OrderedJson to_json(const PassValue& value) {
 Result<std::string> text_member(const OrderedJson& json, const char* key) {
   const auto found = json.find(key);
   if (found == json.end()) return std::string();
-  if (!found->is_string()) return fail(Error::Kind::input, "`{}`: expected a text", key);
+  if (!found->is_string()) return fail(Error::Kind::input, "`{}`: expected a string", key);
   return found->get<std::string>();
 }
 
@@ -134,7 +134,7 @@ Result<PipelineStep> read_step(const OrderedJson& json) {
       return fail(Error::Kind::input, "`{}` is not one step", json.get<std::string>());
     return steps.front();
   }
-  if (!json.is_object()) return fail(Error::Kind::input, "expected an object or a text");
+  if (!json.is_object()) return fail(Error::Kind::input, "expected an object or a string");
   PipelineStep step;
   JOINTER_TRY(step.pass, text_member(json, "pass"));
   if (!is_word(step.pass)) return fail(Error::Kind::input, "`pass` is not the name of a pass");
@@ -163,7 +163,7 @@ Result<PipelineFile> read_json(std::string_view text, std::string_view path) {
     return input_error("{}: `version` is missing or not a number", path);
   if (version->get<std::int64_t>() > kVersion)
     return input_error(
-        "{}: version {} is not supported, this program reads version {}; use a newer Jointer", path,
+        "{}: version {} is not supported: this program reads version {}; use a newer Jointer", path,
         version->get<std::int64_t>(), kVersion);
   PipelineFile file;
   auto name = text_member(json, "name"), summary = text_member(json, "summary");

@@ -21,14 +21,14 @@ std::vector<OrderMistake> find_order_mistakes(const Pipeline& pipeline) {
   const std::size_t end = names.size();
   if (const auto at = place("cudagraph"); at < end && at + 1 != end)
     found.push_back(
-        {steps[at], "cudagraph must be the last pass: it records the graph as it is then"});
+        {steps[at], "cudagraph must be the last pass, because it records the final graph"});
   const auto automatic = place("autobucketing_reordering");
   for (const std::string_view by_block :
        {"transformer_block_bucketing", "joint_transformer_block_bucketing_reordering"})
     if (const auto blocks = place(by_block); automatic < end && blocks < end)
       found.push_back({steps[std::max(automatic, blocks)],
-                       fmt::format("autobucketing_reordering and {} exclude each other: both "
-                                   "bucket the same collectives",
+                       fmt::format("autobucketing_reordering and {} are mutually exclusive: "
+                                   "both bucket the same collectives",
                                    by_block)});
   if (const auto full = place("full_inductor_compilation");
       full < end && place("inductor_decomposition") > full)

@@ -15,8 +15,8 @@ struct OrderMistake {
 };
 
 // Checks upstream's rules for the order of the enabled steps: cudagraph must be last; the two
-// bucketings exclude each other; full Inductor requires inductor_decomposition before it. Returns
-// one mistake per broken rule. Source: torchtitan's validate_pass_names.
+// bucketings are mutually exclusive; full Inductor requires inductor_decomposition before it.
+// Returns one mistake per broken rule. Source: torchtitan's validate_pass_names.
 std::vector<OrderMistake> find_order_mistakes(const Pipeline& pipeline);
 // Error (usage): the message of the first mistake.
 Result<void> check_order(const Pipeline& pipeline);

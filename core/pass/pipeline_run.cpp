@@ -34,12 +34,12 @@ std::size_t merged_collectives(const Graph& before, const Graph& after,
 }
 
 // The figures of a graph and the simulation they come from.
-struct Judgement {
+struct Judgment {
   StepFigures figures;
   Simulation simulation;
 };
 
-Judgement judge(const Graph& graph, const Estimator& estimator, const AnalysisOptions& options) {
+Judgment judge(const Graph& graph, const Estimator& estimator, const AnalysisOptions& options) {
   const std::vector<NodeCost> costs = estimate_all(graph, estimator);
   Simulation simulation(graph, costs, options.simulation);
   const MemoryTimeline memory(graph, options.memory);
@@ -49,10 +49,10 @@ Judgement judge(const Graph& graph, const Estimator& estimator, const AnalysisOp
                             .communication_ns = simulation.communication_ns(),
                             .hidden = simulation.hidden_count(),
                             .collectives = simulation.collectives().size()};
-  return Judgement{figures, std::move(simulation)};
+  return Judgment{figures, std::move(simulation)};
 }
 
-Result<Judgement> judge(const Graph& graph, const AnalysisOptions& options) {
+Result<Judgment> judge(const Graph& graph, const AnalysisOptions& options) {
   JOINTER_TRY(const auto estimator, make_estimator(options.estimator, graph.main_device()));
   return judge(graph, *estimator, options);
 }
@@ -98,8 +98,8 @@ void warn_of_peak(const StepFigures& before, const StepFigures& after,
                                              format_bytes(was), format_bytes(is))});
 }
 
-// `now` is the judgement of `before`, and is replaced by that of the result.
-Result<StepResult> run_pass(const Graph& before, Judgement& now, const PipelineStep& step,
+// `now` is the judgment of `before`, and is replaced by that of the result.
+Result<StepResult> run_pass(const Graph& before, Judgment& now, const PipelineStep& step,
                             const Pass& pass, const PassContext::Options& options) {
   StepResult result;
   result.step = to_text(step);
@@ -113,10 +113,10 @@ Result<StepResult> run_pass(const Graph& before, Judgement& now, const PipelineS
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start)
           .count();
   if (const auto sound = validate(*graph); !sound)
-    return fail(Error::Kind::run, "it left a graph that is not sound: {}", sound.error().message);
+    return fail(Error::Kind::run, "it produced an invalid graph: {}", sound.error().message);
   result.tables = context.tables();
   result.ran = context.ran();
-  JOINTER_TRY(Judgement after, judge(*graph, options.analysis));
+  JOINTER_TRY(Judgment after, judge(*graph, options.analysis));
   result.decisions = context.decisions();
   if (pass.info.saves_memory) warn_of_peak(now.figures, after.figures, result.decisions);
   for (Decision& decision : result.decisions)
@@ -129,7 +129,7 @@ Result<StepResult> run_pass(const Graph& before, Judgement& now, const PipelineS
 }
 
 // Calls run_pass() for a registered pass; messages begin with its name.
-Result<StepResult> run_named(const Graph& before, Judgement& now, const PipelineStep& step,
+Result<StepResult> run_named(const Graph& before, Judgment& now, const PipelineStep& step,
                              const PassRegistry& registry, const PassContext::Options& options) {
   auto result = run_pass(before, now, step, *registry.find(step.pass), options);
   if (!result) return fail(result.error().kind, "{}: {}", step.pass, result.error().message);
@@ -150,8 +150,8 @@ Result<void> run_guarded(const Pass& pass, Graph& graph, const Arguments& argume
 }
 
 Result<StepFigures> step_figures(const Graph& graph, const AnalysisOptions& options) {
-  JOINTER_TRY(const Judgement judgement, judge(graph, options));
-  return judgement.figures;
+  JOINTER_TRY(const Judgment judgment, judge(graph, options));
+  return judgment.figures;
 }
 
 StepFigures step_figures(const Graph& graph, const Estimator& estimator,
@@ -162,7 +162,7 @@ StepFigures step_figures(const Graph& graph, const Estimator& estimator,
 Result<StepResult> run_step(const Graph& before, const PipelineStep& step,
                             const PassRegistry& registry, const PassContext::Options& options) {
   JOINTER_CHECK(registry.check({step}));
-  JOINTER_TRY(Judgement now, judge(before, options.analysis));
+  JOINTER_TRY(Judgment now, judge(before, options.analysis));
   return run_named(before, now, step, registry, options);
 }
 
@@ -172,7 +172,7 @@ Result<PipelineRun> run_pipeline(const Graph& graph, const Pipeline& pipeline,
   JOINTER_CHECK(registry.check(pipeline));
   JOINTER_CHECK(check_order(pipeline));
   PipelineRun run;
-  JOINTER_TRY(Judgement judgement, judge(graph, options.analysis));
+  JOINTER_TRY(Judgment judgment, judge(graph, options.analysis));
   const Graph* now = &graph;
   for (const PipelineStep& step : pipeline) {
     if (!step.is_enabled) continue;
@@ -181,7 +181,7 @@ Result<PipelineRun> run_pipeline(const Graph& graph, const Pipeline& pipeline,
       run.error = Error{Error::Kind::cancelled, "it was cancelled before " + step.pass};
       return run;
     }
-    auto result = run_named(*now, judgement, step, registry, options);
+    auto result = run_named(*now, judgment, step, registry, options);
     if (!result) {
       run.failed_step = to_text(step);
       run.error = result.error();

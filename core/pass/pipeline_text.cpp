@@ -105,7 +105,7 @@ class Parser {
     while (end < text_.size() && text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
     if (end >= text_.size()) return wrong("a quote is not closed");
     const auto json = parse_json(text_.substr(at_, end + 1 - at_), "text");
-    if (!json || !json->is_string()) return wrong("expected a text quoted as in JSON");
+    if (!json || !json->is_string()) return wrong("expected a string quoted as in JSON");
     at_ = end + 1;
     skip_blanks();
     return PassValue(json->get<std::string>());

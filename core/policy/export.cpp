@@ -166,7 +166,7 @@ Result<std::string> difference(const Graph& joint, const SavePlan& plan, const G
   const Result<Outcome> wanted = outcome_of(joint, plan, options);
   if (!wanted) return std::string();  // the plan cannot be applied: nothing to compare with
   const Result<Partition> again = solve_under(opened, text, options.partitioner);
-  if (!again) return fmt::format("Solving under this text fails: {}.", again.error().message);
+  if (!again) return fmt::format("Partitioning with this text fails: {}.", again.error().message);
   JOINTER_TRY(const Outcome found, outcome_of(again->joint, again->plan, options));
   if (found.makers == wanted->makers && found.peak_bytes == wanted->peak_bytes)
     return std::string();
@@ -174,12 +174,12 @@ Result<std::string> difference(const Graph& joint, const SavePlan& plan, const G
   const std::string peak = format_bytes(found.peak_bytes),
                     of_plan = format_bytes(wanted->peak_bytes);
   return fmt::format(
-      "Solved under this text: {} at the peak, {}.",
-      peak == of_plan ? "still " + peak : fmt::format("{} instead of {}", peak, of_plan),
+      "With this text, the plan has {} and saves {}.",
+      peak == of_plan ? "the same peak" : fmt::format("a peak of {} instead of {}", peak, of_plan),
       found.activations == wanted->activations
-          ? fmt::format("{} activations saved{}", count(found.activations),
+          ? fmt::format("{} activations{}", count(found.activations),
                         found.makers == wanted->makers ? "" : ", some of them different")
-          : fmt::format("{} activations saved instead of {}", count(found.activations),
+          : fmt::format("{} activations instead of {}", count(found.activations),
                         count(wanted->activations)));
 }
 

@@ -32,14 +32,14 @@ struct PolicyExport {
   std::string text;  // ends with a newline
   // Sentences about the differences between the plan and the text. If empty, the imported text
   // (import.h) tags the graph so that the partitioner saves what the plan saves, with the same
-  // peak. Otherwise the first one describes the result of solving under the text. In Python, they
+  // peak. Otherwise the first one describes the result of partitioning with it. In Python, they
   // are also comments at the end of the text.
   std::vector<std::string> differences;
 };
 
 // Options for checking the text by reading it back.
 struct ReadBack {
-  Partitioner partitioner = Partitioner::min_cut;  // solves the graph again under the text
+  Partitioner partitioner = Partitioner::min_cut;  // partitions the graph again with the text
   MemoryOptions memory = {};
 };
 

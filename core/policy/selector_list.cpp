@@ -37,7 +37,7 @@ bool is_number(std::string_view segment) {
 }
 
 // Replaces every number of the path with `*`.
-std::string generalised(std::string_view path) {
+std::string generalized(std::string_view path) {
   std::string out;
   while (!path.empty()) {
     const std::size_t end = std::min(path.find('.'), path.size());
@@ -64,7 +64,7 @@ std::string escaped(std::string_view path) {
 std::vector<std::string> module_patterns(const std::string& path) {
   std::vector<std::string> patterns{"*"};
   const std::string plain = escaped(path);
-  for (const std::string& text : {generalised(plain), plain}) {
+  for (const std::string& text : {generalized(plain), plain}) {
     if (text.empty()) continue;
     for (std::size_t dot = text.find('.'); dot != std::string::npos; dot = text.find('.', dot + 1))
       patterns.push_back(text.substr(0, dot) + ".*");

@@ -37,10 +37,11 @@ void add_sentences(const Graph& graph, const std::vector<NodeId>& nodes, std::st
 
 std::vector<std::string> TagDifferences::sentences(const Graph& graph) const {
   std::vector<std::string> all;
-  add_sentences(graph, lost, "The plan saves, but this text recomputes, results", all);
-  add_sentences(graph, extra, "The plan recomputes, but this text saves, results", all);
+  add_sentences(graph, lost, "The plan saves but this text recomputes results", all);
+  add_sentences(graph, extra, "The plan recomputes but this text saves results", all);
   add_sentences(graph, partly, "The plan saves some results of a call and recomputes others,", all);
-  add_sentences(graph, untagged, "This text leaves to the partitioner results", all);
+  add_sentences(graph, untagged, "This text leaves the decision to the partitioner for results",
+                all);
   return all;
 }
 

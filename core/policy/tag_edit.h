@@ -25,7 +25,7 @@ class TagPlan {
     tags_[node.index()] = {policy, region};
   }
   [[nodiscard]] bool has(NodeId node) const { return tags_[node.index()].has_value(); }
-  // The tag to set on a node; `none` if there is none.
+  // The tag to set on a node, or `none`.
   [[nodiscard]] MemoryPolicy policy(NodeId node) const {
     return has(node) ? tags_[node.index()]->policy : MemoryPolicy::none;
   }

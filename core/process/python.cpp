@@ -23,7 +23,7 @@ Result<ProgramCommand> python_program() {
   const std::string path = python_path();
   if (path.empty())
     return fail(Error::Kind::run,
-                "Jointer's Python package is missing from its resources: install Jointer again");
+                "Jointer's Python package is missing from its resources; reinstall Jointer");
   return ProgramCommand{{found, "-m", "jointer"},
                         {{"PYTHONPATH", path}, {"PYTHONUNBUFFERED", "1"}}};
 }

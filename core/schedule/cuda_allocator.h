@@ -31,7 +31,7 @@ class CudaAllocator {
  private:
   struct Block {
     std::int64_t address = 0, size = 0;
-    BlockId previous = kNone, next = kNone;  // neighbours in the segment
+    BlockId previous = kNone, next = kNone;  // neighbors in the segment
     bool small = false, allocated = false;
   };
   struct Free {

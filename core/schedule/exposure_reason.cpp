@@ -154,11 +154,11 @@ std::string reason_text(const Graph& graph, const CollectiveTiming& c) {
     case Kind::order:
       return r.before ? fmt::format(
                             "{} of independent compute precedes its start: raise the start "
-                            "towards {}",
+                            "toward {}",
                             time, name(r.node, "the beginning"))
                       : fmt::format(
                             "{} of independent compute follows its wait: sink the wait "
-                            "towards {}",
+                            "toward {}",
                             time, name(r.user, "the end"));
     case Kind::dependency:
       return fmt::format(

@@ -55,8 +55,7 @@ class RangeFinder {
                     "{} is {}: placeholders, constants and outputs stay where they are",
                     graph_.name(id), kind_text(n.kind));
       if (n.part != first.part)
-        return fail(Error::Kind::usage,
-                    "{} and {} are of different halves of the pair, which run one after the other",
+        return fail(Error::Kind::usage, "{} and {} are in different halves of the pair",
                     graph_.name(block_.front()), graph_.name(id));
     }
     return {};
@@ -68,13 +67,13 @@ class RangeFinder {
     const auto name = [&](NodeId id) { return graph_.name(id); };
     if (!range_.before || !range_.after)
       return fail(Error::Kind::usage,
-                  "{} nodes cannot stand side by side: a placeholder or an output is between them",
+                  "{} nodes cannot be adjacent: a placeholder or an output is between them",
                   positions_.size());
     if (range_.before == range_.after)
       return fail(Error::Kind::usage, "{} must stay between {} and {}", name(range_.before),
                   name(range_.held_before), name(range_.held_after));
     return fail(Error::Kind::usage,
-                "{} and {} cannot stand side by side: {} must come after {}, and {} before {}",
+                "{} and {} cannot be adjacent: {} must come after {}, and {} before {}",
                 name(range_.held_before), name(range_.held_after), name(range_.before),
                 name(range_.held_before), name(range_.after), name(range_.held_after));
   }

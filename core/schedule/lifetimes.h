@@ -49,7 +49,7 @@ std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules);
 // The same if the tensors on the graph's main device are moved to a device of type `runs_on`.
 std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules, DeviceType runs_on);
 
-// The storage that a tensor's memory counts towards.
+// The storage that a tensor's memory counts toward.
 StorageId counted_storage(const Graph& graph, const Tensor& tensor, bool is_torch);
 
 // Bytes that the device's allocator returns for a request: multiples of 512 on cuda.

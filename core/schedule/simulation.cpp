@@ -3,8 +3,8 @@
 // Terms
 //   host     the CPU. It runs ahead: it launches kernels and collectives in program order and waits
 //            only where a value must be copied back (a copy to the host, .item()).
-//   compute  the stream that kernels run on, one after the other, in program order.
-//   group    a process group's own stream. Collectives of a group run one after the other.
+//   compute  the stream that kernels run on, in program order.
+//   group    a process group's own stream. Collectives of a group run sequentially.
 //   copy     the stream of transfers to the host and back (ao.offload, ao.reload). They run one
 //            after the other, as on the one transfer stream that upstream's operators share, and
 //            are launched, waited for and exposed like collectives.

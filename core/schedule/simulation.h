@@ -32,7 +32,7 @@ struct ExposureReason {
   enum class Kind : std::uint8_t {
     none,         // it is hidden
     stream_busy,  // it was queued behind `node` on its stream
-    dependency,   // `node` computes its input right before it, and its result is needed at once
+    dependency,   // `node` computes its input right before it, and its result is needed immediately
     no_compute,   // its legal range contains no independent compute
     order,        // its legal range contains independent compute, but the order does not use it
     tail,         // it ends after the last kernel

@@ -274,7 +274,7 @@ class Checker {
   }
 
   std::string side_text(const SpmdSide& side) const {
-    if (!side.node) return fmt::format("rank {} calls nothing more", side.rank);
+    if (!side.node) return fmt::format("rank {} makes no further call", side.rank);
     const auto program = std::ranges::find(programs_, side.rank, &Program::rank);
     return fmt::format("rank {} calls {} ({}, position {})", side.rank,
                        program->graph->name(side.node), side.does, side.position);

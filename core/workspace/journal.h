@@ -59,7 +59,7 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  // These return at once; a thread writes and waits for the disk.
+  // These return immediately; a thread writes and waits for the disk.
   void add(const HistoryStep& step);  // drops the undone entries
   void set_place(std::size_t place);
   void set_states(const std::vector<KeptState>& states);

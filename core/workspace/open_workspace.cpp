@@ -17,7 +17,7 @@ bool exists(const std::string& path) {
 }
 
 // Relative paths refer to the workspace's folder, wherever this program was started.
-std::string beside(const std::string& path, const std::string& workspace_path) {
+std::string resolve_path(const std::string& path, const std::string& workspace_path) {
   if (path.empty() || workspace_path == "-") return path;
   return (fs::path(workspace_path).parent_path() / path).lexically_normal().string();
 }
@@ -25,7 +25,7 @@ std::string beside(const std::string& path, const std::string& workspace_path) {
 // The first of the two paths that exists.
 Result<std::string> locate(const std::string& relative, const std::string& absolute,
                            const std::string& workspace_path) {
-  const std::string near = beside(relative, workspace_path);
+  const std::string near = resolve_path(relative, workspace_path);
   for (const std::string& path : {near, absolute})
     if (!path.empty() && exists(path)) return path;
   const std::string looked = near.empty() || near == absolute ? absolute
@@ -92,7 +92,7 @@ Result<Graph> open_workspace_graph(const OpenRequest& request) {
   if (is_workspace_file(capture.path))
     return input_error("{}: its capture {} is a workspace itself", request.path, capture.path);
   capture.progress = request.progress;
-  capture.assumptions.lay_over(request.assumptions);
+  capture.assumptions.override_with(request.assumptions);
   JOINTER_TRY(Graph graph, open_graph(capture));
   if (auto same = check_capture(workspace, graph); !same)
     return input_error("{}: {}; open the capture itself, or save the workspace again", request.path,

@@ -68,8 +68,8 @@ Result<Workspace> workspace_from_json(const OrderedJson& json) {
     return input_error("it has no `version`");
   if (version->get<std::int64_t>() > kWorkspaceVersion)
     return input_error(
-        "version {} of the workspace format is not supported, this program reads "
-        "version {}; use a newer Jointer",
+        "version {} of the workspace format is not supported: this program reads version {}; use a "
+        "newer Jointer",
         version->get<std::int64_t>(), kWorkspaceVersion);
   Workspace workspace;
   workspace.title = text_member(json, "title");

@@ -103,7 +103,7 @@ std::vector<Foreign> foreign_parameters() {
        false,
        {},
        "Logs estimates of the final graph.",
-       "the figures of each step say what its collectives take"},
+       "the figures of each step include the time of its collectives"},
       {"collective_estimator",
        std::string("analytical"),
        {"analytical", "benchmark"},
@@ -276,9 +276,9 @@ class Reordering {
           .form = settings_.form};
       auto done = pre_bucket_fsdp(*given_.graph, part_, options, names_);
       if (!done)
-        context_.decide("apart", fmt::format("FSDP's collectives are not put into buckets before "
-                                             "scheduling: {}.",
-                                             done.error().message));
+        context_.decide(
+            "apart", fmt::format("FSDP collectives are not put into buckets before scheduling: {}.",
+                                 done.error().message));
       else if (*done)
         pre_bucketed_ = *std::move(*done);
     }
@@ -596,8 +596,8 @@ class Reordering {
     for (const PreBucketed::Bucket& bucket : pre_bucketed_->buckets)
       for (const NodeId member : bucket.members)
         context_.decide(graph, member, "merged",
-                        fmt::format("With {} more of FSDP's in {}, before scheduling: up to {} "
-                                    "to use the links well.",
+                        fmt::format("With {} more FSDP collectives in {}, before scheduling: up to "
+                                    "{} to use the links well.",
                                     bucket.members.size() - 1, graph.name(bucket.start),
                                     format_bytes(pre_bucketed_->cap_bytes)));
   }
@@ -639,16 +639,16 @@ std::vector<Parameter> parameters() {
       choice("rules", {"auto", "torch-2.15", "torch-2.11"}, "auto",
              "The version of torch whose rules to follow; auto: the graph's own."),
       flag("pre_bucketing_fsdp_collectives", true,
-           "Put FSDP's collectives into buckets before scheduling (rules of 2.15 only)."),
+           "Put FSDP collectives into buckets before scheduling (rules of 2.15 only)."),
       std::move(cap),
       flag("collective_bucketing", true, "Merge similar collectives where that costs no overlap."),
       number("max_in_flight_gb", 5.0, "Maximum GiB of collectives in flight."),
       count("max_compute_pre_fetch", 200, 0,
             "Maximum number of compute nodes between a collective's start and its use."),
       count("max_coll_distance", 200, 0,
-            "Number of next collectives to try, to start early or to share a bucket."),
+            "Number of following collectives to try to start early or to put into a bucket."),
       number("compute_overlap_multipler", 1.0,
-             "Factor on the time of compute that hides a collective."),
+             "Factor for the time of the compute that hides a collective."),
       number_or_none(
           "max_memory_increase_gb", 1.0,
           "GiB that the peak may grow by; the larger of this and the ratio applies. If both are "
@@ -664,12 +664,13 @@ std::vector<Parameter> parameters() {
              "Form of the buckets. custom_ops_multidtype: all-gathers of several dtypes may share "
              "one; coalesced: a reduce-scatter takes its members as a list, without copies (rules "
              "of 2.15). auto: default (rules of 2.15), custom_ops_multidtype (2.11)."),
-      number_or_none("max_off_bucket_gb", 0.5,
-                     "GiB of collectives of one key, needed by no compute, that wait for each "
-                     "other and start together; none: each starts by itself (rules of 2.15 only)."),
+      number_or_none(
+          "max_off_bucket_gb", 0.5,
+          "GiB of collectives of one key, needed by no compute, that wait for each other and start "
+          "together; none: each starts independently (rules of 2.15 only)."),
       number("max_bucket_memory_gb", 2.0, "Maximum GiB of a bucket, inputs and results together."),
       flag("prioritize_bucketing_during_scheduling", true,
-           "Start collectives that could share a bucket one after another."),
+           "Start collectives that could share a bucket consecutively."),
       flag("torch_compatible", false,
            "Make exactly torch's decisions, even if memory exceeds the limit."),
   };
@@ -696,7 +697,7 @@ Pass autobucketing_reordering() {
                    .parameters = parameters(),
                    .keeps_numerics = true,
                    .is_idempotent = false},
-          .run = or_kept("The graph has no collective that something waits for.", run)};
+          .run = or_kept("The graph has no collective with a wait.", run)};
 }
 
 }  // namespace jointer

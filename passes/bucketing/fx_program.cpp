@@ -4,7 +4,7 @@
 //
 // Sorting. A node that reads something later in the list waits for the last named of these; once
 // that has a place, the nodes that wait for it come next, in the order in which they started to
-// wait. So a sorted stretch stays as it is. Outputs stay at the end.
+// wait. So a sorted stretch stays unchanged. Outputs stay at the end.
 //
 // Source: torch/fx/graph.py; torch/_dynamo/graph_deduplication.py, _stable_topological_sort, which
 // core/schedule/stable_order.h does with all dependencies.

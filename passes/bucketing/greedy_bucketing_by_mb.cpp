@@ -1,4 +1,4 @@
-// Merges neighbouring similar collectives, up to a size.
+// Merges neighboring similar collectives, up to a size.
 //
 // Steps, for all-gathers, then reduce-scatters, then all-reduces: find the buckets
 // (greedy_buckets.cpp) and merge them. Each goes where its last member was, with everything that
@@ -61,7 +61,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 
 Pass greedy_bucketing_by_mb() {
   return {.info = {.name = "greedy_bucketing_by_mb",
-                   .summary = "Merges neighbouring collectives of the same kind, up to a size.",
+                   .summary = "Merges neighboring collectives of the same kind, up to a size.",
                    .source = "torch/_inductor/fx_passes/bucketing.py",
                    .stage = PassStage::bucketing,
                    .parameters = {number("bucket_cap_mb", 2000.0,
@@ -74,7 +74,7 @@ Pass greedy_bucketing_by_mb() {
                                        "bucket, as bytes.")},
                    .keeps_numerics = true,
                    .is_idempotent = false},
-          .run = or_kept("There is no collective in it of a kind that is merged.", run)};
+          .run = or_kept("The graph has no collective of a kind that is merged.", run)};
 }
 
 }  // namespace jointer

@@ -30,11 +30,11 @@ GroupTimeline::GroupTimeline(const OverlapGraph& graph, const OverlapSchedule& s
   }
 }
 
-GroupTimeline::Neighbours GroupTimeline::remove(std::uint32_t event, Place place,
-                                                AugmentedGraph& augmented) {
+GroupTimeline::Neighbors GroupTimeline::remove(std::uint32_t event, Place place,
+                                               AugmentedGraph& augmented) {
   constexpr auto kNone = TimelineEvent::kNone;
   TimelineEvent& e = events_[event];
-  const Neighbours between{e.previous, e.next};
+  const Neighbors between{e.previous, e.next};
   if (e.previous != kNone) events_[e.previous].next = e.next;
   if (e.next != kNone) events_[e.next].previous = e.previous;
   e.previous = e.next = kNone;
@@ -45,7 +45,7 @@ GroupTimeline::Neighbours GroupTimeline::remove(std::uint32_t event, Place place
   return between;
 }
 
-void GroupTimeline::restore(std::uint32_t event, Place place, Neighbours between,
+void GroupTimeline::restore(std::uint32_t event, Place place, Neighbors between,
                             AugmentedGraph& augmented) {
   constexpr auto kNone = TimelineEvent::kNone;
   TimelineEvent& e = events_[event];

@@ -25,16 +25,16 @@ class GroupTimeline {
   GroupTimeline(const OverlapGraph& graph, const OverlapSchedule& schedule, std::uint32_t group,
                 AugmentedGraph& augmented);
 
-  struct Neighbours {
+  struct Neighbors {
     std::uint32_t previous = TimelineEvent::kNone, next = TimelineEvent::kNone;
   };
   [[nodiscard]] const std::vector<TimelineEvent>& events() const { return events_; }
 
-  // Removes an event: its neighbours then depend on one another, and not on `place`.
-  Neighbours remove(std::uint32_t event, Place place, AugmentedGraph& augmented);
+  // Removes an event: its neighbors then depend on one another, and not on `place`.
+  Neighbors remove(std::uint32_t event, Place place, AugmentedGraph& augmented);
   // Puts the event back. As in torch, if it is between two others, the next one does not depend on
   // it again, which leaves more room for later trials.
-  void restore(std::uint32_t event, Place place, Neighbours between, AugmentedGraph& augmented);
+  void restore(std::uint32_t event, Place place, Neighbors between, AugmentedGraph& augmented);
 
  private:
   std::vector<TimelineEvent> events_;

@@ -1,4 +1,4 @@
-// Merges FSDP's collectives of each transformer block, and overlaps them with the neighbouring
+// Merges FSDP's collectives of each transformer block, and overlaps them with the neighboring
 // block.
 //
 // Terms
@@ -20,8 +20,8 @@
 //      ones of a direction move before its first compute node.
 // transformer_block_bucketing does the same without directions, as torch's own scheduler:
 // all-reduces are also delayed by a block, and any compute node counts as the first one. If the
-// result would exceed the peak limit and take more than the original graph, the graph stays as it
-// is.
+// result would exceed the peak limit and take more than the original graph, the graph stays
+// unchanged.
 //
 // Source: torchtitan 0.3.0, graph_trainer/fsdp_passes.py,
 // joint_transformer_block_bucketing_reordering_pass, over torch 2.15's
@@ -31,7 +31,7 @@
 //     parameters from the graph's inputs.
 //   - Upstream orders by arguments alone. Here a collective whose input or result something writes
 //     to is kept, and an order that would read a value before it is written, or after it is
-//     overwritten, is corrected; where that is impossible, the graph stays as it is. Writes to
+//     overwritten, is corrected; where that is impossible, the graph stays unchanged. Writes to
 //     parts of a buffer that do not overlap may change places (core/graph/memory_order.h).
 //   - A collective that a node other than its wait reads is kept; upstream stops with an error.
 //   - control_deps nodes (`insert_overlap_deps`), which serve only Inductor's later stages, are not
@@ -152,10 +152,11 @@ class BlockBucketing {
     };
     auto order = stable_order(graph_, now, graph_.order(), edges, is_turned);
     if (!order) {
-      context_.decide("kept",
-                      fmt::format("The graph stays as it was: {} would change places with a "
-                                  "write to memory that it uses.",
-                                  graph_.name(wrong)));
+      context_.decide(
+          "kept",
+          fmt::format(
+              "The graph is unchanged: {} would change places with a write to memory that it uses.",
+              graph_.name(wrong)));
       return false;
     }
     graph_.set_order(*std::move(order));
@@ -643,8 +644,8 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     const auto is_of_node = [](const Decision& each) { return !each.node.empty(); };
     if (!context.decisions().empty() && std::ranges::all_of(context.decisions(), is_of_node))
       context.decide("kept",
-                     "No collective of FSDP's in a module of the plan fits in a bucket: the "
-                     "decisions say why of each collective.");
+                     "No FSDP collective in a module of the plan fits in a bucket: the decisions "
+                     "give the reason for each.");
     return context.report(1);
   }
   JOINTER_CHECK(graph.finish());
@@ -676,7 +677,7 @@ Pass joint_transformer_block_bucketing_reordering() {
                                     "none: that of the graph's inputs.")},
                .keeps_numerics = true,
                .is_idempotent = false},
-      .run = or_kept("There is no collective of FSDP's in a module of the plan.", run)};
+      .run = or_kept("No module of the plan has an FSDP collective.", run)};
 }
 
 }  // namespace jointer

@@ -51,7 +51,7 @@ std::string why_not_with(NoBucket why, std::string_view other) {
     case NoBucket::far:
       return fmt::format("{} is too far away", other);
     case NoBucket::needed:
-      return fmt::format("it or what hides it needs {}, or the other way round", other);
+      return fmt::format("it or what hides it needs {}, or vice versa", other);
     case NoBucket::hiding:
       return fmt::format("with {} a collective would no longer be hidden", other);
     case NoBucket::cycle:

@@ -631,7 +631,7 @@ class Scheduler {
   std::vector<Place> path_;
 
   std::vector<bool> is_started_;  // by collective
-  std::vector<Number> next_;      // by collective: itself, or further on towards an unstarted one
+  std::vector<Number> next_;      // by collective: itself, or further on toward an unstarted one
   std::vector<Place> blocker_;    // by collective: the node that was found to block it
   std::vector<std::uint32_t> full_at_;  // by collective: a compute node without room for it
   std::vector<bool> is_ending_;         // by collective: its wait is under way

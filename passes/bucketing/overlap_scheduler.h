@@ -26,7 +26,7 @@ struct OverlapOptions {
   // together; none: each starts by itself. Since 2.15.
   std::optional<std::int64_t> off_bucket_bytes;
   double compute_multiplier = 1;
-  bool groups_buckets = true;  // collectives that could share a bucket start one after another
+  bool groups_buckets = true;  // collectives that could share a bucket start consecutively
   // Time that a collective saves if it could join one in flight; by number of collective.
   std::vector<std::int64_t> latency_ns;
   bool is_torch = false;  // torch's order of checks, if it matters

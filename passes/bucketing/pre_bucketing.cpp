@@ -5,10 +5,10 @@
 // an all-gather of the first FSDP group reaches nine tenths of its links' bandwidth, within 10 to
 // 500 MiB.
 //
-// Steps, for all-gathers, then reduce-scatters, then all-reduces: put neighbours into buckets
+// Steps, for all-gathers, then reduce-scatters, then all-reduces: put neighbors into buckets
 // greedily (greedy_buckets.cpp) and merge each bucket at the place where its last member started.
 // The members are all-gathers that need one placeholder, reduce-scatters whose result only the
-// output reads, and all-reduces of FSDP groups. With torch's own calls, neighbours and places are
+// output reads, and all-reduces of FSDP groups. With torch's own calls, neighbors and places are
 // those of torch's list of nodes, which it sorts only after all three kinds: there, readers of a
 // merged collective may precede it. Our graph is sorted after each of the three.
 //

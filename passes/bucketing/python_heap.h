@@ -19,7 +19,7 @@ class PythonHeap {
 
   void push(std::uint64_t item) {
     items_.push_back(item);
-    sift_towards_top(0, items_.size() - 1);
+    sift_toward_top(0, items_.size() - 1);
   }
 
   void pop() {
@@ -39,7 +39,7 @@ class PythonHeap {
   }
 
  private:
-  void sift_towards_top(std::size_t start, std::size_t at) {
+  void sift_toward_top(std::size_t start, std::size_t at) {
     const std::uint64_t item = items_[at];
     while (at > start) {
       const std::size_t parent = (at - 1) / 2;
@@ -61,7 +61,7 @@ class PythonHeap {
       at = child;
     }
     items_[at] = item;
-    sift_towards_top(start, at);
+    sift_toward_top(start, at);
   }
 
   std::vector<std::uint64_t> items_;

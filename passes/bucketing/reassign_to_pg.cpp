@@ -1,5 +1,5 @@
 // Gives FSDP's all-gathers a twin of their process group, with the same ranks. A process group's
-// collectives run one after another on its stream, so an all-gather of the next layer's parameters
+// collectives run sequentially on its stream, so an all-gather of the next layer's parameters
 // waits for the reduce-scatter of the last layer's gradients; with the twin, both run concurrently.
 //
 // Steps. Find the group: the given one, or those of FSDP's all-gathers (fsdp_collectives.h) that
@@ -75,7 +75,7 @@ Result<void> reassign(Graph& graph, StringId source, std::string_view suffix,
                                graph.text(source)));
   }
   context.decide(moved > 0 ? "reassigned" : "kept",
-                 fmt::format("{} in its twin {}. Every rank must make that group.",
+                 fmt::format("{} in its twin {}. Every rank must create that group.",
                              counted(moved, fmt::format("all-gather of group {} runs", group),
                                      fmt::format("all-gathers of group {} run", group)),
                              twin_name));
@@ -86,7 +86,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   const std::string& suffix = arguments.text("suffix");
   if (suffix.empty())
     return fail(Error::Kind::usage,
-                "suffix: expected a text, got none: the twin's name must differ");
+                "suffix: expected a string, got none: the twin's name must differ");
   std::vector<StringId> sources;
   if (arguments.is_given("group")) {
     JOINTER_TRY(sources, groups_called(graph, "group", arguments.text("group")));
@@ -104,14 +104,14 @@ Result<void> run_on_all(Graph& graph, const Arguments& arguments, PassContext& c
   const std::string& suffix = arguments.text("suffix");
   if (suffix.empty())
     return fail(Error::Kind::usage,
-                "suffix: expected a text, got none: the twin's name must differ");
+                "suffix: expected a string, got none: the twin's name must differ");
   std::vector<StringId> sources = fsdp_groups(graph, false);
   // A twin gets no twin.
   const bool has_twins =
       std::erase_if(sources, [&](StringId name) { return graph.text(name).ends_with(suffix); }) > 0;
   if (sources.empty())
-    context.decide("kept", has_twins ? "FSDP's all-gathers run in twins of their groups already."
-                                     : "No group gathers parameters of FSDP.");
+    context.decide("kept", has_twins ? "FSDP's all-gathers already run in twins of their groups."
+                                     : "No group gathers FSDP parameters.");
   for (const StringId source : sources) JOINTER_CHECK(reassign(graph, source, suffix, context));
   JOINTER_CHECK(graph.finish());
   return context.report(1);

@@ -1,4 +1,4 @@
-// Merges FSDP's collectives of each transformer block, and overlaps them with the neighbouring
+// Merges FSDP's collectives of each transformer block, and overlaps them with the neighboring
 // block.
 //
 // Terms
@@ -269,7 +269,7 @@ class OldBlockBucketing {
     const NodeId start = half_.nodes[half_.collectives[c].start];
     if (entries_[start.index()] == kNoEntry) return "Its module is not in the plan.";
     if (std::find(apart_.begin(), apart_.end(), c) != apart_.end())
-      return "It needs another collective of its block, or that needs it.";
+      return "It needs another collective of its block, or vice versa.";
     return graph_.op(graph_.node(start)).collective == CollectiveKind::all_gather
                ? "Not FSDP's: it needs more than one parameter's shard."
                : "Not FSDP's: its result is used before the output, or it is not a reduce-scatter.";
@@ -360,7 +360,7 @@ Pass transformer_block_bucketing() {
                                      "custom_ops.")},
                .keeps_numerics = true,
                .is_idempotent = false},
-      .run = or_kept("There is no collective of FSDP's in a module of the plan.", run)};
+      .run = or_kept("No module of the plan has an FSDP collective.", run)};
 }
 
 }  // namespace jointer

@@ -56,7 +56,7 @@ Pass validate_flex_attn_annotation_pass() {
                    .parameters = {},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = or_kept("There is no flex_attention in it.", run)};
+          .run = or_kept("The graph has no flex_attention.", run)};
 }
 
 }  // namespace jointer

@@ -15,7 +15,7 @@
 //
 // Cost: linear in the nodes.
 // Source: canonicalize_graph_pass in torchtitan's graph_trainer/remove_noop_passes.py. Deviations:
-// upstream runs its five passes one after the other; here they run together, so a pass also finds
+// upstream runs its five passes in sequence; here they run together, so a pass also finds
 // pairs that a later one brings together, and a second run finds nothing. Strides must be equal
 // too.
 
@@ -94,14 +94,14 @@ class Canonicalizer {
     const std::string_view target = graph_.target(n);
     if (target == "aten.detach.default") return {input, "a captured graph is not differentiated"};
     if ((is_view(target) || target == kReshape) && same_tensor(id, input))
-      return {input, "it has the sizes of its input"};
+      return {input, "it has the same sizes as its input"};
     if (target == kTranspose && graph_.node(input).kind == NodeKind::call &&
         graph_.target(graph_.node(input)) == kTranspose) {
       inner_transposes_.push_back(input);
       return {changes_.now(graph_.inputs(input).front()), "it undoes the transpose before it"};
     }
     if (target == kSlice && is_whole(n) && same_tensor(id, input))
-      return {input, "the slice is all of its input"};
+      return {input, "the slice covers its whole input"};
     return {};
   }
 
@@ -139,7 +139,7 @@ class Canonicalizer {
     for (const NodeId id : inner_transposes_)
       if (graph_.is_live(id) && users.of(id).empty() &&
           std::find(gone.begin(), gone.end(), id) == gone.end()) {
-        context_.decide(graph_, id, "removed", "only the transpose that undid it read it");
+        context_.decide(graph_, id, "removed", "its only reader was the transpose that undid it");
         gone.push_back(id);
       }
     graph_.erase(gone);
@@ -168,9 +168,7 @@ Pass canonicalize_graph_pass() {
                    .parameters = {},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = or_kept(
-              "There is no call in it that returns what it was given, and every view is a reshape.",
-              run)};
+          .run = or_kept("No call returns its input unchanged, and every view is a reshape.", run)};
 }
 
 }  // namespace jointer

@@ -1,4 +1,5 @@
-// deduplicate_fsdp_unshard_chains: gathers a parameter once that the model reads several times.
+// deduplicate_fsdp_unshard_chains: gathers a parameter once if the model reads it
+// several times.
 //
 // Terms: an unshard chain turns FSDP's shard into the whole parameter: calls of one input each from
 // a placeholder to an all_gather_into_tensor, its wait, and the views and casts of one input each
@@ -192,13 +193,13 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
 
 Pass deduplicate_fsdp_unshard_chains_pass() {
   return {.info = {.name = "deduplicate_fsdp_unshard_chains",
-                   .summary = "Gathers a parameter once that the model reads several times.",
+                   .summary = "Gathers a parameter once if the model reads it several times.",
                    .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
                    .stage = PassStage::clean_up,
                    .parameters = {},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = or_kept("No parameter of FSDP is gathered twice in it.", run)};
+          .run = or_kept("No FSDP parameter is gathered twice.", run)};
 }
 
 }  // namespace jointer

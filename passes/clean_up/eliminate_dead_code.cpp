@@ -58,18 +58,19 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 }  // namespace
 
 Pass eliminate_dead_code_pass() {
-  return {.info = {.name = "eliminate_dead_code",
-                   .summary = "Removes calls whose results have no readers.",
-                   .source = "torchtitan/experiments/graph_trainer/remove_noop_passes.py",
-                   .stage = PassStage::clean_up,
-                   .parameters = {flag("drop_asserts", true,
-                                       "Remove aten._assert_async too, and what only it read."),
-                                  flag("drop_random", false,
-                                       "Remove unread calls that draw random numbers, as torch "
-                                       "does while it compiles.")},
-                   .keeps_numerics = true,
-                   .is_idempotent = true},
-          .run = or_kept("Every call in it is read, or does something else.", run)};
+  return {
+      .info = {.name = "eliminate_dead_code",
+               .summary = "Removes calls whose results have no readers.",
+               .source = "torchtitan/experiments/graph_trainer/remove_noop_passes.py",
+               .stage = PassStage::clean_up,
+               .parameters = {flag("drop_asserts", true,
+                                   "Also remove aten._assert_async, and calls that only it read."),
+                              flag("drop_random", false,
+                                   "Remove unread calls that draw random numbers, as torch "
+                                   "does while it compiles.")},
+               .keeps_numerics = true,
+               .is_idempotent = true},
+      .run = or_kept("Every call has a reader or another effect.", run)};
 }
 
 }  // namespace jointer

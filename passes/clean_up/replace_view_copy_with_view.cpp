@@ -240,10 +240,9 @@ class Replacer {
     const Tensor* copy = graph_.single_tensor(n);
     if (view_name.empty() || copy == nullptr || args.empty() ||
         args.front().kind != Argument::Kind::node)
-      return "what it would be a view of is not known";
+      return "its base is not known";
     const Tensor* base = graph_.single_tensor(graph_.node(args.front().node()));
-    if (base == nullptr || !base->storage || !copy->storage)
-      return "what it would be a view of is not known";
+    if (base == nullptr || !base->storage || !copy->storage) return "its base is not known";
     const StorageId of_copy = graph_.real_storage(copy->storage);
     const StorageId of_base = graph_.real_storage(base->storage);
     if (written_[of_copy.index()]) return "it is written to, or a view of it is";
@@ -294,7 +293,7 @@ Pass replace_view_copy_with_view_pass() {
                    .parameters = {},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = or_kept("There is no copy of a view in it.", run)};
+          .run = or_kept("The graph has no copy of a view.", run)};
 }
 
 }  // namespace jointer

@@ -10,7 +10,7 @@
 // insert_kernel_annotations finds runs of nodes of one module, in program order. Upstream puts a
 // call before and after each run, so that a profile of a recorded CUDA graph names the module of
 // each kernel. These calls are Python functions that compute nothing, and no capture holds them, so
-// the graph stays as it is and the runs are reported.
+// the graph stays unchanged and the runs are reported.
 //
 // The marks stay in the graph for later steps, and go into captures and recipes of it. A recipe
 // lacks those of nodes inside a constant that is a graph: no edit changes constants.
@@ -123,8 +123,8 @@ Result<void> annotate_flex(Graph& graph, const Arguments& arguments, PassContext
   for (const std::size_t part : changed_parts)
     graph.part(PartId(part)).constants = write_json(constants[part]);
   if (context.decisions().empty())
-    context.decide("kept", any ? "Every flex_attention in it is marked already."
-                               : "There is no flex_attention in it.");
+    context.decide("kept", any ? "Every flex_attention is already marked."
+                               : "The graph has no flex_attention.");
   return context.report(1);
 }
 
@@ -151,8 +151,8 @@ Result<void> annotate_rmsnorm(Graph& graph, const Arguments& arguments, PassCont
                                   : "regional_inductor compiles it to one kernel.");
   }
   if (context.decisions().empty())
-    context.decide("kept", any ? "Every fused RMSNorm in it is marked already."
-                               : "There is no fused RMSNorm in it.");
+    context.decide(
+        "kept", any ? "Every fused RMSNorm is already marked." : "The graph has no fused RMSNorm.");
   return context.report(1);
 }
 
@@ -208,7 +208,7 @@ Result<void> find_kernel_scopes(Graph& graph, const Arguments&, PassContext& con
     context.decide("kept", "The graph does not say which modules its nodes belong to.");
     return {};
   }
-  context.decide("found", fmt::format("{} would be annotated; the graph stays as it is.",
+  context.decide("found", fmt::format("{} would be annotated; the graph is unchanged.",
                                       counted(table.rows.size(), "stretch of one module",
                                               "stretches of one module each")));
   context.add_table(std::move(table));

@@ -56,7 +56,7 @@ Result<void> mark_regions(Graph& graph, const Arguments& arguments, PassContext&
         "annotate_rmsnorm_for_regional_inductor annotate calls.");
   else
     context.decide("compiled",
-                   fmt::format("The graph stays as it is: `jointer bench --passes` compiles {}.",
+                   fmt::format("The graph is unchanged: `jointer bench --passes` compiles {}.",
                                counted(count, "call of it", "calls of it")));
   return {};
 }
@@ -96,10 +96,10 @@ Pass cudagraph_pass() {
 }
 
 Pass custom_codegen_pass() {
-  PassInfo info =
-      info_of("custom_codegen",
-              "Writes the Python code that torch runs of the graph to a file; changes no node.",
-              "custom_codegen.py");
+  PassInfo info = info_of(
+      "custom_codegen",
+      "Writes the Python code that torch generates for the graph to a file; changes no node.",
+      "custom_codegen.py");
   info.keeps_numerics = true;
   return {.info = std::move(info),
           .run = [](Graph&, const Arguments&, PassContext& context) -> Result<void> {
@@ -120,8 +120,9 @@ Pass inductor_decomposition_pass() {
   return {.info = std::move(info),
           .run = [](Graph& graph, const Arguments&, PassContext& context) -> Result<void> {
             if (graph.is_pair())
-              return fail(Error::Kind::usage,
-                          "it takes a joint graph apart, and this is a forward and a backward");
+              return fail(
+                  Error::Kind::usage,
+                  "it splits a joint graph, but this is a pair of a forward and a backward");
             const std::size_t before = graph.order().size();
             JOINTER_TRY(graph,
                         context.run_python(graph, "jointer.decomposition:inductor_decomposition"));

@@ -36,11 +36,10 @@ Result<std::optional<PipelineBackend>> backend_of(const Pipeline& pipeline) {
     const auto backend = backend_of_pass(step.pass);
     if (!backend) continue;
     if (!by.empty() && found->backend != *backend)
-      return fail(
-          Error::Kind::usage,
-          "{} and {} are both backends of the runner, which runs one at a time: choose with "
-          "--backend {} or --backend {}",
-          by, step.pass, to_string(found->backend), to_string(*backend));
+      return fail(Error::Kind::usage,
+                  "{} and {} both select a backend of the runner, which can use only one: choose "
+                  "with --backend {} or --backend {}",
+                  by, step.pass, to_string(found->backend), to_string(*backend));
     if (!found) found.emplace();
     found->backend = *backend;
     found->marked = marked_by(step);

@@ -64,11 +64,10 @@ class Lowering {
           p_.graph.target(p_.graph.node(id)) == "_c10d_functional.wait_tensor.default" &&
           !inputs.empty() && plan_.has(inputs[0]) && p_.is_of_expert_parallelism(inputs[0]);
       if (!is_wait)
-        return fail(
-            Error::Kind::usage,
-            "{} of {} is a collective, and not of expert parallelism: both chunks would run "
-            "it",
-            p_.name(id), body_.where());
+        return fail(Error::Kind::usage,
+                    "{} of {} is a collective that does not belong to expert parallelism: both "
+                    "chunks would run it",
+                    p_.name(id), body_.where());
     }
     return {};
   }

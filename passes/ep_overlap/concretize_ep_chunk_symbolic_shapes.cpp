@@ -51,7 +51,7 @@ class Concretizer {
   Result<void> run() {
     JOINTER_CHECK(find_hints());
     if (hints_.empty()) {
-      context_.decide("kept", "No size of it is a chunk's symbol.");
+      context_.decide("kept", "No size in the graph is a chunk symbol.");
       return {};
     }
     find_constants();
@@ -294,7 +294,7 @@ class Concretizer {
       gone.push_back(id);
       context_.decide(graph_, id, "removed",
                       target == kCheck ? "The check holds for the sizes of the chunks."
-                                       : "Nothing reads this size: it is a number now.");
+                                       : "Nothing reads this size, which is a number now.");
     }
     graph_.erase(gone);
   }
@@ -325,7 +325,7 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
 
 Pass concretize_ep_chunk_symbolic_shapes_pass() {
   return {.info = {.name = "concretize_ep_chunk_symbolic_shapes",
-                   .summary = "Replaces the sizes that graph chunking made symbols by numbers.",
+                   .summary = "Replaces the symbolic sizes of graph chunking with numbers.",
                    .source = "torchtitan/experiments/graph_trainer/ep_pass_utils.py",
                    .stage = PassStage::clean_up,
                    .parameters = {},

@@ -165,7 +165,7 @@ Result<void> run_schedule(Graph& graph, const Arguments& arguments, PassContext&
       context.decide(graph, schedule.copies[i], "changed",
                      schedule.is_blocking[i]
                          ? "The host waits for this copy, and with it for those before it."
-                         : "The host waits for a later copy, and this one is done by then.");
+                         : "The host waits for a later copy, by which time this one is done.");
     }
   }
   const Dependencies dependencies(graph);

@@ -1,5 +1,5 @@
 // Moves expert parallelism's all-to-alls to a twin of their process group, of the same ranks, if
-// other collectives use the group too. Collectives of one group run one after the other on its
+// other collectives use the group too. Collectives of one group run sequentially on its
 // stream; with the twin, both kinds run concurrently.
 //
 // Steps. Find the groups that both an all_to_all_single and another functional collective
@@ -80,14 +80,14 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     if (uses.expert > 0 && uses.other > 0)
       context.decide(
           "reassigned",
-          fmt::format("{} in its twin {}{}. Every rank must make that group.",
+          fmt::format("{} in its twin {}{}. Every rank must create that group.",
                       counted(uses.expert, fmt::format("all-to-all of group {} runs", key.second),
                               fmt::format("all-to-alls of group {} run", key.second)),
                       key.second, suffix));
   const auto is_moved = [](const Decision& each) { return each.action == "reassigned"; };
   if (std::ranges::none_of(context.decisions(), is_moved))
     context.decide("kept", context.decisions().empty()
-                               ? "There is no all_to_all_single in it."
+                               ? "The graph has no all_to_all_single."
                                : "No all_to_all_single shares its group with other collectives.");
   JOINTER_CHECK(graph.finish());
   return context.report(1);

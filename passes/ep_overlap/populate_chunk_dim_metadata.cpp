@@ -8,11 +8,13 @@
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: the number is
 // the range's upper end, since captures do not hold the hint that torch was given for the symbol;
-// it is the same number. A graph without such a size stays as it is (upstream refuses it).
+// it is the same number. A graph without such a size stays unchanged (upstream refuses it).
 
 #include "passes/ep_overlap/populate_chunk_dim_metadata.h"
 
 #include <fmt/format.h>
+
+#include <string_view>
 
 #include "passes/ep_overlap/chunk_sizes.h"
 #include "passes/parameters.h"
@@ -39,12 +41,13 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
                 "graph chunking needs a traced step, not a pair of forward and backward");
   const PartId part(0);
   const ChunkMode mode = arguments.text("mode") == "seq" ? ChunkMode::seq : ChunkMode::batch;
+  const std::string_view size = mode == ChunkMode::seq ? "sequence length" : "batch size";
   NodeMarks marks(graph);
   JOINTER_TRY(const ChunkHints hints, find_chunk_hints(graph, part, marks, mode));
   if (hints.empty()) {
-    context.decide("kept", fmt::format("No input's {} has a symbolic size: trace the step with "
+    context.decide("kept", fmt::format("No input has a symbolic {}: trace the step with "
                                        "--compile.ep_overlap.enabled for graph chunking.",
-                                       arguments.text("mode")));
+                                       size));
     return context.report(1);
   }
   for (const NodeId id : graph.order()) {
@@ -64,9 +67,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
         fmt::format("Its size is over {}, which graph chunking cuts in two.", own.begin().key()));
   }
   if (context.decisions().empty())
-    context.decide("kept",
-                   fmt::format("The inputs whose {} has a symbolic size are marked already.",
-                               arguments.text("mode")));
+    context.decide("kept", fmt::format("The inputs with a symbolic {} are already marked.", size));
   return context.report(1);
 }
 

@@ -150,7 +150,7 @@ Pass dedup_fsdp_reduce_scatter_pass() {
                    .parameters = {},
                    .keeps_numerics = false,
                    .is_idempotent = true},
-          .run = or_kept("No two reduce-scatters in it are only read by a sum of them.", run)};
+          .run = or_kept("No two reduce-scatters are read only by their sum.", run)};
 }
 
 }  // namespace jointer

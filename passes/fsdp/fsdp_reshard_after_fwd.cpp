@@ -20,11 +20,11 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   }));
   if (!context.decisions().empty()) return {};
   const auto gathers = static_cast<std::int64_t>(fsdp_gathers(graph).size());
-  context.decide("kept", gathers == 0
-                             ? "No parameter is gathered in it as FSDP gathers them."
-                             : fmt::format("The parts of all {} gathered parameters have their "
-                                           "tags already.",
-                                           format_count(gathers)));
+  context.decide(
+      "kept", gathers == 0
+                  ? "No parameter is gathered as FSDP does it."
+                  : fmt::format("The parts of all {} gathered parameters already have their tags.",
+                                format_count(gathers)));
   return {};
 }
 
@@ -32,12 +32,13 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 
 Pass fsdp_reshard_after_fwd_pass() {
   return {.info = {.name = "fsdp_reshard_after_fwd",
-                   .summary = "Tags gathered parameters: gathered again in the backward, or saved "
-                              "for it (removed upstream in May 2026).",
+                   .summary = "Tags gathered parameters to be gathered again in the backward, or "
+                              "saved for it (removed upstream in May 2026).",
                    .source = "torchtitan/experiments/simple_fsdp/reshard_after_forward.py",
                    .stage = PassStage::fsdp,
-                   .parameters = {flag("reshard", true,
-                                       "Gather again in the backward; if false, save for it.")},
+                   .parameters = {flag(
+                       "reshard", true,
+                       "Gather again in the backward; if false, save for the backward.")},
                    .keeps_numerics = true,
                    .is_idempotent = true},
           .run = run};

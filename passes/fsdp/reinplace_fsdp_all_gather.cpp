@@ -162,7 +162,7 @@ Pass reinplace_fsdp_all_gather_pass() {
                    .parameters = {},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = or_kept("There is no all-gather in it after a copy-in of FSDP2.", run)};
+          .run = or_kept("The graph has no all-gather after a copy-in of FSDP2.", run)};
 }
 
 }  // namespace jointer

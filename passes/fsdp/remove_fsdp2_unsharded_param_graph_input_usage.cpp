@@ -228,7 +228,7 @@ Pass remove_fsdp2_unsharded_param_graph_input_usage_pass() {
                    .parameters = {},
                    .keeps_numerics = true,
                    .is_idempotent = true},
-          .run = or_kept("There is no input in it that FSDP2 fills with a whole parameter.", run)};
+          .run = or_kept("The graph has no input that FSDP2 fills with a whole parameter.", run)};
 }
 
 }  // namespace jointer

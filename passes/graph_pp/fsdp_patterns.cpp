@@ -40,7 +40,7 @@ NodeId last_gather(const Graph& graph, const Users& users, NodeId id) {
   return last;
 }
 
-// The cat that alone reads all parts of a split; none if there is none.
+// The cat that alone reads all parts of a split, or none.
 NodeId cat_of_split(const Graph& graph, const Users& users, NodeId split) {
   const auto parts = users.of(split);
   if (!calls(graph, split, "aten.split.Tensor") || parts.empty()) return {};
@@ -69,9 +69,7 @@ NodeId end_of_chain(const Graph& graph, const Users& users, NodeId id) {
 Result<NodeId> unshard_output(const Graph& graph, const Users& users, NodeId gather) {
   const auto readers = users.of(gather);
   if (readers.size() != 1 || !calls(graph, readers[0], "_c10d_functional.wait_tensor.default"))
-    return fail(Error::Kind::usage,
-                "{} is read by {} nodes: a gather of FSDP is read by its wait "
-                "alone",
+    return fail(Error::Kind::usage, "{} is read by {} nodes: only its wait reads a gather of FSDP",
                 graph.name(gather), readers.size());
   NodeId id = end_of_chain(graph, users, readers[0]);
   while (graph.node(id).kind == NodeKind::call && graph.op(graph.node(id)).is_view() &&

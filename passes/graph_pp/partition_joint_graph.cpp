@@ -242,7 +242,7 @@ Result<Graph> partition_joint_graph(const Graph& joint, std::size_t forward_outp
                                     const std::vector<std::string>& backward_inputs,
                                     const StageReasons& reasons) {
   if (joint.is_pair())
-    return fail(Error::Kind::usage, "the graph is a forward and a backward already");
+    return fail(Error::Kind::usage, "the graph is already a pair of a forward and a backward");
   return StagePartition(joint, forward_outputs, reasons).run(backward_inputs);
 }
 

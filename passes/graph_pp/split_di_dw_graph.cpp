@@ -103,7 +103,7 @@ class Splitter {
     if (only_sizes) {
       for (const NodeId user : readers) {
         numbers_.push_back(user);
-        say(user, fmt::format("backward_weight needs no more of {} than this.", graph_.name(id)));
+        say(user, fmt::format("backward_weight needs only this part of {}.", graph_.name(id)));
       }
       return {};
     }

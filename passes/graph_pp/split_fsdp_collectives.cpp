@@ -50,7 +50,7 @@ Result<std::vector<StageGraph>> split_forward_fsdp_collectives(
     whole.push_back(outputs.empty() ? id : outputs.front());
     reasons(graph, id, outputs.empty() ? "kept" : "unsharded",
             outputs.empty()
-                ? "It is not gathered, and unshard returns it as it is."
+                ? "It is not gathered, so unshard returns it unchanged."
                 : fmt::format("unshard gathers it and returns {}.", graph.name(outputs.front())));
   }
   if (!is_any) return std::vector<StageGraph>{};
@@ -92,7 +92,7 @@ Result<std::vector<StageGraph>> split_backward_fsdp_collectives(const Graph& gra
     if (id)
       reasons(graph, id, reduced ? "reduced" : "kept",
               reduced ? fmt::format("reduce_grad computes it from {}.", graph.name(reduced))
-                      : "It is not reduced, and reduce_grad returns it as it is.");
+                      : "It is not reduced, so reduce_grad returns it unchanged.");
   }
   if (!is_any) return std::vector<StageGraph>{};
   std::vector<NodeId> backward_returned = whole;

@@ -49,7 +49,7 @@ class Calls {
   [[nodiscard]] bool is_gemm_like(Call call) const { return (flags_[call] & kGemm) != 0; }
   // The start of a wait, or the first wait of a start; none if it is not in this graph.
   [[nodiscard]] Call partner(Call call) const { return partners_[call]; }
-  // Starts on one stream run one after the other: those of one process group, or all if the
+  // Starts on one stream run sequentially: those of one process group, or all if the
   // simulation has one stream for them; copies to the host and back have streams, too.
   [[nodiscard]] std::uint32_t stream(Call call) const { return streams_[call]; }
   [[nodiscard]] std::string_view stream_name(const Graph& graph, Call call) const;

@@ -65,7 +65,7 @@ Pass decide_global_ordering_of_comms_pass() {
                    .stage = PassStage::reordering,
                    .parameters = {},
                    .is_idempotent = true},
-          .run = or_kept("There is no collective in it.", run)};
+          .run = or_kept("The graph has no collectives.", run)};
 }
 
 }  // namespace jointer

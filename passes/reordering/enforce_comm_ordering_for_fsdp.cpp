@@ -17,7 +17,7 @@
 //
 // Source: torch/_inductor/comms.py up to torch 2.12, for graphs of traceable FSDP2; later versions
 // lack it. Deviations:
-//   - Upstream fails if there are no such blocks, or no wait; here the graph stays and a decision
+//   - Upstream fails if there are no such blocks, or no wait; here the graph is kept and a decision
 //     says so. It also stays if the calls of a block cannot be adjacent.
 //   - Upstream groups scheduler nodes, which views are not; here views, getitem and the in-place
 //     and functional forms of an all-gather count as part of a block.
@@ -72,13 +72,13 @@ class BlockFinder {
   }
 
   // Adds what `from` reads, or what reads it, directly or through others.
-  template <class Neighbours, class Takes>
-  void spread(Call from, Call mark, Block& found, Neighbours neighbours, Takes takes) {
+  template <class Neighbors, class Takes>
+  void spread(Call from, Call mark, Block& found, Neighbors neighbors, Takes takes) {
     std::vector<Call> open{from};
     while (!open.empty()) {
       const Call call = open.back();
       open.pop_back();
-      for (const NodeId id : neighbours(calls_.node(call))) {
+      for (const NodeId id : neighbors(calls_.node(call))) {
         const Call other = calls_.of_node(id);
         if (other == kNoCall || mark_[other] == mark || !takes(other)) continue;
         mark_[other] = mark;
@@ -221,8 +221,8 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
     context.decide(graph, calls.node(call), "kept", "Nothing waits for its collective.");
   if (blocks.gathers.empty() && blocks.reduces.empty()) {
     context.decide("kept",
-                   "There is no fsdp.all_gather_copy_in and no fsdp.chunk_cat with a collective: "
-                   "this graph is not of traceable FSDP2.");
+                   "No fsdp.all_gather_copy_in or fsdp.chunk_cat has a collective: the graph is "
+                   "not one of traceable FSDP2.");
     return {};
   }
   BlockOrder blocked(calls);
@@ -248,13 +248,14 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
 }  // namespace
 
 Pass enforce_comm_ordering_for_fsdp_pass() {
-  return {.info = {.name = "enforce_comm_ordering_for_fsdp",
-                   .summary = "Makes FSDP2's all-gathers take turns, and its reduce-scatters.",
-                   .source = "torch/_inductor/comms.py, up to torch 2.12",
-                   .stage = PassStage::reordering,
-                   .parameters = {},
-                   .is_idempotent = true},
-          .run = run};
+  return {
+      .info = {.name = "enforce_comm_ordering_for_fsdp",
+               .summary = "Makes FSDP2's all-gathers take turns, and likewise its reduce-scatters.",
+               .source = "torch/_inductor/comms.py, up to torch 2.12",
+               .stage = PassStage::reordering,
+               .parameters = {},
+               .is_idempotent = true},
+      .run = run};
 }
 
 }  // namespace jointer

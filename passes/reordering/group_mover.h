@@ -1,8 +1,8 @@
 #pragma once
 
 // The common part of raising collectives and sinking waits: one call after the other changes places
-// with its neighbour, with a group of calls that move with it, until something stops it. The two
-// passes decide which neighbours join the group and which stop it.
+// with its neighbor, with a group of calls that move with it, until something stops it. The two
+// passes decide which neighbors join the group and which stop it.
 
 #include <optional>
 #include <span>

@@ -1,6 +1,6 @@
 #pragma once
 
-// An order of calls in which neighbours change places, with the bytes that are live in it.
+// An order of calls in which neighbors change places, with the bytes that are live in it.
 // live_order.cpp describes the algorithm.
 
 #include <cstdint>

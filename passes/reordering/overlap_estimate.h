@@ -4,7 +4,7 @@
 // reordering passes do: from its start, compute time is summed up to
 //   - its wait, or the end of the stretch;
 //   - a collective that returns only when it has finished;
-//   - the wait of a collective on the same stream that started later: they run one after the other,
+//   - the wait of a collective on the same stream that started later: they run sequentially,
 //     so this one has finished too.
 // The time of waits does not count. Multipliers are upstream's, to correct estimates.
 

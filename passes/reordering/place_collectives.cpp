@@ -274,8 +274,8 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 Pass place_collectives_pass() {
   return {
       .info = {.name = "place_collectives",
-               .summary = "Moves exposed collectives to where the step is shortest, one after "
-                          "the other. Each move is an edit.",
+               .summary = "Moves exposed collectives one at a time to the place where the step is "
+                          "shortest. Each move is an edit.",
                .source = "ours",
                .stage = PassStage::reordering,
                .parameters =

@@ -1,4 +1,4 @@
-// reorder_communication_preserving_peak_memory: starts collectives earlier, one after the other, as
+// reorder_communication_preserving_peak_memory: starts collectives earlier, one at a time, as
 // far as memory allows.
 //
 // Terms
@@ -180,12 +180,11 @@ std::vector<Parameter> parameters() {
 
 Pass reorder_communication_preserving_peak_memory_pass() {
   return {.info = {.name = "reorder_communication_preserving_peak_memory",
-                   .summary = "Starts collectives earlier, one after the other, as far as memory "
-                              "allows.",
+                   .summary = "Starts collectives earlier, one at a time, as far as memory allows.",
                    .source = "torch/_inductor/comms.py",
                    .stage = PassStage::reordering,
                    .parameters = parameters()},
-          .run = or_kept("There is no collective in it that may move.", run)};
+          .run = or_kept("The graph has no collective that may move.", run)};
 }
 
 }  // namespace jointer

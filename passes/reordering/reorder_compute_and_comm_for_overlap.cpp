@@ -1,4 +1,4 @@
-// reorder_compute_and_comm_for_overlap: runs the passes of its list, one after the other.
+// reorder_compute_and_comm_for_overlap: runs the passes of its list in order.
 //
 // Source: torch 2.11, torch/_inductor/comms.py; its list is
 // config.reorder_for_compute_comm_overlap_passes, empty by default. Deviation: upstream's passes
@@ -48,7 +48,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     for (const Parameter& parameter : pass->info.parameters)
       given.emplace_back(parameter.name, arguments.value(parameter.name));
     JOINTER_TRY(const Arguments own, Arguments::check(pass->info.parameters, given));
-    context.decide("runs", fmt::format("{}; the decisions that follow are its own.", name));
+    context.decide("runs", fmt::format("{}; its decisions follow.", name));
     // Its progress is a share of this pass's.
     const auto share = static_cast<double>(names.size());
     double done = static_cast<double>(i) / share;
@@ -69,7 +69,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 
 Pass reorder_compute_and_comm_for_overlap_pass() {
   return {.info = {.name = "reorder_compute_and_comm_for_overlap",
-                   .summary = "Runs the reordering passes of a list.",
+                   .summary = "Runs the reordering passes in a list.",
                    .source = "torch/_inductor/comms.py",
                    .stage = PassStage::reordering,
                    .parameters = parameters_of(members())},

@@ -165,9 +165,9 @@ Pass reorder_for_peak_memory_pass() {
                                    .type = Type::bytes,
                                    .default_value = 0,
                                    .min = 0,
-                                   .doc = "lpmf: if every ready call allocates more, the "
+                                   .doc = "lpmf: if every ready call allocates more than this, the "
                                           "one that makes most calls ready is next; 0: never."}}},
-          .run = or_kept("There is no call in it.", run)};
+          .run = or_kept("The graph has no calls.", run)};
 }
 
 }  // namespace jointer

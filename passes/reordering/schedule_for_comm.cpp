@@ -160,7 +160,7 @@ Pass make_pass(std::string name, std::string summary, Aims aims) {
                    .stage = PassStage::reordering,
                    .parameters = {},
                    .is_idempotent = true},
-          .run = or_kept("There is no collective in it.", run)};
+          .run = or_kept("The graph has no collectives.", run)};
 }
 
 }  // namespace

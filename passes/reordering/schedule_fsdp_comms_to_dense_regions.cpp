@@ -1,5 +1,5 @@
 // schedule_fsdp_comms_to_dense_regions: starts FSDP's buckets so that they overlap with the dense
-// compute of a neighbouring block, not with an exchange of tokens between experts.
+// compute of a neighboring block, not with an exchange of tokens between experts.
 //
 // Terms
 //   bucket         a waited all-gather or reduce-scatter of FSDP. The blocks of the plan that it
@@ -146,10 +146,9 @@ class Scheduler {
     for (const Move& move : moves_) JOINTER_CHECK(perform(move));
     if (moves_.empty() && blockers_.empty())
       context_.decide("kept", layers_ == 0
-                                  ? "No module is named layers.N, so no bucket has a neighbouring "
+                                  ? "No module is named layers.N, so no bucket has a neighboring "
                                     "block."
-                                  : "No bucket of FSDP's has a neighbouring block with dense "
-                                    "compute.");
+                                  : "No FSDP bucket has a neighboring block with dense compute.");
     JOINTER_TRY(const NodeId wrong, program_.apply(dependencies_));
     if (wrong)
       context_.decide(graph_, wrong, "corrected",
@@ -300,8 +299,8 @@ class Scheduler {
           ++counts[comm.gathers ? (comm.backward ? 1 : 0) : 2];
       if (counts[0] != counts[1] || counts[0] != counts[2] || counts[0] == 0)
         return fail(Error::Kind::usage,
-                    "layers.{} has {}, {} and {} of FSDP: one bucket of each is expected; run "
-                    "joint_transformer_block_bucketing_reordering first",
+                    "layers.{} has {}, {} and {} of FSDP, but the pass expects one bucket of each; "
+                    "run joint_transformer_block_bucketing_reordering first",
                     layer, counted(counts[0], "forward all-gather"),
                     counted(counts[1], "backward all-gather"),
                     counted(counts[2], "reduce-scatter"));
@@ -500,7 +499,8 @@ class Scheduler {
 
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
   if (graph.part_count() == 0 || graph.part(PartId(0)).kind != CaptureKind::train_step) {
-    context.decide("kept", "It moves collectives of a training step, and this is none.");
+    context.decide("kept",
+                   "The pass moves collectives of a training step, but the graph is not one.");
     return {};
   }
   const Graph given = graph;
@@ -512,7 +512,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   };
   if (std::ranges::equal(given.order(), graph.order())) {
     if (std::ranges::any_of(context.decisions(), is_move))
-      context.decide("kept", "FSDP's buckets already stand where this pass puts them.");
+      context.decide("kept", "FSDP's buckets are already where the pass would put them.");
   } else if (!is_within_peak_limit(given, graph, context)) {
     graph = given;
   }
@@ -523,16 +523,16 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 
 Pass schedule_fsdp_comms_to_dense_regions_pass() {
   return {.info = {.name = "schedule_fsdp_comms_to_dense_regions",
-                   .summary = "Overlaps FSDP's buckets with the dense compute of the neighbouring "
+                   .summary = "Overlaps FSDP's buckets with the dense compute of the neighboring "
                               "block, and waits for gradients at the end.",
                    .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
                    .stage = PassStage::reordering,
                    .parameters = {flag("strict", false,
-                                       "Refuse the graph where a bucket cannot move, as "
-                                       "torchtitan does; else it stays.")},
+                                       "Refuse the graph if a bucket cannot move, as torchtitan "
+                                       "does; otherwise the bucket stays in place.")},
                    .keeps_numerics = true,
                    .is_idempotent = false},
-          .run = or_kept("There is no all-gather or reduce-scatter of FSDP's in it.", run)};
+          .run = or_kept("The graph has no FSDP all-gather or reduce-scatter.", run)};
 }
 
 }  // namespace jointer

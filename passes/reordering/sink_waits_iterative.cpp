@@ -1,4 +1,4 @@
-// sink_waits_iterative: moves waits later, one after the other, as far as memory allows.
+// sink_waits_iterative: moves waits later, one at a time, as far as memory allows.
 //
 // Terms
 //   group      the wait that is being moved, with calls that need it and that move with it. They
@@ -163,11 +163,11 @@ std::vector<Parameter> parameters() {
 
 Pass sink_waits_iterative_pass() {
   return {.info = {.name = "sink_waits_iterative",
-                   .summary = "Moves waits later, one after the other, as far as memory allows.",
+                   .summary = "Moves waits later, one at a time, as far as memory allows.",
                    .source = "torch/_inductor/comms.py",
                    .stage = PassStage::reordering,
                    .parameters = parameters()},
-          .run = or_kept("There is no wait in it that may move.", run)};
+          .run = or_kept("The graph has no wait that may move.", run)};
 }
 
 }  // namespace jointer

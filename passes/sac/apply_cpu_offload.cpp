@@ -38,7 +38,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
                        {.inserted = "it offloads a tagged result, or reloads it in time",
                         .moved = "it waits for a reload",
                         .replaced = "it reads the reloaded copy",
-                        .removed = "nothing reads it any more"});
+                        .removed = "it has no readers left"});
 }
 
 }  // namespace

@@ -56,19 +56,19 @@ Pass apply_sac_pass() {
                           "operators (removed upstream in May 2026: tag_with_memory_policy).",
                .source = "torchtitan/experiments/compiler_toolkit/passes.py",
                .stage = PassStage::joint,
-               .parameters = {texts("save", PassValue(),
-                                    "Operators that are saved, or FQN_PATTERN::operator; "
-                                    "without a list, upstream's."),
-                              texts("every_nth", PassValue::List{"aten.mm.default/2"},
-                                    "Operators whose every nth call is recomputed: "
-                                    "OPERATOR/N, or OPERATOR/N/layer to count per "
-                                    "layer."),
-                              flag("whole_forward", false,
-                                   "Continue after the call that computes the first value of the "
-                                   "output.")},
+               .parameters =
+                   {texts("save", PassValue(),
+                          "Operators that are saved, or FQN_PATTERN::operator; "
+                          "without a list, upstream's."),
+                    texts("every_nth", PassValue::List{"aten.mm.default/2"},
+                          "Operators whose every nth call is recomputed: "
+                          "OPERATOR/N, or OPERATOR/N/layer to count per "
+                          "layer."),
+                    flag("whole_forward", false,
+                         "Continue past the call that computes the first value of the output.")},
                .keeps_numerics = true,
                .is_idempotent = true},
-      .run = or_kept("Every call of the forward is tagged so already.", run)};
+      .run = or_kept("Every call of the forward already has this tag.", run)};
 }
 
 }  // namespace jointer

@@ -33,7 +33,7 @@ void decide(const Partition& made, PassContext& context) {
 
 Result<void> run_partitioner(Graph& graph, PartitionOptions options, PassContext& context) {
   if (graph.is_pair())
-    return fail(Error::Kind::usage, "the graph is a forward and a backward already");
+    return fail(Error::Kind::usage, "the graph is already a pair of a forward and a backward");
   constexpr double kCut = 0.8;  // progress once it is known what is saved
   double done = 0;
   options.watcher.report = [&](double part) { done = kCut * part; };
@@ -43,13 +43,13 @@ Result<void> run_partitioner(Graph& graph, PartitionOptions options, PassContext
   JOINTER_TRY(Graph pair, emit_pair(made.joint, made.plan, options.partitioner));
   decide(made, context);
   if (context.decisions().empty())
-    context.decide("kept", "Nothing is saved: the backward needs nothing of the forward.");
+    context.decide("kept", "Nothing is saved: the backward needs nothing from the forward.");
   graph = std::move(pair);
   return {};
 }
 
 Parameter ignore_tags() {
-  return flag("ignore_tags", false, "Decide as if no node were tagged.");
+  return flag("ignore_tags", false, "Ignore the tags of nodes.");
 }
 
 PassInfo info_of(std::string name, std::string summary, std::vector<Parameter> parameters) {

@@ -7,7 +7,7 @@
 //   2. Run the winner's steps on the graph. This takes time after `seconds`, since the search keeps
 //      figures but no decisions. The result has the decisions of these steps, and an edit for each
 //      step, or for each move of a step that moves single collectives.
-// If nothing is within the budget, the graph stays as it is, and a decision says the lowest peak
+// If nothing is within the budget, the graph stays unchanged, and a decision says the lowest peak
 // found.
 //
 // It reports a decision for each step of the winner, with the loss without that step; one for each
@@ -125,7 +125,7 @@ void decide_presets(const TuneResult& result, PassContext& context) {
   }
 }
 
-// The reason why the graph stays as it was.
+// The reason why the graph stays unchanged.
 std::string kept_text(const TuneResult& result, const std::string& budget) {
   if (result.lowest)
     return fmt::format("Nothing is within {}. The lowest peak is that of {}: {}.", budget,
@@ -133,7 +133,7 @@ std::string kept_text(const TuneResult& result, const std::string& budget) {
                        figures_text(result.lowest->figures.figures));
   const Figures& f = result.unedited.figures.figures;
   const bool fits = f.peak_bytes <= *result.budget;
-  return fmt::format("No candidate {}. The graph stays as it was, which is {} {}.",
+  return fmt::format("No candidate {}. The graph is unchanged, which is {} {}.",
                      result.evaluated == 0 ? "was tried in the available time" : "produced a graph",
                      fits ? "within" : "over", budget);
 }
@@ -208,12 +208,12 @@ std::vector<Parameter> parameters() {
   return {
       count("evaluations", 200, 1, "Number of candidates to evaluate."),
       optional_number("seconds",
-                      "Seconds after which the search ends, even if candidates are left; "
-                      "the winner is then run once more. None: no limit."),
+                      "Seconds after which the search ends, even if candidates remain; the winner "
+                      "is then run once more. None: no limit."),
       bytes("memory_budget", {}, "Bytes that the peak must not exceed; none: memory_share."),
       optional_number("memory_share",
-                      "The same as a share of the graph's own peak; none: the run's limit, or "
-                      "the graph's own peak."),
+                      "The limit as a share of the graph's own peak; none: the run's limit, or the "
+                      "graph's own peak."),
       count("seed", 0, 0, "Seed of the choice of candidates."),
       count("threads", 0, 0,
             "Number of candidates evaluated at once; 0: the machine's number of cores. It "

@@ -14,9 +14,9 @@
 //      variations of the elite: one step added, removed or moved, another value, other policies or
 //      buckets, sections of two candidates. None is tried twice.
 //   3. All threads evaluate a batch; its results are added in the order of the batch. A new best
-//      candidate is taken apart at once: it is evaluated without each of its steps in turn, and the
-//      best result that is not worse replaces it, until every step gains something. These gains
-//      explain the winner.
+//      candidate is taken apart immediately: it is evaluated without each of its steps in turn,
+//      and the best result that is not worse replaces it, until every step gains something. These
+//      gains explain the winner.
 //
 // The seed and the results of earlier batches determine the candidates of a batch before it is
 // evaluated. So the result depends on the seed and on the number of evaluated candidates, not on
@@ -325,7 +325,7 @@ class Search {
       result_.steps.push_back({.step = step, .ns_more = {}, .bytes_more = {}});
   }
 
-  // Removes steps that gain nothing, one after the other.
+  // Removes steps that gain nothing, one at a time.
   void take_apart(const Entry& entry) {
     set_best(entry);
     for (bool is_shorter = true; is_shorter && !stop_.is_set();) {

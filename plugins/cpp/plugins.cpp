@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 Result<ProgramCommand> host_program() {
   constexpr const char* kName = "jointer-plugin-host";
   std::string program = environment_variable("JOINTER_PLUGIN_HOST");
-  if (program.empty()) program = beside_this_program(kName);
+  if (program.empty()) program = sibling_program(kName);
   if (!can_run(program)) program = find_program(kName);
   if (!can_run(program))
     return fail(Error::Kind::run,

@@ -126,8 +126,7 @@ Answer run_pass(const Pass& pass, const OrderedJson& request, Graph& graph,
         ran.error().kind == Error::Kind::usage ? HostFailed::Kind::usage : HostFailed::Kind::pass,
         ran.error().message);
   if (const auto sound = validate(graph); !sound)
-    return refuse(HostFailed::Kind::pass,
-                  "it left a graph that is not sound: " + sound.error().message);
+    return refuse(HostFailed::Kind::pass, "it produced an invalid graph: " + sound.error().message);
   for (const Decision& each : context.decisions()) messages.say(HostDecision{each});
   for (const PassTable& each : context.tables()) messages.say(HostTable{each});
   return {};

@@ -28,7 +28,7 @@ struct HostQuestion {
   // the host's standard error, including the output of passes.
   std::function<void(std::string_view line)> log;
   std::function<void(const HostMessage& message)> tell;
-  // Called every few milliseconds; returning true ends the host at once.
+  // Called every few milliseconds; returning true ends the host immediately.
   std::function<bool()> is_cancelled;
 };
 

@@ -3,7 +3,7 @@
 //   pareto_ms     a sweep over 64 budgets with their figures, and the number of points on the curve
 //   fastest_ms    the fastest plan within the middle of the curve's peaks; `gain_ms` is the step
 //                 time that it saves compared with the best budget that fits
-//   smallest_ms   the smallest plan at most 3 % slower than the fastest
+//   smallest_ms   the smallest plan at most 3% slower than the fastest
 //
 //   budget_benchmark CAPTURE...
 

@@ -128,7 +128,7 @@ class Subject {
     return true;
   }
 
-  // Solves for the graph as it was opened.
+  // Solves for the graph as opened.
   bool solve() {
     SacSession& session = document_.sac();
     document_.editing().go_to(0);

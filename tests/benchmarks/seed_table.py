@@ -5,7 +5,7 @@
 
 Prints the published figures, the estimates, and the parts of each estimate. Nothing is fitted to the
 published figures: every number is a size in the graph, a rule of torch's, or from a datasheet. Exits 1 if
-a figure is off by more than 5 %, 3 if the captures are missing.
+a figure is off by more than 5%, 3 if the captures are missing.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def estimate(
 
 
 def off(estimated: float, published: float) -> str:
-    return f"{100 * (estimated / published - 1):+.1f} %"
+    return f"{100 * (estimated / published - 1):+.1f}%"
 
 
 def show(title: str, estimates: list[Estimate], scale: float = 1) -> list[tuple[str, float, float]]:

@@ -89,7 +89,7 @@ def add_node(before: str, record: Document) -> Change:
 MM = ("@mm", "val", "t")
 STORAGE_SUM = "storages add up to more than 4 EiB"
 TENSOR_SUM = "tensors add up to more than 4 EiB"
-EXPECTED = "a whole number is expected"
+EXPECTED = "expected a whole number"
 
 CASES: dict[str, tuple[Change, list[str]]] = {
     # The document.
@@ -104,7 +104,7 @@ CASES: dict[str, tuple[Change, list[str]]] = {
     "unknown kind": (put("sideways", "kind"), ["`sideways`", "train_step"]),
     "no kind": (drop("kind"), ["no `kind`"]),
     "a pair without halves": (put("pair", "kind"), ["`forward` and `backward`"]),
-    "no nodes": (drop("nodes"), ["no `nodes`", "cut off"]),
+    "no nodes": (drop("nodes"), ["no `nodes`", "truncated"]),
     "nodes of wrong type": (put({}, "nodes"), ["`nodes`", "near byte"]),
     "empty nodes": (put([], "nodes"), ["0 output nodes"]),
     "a node is a number": (put(7, "nodes", 2), ["near byte"]),
@@ -133,7 +133,7 @@ CASES: dict[str, tuple[Change, list[str]]] = {
     "storage with a bad hint": (put({"sym": "s0", "hint": [1]}, "storages", 0), ["`storages`"]),
     "storage with a stranger": (put({"sym": "s0", "size": 3}, "storages", 0), ["`size`"]),
     "storage that is not an expression": (put({"sym": "s0 s1"}, "storages", 0), ["storage 0"]),
-    "storage of 2^64": (put(2**64, "storages", 0), ["does not fit 64 bits"]),
+    "storage of 2^64": (put(2**64, "storages", 0), ["does not fit in 64 bits"]),
     "storage of 1e30": (put(1e30, "storages", 0), ["`1e+30`"]),
     "storage of -1": (put(-1, "storages", 0), ["storage 0", "negative size of -1"]),
     "storages beyond 2^62": (put([2**61] * 4, "storages"), ["storage 2", STORAGE_SUM]),
@@ -177,7 +177,7 @@ CASES: dict[str, tuple[Change, list[str]]] = {
     "module out of range": (put(-1, "@t", "module"), ["node t", "modules -1"]),
     "storage out of range": (put(4, *MM, "storage"), ["node mm", "storages 4", "table of 4"]),
     "storage index of wrong type": (put("0", *MM, "storage"), ["node mm", "`val`", EXPECTED]),
-    "storage index huge": (put(2**63, *MM, "storage"), ["node mm", "does not fit 64 bits"]),
+    "storage index huge": (put(2**63, *MM, "storage"), ["node mm", "does not fit in 64 bits"]),
     "seq_nr of wrong type": (put(1.5, "@t", "seq_nr"), ["node t", "`seq_nr`"]),
     "tag of wrong type": (put(1, "@t", "partitioner_tag"), ["node t", "`partitioner_tag`"]),
     "flag of wrong type": (put(1, "@t", "module_from_fwd"), ["node t", "`module_from_fwd`"]),
@@ -192,13 +192,13 @@ CASES: dict[str, tuple[Change, list[str]]] = {
     "no dtype": (drop(*MM, "dtype"), ["node mm", "no dtype"]),
     "unknown dtype": (put("float31", *MM, "dtype"), ["node mm", "`float31`"]),
     "size of 1e30": (put([1e30, 8], *MM, "shape"), ["node mm", "`val`", "near byte"]),
-    "size of 2^63": (put([2**63, 8], *MM, "shape"), ["node mm", "does not fit 64 bits"]),
+    "size of 2^63": (put([2**63, 8], *MM, "shape"), ["node mm", "does not fit in 64 bits"]),
     "size of 2^62": (put([2**62, 8], *MM, "shape"), ["node mm", TENSOR_SUM]),
     "product of sizes": (put([2**32, 2**32], *MM, "shape"), ["node mm", TENSOR_SUM]),
     "negative size": (put([-8, 8], *MM, "shape"), ["node mm", "-8 is negative"]),
     "fewer strides": (put([1], *MM, "stride"), ["node mm", "2 dimensions has 1 strides"]),
-    "stride of 2^63": (put([2**63, 1], *MM, "stride"), ["does not fit 64 bits"]),
-    "offset of 2^63": (put(2**63, *MM, "offset"), ["does not fit 64 bits"]),
+    "stride of 2^63": (put([2**63, 1], *MM, "stride"), ["does not fit in 64 bits"]),
+    "offset of 2^63": (put(2**63, *MM, "offset"), ["does not fit in 64 bits"]),
     "65 dimensions": (lambda d: (put([1] * 65, *MM, "shape")(d), put([1] * 65, *MM, "stride")(d)),
                       ["node mm", "65 dimensions"]),
     "size without sym": (put([{"hint": 1}, 8], *MM, "shape"), ["node mm", "`sym`"]),
@@ -273,7 +273,7 @@ BYTES_CASES: dict[str, tuple[bytes, list[str]]] = {
     "zeros": (bytes(1000), ["unknown format"]),
     "garbage": (random.Random(1).randbytes(10_000), []),
     "garbage in braces": (b"{" + random.Random(2).randbytes(10_000) + b"}", []),
-    "a brace": (b"{", ["cut off"]),
+    "a brace": (b"{", ["truncated"]),
     "an empty object": (b"{}", ["no `format`"]),
     "a list": (b"[]", ["unknown format"]),
     "not UTF-8": (json.dumps(capture()).encode().replace(b'"small"', b'"\xff\xfe"'), ["UTF-8"]),
@@ -281,8 +281,8 @@ BYTES_CASES: dict[str, tuple[bytes, list[str]]] = {
     "NUL in a name": (json.dumps(capture()).encode().replace(b'"small"', b'"a\x00b"'), []),
     "NUL between members": (json.dumps(capture()).encode().replace(b', "torch"', b'\x00, "torch"'), []),
     "a lone surrogate": (json.dumps(capture()).encode().replace(b'"small"', rb'"\ud800"'), []),
-    "two documents": (json.dumps(capture()).encode() * 2, ["more after the end", "near byte"]),
-    "text behind": (json.dumps(capture()).encode() + b" and so on", ["cut off"]),
+    "two documents": (json.dumps(capture()).encode() * 2, ["data after the end", "near byte"]),
+    "text after it": (json.dumps(capture()).encode() + b" and so on", ["truncated"]),
     "a comma too many": (json.dumps(capture()).encode().replace(b'"kind"', b',"kind"', 1), ["near byte"]),
     "a colon too few": (json.dumps(capture()).encode().replace(b'"kind":', b'"kind"'), ["near byte"]),
     "no quote": (json.dumps(capture()).encode().replace(b'"joint"', b"joint"), ["near byte"]),
@@ -494,7 +494,7 @@ def test_a_file_that_cannot_be_read() -> None:
 
 def test_standard_input() -> None:
     assert_refused(run("info", "-", stdin=b""), "standard input", "empty")
-    assert_refused(run("info", "-", stdin=b"{"), "standard input", "cut off")
+    assert_refused(run("info", "-", stdin=b"{"), "standard input", "truncated")
 
 
 # --- Pairs ---
@@ -539,8 +539,8 @@ def test_a_pair_as_a_half(halves: tuple[Path, Path], tmp_path: Path) -> None:
              "forward": half("forward"), "backward": half("backward")}  # fmt: skip
     path = write(tmp_path / "pair.json", whole)
     assert run("info", path, "--json").json["kind"] == "pair"
-    refuse_pair(path, backward, path, "a pair by itself")
-    refuse(tmp_path / "nested.json", whole | {"forward": whole}, "a pair by itself")
+    refuse_pair(path, backward, path, "a complete pair")
+    refuse(tmp_path / "nested.json", whole | {"forward": whole}, "a complete pair")
 
 
 def test_a_mistake_in_one_half_names_it(halves: tuple[Path, Path], tmp_path: Path) -> None:
@@ -554,7 +554,7 @@ def test_a_mistake_in_one_half_names_it(halves: tuple[Path, Path], tmp_path: Pat
 def test_a_mistake_in_a_damaged_half(halves: tuple[Path, Path], tmp_path: Path) -> None:
     forward, backward = halves
     cut = write(tmp_path / "cut.json", backward.read_bytes()[:-40])
-    refuse_pair(forward, cut, cut, "cut off")
+    refuse_pair(forward, cut, cut, "truncated")
 
 
 # --- Device descriptions ---

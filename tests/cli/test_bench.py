@@ -151,7 +151,7 @@ def test_tables_say_estimate_and_measurement(bench: Bench) -> None:
         ["measured", {"peak_bytes": 50_000_000, "resident_peak_bytes": 49_000_000,
                       "scratch": {"position": [at], "bytes": [1_000_000]}}], ["done"]))
     assert ran.code == 0 and ran.err == ""
-    for text in ("estimate", "difference", "47.7 MiB", " %", "aten.mm", "mm_1", "3 outputs bitwise equal",
+    for text in ("estimate", "difference", "47.7 MiB", "%", "aten.mm", "mm_1", "3 outputs bitwise equal",
                  "note: flash attention: its CPU form", "tokens/s"):
         assert text in ran.out, text
     assert ran.out.count("note: ") == 1
@@ -401,12 +401,12 @@ def test_a_rank_that_reports_failure_and_stays_is_stopped(bench: Bench) -> None:
 
 def test_a_silent_exit(bench: Bench) -> None:
     ran = bench.run(JOINT, "--json", ranks=one(0, ["exit", 0], others=OTHERS))
-    assert_failed(ran, 0, "died", "did not say that it was done")
+    assert_failed(ran, 0, "died", "without reporting that it was done")
 
 
 def test_a_crash_after_done(bench: Bench) -> None:
     ran = bench.run(JOINT, "--json", ranks=one(0, *END, ["kill", 11]))
-    assert_failed(ran, 0, "died", "signal 11", "after it had said that it was done")
+    assert_failed(ran, 0, "died", "signal 11", "after it reported that it was done")
     # Its measurements are kept.
     assert ran.rank(0)["peak_bytes"] == 4096
 
@@ -503,7 +503,7 @@ def test_waiting_for_a_rank_that_makes_progress_is_not_a_hang(bench: Bench) -> N
     assert ran.code == 0, ran.err
 
 
-def test_a_rank_that_stays_after_done_delays_no_one(bench: Bench) -> None:
+def test_a_rank_that_stays_after_done_does_not_delay_the_others(bench: Bench) -> None:
     """It is killed at the end of the run, and its figures count."""
     ran = bench.interrupt(JOINT, "--json", count=WORLD, ranks=one(0, *END, ["stubborn"], ["hang"], others=OTHERS))
     assert ran.code == 130 and ran.rank(0)["peak_bytes"] == 4096
@@ -536,7 +536,7 @@ def test_lines_that_are_not_events_are_skipped(bench: Bench) -> None:
 def test_nothing_but_garbage(bench: Bench) -> None:
     ran = bench.run(JOINT, "--json", ranks={"*": [["bytes", "00ff" * 100], ["flood", 100]]})
     assert ran.code == 4
-    assert "did not say that it was done" in ran.err
+    assert "without reporting that it was done" in ran.err
 
 
 def test_a_newer_protocol_is_refused(bench: Bench) -> None:

@@ -159,7 +159,7 @@ def test_a_damaged_database_is_one_line(tmp_path: Path, costs: Path) -> None:
     for command in commands:
         done = run(*command)
         assert done.code == 3
-        assert "has version 9.0, this program reads 1.x" in done.err
+        assert "has version 9.0, but this program reads 1.x" in done.err
 
 
 def test_without_a_name_a_cpu_is_the_cpu(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_wrong_usage(arguments: list[Any], word: str) -> None:
     assert_usage(run(*arguments), word)
 
 
-def test_a_file_by_itself_opens_the_desktop() -> None:
+def test_a_file_alone_opens_the_desktop() -> None:
     """If it is not installed, one line names the commands that work without it."""
     if (BIN / "jointer-desktop").exists():
         pytest.skip("the desktop is built here")
@@ -347,7 +347,7 @@ def test_overlap(path: Path, estimator: str) -> None:
         mine = [c for c in collectives if c["group"] == group]
         assert sum(c["ms"] for c in mine) == pytest.approx(times["communication_ms"])
         assert sum(c["exposed_ms"] for c in mine) == pytest.approx(times["exposed_ms"], abs=1e-4)
-        # On one stream, calls run one after the other.
+        # On one stream, calls run sequentially.
         assert all(a["end_ms"] <= b["start_ms"] + 1e-9 for a, b in pairwise(mine))
         assert times["communication_ms"] <= overlap["step_ms"] + 1e-9
     assert overlap["step_ms"] >= overlap["compute_ms"]

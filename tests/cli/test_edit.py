@@ -140,7 +140,7 @@ def test_diff_names_what_differs(tmp_path: Path) -> None:
         assert word in people.out
 
 
-def test_diff_shows_what_calls_that_read_the_same_differ_in(tmp_path: Path) -> None:
+def test_diff_shows_how_calls_with_the_same_text_differ(tmp_path: Path) -> None:
     a, b = capture(), capture()
     at(b, "primals_1")["val"]["t"]["offset"] = 16
     at(b, "wait")["val"]["t"]["stride"] = [1, 8]
@@ -267,7 +267,7 @@ def test_a_graph_of_a_log_compared_with_the_one_before(tmp_path: Path) -> None:
         (["diff", log, "--graph", "0"], "make_fx_graph_traced"),
         (["diff", log, "--graph", "9"], "the last one is 2"),
         (["diff", log, "--graph", "1", "--b-graph", "0"], "--b-graph"),
-        (["diff", JOINT, "--graph", "0"], "the graph from which a pass made"),
+        (["diff", JOINT, "--graph", "0"], "the graph that a pass turned into"),
     ):
         done = run(*arguments)
         assert (done.code, done.out) == (2, "") and word in done.err, done

@@ -35,7 +35,7 @@ def test_export_to_a_file_equals_standard_output(form: str, tmp_path: Path) -> N
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_export_replaces_a_file_at_once(tmp_path: Path) -> None:
+def test_export_replaces_a_file_atomically(tmp_path: Path) -> None:
     target = tmp_path / "out.csv"
     target.write_text("old")
     link = tmp_path / "link.csv"

@@ -201,14 +201,14 @@ def test_a_reproducer_has_absolute_paths(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "passes, sentence",
     [
-        ("cudagraph,remove_tags", "cudagraph must be the last pass: it records the graph as it is then"),
+        ("cudagraph,remove_tags", "cudagraph must be the last pass, because it records the final graph"),
         (
             "autobucketing_reordering,remove_tags,transformer_block_bucketing",
-            "autobucketing_reordering and transformer_block_bucketing exclude each other: both bucket the same collectives",
+            "autobucketing_reordering and transformer_block_bucketing are mutually exclusive: both bucket the same collectives",
         ),
         (
             "transformer_block_bucketing,autobucketing_reordering",
-            "autobucketing_reordering and transformer_block_bucketing exclude each other: both bucket the same collectives",
+            "autobucketing_reordering and transformer_block_bucketing are mutually exclusive: both bucket the same collectives",
         ),
         ("full_inductor_compilation", "full_inductor_compilation needs inductor_decomposition before it"),
         (
@@ -331,7 +331,7 @@ def test_full_inductor_reports_that_it_needs_python(tmp_path: Path) -> None:
     assert done.stderr.startswith("jointer: inductor_decomposition: ") and "Python" in done.stderr
 
 
-def test_a_recipe_and_passes_exclude_each_other(tmp_path: Path) -> None:
+def test_a_recipe_and_passes_are_mutually_exclusive(tmp_path: Path) -> None:
     refused(run("apply", JOINT), "--recipe", "--passes")
     recipe = write(tmp_path / "r.json", {"format": "jointer-recipe", "version": 1, "edits": []})
     refused(run("apply", JOINT, "--recipe", recipe, "--passes", "remove_tags"), "both")

@@ -89,7 +89,7 @@ def test_a_rank_that_stops_early(pattern: str, tmp_path: Path) -> None:
     write(tmp_path / "rank1.json", document)
     done = run("spmd", pattern)
     assert done.code == 1
-    assert "rank 1 calls nothing more" in done.out
+    assert "rank 1 makes no further call" in done.out
 
 
 def test_pairs(tmp_path: Path) -> None:
@@ -114,9 +114,9 @@ def test_refusals(pattern: str, tmp_path: Path) -> None:
     document = program(0)
     del document["rank"]
     nameless = write(tmp_path / "nameless.json", document)
-    assert "it does not say which rank it is of" in run("spmd", one, nameless).err
+    assert "it does not record its rank" in run("spmd", one, nameless).err
     write(tmp_path / "rank1.json", program(0))
-    assert "it is of rank 0, its name says 1" in run("spmd", pattern).err
+    assert "it records rank 0, but its name says 1" in run("spmd", pattern).err
 
 
 def test_a_benchmark_does_not_hang(pattern: str, tmp_path: Path) -> None:

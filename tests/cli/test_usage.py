@@ -24,7 +24,7 @@ def said(done: Done, code: int = 2) -> str:
 # --- Commands ---
 
 
-def test_a_misspelt_command() -> None:
+def test_a_misspelled_command() -> None:
     text = said(run("overlp", JOINT))
     assert text.startswith("`overlp` is neither a command nor a file; did you mean overlap? the commands are info, ")
     text = said(run("simulate"))
@@ -35,7 +35,7 @@ def test_no_command() -> None:
     assert said(run()) == "expected a command or a file; `jointer --help` lists the commands"
 
 
-def test_a_misspelt_option() -> None:
+def test_a_misspelled_option() -> None:
     assert said(run("memory", JOINT, "--tpo", "3")) == (
         "memory: there is no option --tpo; did you mean --top? `jointer memory --help` lists its options"
     )
@@ -137,8 +137,8 @@ def test_a_value_that_does_not_fit(arguments: list[Any], expected: str) -> None:
         (["apply", "--passes", "remove_tags", "--lenient"], "option --lenient: needs --recipe"),
         (["apply", "--passes", "remove_tags", "-o", "-", "--json"], "option --json: `-` writes the file"),
         (["apply", "--passes", "remove_tags", "--save-recipe", "-", "--decisions"], "option --decisions: `-` writes"),
-        (["apply", "--passes", "remove_tags", "--preset", "x"], "options --passes and --preset cannot be given"),
-        (["apply"], "apply needs passes (--passes, --preset or --graph-trainer-flags) or a recipe (--recipe): neither"),
+        (["apply", "--passes", "remove_tags", "--preset", "x"], "options --passes and --preset cannot be used"),
+        (["apply"], "apply needs passes (--passes, --preset or --graph-trainer-flags) or a recipe (--recipe)"),
         (["bench", "--nodes", "2"], "option --nodes: needs --print-command"),
         (["bench", "--ranks-per-node", "2"], "option --ranks-per-node: needs --print-command"),
         (["bench", "--baseline-backward", "b.json"], "option --baseline-backward: needs --baseline"),
@@ -166,15 +166,15 @@ def test_an_option_without_effect_is_refused(arguments: list[Any], expected: str
     ],
     ids=" ".join,
 )
-def test_what_a_partitioner_is_asked_is_refused_for_graphs_that_none_splits(option: list[str]) -> None:
+def test_partitioner_options_are_refused_unless_the_graph_is_joint(option: list[str]) -> None:
     for path, kind in ((STEP, "a flat training step"), (PAIR, "a pair")):
         text = said(run("sac", path, *option))
         assert text.startswith(f"option {option[0]}: is for joint graphs, but {path} is {kind}")
 
 
-def test_the_help_of_sac_says_which_graphs_take_which_options() -> None:
+def test_the_help_of_sac_lists_the_options_for_each_kind_of_graph() -> None:
     text = run("sac", "--help").out
-    assert "On a joint graph: up to 1, torch's activation budget" in text
+    assert "\nJoint graphs only:\n" in text and "Up to 1: torch's activation budget" in text
     assert "A flat training step has no partitioner: it takes --save" in text
 
 
@@ -204,7 +204,7 @@ PASSES = ["--passes", "remove_tags"]
     ],
     ids=lambda value: " ".join(map(str, value[::2])) if isinstance(value, list) else value,
 )
-def test_an_output_in_a_missing_folder_is_refused_at_once(arguments: list[str], option: str, tmp_path: Path) -> None:
+def test_an_output_in_a_missing_folder_is_refused_immediately(arguments: list[str], option: str, tmp_path: Path) -> None:
     """Before the input is read, which is damaged here."""
     damaged = tmp_path / "damaged.json"
     damaged.write_text("{")

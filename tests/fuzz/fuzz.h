@@ -17,7 +17,7 @@
 namespace jointer::fuzz {
 
 // Reading must be fast for any input; the analysis of large graphs is not the subject here.
-constexpr std::size_t kMaxAnalysed = 500;
+constexpr std::size_t kMaxAnalyzed = 500;
 
 inline void require(bool holds, const char* what, const std::string& detail = {}) {
   if (holds) return;
@@ -35,7 +35,7 @@ inline void exercise(const Graph& graph) {
   require(again.has_value(), "the written graph cannot be read",
           again ? std::string() : again.error().message + "\n" + written);
   require(graph_hash(*again) == hash, "the written graph reads as another graph", written);
-  if (graph.node_count() > kMaxAnalysed) return;
+  if (graph.node_count() > kMaxAnalyzed) return;
   if (const auto analysis = analyze(graph)) {
     export_csv(graph, *analysis);
     export_markdown(graph, *analysis);

@@ -82,7 +82,7 @@ class BenchmarkTest : public QObject {
   void runs_with_the_chosen_settings();
   void shows_regions_for_the_regional_backend();
   void shows_every_rank_while_it_runs();
-  void cancels_at_once();
+  void cancels_immediately();
   void failure_is_a_red_row_linked_to_its_node();
   void row_shows_its_measurement_in_the_timeline();
   void copies_and_removes_rows();
@@ -232,7 +232,7 @@ void BenchmarkTest::shows_every_rank_while_it_runs() {
   QVERIFY(pane_->details().toPlainText().contains("Peak memory"));
 }
 
-void BenchmarkTest::cancels_at_once() {
+void BenchmarkTest::cancels_immediately() {
   make_pane();
   press(pane_->form().run_button());
   fake_->progress(fake_->begun(2));
@@ -349,7 +349,7 @@ void BenchmarkTest::explains_why_an_option_is_disabled() {
   auto* others = new Benchmarks(other, *service_, BenchmarkHistory(folder_->path().toStdString()));
   others->run();
   QVERIFY(!pane_->form().run_button().isEnabled());
-  QVERIFY(pane_->form().hint().contains("two would slow each other down"));
+  QVERIFY(pane_->form().hint().contains("two at a time would slow each other down"));
   fake_->finish(fake_->measured(2));
   QVERIFY(pane_->form().run_button().isEnabled());
 }

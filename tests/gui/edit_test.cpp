@@ -335,7 +335,7 @@ void EditTest::states_are_compared() {
   const QAbstractItemModelTester tester(&pane->table().model());
   QTRY_VERIFY_WITH_TIMEOUT(pane->comparison() != nullptr, kPatienceMs);
   const QString name = to_qstring(document().graph().name(wait));
-  QVERIFY2(pane->summary().startsWith("moved 1 of "), qPrintable(pane->summary()));
+  QVERIFY2(pane->summary().startsWith("1 of "), qPrintable(pane->summary()));
   const std::vector<MetricRow> rows = metric_rows(*pane->comparison());
   const auto step = std::find_if(rows.begin(), rows.end(),
                                  [](const MetricRow& row) { return row.name == "Step"; });
@@ -354,7 +354,8 @@ void EditTest::states_are_compared() {
   // Compare a state with itself.
   pane->from().setCurrentIndex(1);
   emit pane->from().activated(1);
-  QTRY_COMPARE_WITH_TIMEOUT(pane->summary(), "The same nodes in the same order.", kPatienceMs);
+  QTRY_COMPARE_WITH_TIMEOUT(pane->summary(), "The nodes and their order are the same.",
+                            kPatienceMs);
   QCOMPARE(pane->table().model().row_count(), 0);
 }
 
@@ -455,7 +456,7 @@ void EditTest::carries_the_chain() {
     planner().give_up();
   }
   QVERIFY2(start, "no collective of the sample has a chain");
-  QVERIFY(planner().held()->carried.startsWith("Carried "));
+  QVERIFY(planner().held()->carried.startsWith("Also moved "));
   const std::size_t from = document().graph().position(start);
   QTest::keyClick(&timeline(), Qt::Key_Home);
   QTest::keyClick(&timeline(), Qt::Key_Return);
@@ -463,7 +464,7 @@ void EditTest::carries_the_chain() {
   QVERIFY(document().graph().position(start) < from);
   const QStringList notes = editing().step(0).notes;
   QVERIFY(std::any_of(notes.begin(), notes.end(),
-                      [](const QString& note) { return note.startsWith("Carried "); }));
+                      [](const QString& note) { return note.startsWith("Also moved "); }));
 }
 
 void EditTest::drags_the_whole_selection() {
@@ -645,7 +646,7 @@ void EditTest::workspace_restores_everything() {
   const History history = editing().history();
   QCOMPARE(history.steps.size(), 3U);
   QCOMPARE(history.place, 2U);
-  // Another window would start with the graph as it was opened.
+  // Another window would start with the graph as opened.
   editing().go_to(0);
   QVERIFY(settle());
   editing().restore(history);
@@ -664,7 +665,7 @@ void EditTest::workspace_restores_everything() {
 // --- Usefulness ---
 
 // Acceptance test: on the shared Llama3-8B pair, moving waits and starts with the mouse hides at
-// least a quarter of the exposed time with at most 1 % more peak memory. JOINTER_RECIPE_OUT names a
+// least a quarter of the exposed time with at most 1% more peak memory. JOINTER_RECIPE_OUT names a
 // file for the recipe, to be replayed in Python.
 void EditTest::hides_a_quarter_of_the_exposed_time_by_hand() {
   const std::string shared = test::shared_directory();
@@ -727,7 +728,7 @@ void EditTest::hides_a_quarter_of_the_exposed_time_by_hand() {
       if ((graph.node(id).part.index() == 0) == (half == std::string_view("forward")))
         order.write(QByteArray::fromStdString(std::string(graph.name(id)) + '\n'));
   }
-  // Replaying it here, on the graph as it was opened, gives the same graph.
+  // Replaying it here, on the graph as opened, gives the same graph.
   const auto bytes = read_bytes(path.toStdString());
   QVERIFY(bytes.has_value());
   const auto recipe = read_recipe(bytes->view());

@@ -102,7 +102,7 @@ class PipelineReportTest : public QObject {
     QVERIFY(report("sink_waits_iterative"));
     const StepResult& step = *steps_[0].result;
     QVERIFY(step.moved > 0);
-    QCOMPARE(shown_text(report_->counts()), QString("moved %1").arg(step.moved));
+    QCOMPARE(shown_text(report_->counts()), QString("%1 moved").arg(step.moved));
     const QString figures = shown_text(report_->figures());
     for (const char* name : {"Peak memory", "Exposed", "Step", "Communication"})
       QVERIFY2(figures.contains(name), qPrintable(figures));
@@ -180,7 +180,7 @@ class PipelineReportTest : public QObject {
     QVERIFY(step.added > 0 && step.removed > 0);
     report_->pages().setCurrentWidget(&report_->decisions());
     const QStringList counts = shown_text(report_->counts()).split(QStringLiteral(" · "));
-    const auto added = counts.indexOf(QString("added %1").arg(step.added));
+    const auto added = counts.indexOf(QString("%1 added").arg(step.added));
     QVERIFY2(added >= 0, qPrintable(counts.join(", ")));
     follow_link(report_->counts(), static_cast<int>(added));
     QCOMPARE(report_->pages().currentWidget(), &report_->changes());

@@ -91,7 +91,8 @@ class SacStepTest : public test::SacWindow {
     for (const int row : rows_of(Keep::save)) {
       const NodeId node = model().nodes(row).front();
       session().set_keep({node}, Keep::recompute);
-      const bool frees = settle() && figures().saved_bytes < state().beside()->figures.saved_bytes;
+      const bool frees =
+          settle() && figures().saved_bytes < state().reference()->figures.saved_bytes;
       editing().undo();
       if (settle() && frees) return model().row_of(node);
     }
@@ -298,7 +299,7 @@ void SacStepTest::applied_tags_are_settled() {
   QTest::keyClick(&table().view(), Qt::Key_S);
   QVERIFY(settle());
   QCOMPARE(messages.count(), 1);
-  QVERIFY(messages.front().front().toString().contains("was already applied"));
+  QVERIFY(messages.front().front().toString().contains("has already been applied"));
   QCOMPARE(editing().place(), steps);
 }
 

@@ -42,7 +42,7 @@ class SacTest : public test::SacWindow {
   void several_rows_are_one_step();
   void undo_and_redo_give_the_same_figures();
   void previews_the_result();
-  void requests_no_preview_by_itself();
+  void does_not_request_a_preview_unasked();
   void inspector_explains_why();
   void filter_uses_the_search_syntax();
   void solving_again_is_a_step();
@@ -220,7 +220,7 @@ void SacTest::previews_the_result() {
   QTRY_VERIFY(!session().shown_preview().has_value());
 }
 
-void SacTest::requests_no_preview_by_itself() {
+void SacTest::does_not_request_a_preview_unasked() {
   QVERIFY(open(kSample));
   const QSignalSpy asked(&session(), &SacSession::previewed);
   // The focus gives the table a current row.

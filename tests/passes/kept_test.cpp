@@ -46,21 +46,21 @@ constexpr std::string_view kPlain = R"(
 TEST(Kept, ReasonsAreThoseOfThePass) {
   const Graph graph = parse(kPlain);
   const std::vector<std::pair<std::string, std::string>> reasons{
-      {"eliminate_dead_code", "Every call in it is read"},
-      {"canonicalize_graph", "no call in it that returns what it was given"},
-      {"deduplicate_fsdp_unshard_chains", "No parameter of FSDP is gathered twice"},
+      {"eliminate_dead_code", "Every call has a reader"},
+      {"canonicalize_graph", "No call returns its input unchanged"},
+      {"deduplicate_fsdp_unshard_chains", "No FSDP parameter is gathered twice"},
       {"apply_cpu_offload", "No result is tagged for offload"},
       {"selective_activation_remat", "No value is tagged for recompute"},
-      {"populate_chunk_dim_metadata", "No input's batch has a symbolic size"},
+      {"populate_chunk_dim_metadata", "No input has a symbolic batch size"},
       {"ep_overlap_chunk", "exchanges tokens"},
-      {"isolate_ep_process_group", "There is no all_to_all_single in it"},
-      {"reassign_collective_pgs", "No group gathers parameters of FSDP"},
-      {"joint_transformer_block_bucketing_reordering", "No collective of FSDP's"},
+      {"isolate_ep_process_group", "The graph has no all_to_all_single"},
+      {"reassign_collective_pgs", "No group gathers FSDP parameters"},
+      {"joint_transformer_block_bucketing_reordering", "No FSDP collective"},
       {"ep_overlap_schedule", "exchanges tokens"},
-      {"concretize_ep_chunk_symbolic_shapes", "No size of it is a chunk's symbol"},
-      {"schedule_fsdp_comms_to_dense_regions", "no all-gather or reduce-scatter of FSDP's"},
-      {"annotate_flex_attention_for_regional_inductor", "There is no flex_attention in it"},
-      {"annotate_rmsnorm_for_regional_inductor", "There is no fused RMSNorm in it"},
+      {"concretize_ep_chunk_symbolic_shapes", "No size in the graph is a chunk symbol"},
+      {"schedule_fsdp_comms_to_dense_regions", "no FSDP all-gather or reduce-scatter"},
+      {"annotate_flex_attention_for_regional_inductor", "The graph has no flex_attention"},
+      {"annotate_rmsnorm_for_regional_inductor", "The graph has no fused RMSNorm"},
       {"regional_inductor", "No call is annotated with compile_with_inductor"},
       {"insert_kernel_annotations", "does not say which modules its nodes belong to"},
   };
@@ -71,7 +71,7 @@ TEST(Kept, ReasonsAreThoseOfThePass) {
 TEST(Kept, ASecondRunSaysThatItIsDone) {
   const Graph graph = parse(kPlain);
   EXPECT_EQ(why_kept(after(graph, "tag_with_memory_policy"), "tag_with_memory_policy"),
-            "Every call of the forward is tagged so already.");
+            "Every call of the forward already has this tag.");
   const Graph recomputed =
       after(after(graph, "tag_with_memory_policy{policy=full}"), "selective_activation_remat");
   EXPECT_THAT(why_kept(recomputed, "selective_activation_remat"), HasSubstr("recomputed already"));
@@ -117,7 +117,7 @@ TEST(Kept, AGraphWithTwinsSaysThatGathersAreReassigned) {
   )");
   const StepResult first = run_pass(graph, "reassign_collective_pgs");
   EXPECT_EQ(first.decisions.back().reason,
-            "1 all-gather of group dp runs in its twin dp_fsdp_extra. Every rank must make that "
+            "1 all-gather of group dp runs in its twin dp_fsdp_extra. Every rank must create that "
             "group.");
   EXPECT_THAT(why_kept(*first.graph, "reassign_collective_pgs"), HasSubstr("twins"));
 }
@@ -135,7 +135,7 @@ TEST(Kept, AllToAllsWithAGroupOfTheirOwn) {
               HasSubstr("shares its group"));
 }
 
-TEST(Kept, MarksThatAreThereAreNotDecidedAgain) {
+TEST(Kept, ExistingMarksAreNotDecidedAgain) {
   const Graph graph = parse(R"(
     kind train_step
     w: f32[4] = parameter
@@ -146,7 +146,7 @@ TEST(Kept, MarksThatAreThereAreNotDecidedAgain) {
   )");
   const std::string pass = "annotate_rmsnorm_for_regional_inductor";
   const Graph marked = after(graph, pass);
-  EXPECT_EQ(why_kept(marked, pass), "Every fused RMSNorm in it is marked already.");
+  EXPECT_EQ(why_kept(marked, pass), "Every fused RMSNorm is already marked.");
   EXPECT_THAT(why_kept(marked, "regional_inductor"),
               HasSubstr("`jointer bench --passes` compiles 2 calls of it"));
   EXPECT_THAT(why_kept(graph, "regional_inductor{mark=[n]}"), HasSubstr("compiles 1 call of it"));

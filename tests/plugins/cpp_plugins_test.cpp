@@ -36,7 +36,7 @@ class CppPluginTest : public HostedPassTest {
       std::ofstream(path + "/plugin.json") << json;
     } else {
       ChildOptions describe;
-      describe.command = {beside_this_program("jointer-plugin-host"), "--describe",
+      describe.command = {sibling_program("jointer-plugin-host"), "--describe",
                           path + '/' + name + ".so", "For tests."};
       auto child = Child::start(describe);
       EXPECT_TRUE(child) << child.error().message;
@@ -179,7 +179,7 @@ TEST_F(CppPluginTest, ACrashIsNamed) {
 
 TEST_F(CppPluginTest, AnInvalidGraphIsRefused) {
   add_bad_passes();
-  EXPECT_THAT(failure("break_order"), HasSubstr("it left a graph that is not sound: "));
+  EXPECT_THAT(failure("break_order"), HasSubstr("it produced an invalid graph: "));
 }
 
 TEST_F(CppPluginTest, GarbageInTheMessagesIsDetected) {
@@ -212,7 +212,7 @@ TEST_F(CppPluginTest, AReproducerReproducesTheFailure) {
   EXPECT_EQ(failure("throw_exception"), ran.error->message);
 }
 
-TEST_F(CppPluginTest, OtherVersionsAreRefusedFromTheirDescriptions) {
+TEST_F(CppPluginTest, OtherVersionsAreRefusedByTheirDescriptions) {
   const std::string later =
       make_plugin("other_version", description("other_version", "later", kPluginInterface + 1));
   const std::string elsewhere = make_plugin(

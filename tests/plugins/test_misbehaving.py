@@ -31,7 +31,7 @@ BAD = {
     "eat_memory": "it exceeded its memory limit of 400 MiB",
     "crash": "its process ended without an answer: killed by signal 11",
     "leave": "its process ended without an answer: exit code 0",
-    "break_order": "it left a graph that is not sound",
+    "break_order": "it produced an invalid graph",
     "write_garbage": "something that is not a message",
 }
 
@@ -92,7 +92,7 @@ def test_a_plugin(name: str, plugin: Path, tmp_path: Path) -> None:
 BROKEN = {
     "breaks_order": (
         "calls[0].prepend(calls[-1])",
-        "the graph it returned is not sound",
+        "the graph that it returned is invalid",
     ),
     "fewer": (
         "end.args = (end.args[0][:-1],)",
@@ -176,7 +176,7 @@ def test_a_reproducer_is_run_as_the_pass_was(tmp_path: Path) -> None:
     reproducer = tmp_path / "here" / "jointer-reproducer.mine.json.zst"
     said = jointer("apply", reproducer, cwd=tmp_path)
     assert said.returncode == 2 and said.stderr.rstrip().endswith(
-        f"neither is given; this is a reproducer: {command}"
+        f"(--recipe); this is a reproducer: {command}"
     ), said
 
 

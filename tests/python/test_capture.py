@@ -86,7 +86,7 @@ def test_kinds_are_inferred(joint: fx.GraphModule) -> None:
         node.meta["autograd_backward"] = node.name.startswith("t")
     assert infer_kind(flat.graph) == "train_step"
     assert infer_kind(trace(torch.sin, torch.ones(2)).graph) == "forward"
-    with pytest.raises(jointer.CaptureError, match="kind 'banana': one of joint, forward"):
+    with pytest.raises(jointer.CaptureError, match="kind 'banana': expected one of joint, forward"):
         encode_graph(joint, kind="banana")
 
 
@@ -234,5 +234,5 @@ def test_stages(tmp_path: Path) -> None:
     loaded = jointer.load(path)
     assert list(loaded) == ["0.forward", "0.weights"]
     assert jointer.graph_hash(loaded["0.weights"]) == jointer.document_hash(document)[1]
-    with pytest.raises(jointer.CaptureError, match="stage a: role 'sideways': one of forward"):
+    with pytest.raises(jointer.CaptureError, match="stage a: role 'sideways': expected one of forward"):
         jointer.capture_stages([("a", "sideways", forward)], path)

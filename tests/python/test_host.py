@@ -216,7 +216,7 @@ def test_a_file_that_fails_is_named(tmp_path: Path) -> None:
         host_passes.find_passes(str(path))
 
 
-def test_which_parameter_is_the_inputs() -> None:
+def test_the_parameter_for_the_inputs() -> None:
     def by_name(gm: fx.GraphModule, _inputs): ...  # noqa: ANN001
 
     def by_type(gm: fx.GraphModule, mine: Sequence[torch.Tensor]): ...
@@ -356,7 +356,7 @@ def test_both_halves_of_a_pair_are_run(host: Host) -> None:
         ("return 'a graph'", "it returned a str, and a torch.fx.GraphModule, its graph, "),
         (
             "n = {e.name: e for e in gm.graph.nodes}; n['neg'].append(n['relu'])",
-            "the graph it returned is not sound: ",
+            "the graph that it returned is invalid: ",
         ),
         (
             "n = {e.name: e for e in gm.graph.nodes}\n"

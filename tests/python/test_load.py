@@ -43,7 +43,7 @@ def rich_document() -> dict[str, Any]:
         original_aten="aten.linear.default",
         recompute="MUST_RECOMPUTE",
         custom={"module_fqn": "wq"},
-        colour="blue",
+        color="blue",
     )
     z = call(
         "z",

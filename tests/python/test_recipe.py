@@ -221,7 +221,7 @@ def test_insert_replace_remove() -> None:
     assert torch.equal(gm(x, y)[0], (x.relu() * 2) @ y.sigmoid())
 
 
-def test_inputs_are_exchanged_at_once() -> None:
+def test_inputs_are_exchanged_simultaneously() -> None:
     gm = chain()
     swap = {"replace": "mm", "inputs": {"relu": "sigmoid", "sigmoid": "relu"}, "custom": {"a": 1}}
     output = {"replace": "output", "inputs": {"add": "t"}}
@@ -309,7 +309,7 @@ def test_storages_of_an_unknown_operator() -> None:
         ({"move": ["output"], "before": "mm"}, "output is a output, which stays where it is"),
         ({"move": ["mm"], "before": "x_1"}, "nothing can be placed before the placeholder x_1"),
         ({"move": ["mm"], "before": "mm"}, "mm cannot be moved before itself"),
-        ({"move": ["mm", "mm"], "before": "add"}, "a node is moved twice at once"),
+        ({"move": ["mm", "mm"], "before": "add"}, "a node is moved twice"),
         ({"move": ["gone"], "before": "add"}, "there is no node gone"),
         ({"move": ["mm"], "before": "gone"}, "there is no node gone"),
         (
@@ -350,8 +350,8 @@ def test_storages_of_an_unknown_operator() -> None:
         ),
         ({"replace": "mm", "inputs": {"relu": "add"}}, "mm would read add before it exists"),
         ({"replace": "x_1", "inputs": {"relu": "add"}}, "only calls can be replaced"),
-        (insertion(copy="relu"), "`copy` and `op`, `target`, `args` or `kwargs` exclude each other"),
-        (copy_of("relu", op="call_function"), "`copy` and `op`, `target`, `args` or `kwargs`"),
+        (insertion(copy="relu"), "`copy` cannot be used together with `op`, `target`, `args` or `kwargs`"),
+        (copy_of("relu", op="call_function"), "`copy` cannot be used together with `op`, `target`, `args` or `kwargs`"),
         (insertion(inputs={"relu": "sigmoid"}), "`inputs` needs `copy`"),
         (insertion(inputs={}), "`inputs` needs `copy`"),
         (copy_of("gone"), "`copy` names gone, but there is no such node"),
@@ -369,7 +369,7 @@ def test_refuses(change: Any, why: str) -> None:
 def test_damaged_inputs_of_a_copy_are_undone(inputs: Any) -> None:
     moved = [{"move": ["sigmoid"], "before": "relu"}]
     message = refusal(chain(), recipe(moved, [copy_of("mm", inputs)]))
-    assert message.endswith("`inputs`: an object with the name of a node per input is expected")
+    assert message.endswith("`inputs`: expected an object with the name of a node per input")
 
 
 @pytest.mark.parametrize("kind", [KeyError, KeyboardInterrupt])
@@ -563,7 +563,7 @@ def test_damaged(damage: Any) -> None:
 def test_unknown_keys_are_ignored() -> None:
     gm = chain()
     document = recipe(
-        {"changes": [{"move": ["t"], "before": "mm", "why": "faster"}], "colour": "blue"}, of=gm
+        {"changes": [{"move": ["t"], "before": "mm", "why": "faster"}], "color": "blue"}, of=gm
     )
     assert jointer.apply_recipe(gm, {**document, "of": "the future"}).skipped == []
 

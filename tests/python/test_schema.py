@@ -62,7 +62,7 @@ WORKSPACE = {
 
 def test_a_recipe() -> None:
     check = validator("recipe")
-    edit = {"title": "All", "changes": CHANGES, "decisions": DECISIONS, "colour": "blue"}
+    edit = {"title": "All", "changes": CHANGES, "decisions": DECISIONS, "color": "blue"}
     document = recipe(edit, of=chain())
     check.validate({**document, "expects": {"mm": "aten.mm.default() -> None"}, "of": "the future"})
 

@@ -16,7 +16,7 @@ TEST(GroupOfRank, CaptureOfTheSameRank) {
   EXPECT_THAT(*group_of_rank(Ranks{0, 2}, 2, 4), ElementsAre(0, 2));
 }
 
-TEST(GroupOfRank, NeighboursAndStrides) {
+TEST(GroupOfRank, NeighborsAndStrides) {
   EXPECT_THAT(*group_of_rank(Ranks{0, 1}, 3, 4), ElementsAre(2, 3));
   EXPECT_THAT(*group_of_rank(Ranks{0, 2}, 1, 4), ElementsAre(1, 3));
   EXPECT_THAT(*group_of_rank(Ranks{0, 1, 4, 5}, 6, 8), ElementsAre(2, 3, 6, 7));

@@ -21,7 +21,7 @@ namespace {
 using namespace jointer;
 
 // Buckets first: random edits would seldom find collectives that can be merged.
-void merge_neighbours(Graph& graph, Editor& editor, std::vector<Edit>& edits) {
+void merge_neighbors(Graph& graph, Editor& editor, std::vector<Edit>& edits) {
   std::vector<NodeId> starts;
   for (const NodeId id : graph.order())
     if (graph.is_collective_start(graph.node(id))) starts.push_back(id);
@@ -39,7 +39,7 @@ Result<int> run(char** argv) {
                            {.illegal = false, .same_outputs = true, .reach = 100});
   Editor editor(graph);
   std::vector<Edit> edits;
-  merge_neighbours(graph, editor, edits);
+  merge_neighbors(graph, editor, edits);
   const std::size_t merged = edits.size();
   const std::size_t wanted = std::strtoull(argv[4], nullptr, 10);
   for (std::size_t tries = 0; edits.size() < merged + wanted && tries < 100 * wanted; ++tries)

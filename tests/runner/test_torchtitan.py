@@ -53,7 +53,7 @@ def write_inputs(name: str, folder: Path) -> str:
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_a_step_is_what_eager_computes(name: str, tmp_path: Path) -> None:
+def test_a_step_computes_the_same_as_eager(name: str, tmp_path: Path) -> None:
     graph, inputs = step_of(name), write_inputs(name, tmp_path)
     expected = f"{tmp_path}/out.{{rank}}.safetensors"
     eager = [sys.executable, HERE / "eager.py", graph, inputs, expected]

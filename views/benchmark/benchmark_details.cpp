@@ -97,7 +97,7 @@ class Describer {
     InspectorSection& s = section(words("Peak memory"));
     const std::int64_t predicted = result_.predicted.peak_bytes;
     add(s, words("measured"), bytes_text(m->peak_bytes), Provenance::measured,
-        words("%1 bytes allocated at once.").arg(count_text(m->peak_bytes)));
+        words("%1 bytes allocated at the same time.").arg(count_text(m->peak_bytes)));
     add(s, words("predicted"), bytes_text(predicted), Provenance::estimated,
         words("%1 bytes.").arg(count_text(predicted)));
     const std::int64_t difference = m->peak_bytes - predicted;
@@ -137,8 +137,8 @@ class Describer {
                 "prediction counts only tensors of the graph."));
     if (peak.held != 0)
       add(s, words("held"), signed_bytes(peak.held), Provenance::measured,
-          words("Difference in memory held between calls: storages of another size, or "
-                "with a longer or shorter lifetime."));
+          words("Difference in memory held between calls: storages with a different size or "
+                "lifetime."));
     for (std::size_t i = 0; i < std::min(peak.operators.size(), kMaxNamed); ++i) {
       const PeakExplanation::OperatorScratch& each = peak.operators[i];
       s.rows.push_back(

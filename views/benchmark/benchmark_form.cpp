@@ -33,7 +33,7 @@ QString backend_tip(Backend backend) {
     case Backend::cudagraph:
       return BenchmarkForm::tr("Interpreted once, captured as a CUDA graph, replayed");
     case Backend::inductor:
-      return BenchmarkForm::tr("Compiled as a whole; numerics may differ");
+      return BenchmarkForm::tr("Compiled as a whole; numerics may change");
     case Backend::regional:
       return BenchmarkForm::tr("Marked regions compiled, the rest interpreted");
     case Backend::python:

@@ -23,16 +23,15 @@ BenchmarkModel::BenchmarkModel(QObject* parent) : TableModel(parent) {
       {.title = tr("backend"), .meaning = tr("Backend that ran the graph.")},
       {.title = tr("ranks"),
        .meaning =
-           tr("Number of processes. With a single rank, local copies replaced the collectives.")},
+           tr("Number of processes. With a single rank, local copies replace the collectives.")},
       {.title = tr("status"), .meaning = tr("Result of the run."), .max_width = 150},
       {.title = tr("≈ peak"),
        .unit = Unit::bytes,
        .meaning =
-           tr("Predicted: maximum bytes alive at once, as estimated at the time of the run.")},
+           tr("Predicted: maximum of allocated bytes, as estimated at the time of the run.")},
       {.title = tr("peak"),
        .unit = Unit::bytes,
-       .meaning =
-           tr("Measured: maximum bytes allocated at once, on the rank with the highest peak.")},
+       .meaning = tr("Measured: maximum of allocated bytes, on the rank with the highest peak.")},
       {.title = tr("Δ peak"),
        .unit = Unit::change,
        .meaning = tr("Difference between the measured and the predicted peak.")},

@@ -41,7 +41,7 @@ class BenchmarkService : public QObject {
   // Starts a run and returns its number, which signals use; `finished` or `failed` follows. Must
   // not be called during a run.
   virtual quint64 start(const BenchmarkJob& job) = 0;
-  // Stops all ranks at once; `finished` follows. Ignored if that run is not current.
+  // Stops all ranks immediately; `finished` follows. Ignored if that run is not current.
   virtual void cancel(quint64 run) = 0;
 
  signals:

@@ -61,7 +61,8 @@ BenchmarkRequest Benchmarks::request() const {
 QString Benchmarks::why_not() const {
   if (is_running()) return tr("The benchmark is running.");
   if (const auto other = service_->running())
-    return tr("A benchmark of %1 is running, and two would slow each other down.").arg(*other);
+    return tr("A benchmark of %1 is already running; two at a time would slow each other down.")
+        .arg(*other);
   if (document_.source().path == "-")
     return tr("The graph was read from standard input. Save it to a file and open that file.");
   if (QString why = service_->why_not(settings_.request.backend); !why.isEmpty()) return why;
@@ -219,7 +220,7 @@ void Benchmarks::load() {
   if (state_ != State::fresh) return;
   state_ = State::loading;
   using Read = std::pair<std::string, BenchmarkHistory::Loaded>;
-  // Results are stored under the graph as it was opened, whatever edits were made.
+  // Results are stored under the graph as opened, whatever edits were made.
   const auto work = [snapshot = document_.baseline(), history = history_] {
     std::string hash = graph_hash(snapshot->graph);
     auto loaded = history.load(hash);

@@ -74,11 +74,11 @@ NodeDifferences::NodeDifferences(std::shared_ptr<const Graph> from, std::shared_
 }
 
 QString NodeDifferences::summary() const {
-  if (difference_.empty()) return tr("The same nodes in the same order.");
-  QStringList parts{tr("moved %1 of %2")
+  if (difference_.empty()) return tr("The nodes and their order are the same.");
+  QStringList parts{tr("%1 of %2 moved")
                         .arg(count_text(difference_.moved.size()), count_text(difference_.common))};
   const auto add = [&](const QString& what, std::size_t count) {
-    if (count > 0) parts << QStringLiteral("%1 %2").arg(what, count_text(count));
+    if (count > 0) parts << QStringLiteral("%1 %2").arg(count_text(count), what);
   };
   add(tr("added"), difference_.added.size());
   add(tr("removed"), difference_.removed.size());

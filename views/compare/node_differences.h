@@ -30,7 +30,7 @@ class NodeDifferences {
   // In program order, removed nodes last.
   [[nodiscard]] const std::vector<NodeDifference>& nodes() const { return nodes_; }
   [[nodiscard]] const GraphDifference& difference() const { return difference_; }
-  // "moved 12 of 10,944 · added 2 · removed 3"
+  // "12 of 10,944 moved · 2 added · 3 removed"
   [[nodiscard]] QString summary() const;
 
   // The graph that contains a node of `nodes`.

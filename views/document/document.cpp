@@ -66,11 +66,11 @@ void Document::start(std::optional<Assumptions> assumptions, const AnalysisOptio
 
 void Document::take_state() {
   // The same measurement with the new estimates.
-  if (measured_) lay_over(measured_->shared_measurement());
+  if (measured_) overlay_measurement(measured_->shared_measurement());
   emit changed();
 }
 
-void Document::lay_over(const MeasurementPtr& measurement) {
+void Document::overlay_measurement(const MeasurementPtr& measurement) {
   measured_ = measurement ? std::make_shared<const MeasuredTimeline>(
                                 graph(), analysis(), measurement, snapshot().estimated_time.bands())
                           : nullptr;
@@ -78,7 +78,7 @@ void Document::lay_over(const MeasurementPtr& measurement) {
 
 void Document::show_measurement(const MeasurementPtr& measurement) {
   if ((measured_ ? measured_->shared_measurement() : nullptr) == measurement) return;
-  lay_over(measurement);
+  overlay_measurement(measurement);
   emit measurement_changed();
 }
 
@@ -90,14 +90,14 @@ void Document::set_run(std::vector<MeasurementPtr> ranks) {
   measurements_.insert(measurements_.begin(), ranks.begin(), ranks.end());
   run_count_ = ranks.size();
   if (!ranks.empty())
-    lay_over(ranks.front());
+    overlay_measurement(ranks.front());
   else if (shows_old)
-    lay_over(nullptr);
+    overlay_measurement(nullptr);
   emit measurement_changed();
 }
 
 void Document::add_import(MeasurementPtr measurement) {
-  lay_over(measurement);
+  overlay_measurement(measurement);
   measurements_.push_back(std::move(measurement));
   emit measurement_changed();
 }

@@ -29,7 +29,7 @@ class Document : public QObject {
   [[nodiscard]] const Snapshot& snapshot() const { return *queue_.state().now; }
   // Keeps the current snapshot alive after a newer one replaces it, and for work on other threads.
   [[nodiscard]] SnapshotPtr shared_snapshot() const { return queue_.state().now; }
-  // The graph as it was opened, analyzed with the same options.
+  // The graph as opened, analyzed with the same options.
   [[nodiscard]] SnapshotPtr baseline() const { return queue_.state().baseline; }
   [[nodiscard]] Editing& editing() const { return *editing_; }
   [[nodiscard]] SacSession& sac() const { return *sac_; }
@@ -81,7 +81,7 @@ class Document : public QObject {
  private:
   void start(std::optional<Assumptions> assumptions, const AnalysisOptions& options);
   void take_state();
-  void lay_over(const MeasurementPtr& measurement);
+  void overlay_measurement(const MeasurementPtr& measurement);
 
   OpenRequest source_;
   StateQueue queue_;

@@ -11,7 +11,7 @@ QString words(const char* text) {
   return QCoreApplication::translate("Measured", text);
 }
 
-QString beside(const QString& measured, const QString& estimated, const QString& ratio) {
+QString comparison_text(const QString& measured, const QString& estimated, const QString& ratio) {
   const QString both = words("measured %1 · estimated %2").arg(measured, estimated);
   return ratio.isEmpty() ? both : both + QStringLiteral(" (%1)").arg(ratio);
 }
@@ -26,11 +26,13 @@ QString ratio_text(std::int64_t measured, std::int64_t estimated) {
 }
 
 QString times_text(std::int64_t measured, std::int64_t estimated) {
-  return beside(time_text(measured), time_text(estimated), ratio_text(measured, estimated));
+  return comparison_text(time_text(measured), time_text(estimated),
+                         ratio_text(measured, estimated));
 }
 
-QString bytes_text_beside(std::int64_t measured, std::int64_t estimated) {
-  return beside(bytes_text(measured), bytes_text(estimated), ratio_text(measured, estimated));
+QString measured_bytes_text(std::int64_t measured, std::int64_t estimated) {
+  return comparison_text(bytes_text(measured), bytes_text(estimated),
+                         ratio_text(measured, estimated));
 }
 
 QString measurement_text(const Measurement& measurement) {

@@ -14,7 +14,7 @@ namespace jointer::views {
 QString ratio_text(std::int64_t measured, std::int64_t estimated);
 // "measured 0.41 ms · estimated 0.38 ms (1.08 ×)".
 QString times_text(std::int64_t measured_ns, std::int64_t estimated_ns);
-QString bytes_text_beside(std::int64_t measured_bytes, std::int64_t estimated_bytes);
+QString measured_bytes_text(std::int64_t measured_bytes, std::int64_t estimated_bytes);
 // "rank 0, interpret, on AMD EPYC 7763, 2 threads".
 QString measurement_text(const Measurement& measurement);
 

@@ -9,7 +9,7 @@
 
 namespace jointer::views {
 
-// A document's graph in its current state and as it was opened, analyzed with the same options. The
+// A document's graph in its current state and as opened, analyzed with the same options. The
 // two are the same object until the first edit.
 struct DocumentState {
   SnapshotPtr now, baseline;

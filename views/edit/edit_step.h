@@ -28,7 +28,7 @@ struct NamedState {
 // The history entry for a single edit.
 EditStep step_of(const DoneEditPtr& done, const EditHistory& before);
 
-// A history from a workspace, replayed on the graph as it was opened.
+// A history from a workspace, replayed on the graph as opened.
 struct Restored {
   std::vector<EditStep> steps;
   std::size_t place = 0;

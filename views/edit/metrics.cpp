@@ -64,7 +64,7 @@ QString share_difference_text(std::int64_t from, std::int64_t to) {
   const double percent = 100 * static_cast<double>(to - from) / static_cast<double>(std::abs(from));
   const int decimals = std::fabs(percent) < 1 ? 2 : 1;
   const QString magnitude = QLocale::c().toString(std::fabs(percent), 'f', decimals);
-  return signed_text(to - from, magnitude + QStringLiteral(" %"));
+  return signed_text(to - from, magnitude + QStringLiteral("%"));
 }
 
 QString figures_difference_text(const Figures& from, const Figures& to) {

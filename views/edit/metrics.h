@@ -29,7 +29,7 @@ inline Figures figures_of(const Metrics& metrics) {
 QString bytes_difference_text(std::int64_t from, std::int64_t to);
 QString time_difference_text(std::int64_t from, std::int64_t to);
 QString count_difference_text(std::int64_t from, std::int64_t to);
-// "-5.3 %"; empty if nothing changed or there is no base value.
+// "-5.3%"; empty if nothing changed or there is no base value.
 QString share_difference_text(std::int64_t from, std::int64_t to);
 // "peak -2.3 GiB · exposed -12.0 ms · step -9.1 ms", or "no change".
 QString figures_difference_text(const Figures& from, const Figures& to);

@@ -185,11 +185,11 @@ void MovePlanner::carry_along(const Graph& graph, HeldMove& held) {
   std::sort(held.block.begin(), held.block.end(), is_before);
   held.block.erase(std::unique(held.block.begin(), held.block.end()), held.block.end());
   if (held.block.size() <= taken.size())
-    held.carried = tr("No cheap nodes move along.");
+    held.carried = tr("No cheap nodes move with it.");
   else if (taken.size() == 1)
     held.carried = QString::fromStdString(sentence);
   else
-    held.carried = tr("Carried %1 more nodes, which feed or read them.")
+    held.carried = tr("Also moved %1 more nodes, which feed or read them.")
                        .arg(count_text(held.block.size() - taken.size()));
 }
 

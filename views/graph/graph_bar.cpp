@@ -21,7 +21,8 @@ GraphBar::GraphBar(GraphView& graph, QWidget* parent) : QWidget(parent), graph_(
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(8, 2, 8, 2);
   row->setSpacing(2);
-  color_ = add_menu_button({}, tr("Figure that boxes are colored by"), QStringLiteral("color"));
+  color_ =
+      add_menu_button({}, tr("Figure that determines the color of boxes"), QStringLiteral("color"));
   auto* group = new QActionGroup(color_);
   for (const LadderColor color : kLadderColors) {
     QAction* action = group->addAction(color_->menu()->addAction(label_of(color)));

@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// One row per state: the graph as it was opened and after each history entry, or the named states.
+// One row per state: the graph as opened and after each history entry, or the named states.
 class HistoryModel : public TableModel {
   Q_OBJECT
  public:

@@ -62,8 +62,9 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
                    &HistoryPane::go);
   rename_ = add_button(row, tr("Rename"), tr("Rename the selected state to this name"),
                        &HistoryPane::rename);
-  remove_ = add_button(row, tr("Delete"), tr("Delete the selected state; the graph stays as it is"),
-                       &HistoryPane::remove);
+  remove_ =
+      add_button(row, tr("Delete"), tr("Delete the selected state; the graph does not change"),
+                 &HistoryPane::remove);
   row->addStretch(1);
   setFocusProxy(steps_);
 

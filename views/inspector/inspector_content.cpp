@@ -149,7 +149,7 @@ class Describer {
       s.rows.push_back({.label = words("lifetime"),
                         .value = lifetime_words(l),
                         .provenance = Provenance::computed,
-                        .note = words("Steps number the nodes that run, in program order.")});
+                        .note = words("Steps count the nodes that run, in program order.")});
       if (l.producer != id_) s.rows.push_back(link_row(words("allocated by"), {{l.producer}}));
       const std::vector<NodeId> others = storage_aliases(snapshot_, id_, storage);
       if (!others.empty()) s.rows.push_back(link_row(words("aliases"), others));
@@ -181,7 +181,7 @@ class Describer {
            .value =
                words("%1, bound by %2").arg(time_text(cost.ns), to_qstring(to_string(cost.limit))),
            .provenance = Provenance::estimated,
-           .note = words("%1 ns, from estimator %2.").arg(count_text(cost.ns), estimator)});
+           .note = words("%1 ns, by estimator %2.").arg(count_text(cost.ns), estimator)});
     if (timing.end > timing.start)
       s.rows.push_back(
           {.label = graph_.is_wait(node_) ? words("stall") : words("runs"),
@@ -366,7 +366,7 @@ QString provenance_text(Provenance provenance) {
     case Provenance::computed:
       return words("computed from the capture");
     case Provenance::derived:
-      return words("derived, since the capture does not record it");
+      return words("derived, because the capture does not record it");
     case Provenance::estimated:
       return words("estimated");
     case Provenance::measured:

@@ -80,10 +80,10 @@ QString why_title() {
 InspectorSection why_section(const std::vector<EditReason>& reasons) {
   InspectorSection section{why_title(), {}};
   if (reasons.empty()) {
-    section.rows.push_back({.label = words("as opened"),
-                            .value = words("Not affected by any edit."),
-                            .note = words("It is where the capture has it, although other nodes "
-                                          "may have moved.")});
+    section.rows.push_back(
+        {.label = words("as opened"),
+         .value = words("Not affected by any edit."),
+         .note = words("It is at its original place, although other nodes may have moved.")});
     return section;
   }
   for (std::size_t i = 0; i < std::min(reasons.size(), kMaxRows); ++i) {

@@ -30,8 +30,7 @@ QString code_text(const ForeignCode& code) {
     lines << CodeQuestions::tr("passes: %1").arg(code.passes.join(QStringLiteral(", ")));
   if (code.file.isEmpty()) {
     lines << CodeQuestions::tr(
-        "a module of the installed Python; you are asked again each time "
-        "the program starts");
+        "a module of the installed Python; you will be asked again each time the program starts");
     return lines.join(u'\n');
   }
   const QFileInfo file(code.file);
@@ -57,8 +56,8 @@ void CodeQuestions::ask(const QList<ForeignCode>& code, const std::function<void
   box->setTextFormat(Qt::PlainText);
   box->setInformativeText(
       all.join(QStringLiteral("\n\n")) + QStringLiteral("\n\n") +
-      tr("It runs in a separate process on a copy of the graph and has all of your permissions "
-         "on this machine. You are not asked again until the file changes."));
+      tr("It runs in a separate process on a copy of the graph and has all of your permissions on "
+         "this machine. You will not be asked again until the file changes."));
   QPushButton* run = box->addButton(tr("Allow and Run"), QMessageBox::AcceptRole);
   QPushButton* cancel = box->addButton(QMessageBox::Cancel);
   box->setDefaultButton(cancel);

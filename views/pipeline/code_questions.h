@@ -20,7 +20,7 @@ class CodeQuestions : public QObject {
  public slots:
   // Asks one question about all of it and calls `then` if it is allowed.
   void ask(const QList<jointer::views::ForeignCode>& code, const std::function<void()>& then);
-  // Adds its passes: a plugin's at once, Python passes once they are allowed to run.
+  // Adds its passes: a plugin's immediately, Python passes once they are allowed to run.
   void load(const jointer::views::ForeignCode& code);
   // Asks the user which plugin or pass to add.
   void choose_plugin();

@@ -63,7 +63,7 @@ class PipelineDraft : public QObject {
 
  private:
   // Records the steps for undo. Successive changes with the same `what`, such as typed letters, are
-  // undone at once.
+  // undone together.
   void remember(const std::string& what = {});
 
   std::vector<DraftStep> steps_;

@@ -174,8 +174,8 @@ QWidget* PipelinePane::make_limit(QWidget* bar) {
   limit_->set_bytes(session_.peak_limit().value_or(0));
   name->setBuddy(limit_);
   field->setToolTip(
-      tr("Limit on the peak, for passes that support it. Steps that ran with another limit run "
-         "again. 0 means no limit"));
+      tr("Limit on the peak, for passes that support one. Steps that ran with a different limit "
+         "run again. 0 means no limit"));
   row->addWidget(name);
   row->addWidget(limit_);
   connect(limit_, &QDoubleSpinBox::valueChanged, this, [this] {
@@ -391,7 +391,7 @@ void PipelinePane::show_status() {
             ? tr("Next: %1.").arg(QString::fromStdString(session_.draft().steps()[*next].step.pass))
             : why_not;
   } else {
-    text = tr("Passes change the graph one after another; each can be undone.");
+    text = tr("Passes run in order; each can be undone.");
   }
   status_->setText(text);
   set_color(*status_, color);

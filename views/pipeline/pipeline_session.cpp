@@ -433,8 +433,8 @@ QString PipelineSession::done_text() const {
       run_->outcomes, [](const StepOutcomePtr& each) { return each->is_another_graph(); });
   if (other != run_->outcomes.end())
     text += u' ' + ((*other)->result.graph->is_pair() && !(*other)->before->is_pair()
-                        ? tr("(%1 made a pair: Show > Graph in New Tab opens it.)")
-                        : tr("(%1 made another graph: Show > Graph in New Tab opens it.)"))
+                        ? tr("(%1 created a pair: Show > Graph in New Tab opens it.)")
+                        : tr("(%1 created a separate graph: Show > Graph in New Tab opens it.)"))
                        .arg(QString::fromStdString((*other)->result.step));
   return text;
 }

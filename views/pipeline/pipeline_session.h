@@ -97,7 +97,7 @@ class PipelineSession : public QObject {
   void run_next();
   // Runs up to and including the step at that place.
   void run_to(int place) { run_until(static_cast<std::size_t>(place) + 1); }
-  // Cancels the current run at once; completed steps stay.
+  // Cancels the current run immediately; completed steps stay.
   void cancel();
   // Returns the document to the state before the first step.
   void start_over();

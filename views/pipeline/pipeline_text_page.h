@@ -10,8 +10,8 @@
 
 namespace jointer::views {
 
-// The pipeline as editable text. Valid text is applied at once; an error is marked in the text and
-// explained below it, and the pipeline stays unchanged.
+// The pipeline as editable text. Valid text is applied immediately; an error is marked in the text
+// and explained below it, and the pipeline stays unchanged.
 class PipelineTextPage : public QWidget {
   Q_OBJECT
  public:

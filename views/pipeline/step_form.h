@@ -12,7 +12,7 @@
 namespace jointer::views {
 
 // The parameters of one step: a field for each one that its pass declares. Input is applied to the
-// pipeline at once.
+// pipeline immediately.
 class StepForm : public QScrollArea {
   Q_OBJECT
  public:

@@ -26,7 +26,7 @@ QString arguments_text(const PipelineStep& step) {
 QString changes_text(const StepResult& result) {
   QStringList parts;
   const auto add = [&](const QString& what, std::size_t count) {
-    if (count > 0) parts << QStringLiteral("%1 %2").arg(what, count_text(count));
+    if (count > 0) parts << QStringLiteral("%1 %2").arg(count_text(count), what);
   };
   add(words("moved"), result.moved);
   add(words("merged"), result.merged);
@@ -65,7 +65,7 @@ QString status_line(const PipelineSession& session, std::size_t place) {
   if (status == StepStatus::running) {
     const auto progress = session.progress();
     return progress && progress->of_step > 0
-               ? QStringLiteral("%1, %2 %").arg(text).arg(static_cast<int>(progress->of_step * 100))
+               ? QStringLiteral("%1, %2%").arg(text).arg(static_cast<int>(progress->of_step * 100))
                : text;
   }
   if (const auto outcome = session.outcome(place); status == StepStatus::done && outcome)

@@ -12,13 +12,13 @@ namespace jointer::views {
 
 // "activation_budget=0.5, solver=greedy"; empty without arguments.
 QString arguments_text(const PipelineStep& step);
-// "moved 41 · merged 12 · added 7 · removed 12", or "no nodes changed".
+// "41 moved · 12 merged · 7 added · 12 removed", or "no nodes changed".
 QString changes_text(const StepResult& result);
-// The changes in figures and nodes: "peak -2.3 GiB · exposed -12.0 ms · moved 41".
+// The changes in figures and nodes: "peak -2.3 GiB · exposed -12.0 ms · 41 moved".
 QString outcome_text(const StepOutcome& outcome);
 // The second line of a step in the list: its error, progress, result, or the pass's summary.
 QString detail_text(const PipelineSession& session, std::size_t place);
-// The status in a word: its duration if done, or "running, 45 %".
+// The status in a word: its duration if done, or "running, 45%".
 QString status_line(const PipelineSession& session, std::size_t place);
 // "integer, at least 1, default 4".
 QString parameter_text(const Parameter& parameter);

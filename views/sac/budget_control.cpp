@@ -33,10 +33,10 @@ BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
   unit_ = new QComboBox(this);
   unit_->addItems({tr("Budget"), tr("Peak")});
   unit_->setAccessibleName(tr("Limited quantity"));
-  unit_->setToolTip(tr(
-      "Budget: torch's activation_memory_budget. 1 saves the values of the min cut, 0 saves inputs "
-      "only; in between, a knapsack solver decides which values are worth their memory.\n"
-      "Peak: the largest budget whose plan stays within that peak memory."));
+  unit_->setToolTip(
+      tr("Budget: torch's activation_memory_budget. 1 saves the values of the min cut, and 0 saves "
+         "only inputs; in between, a knapsack solver decides which values are worth their "
+         "memory.\nPeak: the largest budget whose plan stays within this peak memory."));
   row->addWidget(unit_);
   slider_ = new QSlider(Qt::Horizontal, this);
   slider_->setRange(0, kParts);

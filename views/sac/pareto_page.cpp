@@ -39,12 +39,12 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   percent_->setRange(0, kMaxPercent);
   percent_->setDecimals(1);
   percent_->setValue(kUsualPercent);
-  percent_->setSuffix(tr(" % slower"));
+  percent_->setSuffix(tr("% slower"));
   percent_->setAccessibleName(tr("Maximum slowdown"));
   percent_->setToolTip(tr("Relative to the step time of the current plan"));
   row->addWidget(percent_);
   smallest_ = new QPushButton(tr("Smallest"), controls);
-  smallest_->setToolTip(tr("Use the plan with the minimum peak within that slowdown"));
+  smallest_->setToolTip(tr("Use the plan with the minimum peak within this slowdown"));
   row->addWidget(smallest_);
   status_ = new QLabel(controls);
   status_->setForegroundRole(QPalette::PlaceholderText);

@@ -40,9 +40,9 @@ void PlanCurve::set_state(SacStatePtr state) {
   state_ = std::move(state);
   if (state_) {
     top_ = std::max<std::int64_t>(max_of(state_->profile), 1);
-    if (const PlanOutcome* beside = state_->beside())
-      top_ =
-          std::max({top_, max_of(beside->profile), state_->snapshot->analysis.memory.peak_bytes()});
+    if (const PlanOutcome* reference = state_->reference())
+      top_ = std::max(
+          {top_, max_of(reference->profile), state_->snapshot->analysis.memory.peak_bytes()});
     const auto peak = std::max_element(state_->profile.begin(), state_->profile.end());
     peak_ = static_cast<std::size_t>(peak - state_->profile.begin());
   }
@@ -188,7 +188,7 @@ void PlanCurve::mouseMoveEvent(QMouseEvent* event) {
   QString text = is_at_peak(*hover_)
                      ? tr("Peak %1: click to see what contributes to it")
                            .arg(bytes_text(state_->profile[peak_]))
-                     : tr("%1, %2 % of the way through the step")
+                     : tr("%1, %2% of the way through the step")
                            .arg(bytes_text(state_->profile[point]))
                            .arg(std::lround(100 * static_cast<double>(point) / count));
   QToolTip::showText(event->globalPosition().toPoint(), text, this);

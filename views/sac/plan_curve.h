@@ -8,7 +8,7 @@
 namespace jointer::views {
 
 // Memory during the step under the plan: the forward, then the backward with recomputation. Behind
-// it, as ghosts, the plan as it was solved and the joint graph as captured, which saves everything.
+// it, as ghosts, the plan as solved and the joint graph as captured, which saves everything.
 // Each curve uses its own program order, scaled to a common width. Clicking the peak shows what
 // contributes to it.
 class PlanCurve : public QWidget {

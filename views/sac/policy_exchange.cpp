@@ -56,7 +56,7 @@ QString import_summary(const ImportedPolicy& policy) {
   return policy.notes.empty() ? what : what + u' ' + first_of(policy.notes);
 }
 
-// Texts refer to the graph as it was opened, which is the one training code has, or to the current
+// Texts refer to the graph as opened, which is the one training code has, or to the current
 // graph if it was edited.
 const Graph& graph_of(const SacState& state, const Snapshot& opened) {
   const Graph& now = state.snapshot->graph;

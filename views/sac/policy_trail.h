@@ -17,7 +17,7 @@ struct PolicyTrail {
 // Follows policies through edit histories. The nodes that an edit selects are looked up once.
 class PolicyTrails {
  public:
-  // Follows the first `count` edits of a history. `opened`: the graph as it was opened; `now`: the
+  // Follows the first `count` edits of a history. `opened`: the graph as opened; `now`: the
   // graph after the whole history. Nodes that no longer exist are skipped.
   PolicyTrail follow(const Graph& opened, const Graph& now, const EditHistory& history,
                      std::size_t count);

@@ -13,7 +13,7 @@ namespace jointer::views {
 
 // Settings for solving the plan: partitioner, tags, knapsack solver, activation budget, and
 // upstream's lists and presets. Also export, import, and opening the pair in a new tab. A changed
-// setting is previewed at once. A flat training step has no partitioner; its tags are applied
+// setting is previewed immediately. A flat training step has no partitioner; its tags are applied
 // instead.
 class SacBar : public QWidget {
   Q_OBJECT

@@ -79,7 +79,7 @@ FigureBox* SacFigures::add(const QString& name, const QString& how) {
   return box;
 }
 
-// Shows the change from the plan as it was solved, or from the step without tags; the joint graph's
+// Shows the change from the plan as solved, or from the step without tags; the joint graph's
 // figure is in the tooltip.
 void SacFigures::show(FigureBox& box, std::int64_t was, std::int64_t now,
                       std::optional<std::int64_t> joint, QString (*text)(std::int64_t),
@@ -116,7 +116,7 @@ void SacFigures::refresh() {
 }
 
 void SacFigures::show_changes(const SacState& state) {
-  const PlanFigures& was = state.beside()->figures;
+  const PlanFigures& was = state.reference()->figures;
   const PlanFigures& now = state.figures;
   // For a flat training step, changes are already relative to the step without tags.
   std::optional<Figures> joint;
@@ -144,21 +144,19 @@ void SacFigures::show_changes(const SacState& state) {
 // Sets tooltips that depend on the kind of graph.
 void SacFigures::explain(const SacState& state) {
   peak_->setProperty("how",
-                     state.base ? tr("The maximum number of bytes alive at once when forward and "
-                                     "backward run as two graphs under "
-                                     "this plan.")
+                     state.base ? tr("The maximum of allocated bytes when forward and backward run "
+                                     "as two graphs under this plan.")
                      : state.is_step()
-                         ? tr("The maximum number of bytes alive at once in the step with its tags "
-                              "applied.")
-                         : tr("The maximum number of bytes alive at once."));
+                         ? tr("The maximum of allocated bytes in the step with its tags applied.")
+                         : tr("The maximum of allocated bytes."));
   reserved_->setProperty(
-      "how",
-      state.base ? tr("Memory that the caching allocator would reserve on the device for these two "
-                      "graphs. Computed a moment later than the other figures.")
-      : state.is_step() ? tr("Memory that the caching allocator would reserve on the device for "
-                             "the step with its "
-                             "tags applied.")
-                        : tr("Memory that the caching allocator would reserve on the device."));
+      "how", state.base ? tr("Memory that the caching allocator would reserve on the device for "
+                             "these two graphs. Appears shortly after the other figures.")
+             : state.is_step()
+                 ? tr("Memory that the caching allocator would reserve on the device for "
+                      "the step with its "
+                      "tags applied.")
+                 : tr("Memory that the caching allocator would reserve on the device."));
   peak_->setToolTip(peak_->property("how").toString());
 }
 

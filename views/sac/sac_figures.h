@@ -9,7 +9,7 @@
 
 namespace jointer::views {
 
-// The figures of the plan compared with the plan as it was solved and the joint graph; for a flat
+// The figures of the plan compared with the plan as solved and the joint graph; for a flat
 // training step, with its tags applied compared with the step without tags. Below them, the figures
 // that the switch under the pointer or keyboard focus would give.
 class SacFigures : public QWidget {

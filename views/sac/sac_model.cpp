@@ -112,12 +112,12 @@ void SacModel::explain_columns() {
   const bool has_chains = !state_ || state_->base;
   const bool is_step = state_ && state_->is_step();
   columns_[policy_column].meaning =
-      tr("How the backward gets it: S saved, R recomputed, "
-         "O offloaded to the host. Press S, R or O to set it, Space to toggle it; Delete %1.")
+      tr("How the backward obtains it: S saved, R recomputed, O offloaded to the host. Press S, R "
+         "or O to set it, Space to toggle it; Delete %1.")
           .arg(is_step ? tr("removes its tag") : tr("leaves it to the partitioner"));
   columns_[decider_column].meaning =
       tr("Your tick, an operator list or preset, a tag of the capture, or %1.")
-          .arg(is_step ? tr("nobody, if it is as captured") : tr("the partitioner"));
+          .arg(is_step ? tr("nothing if it is as captured") : tr("the partitioner"));
   columns_[time_column].meaning =
       has_chains ? tr("Estimated time to recompute it from currently saved values, including the "
                       "chain that it "

@@ -2,15 +2,15 @@
 //
 // A state is a function of the edit history. The last edit that solves (solve_settings.h)
 // determines the base plan: it is made for the current graph with the policies at that edit.
-// Without such an edit, the base is min_cut's plan for the graph as it was opened. Policies set
+// Without such an edit, the base is min_cut's plan for the graph as opened. Policies set
 // later are applied to the base plan all at once, so that the order of ticks does not matter and
-// undo restores the previous state (PlanWhatIf::lay_policies). A flat training step has no plan;
+// undo restores the previous state (PlanWhatIf::apply_policies). A flat training step has no plan;
 // its state is the step with its tags applied (step_state.h).
 //
 // A few bases and many states are cached, so that moving through the history finds them again. A
 // cached state costs a copy of its rows. A new state costs one PlanWhatIf plan, in two parts:
-// figures and curve, which are shown at once, and the recomputation cost of each tensor. A new base
-// costs a partition.
+// figures and curve, which are shown immediately, and the recomputation cost of each tensor. A new
+// base costs a partition.
 
 #include "views/sac/sac_solver.h"
 
@@ -30,7 +30,7 @@ bool sets_policies_only(const Edit& edit) {
   });
 }
 
-// Index of the last edit that solved; if there is none, the graph as it was opened did.
+// Index of the last edit that solved; if there is none, the graph as opened did.
 std::ptrdiff_t last_solve(const EditHistory& history) {
   for (std::size_t i = history.size(); i-- > 0;)
     if (parse_solve(history[i]->edit.by)) return static_cast<std::ptrdiff_t>(i);
@@ -118,7 +118,7 @@ Result<std::shared_ptr<SacState>> lay(const SacBasePtr& base,
   state->kind = SacKind::joint;
   state->base = base;
   JOINTER_TRY(PlanChange change,
-              base->what_if->lay_policies(base->partition.plan, base->policies, policies));
+              base->what_if->apply_policies(base->partition.plan, base->policies, policies));
   state->plan = std::move(change.plan);
   state->refused = std::move(change.refused);
   if (state->plan == base->partition.plan) {

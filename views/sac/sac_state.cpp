@@ -150,9 +150,9 @@ std::string why(const SacState& state, const SacTensor& tensor) {
   if (tensor.decider == Decider::capture)
     return fmt::format("Tagged {} in the capture", to_string(node.policy));
   // A tick on another tensor changed the plan.
-  return tensor.keep == Keep::recompute
-             ? "Recomputed because of a ticked tensor: it can be recomputed, or is no longer needed"
-             : "Saved because a ticked tensor is recomputed from it";
+  return tensor.keep == Keep::recompute ? "Recomputed because of a ticked tensor: it can be "
+                                          "recomputed, or is not needed anymore"
+                                        : "Saved because a ticked tensor is recomputed from it";
 }
 
 std::string why_in_short(const SacState& state, const SacTensor& tensor) {

@@ -24,7 +24,7 @@ enum class Decider : std::uint8_t {
   person,   // ticked
   list,     // an operator list or a preset
   capture,  // a tag in the capture, or an already partitioned capture
-  nobody,   // a flat training step as it was captured
+  nobody,   // a flat training step as captured
 };
 inline constexpr std::size_t kDeciders = 5;
 std::string_view to_string(Decider decider);
@@ -41,9 +41,8 @@ SacKind sac_kind(const Graph& graph);
 struct SacBase : PlanOutcome {
   SnapshotPtr snapshot;  // has the costs; except for policies, its graph is the one that was solved
   SolveSettings settings;
-  std::vector<MemoryPolicy> policies;  // by node, as of solving
-  MemoryPolicy fsdp =
-      MemoryPolicy::none;  // of the graph as it was opened (core/policy/with_fsdp.h)
+  std::vector<MemoryPolicy> policies;      // by node, as of solving
+  MemoryPolicy fsdp = MemoryPolicy::none;  // of the graph as opened (core/policy/with_fsdp.h)
   Partition partition;
   std::unique_ptr<const PlanWhatIf> what_if;  // of partition.joint
   std::vector<SaveCandidate> candidates;      // in program order
@@ -96,9 +95,9 @@ struct SacState : PlanOutcome {
 
   [[nodiscard]] bool can_change() const { return kind != SacKind::partitioned; }
   [[nodiscard]] bool is_step() const { return kind == SacKind::step; }
-  // The base that changes are compared with: the plan as it was solved, or the step without tags.
+  // The base that changes are compared with: the plan as solved, or the step without tags.
   // Null if nothing can change.
-  [[nodiscard]] const PlanOutcome* beside() const {
+  [[nodiscard]] const PlanOutcome* reference() const {
     return is_step() ? static_cast<const PlanOutcome*>(step.get()) : base.get();
   }
   [[nodiscard]] const SacTensor* tensor_of(NodeId node) const {

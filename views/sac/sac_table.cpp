@@ -98,11 +98,10 @@ void SacTable::update_headline() {
   const SacStatePtr state = session_.state();
   if (state && !state->can_change())
     lines << (state->snapshot->graph.is_pair()
-                  ? tr("This capture is already partitioned: the saved tensors are shown. "
-                       "To change them, open the joint graph that it was made from.")
+                  ? tr("This capture is already partitioned, and its saved tensors are shown. To "
+                       "change them, open the original joint graph.")
                   : tr("This graph does not contain both forward and backward. To choose saved "
-                       "tensors, open "
-                       "the joint graph that it was made from."));
+                       "tensors, open the original joint graph."));
   if (state && state->is_step())
     lines << (!state->applied_tags.refusal.empty()
                   ? tr("The tags cannot be applied, so the step is shown without them: %1.")
@@ -113,7 +112,7 @@ void SacTable::update_headline() {
                   : tr("A training step without tags. A tick adds a tag and shows the result of "
                        "applying it."));
   if (state && !state->refused.empty())
-    lines << tr("%1 policies are not possible: %2")
+    lines << tr("%1 policies cannot be applied: %2")
                  .arg(count_text(state->refused.size()))
                  .arg(QString::fromStdString(state->refused.front().text));
   if (model_->shows_only_some()) lines << only_what_;

@@ -3,7 +3,7 @@
 // The document's graph is the step with its tags. A state is that graph with its tags applied
 // (core/policy/apply_step_tags.h), analyzed like any other graph: `jointer sac STEP -o` writes the same
 // graph and `jointer memory` reports the same figures. Rows refer to the document's own nodes
-// (core/policy/step_values.h), since these are the ones that users tick; the resulting graph is
+// (core/policy/step_values.h), since users tick these; the resulting graph is
 // discarded.
 //
 // Cost: applying tags is linear in the nodes; the analysis takes most of the time. If there are no

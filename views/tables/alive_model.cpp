@@ -24,7 +24,7 @@ AliveModel::AliveModel(QObject* parent) : TableModel(parent) {
        .adds_up = true},
       {.title = tr("share"),
        .unit = Unit::share,
-       .meaning = tr("Share of all memory alive now."),
+       .meaning = tr("Share of all memory that is alive now."),
        .whole_unit = Unit::bytes},
       {.title = tr("category")},
       {.title = tr("type"), .meaning = tr("Element type and shape.")},
@@ -36,7 +36,7 @@ AliveModel::AliveModel(QObject* parent) : TableModel(parent) {
       {.title = tr("to"),
        .unit = Unit::step,
        .meaning = tr("Step after which it is freed; empty if it exists until the end.")},
-      {.title = tr("why"), .meaning = tr("Reason that it is alive.")},
+      {.title = tr("why"), .meaning = tr("Reason why it is alive.")},
   };
 }
 
@@ -194,7 +194,7 @@ QString AliveModel::why(const Lifetime& l) const {
   const NodeId last = memory.steps()[at(l.last)];
   const Node& n = snapshot_->graph.node(last);
   const QString name = to_qstring(snapshot_->graph.name(last));
-  if (last == l.producer) return tr("never read; freed at once");
+  if (last == l.producer) return tr("never read; freed immediately");
   if (snapshot_->graph.is_wait(n)) return tr("pinned until %1").arg(name);
   if (l.category == MemoryCategory::saved_activation) return tr("saved; last read by %1").arg(name);
   return tr("last read by %1").arg(name);

@@ -29,18 +29,17 @@ QString exact_in(Unit unit, std::int64_t number) {
       return QString::number(static_cast<double>(number) / 1000, 'f', 3);
     case Unit::fraction:
     case Unit::change:
-      return words("%1 %").arg(static_cast<double>(number) / kPartsPerOne * 100, 0, 'f', 4);
+      return words("%1%").arg(static_cast<double>(number) / kPartsPerOne * 100, 0, 'f', 4);
     default:
       return count_text(number);
   }
 }
 
-// "+1.2 %", "-0.031 %", "0 %": small differences have more digits.
+// "+1.2%", "-0.031%", "0%": small differences have more digits.
 QString change_text(double fraction) {
-  if (fraction == 0) return QStringLiteral("0 %");
+  if (fraction == 0) return QStringLiteral("0%");
   return (fraction < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) +
-         QString::fromStdString(format_significant(std::abs(fraction) * 100)) +
-         QStringLiteral(" %");
+         QString::fromStdString(format_significant(std::abs(fraction) * 100)) + QStringLiteral("%");
 }
 
 // Skips leading zeros at `at`, so that 007 equals 7.

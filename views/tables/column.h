@@ -16,15 +16,15 @@ enum class Unit : std::uint8_t {
   step,         // position in program order
   share,        // part of Column::whole, in the same unit
   thousandths,  // real number multiplied by 1,000
-  fraction,     // parts per million: 412,000 is "41.2 %"
-  change,       // difference in parts per million: "+1.2 %"
+  fraction,     // parts per million: 412,000 is "41.2%"
+  change,       // difference in parts per million: "+1.2%"
 };
 
 struct Column {
   QString title;
   Unit unit = Unit::text;
   QString meaning;  // one sentence on how it is computed; shown as a tooltip
-  // For shares: the value of 100 %, and the unit of part and whole.
+  // For shares: the value of 100%, and the unit of part and whole.
   std::int64_t whole = 0;
   Unit whole_unit = Unit::time;
   // The column is summed in the totals, followed by `total_title` ("12 nodes").

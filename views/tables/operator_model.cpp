@@ -19,7 +19,7 @@ OperatorModel::OperatorModel(QObject* parent) : TableModel(parent) {
       {.title = tr("share"),
        .unit = Unit::share,
        .meaning = tr("Estimated time as a share of the step. Streams overlap, so shares can add up "
-                     "to more than 100 %.")},
+                     "to more than 100%.")},
       {.title = tr("exposed"),
        .unit = Unit::time,
        .meaning = tr("Estimated time during which the compute stream waits for them."),

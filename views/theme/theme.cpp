@@ -10,7 +10,7 @@ namespace {
 // Okabe and Ito, "Color Universal Design".
 const QColor kOrange(0xE6, 0x9F, 0x00), kSky(0x56, 0xB4, 0xE9), kGreen(0x00, 0x9E, 0x73),
     kYellow(0xF0, 0xE4, 0x42), kBlue(0x00, 0x72, 0xB2), kVermillion(0xD5, 0x5E, 0x00),
-    kPurple(0xCC, 0x79, 0xA7), kGrey(0x99, 0x99, 0x99);
+    kPurple(0xCC, 0x79, 0xA7), kGray(0x99, 0x99, 0x99);
 
 QColor mixed(const QColor& a, const QColor& b, double share_of_b) {
   const auto mix = [&](int x, int y) {
@@ -76,15 +76,15 @@ QColor Theme::category(MemoryCategory category) const {
   // Permanent memory is gray; memory that a schedule or save list can change has color.
   switch (category) {
     case MemoryCategory::parameter:
-      return mixed(kGrey, surface, 0.0);
+      return mixed(kGray, surface, 0.0);
     case MemoryCategory::buffer:
-      return mixed(kGrey, surface, 0.35);
+      return mixed(kGray, surface, 0.35);
     case MemoryCategory::input:
-      return mixed(kGrey, surface, 0.5);
+      return mixed(kGray, surface, 0.5);
     case MemoryCategory::constant:
-      return mixed(kGrey, surface, 0.6);
+      return mixed(kGray, surface, 0.6);
     case MemoryCategory::optimizer_state:
-      return mixed(kGrey, text, 0.35);
+      return mixed(kGray, text, 0.35);
     case MemoryCategory::tangent:
       return mixed(kPurple, surface, 0.35);
     case MemoryCategory::gradient:
@@ -100,7 +100,7 @@ QColor Theme::category(MemoryCategory category) const {
     case MemoryCategory::output:
       return kGreen;
   }
-  return kGrey;
+  return kGray;
 }
 
 Qt::BrushStyle Theme::hatch(MemoryCategory category) {
@@ -121,7 +121,7 @@ Qt::BrushStyle Theme::hatch(MemoryCategory category) {
 QColor Theme::item(ItemColor color) const {
   switch (color) {
     case ItemColor::host:
-      return mixed(kGrey, surface, 0.35);
+      return mixed(kGray, surface, 0.35);
     case ItemColor::matmul:
       return kBlue;
     case ItemColor::attention:
@@ -129,7 +129,7 @@ QColor Theme::item(ItemColor color) const {
     case ItemColor::memory:
       return kSky;
     case ItemColor::other:
-      return kGrey;
+      return kGray;
     case ItemColor::stall:
       return warning;
     case ItemColor::all_gather:
@@ -141,9 +141,9 @@ QColor Theme::item(ItemColor color) const {
     case ItemColor::all_to_all:
       return kYellow;
     case ItemColor::broadcast:
-      return kGrey;
+      return kGray;
   }
-  return kGrey;
+  return kGray;
 }
 
 QColor Theme::pale(const QColor& color) const {

@@ -52,8 +52,8 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   reserved->setChecked(true);
   reserved->setVisible(timeline_.has_reserved());
   connect(reserved, &QToolButton::toggled, &timeline_, &TimelineView::set_show_reserved);
-  ghost_ = add_bar_button(*this, tr("Baseline"),
-                          tr("Show the graph as it was opened behind the edited graph"));
+  ghost_ =
+      add_bar_button(*this, tr("Baseline"), tr("Show the graph as opened behind the edited graph"));
   ghost_->setCheckable(true);
   ghost_->setChecked(true);
   ghost_->setObjectName(QStringLiteral("ghost"));
@@ -65,9 +65,8 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   show_ghost();
   auto* plan =
       add_bar_button(*this, tr("Plan"),
-                     tr("Show memory under the SAC pane's plan: with the graph partitioned, or "
-                        "with the tags of a training step applied, at the place where the same "
-                        "calls run"));
+                     tr("Show memory under the SAC pane's plan, with the graph partitioned or a "
+                        "training step's tags applied, aligned to the same calls"));
   plan->setCheckable(true);
   plan->setChecked(true);
   plan->setObjectName(QStringLiteral("plan"));
@@ -126,7 +125,7 @@ void TimelineBar::show_measurement() {
     tip << tr("Shown with the estimates: %1").arg(measurement_text(shown->measurement()));
     for (const std::string& note : shown->measurement().notes) tip << QString::fromStdString(note);
     if (shown->measurement().nodes.empty())
-      tip << tr("It has no node times; only profiled runs do.");
+      tip << tr("It has no node times; only profiled runs have them.");
   } else {
     tip << tr("Measurement to show with the estimates");
   }

@@ -124,7 +124,7 @@ QStringList TimelineView::hit_lines(const Hit& h, int x) const {
     const auto position = static_cast<std::int64_t>(std::floor(axis_.to_position(x)));
     const auto next = static_cast<std::int64_t>(std::ceil(axis_.to_position(x + 1)));
     if (curve != nullptr && !curve->empty() && position < curve->end())
-      lines << bytes_text_beside(
+      lines << measured_bytes_text(
           curve->bytes(curve->largest_point(std::max<std::int64_t>(position, 0),
                                             std::max(next, position + 1))),
           estimate);

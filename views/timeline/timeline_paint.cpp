@@ -115,7 +115,7 @@ void TimelineView::paint_memory(QPainter& painter) const {
   painter.restore();
 }
 
-// Paints the curve of the graph as it was opened; it has no place in measured time.
+// Paints the curve of the graph as opened; it has no place in measured time.
 void TimelineView::paint_ghost_curve(QPainter& painter, const MemoryTrack& track) const {
   const Snapshot* opened = ghost();
   if (opened == nullptr || is_measured_axis()) return;
@@ -123,7 +123,7 @@ void TimelineView::paint_ghost_curve(QPainter& painter, const MemoryTrack& track
                       theme().ghost);
 }
 
-// Paints a thin line under each lane where its nodes were in the graph as it was opened.
+// Paints a thin line under each lane where its nodes were in the graph as opened.
 void TimelineView::paint_ghost_lane(QPainter& painter, std::size_t row) const {
   const Snapshot* opened = ghost();
   if (opened == nullptr || rows_[row].is_measured || is_measured_axis()) return;

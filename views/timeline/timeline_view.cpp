@@ -102,7 +102,7 @@ QRect TimelineView::content() const {
 
 void TimelineView::take_document() {
   // With a new estimate, the same part of the step stays visible, whatever its new length. After an
-  // edit, the visible range stays as it is.
+  // edit, the visible range stays unchanged.
   const SnapshotPtr before = std::exchange(last_, document_.shared_snapshot());
   const bool whole = axis_.shows_all();
   const double scale = same_estimates(*before, *last_) ? 1
@@ -354,7 +354,7 @@ KeysGroup TimelineView::keys() {
                    "the effect of every place")},
                {tr("Drag a stall"), tr("Move the wait")},
                {tr("Drag a node in program order"), tr("Move the node")},
-               {tr("Shift while dragging, C"), tr("Move the cheap chain along")},
+               {tr("Shift while dragging, C"), tr("Also move the chain of cheap nodes")},
                {tr("Alt while dragging"), tr("Do not snap to the best places")},
                {tr("Left, Right, Home, End, Enter, Esc"),
                 tr("While a node is held: move by one place, move to the ends, drop, cancel")},

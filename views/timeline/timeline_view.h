@@ -28,7 +28,7 @@ class MoveTool;
 // pans, Ctrl+wheel zooms at the pointer, wheel pans, and a double-click zooms to the item under the
 // pointer. The strip at the bottom shows the whole step; dragging in it moves the visible range.
 // Pressing on a node that can be moved picks it up (see move_tool.h); while it is held, the curve
-// and lanes show the graph with the node at its current place. The graph as it was opened is drawn
+// and lanes show the graph with the node at its current place. The graph as opened is drawn
 // behind an edited graph.
 class TimelineView : public QAbstractScrollArea {
   Q_OBJECT
@@ -49,7 +49,7 @@ class TimelineView : public QAbstractScrollArea {
     const HeldMove* held = planner_.held();
     return held == nullptr ? document_.snapshot() : *held->shown;
   }
-  // The graph as it was opened, if it differs from the shown one.
+  // The graph as opened, if it differs from the shown one.
   [[nodiscard]] const Snapshot* ghost() const;
   // Null if no measurement is shown.
   [[nodiscard]] const TimelineData* measured() const {

@@ -108,7 +108,7 @@ void TunePane::make_controls() {
   seconds_->setSpecialValueText(tr("no limit"));
   seconds_->setSuffix(tr(" s"));
   add(tr("Time limit"), seconds_,
-      tr("The limit only stops the search early; results depend on the candidate count."));
+      tr("The limit only stops the search early; results depend on the number of candidates."));
   seed_ = number(0, std::numeric_limits<int>::max(), 0);
   add(tr("Seed"), seed_, tr("Seed of the random choice of candidates."));
   take_ = new QPushButton(tr("Apply Best"), controls);

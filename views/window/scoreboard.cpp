@@ -36,10 +36,8 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(12, 6, 12, 6);
   layout->setSpacing(kMetricSpacing);
-  peak_ = add_figure(
-      tr("Peak memory"),
-      tr("The maximum number of bytes alive at once, counted by storage and rounded as the "
-         "device's allocator does."));
+  peak_ = add_figure(tr("Peak memory"), tr("The maximum of allocated bytes, counted by storage and "
+                                           "rounded as the device's allocator does."));
   reserved_ = add_figure(
       tr("Reserved"),
       tr("Memory that the caching allocator would reserve on the device, from a model of "
@@ -48,9 +46,9 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
       add_figure(tr("Step"), tr("Estimated time of one step on one rank: a simulation of the "
                                 "CPU, the compute stream and a stream for each process group."));
   compute_ = add_figure(tr("Compute"), tr("Estimated time of all kernels, summed."));
-  exposed_ = add_figure(tr("Exposed"),
-                        tr("Time during which the compute stream waits for communication, and how "
-                           "many collectives are hidden behind compute."));
+  exposed_ =
+      add_figure(tr("Exposed"), tr("Time during which the compute stream waits for communication, "
+                                   "and the number of collectives that compute hides."));
   tokens_ = add_figure(tr("Tokens/s"),
                        tr("Local tokens per step divided by the step time, for one device."));
   mfu_ = add_figure(tr("MFU"), tr("Model FLOPs per second divided by the device's dense bf16 peak. "
@@ -64,7 +62,7 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   auto* row = new QHBoxLayout;
   row->setSpacing(6);
   device_ = new QComboBox(this);
-  device_->setToolTip(tr("Device that the estimates are for"));
+  device_->setToolTip(tr("Device for the estimates"));
   device_->setAccessibleName(tr("Device"));
   device_->setObjectName(QStringLiteral("device"));
   optimizer_ = new QComboBox(this);
@@ -74,7 +72,7 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   auto* sizes = new QToolButton(this);
   sizes->setText(tr("Sizes"));
   sizes->setToolTip(
-      tr("Values assumed for symbolic sizes, such as the tokens routed to an expert"));
+      tr("Values assumed for symbolic sizes, such as the number of tokens routed to an expert"));
   sizes->setVisible(!document.graph().symbols().empty());
   row->addWidget(optimizer_);
   row->addWidget(device_);
@@ -144,7 +142,7 @@ void Scoreboard::show_measurement() {
   if (peak > 0) {
     figures << bytes_text(peak);
     lines << tr("Peak memory: %1")
-                 .arg(bytes_text_beside(peak, document_.analysis().memory.peak_bytes()));
+                 .arg(measured_bytes_text(peak, document_.analysis().memory.peak_bytes()));
   }
   if (step > 0) {
     figures << time_text(step);
@@ -195,7 +193,7 @@ void Scoreboard::show_plan() {
                "compute waits for communication, and the memory that the caching allocator would "
                "reserve. The original figures are those of the joint graph itself."));
   const Figures& now = is_asked ? preview->outcome->figures.figures : state->figures.figures;
-  const Figures& origin = state->beside()->figures.figures;
+  const Figures& origin = state->reference()->figures.figures;
   const Figures& was = is_asked ? state->figures.figures : origin;
   const auto text = [](const Figures& f) {
     return tr("%1 · %2").arg(bytes_text(f.peak_bytes), time_text(f.step_ns));

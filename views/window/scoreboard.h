@@ -29,7 +29,7 @@ class Scoreboard : public QWidget {
   void show_measurement();
   void show_plan();
   void fit_width();
-  // Shows the change relative to the graph as it was opened.
+  // Shows the change relative to the graph as opened.
   void show_change(FigureBox& figure, std::int64_t from, std::int64_t to, const QString& was,
                    const QString& change);
   void show_figures();

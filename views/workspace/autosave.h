@@ -51,7 +51,7 @@ class Autosave : public QObject {
   void restore(const SavedWork& found);
   // Returns true if the opened graph differs from the one that the saved work is based on.
   [[nodiscard]] bool has_changed(const SavedWork& found) const;
-  // Returns to the saved workspace, or to the graph as it was opened.
+  // Returns to the saved workspace, or to the graph as opened.
   void discard();
 
   // Saves on a working thread; emits `saved` or `failed`.
@@ -106,7 +106,7 @@ class Autosave : public QObject {
   Benchmarks& benchmarks_;
   PipelineDraft* draft_;
   QString folder_, path_;
-  QFuture<std::string> hash_;  // of the graph as it was opened
+  QFuture<std::string> hash_;  // of the graph as opened
   std::unique_ptr<Journal> journal_;
   Summary known_, saved_known_;  // of the journal, or else of the file; of the file
   WorkspaceOptions known_options_, saved_options_;

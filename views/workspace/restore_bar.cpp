@@ -43,7 +43,7 @@ RestoreBar::RestoreBar(const QString& sentence, const QStringList& refused, bool
   if (!can_discard) return;
   auto* discard = new QPushButton(tr("Discard"), this);
   discard->setObjectName(QStringLiteral("discard"));
-  discard->setToolTip(tr("Return to the saved graph, or to the graph as it was opened"));
+  discard->setToolTip(tr("Return to the saved graph, or to the graph as opened"));
   connect(discard, &QPushButton::clicked, this, [this] {
     hide();
     deleteLater();

@@ -112,7 +112,7 @@ std::optional<Reproduced> reproduced_at(const std::string& path) {
 Error nothing_to_do(const GraphOptions& options) {
   Error error{Error::Kind::usage,
               "apply needs passes (--passes, --preset or --graph-trainer-flags) or a recipe "
-              "(--recipe): neither is given"};
+              "(--recipe)"};
   if (const auto again = options.file == "-" ? std::nullopt : reproduced_at(options.file))
     error.message += fmt::format("; this is a reproducer: {}", again_command(options.file, *again));
   return error;
@@ -124,7 +124,7 @@ Result<int> run(const ApplyCommand& options, const CLI::App& command) {
   if (options.recipe.empty() != options.common.pipeline.any())
     return fail(Error::Kind::usage,
                 "apply runs passes (--passes, --preset or --graph-trainer-flags) or replays a "
-                "recipe (--recipe), but not both: leave one out");
+                "recipe (--recipe), but not both");
   if (!options.recipe.empty())
     return apply_recipe(options.common, options.recipe, options.lenient, command);
   return apply_passes(options.common, command);
@@ -139,42 +139,52 @@ void add_apply_command(CLI::App& program, int& exit_code) {
       program.add_subcommand("apply", "Runs passes on a graph, or replays the edits of a recipe");
   common.graph.add_to(*command);
   common.pipeline.add_to(*command);
-  CLI::Option* recipe = command->add_option(
-      "--recipe", options->recipe, "Recipe to replay (docs/recipes.md); `-` is standard input");
+  CLI::Option* recipe =
+      command
+          ->add_option("--recipe", options->recipe,
+                       "Recipe to replay (docs/recipes.md); `-` is standard input")
+          ->type_name("FILE");
   command
       ->add_flag("--lenient", options->lenient,
                  "Skip and report edits that do not fit, instead of refusing the recipe")
       ->needs(recipe);
-  command->add_option("-o,--output", common.output,
-                      "Write the edited graph as a native capture, compressed if it ends in .zst; "
-                      "`-` is standard output, without the figures");
-  const auto of_passes = [&](CLI::Option* option) { option->excludes(recipe); };
-  CLI::Option* saved =
-      command->add_option("--save-recipe", common.recipe,
-                          "Write what the passes did as a recipe, which torch alone can replay");
-  of_passes(saved);
-  of_passes(command
-                ->add_option("--save-graph-trainer", common.graph_trainer,
-                             "Write a Python file that registers the saved recipe as a pipeline of "
-                             "torchtitan's graph_trainer (--compile.pass_pipeline)")
-                ->needs(saved));
-  of_passes(command->add_option("--save-pipeline", common.saved_pipeline,
-                                "Write the passes as a file for --passes @FILE, with what "
-                                "auto_tune found; JSON if it ends in .json"));
+  command
+      ->add_option("-o,--output", common.output,
+                   "Write the edited graph as a native capture, compressed if the name ends in "
+                   ".zst; `-` is standard output, without the figures")
+      ->type_name("FILE");
+  const auto of_passes = [&](CLI::Option* option) { return option->excludes(recipe); };
+  CLI::Option* saved = of_passes(command->add_option(
+      "--save-recipe", common.recipe,
+      "Write the passes' edits as a recipe, which torch can replay without Jointer"));
+  saved->type_name("FILE");
   of_passes(command->add_option(
-      "--snapshots", common.snapshots,
-      "Folder to write the graph to, before the passes and after each of them"));
+                "--save-graph-trainer", common.graph_trainer,
+                "Write a Python file that registers the saved recipe as a pipeline of torchtitan's "
+                "graph_trainer (--compile.pass_pipeline)"))
+      ->type_name("FILE")
+      ->needs(saved);
+  of_passes(command->add_option(
+                "--save-pipeline", common.saved_pipeline,
+                "Write the passes, including those that auto_tune found, as a file for --passes "
+                "@FILE; JSON if the name ends in .json"))
+      ->type_name("FILE");
+  of_passes(command->add_option("--snapshots", common.snapshots,
+                                "Write the graph to this folder before the passes and after each "
+                                "of them"))
+      ->type_name("FOLDER");
   of_passes(command->add_option("--budget", common.budget,
                                 "Limit of peak memory for the passes, such as 40GiB; exit code 1 "
-                                "if the final peak exceeds it"));
+                                "if the final peak exceeds it"))
+      ->type_name("BYTES");
   of_passes(command->add_flag("--decisions", common.decisions,
                               "List every decision of the passes, with its reason"));
-  of_passes(
-      command->add_option("--reproducer", common.reproducer,
-                          "If a pass fails, write its input graph and the pass to this file"));
+  of_passes(command->add_option("--reproducer", common.reproducer,
+                                "If a pass fails, write its input graph and the pass to this file"))
+      ->type_name("FILE");
   common.estimator.add_to(*command);
   add_optimizer_option(*command, common.optimizer);
-  command->add_flag("--json", common.json, "One JSON object");
+  command->add_flag("--json", common.json, "Print the result as JSON");
   command->callback(
       [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });
 }

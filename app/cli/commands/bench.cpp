@@ -34,6 +34,7 @@ namespace {
 // Options that a rank has under the same names; parse_runner_arguments checks their values.
 struct RankOption {
   const char* name;
+  const char* type;  // the name of its values in the help
   const char* help;
   std::string value;
   CLI::Option* option = nullptr;
@@ -44,29 +45,31 @@ struct BenchCommand {
   EstimatorOptions estimator;
   PipelineOptions pipeline;
   std::vector<RankOption> rank_options{
-      {"--inputs",
+      {"--inputs", "FILE",
        "Safetensors file with the inputs, by placeholder; default: generated from --seed"},
-      {"--expected", "Safetensors file with the expected outputs, by index"},
-      {"--baseline", "The unedited graph, whose outputs are expected"},
-      {"--baseline-backward",
-       "The backward half of --baseline, if that is the forward half of a pair"},
-      {"--ranks", "Number of ranks; default: as many as the capture's collectives need"},
-      {"--solo", "Run this rank alone, with local copies for collectives, in a world of any size"},
-      {"--on", "Device to run on: cpu, cuda or auto"},
-      {"--backend", "How the graph is run: interpret, cudagraph, inductor, regional or python"},
-      {"--attention", "Attention kernel: auto, flash, efficient, cudnn or math"},
-      {"--mark",
-       "With --backend regional: what to compile, nodes or FQN_PATTERN::operator, separated by "
-       "`;`"},
-      {"--artifacts",
-       "With --backend inductor or regional: folder for the compiled packages; default: the cache "
-       "alone"},
-      {"--iterations", "Number of measured steps; default: 10"},
-      {"--warmup", "Number of unmeasured steps before --iterations; default: 3"},
-      {"--threads", "Threads per rank; default: the machine's cores divided among the ranks"},
-      {"--seed", "Seed for random numbers and generated inputs; default: 0"},
-      {"--memory-limit", "Bytes that each rank may allocate"},
-      {"--timeout", "Seconds without progress after which a rank is ended; default: 300"}};
+      {"--expected", "FILE", "Safetensors file with the expected outputs, by index"},
+      {"--baseline", "FILE", "Unedited graph, whose outputs are the expected ones"},
+      {"--baseline-backward", "FILE",
+       "Backward half of the pair, if --baseline is the forward half"},
+      {"--ranks", "N", "Number of ranks; default: as many as the capture's collectives need"},
+      {"--solo", "RANK",
+       "Run only this rank of a world of any size; local copies replace its collectives"},
+      {"--on", "auto|cpu|cuda", "Device to run on; default: auto"},
+      {"--backend", "interpret|cudagraph|inductor|regional|python",
+       "Backend that runs the graph; default: interpret"},
+      {"--attention", "auto|flash|efficient|cudnn|math", "Attention kernel; default: auto"},
+      {"--mark", "NODES",
+       "With --backend regional: nodes or FQN_PATTERN::operator to compile, separated by `;`"},
+      {"--artifacts", "FOLDER",
+       "With --backend inductor or regional: folder for the compiled packages; default: only the "
+       "cache"},
+      {"--iterations", "N", "Number of measured steps; default: 10"},
+      {"--warmup", "N", "Number of unmeasured steps before --iterations; default: 3"},
+      {"--threads", "N",
+       "Number of threads per rank; default: the machine's cores divided among the ranks"},
+      {"--seed", "N", "Seed for random numbers and generated inputs; default: 0"},
+      {"--memory-limit", "BYTES", "Maximum memory that each rank may allocate"},
+      {"--timeout", "SECONDS", "End a rank that makes no progress for this long; default: 300"}};
   bool verify = false, profile = false, calibrate = false, any_ranks = false, json = false;
   std::string print_command;
   int nodes = 1, ranks_per_node = 0;
@@ -269,38 +272,40 @@ Result<int> run(const BenchCommand& options, const CLI::App& command) {
 void add_bench_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<BenchCommand>();
   CLI::App* command = program.add_subcommand("bench",
-                                             "Runs the graph on this machine, one process per "
-                                             "rank; compares memory and time with the estimate");
+                                             "Runs the graph on this machine, with one process per "
+                                             "rank, and compares memory and time with estimates");
   options->graph.add_to(*command);
   for (RankOption& each : options->rank_options)
-    each.option = command->add_option(each.name, each.value, each.help);
-  command->add_flag("--verify", options->verify,
-                    "Compare the outputs with --baseline, or with the same graph interpreted");
+    each.option = command->add_option(each.name, each.value, each.help)->type_name(each.type);
+  command->add_flag(
+      "--verify", options->verify,
+      "Compare the outputs with those of --baseline, or of the same graph interpreted");
   command->add_flag("--profile", options->profile,
-                    "Run further steps that time every node and record memory");
+                    "Run additional steps that time every node and record memory");
   command->get_option("--baseline-backward")->needs(command->get_option("--baseline"));
   command->add_flag("--calibrate", options->calibrate,
                     "Profile, and store the times for the estimator `measured`");
-  CLI::Option* print = command
-                           ->add_option("--print-command", options->print_command,
-                                        "Run nothing; print the command line that runs it on "
-                                        "several machines with torchrun or slurm")
-                           ->check(one_of({"torchrun", "slurm"}));
+  CLI::Option* print = set_choices(
+      command->add_option("--print-command", options->print_command,
+                          "Only print the command that runs the graph on several machines"),
+      {"torchrun", "slurm"});
   command->add_option("--nodes", options->nodes, "With --print-command: number of machines")
+      ->type_name("N")
       ->check(whole_number(1, 1 << 20))
       ->needs(print);
   command
       ->add_option("--ranks-per-node", options->ranks_per_node,
-                   "With --print-command: ranks on each machine")
+                   "With --print-command: number of ranks per machine")
+      ->type_name("N")
       ->check(whole_number(1, 1 << 10))
       ->needs(print);
   options->pipeline.add_to(*command);
   options->estimator.add_to(*command);
   command->add_flag("--any-ranks", options->any_ranks,
-                    "Run files of several ranks even if their collectives do not match");
-  command->add_flag("--json", options->json, "One JSON object on standard output");
+                    "Run the files of several ranks even if their collectives do not match");
+  command->add_flag("--json", options->json, "Print the result as JSON");
   command->footer(
-      "{rank} in FILE, --inputs and --expected is replaced by the rank, so that each rank can have "
+      "In FILE, --inputs and --expected, `{rank}` stands for the rank, so that each rank can have "
       "its own file.");
   command->callback(
       [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });

@@ -190,17 +190,20 @@ Result<int> run(const CalibrateCommand& options, const CLI::App& command) {
 void add_calibrate_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<CalibrateCommand>();
   CLI::App* command = program.add_subcommand(
-      "calibrate", "Stores measured times from a profiler trace, for the estimator `measured`");
+      "calibrate", "Stores the times of a profiler trace for the estimator `measured`");
   options->graph.add_to(*command);
   command->get_option("FILE")->required(false);
-  command->add_option(
-      "--trace", options->trace,
-      "Trace of a run of this graph, exported by torch.profiler: .json, .gz or .zst");
-  command->add_option("--gpu", options->device,
-                      "Name of the device, if the trace does not give it");
+  command
+      ->add_option("--trace", options->trace,
+                   "Trace of a run of this graph, exported by torch.profiler: .json, .gz or .zst")
+      ->type_name("FILE");
+  command
+      ->add_option("--gpu", options->device, "Name of the device, if the trace does not contain it")
+      ->type_name("NAME");
   command->add_flag("--list", options->list, "List the devices with measured times");
-  command->add_option("--forget", options->forget, "Delete the times measured on this device");
-  command->add_flag("--json", options->json, "One JSON object on standard output");
+  command->add_option("--forget", options->forget, "Delete the times measured on this device")
+      ->type_name("NAME");
+  command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback(
       [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });
 }

@@ -23,7 +23,7 @@ struct CaptureCommand {
 
 Result<int> run(const CaptureCommand& options) {
   JOINTER_CHECK(check_output_folder(options.out));
-  // Python finds a package that was installed with pip in any case.
+  // Python finds a package installed with pip anyway.
   if (const std::string path = python_path(); !path.empty())
     ::setenv("PYTHONPATH", path.c_str(), 1);
   std::vector<std::string> words{options.python, "-m", "jointer", "run", "--out", options.out};
@@ -47,12 +47,14 @@ void add_capture_command(CLI::App& program, int& exit_code) {
   CLI::App* command = program.add_subcommand(
       "capture",
       "Runs a training script and saves a capture of each graph that it compiles or traces");
-  command->add_option("--out", options->out, "Folder for the captures");
-  command->add_flag("--pair", options->pair, "Also capture the partitioned pairs");
+  command->add_option("--out", options->out, "Folder for the captures")->type_name("FOLDER");
+  command->add_flag("--pair", options->pair, "Also capture the pairs that partitioners make");
   command->add_flag("--each-pass", options->each_pass,
                     "Also capture torchtitan's training step after each of its graph passes");
-  command->add_option("--python", options->python, "Python interpreter with torch");
-  command->add_option("COMMAND", options->command, "After `--`: train.py and its arguments")
+  command->add_option("--python", options->python, "Python interpreter that has torch")
+      ->type_name("FILE");
+  command->add_option("COMMAND", options->command, "After `--`: the script and its arguments")
+      ->type_name("")
       ->required();
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
 }

@@ -27,7 +27,7 @@ CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
   const bool is_open = most == kNoMost;
   return check(is_open ? fmt::format("a whole number of at least {}", least)
                        : fmt::format("a whole number from {} to {}", least, most),
-               is_open ? fmt::format("at least {}", least) : fmt::format("{} to {}", least, most),
+               is_open ? std::string() : fmt::format("{} to {}", least, most),
                [=](std::string_view text) {
                  const auto number = number_of<std::int64_t>(text);
                  return number && *number >= least && *number <= most;
@@ -35,24 +35,25 @@ CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
 }
 
 CLI::Validator non_negative_number() {
-  return check("a number of at least 0", "at least 0", [](std::string_view text) {
+  return check("a number of at least 0", {}, [](std::string_view text) {
     const auto number = number_of<double>(text);
     return number && std::isfinite(*number) && *number >= 0;
   });
 }
 
 CLI::Validator positive_number() {
-  return check("a number above 0", "above 0", [](std::string_view text) {
+  return check("a number above 0", {}, [](std::string_view text) {
     const auto number = number_of<double>(text);
     return number && std::isfinite(*number) && *number > 0;
   });
 }
 
-CLI::Validator one_of(const std::vector<std::string>& choices) {
-  const std::string all = fmt::format("{}", fmt::join(choices, ", "));
-  return check("one of " + all, all, [choices](std::string_view text) {
+CLI::Option* set_choices(CLI::Option* option, const std::vector<std::string>& choices) {
+  const auto is_choice = [choices](std::string_view text) {
     return std::ranges::find(choices, text) != choices.end();
-  });
+  };
+  return option->type_name(fmt::format("{}", fmt::join(choices, "|")))
+      ->check(check(fmt::format("one of {}", fmt::join(choices, ", ")), {}, is_choice));
 }
 
 }  // namespace jointer::cli

@@ -20,6 +20,7 @@ CLI::Validator whole_number(std::int64_t least, std::int64_t most = kNoMost);
 CLI::Validator non_negative_number();
 CLI::Validator positive_number();
 
-CLI::Validator one_of(const std::vector<std::string>& choices);
+// Limits the values of `option` to `choices`, and shows these in the help. Returns `option`.
+CLI::Option* set_choices(CLI::Option* option, const std::vector<std::string>& choices);
 
 }  // namespace jointer::cli

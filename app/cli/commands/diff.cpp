@@ -160,8 +160,8 @@ Result<void> complete(DiffCommand& options) {
     return fail(Error::Kind::usage, "options --b-backward and --b-graph: need B, the second graph");
   if (!options.a.graph)
     return fail(Error::Kind::usage,
-                "diff needs two graphs, or a log of passes and --graph N, which is compared with "
-                "the graph before it");
+                "diff needs two graphs, or a log of passes and --graph N to compare graph N with "
+                "the graph before its pass");
   JOINTER_TRY(const OpenRequest before, request_before({.path = options.a.file,
                                                         .backward = options.a.backward,
                                                         .index = options.a.graph}));
@@ -206,32 +206,50 @@ void add_diff_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<DiffCommand>();
   CLI::App* command = program.add_subcommand(
       "diff", "Compares two graphs by node name; exit code 1 if they differ");
-  command->add_option("A", options->a.file, "The first graph")->required();
-  command->add_option(
-      "B", options->b.file,
-      "The second graph; default: the graph that a pass turned into A, for --graph N of a log");
-  command->add_option("--backward", options->a.backward,
-                      "The backward half of A, if A is the forward half of a pair");
-  command->add_option("--b-backward", options->b.backward,
-                      "The backward half of B, if B is the forward half of a pair");
-  command->add_option("--graph", options->a.graph, "Index of the graph in A, if it holds several")
-      ->check(whole_number(0));
-  command->add_option("--b-graph", options->b.graph, "Index of the graph in B, if it holds several")
-      ->check(whole_number(0));
-  command
-      ->add_option("--assume", options->a.assume,
-                   "Values of size symbols in both, such as u0=64,u1=32, or one value for all "
-                   "unbacked symbols")
-      ->delimiter(';');
+  {
+    const HelpGroup group(*command, "Graphs");
+    command->add_option("A", options->a.file, "First graph")->type_name("")->required();
+    command
+        ->add_option("B", options->b.file,
+                     "Second graph; without it, --graph N of a log is compared with the graph "
+                     "before its pass")
+        ->type_name("");
+    command
+        ->add_option("--backward", options->a.backward,
+                     "Backward half of the pair A, if A is the forward half")
+        ->type_name("FILE");
+    command
+        ->add_option("--b-backward", options->b.backward,
+                     "Backward half of the pair B, if B is the forward half")
+        ->type_name("FILE");
+    command
+        ->add_option("--graph", options->a.graph, "Index of the graph in A, if it contains several")
+        ->type_name("N")
+        ->check(whole_number(0));
+    command
+        ->add_option("--b-graph", options->b.graph,
+                     "Index of the graph in B, if it contains several")
+        ->type_name("N")
+        ->check(whole_number(0));
+    command
+        ->add_option("--assume", options->a.assume,
+                     "Values of size symbols in both, such as u0=64,u1=32, or one value for all "
+                     "unbacked symbols")
+        ->type_name("SYMBOL=N")
+        ->delimiter(';');
+  }
   options->estimator.add_to(*command);
   add_optimizer_option(*command, options->optimizer);
-  command->add_option(
-      "--save-recipe", options->recipe,
-      "Write a recipe that turns A into B; `-` is standard output, without the figures");
+  command
+      ->add_option(
+          "--save-recipe", options->recipe,
+          "Write a recipe that turns A into B; `-` is standard output, without the figures")
+      ->type_name("FILE");
   CLI::Option* top =
-      command->add_option("--top", options->top, "Number of nodes of each kind to list")
+      command->add_option("--top", options->top, "List at most N nodes of each kind of difference")
+          ->type_name("N")
           ->check(whole_number(0));
-  command->add_flag("--json", options->json, "One JSON object")->excludes(top);
+  command->add_flag("--json", options->json, "Print the result as JSON")->excludes(top);
   command->callback([options, command, &exit_code] {
     options->b.assume = options->a.assume;
     exit_code = finish(run(*options, *command));

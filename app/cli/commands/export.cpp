@@ -65,20 +65,18 @@ Result<int> run(const ExportCommand& options, const CLI::App& command) {
 
 void add_export_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<ExportCommand>();
-  CLI::App* command = program.add_subcommand(
-      "export", "Writes the graph and its figures in formats of other programs");
+  CLI::App* command =
+      program.add_subcommand("export", "Exports the graph and its figures for other programs");
   options->graph.add_to(*command);
   options->estimator.add_to(*command);
   add_optimizer_option(*command, options->optimizer);
   std::vector<std::string> names;
   names.reserve(kFormats.size());
   for (const Format& format : kFormats) names.emplace_back(format.name);
-  command
-      ->add_option("--format", options->format,
-                   "Format to write: perfetto, fx-text, dot, csv or markdown")
-      ->required()
-      ->check(one_of(names));
-  command->add_option("-o,--output", options->output, "The file to write; `-` is standard output")
+  set_choices(command->add_option("--format", options->format, "Format to write")->required(),
+              names);
+  command->add_option("-o,--output", options->output, "File to write; `-` is standard output")
+      ->type_name("FILE")
       ->required();
   command->callback(
       [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });

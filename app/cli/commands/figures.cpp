@@ -47,8 +47,8 @@ Table compare_table(const Figures& a, const Figures& b, const std::string& first
     if (x != y) {
       change = fmt::format("{}{}", y > x ? "+" : "-", format(y > x ? y - x : x - y));
       if (x > 0)
-        change += fmt::format(" ({:+.1f} %)",
-                              100.0 * static_cast<double>(y - x) / static_cast<double>(x));
+        change +=
+            fmt::format(" ({:+.1f}%)", 100.0 * static_cast<double>(y - x) / static_cast<double>(x));
     }
     table.add({name, format(x), format(y), std::move(change)});
   };
@@ -62,8 +62,8 @@ Table compare_table(const Figures& a, const Figures& b, const std::string& first
   row("exposed", a.exposed_ns, b.exposed_ns, time);
   row("collectives", static_cast<std::int64_t>(a.collectives),
       static_cast<std::int64_t>(b.collectives), count);
-  row("of them hidden", static_cast<std::int64_t>(a.hidden), static_cast<std::int64_t>(b.hidden),
-      count);
+  row("hidden collectives", static_cast<std::int64_t>(a.hidden),
+      static_cast<std::int64_t>(b.hidden), count);
   return table;
 }
 

@@ -177,9 +177,9 @@ void add_info_command(CLI::App& program, int& exit_code) {
   CLI::App* command = program.add_subcommand(
       "info", "Summarizes a graph: nodes, operators, collectives, process groups, FLOPs, symbols");
   options->graph.add_to(*command);
-  CLI::Option* brief =
-      command->add_flag("--brief", options->brief, "Summary only, without a line per operator");
-  command->add_flag("--json", options->json, "One JSON object on standard output")->excludes(brief);
+  CLI::Option* brief = command->add_flag("--brief", options->brief,
+                                         "Print only the summary, without a line per operator");
+  command->add_flag("--json", options->json, "Print the result as JSON")->excludes(brief);
   command->callback([options, &exit_code] {
     const auto run = [&]() -> Result<int> {
       JOINTER_TRY(const Graph graph, options->graph.open(options->json));

@@ -15,7 +15,7 @@ Interruption::Interruption() {
   happened = 0;
   struct sigaction action {};
   action.sa_handler = [](int) { happened = 1; };
-  // No SA_RESTART, so that a blocking call returns at once.
+  // No SA_RESTART, so that a blocking call returns immediately.
   for (std::size_t i = 0; i < 3; ++i) ::sigaction(kSignals[i], &action, &before_[i]);
 }
 

@@ -183,21 +183,25 @@ Result<int> run(const MemoryCommand& options) {
 
 void add_memory_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<MemoryCommand>();
-  CLI::App* command = program.add_subcommand(
-      "memory", "Shows the memory peak and the tensors live there, in program order");
+  CLI::App* command =
+      program.add_subcommand("memory", "Shows the memory peak and the tensors that are live there");
   options->graph.add_to(*command);
   command->add_flag("--torch-compatible", options->torch_compatible,
-                    "Use the rules of torch 2.11's build_memory_profile; matches it to the byte");
+                    "Use the rules of torch 2.11's build_memory_profile, and match it to the byte");
   command->add_flag("--profile", options->profile,
-                    "Also every point of the profile: the start, then two per node, after it "
+                    "Also print every point of the profile: the start, then two per node, after it "
                     "allocates and after it frees");
-  command->add_option("--snapshot", options->snapshot,
-                      "Compare with this snapshot from torch.cuda.memory._dump_snapshot");
-  command->add_option("--top", options->top, "Number of tensors live at the peak to list")
+  command
+      ->add_option("--snapshot", options->snapshot,
+                   "Compare with this snapshot from torch.cuda.memory._dump_snapshot")
+      ->type_name("FILE");
+  command
+      ->add_option("--top", options->top, "List at most N of the tensors that are live at the peak")
+      ->type_name("N")
       ->check(whole_number(0));
   add_optimizer_option(*command, options->optimizer);
   options->loop.add_to(*command);
-  command->add_flag("--json", options->json, "One JSON object on standard output");
+  command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
 }
 

@@ -48,19 +48,24 @@ int finish(const Result<int>& result) {
 }
 
 void GraphOptions::add_to(CLI::App& command) {
+  const HelpGroup group(command, "Graph");
   command
       .add_option(
           "FILE", file,
           "Native capture, workspace, FX text, or TORCH_TRACE log or folder; `-` is standard input")
+      ->type_name("")
       ->required();
-  command.add_option("--backward", backward,
-                     "The backward half, if FILE is the forward half of a pair");
-  command.add_option("--graph", graph, "Index of the graph, if FILE holds several")
+  command
+      .add_option("--backward", backward, "Backward half of the pair, if FILE is the forward half")
+      ->type_name("FILE");
+  command.add_option("--graph", graph, "Index of the graph, if FILE contains several")
+      ->type_name("N")
       ->check(whole_number(0));
   command
       .add_option(
           "--assume", assume,
           "Values of size symbols, such as u0=64,u1=32, or one value for all unbacked symbols")
+      ->type_name("SYMBOL=N")
       ->delimiter(';');
 }
 
@@ -99,7 +104,7 @@ Result<Assumptions> parse_assumptions(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     const auto part = Assumptions::parse(text);
     if (!part) return fail(part.error().kind, "option --assume: {}", part.error().message);
-    all.lay_over(*part);
+    all.override_with(*part);
   }
   return all;
 }
@@ -116,15 +121,22 @@ Result<Graph> GraphOptions::open(Listing listing) const {
 }
 
 void EstimatorOptions::add_to(CLI::App& command) {
-  command.add_option(
-      "--device", device,
-      fmt::format("Device to estimate for: {}, or a JSON file", fmt::join(device_ids(), ", ")));
-  command.add_option(
-      "--estimator", estimator,
-      "How times are estimated: roofline, simple{coll_us=20,...}, torch-2.11, torch-2.15, "
-      "profile{trace=\"trace.json\"}, measured or measured{device=\"NVIDIA H200\"} "
-      "(see `jointer calibrate --list`)");
-  command.add_option("--gpus-per-node", gpus_per_node, "Number of GPUs connected by fast links")
+  const HelpGroup group(command, "Estimates");
+  command
+      .add_option("--device", device,
+                  fmt::format("Device to estimate times for: {}, or a JSON file",
+                              fmt::join(device_ids(), ", ")))
+      ->type_name("NAME");
+  command
+      .add_option("--estimator", estimator,
+                  "Estimator of times: roofline (the default), simple{coll_us=20,...}, torch-2.11, "
+                  "torch-2.15, profile{trace=\"trace.json\"}, measured or "
+                  "measured{device=\"NVIDIA H200\"} (see `jointer calibrate --list`)")
+      ->type_name("NAME");
+  command
+      .add_option("--gpus-per-node", gpus_per_node,
+                  "Number of GPUs that fast links connect; default: 8")
+      ->type_name("N")
       ->check(whole_number(1, 1 << 16));
 }
 
@@ -137,8 +149,10 @@ Result<std::unique_ptr<Estimator>> EstimatorOptions::make(const Graph& graph) co
 }
 
 void add_optimizer_option(CLI::App& command, std::string& optimizer) {
-  command.add_option("--optimizer", optimizer, "Optimizer state to count: none or adamw")
-      ->check(one_of({"none", "adamw"}));
+  const HelpGroup group(command, "Estimates");
+  set_choices(command.add_option("--optimizer", optimizer,
+                                 "Optimizer whose state counts toward memory; default: none"),
+              {"none", "adamw"});
 }
 
 void print_json(const Json& json) {

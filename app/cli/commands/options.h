@@ -35,6 +35,22 @@ int finish(const Result<int>& result);
 // Parses the values of --assume; later ones override earlier ones. Error (usage): invalid syntax.
 Result<Assumptions> parse_assumptions(const std::vector<std::string>& texts);
 
+// The options that a command gets during its lifetime are listed under `name` in the help.
+class HelpGroup {
+ public:
+  HelpGroup(CLI::App& command, const std::string& name)
+      : defaults_(*command.option_defaults()), before_(defaults_.get_group()) {
+    defaults_.group(name);
+  }
+  HelpGroup(const HelpGroup&) = delete;
+  HelpGroup& operator=(const HelpGroup&) = delete;
+  ~HelpGroup() { defaults_.group(before_); }
+
+ private:
+  CLI::OptionDefaults& defaults_;
+  std::string before_;
+};
+
 // FILE [--backward BW] [--graph N] [--assume u0=64,...]
 struct GraphOptions {
   std::string file, backward;

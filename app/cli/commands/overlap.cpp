@@ -182,20 +182,20 @@ Result<int> run(const OverlapCommand& options) {
 void add_overlap_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<OverlapCommand>();
   CLI::App* command = program.add_subcommand(
-      "overlap",
-      "Simulates the training step: compute, communication, and what is exposed and why");
+      "overlap", "Simulates the training step, and explains which communication is exposed");
   options->graph.add_to(*command);
   options->estimator.add_to(*command);
   CLI::Option* top =
-      command->add_option("--top", options->top, "Number of exposed collectives to list")
+      command->add_option("--top", options->top, "List at most N exposed collectives")
+          ->type_name("N")
           ->check(whole_number(0));
   command->add_flag("--one-stream", options->one_stream,
                     "Run all collectives on one stream, as torch's scheduler assumes");
   CLI::Option* text = command->add_flag(
       "--text", options->text,
-      "List the calls in order instead, with the communication that overlaps each of them");
+      "List the calls in order, with the communication that overlaps each of them");
   text->excludes(top);
-  command->add_flag("--json", options->json, "One JSON object on standard output")
+  command->add_flag("--json", options->json, "Print the result as JSON")
       ->excludes(text)
       ->excludes(top);
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });

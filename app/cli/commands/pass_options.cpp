@@ -28,18 +28,25 @@ Result<AvailablePasses> registry_and_notes(const PluginOptions& plugins) {
 }
 
 void PipelineOptions::add_to(CLI::App& command) {
-  CLI::Option* passes = command.add_option(
-      "--passes", text,
-      "Passes to run: \"a{k=v,list=[x,y]},b\", @FILE (docs/passes.md) or @preset:NAME; `jointer "
-      "passes` lists passes and presets");
-  CLI::Option* named =
-      command.add_option("--preset", preset, "Same as --passes @preset:NAME")->excludes(passes);
-  command
-      .add_option("--graph-trainer-flags", graph_trainer,
-                  "The passes that torchtitan's graph_trainer runs with these flags: "
-                  "\"--compile.memory_policy eager\"; \"\" for its default")
-      ->excludes(passes)
-      ->excludes(named);
+  {
+    const HelpGroup group(command, "Passes");
+    CLI::Option* passes =
+        command
+            .add_option("--passes", text,
+                        "Passes to run: \"a{k=v,list=[x,y]},b\", @FILE (docs/passes.md) or "
+                        "@preset:NAME; `jointer passes` lists passes and presets")
+            ->type_name("PASSES");
+    CLI::Option* named = command.add_option("--preset", preset, "Same as --passes @preset:NAME")
+                             ->type_name("NAME")
+                             ->excludes(passes);
+    command
+        .add_option("--graph-trainer-flags", graph_trainer,
+                    "Run the passes that torchtitan's graph_trainer runs with these flags, such as "
+                    "\"--compile.memory_policy eager\"; \"\" for its defaults")
+        ->type_name("FLAGS")
+        ->excludes(passes)
+        ->excludes(named);
+  }
   plugins.add_to(command);
 }
 

@@ -17,7 +17,7 @@ Result<PassRegistry> registry(const PluginOptions& plugins);
 // Returns the notes as well.
 Result<AvailablePasses> registry_and_notes(const PluginOptions& plugins);
 
-// [--passes TEXT|@FILE|@preset:NAME] [--preset NAME] [--graph-trainer-flags FLAGS], and those of
+// [--passes PASSES|@FILE|@preset:NAME] [--preset NAME] [--graph-trainer-flags FLAGS], and those of
 // plugins
 struct PipelineOptions {
   std::string text, preset;

@@ -172,10 +172,11 @@ Result<int> run(const PassesCommand& options) {
 void add_passes_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<PassesCommand>();
   CLI::App* command =
-      program.add_subcommand("passes", "Lists passes, their parameters, and presets");
-  command->add_option("NAME", options->names, "Show only these passes or presets, in detail");
+      program.add_subcommand("passes", "Lists passes with their parameters, and presets");
+  command->add_option("NAME", options->names, "Passes or presets to describe in detail")
+      ->type_name("");
   options->pipeline.add_to(*command);
-  command->add_flag("--json", options->json, "One JSON object");
+  command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
 }
 

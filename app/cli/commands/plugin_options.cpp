@@ -13,28 +13,33 @@
 
 namespace jointer::cli {
 void PluginOptions::add_to(CLI::App& command) {
-  command.add_option("--plugin", plugins, "Passes of the C++ plugin in this folder; repeatable")
+  const HelpGroup group(command, "Plugins");
+  command
+      .add_option("--plugin", plugins,
+                  "Folder of a C++ plugin, whose passes become available; repeatable")
       ->type_name("FOLDER")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
       .add_option("--python-pass", python_passes,
-                  "A pass in Python: module:function, file.py:function, or file.py; repeatable "
+                  "Pass in Python: module:function, file.py:function or file.py; repeatable "
                   "(docs/plugins.md)")
       ->type_name("SPEC")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_flag("--allow-plugins", allows_found,
-                   "Also run passes of installed plugins that --plugin does not name");
+                   "Also allow passes of installed plugins that --plugin does not name");
   command
       .add_option("--pass-deadline", deadline_s,
-                  "Seconds after which a plugin pass or Python pass is stopped")
+                  "Stop a plugin pass or a Python pass after this time")
+      ->type_name("SECONDS")
       ->check(positive_number())
       ->capture_default_str();
-  command.add_option("--pass-memory", memory,
-                     "Maximum memory of a plugin pass or Python pass, such as 16GiB; default: "
-                     "three quarters of the "
-                     "machine's memory");
+  command
+      .add_option("--pass-memory", memory,
+                  "Maximum memory of a plugin pass or a Python pass, such as 16GiB; default: three "
+                  "quarters of the machine's memory")
+      ->type_name("BYTES");
 }
 
 Result<void> PluginOptions::refuse(const CLI::App& command, std::string_view why) {

@@ -138,7 +138,7 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
   }
   JOINTER_TRY(const Fit fit, trade_off.smallest_within(*options.slower));
   take_plan(solved, trade_off, fit,
-            fmt::format("chosen for a step at most {} % slower", *options.slower));
+            fmt::format("chosen for a step at most {}% slower", *options.slower));
   return LimitAnswer{.kind = "step",
                      .asked = static_cast<double>(trade_off.longest_step(*options.slower)),
                      .reached = static_cast<double>(fit.point.figures.figures.step_ns),
@@ -244,8 +244,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   }
   JOINTER_CHECK(check_budget_options(options, budget, command));
   if (options.slower && !options.budget.empty())
-    return fail(Error::Kind::usage,
-                "options --budget and --slower are both limits; leave one of them out");
+    return fail(Error::Kind::usage, "options --budget and --slower cannot be used together");
   const Graph opened = options.format.empty() ? Graph{} : graph;
   const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);
   JOINTER_TRY(std::vector<std::string> notes, options.policy.apply_to(graph, options.ignore_tags));
@@ -371,7 +370,7 @@ Result<void> check_answer_options(const SacCommand& options, const CLI::App& com
     return refuse_options(command, {"--top"}, "limits the tables; --json lists everything");
   if (!options.format.empty())
     return refuse_options(command, {"--pareto", "--points", "--why", "--top"},
-                          "--export prints the plan alone; run without it");
+                          "has no effect with --export, which prints only the plan");
   return {};
 }
 
@@ -401,64 +400,77 @@ Result<int> run(const SacCommand& options, const CLI::App& command) {
                       describe_captured(graph, costs, kept, memory_options(options)));
 }
 
+void add_joint_options(CLI::App& command, SacCommand& options) {
+  const HelpGroup group(command, "Joint graphs only");
+  set_choices(
+      command.add_option("--partitioner", options.partitioner, "torch's partitioner to use"),
+      {"min_cut", "default"});
+  command
+      .add_option(
+          "--budget", options.budget,
+          "Up to 1: torch's activation budget. Larger, or with a unit: maximum peak memory, "
+          "for which the fastest plan is found")
+      ->type_name("FRACTION|BYTES");
+  command
+      .add_option("--slower", options.slower,
+                  "Find the plan with the lowest peak whose step is at most this much slower than "
+                  "without the option")
+      ->type_name("PERCENT")
+      ->check(non_negative_number());
+  set_choices(
+      command.add_option("--solver", options.solver,
+                         "With --budget, --slower or --pareto: torch's algorithm for meeting an "
+                         "activation budget"),
+      {"dp", "greedy", "sliding_hirschberg", "knee_point"});
+  command.add_flag("--strict-budget", options.strict_budget,
+                   "With --budget, --slower or --pareto: never exceed the activation budget, even "
+                   "by torch's rounding");
+  command.add_flag(
+      "--pareto", options.pareto,
+      "Show peak memory against step time, for a range of budgets and upstream's presets");
+  command
+      .add_option(
+          "--points", options.points,
+          "With --pareto, --slower or a --budget in bytes: maximum number of budgets to try")
+      ->type_name("N")
+      ->check(whole_number(2, 1000));
+}
+
 }  // namespace
 
 void add_sac_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<SacCommand>();
   CLI::App* command = program.add_subcommand("sac",
                                              "Shows or decides which activations are saved for "
-                                             "backward or recomputed, with cost and reason");
+                                             "backward or recomputed, with costs and reasons");
   options->graph.add_to(*command);
   options->policy.add_to(*command);
-  command
-      ->add_option("--partitioner", options->partitioner,
-                   "On a joint graph: torch's partitioner to use")
-      ->check(one_of({"min_cut", "default"}));
   command->add_flag("--ignore-tags", options->ignore_tags,
                     "Ignore the recompute tags in the capture");
-  command->add_option("--budget", options->budget,
-                      "On a joint graph: up to 1, torch's activation budget; larger or with a "
-                      "unit, bytes of peak memory for the fastest plan within them");
-  command
-      ->add_option(
-          "--slower", options->slower,
-          "On a joint graph: find the plan with the lowest peak whose step is at most this "
-          "many percent slower than without this option")
-      ->check(non_negative_number());
-  command
-      ->add_option("--solver", options->solver,
-                   "With --budget, --slower or --pareto: how torch solves an activation budget")
-      ->check(one_of({"dp", "greedy", "sliding_hirschberg", "knee_point"}));
-  command->add_flag("--strict-budget", options->strict_budget,
-                    "With --budget, --slower or --pareto: never exceed the activation budget, as "
-                    "torch's rounding may");
-  command->add_flag(
-      "--pareto", options->pareto,
-      "On a joint graph: peak memory against step time, over budgets and upstream's presets");
-  command
-      ->add_option(
-          "--points", options->points,
-          "With --pareto, --slower or a --budget in bytes: maximum number of budgets to try")
-      ->check(whole_number(2, 1000));
-  command->add_option("--why", options->why, "Say why these nodes are saved or recomputed")
+  add_joint_options(*command, *options);
+  command->add_option("--why", options->why, "Explain why these nodes are saved or recomputed")
+      ->type_name("NODE")
       ->delimiter(',');
+  set_choices(command->add_option("--export", options->format,
+                                  "Print only the plan: torchtitan's operator set, selectors, or a "
+                                  "recipe"),
+              {"torchtitan", "selectors", "recipe"});
   command
-      ->add_option("--export", options->format,
-                   "Print the plan alone, as torchtitan's operator set, selectors, or a recipe")
-      ->check(one_of({"torchtitan", "selectors", "recipe"}));
-  command->add_option("-o,--output", options->output,
-                      "Write the forward and backward as one native capture (`pair`), or the flat "
-                      "training step with its tags applied; compressed if it ends in .zst; `-` is "
-                      "standard output, without the figures");
+      ->add_option("-o,--output", options->output,
+                   "Write the forward and backward as one native capture (`pair`), or the flat "
+                   "training step with its tags applied; compressed if the name ends in .zst; `-` "
+                   "is standard output, without the figures")
+      ->type_name("FILE");
   options->estimator.add_to(*command);
   add_optimizer_option(*command, options->optimizer);
-  command->add_option("--top", options->top, "Number of rows to list in each table")
+  command->add_option("--top", options->top, "List at most N rows in each table")
+      ->type_name("N")
       ->check(whole_number(0));
-  command->add_flag("--json", options->json, "One JSON object on standard output");
+  command->add_flag("--json", options->json, "Print the result as JSON");
   command->footer(
       "A joint graph takes all options. A flat training step has no partitioner: it takes --save, "
-      "--every-nth, --policy, --preset and --ignore-tags, and what prints or writes the result. A "
-      "pair, or one half, is shown as it was captured.");
+      "--every-nth, --policy, --preset and --ignore-tags, and the options that print or write the "
+      "result. A pair or a half is shown as captured.");
   command->callback(
       [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });
 }

@@ -20,29 +20,35 @@ Result<std::vector<std::string>> tag(Graph& graph, const Result<Edit>& edit) {
 }  // namespace
 
 void PolicyOptions::add_to(CLI::App& command) {
+  const HelpGroup group(command, "Policy");
   command
       .add_option("--save", save,
-                  "Tag as upstream's apply_sac does with this list of operators, or of "
-                  "FQN_PATTERN::operator")
+                  "Save the results of these operators, as upstream's apply_sac does with this "
+                  "list; also FQN_PATTERN::operator")
+      ->type_name("OPERATOR")
       ->delimiter(',');
   command
       .add_option("--every-nth", every_nth,
-                  "With --save: operators whose every nth call is recomputed: aten.mm/2 (the "
-                  "default), aten.mm/2/layer, or none")
+                  "With --save: recompute every nth call of an operator: aten.mm/2 (the default), "
+                  "aten.mm/2/layer, or none")
+      ->type_name("RULE")
       ->delimiter(',');
-  command.add_option(
-      "--policy", file,
-      "Tag by a file: a list as `--export` writes it, a recipe, or a log of torch's partitioner");
-  command.add_option(
-      "--preset", preset,
-      "Tag by one of upstream's policies: apply_sac, default, full, eager, sac_and_offload");
+  command
+      .add_option("--policy", file,
+                  "Apply the policy in a file: a list written by --export, a recipe, or a log of "
+                  "torch's partitioner")
+      ->type_name("FILE");
+  command
+      .add_option("--preset", preset,
+                  "Apply one of upstream's policies: apply_sac, default, full, eager or "
+                  "sac_and_offload")
+      ->type_name("NAME");
 }
 
 Result<std::vector<std::string>> PolicyOptions::apply_to(Graph& graph, bool fresh) const {
   std::vector<std::string> notes;
   if ((save.empty() ? 0 : 1) + (file.empty() ? 0 : 1) + (preset.empty() ? 0 : 1) > 1)
-    return fail(Error::Kind::usage,
-                "options --save, --policy and --preset exclude each other; give one of them");
+    return fail(Error::Kind::usage, "options --save, --policy and --preset are mutually exclusive");
   if (!every_nth.empty() && save.empty())
     return fail(Error::Kind::usage, "option --every-nth: needs --save");
   if (fresh) JOINTER_CHECK(tag(graph, remove_tags(graph)));

@@ -69,7 +69,7 @@ void print_facts(const SacAnswer& a, const Graph& graph) {
   facts.add({"step", fmt::format("{}, {} of it exposed", format_ns(a.figures.figures.step_ns),
                                  format_ns(a.figures.figures.exposed_ns))});
   if (a.limit)
-    facts.add({"limit", fmt::format("{} {} reached, {} asked for", a.limit->kind,
+    facts.add({"limit", fmt::format("{} {} reached, {} requested", a.limit->kind,
                                     limit_text(*a.limit, a.limit->reached),
                                     limit_text(*a.limit, a.limit->asked))});
   fmt::print("{}\n{}", graph.title(), facts.text());

@@ -113,16 +113,23 @@ void add_spmd_command(CLI::App& program, int& exit_code) {
   CLI::App* command = program.add_subcommand(
       "spmd",
       "Checks that the collectives of several ranks' captures match, or says where they hang");
-  command->add_option("FILE", options->files, "Captures, one per rank; {rank} stands for the rank")
+  command
+      ->add_option("FILE", options->files, "Captures, one per rank; `{rank}` stands for the rank")
+      ->type_name("")
       ->required();
-  command->add_option("--backward", options->backward,
-                      "The backward halves of pairs, in the same order");
-  command->add_option("--graph", options->graph, "Index of the graph, if a file holds several")
+  command
+      ->add_option("--backward", options->backward,
+                   "Backward halves of the pairs, in the same order")
+      ->type_name("FILE");
+  command->add_option("--graph", options->graph, "Index of the graph, if a file contains several")
+      ->type_name("N")
       ->check(whole_number(0));
-  command->add_option(
-      "--assume", options->assume,
-      "Values of size symbols, such as u0=64,u1=32, or one value for all unbacked symbols");
-  command->add_flag("--json", options->json, "One JSON object on standard output");
+  command
+      ->add_option(
+          "--assume", options->assume,
+          "Values of size symbols, such as u0=64,u1=32, or one value for all unbacked symbols")
+      ->type_name("SYMBOL=N");
+  command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
 }
 

@@ -19,31 +19,34 @@ std::string place(const TrainingRun& run, const Graph& graph) {
 }  // namespace
 
 void LoopOptions::add_to(CLI::App& command) {
+  const HelpGroup group(command, "Training loop");
   CLI::Option* loop =
       command
           .add_option(
               "--loop", steps,
-              "Also simulate this many steps of a training loop around a pair or a flat training "
+              "Also simulate N steps of a training loop around a pair or a flat training "
               "step: loss, gradients, optimizer state, and memory reserved by the allocator")
+          ->type_name("N")
           ->check(whole_number(1, 100));
-  command
-      .add_option("--loss", loss,
-                  "With --loop and a pair: the loss, computed in fp32 between the halves")
-      ->check(one_of({"none", "cross_entropy", "loss_parallel"}))
+  set_choices(
+      command.add_option("--loss", loss,
+                         "With --loop and a pair: loss to compute in fp32 between the halves"),
+      {"none", "cross_entropy", "loss_parallel"})
       ->needs(loop)
       ->capture_default_str();
   command
       .add_flag("--unboxed", unboxed,
-                "With --loop and a pair: saved activations stay live until the backward ends, as "
-                "when the halves run as plain GraphModules")
+                "With --loop and a pair: keep saved activations live until the backward ends, as "
+                "if the halves ran as plain GraphModules")
       ->needs(loop);
   command
       .add_flag("--expandable-segments", expandable_segments,
-                "With --loop: PYTORCH_ALLOC_CONF=expandable_segments:True")
+                "With --loop: simulate PYTORCH_ALLOC_CONF=expandable_segments:True")
       ->needs(loop);
   command
       .add_option("--workspace-of", device,
-                  "With --loop: cuBLAS's workspaces on that device; none by default")
+                  "With --loop: include cuBLAS's workspaces on this device; none by default")
+      ->type_name("DEVICE")
       ->needs(loop);
 }
 
@@ -83,15 +86,14 @@ Json to_json(const TrainingRun& run, const Graph& graph) {
 std::string loop_table(const TrainingRun& run, const Graph& graph) {
   using enum Table::Align;
   Table facts({{"", left}, {"", left}});
-  facts.add(
-      {"loop's peak", fmt::format("{} ({})", format_bytes(run.peak_bytes), place(run, graph))});
-  facts.add({"loop's reserved", format_bytes(run.reserved_peak_bytes)});
+  facts.add({"loop peak", fmt::format("{} ({})", format_bytes(run.peak_bytes), place(run, graph))});
+  facts.add({"loop reserved", format_bytes(run.reserved_peak_bytes)});
   const std::string loss =
       graph.is_pair() ? fmt::format("loss {}, ", format_bytes(run.loss_peak_bytes)) : std::string();
-  facts.add({"peaks of its phases",
+  facts.add({"loop peaks by phase",
              fmt::format("forward {}, {}backward {}", format_bytes(run.forward_peak_bytes), loss,
                          format_bytes(run.backward_peak_bytes))});
-  Table parts({{"at the loop's peak", left}, {"bytes", right}, {"share", right}});
+  Table parts({{"at the loop peak", left}, {"bytes", right}, {"share", right}});
   for (const TrainingRun::Part& part : run.parts)
     parts.add(
         {part.what, format_bytes(part.bytes),

@@ -32,8 +32,8 @@ std::string why_unchanged(const StepResult& step) {
       is_done_already = true;
   }
   if (of_graph != nullptr) return *of_graph;
-  if (is_done_already) return "The graph is already as it would leave it.";
-  if (of_nodes.empty()) return note != nullptr ? *note : "It found nothing to do.";
+  if (is_done_already) return "The graph is already in the form that the pass produces.";
+  if (of_nodes.empty()) return note != nullptr ? *note : "The pass found nothing to do.";
   std::size_t all = 0;
   for (const auto& each : of_nodes) all += each.second;
   const auto most =

@@ -100,7 +100,7 @@ Result<std::vector<CompiledRegion>> compile_regions(const Graph& graph,
     JOINTER_TRY(CompiledRegion region, region_of(graph, package, options.device));
     reporter.note(fmt::format("{}: {} nodes, {}", package.phase, region.nodes.size(),
                               package.from_cache
-                                  ? std::string("compiled before")
+                                  ? std::string("compiled earlier")
                                   : fmt::format("compiled in {:.1f} s", package.seconds)));
     regions.push_back(std::move(region));
   }

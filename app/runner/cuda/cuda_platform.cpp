@@ -128,8 +128,7 @@ class CudaPlatform final : public Platform {
 Result<std::unique_ptr<Platform>> make_cuda_platform(const PlatformOptions& options) {
   try {
     const auto count = c10::cuda::device_count();
-    if (count == 0)
-      return fail(Error::Kind::run, "no CUDA device is found; --on cpu runs on the CPU");
+    if (count == 0) return fail(Error::Kind::run, "no CUDA device found; --on cpu runs on the CPU");
     if (options.local_rank >= count)
       return fail(Error::Kind::run,
                   "rank {} of this machine finds {} CUDA devices; each rank needs its own",

@@ -54,7 +54,7 @@ class Gloo final : public BackendFactory {
       std::chrono::milliseconds timeout) const override {
     auto options = c10d::ProcessGroupGloo::Options::create(timeout);
     options->devices.push_back(make_device());
-    // One worker, since collectives of a group run one after another, as on a device's stream.
+    // One worker, since collectives of a group run sequentially, as on a device's stream.
     options->threads = 1;
     auto gloo = c10::make_intrusive<SettlingGloo>(store, rank, size, options);
     return release_at_wait(gloo, [gloo] { gloo->settle(); });

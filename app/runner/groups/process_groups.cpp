@@ -124,7 +124,7 @@ Result<std::vector<std::int32_t>> group_of_rank(std::span<const std::int32_t> ca
                        fmt::join(captured, ", "), world_size);
   if (std::find(captured.begin(), captured.end(), rank) != captured.end())
     return std::vector<std::int32_t>(captured.begin(), captured.end());
-  // Place copies of the group one after another, each at the lowest free rank.
+  // Place copies of the group in sequence, each at the lowest free rank.
   const std::int32_t base = *std::min_element(captured.begin(), captured.end());
   std::vector<bool> taken(static_cast<std::size_t>(world_size), false);
   for (int first = 0; first < world_size; ++first) {

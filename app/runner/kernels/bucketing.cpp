@@ -93,7 +93,7 @@ at::ScalarType dtype_number(std::int64_t number, c10::string_view captured_by) {
   return kDtypes[static_cast<std::size_t>(place)];
 }
 
-// The parts of each rank, one after another. A tensor whose padding was removed before (in versions
+// The parts of each rank, concatenated. A tensor whose padding was removed before (in versions
 // with `unpadded_input_indices`) need not be divisible in its first dimension: it is padded with
 // zeros.
 at::Tensor pre_bucket_reduce_scatter(

@@ -30,8 +30,8 @@ def reshard_after_forward(graph: fx.Graph) -> int:
     """Let the backward gather parameters again instead of saving the gathered ones.
 
     Tags the all-gather of every parameter and its wait ``MUST_RECOMPUTE``. A parameter is a
-    placeholder that reaches the all-gather through nodes with a single input. Returns how many
-    all-gathers were tagged.
+    placeholder that reaches the all-gather through nodes with a single input. Returns the
+    number of tagged all-gathers.
     """
     count = 0
     for wait in graph.find_nodes(op="call_function", target=c10d.wait_tensor.default):
@@ -49,7 +49,7 @@ def selective_checkpoint(graph: fx.Graph) -> int:
     """Tag the forward for selective activation checkpointing.
 
     Attention, reduce-scatters and every other matrix product are saved, the rest may be
-    recomputed. Returns how many nodes must be saved.
+    recomputed. Returns the number of nodes that must be saved.
     """
     products = saved = 0
     last = graph.output_node().all_input_nodes[0]

@@ -93,7 +93,7 @@ def _cancel(number: int, frame: object) -> None:
 
 
 def _leave(code: int) -> int:
-    """Exit at once if there are other ranks, as closing a group could wait for ranks that are
+    """Exit immediately if there are other ranks, as closing a group could wait for ranks that are
     gone."""
     if dist.is_initialized() and dist.get_backend() != "fake":
         sys.stderr.flush()
@@ -154,7 +154,7 @@ class _Rank:
             events.say("note", text=f"--attention {options.attention}: the Python backend supports "
                        "only the kernels in the graph")  # fmt: skip
         if self._alone:
-            events.say("note", text="collectives are local copies: their times mean nothing")
+            events.say("note", text="collectives are local copies: their times are meaningless")
         inputs = self._inputs(program)
         self._verify(program, inputs, device)
         self._measure(program, inputs, device)
@@ -217,7 +217,8 @@ class _Rank:
             except (RuntimeError, ValueError) as error:
                 if isinstance(error, CaptureError):
                     raise
-                raise Failure("collective", f"the ranks did not meet: {_line(error)}") from error
+                text = f"the ranks did not find each other: {_line(error)}"
+                raise Failure("collective", text) from error
 
     def _inputs(self, program: RankProgram) -> dict[str, Any]:
         self._progress("inputs")
@@ -276,7 +277,7 @@ def _check_kernels(program: Program) -> None:
                 raise Failure(
                     "unsupported",
                     f"the Triton kernel {name} is not in this process, and its source "
-                    "in the capture is not executed: replace the node",
+                    "in the capture is never executed: replace the node",
                     node.name,
                 )
 

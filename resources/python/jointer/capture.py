@@ -123,7 +123,8 @@ def stages_document(
     entries = []
     for title, role, gm in stages:
         if role not in STAGE_ROLES:
-            raise CaptureError(f"stage {title}: role {role!r}: one of {', '.join(STAGE_ROLES)}")
+            roles = ", ".join(STAGE_ROLES)
+            raise CaptureError(f"stage {title}: role {role!r}: expected one of {roles}")
         kind = "backward" if role in ("backward", "backward_input", "backward_weight") else "forward"
         whole = encode_graph(_graph_module(gm), kind=kind, name=f"{name}.{title}", info=info)
         entries.append({"name": title, "role": role, "capture": whole})

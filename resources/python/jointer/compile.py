@@ -54,11 +54,11 @@ class Request:
         if not all(isinstance(each, str) for each in texts) or not self.graph:
             raise CaptureError("a request's graph, method, on and assume must be strings")
         if self.method not in METHODS:
-            raise CaptureError(f"method {self.method!r}: one of {', '.join(METHODS)}")
+            raise CaptureError(f"method {self.method!r}: expected one of {', '.join(METHODS)}")
         if self.on not in ("auto", "cpu", "cuda"):
-            raise CaptureError(f"on {self.on!r}: one of auto, cpu, cuda")
+            raise CaptureError(f"on {self.on!r}: expected one of auto, cpu, cuda")
         if not isinstance(self.torch, str):
-            raise CaptureError("torch is a text")
+            raise CaptureError("torch must be a string")
         if self.torch and self.torch != torch.__version__.partition("+")[0]:
             raise CaptureError(
                 f"packages for torch {self.torch} cannot be compiled by torch {torch.__version__} of "
@@ -67,7 +67,7 @@ class Request:
         if not isinstance(self.rank, int) or self.rank < 0:
             raise CaptureError(f"rank {self.rank!r}: expected a number of at least 0")
         if not isinstance(self.mark, list) or not all(isinstance(m, str) for m in self.mark):
-            raise CaptureError("mark is a list of selectors")
+            raise CaptureError("mark must be a list of selectors")
 
 
 @dataclass

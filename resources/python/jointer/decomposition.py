@@ -29,7 +29,7 @@ class _Decomposer(fx.Interpreter):
             return super().run_node(n)
         except Exception as error:
             reason = str(error).strip().partition("\n")[0] or type(error).__name__
-            raise RuntimeError(f"node {n.name} cannot be traced again: {reason}") from error
+            raise RuntimeError(f"node {n.name} cannot be retraced: {reason}") from error
 
 
 @graph_pass(

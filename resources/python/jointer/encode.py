@@ -88,7 +88,7 @@ def encode_graph(
     head: dict[str, Json] = gm.meta.get(HEAD, {})
     kind = kind or head.get("kind") or infer_kind(gm.graph)
     if kind not in KINDS:
-        raise CaptureError(f"kind {kind!r}: one of {', '.join(KINDS)}")
+        raise CaptureError(f"kind {kind!r}: expected one of {', '.join(KINDS)}")
     encoder = _GraphEncoder(known_groups=head.get("groups", {}))
     nodes, constants = encoder.graph(gm)
     if split := encoder.values.split + head.get(SPLIT, 0):

@@ -128,7 +128,7 @@ class GraphEditor:
         block = [self.node(name) for name in change["move"]]
         before = self._place(change)
         if len(set(block)) < len(block):
-            raise RecipeError("a node is moved twice at once")
+            raise RecipeError("a node is moved twice")
         if before in block:
             raise RecipeError(f"{before.name} cannot be moved before itself")
         for node in block:
@@ -232,7 +232,9 @@ class GraphEditor:
 
     def _copied(self, record: Mapping[str, Json]) -> _Call:
         if any(key in record for key in ("op", "target", "args", "kwargs")):
-            raise RecipeError("`copy` and `op`, `target`, `args` or `kwargs` exclude each other")
+            raise RecipeError(
+                "`copy` cannot be used together with `op`, `target`, `args` or `kwargs`"
+            )
         if not isinstance(record["copy"], str) or record["copy"] not in self._nodes:
             raise RecipeError(f"`copy` names {record['copy']}, but there is no such node")
         node = self._nodes[record["copy"]]
@@ -308,7 +310,7 @@ class GraphEditor:
         if not isinstance(inputs, Mapping) or not all(
             isinstance(name, str) for name in inputs.values()
         ):
-            raise RecipeError("`inputs`: an object with the name of a node per input is expected")
+            raise RecipeError("`inputs`: expected an object with the name of a node per input")
         now: dict[fx.Node, fx.Node] = {}
         reads = set(node.all_input_nodes)
         for old, new in inputs.items():

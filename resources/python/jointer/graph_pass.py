@@ -70,7 +70,7 @@ def graph_pass(
         ValueError: unknown stage.
     """
     if stage not in STAGES:
-        raise ValueError(f"stage {stage!r}: one of {', '.join(STAGES)}")
+        raise ValueError(f"stage {stage!r}: expected one of {', '.join(STAGES)}")
 
     def declare(function: Function) -> Function:
         lines = (function.__doc__ or "").strip().splitlines()

@@ -145,7 +145,7 @@ def _argument(value: Json) -> str:
             return f"sym:{inner}"
         case "dtype" | "device" | "layout" | "memory_format" | "op":
             return f"{key}:{inner}"
-    raise CaptureError(f"argument of unknown kind {key!r}: use a newer jointer")
+    raise CaptureError(f"argument of unknown kind {key!r}: use a newer Jointer")
 
 
 def _joined(values: list[Json]) -> str:

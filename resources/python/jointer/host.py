@@ -34,7 +34,7 @@ class HostError(Exception):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command line, of which there are none."""
+    """Add the options of the command line; there are none."""
     del parser
 
 

@@ -143,7 +143,7 @@ def _result(found: host_passes.Found, gm: fx.GraphModule, given: Mapping[str, An
     except Exception as error:
         traceback.print_exc()
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
-        raise HostError("pass", f"the graph it returned is not sound: {reason}") from None
+        raise HostError("pass", f"the graph that it returned is invalid: {reason}") from None
 
 
 def _unwrap_control_deps(gm: fx.GraphModule) -> None:

@@ -1,7 +1,7 @@
 """Measures a program: step times, peak memory, and the time of each node.
 
 Terms: an ordinary step runs the program unchanged. A profiled step records when each node starts
-and ends, and the bytes held after it. A step *apart* runs each collective by itself, to measure its
+and ends, and the bytes held after it. A step *apart* runs each collective alone, to measure its
 own time: all ranks of its group synchronize, then it starts and is waited for immediately. On a
 GPU, nodes are timed with events, so a step apart also synchronizes with the device after each node.
 """
@@ -143,7 +143,7 @@ class Measurer:
                 self._times[collective][1] = self._times[wait][1]
 
     def _step_apart(self) -> None:
-        """The time of each node by itself."""
+        """The time of each node alone."""
 
         def call(step: Step, args: tuple, kwargs: dict) -> Any:
             if is_collective(step.node):

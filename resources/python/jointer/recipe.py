@@ -90,7 +90,7 @@ def apply_recipe(gm: fx.GraphModule, recipe: Source, lenient: bool = False) -> R
         OSError: the file cannot be read.
     """
     read = read_recipe(recipe)
-    report, trusted = _recognise(gm, read, lenient)
+    report, trusted = _recognize(gm, read, lenient)
     editor = GraphEditor(gm, "" if report.graph == "graph" else report.graph, trusted)
     start = editor.mark()
     replay = _Replay(editor, read, report, trusted)
@@ -135,7 +135,7 @@ def recipe_pass(recipe: Source, lenient: bool = False) -> Pass:
     return replay
 
 
-def _recognise(gm: fx.GraphModule, recipe: Recipe, lenient: bool) -> tuple[RecipeReport, bool]:
+def _recognize(gm: fx.GraphModule, recipe: Recipe, lenient: bool) -> tuple[RecipeReport, bool]:
     """The graph of the recipe that ``gm`` is, and True if their hashes are equal."""
     try:
         lines = graph_lines(gm)

@@ -151,7 +151,7 @@ def _check_change(change: Json, where: str) -> None:
         raise RecipeError(f"{where}: not an object: the recipe is damaged")
     kind = next((each for each in change if each in _CHANGES), None)
     if kind is None:
-        raise RecipeError(f"{where}: unknown kind of change: use a newer jointer")
+        raise RecipeError(f"{where}: unknown kind of change: use a newer Jointer")
     about, members = _CHANGES[kind]
     if not isinstance(change[kind], about):
         raise RecipeError(f"{where}: {kind!r} is damaged")
@@ -177,7 +177,7 @@ def _check_policy(change: Mapping[str, Json], where: str) -> None:
 def _check_inputs(change: Mapping[str, Json], where: str) -> None:
     for key in ("target", "args", "kwargs"):
         if key in change:
-            raise RecipeError(f"{where}: 'inputs' and {key!r} exclude each other")
+            raise RecipeError(f"{where}: 'inputs' and {key!r} cannot be used together")
     inputs = change["inputs"]
     if not isinstance(inputs, Mapping) or not inputs:
         raise RecipeError(f"{where}: 'inputs' is damaged")

@@ -85,7 +85,7 @@ TEST_F(Bytes, GzipIsDecompressed) {
   }
 }
 
-TEST_F(Bytes, WritesReplaceTheWholeFileAndLeaveNoOther) {
+TEST_F(Bytes, WritesReplaceTheWholeFileAndLeaveNoOtherFile) {
   ASSERT_TRUE(write_bytes(file("a"), "old and longer").has_value());
   ASSERT_TRUE(write_bytes(file("a"), "new").has_value());
   EXPECT_EQ(content(file("a")), "new");

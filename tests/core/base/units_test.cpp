@@ -47,7 +47,7 @@ TEST(Units, RatesAndSharesFollowTheSameRules) {
   EXPECT_EQ(format_flops(1.67e14), "167 TFLOP");
   EXPECT_EQ(format_flops(0), "0 FLOP");
   EXPECT_EQ(format_rate(4.12e14), "412 TFLOP/s");
-  EXPECT_EQ(format_percent(0.412), "41.2 %");
+  EXPECT_EQ(format_percent(0.412), "41.2%");
   EXPECT_EQ(format_tick_bytes(std::int64_t{16} << 30), "16 GiB");
   EXPECT_EQ(format_tick_bytes(1536), "1536 B") << "not a whole number of KiB";
   EXPECT_EQ(format_significant(std::numeric_limits<double>::infinity()), "inf");

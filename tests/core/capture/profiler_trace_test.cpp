@@ -165,7 +165,7 @@ TEST(ProfilerTrace, KernelsBelongToTheCallThatLaunchedThem) {
   EXPECT_EQ(m.matched, 4U);
   EXPECT_EQ(m.device_ns, 57'500);
   EXPECT_EQ(m.foreign_device_ns, 12'000);
-  EXPECT_THAT(m.measurement.notes, ElementsAre("12.0 us of 57.5 us of kernels belong to no node"));
+  EXPECT_THAT(m.measurement.notes, ElementsAre("12.0 us of 57.5 us in kernels belong to no node"));
 }
 
 Graph collectives() {
@@ -285,7 +285,7 @@ TEST(ProfilerTrace, RunsWithoutStepsAreSplitWhereTheyRepeat) {
   EXPECT_THAT(lanes(graph, m),
               ElementsAre("mm 0-12 11.5", "v 20-21 1", "add 30-35 5", "r 40-47 7"));
   EXPECT_THAT(m.measurement.notes,
-              Contains("1 calls match no node, or have other shapes: aten::add (1)"));
+              Contains("1 calls match no node, or differ in shape: aten::add (1)"));
 }
 
 TEST(ProfilerTrace, OtherShapesDoNotMatch) {

@@ -225,7 +225,7 @@ TEST(TorchTraceErrors, ATruncatedLogKeepsEarlierGraphs) {
   Graph second;
   const auto cut = append_torch_trace(second, "a.log", text, 1, {});
   ASSERT_FALSE(cut.has_value());
-  EXPECT_THAT(cut.error().message, HasSubstr("cut off?"));
+  EXPECT_THAT(cut.error().message, HasSubstr("truncated?"));
   EXPECT_THAT(cut.error().message, HasSubstr("a.log: line "));
 }
 

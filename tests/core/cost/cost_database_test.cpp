@@ -242,7 +242,7 @@ TEST(CostDatabase, ANewerMajorVersionIsRefused) {
     ASSERT_FALSE(opened.has_value());
     EXPECT_EQ(opened.error().kind, Error::Kind::input);
     expect_one_line(opened.error(), path);
-    EXPECT_THAT(opened.error().message, HasSubstr("has version 2.30, this program reads 1.x"));
+    EXPECT_THAT(opened.error().message, HasSubstr("has version 2.30, but this program reads 1.x"));
   }
 }
 

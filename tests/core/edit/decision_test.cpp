@@ -25,13 +25,13 @@ TEST(Decisions, ExcessDecisionsAreCounted) {
   EXPECT_EQ(few[9].node, "wait_9");
   EXPECT_EQ(few[10].node, "");
   EXPECT_EQ(few[10].action, "left out");
-  EXPECT_EQ(few[10].reason, "1,990 more decisions are not kept with the edit.");
+  EXPECT_EQ(few[10].reason, "1,990 more decisions are not stored with the edit.");
   // Long reasons count, too.
   std::vector<Decision> wordy = decisions_of(10);
   for (Decision& decision : wordy) decision.reason.assign(1000, 'x');
   EXPECT_EQ(kept_decisions(wordy, 100, 4500).size(), 5U);
   EXPECT_EQ(kept_decisions(wordy, 100, 4500)[4].reason,
-            "6 more decisions are not kept with the edit.");
+            "6 more decisions are not stored with the edit.");
 }
 
 }  // namespace

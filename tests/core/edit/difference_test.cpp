@@ -16,7 +16,7 @@ namespace jointer {
 namespace {
 
 // A graph that Python returns may have tags on any node; no edit sets them on an input.
-TEST(Difference, TagsAreOfCallsAlone) {
+TEST(Difference, OnlyCallsHaveTags) {
   const auto before = parse_literal("x: f32[4] = input\na: f32[4] = aten.relu(x)\nreturn [a]");
   ASSERT_TRUE(before);
   Graph after = *before;

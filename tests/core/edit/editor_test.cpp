@@ -338,7 +338,7 @@ TEST(Editor, InsertsReplacesAndRemoves) {
 }
 
 // Those of a row are put into the program order together.
-TEST(Editor, InsertsInARowStandWhereEachSays) {
+TEST(Editor, ConsecutiveInsertsKeepTheirPlaces) {
   const auto clone = [](std::string_view name, std::string_view before) {
     return InsertNode{fmt::format(R"({{"name":"{}","target":"aten.clone.default",
       "args":[{{"n":"r"}}],"like":"s",
@@ -398,7 +398,7 @@ ReplaceCall inputs_of(std::string node, std::vector<std::pair<std::string, std::
   return replace;
 }
 
-TEST(Editor, ExchangesInputsInAllArgumentsAtOnce) {
+TEST(Editor, ExchangesInputsInAllArgumentsSimultaneously) {
   Graph graph = parse(R"(
     x: f32[4] = input
     a: f32[4] = aten.relu(x)
@@ -468,14 +468,14 @@ TEST(Editor, InsertsACopyOfACall) {
   for (const char* other : {R"("op":"call_function")", R"("target":"aten.relu.default")",
                             R"("args":[])", R"("kwargs":{})"})
     EXPECT_EQ(refusal(fmt::format(R"("copy":"a",{})", other)),
-              place + "`copy` and `op`, `target`, `args` or `kwargs` exclude each other");
+              place + "`copy` cannot be used together with `op`, `target`, `args` or `kwargs`");
   for (const char* inputs : {R"({"x":"a"})", "{}"})
     EXPECT_EQ(refusal(fmt::format(R"("target":"aten.relu.default","inputs":{})", inputs)),
               place + "`inputs` needs `copy`");
   for (const char* inputs : {R"({"x":["a"]})", R"({"x":7})", R"({"x":null})", "null", "[]", "7"})
     EXPECT_EQ(refusal(fmt::format(R"("copy":"a","inputs":{})", inputs)),
-              place + "`inputs`: an object with the name of a node per input is expected");
-  EXPECT_EQ(refusal(R"("copy":7)"), place + "`copy`: the name of a node is expected");
+              place + "`inputs`: expected an object with the name of a node per input");
+  EXPECT_EQ(refusal(R"("copy":7)"), place + "`copy`: expected the name of a node");
   EXPECT_THAT(refusal(R"("copy":"x")"), HasSubstr("k is a placeholder"));
 }
 

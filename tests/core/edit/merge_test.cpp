@@ -199,7 +199,7 @@ TEST(Merge, RefusesCollectivesThatDiffer) {
     return [w2]
   )");
   EXPECT_EQ(merge_collectives(chained, nodes(chained, {"ag1", "ag2"})).error().message,
-            "r already uses a member's result where r, another's input, is made");
+            "r uses the result of one member before r computes the input of another");
   EXPECT_THAT(split_collective(chained, chained.find("ag1")).error().message,
               HasSubstr("ag1 is not a bucket"));
 }
@@ -219,12 +219,12 @@ TEST(Carry, TheChainsBeforeAStartAndAfterAWait) {
     mm: bf16[4,16] = aten.mm(r, t)
     return [mm]
   )");
-  const Carried feeds = carry(graph, graph.find("ag"), Direction::earlier);
+  const Also moved feeds = carry(graph, graph.find("ag"), Direction::earlier);
   EXPECT_EQ(feeds.block, nodes(graph, {"c", "v", "ag"}));
-  EXPECT_EQ(feeds.sentence, "Carried c and v, which feed it.");
-  const Carried reads = carry(graph, graph.find("wt"), Direction::later);
+  EXPECT_EQ(feeds.sentence, "Also moved c and v, which feed it.");
+  const Also moved reads = carry(graph, graph.find("wt"), Direction::later);
   EXPECT_EQ(reads.block, nodes(graph, {"wt", "u", "t"}));
-  EXPECT_EQ(reads.sentence, "Carried u and t, which read it.");
+  EXPECT_EQ(reads.sentence, "Also moved u and t, which read it.");
   EXPECT_TRUE(carry(graph, graph.find("r"), Direction::earlier).sentence.empty());
   const auto edit = move_edit(graph, reads.block, graph.find("mm"));
   ASSERT_TRUE(edit);
@@ -237,7 +237,7 @@ TEST(Moves, ReorderingWithinAGroupIsFlagged) {
   ASSERT_TRUE(edit);
   EXPECT_EQ(edit->title, "Move ag_b 2 places earlier");
   EXPECT_THAT(edit->notes, ElementsAre("Every rank must do the same: the collectives of group dp "
-                                       "then start in another order."));
+                                       "then start in a different order."));
   const auto starts = collective_starts(graph);
   must_apply(graph, edit);
   EXPECT_EQ(rank_notes(graph, starts), edit->notes);

@@ -59,7 +59,7 @@ TEST(NodeComparer, NamesThePartsOfATensorThatDiffer) {
               ElementsAre("conj False -> True"));
 }
 
-TEST(NodeComparer, AnUnknownOffsetIsNoDifference) {
+TEST(NodeComparer, AnUnknownOffsetIsNotADifference) {
   EXPECT_THAT(differences(tensor("[4,1]", R"(,"offset":16)"), tensor("[4,1]", "")), IsEmpty());
   EXPECT_THAT(differences(tensor("[4,1]", R"(,"offset":16)"), tensor("[1,4]", "")),
               ElementsAre("stride [4,1] -> [1,4]"));
@@ -73,7 +73,7 @@ TEST(NodeComparer, CountsTheResultsOfAList) {
               ElementsAre("result 1: offset 0 -> 4", "result 2: constant 1 -> 2"));
 }
 
-TEST(NodeComparer, TheHintOfASymbolIsNoDifference) {
+TEST(NodeComparer, TheHintOfASymbolIsNotADifference) {
   EXPECT_THAT(differences(R"({"symfloat":"zf0","hint":1.5})", R"({"symfloat":"zf0","hint":2.5})"),
               IsEmpty());
 }

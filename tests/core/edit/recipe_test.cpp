@@ -161,13 +161,13 @@ TEST(Recipe, KeepsUnknownMembers) {
   const std::string text = R"({
     "format": "jointer-recipe", "version": 1, "made_by": {"tool": "x"},
     "graphs": {"graph": {"hash": "00", "rank": 3}},
-    "edits": [{"title": "t", "colour": "red",
+    "edits": [{"title": "t", "color": "red",
                "changes": [{"remove": "a", "why": [1, 2.5, 12345678901234567890]}]}]
   })";
   const auto recipe = read_recipe(text);
   ASSERT_TRUE(recipe) << recipe.error().message;
   const std::string written = write_recipe(*recipe);
-  for (const char* kept : {"made_by", "rank", "colour", "why", "12345678901234567890"})
+  for (const char* kept : {"made_by", "rank", "color", "why", "12345678901234567890"})
     EXPECT_THAT(written, HasSubstr(kept));
   const auto again = read_recipe(written);
   ASSERT_TRUE(again);
@@ -327,9 +327,10 @@ TEST(Recipe, ErrorsNameThePlace) {
     return recipe ? std::string() : recipe.error().message;
   };
   EXPECT_THAT(error_of("[]", R"("version":1)"), HasSubstr("not a recipe"));
-  EXPECT_THAT(error_of("[]", R"("format":"jointer-recipe","version":3)"),
-              HasSubstr("version 3 is not supported, this program reads versions 1 to 2; use a "
-                        "newer Jointer"));
+  EXPECT_THAT(
+      error_of("[]", R"("format":"jointer-recipe","version":3)"),
+      HasSubstr(
+          "version 3 is not supported: this program reads versions 1 to 2; use a newer Jointer"));
   EXPECT_THAT(error_of("[]", R"("format":"jointer-recipe","version":0)"),
               HasSubstr("it is not a version"));
   EXPECT_THAT(error_of("3"), HasSubstr("list `edits`"));

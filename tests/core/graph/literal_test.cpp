@@ -45,7 +45,7 @@ TEST(Literal, ErrorsNameTheLine) {
             "line 1: `b` is neither an earlier node nor a known name");
   EXPECT_EQ(message("a: f99[2] = input\nreturn [a]"), "line 1: unknown dtype `f99`");
   EXPECT_EQ(message("a: f32[2] = input"),
-            "the graph has 0 output nodes instead of one; is the file cut off?");
+            "the graph has 0 output nodes instead of one; is the file truncated?");
   EXPECT_NE(message("a: f32[2] = input\nb: f32[2] = aten.frobnicate.default(a)\nreturn [b]")
                 .find("unknown operator"),
             std::string::npos);

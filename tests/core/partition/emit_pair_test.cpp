@@ -86,7 +86,7 @@ TEST(EmitPair, SetsTheAttributesOfEachNode) {
   EXPECT_FALSE(pair.part(kBackward).outputs.front().node) << "no gradient";
 }
 
-TEST(EmitPair, DefaultKeepsTheOrderWhereNothingIsTagged) {
+TEST(EmitPair, DefaultKeepsTheOrderIfNothingIsTagged) {
   const Graph pair = emitted(parse(R"(
     x: f32[8] = input
     dy: f32[8] = tangent

@@ -312,16 +312,16 @@ TEST(PlanWhatIf, PoliciesOverAPlan) {
   const Planned p(kTwoLayers);
   const SavePlan& plan = p.partition_.plan;
   const std::vector<MemoryPolicy> solved(p.partition_.joint.node_count(), MemoryPolicy::none);
-  EXPECT_EQ(p.what_if->lay_policies(plan, solved, solved).value().plan, plan);
+  EXPECT_EQ(p.what_if->apply_policies(plan, solved, solved).value().plan, plan);
   std::vector<MemoryPolicy> now = solved;
   now[p.at("v").index()] = MemoryPolicy::prefer_recompute;
   now[p.at("a").index()] = MemoryPolicy::must_cpu_offload;
-  const SavePlan changed = p.what_if->lay_policies(plan, solved, now).value().plan;
+  const SavePlan changed = p.what_if->apply_policies(plan, solved, now).value().plan;
   EXPECT_THAT(p.names(changed.saved), ElementsAre("a", "r"));
   EXPECT_THAT(p.names(changed.offloaded), ElementsAre("a"));
 }
 
-TEST(KeptValues, OfAPairAreWhatItSavesAndRecomputes) {
+TEST(KeptValues, OfAPairAreItsSavedAndRecomputedValues) {
   const Planned p(kTwoLayers);
   const SavePlan plan =
       p.change(p.change(p.partition_.plan, "v", Keep::recompute), "a", Keep::offload);

@@ -101,7 +101,7 @@ TEST(Parameter, ListsOfStringsRefuseOtherValues) {
                        .doc = ""};
   const auto arguments = Arguments::check(std::span(&save, 1), {{"save", PassValue::List{"a", 3}}});
   ASSERT_FALSE(arguments);
-  EXPECT_EQ(arguments.error().message, "save[1]: expected a text, got 3");
+  EXPECT_EQ(arguments.error().message, "save[1]: expected a string, got 3");
 }
 
 }  // namespace

@@ -159,7 +159,7 @@ TEST_F(PipelineRunTest, AFailedPassIsNamedAndChangesNothing) {
     return done.error ? done.error->message : "";
   };
   EXPECT_EQ(message("sink,throws,sink"), "throws: it threw: no luck");
-  EXPECT_THAT(message("sink,breaks"), HasSubstr("breaks: it left a graph that is not sound: "));
+  EXPECT_THAT(message("sink,breaks"), HasSubstr("breaks: it produced an invalid graph: "));
   EXPECT_EQ(message("sink,refuses"), "refuses: there is nothing to do it to");
 }
 

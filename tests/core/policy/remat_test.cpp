@@ -218,7 +218,7 @@ TEST(Remat, RefusesWhatCannotRunTwice) {
 }
 
 // `s` reads one half of a buffer, and `u` writes to `hi` before `s` runs again.
-TEST(Remat, AWriteToOtherBytesIsNoObstacle) {
+TEST(Remat, AWriteToOtherBytesDoesNotBlock) {
   Graph graph = parse(R"(
     kind train_step
     b: f32[8,8] = buffer

@@ -74,7 +74,7 @@ TEST(StepValues, AreReadByTheBackwardWithoutTags) {
                           "d save: the backward reads it, and nothing tags it"));
 }
 
-TEST(StepValues, ReportWhatATagDidAndDidNot) {
+TEST(StepValues, ReportTheEffectOfATag) {
   const Graph graph = tagged(kStep, {{"b", MemoryPolicy::must_recompute},
                                      {"c", MemoryPolicy::prefer_recompute},
                                      {"d", MemoryPolicy::must_save}});

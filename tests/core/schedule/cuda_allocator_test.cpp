@@ -39,15 +39,15 @@ TEST(CudaAllocator, AnExpandableSegmentGrowsByPages) {
   EXPECT_EQ(allocator.reserved(), 60 * kMiB);
 }
 
-// Two freed neighbours merge: a request that fits neither fits the merged block.
-TEST(CudaAllocator, FreedNeighboursAreOneBlock) {
+// Two freed neighbors merge: a request that fits neither fits the merged block.
+TEST(CudaAllocator, FreedNeighborsAreOneBlock) {
   for (const bool expandable : {false, true}) {
     CudaAllocator allocator({.expandable_segments = expandable});
     const auto a = allocator.allocate(10 * kMiB);
     const auto b = allocator.allocate(10 * kMiB);
     allocator.allocate(20 * kMiB);
     const std::int64_t reserved = allocator.reserved();
-    if (!expandable) continue;  // separate segments have no neighbours
+    if (!expandable) continue;  // separate segments have no neighbors
     allocator.free(a);
     allocator.free(b);
     allocator.allocate(20 * kMiB);

@@ -74,7 +74,7 @@ TEST(LegalRange, NodesBetweenThoseOfABlockMustBeFreeToLeave) {
   EXPECT_EQ(two.range.error().kind, Error::Kind::usage);
   EXPECT_EQ(
       two.range.error().message,
-      "gather and use cannot stand side by side: wait must come after gather, and c before use");
+      "gather and use cannot be adjacent: wait must come after gather, and c before use");
   EXPECT_EQ(range_of(kGathered, {"use", "b"}).range.error().message,
             "c must stay between b and use");
 }
@@ -91,7 +91,7 @@ TEST(LegalRange, NothingMovesOverAPlaceholder) {
   ASSERT_TRUE(found.range.has_value());
   EXPECT_EQ(found.range->first, found.range->last);
   EXPECT_EQ(range_of(kText, {"a", "b"}).range.error().message,
-            "2 nodes cannot stand side by side: a placeholder or an output is between them");
+            "2 nodes cannot be adjacent: a placeholder or an output is between them");
 }
 
 TEST(LegalRange, PlaceholdersConstantsAndOutputsAreFixed) {
@@ -181,7 +181,7 @@ TEST(LegalRange, NodesOfBothHalvesAreNotABlock) {
       legal_range(graph, Dependencies(graph), std::vector{graph.find("gather"), other});
   ASSERT_FALSE(range.has_value());
   EXPECT_EQ(range.error().message,
-            "gather and other are of different halves of the pair, which run one after the other");
+            "gather and other are in different halves of the pair");
 }
 
 }  // namespace

@@ -204,7 +204,7 @@ TEST(CachingAllocator, KeepsSmallAndLargeRequestsApart) {
   EXPECT_EQ(simulate_reserved(timeline, graph.main_device()).peak_bytes, 18 << 20);
 }
 
-// Six tensors of 3 MiB fill a segment of 20 MiB up to 2 MiB; two neighbours are freed, and 6 MiB
+// Six tensors of 3 MiB fill a segment of 20 MiB up to 2 MiB; two neighbors are freed, and 6 MiB
 // are requested.
 std::int64_t reserved_after(std::string_view first_freed, std::string_view then_freed) {
   std::string text = "device cuda:0\nx: f32[128] = input\n";
@@ -221,11 +221,11 @@ std::int64_t reserved_after(std::string_view first_freed, std::string_view then_
   return simulate_reserved(MemoryTimeline(graph), graph.main_device()).peak_bytes;
 }
 
-TEST(CachingAllocator, MergesFreeNeighboursInEitherOrder) {
+TEST(CachingAllocator, MergesFreeNeighborsInEitherOrder) {
   constexpr std::int64_t kSmall = 2 << 20, kLarge = 20 << 20;
   EXPECT_EQ(reserved_after("b", "c"), kSmall + kLarge) << "c joins the free block before it";
   EXPECT_EQ(reserved_after("c", "b"), kSmall + kLarge) << "b joins the free block after it";
-  EXPECT_EQ(reserved_after("b", "d"), kSmall + 2 * kLarge) << "no neighbours: fragmentation";
+  EXPECT_EQ(reserved_after("b", "d"), kSmall + 2 * kLarge) << "no neighbors: fragmentation";
   EXPECT_EQ(reserved_after("f", "e"), kSmall + kLarge) << "it also joins the rest of the segment";
 }
 

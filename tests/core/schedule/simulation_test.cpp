@@ -225,7 +225,7 @@ TEST(Reason, OrderThatLeavesComputeUnused) {
   EXPECT_EQ(sink.collective("ar").reason.kind, Kind::order);
   EXPECT_FALSE(sink.collective("ar").reason.before);
   EXPECT_EQ(sink.collective("ar").reason.ns, 70);
-  EXPECT_THAT(sink.reason("ar"), HasSubstr("sink the wait towards c"));
+  EXPECT_THAT(sink.reason("ar"), HasSubstr("sink the wait toward c"));
   // b precedes the start and does not feed it.
   const Timed raise(R"(
     group tp: 0 1
@@ -240,7 +240,7 @@ TEST(Reason, OrderThatLeavesComputeUnused) {
                     {{"a", 100}, {"ar", 50}, {"b", 70}, {"c", 100}});
   EXPECT_EQ(raise.collective("ar").reason.kind, Kind::order);
   EXPECT_TRUE(raise.collective("ar").reason.before);
-  EXPECT_THAT(raise.reason("ar"), HasSubstr("raise the start towards a"));
+  EXPECT_THAT(raise.reason("ar"), HasSubstr("raise the start toward a"));
   // Following the advice hides it.
   const Timed better(kOverlapped, {{"a", 100}, {"ar", 50}, {"b", 70}, {"c", 100}});
   EXPECT_EQ(better.simulation->exposed_ns(), 0);

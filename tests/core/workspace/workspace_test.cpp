@@ -96,13 +96,13 @@ TEST(Workspace, PathsAreRelativeToTheFile) {
 TEST(Workspace, KeepsUnknownMembers) {
   const std::string text = R"({"format":"jointer-workspace","version":1,"title":"t",
     "capture":{"absolute":"/x.json","hash":"h","mood":"good"},
-    "edits":[{"title":"e","changes":[],"colour":"blue"}],"place":1,
+    "edits":[{"title":"e","changes":[],"color":"blue"}],"place":1,
     "states":[{"name":"s","edits":[],"rating":5}],
     "options":{"device":"h100","volume":11},"of":{"the":"future"}})";
   const auto read = parse_workspace(text, "test");
   ASSERT_TRUE(read) << read.error().message;
   const std::string again = workspace_text(*read);
-  for (const char* kept : {R"("mood":"good")", R"("colour":"blue")", R"("rating":5)",
+  for (const char* kept : {R"("mood":"good")", R"("color":"blue")", R"("rating":5)",
                            R"("volume":11)", R"("of":{"the":"future"})"})
     EXPECT_NE(again.find(kept), std::string::npos) << kept << "\n" << again;
   EXPECT_EQ(workspace_text(*parse_workspace(again, "again")), again);
@@ -119,7 +119,7 @@ TEST(Workspace, ErrorsNameThePlace) {
   };
   EXPECT_EQ(wrong(""), "nothing");
   EXPECT_EQ(wrong(R"(,"version":2)"),
-            "w: version 2 of the workspace format is not supported, this program reads version 1; "
+            "w: version 2 of the workspace format is not supported: this program reads version 1; "
             "use a newer Jointer");
   EXPECT_EQ(wrong(R"(,"place":1)"), "w: `place`: expected a whole number from 0 to 0");
   EXPECT_EQ(wrong(R"(,"place":-1)"), "w: `place`: expected a whole number from 0 to 0");

@@ -87,7 +87,7 @@ TEST(JointBlockBucketing, PacksAndCastsTheParametersOfABlock) {
   EXPECT_THAT(reason_of(step, "ag_c", "alone"), HasSubstr("layers.1"));
 }
 
-TEST(JointBlockBucketing, ForwardAndBackwardShareNoBucket) {
+TEST(JointBlockBucketing, ForwardAndBackwardDoNotShareABucket) {
   const Graph graph = *run_pass(parse(kStep), kPass).graph;
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);

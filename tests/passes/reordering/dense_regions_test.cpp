@@ -81,10 +81,10 @@ TEST(DenseRegions, StrictRefusesBlocksWithoutABucketOfEachKind) {
                         "reduce-scatters of FSDP"));
   const StepResult kept = run_pass(graph, kPass);
   EXPECT_EQ(kept.moved, 0U);
-  EXPECT_THAT(kept.decisions.back().reason, HasSubstr("neighbouring block"));
+  EXPECT_THAT(kept.decisions.back().reason, HasSubstr("neighboring block"));
 }
 
-TEST(DenseRegions, CollectivesOfTensorParallelismAreNoBuckets) {
+TEST(DenseRegions, CollectivesOfTensorParallelismAreNotBuckets) {
   std::string text(kStep);
   const auto add_after = [&](std::string_view line, std::string_view added) {
     const auto end = text.find('\n', text.find(line));
@@ -110,11 +110,11 @@ TEST(DenseRegions, CollectivesOfTensorParallelismAreNoBuckets) {
     EXPECT_FALSE(each.node.starts_with("tp_")) << each.node << ' ' << each.reason;
 }
 
-TEST(DenseRegions, SaysThatTheBucketsStandThereAlready) {
+TEST(DenseRegions, SaysThatTheBucketsAreAlreadyInPlace) {
   const Graph done = *run_pass(parse(kStep), kPass).graph;
   const StepResult again = run_pass(done, kPass);
   EXPECT_EQ(again.moved, 0U);
-  EXPECT_THAT(again.decisions.back().reason, HasSubstr("already stand"));
+  EXPECT_THAT(again.decisions.back().reason, HasSubstr("are already where"));
 }
 
 TEST(DenseRegions, AGradientThatIsUsedStays) {

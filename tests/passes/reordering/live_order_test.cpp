@@ -1,4 +1,4 @@
-// Live bytes while neighbouring nodes are swapped, compared with the timeline of a graph in that
+// Live bytes while neighboring nodes are swapped, compared with the timeline of a graph in that
 // order.
 
 #include "passes/reordering/live_order.h"

@@ -34,7 +34,7 @@ const char* const kTwoGathers = R"(
   return [y2]
 )";
 
-TEST(ReorderingTest, RaiseCommsStartsCollectivesAtOnce) {
+TEST(ReorderingTest, RaiseCommsStartsCollectivesEarly) {
   const Graph graph = parse(kTwoGathers);
   const auto steps = run_pipeline_text(graph, "raise_comms");
   EXPECT_THAT(calls_of(*steps[0].graph), ElementsAre("g1", "g2", "a", "v1", "b", "y1", "v2", "y2"));
@@ -389,7 +389,7 @@ TEST(ReorderingTest, FsdpCollectivesAlternate) {
   EXPECT_EQ(reason_of(steps[0], "g2"), "Takes its turn after g1.");
   const auto other = run_pipeline_text(parse(kTwoGathers), "enforce_comm_ordering_for_fsdp");
   EXPECT_EQ(graph_hash(*other[0].graph), graph_hash(parse(kTwoGathers)));
-  EXPECT_THAT(reason_of(other[0], ""), HasSubstr("not of traceable FSDP2"));
+  EXPECT_THAT(reason_of(other[0], ""), HasSubstr("not one of traceable FSDP2"));
 }
 
 TEST(ReorderingTest, FsdpReducedGradientsAlternate) {

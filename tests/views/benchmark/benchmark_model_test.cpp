@@ -87,7 +87,7 @@ TEST_F(Results, AnExactPredictionHasZeroDifference) {
   exact.peak_bytes = exact.predicted.peak_bytes;
   BenchmarkModel model;
   model.set_rows_of(snapshot, {row(1, exact)});
-  EXPECT_EQ(model.index(0, Columns::peak_change_column).data().toString(), "0 %");
+  EXPECT_EQ(model.index(0, Columns::peak_change_column).data().toString(), "0%");
 }
 
 TEST_F(Results, AreCopiedAsTsv) {

@@ -200,7 +200,7 @@ TEST(MetricsTest, differences_have_a_sign_and_a_share) {
   EXPECT_EQ(bytes_difference_text(4096, 2048).toStdString(), "\u22122.00 KiB");
   EXPECT_EQ(bytes_difference_text(2048, 4096).toStdString(), "+2.00 KiB");
   EXPECT_EQ(time_difference_text(5, 5).toStdString(), "=");
-  EXPECT_EQ(share_difference_text(200, 150).toStdString(), "\u221225.0 %");
+  EXPECT_EQ(share_difference_text(200, 150).toStdString(), "\u221225.0%");
   EXPECT_EQ(share_difference_text(0, 150).toStdString(), "");
   EXPECT_EQ(figures_difference_text({1, 2, 3}, {1, 2, 3}).toStdString(), "no change");
 }

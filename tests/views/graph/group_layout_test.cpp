@@ -68,7 +68,7 @@ TEST(GroupLayout, UsesOwnLayoutForLargeGroups) {
   EXPECT_FALSE(layout_of(large, "sleep").is_by_dot);
 }
 
-TEST_F(GroupLayoutTest, LaysOutManyAtOnce) {
+TEST_F(GroupLayoutTest, LaysOutManyTogether) {
   if (!can_run(find_program("dot"))) GTEST_SKIP() << "dot (Graphviz) is not installed";
   GroupGraphs large;
   large[0].nodes = kMaxDotNodes + 1;

@@ -46,7 +46,7 @@ TEST_F(Catalog, HasEveryPassUnderItsStage) {
 TEST_F(Catalog, ANameMatchRanksBeforeASummaryMatch) {
   model.set_text("sinkwaitsit");
   EXPECT_EQ(model.pass(model.first_pass()), "sink_waits_iterative");
-  model.set_text("Moves waits later, one after");
+  model.set_text("Moves waits later, one at a time");
   ASSERT_GE(model.first_pass(), 0);
   EXPECT_EQ(model.pass(model.first_pass()), "sink_waits_iterative");
   model.set_text("nothing answers this");

@@ -51,7 +51,7 @@ TEST_F(Draft, MovesIntoAGap) {
   EXPECT_EQ(text(), "a,c,b");
 }
 
-TEST_F(Draft, UndoesSuccessiveChangesAtOnce) {
+TEST_F(Draft, UndoesSuccessiveChangesTogether) {
   set("a,b");
   draft.set_argument(0, "k", 1);
   draft.set_argument(0, "k", 12);

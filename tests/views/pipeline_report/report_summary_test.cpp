@@ -30,7 +30,7 @@ TEST(ReportSummary, ComparesTheFirstAndLastStateOfARun) {
   ASSERT_TRUE(differences);
   EXPECT_THAT(report_counts(*differences, 0),
               testing::ElementsAre(
-                  Field(&ReportCount::text, QString("moved %1").arg(steps[0].result->moved))));
+                  Field(&ReportCount::text, QString("%1 moved").arg(steps[0].result->moved))));
 }
 
 TEST(ReportSummary, CountsEveryKindOfChange) {
@@ -42,9 +42,9 @@ TEST(ReportSummary, CountsEveryKindOfChange) {
   ASSERT_TRUE(differences);
   QStringList texts;
   for (const ReportCount& count : report_counts(*differences, step.merged)) texts << count.text;
-  EXPECT_TRUE(texts.contains(QString("added %1").arg(step.added)))
+  EXPECT_TRUE(texts.contains(QString("%1 added").arg(step.added)))
       << texts.join(", ").toStdString();
-  EXPECT_TRUE(texts.contains(QString("removed %1").arg(step.removed)));
+  EXPECT_TRUE(texts.contains(QString("%1 removed").arg(step.removed)));
   EXPECT_EQ(texts.back(), "2 collectives merged");
   // Added nodes name their origin, removed ones their replacement.
   bool says_from = false, says_in_place = false;

@@ -89,7 +89,7 @@ TEST_F(StepStateTest, WithoutTagsItIsTheStep) {
   EXPECT_FALSE(s->base);
   EXPECT_FALSE(s->applied_tags.any);
   expect_figures(*s, baseline_->graph);
-  EXPECT_EQ(s->beside()->figures, s->figures);
+  EXPECT_EQ(s->reference()->figures, s->figures);
   for (const SacTensor& t : s->tensors) {
     EXPECT_EQ(t.decider, Decider::nobody);
     EXPECT_EQ(t.keep, Keep::save);
@@ -106,7 +106,7 @@ TEST_F(StepStateTest, ATickIsShownAsApplied) {
   EXPECT_EQ(tensor(*s, "act1").decider, Decider::person);
   EXPECT_THAT(why(*s, tensor(*s, "act1")), HasSubstr("Recomputed by hand: Recompute 2 nodes"));
   EXPECT_EQ(s->figures.recomputed, 2U);
-  EXPECT_LT(s->figures.saved_bytes, s->beside()->figures.saved_bytes);
+  EXPECT_LT(s->figures.saved_bytes, s->reference()->figures.saved_bytes);
   expect_figures(*s, applied());
   // The document's graph is the tagged one.
   EXPECT_EQ(s->snapshot, now_);

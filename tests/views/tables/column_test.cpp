@@ -11,8 +11,8 @@ TEST(Column, WritesThreeSignificantDigits) {
   EXPECT_EQ(number_text({.unit = Unit::time}, 411'534), "412 us");
   EXPECT_EQ(number_text({.unit = Unit::count}, 10'944), "10,944");
   EXPECT_EQ(number_text({.unit = Unit::flops}, 0), "0");
-  EXPECT_EQ(number_text({.unit = Unit::share, .whole = 200}, 25), "12.5 %");
-  EXPECT_EQ(number_text({.unit = Unit::share, .whole = 0}, 25), "0 %");
+  EXPECT_EQ(number_text({.unit = Unit::share, .whole = 200}, 25), "12.5%");
+  EXPECT_EQ(number_text({.unit = Unit::share, .whole = 0}, 25), "0%");
   EXPECT_EQ(number_text({.unit = Unit::time}, std::nullopt), "");
 }
 

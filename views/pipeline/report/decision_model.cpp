@@ -13,12 +13,12 @@ constexpr int kMaxReason = 640, kMaxEffect = 420;
 
 DecisionModel::DecisionModel(QObject* parent) : TableModel(parent) {
   columns_ = {
-      {.title = tr("node"), .meaning = tr("The node that was decided about.")},
+      {.title = tr("node"), .meaning = tr("Node that the decision is about.")},
       {.title = tr("action"), .meaning = tr("The pass's action on the node.")},
       {.title = tr("reason"), .meaning = tr("The pass's reason."), .max_width = kMaxReason},
       {.title = tr("effect"),
-       .meaning = tr("How this step changed the node, from comparing the graphs before and "
-                     "after it."),
+       .meaning = tr("How this step changed the node, according to a comparison of the graphs "
+                     "before and after it."),
        .max_width = kMaxEffect},
       {.title = tr("step"), .meaning = tr("The pipeline step that made the decision.")},
   };

@@ -56,7 +56,7 @@ std::vector<ReportCount> report_counts(const NodeDifferences& differences, std::
   const auto add = [&](NodeChange change, const QString& what, std::size_t count) {
     if (count > 0)
       counts.push_back({QString::number(static_cast<int>(change)),
-                        QStringLiteral("%1 %2").arg(what, count_text(count))});
+                        QStringLiteral("%1 %2").arg(count_text(count), what)});
   };
   add(NodeChange::moved, tr("moved"), d.moved.size());
   add(NodeChange::added, tr("added"), d.added.size());

@@ -23,7 +23,7 @@ QString report_effort(std::span<const ReportedStep> steps);
 // A count in the summary, which links to its rows.
 struct ReportCount {
   QString link;  // a NodeChange as a number, or "merged"
-  QString text;  // "moved 412"
+  QString text;  // "412 moved"
 };
 // The counts of changes. `merged`: number of merged collectives.
 std::vector<ReportCount> report_counts(const NodeDifferences& differences, std::size_t merged);

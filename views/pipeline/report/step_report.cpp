@@ -214,7 +214,7 @@ void StepReport::show_figures() {
     for (const ReportedStep& step : steps_) merged += step.result->merged;
     for (const ReportCount& count : report_counts(*differences_, merged))
       parts << link(count.link, count.text, theme);
-    if (parts.isEmpty()) parts << tr("The same nodes in the same order.");
+    if (parts.isEmpty()) parts << tr("The nodes and their order are the same.");
   } else {
     parts << tr("Nodes are not compared: %1").arg(refusal_.toHtmlEscaped());
   }
@@ -274,7 +274,7 @@ void StepReport::notice_gone(const std::string& name) {
   while (after > 0 && !state(after - 1).find(name)) --after;
   const QString shown = QString::fromStdString(name);
   if (after == 0) {
-    notice_->setText(tr("No state of this run has %1.").arg(shown.toHtmlEscaped()));
+    notice_->setText(tr("No state of this run contains %1.").arg(shown.toHtmlEscaped()));
     return;
   }
   --after;
