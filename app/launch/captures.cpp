@@ -5,7 +5,7 @@
 
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
-#include "core/capture/open.h"
+#include "core/open/open.h"
 
 namespace jointer {
 namespace {

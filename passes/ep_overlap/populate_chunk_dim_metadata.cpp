@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 
 #include "passes/ep_overlap/chunk_sizes.h"
-#include "passes/parameters.h"
+#include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {

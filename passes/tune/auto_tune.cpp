@@ -29,7 +29,7 @@
 #include "core/base/units.h"
 #include "core/edit/difference.h"
 #include "passes/built_in.h"
-#include "passes/parameters.h"
+#include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {

@@ -17,10 +17,10 @@
 #include <random>
 #include <string>
 
-#include "core/capture/open.h"
 #include "core/graph/canonical.h"
+#include "core/open/open.h"
+#include "core/open/open_workspace.h"
 #include "core/workspace/journal.h"
-#include "core/workspace/open_workspace.h"
 #include "core/workspace/workspace.h"
 
 namespace {

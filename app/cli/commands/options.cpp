@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "app/cli/commands/checks.h"
-#include "core/capture/open.h"
+#include "core/open/open.h"
 
 namespace jointer::cli {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "core/capture/open.h"
 #include "core/graph/canonical.h"
+#include "core/open/open.h"
 #include "core/report/export.h"
 #include "core/schedule/memory_timeline.h"
 #include "tests/support/compare.h"

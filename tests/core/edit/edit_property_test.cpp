@@ -6,13 +6,13 @@
 #include <rapidcheck/gtest.h>
 
 #include "core/capture/native_writer.h"
-#include "core/capture/open.h"
 #include "core/edit/difference.h"
 #include "core/edit/editor.h"
 #include "core/edit/replay.h"
 #include "core/graph/canonical.h"
 #include "core/graph/literal.h"
 #include "core/graph/validate.h"
+#include "core/open/open.h"
 #include "core/schedule/memory_timeline.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_edits.h"

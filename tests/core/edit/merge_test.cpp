@@ -4,12 +4,12 @@
 #include <array>
 
 #include "core/capture/native_writer.h"
-#include "core/capture/open.h"
 #include "core/edit/merge.h"
 #include "core/edit/moves.h"
 #include "core/edit/replace.h"
 #include "core/graph/canonical.h"
 #include "core/graph/validate.h"
+#include "core/open/open.h"
 #include "core/schedule/memory_timeline.h"
 #include "tests/support/graphs.h"
 

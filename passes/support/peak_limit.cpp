@@ -1,4 +1,4 @@
-#include "passes/peak_limit.h"
+#include "passes/support/peak_limit.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "passes/unknown_name.h"
+#include "passes/support/unknown_name.h"
 
 #include "core/base/nearest_name.h"
 

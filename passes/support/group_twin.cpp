@@ -1,4 +1,4 @@
-#include "passes/group_twin.h"
+#include "passes/support/group_twin.h"
 
 #include <fmt/format.h>
 

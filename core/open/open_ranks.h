@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "core/schedule/spmd_check.h"
 
 namespace jointer {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "core/workspace/workspace.h"
 
 namespace jointer {

@@ -1,4 +1,4 @@
-#include "app/runner/interpreter.h"
+#include "app/runner/program/interpreter.h"
 
 #include <ATen/Context.h>
 #include <ATen/core/Generator.h>
@@ -8,8 +8,8 @@
 #include <new>
 #include <utility>
 
-#include "app/runner/arguments.h"
-#include "app/runner/torch_error.h"
+#include "app/runner/program/arguments.h"
+#include "app/runner/support/torch_error.h"
 
 namespace jointer::runner {
 namespace {

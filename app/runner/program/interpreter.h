@@ -5,7 +5,7 @@
 #include <atomic>
 #include <vector>
 
-#include "app/runner/program.h"
+#include "app/runner/program/program.h"
 #include "core/base/result.h"
 #include "core/bench/status_file.h"
 

@@ -5,7 +5,7 @@
 
 #include <ATen/core/function_schema.h>
 
-#include "app/runner/program.h"
+#include "app/runner/program/program.h"
 #include "core/base/result.h"
 #include "core/graph/symbolic_float.h"
 

@@ -1,4 +1,4 @@
-#include "core/workspace/open_workspace.h"
+#include "core/open/open_workspace.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "passes/edit_pass.h"
+#include "passes/support/edit_pass.h"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "app/runner/reporter.h"
+#include "app/runner/support/reporter.h"
 
 #include <unistd.h>
 

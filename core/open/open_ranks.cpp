@@ -1,4 +1,4 @@
-#include "core/capture/open_ranks.h"
+#include "core/open/open_ranks.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -20,7 +20,7 @@
 //
 // Cost: linear in nodes and arguments; with regions O(n log n).
 
-#include "app/runner/program_builder.h"
+#include "app/runner/program/program_builder.h"
 
 #include <fmt/format.h>
 
@@ -28,13 +28,13 @@
 #include <queue>
 #include <unordered_map>
 
-#include "app/runner/arguments.h"
 #include "app/runner/kernels/attention.h"
 #include "app/runner/kernels/replacements.h"
-#include "app/runner/opaque.h"
-#include "app/runner/scalars.h"
-#include "app/runner/torch_error.h"
-#include "app/runner/torch_version.h"
+#include "app/runner/program/arguments.h"
+#include "app/runner/program/opaque.h"
+#include "app/runner/program/scalars.h"
+#include "app/runner/support/torch_error.h"
+#include "app/runner/support/torch_version.h"
 #include "core/graph/users.h"
 
 namespace jointer::runner {

@@ -1,4 +1,4 @@
-#include "app/runner/opaque.h"
+#include "app/runner/program/opaque.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "core/capture/open.h"
+#include "core/open/open.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include "core/capture/native_stages.h"
 #include "core/capture/torch_trace.h"
 #include "core/graph/complete.h"
-#include "core/workspace/open_workspace.h"
+#include "core/open/open_workspace.h"
 
 namespace jointer {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/cost/calibrate.h"
+#include "core/bench/calibrate.h"
 
 #include <algorithm>
 #include <map>

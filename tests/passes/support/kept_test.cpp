@@ -1,6 +1,6 @@
 // The reasons that graph_trainer's passes give for not changing a graph.
 
-#include "passes/kept.h"
+#include "passes/support/kept.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/runner/program.h"
+#include "app/runner/program/program.h"
 #include "core/base/bytes.h"
 
 namespace jointer::runner {

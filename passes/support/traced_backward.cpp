@@ -1,4 +1,4 @@
-#include "passes/traced_backward.h"
+#include "passes/support/traced_backward.h"
 
 #include <algorithm>
 

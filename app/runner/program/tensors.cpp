@@ -12,7 +12,7 @@
 // Along a dimension of stride 0, all elements are the first one.
 // resources/python/jointer/inputs.py generates the same values, bit for bit.
 
-#include "app/runner/tensors.h"
+#include "app/runner/program/tensors.h"
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
@@ -23,10 +23,10 @@
 #include <optional>
 #include <unordered_map>
 
-#include "app/runner/arguments.h"
 #include "app/runner/memory/counting_allocator.h"
-#include "app/runner/opaque.h"
-#include "app/runner/torch_error.h"
+#include "app/runner/program/arguments.h"
+#include "app/runner/program/opaque.h"
+#include "app/runner/support/torch_error.h"
 #include "core/bench/safetensors.h"
 #include "core/graph/symbolic_float.h"
 #include "core/graph/users.h"

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "app/runner/program.h"
+#include "app/runner/program/program.h"
 
 namespace jointer::runner {
 

@@ -1,4 +1,4 @@
-#include "app/runner/torch_version.h"
+#include "app/runner/support/torch_version.h"
 
 #include <fmt/format.h>
 #include <torch/headeronly/version.h>

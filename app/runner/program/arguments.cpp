@@ -1,4 +1,4 @@
-#include "app/runner/arguments.h"
+#include "app/runner/program/arguments.h"
 
 #include <ATen/core/jit_type.h>
 #include <ATen/ops/scalar_tensor.h>
@@ -7,8 +7,8 @@
 #include <charconv>
 #include <utility>
 
-#include "app/runner/opaque.h"
-#include "app/runner/torch_version.h"
+#include "app/runner/program/opaque.h"
+#include "app/runner/support/torch_version.h"
 #include "core/graph/symbolic_float.h"
 
 namespace jointer::runner {

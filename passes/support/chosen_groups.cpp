@@ -1,9 +1,9 @@
-#include "passes/chosen_groups.h"
+#include "passes/support/chosen_groups.h"
 
 #include <algorithm>
 
-#include "passes/group_twin.h"
-#include "passes/unknown_name.h"
+#include "passes/support/group_twin.h"
+#include "passes/support/unknown_name.h"
 
 namespace jointer {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/policy/layers.h"
+#include "core/graph/layers.h"
 
 #include <algorithm>
 #include <charconv>
