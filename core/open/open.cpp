@@ -1,160 +1,16 @@
 #include "core/open/open.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
-#include "core/capture/fx_text.h"
-#include "core/capture/native_reader.h"
-#include "core/capture/native_stages.h"
-#include "core/capture/torch_trace.h"
 #include "core/graph/complete.h"
-#include "core/open/open_workspace.h"
+#include "core/open/readers.h"
+#include "core/workspace/workspace_capture.h"
 
 namespace jointer {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The kind of a stage's graph, by its role.
-CaptureKind stage_kind(const StageText& stage) {
-  return stage.role.starts_with("backward") || stage.role == "reduce_grad" ? CaptureKind::backward
-                                                                           : CaptureKind::forward;
-}
-
-Result<std::vector<GraphEntry>> list_native(const CaptureFile& file) {
-  JOINTER_TRY(const auto stages, find_stages(file.name, file.bytes.view()));
-  if (!stages) return std::vector<GraphEntry>{{.name = file.name, .file = file.name}};
-  std::vector<GraphEntry> entries;
-  for (const StageText& stage : *stages)
-    entries.push_back({.name = stage.name, .kind = stage_kind(stage), .file = file.name});
-  return entries;
-}
-
-// Calls `read` with the name and the bytes of the document that holds graph `index`: the whole
-// file, or one of its stages.
-template <class Read>
-auto read_document(const CaptureFile& file, std::size_t index, Read read)
-    -> decltype(read(file.name, file.bytes)) {
-  JOINTER_TRY(const auto stages, find_stages(file.name, file.bytes.view()));
-  if (!stages) return read(file.name, file.bytes);
-  if (index >= stages->size())
-    return fail(Error::Kind::usage, "{}: there is no stage {}; the last one is {}", file.name,
-                index, stages->size() - 1);
-  const StageText& stage = (*stages)[index];
-  return read(fmt::format("{}, {}", file.name, stage.name), PaddedBytes(stage.capture));
-}
-
-Result<Graph> open_native(const CaptureFile& file, std::size_t index, const Progress& progress) {
-  return read_document(file, index, [&](const std::string& name, const PaddedBytes& bytes) {
-    return read_native(name, bytes, progress);
-  });
-}
-
-Result<PartId> append_native_half(Graph& graph, const CaptureFile& file, std::size_t index,
-                                  std::optional<CaptureKind> as, const Progress& progress) {
-  JOINTER_TRY(const PartId part,
-              read_document(file, index, [&](const std::string& name, const PaddedBytes& bytes) {
-                return append_native(graph, name, bytes, progress);
-              }));
-  const CaptureKind kind = graph.part(part).kind;
-  if (as && kind != *as)
-    return input_error("{}: it is a capture of kind {}, but is given as the {} half", file.name,
-                       to_string(kind), to_string(*as));
-  return part;
-}
-
-// A file's name without folder, format and compression endings: a name for the graph in it.
-std::string stem(const std::string& path) {
-  std::string name = fs::path(path).filename().string();
-  for (const std::string_view end : {".zst", ".txt", ".py", ".log"})
-    if (name.size() > end.size() && name.ends_with(end)) name.resize(name.size() - end.size());
-  return name;
-}
-
-// The name of a graph; with its own name if the file holds several.
-std::string text_name(const CaptureFile& file, const FxTextEntry& entry, std::size_t count) {
-  return count > 1 && !entry.name.empty() ? fmt::format("{}, {}", stem(file.name), entry.name)
-                                          : stem(file.name);
-}
-
-Result<std::vector<GraphEntry>> list_text(const CaptureFile& file) {
-  JOINTER_TRY(const auto found, list_fx_text({.file = file.name, .text = file.bytes.view()}));
-  std::vector<GraphEntry> entries;
-  entries.reserve(found.size());
-  for (const FxTextEntry& entry : found)
-    entries.push_back({.name = text_name(file, entry, found.size()),
-                       .kind = entry.kind,
-                       .nodes = entry.nodes,
-                       .file = file.name});
-  return entries;
-}
-
-Result<PartId> append_text(Graph& graph, const CaptureFile& file, std::size_t index,
-                           std::optional<CaptureKind> as, const Progress& progress) {
-  JOINTER_TRY(const auto found, list_fx_text({.file = file.name, .text = file.bytes.view()}));
-  const std::string name =
-      index < found.size() ? text_name(file, found[index], found.size()) : std::string();
-  return append_fx_text(graph, {.file = file.name, .text = file.bytes.view()},
-                        {.index = index, .kind = as, .name = name, .progress = progress});
-}
-
-Result<std::vector<GraphEntry>> list_trace(const CaptureFile& file) {
-  JOINTER_TRY(const auto found, list_torch_trace(file.name, file.bytes.view()));
-  std::vector<GraphEntry> entries;
-  entries.reserve(found.size());
-  for (const TraceGraph& graph : found)
-    entries.push_back({.name = graph.name,
-                       .kind = graph.kind,
-                       .rank = graph.rank,
-                       .nodes = graph.nodes,
-                       .file = file.name,
-                       .before = graph.before});
-  return entries;
-}
-
-Result<PartId> append_trace(Graph& graph, const CaptureFile& file, std::size_t index,
-                            std::optional<CaptureKind> as, const Progress& progress) {
-  JOINTER_TRY(const PartId part,
-              append_torch_trace(graph, file.name, file.bytes.view(), index, progress));
-  if (as && graph.part(part).kind != *as)
-    return fail(Error::Kind::usage, "{}: {} is of kind {}, but is given as the {} half", file.name,
-                graph.part(part).name, to_string(graph.part(part).kind), to_string(*as));
-  return part;
-}
-
-// Reads a graph of one part with a reader's `append`.
-template <auto append>
-Result<Graph> read_one(const CaptureFile& file, std::size_t index, const Progress& progress) {
-  Graph graph;
-  JOINTER_TRY(const PartId part, append(graph, file, index, std::nullopt, progress));
-  graph.set_title(graph.part(part).name);
-  if (auto done = complete(graph); !done)
-    return input_error("{}: {}", file.name, done.error().message);
-  return graph;
-}
-
-// Logs contain FX text, so their reader is tried before that of FX text.
-constexpr std::array kReaders{
-    CaptureReader{.name = "native capture",
-                  .pattern = "*.json *.json.zst",
-                  .recognizes = is_native_capture,
-                  .list = list_native,
-                  .read = open_native,
-                  .append = append_native_half},
-    CaptureReader{.name = "TORCH_TRACE log",
-                  .pattern = "*.log *.log.zst",
-                  .recognizes = is_torch_trace,
-                  .list = list_trace,
-                  .read = read_one<append_trace>,
-                  .append = append_trace},
-    CaptureReader{.name = "FX text",
-                  .pattern = "*.txt *.txt.zst *.py",
-                  .recognizes = is_fx_text,
-                  .list = list_text,
-                  .read = read_one<append_text>,
-                  .append = append_text},
-};
 
 std::string display_name(const std::string& path) {
   return path == "-" ? "standard input" : path;
@@ -165,13 +21,24 @@ Result<CaptureFile> load(const std::string& path) {
   return CaptureFile{.name = display_name(path), .bytes = std::move(bytes)};
 }
 
-Result<const CaptureReader*> reader_for(const CaptureFile& file) {
-  for (const CaptureReader& reader : kReaders)
-    if (reader.recognizes(file.bytes.view())) return &reader;
+bool is_of(const GraphReader& reader, const CaptureFile& file) {
+  return (!reader.suffix.empty() && file.name.ends_with(reader.suffix)) ||
+         reader.recognizes(file.bytes.view());
+}
+
+Result<const GraphReader*> reader_for(const CaptureFile& file) {
   std::string known;
-  for (const CaptureReader& reader : kReaders)
-    known += (known.empty() ? "" : ", ") + std::string(reader.name);
+  for (const GraphReader* reader : graph_readers()) {
+    if (is_of(*reader, file)) return reader;
+    known += (known.empty() ? "" : ", ") + std::string(reader->name);
+  }
   return input_error("{}: unknown format; known formats: {}", file.name, known);
+}
+
+// A file that refers to a capture counts as one graph.
+Result<std::vector<GraphEntry>> list(const GraphReader& reader, const CaptureFile& file) {
+  if (reader.open == nullptr) return reader.list(file);
+  return std::vector<GraphEntry>{{.name = file.name, .file = file.name}};
 }
 
 Result<std::vector<std::string>> files_of(const std::string& path) {
@@ -202,7 +69,8 @@ Result<Listing> locate(const std::string& path) {
     // Files in a folder that are not captures are skipped; a named file must be one.
     auto file = load(file_path);
     auto reader = file ? reader_for(*file) : tl::unexpected(file.error());
-    auto entries = reader ? (*reader)->list(*file) : tl::unexpected(reader.error());
+    if (reader && (*reader)->open != nullptr && file_path != path) continue;
+    auto entries = reader ? list(**reader, *file) : tl::unexpected(reader.error());
     if (!entries) {
       if (files.size() == 1) return tl::unexpected(entries.error());
       continue;
@@ -234,21 +102,13 @@ Result<std::size_t> chosen(const OpenRequest& request, std::span<const GraphEntr
   return *index;
 }
 
-Result<Graph> open_one(const OpenRequest& request) {
-  std::error_code status;
-  if (!fs::is_directory(request.path, status)) {
-    JOINTER_TRY(const CaptureFile file, load(request.path));
-    JOINTER_TRY(const CaptureReader* reader, reader_for(file));
-    JOINTER_TRY(const auto entries, reader->list(file));
-    JOINTER_TRY(const std::size_t index, chosen(request, entries));
-    return reader->read(file, index, request.progress);
-  }
+Result<Graph> open_in_folder(const OpenRequest& request) {
   JOINTER_TRY(const Listing listing, locate(request.path));
   JOINTER_TRY(const std::size_t index, chosen(request, listing.entries));
   const Listing::Place& place = listing.places[index];
   JOINTER_TRY(const CaptureFile file, load(place.path));
-  JOINTER_TRY(const CaptureReader* reader, reader_for(file));
-  return reader->read(file, place.index, request.progress);
+  JOINTER_TRY(const GraphReader* reader, reader_for(file));
+  return read_graph(*reader, file, place.index, request.progress);
 }
 
 // The common prefix of two names, or `a` if they have none.
@@ -291,6 +151,16 @@ Result<std::size_t> choose_half(const CaptureFile& file, const std::vector<Graph
       file.name, entries.size(), fitting.size(), to_string(kind));
 }
 
+// The error for a half that refers to a capture instead of holding one.
+Result<void> not_a_half(const CaptureFile& file, const GraphReader& reader, CaptureKind kind) {
+  if (kind == CaptureKind::forward)
+    return fail(Error::Kind::usage,
+                "{} is a {}, which names its own backward graph; open it without another",
+                file.name, reader.name);
+  return input_error("{}: it is a {}, but is given as the {} half", file.name, reader.name,
+                     to_string(kind));
+}
+
 Result<Graph> open_pair(const OpenRequest& request) {
   Graph graph;
   std::optional<GraphEntry> forward;
@@ -299,7 +169,8 @@ Result<Graph> open_pair(const OpenRequest& request) {
       return request.progress(from + fraction / 2, what);
     };
     JOINTER_TRY(const CaptureFile file, load(path));
-    JOINTER_TRY(const CaptureReader* reader, reader_for(file));
+    JOINTER_TRY(const GraphReader* reader, reader_for(file));
+    if (reader->open != nullptr) return not_a_half(file, *reader, kind);
     JOINTER_TRY(const auto entries, reader->list(file));
     std::size_t index = 0;
     if (!forward && request.index) {
@@ -320,11 +191,15 @@ Result<Graph> open_pair(const OpenRequest& request) {
   return graph;
 }
 
-}  // namespace
-
-std::span<const CaptureReader> capture_readers() {
-  return kReaders;
+Result<Graph> assume(Result<Graph> graph, const OpenRequest& request) {
+  if (!graph || request.assumptions.empty()) return graph;
+  if (auto assumed = graph->assume(request.assumptions); !assumed)
+    return fail(assumed.error().kind, "{}: {}", display_name(request.path),
+                assumed.error().message);
+  return graph;
 }
+
+}  // namespace
 
 std::string describe(const GraphEntry& entry) {
   std::string facts(entry.kind ? to_string(*entry.kind) : std::string_view{});
@@ -355,15 +230,26 @@ Result<OpenRequest> request_before(const OpenRequest& request) {
   return before;
 }
 
-Result<Graph> open_graph(const OpenRequest& request) {
-  if (is_workspace_file(request.path)) return open_workspace_graph(request);
-  JOINTER_TRY(Graph graph, request.backward.empty() ? open_one(request) : open_pair(request));
-  if (!request.assumptions.empty()) {
-    if (auto assumed = graph.assume(request.assumptions); !assumed)
-      return fail(assumed.error().kind, "{}: {}", display_name(request.path),
-                  assumed.error().message);
+std::string formats_text() {
+  const auto readers = graph_readers();
+  std::string text;
+  for (std::size_t i = 0; i < readers.size(); ++i) {
+    if (i > 0) text += i + 1 < readers.size() ? ", " : ", or ";
+    text += readers[i]->title;
   }
-  return graph;
+  return text;
+}
+
+Result<Graph> open_graph(const OpenRequest& request) {
+  std::error_code status;
+  if (!request.backward.empty()) return assume(open_pair(request), request);
+  if (fs::is_directory(request.path, status)) return assume(open_in_folder(request), request);
+  JOINTER_TRY(const CaptureFile file, load(request.path));
+  JOINTER_TRY(const GraphReader* reader, reader_for(file));
+  if (reader->open != nullptr) return reader->open(file, request);
+  JOINTER_TRY(const auto entries, reader->list(file));
+  JOINTER_TRY(const std::size_t index, chosen(request, entries));
+  return assume(read_graph(*reader, file, index, request.progress), request);
 }
 
 }  // namespace jointer

@@ -19,9 +19,9 @@
 
 #include "core/graph/canonical.h"
 #include "core/open/open.h"
-#include "core/open/open_workspace.h"
 #include "core/workspace/journal.h"
 #include "core/workspace/workspace.h"
+#include "core/workspace/workspace_capture.h"
 
 namespace {
 

@@ -26,7 +26,7 @@
 #include "core/bench/calibrate.h"
 #include "core/bench/measurement.h"
 #include "core/open/open.h"
-#include "core/open/open_workspace.h"
+#include "core/workspace/workspace_capture.h"
 
 namespace jointer::cli {
 namespace {

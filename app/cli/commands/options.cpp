@@ -49,9 +49,8 @@ int finish(const Result<int>& result) {
 
 void GraphOptions::add_to(CLI::App& command) {
   command
-      .add_option(
-          "FILE", file,
-          "Native capture, workspace, FX text, or TORCH_TRACE log or folder; `-` is standard input")
+      .add_option("FILE", file,
+                  fmt::format("Graph to open: {}; `-` is standard input", formats_text()))
       ->required();
   command.add_option("--backward", backward,
                      "The backward half, if FILE is the forward half of a pair");

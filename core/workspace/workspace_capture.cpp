@@ -1,9 +1,8 @@
-#include "core/open/open_workspace.h"
+#include "core/workspace/workspace_capture.h"
 
 #include <filesystem>
 #include <fstream>
 
-#include "core/edit/editor.h"
 #include "core/graph/canonical.h"
 
 namespace jointer {
@@ -78,30 +77,6 @@ Result<void> check_capture(const Workspace& workspace, const Graph& graph) {
   return input_error(
       "the capture has changed since the workspace was saved (its hash is {}, it was {})",
       here.substr(0, 12), recorded.substr(0, 12));
-}
-
-Result<Graph> open_workspace_graph(const OpenRequest& request) {
-  if (!request.backward.empty())
-    return fail(Error::Kind::usage,
-                "{} is a workspace, which names its own backward graph; open it without another",
-                request.path);
-  JOINTER_TRY(const Workspace workspace, read_workspace(request.path));
-  auto located = locate_capture(workspace, request.path);
-  if (!located) return tl::unexpected(located.error());
-  OpenRequest& capture = *located;
-  if (is_workspace_file(capture.path))
-    return input_error("{}: its capture {} is a workspace itself", request.path, capture.path);
-  capture.progress = request.progress;
-  capture.assumptions.lay_over(request.assumptions);
-  JOINTER_TRY(Graph graph, open_graph(capture));
-  if (auto same = check_capture(workspace, graph); !same)
-    return input_error("{}: {}; open the capture itself, or save the workspace again", request.path,
-                       same.error().message);
-  Editor editor(graph);
-  for (const Edit& edit : workspace.history.edits())
-    if (auto done = editor.apply(edit); !done)
-      return input_error("{}: the edit `{}`: {}", request.path, edit.title, done.error().message);
-  return graph;
 }
 
 }  // namespace jointer

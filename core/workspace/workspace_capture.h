@@ -1,11 +1,12 @@
 #pragma once
 
-// Opens the graph of a workspace: finds the capture, checks it, and applies the edits again.
+// The capture of a workspace: where it is, and whether it is still the same one. `open_graph` opens
+// workspaces with these.
 
 #include <string>
 
 #include "core/base/result.h"
-#include "core/open/open.h"
+#include "core/capture/graph_reader.h"
 #include "core/workspace/workspace.h"
 
 namespace jointer {
@@ -21,11 +22,5 @@ Result<OpenRequest> locate_capture(const Workspace& workspace, const std::string
 // Error (input), in one sentence: the graph is not the one that the workspace was made for. The
 // hash does not tell what differs.
 Result<void> check_capture(const Workspace& workspace, const Graph& graph);
-
-// Opens the graph of a request whose path is a workspace, and applies the workspace's edits. The
-// request's assumptions take precedence over those of the workspace. Error (input): the workspace
-// or its capture is damaged, missing, or not the original one, or an edit does not fit. Error
-// (usage): the request has a backward half in addition to the workspace.
-Result<Graph> open_workspace_graph(const OpenRequest& request);
 
 }  // namespace jointer
