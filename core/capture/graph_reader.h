@@ -47,7 +47,7 @@ struct OpenRequest {
 };
 
 // One format. A reader recognizes its files by their content, lists the graphs in them (usually
-// one), and reads one. To add a format, define a reader in a file of its own and add it to the table
+// one), and reads one. To add a format, define a reader in its own file and add it to the table
 // in core/open/readers.cpp; see CONTRIBUTING.md.
 struct GraphReader {
   std::string_view name;     // "TORCH_TRACE log"
