@@ -17,11 +17,10 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::string_view kGraph = "x: f32[2] = input
-    y : f32[2] = aten.neg(x) return [y] ";
+constexpr std::string_view kGraph = "x: f32[2] = input\ny: f32[2] = aten.neg(x)\nreturn [y]\n";
 
-                 // A folder with a capture, `graph.json`, and a workspace of it, `work.jointer`.
-                 class Open : public testing::Test {
+// A folder with a capture, `graph.json`, and a workspace of it, `work.jointer`.
+class Open : public testing::Test {
  protected:
   void SetUp() override {
     std::filesystem::remove_all(folder_);
@@ -75,7 +74,10 @@ TEST_F(Open, AWorkspaceIsFoundByItsNameOrItsContent) {
 TEST_F(Open, AWorkspaceIsNotAHalf) {
   EXPECT_THAT(error_of({.path = path("work.jointer"), .backward = path("graph.json")}),
               HasSubstr("is a workspace, which names its own backward graph"));
-  EXPECT_THAT(error_of({.path = path("graph.json"), .backward = path("work.jointer")}),
+  const auto forward = parse_literal("kind forward\n" + std::string(kGraph));
+  ASSERT_TRUE(forward.has_value()) << forward.error().message;
+  write("forward.json", write_native(*forward));
+  EXPECT_THAT(error_of({.path = path("forward.json"), .backward = path("work.jointer")}),
               HasSubstr("it is a workspace, but is given as the backward half"));
 }
 
