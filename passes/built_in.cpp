@@ -16,12 +16,20 @@
 #include "passes/tune/tune.h"
 
 namespace jointer {
+namespace {
+
+// These passes run others, and so are given the registry.
+std::vector<Pass> search_passes() {
+  return tune_passes(built_in_passes);
+}
+
+}  // namespace
 
 PassRegistry built_in_passes() {
   PassRegistry registry;
   for (auto family : {clean_up_passes, sac_passes, fsdp_passes, bucketing_passes, reordering_passes,
                       ep_overlap_passes, symm_mem_passes, check_passes, graph_pp_passes,
-                      compile_passes, tune_passes})
+                      compile_passes, search_passes})
     for (Pass& pass : family())
       if (!registry.add(std::move(pass))) std::abort();  // declared wrong: a defect of this program
   return registry;

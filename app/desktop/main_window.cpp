@@ -13,7 +13,7 @@
 
 #include "core/capture/measurement_file.h"
 #include "core/pass/pipeline_file.h"
-#include "core/workspace/open_workspace.h"
+#include "core/workspace/workspace_capture.h"
 #include "views/benchmark/benchmark_pane.h"
 #include "views/compare/compare_pane.h"
 #include "views/document/node_text.h"

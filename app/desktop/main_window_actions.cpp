@@ -14,9 +14,10 @@
 #include "app/desktop/main_window.h"
 #include "app/desktop/main_window_action.h"
 #include "core/base/resources.h"
+#include "core/bench/calibrate.h"
 #include "core/capture/measurement_file.h"
-#include "core/cost/calibrate.h"
 #include "core/cost/measured.h"
+#include "core/open/readers.h"
 #include "core/report/export.h"
 #include "views/find/find_bar.h"
 #include "views/graph/graph_view.h"
@@ -52,11 +53,11 @@ constexpr std::array kFormats{
 
 // The filter of file dialogs, made from the readers.
 QString file_filter() {
-  QString all = QStringLiteral("*.jointer");
-  for (const CaptureReader& reader : capture_readers())
-    all += (all.isEmpty() ? QString() : QStringLiteral(" ")) +
-           QString::fromUtf8(reader.pattern.data(), static_cast<qsizetype>(reader.pattern.size()));
-  return MainWindow::tr("Graphs (%1);;All files (*)").arg(all);
+  QStringList patterns;
+  for (const GraphReader* reader : graph_readers())
+    patterns +=
+        QString::fromUtf8(reader->pattern.data(), static_cast<qsizetype>(reader->pattern.size()));
+  return MainWindow::tr("Graphs (%1);;All files (*)").arg(patterns.join(u' '));
 }
 
 }  // namespace

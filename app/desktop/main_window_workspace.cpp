@@ -9,7 +9,7 @@
 #include <unordered_set>
 
 #include "app/desktop/main_window.h"
-#include "core/workspace/open_workspace.h"
+#include "core/workspace/workspace_capture.h"
 #include "views/spmd/spmd_dialog.h"
 #include "views/workspace/restore_bar.h"
 

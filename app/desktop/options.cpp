@@ -4,6 +4,7 @@
 #include <QRegularExpression>
 
 #include "app/desktop/main_window.h"
+#include "core/open/open.h"
 #include "views/window/open_requests.h"
 
 namespace jointer::desktop {
@@ -64,10 +65,10 @@ Result<Options> parse_options(const QStringList& arguments) {
       {backward, graph, assume, device, theme, select, pane, measured, picture, size, first_frame});
   parser.addHelpOption();
   parser.addVersionOption();
-  parser.addPositionalArgument(QStringLiteral("FILE"),
-                               QStringLiteral("Captures, print_readable text, TORCH_TRACE logs "
-                                              "or folders."),
-                               QStringLiteral("[FILE...]"));
+  parser.addPositionalArgument(
+      QStringLiteral("FILE"),
+      QStringLiteral("Graphs to open: %1.").arg(QString::fromStdString(formats_text())),
+      QStringLiteral("[FILE...]"));
   if (!parser.parse(arguments))
     return fail(Error::Kind::usage, "{}; --help lists the options",
                 parser.errorText().toStdString());

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "core/schedule/analysis.h"
 #include "views/theme/theme_choice.h"
 

@@ -7,8 +7,8 @@
 #include "app/launch/machine.h"
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
-#include "core/capture/open_ranks.h"
 #include "core/cost/device.h"
+#include "core/open/open_ranks.h"
 #include "core/process/temporary_folder.h"
 
 namespace jointer {

@@ -1,11 +1,11 @@
 #include "app/launch/captures.h"
 
-#include <algorithm>
 #include <filesystem>
 
 #include "core/base/bytes.h"
+#include "core/capture/native_reader.h"
 #include "core/capture/native_writer.h"
-#include "core/capture/open.h"
+#include "core/open/open.h"
 
 namespace jointer {
 namespace {
@@ -52,10 +52,7 @@ Result<bool> is_native_file(const std::string& path) {
     return input_error("{}: there is no such file", path);
   }
   JOINTER_TRY(const PaddedBytes bytes, read_bytes(path));
-  const auto readers = capture_readers();
-  const auto reader = std::ranges::find_if(
-      readers, [&](const CaptureReader& each) { return each.recognizes(bytes.view()); });
-  return reader != readers.end() && reader->name == "native capture";
+  return is_native_capture(bytes.view());
 }
 
 Result<ProgramFiles> native_files(const ConvertRequest& request, const TemporaryFolder& folder) {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/capture/open.h"
+#include "core/open/open.h"
 
 namespace jointer {
 

@@ -5,9 +5,9 @@
 #include <functional>
 
 #include "app/runner/groups/process_groups.h"
-#include "app/runner/interpreter.h"
 #include "app/runner/platform.h"
-#include "app/runner/reporter.h"
+#include "app/runner/program/interpreter.h"
+#include "app/runner/support/reporter.h"
 #include "core/base/result.h"
 #include "core/bench/event.h"
 #include "core/bench/request.h"

@@ -10,16 +10,16 @@
 
 #include "app/runner/backends/compiled.h"
 #include "app/runner/compare.h"
-#include "app/runner/interpreter.h"
 #include "app/runner/measure.h"
 #include "app/runner/memory/counting_allocator.h"
-#include "app/runner/program_builder.h"
-#include "app/runner/reporter.h"
-#include "app/runner/tensors.h"
-#include "app/runner/torch_version.h"
+#include "app/runner/program/interpreter.h"
+#include "app/runner/program/program_builder.h"
+#include "app/runner/program/tensors.h"
+#include "app/runner/support/reporter.h"
+#include "app/runner/support/torch_version.h"
 #include "app/runner/watchdog.h"
-#include "core/capture/open.h"
 #include "core/graph/canonical.h"
+#include "core/open/open.h"
 
 namespace jointer::runner {
 namespace {

@@ -28,8 +28,8 @@
 #include <tuple>
 
 #include "core/graph/effects.h"
+#include "core/graph/layers.h"
 #include "core/graph/module_tree.h"
-#include "core/policy/layers.h"
 
 namespace jointer {
 namespace {

@@ -32,7 +32,7 @@
 #include "core/base/units.h"
 #include "core/edit/refuse.h"
 #include "core/edit/select.h"
-#include "core/policy/layers.h"
+#include "core/graph/layers.h"
 #include "core/policy/python_operator.h"
 #include "core/policy/sac_walk.h"
 #include "core/policy/save_ops.h"

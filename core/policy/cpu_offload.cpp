@@ -49,12 +49,12 @@
 #include "core/edit/call_builder.h"
 #include "core/edit/refuse.h"
 #include "core/graph/effects.h"
+#include "core/graph/layers.h"
 #include "core/graph/module_tree.h"
 #include "core/graph/torch_version.h"
 #include "core/graph/users.h"
 #include "core/partition/fx_names.h"
 #include "core/policy/flat_step.h"
-#include "core/policy/layers.h"
 #include "core/policy/offload_choice.h"
 
 namespace jointer {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/graph/graph.h"
+#include "core/graph/layers.h"
 #include "core/graph/users.h"
-#include "core/policy/layers.h"
 #include "core/policy/tag_edit.h"
 
 namespace jointer {

@@ -21,7 +21,7 @@
 #include <map>
 #include <optional>
 
-#include "core/policy/layers.h"
+#include "core/graph/layers.h"
 #include "core/policy/plan_makers.h"
 #include "core/policy/sac_walk.h"
 

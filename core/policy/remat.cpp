@@ -54,12 +54,12 @@
 #include "core/capture/subgraph_constants.h"
 #include "core/edit/refuse.h"
 #include "core/graph/effects.h"
+#include "core/graph/layers.h"
 #include "core/graph/memory_access.h"
 #include "core/graph/module_tree.h"
 #include "core/graph/users.h"
 #include "core/partition/fx_names.h"
 #include "core/policy/flat_step.h"
-#include "core/policy/layers.h"
 #include "core/policy/plan_makers.h"
 
 namespace jointer {

@@ -61,8 +61,8 @@
 #include "passes/bucketing/overlap_plan.h"
 #include "passes/bucketing/overlap_reasons.h"
 #include "passes/bucketing/pre_bucketing.h"
-#include "passes/kept.h"
-#include "passes/parameters.h"
+#include "passes/support/kept.h"
+#include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {

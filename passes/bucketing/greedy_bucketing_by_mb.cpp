@@ -16,9 +16,9 @@
 #include "passes/bucketing/greedy_buckets.h"
 #include "passes/bucketing/overlap_plan.h"
 #include "passes/bucketing/overlap_reasons.h"
-#include "passes/kept.h"
-#include "passes/parameters.h"
-#include "passes/peak_limit.h"
+#include "passes/support/kept.h"
+#include "passes/support/parameters.h"
+#include "passes/support/peak_limit.h"
 
 namespace jointer {
 namespace {

@@ -56,11 +56,11 @@
 #include "passes/bucketing/fx_buckets.h"
 #include "passes/bucketing/fx_program.h"
 #include "passes/bucketing/module_plan.h"
-#include "passes/kept.h"
-#include "passes/parameters.h"
-#include "passes/peak_limit.h"
-#include "passes/traced_backward.h"
-#include "passes/unknown_name.h"
+#include "passes/support/kept.h"
+#include "passes/support/parameters.h"
+#include "passes/support/peak_limit.h"
+#include "passes/support/traced_backward.h"
+#include "passes/support/unknown_name.h"
 
 namespace jointer {
 namespace {

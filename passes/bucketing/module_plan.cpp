@@ -5,7 +5,7 @@
 #include <set>
 
 #include "passes/bucketing/fsdp_collectives.h"
-#include "passes/unknown_name.h"
+#include "passes/support/unknown_name.h"
 
 namespace jointer {
 namespace {

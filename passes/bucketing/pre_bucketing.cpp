@@ -25,7 +25,7 @@
 #include "core/base/checked.h"
 #include "passes/bucketing/fsdp_collectives.h"
 #include "passes/bucketing/greedy_buckets.h"
-#include "passes/group_twin.h"
+#include "passes/support/group_twin.h"
 
 namespace jointer {
 namespace {

@@ -21,9 +21,9 @@
 
 #include "core/base/counted.h"
 #include "passes/bucketing/fsdp_collectives.h"
-#include "passes/chosen_groups.h"
-#include "passes/group_twin.h"
-#include "passes/parameters.h"
+#include "passes/support/chosen_groups.h"
+#include "passes/support/group_twin.h"
+#include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {

@@ -22,8 +22,8 @@
 #include <utility>
 
 #include "core/base/counted.h"
-#include "core/capture/open_ranks.h"
-#include "passes/parameters.h"
+#include "core/open/open_ranks.h"
+#include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {

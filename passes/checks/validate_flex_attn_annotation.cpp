@@ -11,7 +11,7 @@
 #include "passes/checks/validate_flex_attn_annotation.h"
 
 #include "core/base/json_text.h"
-#include "passes/kept.h"
+#include "passes/support/kept.h"
 
 namespace jointer {
 namespace {

@@ -27,7 +27,7 @@
 
 #include "core/graph/users.h"
 #include "passes/clean_up/substitution.h"
-#include "passes/kept.h"
+#include "passes/support/kept.h"
 
 namespace jointer {
 namespace {

@@ -28,7 +28,7 @@
 #include "core/graph/effects.h"
 #include "core/graph/users.h"
 #include "passes/clean_up/substitution.h"
-#include "passes/kept.h"
+#include "passes/support/kept.h"
 
 namespace jointer {
 namespace {

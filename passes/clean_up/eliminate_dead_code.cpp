@@ -15,8 +15,8 @@
 #include "passes/clean_up/eliminate_dead_code.h"
 
 #include "core/partition/dead_code.h"
-#include "passes/kept.h"
-#include "passes/parameters.h"
+#include "passes/support/kept.h"
+#include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {

@@ -23,7 +23,7 @@
 #include "core/graph/effects.h"
 #include "core/graph/storage_moves.h"
 #include "core/graph/storages.h"
-#include "passes/kept.h"
+#include "passes/support/kept.h"
 
 namespace jointer {
 namespace {

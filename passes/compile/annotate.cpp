@@ -26,7 +26,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/json_text.h"
-#include "passes/parameters.h"
+#include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {

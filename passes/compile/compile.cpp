@@ -15,7 +15,7 @@
 #include "core/edit/select.h"
 #include "passes/compile/annotate.h"
 #include "passes/compile/pipeline_backend.h"
-#include "passes/parameters.h"
+#include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {

@@ -19,7 +19,7 @@
 #include <set>
 
 #include "passes/ep_overlap/chunk_regions.h"
-#include "passes/unknown_name.h"
+#include "passes/support/unknown_name.h"
 
 namespace jointer {
 namespace {

@@ -21,7 +21,7 @@
 #include "core/base/counted.h"
 #include "passes/ep_overlap/chunk_lowering.h"
 #include "passes/ep_overlap/chunk_regions.h"
-#include "passes/parameters.h"
+#include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {

@@ -25,8 +25,8 @@
 #include "core/graph/effects.h"
 #include "core/schedule/stable_order.h"
 #include "passes/ep_overlap/region_schedule.h"
-#include "passes/parameters.h"
-#include "passes/unknown_name.h"
+#include "passes/support/parameters.h"
+#include "passes/support/unknown_name.h"
 
 namespace jointer {
 namespace {

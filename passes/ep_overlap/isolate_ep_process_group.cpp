@@ -20,8 +20,8 @@
 #include <utility>
 
 #include "core/base/counted.h"
-#include "passes/group_twin.h"
-#include "passes/parameters.h"
+#include "passes/support/group_twin.h"
+#include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {

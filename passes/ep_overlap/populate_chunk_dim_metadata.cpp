@@ -17,7 +17,7 @@
 #include <string_view>
 
 #include "passes/ep_overlap/chunk_sizes.h"
-#include "passes/parameters.h"
+#include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {

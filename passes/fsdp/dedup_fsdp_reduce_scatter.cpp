@@ -26,8 +26,8 @@
 #include "core/edit/call_builder.h"
 #include "core/edit/edit.h"
 #include "core/graph/users.h"
-#include "passes/edit_pass.h"
-#include "passes/kept.h"
+#include "passes/support/edit_pass.h"
+#include "passes/support/kept.h"
 
 namespace jointer {
 namespace {

@@ -6,8 +6,8 @@
 #include "core/base/units.h"
 #include "core/policy/fsdp_gathers.h"
 #include "core/policy/tagging.h"
-#include "passes/edit_pass.h"
-#include "passes/parameters.h"
+#include "passes/support/edit_pass.h"
+#include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {

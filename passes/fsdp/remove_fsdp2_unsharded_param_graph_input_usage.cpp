@@ -29,7 +29,7 @@
 #include "core/graph/replace_inputs.h"
 #include "core/graph/storage_moves.h"
 #include "core/graph/users.h"
-#include "passes/kept.h"
+#include "passes/support/kept.h"
 
 namespace jointer {
 namespace {

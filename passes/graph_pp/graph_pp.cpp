@@ -7,7 +7,7 @@
 
 #include "passes/graph_pp/extract.h"
 #include "passes/graph_pp/stages.h"
-#include "passes/parameters.h"
+#include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {

@@ -26,7 +26,7 @@
 #include "core/graph/users.h"
 #include "passes/graph_pp/extract.h"
 #include "passes/graph_pp/stages.h"
-#include "passes/unknown_name.h"
+#include "passes/support/unknown_name.h"
 
 namespace jointer {
 namespace {

@@ -14,9 +14,9 @@
 #include <algorithm>
 
 #include "core/base/units.h"
-#include "passes/kept.h"
 #include "passes/reordering/calls.h"
 #include "passes/reordering/reordering.h"
+#include "passes/support/kept.h"
 
 namespace jointer {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/base/units.h"
-#include "passes/parameters.h"
+#include "passes/support/parameters.h"
 
 namespace jointer {
 

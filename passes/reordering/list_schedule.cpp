@@ -6,7 +6,7 @@
 #include <array>
 
 #include "core/schedule/memory_timeline.h"
-#include "passes/peak_limit.h"
+#include "passes/support/peak_limit.h"
 
 namespace jointer {
 

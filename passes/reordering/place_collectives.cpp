@@ -36,9 +36,9 @@
 #include "core/base/units.h"
 #include "core/edit/moves.h"
 #include "core/schedule/what_if.h"
-#include "passes/parameters.h"
 #include "passes/reordering/collective_moves.h"
 #include "passes/reordering/reordering.h"
+#include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {

@@ -20,9 +20,9 @@
 
 #include "core/base/units.h"
 #include "core/schedule/memory_timeline.h"
-#include "passes/kept.h"
 #include "passes/reordering/memory_orders.h"
 #include "passes/reordering/reordering.h"
+#include "passes/support/kept.h"
 
 namespace jointer {
 namespace {

@@ -32,9 +32,9 @@
 #include <tuple>
 
 #include "core/base/units.h"
-#include "passes/kept.h"
 #include "passes/reordering/list_schedule.h"
 #include "passes/reordering/reordering.h"
+#include "passes/support/kept.h"
 
 namespace jointer {
 namespace {

@@ -45,11 +45,11 @@
 #include "core/graph/module_tree.h"
 #include "passes/bucketing/fsdp_collectives.h"
 #include "passes/bucketing/fx_program.h"
-#include "passes/kept.h"
-#include "passes/parameters.h"
-#include "passes/peak_limit.h"
 #include "passes/reordering/reordering.h"
-#include "passes/traced_backward.h"
+#include "passes/support/kept.h"
+#include "passes/support/parameters.h"
+#include "passes/support/peak_limit.h"
+#include "passes/support/traced_backward.h"
 
 namespace jointer {
 namespace {

@@ -41,10 +41,10 @@
 #include <iterator>
 
 #include "core/base/units.h"
-#include "passes/kept.h"
-#include "passes/parameters.h"
 #include "passes/reordering/group_mover.h"
 #include "passes/reordering/reordering.h"
+#include "passes/support/kept.h"
+#include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "core/base/counted.h"
 #include "core/policy/cpu_offload.h"
-#include "passes/edit_pass.h"
-#include "passes/parameters.h"
+#include "passes/support/edit_pass.h"
+#include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "core/edit/select.h"
 #include "core/policy/tagging.h"
-#include "passes/edit_pass.h"
-#include "passes/kept.h"
-#include "passes/parameters.h"
+#include "passes/support/edit_pass.h"
+#include "passes/support/kept.h"
+#include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {

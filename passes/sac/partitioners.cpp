@@ -9,7 +9,7 @@
 
 #include "core/partition/partition.h"
 #include "core/partition/region_budget.h"
-#include "passes/parameters.h"
+#include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {

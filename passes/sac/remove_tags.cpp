@@ -3,8 +3,8 @@
 #include "passes/sac/remove_tags.h"
 
 #include "core/policy/tagging.h"
-#include "passes/edit_pass.h"
-#include "passes/kept.h"
+#include "passes/support/edit_pass.h"
+#include "passes/support/kept.h"
 
 namespace jointer {
 namespace {

@@ -4,7 +4,7 @@
 #include "passes/sac/selective_activation_remat.h"
 
 #include "core/policy/remat.h"
-#include "passes/edit_pass.h"
+#include "passes/support/edit_pass.h"
 
 namespace jointer {
 namespace {

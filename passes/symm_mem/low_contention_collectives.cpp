@@ -26,10 +26,10 @@
 #include "core/ops/torch_registry.h"
 #include "passes/bucketing/bucket_calls.h"
 #include "passes/bucketing/fx_program.h"
-#include "passes/chosen_groups.h"
-#include "passes/group_twin.h"
-#include "passes/kept.h"
-#include "passes/parameters.h"
+#include "passes/support/chosen_groups.h"
+#include "passes/support/group_twin.h"
+#include "passes/support/kept.h"
+#include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {

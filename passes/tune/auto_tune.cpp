@@ -28,8 +28,7 @@
 #include "core/base/checked.h"
 #include "core/base/units.h"
 #include "core/edit/difference.h"
-#include "passes/built_in.h"
-#include "passes/parameters.h"
+#include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {
@@ -182,9 +181,9 @@ void add_run(const PipelineRun& run, PassContext& context) {
   }
 }
 
-Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+Result<void> run(const PassRegistry& registry, Graph& graph, const Arguments& arguments,
+                 PassContext& context) {
   JOINTER_CHECK(context.report(0));
-  const PassRegistry registry = built_in_passes();
   JOINTER_TRY(const StepFigures before, step_figures(graph, context.analysis()));
   TuneOptions options = read_options(arguments, context, before.figures.peak_bytes);
   double searched = 0;
@@ -226,14 +225,16 @@ std::vector<Parameter> parameters() {
 
 }  // namespace
 
-Pass auto_tune_pass() {
+Pass auto_tune_pass(RegistryMaker make_registry) {
   return {.info = {.name = "auto_tune",
                    .summary = "Searches for orders, buckets and policies with the shortest step "
                               "within a memory budget, and runs them.",
                    .source = "ours",
                    .stage = PassStage::search,
                    .parameters = parameters()},
-          .run = run};
+          .run = [make_registry](Graph& graph, const Arguments& arguments, PassContext& context) {
+            return run(make_registry(), graph, arguments, context);
+          }};
 }
 
 std::string gain_text(const TuneStep& step) {

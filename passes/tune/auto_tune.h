@@ -1,11 +1,15 @@
 #pragma once
 
 #include "core/pass/pass.h"
+#include "core/pass/registry.h"
 #include "passes/tune/tuner.h"
 
 namespace jointer {
 
-Pass auto_tune_pass();
+// Makes the passes to search among. A function, since the pass is itself in the registry.
+using RegistryMaker = PassRegistry (*)();
+
+Pass auto_tune_pass(RegistryMaker make_registry);
 
 // The gain of a step of the winner, in a sentence: "Without it the step would take 12.3 ms more."
 std::string gain_text(const TuneStep& step);

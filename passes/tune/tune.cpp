@@ -1,11 +1,9 @@
 #include "passes/tune/tune.h"
 
-#include "passes/tune/auto_tune.h"
-
 namespace jointer {
 
-std::vector<Pass> tune_passes() {
-  return {auto_tune_pass()};
+std::vector<Pass> tune_passes(RegistryMaker make_registry) {
+  return {auto_tune_pass(make_registry)};
 }
 
 }  // namespace jointer

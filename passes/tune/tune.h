@@ -3,10 +3,11 @@
 #include <vector>
 
 #include "core/pass/pass.h"
+#include "passes/tune/auto_tune.h"
 
 namespace jointer {
 
-// Passes that search for the best other passes.
-std::vector<Pass> tune_passes();
+// Passes that search for the best other passes, among those that `make_registry` returns.
+std::vector<Pass> tune_passes(RegistryMaker make_registry);
 
 }  // namespace jointer

@@ -11,8 +11,8 @@
 
 #include <string>
 
-#include "core/capture/open.h"
 #include "core/cost/node_flops.h"
+#include "core/open/open.h"
 #include "core/partition/pareto.h"
 #include "tests/benchmarks/timing.h"
 

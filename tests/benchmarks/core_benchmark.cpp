@@ -6,14 +6,14 @@
 #include <map>
 #include <stdexcept>
 
+#include "core/bench/calibrate.h"
 #include "core/capture/native_reader.h"
-#include "core/capture/open.h"
-#include "core/cost/calibrate.h"
 #include "core/cost/measured.h"
 #include "core/edit/editor.h"
 #include "core/graph/canonical.h"
 #include "core/graph/dependencies.h"
 #include "core/graph/literal.h"
+#include "core/open/open.h"
 #include "core/partition/partition.h"
 #include "core/policy/remat.h"
 #include "core/policy/tagging.h"

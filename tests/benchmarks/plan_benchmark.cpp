@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "core/partition/plan_what_if.h"
 #include "tests/benchmarks/timing.h"
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "core/pass/pipeline_run.h"
 #include "passes/built_in.h"
 #include "tests/benchmarks/timing.h"

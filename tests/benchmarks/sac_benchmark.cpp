@@ -20,7 +20,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "tests/benchmarks/timing.h"
 #include "tests/benchmarks/windows.h"
 #include "views/edit/editing.h"

@@ -9,9 +9,9 @@
 
 #include "core/capture/native_reader.h"
 #include "core/capture/native_writer.h"
-#include "core/capture/open.h"
 #include "core/graph/derive.h"
 #include "core/graph/users.h"
+#include "core/open/open.h"
 #include "core/partition/partition.h"
 
 namespace jointer::benchmarks {

@@ -23,7 +23,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "passes/built_in.h"
 #include "passes/presets/presets.h"
 #include "passes/tune/tuner.h"

@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/capture/open.h"
 #include "core/cost/estimator.h"
+#include "core/open/open.h"
 #include "core/schedule/memory_what_if.h"
 #include "core/schedule/time_what_if.h"
 #include "core/schedule/what_if.h"

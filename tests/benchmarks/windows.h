@@ -7,7 +7,7 @@
 #include <QCoreApplication>
 #include <QElapsedTimer>
 
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "views/document/snapshot.h"
 
 namespace jointer::benchmarks {

@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "core/capture/open.h"
 #include "core/cost/node_flops.h"
 #include "core/cost/torch_nccl.h"
+#include "core/open/open.h"
 #include "core/schedule/memory_timeline.h"
 #include "tests/support/paths.h"
 #include "tests/support/reference.h"

@@ -12,7 +12,7 @@
 
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "core/partition/partition.h"
 
 using namespace jointer;

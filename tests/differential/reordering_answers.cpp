@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "core/pass/pipeline_run.h"
 #include "core/schedule/memory_items.h"
 #include "passes/built_in.h"

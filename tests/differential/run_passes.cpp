@@ -14,8 +14,8 @@
 
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
-#include "core/capture/open.h"
 #include "core/graph/fingerprint.h"
+#include "core/open/open.h"
 #include "core/pass/pipeline_run.h"
 #include "passes/built_in.h"
 #include "tests/benchmarks/timing.h"

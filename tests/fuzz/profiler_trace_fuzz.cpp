@@ -2,7 +2,7 @@
 
 #include "core/capture/profiler_trace.h"
 
-#include "core/cost/calibrate.h"
+#include "core/bench/calibrate.h"
 #include "core/graph/literal.h"
 #include "tests/fuzz/fuzz.h"
 

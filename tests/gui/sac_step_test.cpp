@@ -9,8 +9,8 @@
 
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
-#include "core/capture/open.h"
 #include "core/graph/validate.h"
+#include "core/open/open.h"
 #include "core/partition/kept_values.h"
 #include "core/policy/apply_step_tags.h"
 #include "core/policy/tagging.h"

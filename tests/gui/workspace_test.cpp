@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "app/desktop/main_window.h"
-#include "core/workspace/open_workspace.h"
+#include "core/workspace/workspace_capture.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
 #include "views/workspace/restore_bar.h"

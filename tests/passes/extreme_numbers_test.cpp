@@ -5,9 +5,9 @@
 
 #include <limits>
 
-#include "core/capture/open.h"
 #include "core/graph/canonical.h"
 #include "core/graph/validate.h"
+#include "core/open/open.h"
 #include "tests/passes/run_pass.h"
 #include "tests/support/paths.h"
 

@@ -8,10 +8,10 @@
 #include <future>
 #include <map>
 
-#include "core/capture/open.h"
 #include "core/edit/edit.h"
 #include "core/graph/canonical.h"
 #include "core/graph/validate.h"
+#include "core/open/open.h"
 #include "passes/presets/presets.h"
 #include "tests/support/graphs.h"
 #include "tests/support/legal_order.h"

@@ -7,7 +7,7 @@
 #include "core/base/bytes.h"
 #include "core/base/environment.h"
 #include "core/base/json_text.h"
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "core/process/child.h"
 #include "plugins/cpp/plugin.h"
 #include "plugins/cpp/plugin_folder.h"

@@ -10,7 +10,7 @@
 
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "core/pass/pipeline_run.h"
 #include "passes/built_in.h"
 

@@ -16,8 +16,8 @@
 
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
-#include "core/capture/open.h"
 #include "core/graph/validate.h"
+#include "core/open/open.h"
 #include "core/partition/offload_transfers.h"
 #include "core/partition/plan_what_if.h"
 

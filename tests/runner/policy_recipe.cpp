@@ -7,9 +7,9 @@
 #include <string>
 
 #include "core/base/bytes.h"
-#include "core/capture/open.h"
 #include "core/edit/editor.h"
 #include "core/edit/recipe.h"
+#include "core/open/open.h"
 #include "core/policy/remat.h"
 #include "core/policy/tagging.h"
 

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/bytes.h"
-#include "core/capture/open.h"
 #include "core/edit/editor.h"
 #include "core/edit/recipe.h"
+#include "core/open/open.h"
 #include "core/policy/import.h"
 
 namespace {

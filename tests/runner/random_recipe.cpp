@@ -10,10 +10,10 @@
 #include <string>
 
 #include "core/base/bytes.h"
-#include "core/capture/open.h"
 #include "core/edit/editor.h"
 #include "core/edit/merge.h"
 #include "core/edit/recipe.h"
+#include "core/open/open.h"
 #include "tests/support/random_edits.h"
 
 namespace {

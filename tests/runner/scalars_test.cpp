@@ -1,4 +1,4 @@
-#include "app/runner/scalars.h"
+#include "app/runner/program/scalars.h"
 
 #include <c10/util/Exception.h>
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // Versions of torch that count as the runner's own.
 
-#include "app/runner/torch_version.h"
+#include "app/runner/support/torch_version.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

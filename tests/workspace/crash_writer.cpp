@@ -17,11 +17,11 @@
 #include <random>
 #include <string>
 
-#include "core/capture/open.h"
 #include "core/graph/canonical.h"
+#include "core/open/open.h"
 #include "core/workspace/journal.h"
-#include "core/workspace/open_workspace.h"
 #include "core/workspace/workspace.h"
+#include "core/workspace/workspace_capture.h"
 
 namespace {
 

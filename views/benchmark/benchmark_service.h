@@ -7,7 +7,7 @@
 
 #include "core/bench/request.h"
 #include "core/bench/result.h"
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "views/document/snapshot.h"
 
 namespace jointer::views {

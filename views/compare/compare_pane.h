@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "views/compare/comparison.h"
 #include "views/compare/curve_overlay.h"
 #include "views/compare/difference_table.h"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "views/document/selection.h"
 #include "views/document/snapshot.h"
 #include "views/document/state_queue.h"

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "views/document/snapshot.h"
 
 namespace jointer::views {

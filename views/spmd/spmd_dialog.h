@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/capture/open_ranks.h"
+#include "core/open/open_ranks.h"
 #include "views/document/document.h"
 
 namespace jointer::views {

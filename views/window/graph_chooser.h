@@ -5,7 +5,7 @@
 #include <QListWidget>
 #include <optional>
 
-#include "core/capture/open.h"
+#include "core/open/open.h"
 
 namespace jointer::views {
 

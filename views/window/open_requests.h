@@ -3,7 +3,7 @@
 #include <QStringList>
 #include <vector>
 
-#include "core/capture/open.h"
+#include "core/open/open.h"
 
 namespace jointer::views {
 

@@ -8,7 +8,7 @@
 
 #include "core/base/bytes.h"
 #include "core/graph/canonical.h"
-#include "core/workspace/open_workspace.h"
+#include "core/workspace/workspace_capture.h"
 
 namespace jointer::views {
 namespace {

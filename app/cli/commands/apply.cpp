@@ -13,8 +13,8 @@
 #include "core/base/bytes.h"
 #include "core/base/units.h"
 #include "core/capture/native_writer.h"
-#include "core/capture/open.h"
 #include "core/edit/replay.h"
+#include "core/open/open.h"
 
 namespace jointer::cli {
 namespace {

@@ -23,10 +23,10 @@
 #include "app/launch/machine.h"
 #include "core/base/bytes.h"
 #include "core/base/json_text.h"
+#include "core/bench/calibrate.h"
 #include "core/bench/measurement.h"
-#include "core/capture/open.h"
-#include "core/cost/calibrate.h"
-#include "core/workspace/open_workspace.h"
+#include "core/open/open.h"
+#include "core/workspace/workspace_capture.h"
 
 namespace jointer::cli {
 namespace {

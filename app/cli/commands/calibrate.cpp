@@ -15,8 +15,8 @@
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
 #include "core/base/units.h"
+#include "core/bench/calibrate.h"
 #include "core/capture/profiler_trace.h"
-#include "core/cost/calibrate.h"
 
 namespace jointer::cli {
 namespace {

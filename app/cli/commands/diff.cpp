@@ -11,11 +11,11 @@
 #include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
 #include "core/base/units.h"
-#include "core/capture/open.h"
 #include "core/edit/difference.h"
 #include "core/edit/node_comparer.h"
 #include "core/edit/recipe.h"
 #include "core/graph/canonical.h"
+#include "core/open/open.h"
 
 namespace jointer::cli {
 namespace {

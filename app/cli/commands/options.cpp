@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "app/cli/commands/checks.h"
-#include "core/capture/open.h"
+#include "core/open/open.h"
 
 namespace jointer::cli {
 
@@ -50,9 +50,8 @@ int finish(const Result<int>& result) {
 void GraphOptions::add_to(CLI::App& command) {
   const HelpGroup group(command, "Graph");
   command
-      .add_option(
-          "FILE", file,
-          "Native capture, workspace, FX text, or TORCH_TRACE log or folder; `-` is standard input")
+      .add_option("FILE", file,
+                  fmt::format("Graph to open: {}; `-` is standard input", formats_text()))
       ->type_name("")
       ->required();
   command

@@ -7,7 +7,7 @@
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"
 #include "core/base/units.h"
-#include "core/capture/open_ranks.h"
+#include "core/open/open_ranks.h"
 
 namespace jointer::cli {
 namespace {

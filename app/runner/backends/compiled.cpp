@@ -7,7 +7,7 @@
 
 #include "app/runner/backends/compiler.h"
 #include "app/runner/backends/package.h"
-#include "app/runner/torch_version.h"
+#include "app/runner/support/torch_version.h"
 
 namespace jointer::runner {
 namespace {

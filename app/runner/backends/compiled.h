@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "app/runner/program_builder.h"
-#include "app/runner/reporter.h"
+#include "app/runner/program/program_builder.h"
+#include "app/runner/support/reporter.h"
 #include "core/base/result.h"
 #include "core/bench/request.h"
 

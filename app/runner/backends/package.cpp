@@ -10,7 +10,7 @@
 #include <memory>
 #include <utility>
 
-#include "app/runner/torch_error.h"
+#include "app/runner/support/torch_error.h"
 
 namespace jointer::runner {
 namespace {

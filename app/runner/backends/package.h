@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "app/runner/program.h"
+#include "app/runner/program/program.h"
 #include "core/base/result.h"
 
 namespace jointer::runner {

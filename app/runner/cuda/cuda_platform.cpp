@@ -15,7 +15,7 @@
 
 #include "app/runner/cuda/nccl.h"
 #include "app/runner/kernels/attention.h"
-#include "app/runner/torch_error.h"
+#include "app/runner/support/torch_error.h"
 
 namespace jointer::runner {
 namespace {

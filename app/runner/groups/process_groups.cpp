@@ -12,7 +12,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
-#include "app/runner/torch_error.h"
+#include "app/runner/support/torch_error.h"
 
 namespace jointer::runner {
 namespace {

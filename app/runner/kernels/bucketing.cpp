@@ -13,7 +13,7 @@
 
 #include <array>
 
-#include "app/runner/torch_version.h"
+#include "app/runner/support/torch_version.h"
 #include "core/base/torch_version.h"
 
 namespace jointer::runner {

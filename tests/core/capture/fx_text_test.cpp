@@ -3,8 +3,9 @@
 
 #include <algorithm>
 
-#include "core/capture/open.h"
 #include "core/graph/canonical.h"
+#include "core/open/open.h"
+#include "core/open/readers.h"
 #include "core/report/export.h"
 #include "core/schedule/memory_timeline.h"
 #include "tests/support/compare.h"
@@ -19,10 +20,10 @@ using testing::HasSubstr;
 Result<Graph> read(std::string_view text, std::size_t index = 0,
                    std::string_view reader_name = "FX text") {
   const CaptureFile file{.name = "graph.txt", .bytes = PaddedBytes(text)};
-  for (const CaptureReader& reader : capture_readers())
-    if (reader.recognizes(text)) {
-      EXPECT_EQ(reader.name, reader_name);
-      return reader.read(file, index, {});
+  for (const GraphReader* reader : graph_readers())
+    if (reader->recognizes(text)) {
+      EXPECT_EQ(reader->name, reader_name);
+      return read_graph(*reader, file, index);
     }
   return input_error("not recognized");
 }
@@ -365,7 +366,7 @@ TEST(FxText, NestedClassesAreSubgraphs) {
 TEST(FxText, SeveralClassesAreSeveralGraphs) {
   const std::string two = std::string(kFull) + "\n" + std::string(kCond);
   const CaptureFile file{.name = "two.txt", .bytes = PaddedBytes(two)};
-  const auto entries = capture_readers().back().list(file);
+  const auto entries = graph_readers().back()->list(file);
   ASSERT_TRUE(entries.has_value());
   ASSERT_EQ(entries->size(), 2U);
   EXPECT_EQ((*entries)[0].name, "two, f");

@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "core/bench/calibrate.h"
 #include "core/capture/profiler_calls.h"
-#include "core/cost/calibrate.h"
 #include "tests/support/graphs.h"
 
 namespace jointer::test {

@@ -4,9 +4,9 @@
 
 #include "core/capture/native_reader.h"
 #include "core/capture/native_writer.h"
-#include "core/capture/open.h"
 #include "core/graph/canonical.h"
 #include "core/graph/validate.h"
+#include "core/open/open.h"
 #include "tests/support/paths.h"
 
 namespace jointer::test {

@@ -9,7 +9,7 @@
 #include <iostream>
 #include <set>
 
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "core/schedule/memory_timeline.h"
 #include "tests/support/compare.h"
 #include "tests/support/paths.h"

@@ -9,8 +9,8 @@
 #include <map>
 #include <sstream>
 
-#include "core/capture/open.h"
 #include "core/graph/canonical.h"
+#include "core/open/open.h"
 #include "tests/support/compare.h"
 #include "tests/support/paths.h"
 

@@ -8,8 +8,8 @@
 
 #include <thread>
 
+#include "core/bench/calibrate.h"
 #include "core/bench/measurement.h"
-#include "core/cost/calibrate.h"
 #include "core/schedule/analysis.h"
 #include "tests/support/graphs.h"
 #include "tests/support/random_graph.h"

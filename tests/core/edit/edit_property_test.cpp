@@ -5,14 +5,15 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "core/capture/native_reader.h"
 #include "core/capture/native_writer.h"
-#include "core/capture/open.h"
 #include "core/edit/difference.h"
 #include "core/edit/editor.h"
 #include "core/edit/replay.h"
 #include "core/graph/canonical.h"
 #include "core/graph/literal.h"
 #include "core/graph/validate.h"
+#include "core/open/open.h"
 #include "core/schedule/memory_timeline.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_edits.h"
@@ -65,9 +66,7 @@ RC_GTEST_PROP(EditProperty, FiguresSurviveWritingAndReading, (std::uint64_t seed
   Editor editor(graph);
   for (int i = 0; i < kEdits; ++i)
     if (const auto edit = random.next(graph)) (void)editor.apply(*edit);
-  const OpenRequest request;
-  auto again = capture_readers().front().read(
-      {.name = "edited", .bytes = PaddedBytes(write_native(graph))}, 0, {});
+  auto again = read_native("edited", PaddedBytes(write_native(graph)));
   if (!again) RC_FAIL(again.error().message);
   RC_ASSERT(graph_hash(*again) == graph_hash(graph));
   RC_ASSERT(std::ranges::equal(MemoryTimeline(graph).profile(), MemoryTimeline(*again).profile()));
@@ -131,8 +130,7 @@ RC_GTEST_PROP(EditProperty, ARecipeOfAPairReplaysOnEachHalf, (std::uint64_t seed
     if (const auto edit = random.next(after); edit && editor.apply(*edit)) edits.push_back(*edit);
   const Recipe recipe = make_recipe(before, after, edits, "random");
   for (const PartId part : {PartId(0), PartId(1)}) {
-    auto half = capture_readers().front().read(
-        {.name = "half", .bytes = PaddedBytes(write_native(before, part))}, 0, {});
+    auto half = read_native("half", PaddedBytes(write_native(before, part)));
     if (!half) RC_FAIL(half.error().message);
     const auto replayed = replay(*half, recipe);
     if (!replayed) RC_FAIL(replayed.error().message);

@@ -3,8 +3,8 @@
 
 #include <array>
 
+#include "core/capture/native_reader.h"
 #include "core/capture/native_writer.h"
-#include "core/capture/open.h"
 #include "core/edit/merge.h"
 #include "core/edit/moves.h"
 #include "core/edit/replace.h"
@@ -279,8 +279,7 @@ TEST(Replace, AViewThatBecomesACopyTakesMemory) {
     return graph.real_storage(graph.tensors(graph.find(name)).front().storage);
   };
   const auto peak_as_read = [&] {
-    const auto again = capture_readers().front().read(
-        {.name = "edited", .bytes = PaddedBytes(write_native(graph))}, 0, {});
+    const auto again = read_native("edited", PaddedBytes(write_native(graph)));
     EXPECT_TRUE(again);
     return MemoryTimeline(*again).peak_bytes();
   };

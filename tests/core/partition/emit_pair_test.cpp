@@ -5,9 +5,9 @@
 
 #include "core/capture/native_reader.h"
 #include "core/capture/native_writer.h"
-#include "core/capture/open.h"
 #include "core/graph/canonical.h"
 #include "core/graph/validate.h"
+#include "core/open/open.h"
 #include "core/partition/partition.h"
 #include "tests/support/graphs.h"
 #include "tests/support/passed_values.h"

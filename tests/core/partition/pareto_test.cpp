@@ -8,7 +8,7 @@
 #include <memory>
 #include <random>
 
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "core/partition/budget_sweep.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_graph.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "core/partition/partition.h"
 #include "tests/support/paths.h"
 #include "tests/support/processor_time.h"

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "core/capture/open.h"
 #include "core/graph/validate.h"
+#include "core/open/open.h"
 #include "core/partition/pair_order.h"
 #include "core/partition/plan_what_if.h"
 #include "tests/support/passed_values.h"

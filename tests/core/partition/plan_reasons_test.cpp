@@ -7,7 +7,7 @@
 
 #include <regex>
 
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "core/partition/partition.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_graph.h"

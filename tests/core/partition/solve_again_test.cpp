@@ -9,9 +9,9 @@
 #include <memory>
 #include <random>
 
-#include "core/capture/open.h"
 #include "core/cost/node_flops.h"
 #include "core/graph/validate.h"
+#include "core/open/open.h"
 #include "core/partition/plan_what_if.h"
 #include "tests/support/graphs.h"
 #include "tests/support/paths.h"

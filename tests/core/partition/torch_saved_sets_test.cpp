@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "core/partition/partition.h"
 #include "core/policy/tagging.h"
 #include "tests/support/paths.h"

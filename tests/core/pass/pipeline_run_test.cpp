@@ -7,8 +7,8 @@
 #include <stdexcept>
 
 #include "core/capture/native_writer.h"
-#include "core/capture/open.h"
 #include "core/graph/canonical.h"
+#include "core/open/open.h"
 #include "core/pass/pipeline_rules.h"
 #include "tests/support/graphs.h"
 #include "tests/support/temporary_folder.h"

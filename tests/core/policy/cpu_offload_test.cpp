@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "core/capture/native_writer.h"
-#include "core/capture/open.h"
 #include "core/graph/canonical.h"
+#include "core/open/open.h"
 #include "core/policy/remat.h"
 #include "core/policy/tagging.h"
 #include "tests/support/graphs.h"

@@ -7,8 +7,8 @@
 #include <random>
 
 #include "core/capture/native_writer.h"
-#include "core/capture/open.h"
 #include "core/edit/editor.h"
+#include "core/open/open.h"
 #include "core/policy/export.h"
 #include "core/policy/import.h"
 #include "core/policy/plan_makers.h"

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "core/capture/open.h"
-#include "core/policy/layers.h"
+#include "core/graph/layers.h"
+#include "core/open/open.h"
 #include "core/policy/tagging.h"
 #include "tests/support/graphs.h"
 #include "tests/support/paths.h"

@@ -10,10 +10,10 @@
 #include <random>
 
 #include "core/capture/native_writer.h"
-#include "core/capture/open.h"
 #include "core/graph/canonical.h"
 #include "core/graph/storage_moves.h"
 #include "core/graph/validate.h"
+#include "core/open/open.h"
 #include "core/policy/tagging.h"
 #include "tests/support/graphs.h"
 #include "tests/support/paths.h"

@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/capture/open.h"
 #include "core/edit/tag_list.h"
+#include "core/graph/layers.h"
+#include "core/open/open.h"
 #include "core/policy/fsdp_gathers.h"
-#include "core/policy/layers.h"
 #include "tests/support/graphs.h"
 #include "tests/support/paths.h"
 #include "tests/support/reference.h"

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "core/policy/with_fsdp.h"
 #include "tests/support/paths.h"
 

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "core/partition/partition.h"
 #include "core/policy/export.h"
 #include "core/policy/import.h"

@@ -9,9 +9,9 @@
 #include <random>
 #include <set>
 
-#include "core/capture/open.h"
 #include "core/graph/effects.h"
 #include "core/graph/validate.h"
+#include "core/open/open.h"
 #include "core/schedule/what_if.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_costs.h"

@@ -7,9 +7,9 @@
 
 #include <future>
 
-#include "core/capture/open.h"
 #include "core/graph/canonical.h"
 #include "core/graph/validate.h"
+#include "core/open/open.h"
 #include "passes/reordering/reordering.h"
 #include "tests/support/legal_order.h"
 #include "tests/support/paths.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "tests/support/graphs.h"
 #include "tests/support/ladders.h"
 #include "tests/support/paths.h"

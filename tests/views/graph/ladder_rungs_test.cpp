@@ -8,8 +8,8 @@
 
 #include <set>
 
-#include "core/capture/open.h"
 #include "core/edit/editor.h"
+#include "core/open/open.h"
 #include "core/partition/partition.h"
 #include "core/partition/plan_what_if.h"
 #include "core/policy/fsdp_gathers.h"

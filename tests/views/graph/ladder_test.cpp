@@ -8,8 +8,8 @@
 #include <random>
 #include <set>
 
-#include "core/capture/open.h"
 #include "core/graph/users.h"
+#include "core/open/open.h"
 #include "tests/support/graphs.h"
 #include "tests/support/ladders.h"
 #include "tests/support/paths.h"

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/capture/open.h"
+#include "core/open/open.h"
 #include "tests/support/joints.h"
 #include "tests/support/paths.h"
 #include "tests/support/snapshots.h"

@@ -1,0 +1,67 @@
+#pragma once
+
+// Converts the arguments of captured calls to LibTorch's values, by the types in the operator's
+// schema.
+
+#include <ATen/core/function_schema.h>
+
+#include "app/runner/program/program.h"
+#include "core/base/result.h"
+#include "core/graph/symbolic_float.h"
+
+namespace jointer::runner {
+
+// Appends to a program under construction.
+class ArgumentConverter {
+ public:
+  // `slot_of`: the slot of each node's value. `device`: replaces the graph's main device.
+  ArgumentConverter(const Graph& graph, Program& program, at::Device device,
+                    std::function<SlotId(NodeId)> slot_of)
+      : graph_(graph), program_(program), device_(device), slot_of_(std::move(slot_of)) {}
+
+  // One operand per parameter of the schema, in its order: by position, by keyword, or the default.
+  // `skip`: the number of leading arguments that belong to a higher-order operator instead. Error
+  // (input): an argument is missing, is one too many, or does not fit its type.
+  //
+  // `captured`: the operator in the torch of the capture; null if it is unknown or replaced by
+  // another. If given, positional arguments are found by name, since versions may order them
+  // differently. The parameter `captured_by` of Jointer's own kernels receives the capture's
+  // version of torch.
+  Result<void> convert(const Node& node, const c10::FunctionSchema& schema, std::size_t skip,
+                       std::string_view ignored_keyword, const OperatorInfo* captured);
+
+  // One operand as a Python value, for builtins.
+  Result<Operand> convert_plain(const Argument& argument);
+
+  // A symbolic size.
+  Result<Operand> symbol(ExpressionId expression);
+
+  at::Device map_device(std::string_view name) const;
+
+  Operand add_constant(c10::IValue value);
+
+ private:
+  // `fixed_size`: the length of a list that one number may stand for.
+  Result<Operand> convert(const Argument& argument, const c10::Type& type, int fixed_size = 0);
+  Result<Operand> convert_list(const Argument& argument, const c10::ListType& type, int fixed_size);
+  Result<c10::IValue> constant(const Argument& argument, const c10::Type& type);
+  Result<Operand> of_node(NodeId node, const c10::Type& type);
+  Result<Operand> of_float(const SymbolicFloat& number, const c10::Type& type);
+  [[nodiscard]] std::string_view captured_by(const Node& node) const;
+  static std::vector<std::string_view> names_of(std::size_t count,
+                                                const c10::FunctionSchema& schema,
+                                                const OperatorInfo* captured);
+
+  const Graph& graph_;
+  Program& program_;
+  at::Device device_;
+  std::function<SlotId(NodeId)> slot_of_;
+};
+
+// A number as a 0-dimensional tensor that takes part in type promotion like a Python number.
+at::Tensor wrapped_number(const c10::IValue& number);
+
+// LibTorch's type of that name. Error (input): it has none.
+Result<at::ScalarType> scalar_type(DType type);
+
+}  // namespace jointer::runner

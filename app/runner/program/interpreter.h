@@ -1,0 +1,82 @@
+#pragma once
+
+// Runs a program, operator by operator, through LibTorch's dispatcher.
+
+#include <atomic>
+#include <vector>
+
+#include "app/runner/program/program.h"
+#include "core/base/result.h"
+#include "core/bench/status_file.h"
+
+namespace jointer::runner {
+
+// Called for every instruction of a step. Values are then not moved into calls, which separates the
+// allocations of a call from the releases after it.
+class Follower {
+ public:
+  virtual ~Follower() = default;
+  Follower() = default;
+  Follower(const Follower&) = delete;
+  Follower& operator=(const Follower&) = delete;
+
+  virtual void before(std::size_t instruction) = 0;
+  virtual void called(std::size_t instruction) = 0;  // its results exist
+  virtual void freed(std::size_t instruction) = 0;   // values without a later use are released
+};
+
+// The error of a step, and the node at which it occurred.
+struct StepError {
+  NodeId node;
+  bool out_of_memory = false;
+  bool in_collective = false;
+  std::string text;  // one line
+};
+
+class Interpreter {
+ public:
+  // `program` must outlive the interpreter. `status` receives the position of every instruction; it
+  // may be null.
+  Interpreter(const Program& program, StatusWriter* status);
+
+  // Sets an input or a constant of the graph for all following steps. An input that is released at
+  // last use enters each step at its placeholder.
+  void set(const ProgramInput& input, c10::IValue value);
+  // True: inputs that are released at last use are copied for each step, so that their memory is
+  // really freed, as in training, at the cost of a copy.
+  void copy_released_inputs(bool on) { copies_released_ = on; }
+  [[nodiscard]] const c10::IValue& get(SlotId slot) const { return slots_[slot]; }
+
+  // Runs one step. Outputs of the previous step become invalid.
+  tl::expected<void, StepError> step(Follower* follower = nullptr);
+
+  // By index in the joint output; undefined for a None. Valid until the next step.
+  [[nodiscard]] std::vector<at::Tensor> outputs() const;
+  // Releases everything that a step made.
+  void clear();
+
+ private:
+  template <bool followed>
+  void run(Follower* follower);
+  template <bool followed>
+  void push(const Operand& operand);
+  template <bool followed>
+  c10::IValue list(const Operand& operand);
+  template <bool followed>
+  c10::IValue value(const Operand& operand);
+  void take_results(const Instruction& instruction);
+  void call_with_state(const Instruction& instruction);
+  void feed(SlotId slot);
+
+  const Program& program_;
+  StatusWriter* status_;
+  std::vector<c10::IValue> slots_;
+  std::vector<bool> lasting_;          // by slot: inputs and constants
+  std::vector<c10::IValue> released_;  // by slot: inputs that are released at last use
+  bool copies_released_ = false;
+  std::vector<std::int64_t> symbols_;
+  torch::jit::Stack stack_;
+  std::size_t at_ = 0;  // the instruction that is running
+};
+
+}  // namespace jointer::runner

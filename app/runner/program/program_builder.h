@@ -1,0 +1,33 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/runner/program/program.h"
+#include "core/base/result.h"
+
+namespace jointer::runner {
+
+// Nodes that are replaced by one compiled function.
+struct CompiledRegion {
+  std::string label;
+  std::vector<NodeId> nodes;    // in program order
+  std::vector<NodeId> inputs;   // arguments; none of `nodes`
+  std::vector<NodeId> outputs;  // results; of `nodes`, or an input that it returns unchanged
+  Compiled function;
+};
+
+struct BuildOptions {
+  at::Device device = at::kCPU;  // replaces the graph's main device
+  std::span<const CompiledRegion> regions;
+  // Attention runs with the chosen kernel (use_attention) instead of the captured one.
+  bool chooses_attention = false;
+};
+
+// Decides how a graph runs; the rules are at the top of program_builder.cpp. Error (run): operators
+// that LibTorch does not have without Python, by name and node. Error (input): a call that does not
+// fit its operator.
+Result<Program> build_program(const Graph& graph, const BuildOptions& options);
+
+}  // namespace jointer::runner

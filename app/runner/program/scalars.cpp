@@ -1,0 +1,294 @@
+#include "app/runner/program/scalars.h"
+
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "core/base/checked.h"
+
+namespace jointer::runner {
+namespace {
+
+using c10::IValue;
+using torch::jit::Stack;
+
+bool is_whole(const IValue& value) {
+  return value.isInt() || value.isBool();
+}
+std::int64_t whole(const IValue& value) {
+  return value.isBool() ? static_cast<std::int64_t>(value.toBool()) : value.toInt();
+}
+double real(const IValue& value) {
+  return value.isDouble() ? value.toDouble() : static_cast<double>(whole(value));
+}
+bool truth(const IValue& value) {
+  return value.isDouble() ? value.toDouble() != 0 : whole(value) != 0;
+}
+
+std::int64_t fits(std::optional<std::int64_t> result) {
+  TORCH_CHECK(result.has_value(), "the number does not fit in 64 bits");
+  return *result;
+}
+
+// Python's division, which rounds toward minus infinity.
+std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
+  TORCH_CHECK(b != 0, "division by zero");
+  TORCH_CHECK(b != -1 || a != INT64_MIN, "the number does not fit in 64 bits");
+  const std::int64_t quotient = a / b;
+  return quotient - static_cast<std::int64_t>(a % b != 0 && (a < 0) != (b < 0));
+}
+
+template <class Whole, class Real>
+void binary(Stack& stack, Whole on_whole, Real on_real) {
+  const IValue b = std::move(stack.back());
+  stack.pop_back();
+  IValue& a = stack.back();
+  a = is_whole(a) && is_whole(b) ? IValue(on_whole(whole(a), whole(b)))
+                                 : IValue(on_real(real(a), real(b)));
+}
+
+template <class Compare>
+void compare(Stack& stack, Compare holds) {
+  binary(stack, holds, holds);
+}
+
+// All elements of the list or tuple that is the only argument.
+std::vector<IValue> elements(Stack& stack) {
+  const IValue list = std::move(stack.back());
+  stack.pop_back();
+  if (list.isTuple()) return list.toTupleRef().elements().vec();
+  std::vector<IValue> values;
+  for (const IValue& value : list.toListRef()) values.push_back(value);
+  return values;
+}
+
+void add(Stack& s) {
+  binary(
+      s, [](auto a, auto b) { return fits(checked_add(a, b)); }, std::plus<double>());
+}
+void subtract(Stack& s) {
+  binary(
+      s, [](auto a, auto b) { return fits(checked_sub(a, b)); }, std::minus<double>());
+}
+void multiply(Stack& s) {
+  binary(
+      s, [](auto a, auto b) { return fits(checked_mul(a, b)); }, std::multiplies<double>());
+}
+void divide_floor(Stack& s) {
+  binary(s, floor_divide, [](double a, double b) { return std::floor(a / b); });
+}
+void divide_true(Stack& s) {
+  const auto quotient = [](auto a, auto b) {
+    TORCH_CHECK(b != 0, "division by zero");
+    return static_cast<double>(a) / static_cast<double>(b);
+  };
+  binary(s, quotient, quotient);
+}
+void modulo(Stack& s) {
+  binary(
+      s, [](std::int64_t a, std::int64_t b) { return a - floor_divide(a, b) * b; },
+      [](double a, double b) { return a - std::floor(a / b) * b; });
+}
+void power(Stack& s) {
+  const IValue b = std::move(s.back());
+  s.pop_back();
+  IValue& a = s.back();
+  if (!is_whole(a) || !is_whole(b) || whole(b) < 0) {
+    a = IValue(std::pow(real(a), real(b)));
+    return;
+  }
+  std::int64_t result = 1;
+  for (std::int64_t left = whole(b), base = whole(a); left > 0; left >>= 1) {
+    if ((left & 1) != 0) result = fits(checked_mul(result, base));
+    if (left > 1) base = fits(checked_mul(base, base));
+  }
+  a = IValue(result);
+}
+void power_real(Stack& s) {
+  const double exponent = real(s.back());
+  s.pop_back();
+  s.back() = IValue(std::pow(real(s.back()), exponent));
+}
+void negate(Stack& s) {
+  s.back() = is_whole(s.back()) ? IValue(-whole(s.back())) : IValue(-real(s.back()));
+}
+void absolute(Stack& s) {
+  s.back() =
+      is_whole(s.back()) ? IValue(std::abs(whole(s.back()))) : IValue(std::fabs(real(s.back())));
+}
+void less(Stack& s) {
+  compare(s, std::less<>());
+}
+void less_equal(Stack& s) {
+  compare(s, std::less_equal<>());
+}
+void greater(Stack& s) {
+  compare(s, std::greater<>());
+}
+void greater_equal(Stack& s) {
+  compare(s, std::greater_equal<>());
+}
+void equal(Stack& s) {
+  compare(s, std::equal_to<>());
+}
+void not_equal(Stack& s) {
+  compare(s, std::not_equal_to<>());
+}
+template <class Op>
+void bitwise(Stack& s, Op op) {
+  const IValue b = std::move(s.back());
+  s.pop_back();
+  IValue& a = s.back();
+  const std::int64_t result = op(whole(a), whole(b));
+  a = a.isBool() && b.isBool() ? IValue(result != 0) : IValue(result);
+}
+void bit_and(Stack& s) {
+  bitwise(s, std::bit_and<>());
+}
+void bit_or(Stack& s) {
+  bitwise(s, std::bit_or<>());
+}
+void bit_xor(Stack& s) {
+  bitwise(s, std::bit_xor<>());
+}
+void logical_not(Stack& s) {
+  s.back() = IValue(!truth(s.back()));
+}
+void itself(Stack& s) {
+  if (s.back().isBool()) s.back() = IValue(whole(s.back()));
+}
+void truth_of(Stack& s) {
+  s.back() = IValue(truth(s.back()));
+}
+void invert(Stack& s) {
+  s.back() = IValue(~whole(s.back()));
+}
+void shift_left(Stack& s) {
+  bitwise(s, [](std::int64_t a, std::int64_t b) {
+    TORCH_CHECK(b >= 0 && b < 63, "a shift by ", b);
+    return fits(checked_mul(a, std::int64_t{1} << b));
+  });
+}
+void shift_right(Stack& s) {
+  bitwise(s, [](std::int64_t a, std::int64_t b) {
+    TORCH_CHECK(b >= 0, "a shift by ", b);
+    return a >> std::min<std::int64_t>(b, 63);
+  });
+}
+template <double (*function)(double)>
+void of_real(Stack& s) {
+  s.back() = IValue(function(real(s.back())));
+}
+void to_real(Stack& s) {
+  s.back() = IValue(real(s.back()));
+}
+void truncate(Stack& s) {
+  if (!is_whole(s.back())) s.back() = IValue(static_cast<std::int64_t>(std::trunc(real(s.back()))));
+}
+void ceiling(Stack& s) {
+  if (!is_whole(s.back())) s.back() = IValue(static_cast<std::int64_t>(std::ceil(real(s.back()))));
+}
+void floor(Stack& s) {
+  if (!is_whole(s.back())) s.back() = IValue(static_cast<std::int64_t>(std::floor(real(s.back()))));
+}
+void minimum(Stack& s) {
+  binary(
+      s, [](auto a, auto b) { return std::min(a, b); },
+      [](double a, double b) { return std::min(a, b); });
+}
+void maximum(Stack& s) {
+  binary(
+      s, [](auto a, auto b) { return std::max(a, b); },
+      [](double a, double b) { return std::max(a, b); });
+}
+void choose(Stack& s) {  // condition, then, else
+  const IValue otherwise = std::move(s.back());
+  s.pop_back();
+  const IValue then = std::move(s.back());
+  s.pop_back();
+  s.back() = truth(s.back()) ? then : otherwise;
+}
+void sum(Stack& s) {
+  IValue total(std::int64_t{0});
+  Stack pair;
+  for (const IValue& value : elements(s)) {
+    pair = {total, value};
+    add(pair);
+    total = pair.back();
+  }
+  s.push_back(std::move(total));
+}
+
+constexpr std::array<std::pair<std::string_view, Builtin>, 55> kBuiltins{{
+    {"_operator.abs", absolute},
+    {"_operator.add", add},
+    {"_operator.and_", bit_and},
+    {"_operator.eq", equal},
+    {"_operator.floordiv", divide_floor},
+    {"_operator.ge", greater_equal},
+    {"_operator.gt", greater},
+    {"_operator.index", itself},
+    {"_operator.invert", invert},
+    {"_operator.le", less_equal},
+    {"_operator.lshift", shift_left},
+    {"_operator.lt", less},
+    {"_operator.mod", modulo},
+    {"_operator.mul", multiply},
+    {"_operator.ne", not_equal},
+    {"_operator.neg", negate},
+    {"_operator.not_", logical_not},
+    {"_operator.or_", bit_or},
+    {"_operator.pos", itself},
+    {"_operator.pow", power},
+    {"_operator.rshift", shift_right},
+    {"_operator.sub", subtract},
+    {"_operator.truediv", divide_true},
+    {"_operator.truth", truth_of},
+    {"_operator.xor", bit_xor},
+    {"math.cos", of_real<std::cos>},
+    {"math.cosh", of_real<std::cosh>},
+    {"math.exp", of_real<std::exp>},
+    {"math.fabs", of_real<std::fabs>},
+    {"math.log", of_real<std::log>},
+    {"math.log2", of_real<std::log2>},
+    {"math.sin", of_real<std::sin>},
+    {"math.sinh", of_real<std::sinh>},
+    {"math.sqrt", of_real<std::sqrt>},
+    {"math.tan", of_real<std::tan>},
+    {"math.tanh", of_real<std::tanh>},
+    {"math.ceil", ceiling},
+    {"math.floor", floor},
+    {"math.trunc", truncate},
+    {"math.pow", power_real},
+    {"torch.sym_sum", sum},
+    {"torch.sym_min", minimum},
+    {"torch.sym_max", maximum},
+    {"torch.sym_not", logical_not},
+    {"torch.sym_float", to_real},
+    {"torch.sym_int", truncate},
+    {"torch.sym_ite", choose},
+    {"torch._sym_sqrt", of_real<std::sqrt>},
+    {"torch._sym_cos", of_real<std::cos>},
+    {"torch._sym_cosh", of_real<std::cosh>},
+    {"torch._sym_sin", of_real<std::sin>},
+    {"torch._sym_sinh", of_real<std::sinh>},
+    {"torch._sym_tan", of_real<std::tan>},
+    {"torch._sym_tanh", of_real<std::tanh>},
+    {"torch._sym_log2", of_real<std::log2>},
+}};
+
+}  // namespace
+
+Builtin find_scalar_builtin(std::string_view target) {
+  for (const auto& [name, builtin] : kBuiltins)
+    if (name == target) return builtin;
+  return nullptr;
+}
+
+}  // namespace jointer::runner

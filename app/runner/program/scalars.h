@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string_view>
+
+#include "app/runner/program/program.h"
+
+namespace jointer::runner {
+
+// Python's functions on sizes and conditions as torch traces them: `_operator.add`,
+// `torch.sym_sum`, `math.ceil`. Integers stay integers; division and rounding are Python's. Null
+// for any other name.
+Builtin find_scalar_builtin(std::string_view target);
+
+}  // namespace jointer::runner

@@ -1,0 +1,39 @@
+#include "app/runner/support/torch_version.h"
+
+#include <fmt/format.h>
+#include <torch/headeronly/version.h>
+
+#include "core/base/torch_version.h"
+
+namespace jointer::runner {
+namespace {
+
+// The version without its build suffix.
+std::string_view release(std::string_view torch) {
+  return torch.substr(0, torch.find('+'));
+}
+
+}  // namespace
+
+std::string_view torch_version() {
+  return release(TORCH_VERSION);
+}
+
+bool is_this_release(std::string_view torch) {
+  return release(torch) == torch_version();
+}
+
+bool is_this_minor(std::string_view torch) {
+  const auto version = parse_torch_version(torch);
+  return !version || version == parse_torch_version(torch_version());
+}
+
+std::string of_another_torch(std::string_view torch) {
+  if (is_this_minor(torch)) return {};
+  return fmt::format(
+      "; the capture was made with torch {}, this runner with torch {}: build one with a Python "
+      "that has that torch (cmake -DJOINTER_PYTHON=...), or capture again",
+      release(torch), torch_version());
+}
+
+}  // namespace jointer::runner

@@ -1,0 +1,41 @@
+#include "core/graph/layers.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace jointer {
+
+std::int64_t layer_of_path(std::string_view path) {
+  bool follows_layers = false;
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('.'), path.size());
+    const std::string_view segment = path.substr(0, end);
+    if (follows_layers) {
+      std::int64_t layer = 0;
+      const char* const last = segment.data() + segment.size();
+      const auto [stop, error] = std::from_chars(segment.data(), last, layer);
+      if (error == std::errc() && stop == last && layer >= 0) return layer;
+    }
+    follows_layers = segment == "layers";
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return Layers::kNone;
+}
+
+Layers::Layers(const Graph& graph, const ModuleTree& modules) {
+  std::vector<std::int64_t> by_module(modules.size(), kNone);
+  for (std::size_t i = 0; i < by_module.size(); ++i)
+    by_module[i] = layer_of_path(modules.module(ModuleId(i)).path);
+  std::set<std::int64_t> seen;
+  by_node_.assign(graph.node_count(), kNone);
+  for (const NodeId id : graph.order()) {
+    const std::int64_t layer = by_module[modules.of(id).index()];
+    by_node_[id.index()] = layer;
+    if (layer != kNone) seen.insert(layer);
+  }
+  count_ = seen.size();
+  if (!seen.empty()) last_ = *seen.rbegin();
+}
+
+}  // namespace jointer

@@ -1,0 +1,256 @@
+#include "core/open/open.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/graph/complete.h"
+#include "core/open/readers.h"
+#include "core/workspace/workspace_capture.h"
+
+namespace jointer {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string display_name(const std::string& path) {
+  return path == "-" ? "standard input" : path;
+}
+
+Result<CaptureFile> load(const std::string& path) {
+  JOINTER_TRY(PaddedBytes bytes, read_bytes(path));
+  return CaptureFile{.name = display_name(path), .bytes = std::move(bytes)};
+}
+
+bool is_of(const GraphReader& reader, const CaptureFile& file) {
+  return (!reader.suffix.empty() && file.name.ends_with(reader.suffix)) ||
+         reader.recognizes(file.bytes.view());
+}
+
+Result<const GraphReader*> reader_for(const CaptureFile& file) {
+  std::string known;
+  for (const GraphReader* reader : graph_readers()) {
+    if (is_of(*reader, file)) return reader;
+    known += (known.empty() ? "" : ", ") + std::string(reader->name);
+  }
+  return input_error("{}: unknown format; known formats: {}", file.name, known);
+}
+
+// A file that refers to a capture counts as one graph.
+Result<std::vector<GraphEntry>> list(const GraphReader& reader, const CaptureFile& file) {
+  if (reader.open == nullptr) return reader.list(file);
+  return std::vector<GraphEntry>{{.name = file.name, .file = file.name}};
+}
+
+Result<std::vector<std::string>> files_of(const std::string& path) {
+  std::error_code status;
+  if (!fs::is_directory(path, status)) return std::vector<std::string>{path};
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(path, status))
+    if (entry.is_regular_file(status)) files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  if (files.empty()) return input_error("{}: the folder contains no files", path);
+  return files;
+}
+
+// The graphs of a file or folder, and where each is.
+struct Listing {
+  struct Place {
+    std::string path;
+    std::size_t index;  // within its file
+  };
+  std::vector<GraphEntry> entries;
+  std::vector<Place> places;  // one per entry
+};
+
+Result<Listing> locate(const std::string& path) {
+  JOINTER_TRY(const std::vector<std::string> files, files_of(path));
+  Listing listing;
+  for (const std::string& file_path : files) {
+    // Files in a folder that are not captures are skipped; a named file must be one.
+    auto file = load(file_path);
+    auto reader = file ? reader_for(*file) : tl::unexpected(file.error());
+    if (reader && (*reader)->open != nullptr && file_path != path) continue;
+    auto entries = reader ? list(**reader, *file) : tl::unexpected(reader.error());
+    if (!entries) {
+      if (files.size() == 1) return tl::unexpected(entries.error());
+      continue;
+    }
+    const std::size_t first = listing.entries.size();
+    for (std::size_t i = 0; i < entries->size(); ++i) {
+      listing.entries.push_back(std::move((*entries)[i]));
+      if (auto& before = listing.entries.back().before) *before += first;
+      listing.places.push_back({.path = file_path, .index = i});
+    }
+  }
+  if (listing.entries.empty()) return input_error("{}: it contains no graph", path);
+  return listing;
+}
+
+// The index of the requested graph.
+Result<std::size_t> chosen(const OpenRequest& request, std::span<const GraphEntry> entries) {
+  const std::string name = display_name(request.path);
+  if (entries.empty()) return input_error("{}: it contains no graph", name);
+  std::optional<std::size_t> index = request.index;
+  if (!index && entries.size() == 1) index = 0;
+  if (!index && request.choose) index = request.choose(entries);
+  if (!index)
+    return fail(Error::Kind::usage, "{} contains {} graphs; choose one with --graph N (0 to {})",
+                name, entries.size(), entries.size() - 1);
+  if (*index >= entries.size())
+    return fail(Error::Kind::usage, "{}: there is no graph {}; the last one is {}", name, *index,
+                entries.size() - 1);
+  return *index;
+}
+
+Result<Graph> open_in_folder(const OpenRequest& request) {
+  JOINTER_TRY(const Listing listing, locate(request.path));
+  JOINTER_TRY(const std::size_t index, chosen(request, listing.entries));
+  const Listing::Place& place = listing.places[index];
+  JOINTER_TRY(const CaptureFile file, load(place.path));
+  JOINTER_TRY(const GraphReader* reader, reader_for(file));
+  return read_graph(*reader, file, place.index, request.progress);
+}
+
+// The common prefix of two names, or `a` if they have none.
+std::string common_name(std::string_view a, std::string_view b) {
+  const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
+  std::string_view common = a.substr(0, static_cast<std::size_t>(end - a.begin()));
+  while (!common.empty() && std::string_view("._-, ").find(common.back()) != std::string_view::npos)
+    common.remove_suffix(1);
+  return std::string(common.empty() ? a : common);
+}
+
+// The compilation that an entry of a log belongs to: its name without the last part.
+std::string_view compilation(const GraphEntry& entry) {
+  const auto comma = entry.name.rfind(", ");
+  return std::string_view(entry.name).substr(0, comma == std::string::npos ? 0 : comma);
+}
+
+// The index of the graph to open as a half: the only graph of the file, or the only one of that
+// kind. Among several, the one that AOTAutograd made in the compilation of the other half.
+Result<std::size_t> choose_half(const CaptureFile& file, const std::vector<GraphEntry>& entries,
+                                CaptureKind kind, const GraphEntry* beside) {
+  if (entries.size() == 1) return std::size_t{0};
+  std::vector<std::size_t> fitting;
+  const auto keep = [&](auto predicate) {
+    const auto fits = [&](std::size_t i) { return predicate(entries[i]); };
+    if (std::any_of(fitting.begin(), fitting.end(), fits))
+      std::erase_if(fitting, [&](std::size_t i) { return !fits(i); });
+  };
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    if (entries[i].kind == kind) fitting.push_back(i);
+  if (beside != nullptr)
+    keep([&](const GraphEntry& e) { return compilation(e) == compilation(*beside); });
+  const std::string made = fmt::format("aot_{}_graph", to_string(kind));
+  keep([&](const GraphEntry& e) { return e.name.ends_with(made); });
+  if (fitting.size() == 1) return fitting.front();
+  return fail(Error::Kind::usage,
+              "{} contains {} graphs, and {} of them could be the {} half; choose the forward with "
+              "--graph N "
+              "(`jointer info` lists them), or put each graph in its own file",
+              file.name, entries.size(), fitting.size(), to_string(kind));
+}
+
+// The error for a half that refers to a capture instead of holding one.
+Result<void> not_a_half(const CaptureFile& file, const GraphReader& reader, CaptureKind kind) {
+  if (kind == CaptureKind::forward)
+    return fail(Error::Kind::usage,
+                "{} is a {}, which names its own backward graph; open it without another",
+                file.name, reader.name);
+  return input_error("{}: it is a {}, but was given as the {} half", file.name, reader.name,
+                     to_string(kind));
+}
+
+Result<Graph> open_pair(const OpenRequest& request) {
+  Graph graph;
+  std::optional<GraphEntry> forward;
+  const auto add = [&](const std::string& path, CaptureKind kind, double from) -> Result<void> {
+    const Progress scaled = [&](double fraction, std::string_view what) {
+      return request.progress(from + fraction / 2, what);
+    };
+    JOINTER_TRY(const CaptureFile file, load(path));
+    JOINTER_TRY(const GraphReader* reader, reader_for(file));
+    if (reader->open != nullptr) return not_a_half(file, *reader, kind);
+    JOINTER_TRY(const auto entries, reader->list(file));
+    std::size_t index = 0;
+    if (!forward && request.index) {
+      JOINTER_TRY(index, chosen(request, entries));
+    } else {
+      JOINTER_TRY(index, choose_half(file, entries, kind, forward ? &*forward : nullptr));
+    }
+    JOINTER_CHECK(reader->append(graph, file, index, kind, request.progress ? scaled : Progress()));
+    if (!forward) forward = entries[index];
+    return {};
+  };
+  JOINTER_CHECK(add(request.path, CaptureKind::forward, 0));
+  JOINTER_CHECK(add(request.backward, CaptureKind::backward, 0.5));
+  graph.set_title(common_name(graph.part(PartId(0)).name, graph.part(PartId(1)).name));
+  if (auto done = complete(graph); !done)
+    return input_error("{} with {}: {}", display_name(request.path), display_name(request.backward),
+                       done.error().message);
+  return graph;
+}
+
+Result<Graph> assume(Result<Graph> graph, const OpenRequest& request) {
+  if (!graph || request.assumptions.empty()) return graph;
+  if (auto assumed = graph->assume(request.assumptions); !assumed)
+    return fail(assumed.error().kind, "{}: {}", display_name(request.path),
+                assumed.error().message);
+  return graph;
+}
+
+}  // namespace
+
+std::string describe(const GraphEntry& entry) {
+  std::string facts(entry.kind ? to_string(*entry.kind) : std::string_view{});
+  if (entry.nodes > 0) facts += fmt::format("{}{} nodes", facts.empty() ? "" : ", ", entry.nodes);
+  return facts.empty() ? entry.name : fmt::format("{} ({})", entry.name, facts);
+}
+
+Result<std::vector<GraphEntry>> list_graphs(const std::string& path) {
+  JOINTER_TRY(Listing listing, locate(path));
+  return std::move(listing.entries);
+}
+
+Result<OpenRequest> request_before(const OpenRequest& request) {
+  const std::string name = display_name(request.path);
+  if (!request.backward.empty() || is_workspace_file(request.path))
+    return fail(Error::Kind::usage, "{}: only a log of passes contains the graph before a pass",
+                name);
+  JOINTER_TRY(const Listing listing, locate(request.path));
+  JOINTER_TRY(const std::size_t index, chosen(request, listing.entries));
+  const GraphEntry& entry = listing.entries[index];
+  if (!entry.before)
+    return fail(
+        Error::Kind::usage,
+        "{}: it does not contain the graph that a pass turned into {}; choose one with --graph N "
+        "(`jointer info` lists them)",
+        name, entry.name);
+  OpenRequest before = request;
+  before.index = entry.before;
+  return before;
+}
+
+std::string formats_text() {
+  const auto readers = graph_readers();
+  std::string text;
+  for (std::size_t i = 0; i < readers.size(); ++i) {
+    if (i > 0) text += i + 1 < readers.size() ? ", " : ", or ";
+    text += readers[i]->title;
+  }
+  return text;
+}
+
+Result<Graph> open_graph(const OpenRequest& request) {
+  std::error_code status;
+  if (!request.backward.empty()) return assume(open_pair(request), request);
+  if (fs::is_directory(request.path, status)) return assume(open_in_folder(request), request);
+  JOINTER_TRY(const CaptureFile file, load(request.path));
+  JOINTER_TRY(const GraphReader* reader, reader_for(file));
+  if (reader->open != nullptr) return reader->open(file, request);
+  JOINTER_TRY(const auto entries, reader->list(file));
+  JOINTER_TRY(const std::size_t index, chosen(request, entries));
+  return assume(read_graph(*reader, file, index, request.progress), request);
+}
+
+}  // namespace jointer

@@ -1,0 +1,32 @@
+#pragma once
+
+// Opens graphs from files of any format, including workspaces.
+
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/capture/graph_reader.h"
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+// The readable formats, for help texts: "workspace, native capture, ..., or FX text".
+std::string formats_text();
+
+// The entry for display: "rank 0, 0/0, aot_joint_graph (joint, 271 nodes)".
+std::string describe(const GraphEntry& entry);
+
+// The graphs in a file or folder; in a TORCH_TRACE folder those of every log, by rank. Error
+// (input): the file cannot be read or is of an unknown format.
+Result<std::vector<GraphEntry>> list_graphs(const std::string& path);
+
+// Error (usage): there are several graphs and none is chosen, or the index is out of range. Error
+// (input): as list_graphs, or the graph is invalid.
+Result<Graph> open_graph(const OpenRequest& request);
+
+// The request that opens the graph from which a pass made the one of `request`. Error (usage): the
+// file does not say which graph that is.
+Result<OpenRequest> request_before(const OpenRequest& request);
+
+}  // namespace jointer

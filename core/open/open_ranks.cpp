@@ -1,0 +1,80 @@
+#include "core/open/open_ranks.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/bench/request.h"
+
+namespace jointer {
+namespace {
+
+// Number of ranks to look for until a capture states the number of ranks.
+constexpr int kMaxUnknownRanks = 1 << 16;
+
+bool is_pattern(const RankFiles& files) {
+  return path_of_rank(files.path, 0) != files.path ||
+         path_of_rank(files.backward, 0) != files.backward;
+}
+
+bool exists(const RankFiles& files, int rank) {
+  std::error_code status;
+  return std::filesystem::exists(path_of_rank(files.path, rank), status);
+}
+
+Result<RankProgram> open_rank(const RankFiles& files, std::optional<int> named) {
+  RankProgram program;
+  OpenRequest request;
+  request.path = program.path = named ? path_of_rank(files.path, *named) : files.path;
+  request.backward = named ? path_of_rank(files.backward, *named) : files.backward;
+  request.index = files.index;
+  request.assumptions = files.assumptions;
+  JOINTER_TRY(program.graph, open_graph(request));
+  const auto said = program.graph.part(PartId(std::size_t{0})).rank;
+  if (!said && !named)
+    return fail(Error::Kind::usage,
+                "{}: it does not record its rank; give the files as one name with {{rank}}",
+                program.path);
+  if (said && named && *said != *named)
+    return fail(Error::Kind::usage, "{}: it records rank {}, but its name says {}", program.path,
+                *said, *named);
+  program.rank = named.value_or(static_cast<int>(said.value_or(0)));
+  return program;
+}
+
+Result<void> open_pattern(const RankFiles& files, std::vector<RankProgram>& programs) {
+  int most = kMaxUnknownRanks;
+  const std::size_t before = programs.size();
+  for (int rank = 0; rank < most; ++rank) {
+    if (!exists(files, rank)) continue;
+    JOINTER_TRY(RankProgram program, open_rank(files, rank));
+    if (const auto world = program.graph.part(PartId(std::size_t{0})).world_size)
+      most = static_cast<int>(std::clamp<std::int64_t>(*world, 1, kMaxUnknownRanks));
+    programs.push_back(std::move(program));
+  }
+  if (programs.size() == before)
+    return input_error("{}: there is no such file for any rank", files.path);
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<RankProgram>> open_ranks(const std::vector<RankFiles>& files) {
+  std::vector<RankProgram> programs;
+  for (const RankFiles& each : files) {
+    if (is_pattern(each)) {
+      JOINTER_CHECK(open_pattern(each, programs));
+    } else {
+      JOINTER_TRY(RankProgram program, open_rank(each, std::nullopt));
+      programs.push_back(std::move(program));
+    }
+  }
+  return programs;
+}
+
+std::vector<RankGraph> rank_graphs(const std::vector<RankProgram>& programs) {
+  std::vector<RankGraph> graphs;
+  for (const RankProgram& program : programs) graphs.push_back({program.rank, &program.graph});
+  return graphs;
+}
+
+}  // namespace jointer

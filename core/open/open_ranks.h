@@ -1,0 +1,34 @@
+#pragma once
+
+// Opens the captures of several ranks of one program.
+
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/open/open.h"
+#include "core/schedule/spmd_check.h"
+
+namespace jointer {
+
+struct RankFiles {
+  // `{rank}` in a path stands for the number of a rank: every rank whose file exists is opened.
+  std::string path, backward;
+  std::optional<std::size_t> index;  // as in OpenRequest
+  Assumptions assumptions;
+};
+
+struct RankProgram {
+  int rank = 0;
+  std::string path;
+  Graph graph;
+};
+
+// The programs in the order of the files. Error (usage): a capture does not state its rank, or
+// states another one than its name. Error (input): as open_graph, or no file matches the name.
+Result<std::vector<RankProgram>> open_ranks(const std::vector<RankFiles>& files);
+
+// The graphs in the form that check_spmd takes.
+std::vector<RankGraph> rank_graphs(const std::vector<RankProgram>& programs);
+
+}  // namespace jointer

@@ -1,0 +1,42 @@
+// The reader of workspaces.
+
+#include "core/capture/graph_reader.h"
+#include "core/edit/editor.h"
+#include "core/open/open.h"
+#include "core/workspace/workspace_capture.h"
+
+namespace jointer {
+namespace {
+
+// Opens the workspace's capture and applies the edits again. The request's assumptions take
+// precedence over those of the workspace.
+Result<Graph> open_workspace(const CaptureFile& file, const OpenRequest& request) {
+  JOINTER_TRY(const Workspace workspace, parse_workspace(file.bytes.view(), file.name));
+  auto located = locate_capture(workspace, request.path);
+  if (!located) return tl::unexpected(located.error());
+  OpenRequest& capture = *located;
+  if (is_workspace_file(capture.path))
+    return input_error("{}: its capture {} is a workspace itself", request.path, capture.path);
+  capture.progress = request.progress;
+  capture.assumptions.override_with(request.assumptions);
+  JOINTER_TRY(Graph graph, open_graph(capture));
+  if (auto same = check_capture(workspace, graph); !same)
+    return input_error("{}: {}; open the capture itself, or save the workspace again", request.path,
+                       same.error().message);
+  Editor editor(graph);
+  for (const Edit& edit : workspace.history.edits())
+    if (auto done = editor.apply(edit); !done)
+      return input_error("{}: the edit `{}`: {}", request.path, edit.title, done.error().message);
+  return graph;
+}
+
+}  // namespace
+
+extern const GraphReader kWorkspaceReader{.name = "workspace",
+                                          .title = "workspace",
+                                          .pattern = "*.jointer",
+                                          .suffix = kWorkspaceSuffix,
+                                          .recognizes = is_workspace,
+                                          .open = open_workspace};
+
+}  // namespace jointer

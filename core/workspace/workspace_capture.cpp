@@ -1,0 +1,82 @@
+#include "core/workspace/workspace_capture.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/graph/canonical.h"
+
+namespace jointer {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool exists(const std::string& path) {
+  std::error_code status;
+  return fs::exists(path, status);
+}
+
+// Relative paths refer to the workspace's folder, wherever this program was started.
+std::string resolve_path(const std::string& path, const std::string& workspace_path) {
+  if (path.empty() || workspace_path == "-") return path;
+  return (fs::path(workspace_path).parent_path() / path).lexically_normal().string();
+}
+
+// The first of the two paths that exists.
+Result<std::string> locate(const std::string& relative, const std::string& absolute,
+                           const std::string& workspace_path) {
+  const std::string near = resolve_path(relative, workspace_path);
+  for (const std::string& path : {near, absolute})
+    if (!path.empty() && exists(path)) return path;
+  const std::string looked = near.empty() || near == absolute ? absolute
+                             : absolute.empty()               ? near
+                                                              : near + " and " + absolute;
+  return input_error(
+      "{}: its capture is missing (looked for {}); put it back, or open it where it is "
+      "now and save the workspace again",
+      workspace_path, looked);
+}
+
+}  // namespace
+
+bool is_workspace_file(const std::string& path) {
+  std::error_code status;
+  if (!fs::is_regular_file(path, status)) return false;
+  if (path.ends_with(kWorkspaceSuffix)) return true;
+  // Reads only the start of the file, since captures are large.
+  std::ifstream file(path, std::ios::binary);
+  std::string head(kWorkspaceHead, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  return is_workspace(head);
+}
+
+Result<OpenRequest> locate_capture(const Workspace& workspace, const std::string& workspace_path) {
+  const CaptureReference& capture = workspace.capture;
+  OpenRequest request;
+  JOINTER_TRY(request.path, locate(capture.relative, capture.path, workspace_path));
+  if (!capture.relative_backward.empty() || !capture.backward.empty()) {
+    JOINTER_TRY(request.backward,
+                locate(capture.relative_backward, capture.backward, workspace_path));
+  }
+  request.index = capture.graph;
+  if (!capture.assume.empty()) {
+    auto assumptions = Assumptions::parse(capture.assume);
+    if (!assumptions)
+      return fail(assumptions.error().kind, "{}: `assume` of its capture: {}", workspace_path,
+                  assumptions.error().message);
+    request.assumptions = *std::move(assumptions);
+  }
+  return request;
+}
+
+Result<void> check_capture(const Workspace& workspace, const Graph& graph) {
+  const std::string& recorded = workspace.capture.hash;
+  if (recorded.empty()) return {};
+  const std::string here = graph_hash(graph);
+  if (here == recorded) return {};
+  return input_error(
+      "the capture has changed since the workspace was saved (its hash is {}, it was {})",
+      here.substr(0, 12), recorded.substr(0, 12));
+}
+
+}  // namespace jointer

@@ -1,0 +1,26 @@
+#pragma once
+
+// The capture of a workspace: where it is, and whether it is still the same one. `open_graph` opens
+// workspaces with these.
+
+#include <string>
+
+#include "core/base/result.h"
+#include "core/capture/graph_reader.h"
+#include "core/workspace/workspace.h"
+
+namespace jointer {
+
+// True if the file at `path` is a workspace, according to its name or its first bytes.
+bool is_workspace_file(const std::string& path);
+
+// The current location of a workspace's capture: the same path relative to the workspace as when it
+// was saved or, if it is not there, the absolute path from that time. Error (input): in neither
+// place; the message names both.
+Result<OpenRequest> locate_capture(const Workspace& workspace, const std::string& workspace_path);
+
+// Error (input), in one sentence: the graph is not the one that the workspace was made for. The
+// hash does not tell what differs.
+Result<void> check_capture(const Workspace& workspace, const Graph& graph);
+
+}  // namespace jointer

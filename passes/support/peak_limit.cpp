@@ -1,0 +1,28 @@
+#include "passes/support/peak_limit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/units.h"
+#include "core/schedule/memory_timeline.h"
+
+namespace jointer {
+
+bool is_within_peak_limit(std::int64_t before, std::int64_t after, PassContext& context) {
+  if (!context.peak_limit() || after <= std::max(before, *context.peak_limit())) return true;
+  context.decide("kept", fmt::format("Left unchanged: the peak would grow from {} to {}, above "
+                                     "the limit of {}.",
+                                     format_bytes(before), format_bytes(after),
+                                     format_bytes(*context.peak_limit())));
+  return false;
+}
+
+bool is_within_peak_limit(const Graph& before, const Graph& after, PassContext& context) {
+  if (!context.peak_limit()) return true;
+  const MemoryOptions& options = context.analysis().memory;
+  return is_within_peak_limit(MemoryTimeline(before, options).peak_bytes(),
+                              MemoryTimeline(after, options).peak_bytes(), context);
+}
+
+}  // namespace jointer

@@ -1,0 +1,98 @@
+#include "core/open/open.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "core/capture/native_writer.h"
+#include "core/graph/canonical.h"
+#include "core/graph/literal.h"
+#include "core/open/readers.h"
+#include "core/workspace/workspace.h"
+
+namespace jointer::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::string_view kGraph = "x: f32[2] = input\ny: f32[2] = aten.neg(x)\nreturn [y]\n";
+
+// A folder with a capture, `graph.json`, and a workspace of it, `work.jointer`.
+class Open : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    auto graph = parse_literal(kGraph);
+    ASSERT_TRUE(graph.has_value()) << graph.error().message;
+    hash_ = graph_hash(*graph);
+    write("graph.json", write_native(*graph));
+    Workspace workspace;
+    workspace.capture.path = path("graph.json");
+    workspace.capture.hash = hash_;
+    ASSERT_TRUE(write_workspace(path("work.jointer"), workspace).has_value());
+  }
+
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  void write(const std::string& name, std::string_view bytes) const {
+    ASSERT_TRUE(write_bytes(path(name), bytes).has_value());
+  }
+  static std::string error_of(const OpenRequest& request) {
+    const auto graph = open_graph(request);
+    return graph ? "no error" : graph.error().message;
+  }
+
+  const std::string folder_ = testing::TempDir() + "open_test";
+  std::string hash_;
+};
+
+TEST(GraphReaders, HaveANameAndCanOpenFiles) {
+  std::set<std::string_view> names;
+  for (const GraphReader* reader : graph_readers()) {
+    EXPECT_TRUE(names.insert(reader->name).second) << reader->name;
+    EXPECT_FALSE(reader->pattern.empty()) << reader->name;
+    EXPECT_THAT(formats_text(), HasSubstr(std::string(reader->title)));
+    ASSERT_NE(reader->recognizes, nullptr) << reader->name;
+    const bool holds_graphs = reader->list != nullptr && reader->append != nullptr;
+    EXPECT_NE(holds_graphs, reader->open != nullptr) << reader->name;
+  }
+}
+
+TEST_F(Open, AWorkspaceIsFoundByItsNameOrItsContent) {
+  std::filesystem::copy_file(path("work.jointer"), path("work.json"));
+  for (const char* name : {"graph.json", "work.jointer", "work.json"}) {
+    const auto graph = open_graph({.path = path(name)});
+    ASSERT_TRUE(graph.has_value()) << graph.error().message;
+    EXPECT_EQ(graph_hash(*graph), hash_) << name;
+  }
+  write("damaged.jointer", "{}");
+  EXPECT_THAT(error_of({.path = path("damaged.jointer")}), HasSubstr("it is not a workspace"));
+}
+
+TEST_F(Open, AWorkspaceIsNotAHalf) {
+  EXPECT_THAT(error_of({.path = path("work.jointer"), .backward = path("graph.json")}),
+              HasSubstr("is a workspace, which names its own backward graph"));
+  const auto forward = parse_literal("kind forward\n" + std::string(kGraph));
+  ASSERT_TRUE(forward.has_value()) << forward.error().message;
+  write("forward.json", write_native(*forward));
+  EXPECT_THAT(error_of({.path = path("forward.json"), .backward = path("work.jointer")}),
+              HasSubstr("it is a workspace, but is given as the backward half"));
+}
+
+TEST_F(Open, WorkspacesInAFolderAreSkipped) {
+  const auto entries = list_graphs(folder_);
+  ASSERT_TRUE(entries.has_value()) << entries.error().message;
+  ASSERT_EQ(entries->size(), 1U);
+  EXPECT_EQ(entries->front().file, path("graph.json"));
+}
+
+TEST_F(Open, AnUnknownFormatNamesTheKnownOnes) {
+  write("notes.txt", "Some notes.");
+  EXPECT_THAT(error_of({.path = path("notes.txt")}),
+              HasSubstr("unknown format; known formats: workspace, native capture, "));
+}
+
+}  // namespace
+}  // namespace jointer::test
