@@ -186,7 +186,14 @@ void FxProgram::apply() {
     }
     if (is_done) continue;
     is_done = true;
-    for (NodeId each = first_; each; each = next(each)) order.push_back(each);
+    // The output comes last, even if calls that nothing reads were placed after it.
+    NodeId output;
+    for (NodeId each = first_; each; each = next(each))
+      if (graph_.node(each).kind == NodeKind::output)
+        output = each;
+      else
+        order.push_back(each);
+    if (output) order.push_back(output);
   }
   graph_.set_order(std::move(order));
 }

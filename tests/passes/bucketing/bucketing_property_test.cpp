@@ -59,6 +59,15 @@ RC_GTEST_PROP(BucketingProperty, BucketsAreSound, ()) {
   }
 }
 
+// Found by BucketsAreSound: a view that nothing reads was placed after the output.
+TEST(BucketingProperty, NothingFollowsTheOutput) {
+  const Graph graph =
+      random_graph(2863337027151, {.calls = 49, .symbols = false, .pair = true, .writes = true});
+  const StepResult step = run_pass(graph, "transformer_block_bucketing");
+  EXPECT_TRUE(validate(*step.graph).has_value());
+  EXPECT_GT(step.moved + step.added, 0U);
+}
+
 RC_GTEST_PROP(BucketingProperty, TheLimitHolds, ()) {
   const Graph graph = some_graph();
   const StepResult step = run_pass(graph,
