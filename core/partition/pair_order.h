@@ -140,4 +140,25 @@ class PairOrders {
   WriteOrder writes_;
 };
 
+// Visits what a half runs, in its order: `call` for each call, `part` instead if it only reads a
+// part of the result of the call before it, `copy` for each copy to the host or back.
+template <class OnCall, class OnPart, class OnCopy>
+void walk_half(const PairOrders& orders, const PairOrder& order, bool backward, OnCall call,
+               OnPart part, OnCopy copy) {
+  const auto& transfers = backward ? order.backward_transfers : order.forward_transfers;
+  auto next = transfers.begin();
+  std::size_t index = 0;
+  Place previous = ~Place{0};
+  for (const Place p : backward ? order.backward : order.forward) {
+    if (!orders.has(p, PairOrders::is_call)) continue;
+    for (; next != transfers.end() && next->before <= index; ++next) copy(*next);
+    ++index;
+    if (std::exchange(previous, p) == p)
+      part(p);
+    else
+      call(p);
+  }
+  for (; next != transfers.end(); ++next) copy(*next);
+}
+
 }  // namespace jointer
