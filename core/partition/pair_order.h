@@ -114,11 +114,8 @@ class PairOrders {
                                      std::vector<Place>& calls) const;
   void arrange(std::span<const std::uint8_t> given, std::span<const Place> outputs, bool backward,
                std::vector<Place>& calls) const;
-  void drop_unread_collectives(std::span<const Place> outputs, std::vector<Place>& calls) const;
   [[nodiscard]] std::vector<std::uint8_t> given_by(const SavePlan& plan) const;
   [[nodiscard]] Result<void> add_transfers(const SavePlan& plan, PairOrder& order) const;
-  void mimic_autograd(std::span<const std::uint8_t> given, std::vector<Place>& calls) const;
-  void raise_getitems(std::vector<Place>& calls) const;
   [[nodiscard]] Result<void> check_writes(const PairOrder& order) const;
   void find_states(const SavePlan& plan, PairOrder& order, std::span<const Place> backward) const;
   static void add_state_calls(PairOrder& order);

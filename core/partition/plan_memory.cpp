@@ -72,6 +72,7 @@ class PlanMemory::Uses {
         orders_(memory.orders_),
         order_(order),
         lives_(lives),
+        storages_{memory.storages_.data(), lives.backward_storage.data()},
         own_(static_cast<std::uint32_t>(memory.storage_bytes_.size())),
         has_states_(memory.host_counts_ && !order.states.empty()) {
     if (memory.collectives_ != CollectiveLibrary::none) copy_of_.assign(2 * orders_.size(), kNone);
@@ -103,13 +104,15 @@ class PlanMemory::Uses {
       }
       lives_.allocate(storage(s, call.backward), step);
     }
+  }
+  void use_inputs(Call call, std::int32_t step) {
+    for (const Place input : orders_.inputs(call.place)) use(input, call.backward, step);
+  }
+  void start(Call call, std::int32_t step) {
     if (copy_of_.empty() || memory_.copy_bytes_[call.place] <= 0) return;
     copy_of_[index(call)] = static_cast<std::uint32_t>(lives_.copies.size());
     lives_.copies.push_back(
         {.bytes = memory_.copy_bytes_[call.place], .first = step, .last = step});
-  }
-  void use_inputs(Call call, std::int32_t step) {
-    for (const Place input : orders_.inputs(call.place)) use(input, call.backward, step);
   }
   void keep_inputs(Call start, std::int32_t step) {
     use_inputs(start, step);
@@ -149,7 +152,7 @@ class PlanMemory::Uses {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
   [[nodiscard]] std::uint32_t storage(std::uint32_t slot, bool backward) const {
-    return backward ? lives_.backward_storage[slot] : memory_.storages_[slot];
+    return storages_[backward ? 1 : 0][slot];
   }
   // The state of a generator is on the host.
   void use_state(Call call, std::int32_t step) {
@@ -163,7 +166,8 @@ class PlanMemory::Uses {
   const PairOrders& orders_;
   const PairOrder& order_;
   Lives& lives_;
-  std::uint32_t own_;  // the first storage of the backward
+  const std::uint32_t* storages_[2];  // by slot, in the forward and in the backward
+  std::uint32_t own_;                 // the first storage of the backward
   bool has_states_;
   std::vector<std::uint32_t> copy_of_;  // by start; empty if the library copies nothing
 };

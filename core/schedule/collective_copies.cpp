@@ -21,22 +21,21 @@ class Copies : public GraphCalls {
   Copies(const Graph& graph, DeviceType device)
       : GraphCalls(graph), device_(device), copy_of_(graph.node_count(), -1) {}
 
-  void allocate(NodeId id, std::int32_t step) {
-    const Node& node = graph_.node(id);
-    if (!graph_.is_collective_start(node)) return;
-    const std::int64_t bytes = collective_copy_bytes(graph_, node, device_);
+  void allocate(Call, std::int32_t) {}
+  void use_inputs(Call, std::int32_t) {}
+  void start(Call call, std::int32_t step) {
+    const std::int64_t bytes = collective_copy_bytes(graph_, *call.node, device_);
     if (bytes <= 0) return;
-    copy_of_[id.index()] = static_cast<std::int32_t>(found_.size());
+    copy_of_[index(call)] = static_cast<std::int32_t>(found_.size());
     found_.push_back({.storage = {},
-                      .producer = id,
+                      .producer = call.id,
                       .bytes = bytes,
                       .first = step,
                       .last = step,
                       .category = MemoryCategory::communication});
   }
-  void use_inputs(NodeId, std::int32_t) {}
-  void keep_inputs(NodeId start, std::int32_t step) {
-    if (const std::int32_t copy = copy_of_[start.index()]; copy >= 0)
+  void keep_inputs(Call start, std::int32_t step) {
+    if (const std::int32_t copy = copy_of_[index(start)]; copy >= 0)
       found_[static_cast<std::size_t>(copy)].last = step;
   }
   std::vector<Lifetime> take() { return std::move(found_); }
@@ -77,7 +76,7 @@ std::vector<Lifetime> find_collective_copies(const Graph& graph, CollectiveLibra
   Copies copies(graph, device);
   MemoryWalk walk(copies, graph.node_count());
   for (const NodeId id : graph.order())
-    if (graph.node(id).kind == NodeKind::call) walk.run(id);
+    if (const Node& node = graph.node(id); node.kind == NodeKind::call) walk.run({id, &node});
   walk.end();
   return copies.take();
 }

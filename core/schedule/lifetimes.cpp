@@ -77,14 +77,14 @@ class LifetimeFinder : public GraphCalls {
           visit_placeholder(id, n, walk.step());
           break;
         case NodeKind::get_attr:
-          allocate(id, kBeforeStart);
+          allocate({id, &n}, kBeforeStart);
           if (!is_torch_) extend(n, end_, 0);
           break;
         case NodeKind::output:
           visit_output(n, walk.step());
           break;
         case NodeKind::call:
-          walk.run(id);
+          walk.run({id, &n});
           break;
       }
     }
@@ -97,27 +97,38 @@ class LifetimeFinder : public GraphCalls {
   }
 
   // The rest of what MemoryWalk needs. By torch's rules nothing stays until a wait.
-  [[nodiscard]] bool is_start(NodeId call) const {
-    return !is_torch_ && GraphCalls::is_start(call);
-  }
-  [[nodiscard]] std::optional<NodeId> awaited(NodeId call) const {
+  [[nodiscard]] bool is_start(Call call) const { return !is_torch_ && GraphCalls::is_start(call); }
+  [[nodiscard]] std::optional<Call> awaited(Call call) const {
     return is_torch_ ? std::nullopt : GraphCalls::awaited(call);
   }
-  void allocate(NodeId id, std::int32_t step);
-  void use_inputs(NodeId call, std::int32_t step) {
-    const Node& n = graph_.node(call);
-    std::uint8_t use = n.phase == Phase::backward ? used_in_backward : 0;
-    if (!is_torch_ && graph_.is_transfer(n)) use |= is_saved_output;
-    for (const NodeId input : graph_.inputs(n)) extend(graph_.node(input), step, use);
+  void allocate(Call call, std::int32_t step) {
+    for (const Tensor& t : graph_.tensors(*call.node)) {
+      if (!counts(t)) continue;
+      std::int32_t& index = slot(t);
+      if (index >= 0) continue;
+      const StorageId storage = storage_of(t);
+      const std::int64_t requested = graph_.storage(storage).bytes.value;
+      const std::int64_t bytes = is_torch_ ? requested : allocated_bytes(requested, runs_on_);
+      if (bytes == 0) continue;
+      index = static_cast<std::int32_t>(lifetimes_.size());
+      lifetimes_.push_back(
+          {.storage = storage, .producer = call.id, .bytes = bytes, .first = step, .last = step});
+      uses_.push_back(0);
+      used_.push_back(false);
+    }
   }
-  void keep_inputs(NodeId start, std::int32_t step) {
-    for (const NodeId input : graph_.inputs(start)) extend(graph_.node(input), step, 0);
+  void use_inputs(Call call, std::int32_t step) {
+    extend_inputs(call, step, call.node->phase == Phase::backward ? used_in_backward : 0);
   }
+  void start(Call call, std::int32_t step) {
+    if (graph_.is_transfer(*call.node)) extend_inputs(call, step, is_saved_output);
+  }
+  void keep_inputs(Call start, std::int32_t step) { extend_inputs(start, step, 0); }
 
  private:
   void visit_placeholder(NodeId id, const Node& n, std::int32_t step) {
     const bool in_backward = graph_.part(n.part).kind == CaptureKind::backward;
-    allocate(id, is_torch_ ? kBeforeStart : step_of_placeholder(step, end_));
+    allocate({id, &n}, is_torch_ ? kBeforeStart : step_of_placeholder(step, end_));
     if (is_torch_) return;
     const bool released = in_backward && (n.role == Role::saved || n.role == Role::tangent);
     extend(n, released ? step : end_, in_backward && n.partner ? used_in_backward : 0);
@@ -161,6 +172,10 @@ class LifetimeFinder : public GraphCalls {
     }
   }
 
+  void extend_inputs(Call call, std::int32_t step, std::uint8_t use) {
+    for (const NodeId input : graph_.inputs(*call.node)) extend(graph_.node(input), step, use);
+  }
+
   void categorize();
 
   bool is_torch_;
@@ -171,23 +186,6 @@ class LifetimeFinder : public GraphCalls {
   std::vector<bool> used_;
   std::vector<std::int32_t> by_storage_;
 };
-
-void LifetimeFinder::allocate(NodeId id, std::int32_t step) {
-  for (const Tensor& t : graph_.tensors(id)) {
-    if (!counts(t)) continue;
-    std::int32_t& index = slot(t);
-    if (index >= 0) continue;
-    const StorageId storage = storage_of(t);
-    const std::int64_t requested = graph_.storage(storage).bytes.value;
-    const std::int64_t bytes = is_torch_ ? requested : allocated_bytes(requested, runs_on_);
-    if (bytes == 0) continue;
-    index = static_cast<std::int32_t>(lifetimes_.size());
-    lifetimes_.push_back(
-        {.storage = storage, .producer = id, .bytes = bytes, .first = step, .last = step});
-    uses_.push_back(0);
-    used_.push_back(false);
-  }
-}
 
 MemoryCategory placeholder_category(Role role) {
   switch (role) {

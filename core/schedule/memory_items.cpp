@@ -35,19 +35,19 @@ class Touches : public GraphCalls {
         copy_of_start_[l.producer.index()] = item;
   }
 
-  void allocate(NodeId call, std::int32_t) {
-    touch(call, call, made);
-    if (const std::uint32_t copy = copy_of_start_[call.index()]; copy != kNone)
-      made.emplace_back(copy, call);
+  void allocate(Call call, std::int32_t) { touch(*call.node, call.id, made); }
+  void use_inputs(Call call, std::int32_t) {
+    for (const NodeId input : graph_.inputs(*call.node)) touch(graph_.node(input), call.id, used);
   }
-  void use_inputs(NodeId call, std::int32_t) {
-    for (const NodeId input : graph_.inputs(call)) touch(input, call, used);
+  void start(Call call, std::int32_t) {
+    if (const std::uint32_t copy = copy_of_start_[index(call)]; copy != kNone)
+      made.emplace_back(copy, call.id);
   }
-  void keep_inputs(NodeId start, std::int32_t step) {
+  void keep_inputs(Call start, std::int32_t step) {
     const NodeId wait = calls_[static_cast<std::size_t>(step)];
     if (!is_torch_)
-      for (const NodeId input : graph_.inputs(start)) touch(input, wait, used);
-    if (const std::uint32_t copy = copy_of_start_[start.index()]; copy != kNone)
+      for (const NodeId input : graph_.inputs(*start.node)) touch(graph_.node(input), wait, used);
+    if (const std::uint32_t copy = copy_of_start_[index(start)]; copy != kNone)
       used.emplace_back(copy, wait);
   }
 
@@ -56,7 +56,7 @@ class Touches : public GraphCalls {
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  void touch(NodeId of, NodeId by, std::vector<Pair>& list) const {
+  void touch(const Node& of, NodeId by, std::vector<Pair>& list) const {
     for (const Tensor& t : graph_.tensors(of)) {
       if (!t.storage) continue;
       const StorageId storage = counted_storage(graph_, t, is_torch_);
@@ -89,7 +89,7 @@ void MemoryItems::find_touches(const Graph& graph, const MovableOrder& calls,
   for (const Lifetime& l : lifetimes) items.push_back({.bytes = l.bytes});
   Touches touches(graph, calls, lifetimes, is_torch);
   MemoryWalk walk(touches, graph.node_count());
-  for (const NodeId id : calls.nodes()) walk.run(id);
+  for (const NodeId id : calls.nodes()) walk.run({id, &graph.node(id)});
   std::vector<Pair>&made = touches.made, &used = touches.used;
   // If a storage is on several devices, only tensors on one device count.
   std::erase_if(made, [&](const Pair& p) {

@@ -53,6 +53,7 @@ inline void add_lifetime(std::vector<std::int64_t>& changes, std::int32_t first,
 // and is told at each step, a number of a call in the order in which they run,
 //   allocate(call, step)         a call allocates the storages of its results, unless they exist
 //   use_inputs(call, step)       a call uses the storages of its inputs
+//   start(call, step)            an asynchronous operation starts
 //   keep_inputs(start, step)     an asynchronous operation needs the storages of its inputs
 template <class Uses>
 class MemoryWalk {
@@ -69,10 +70,12 @@ class MemoryWalk {
   void run(Call call) {
     uses_.allocate(call, step_);
     uses_.use_inputs(call, step_);
-    if (uses_.is_start(call))
+    if (uses_.is_start(call)) {
+      uses_.start(call, step_);
       starts_.push_back(call);
-    else if (const std::optional<Call> start = uses_.awaited(call))
+    } else if (const std::optional<Call> start = uses_.awaited(call)) {
       wait(*start, uses_.is_in_the_other_half(*start, call));
+    }
     ++step_;
   }
 
@@ -105,22 +108,22 @@ class MemoryWalk {
 // The part of `Uses` that is the same for all orders of a graph's calls.
 class GraphCalls {
  public:
-  using Call = NodeId;
+  struct Call {
+    NodeId id;
+    const Node* node = nullptr;
+  };
 
   explicit GraphCalls(const Graph& graph) : graph_(graph) {}
 
-  [[nodiscard]] bool is_start(NodeId call) const {
-    return graph_.is_asynchronous(graph_.node(call));
+  [[nodiscard]] bool is_start(Call call) const { return graph_.is_asynchronous(*call.node); }
+  [[nodiscard]] std::optional<Call> awaited(Call call) const {
+    if (!graph_.is_wait(*call.node)) return std::nullopt;
+    const NodeId start = graph_.collective_of_wait(*call.node);
+    return start ? std::optional(Call{start, &graph_.node(start)}) : std::nullopt;
   }
-  [[nodiscard]] std::optional<NodeId> awaited(NodeId call) const {
-    const Node& n = graph_.node(call);
-    if (!graph_.is_wait(n)) return std::nullopt;
-    const NodeId start = graph_.collective_of_wait(n);
-    return start ? std::optional(start) : std::nullopt;
-  }
-  [[nodiscard]] std::size_t index(NodeId start) const { return start.index(); }
-  [[nodiscard]] bool is_in_the_other_half(NodeId start, NodeId wait) const {
-    return graph_.node(start).part != graph_.node(wait).part;
+  [[nodiscard]] static std::size_t index(Call start) { return start.id.index(); }
+  [[nodiscard]] static bool is_in_the_other_half(Call start, Call wait) {
+    return start.node->part != wait.node->part;
   }
 
  protected:
