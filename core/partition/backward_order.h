@@ -1,6 +1,6 @@
 #pragma once
 
-// Orders the calls of the halves of a pair. The top of backward_order.cpp states the rules.
+// Orders the calls of the halves of a pair, by the rules of half_order.h.
 
 #include <span>
 

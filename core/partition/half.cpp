@@ -3,7 +3,7 @@
 // In program order, a node is within reach if everything that it reads is, starting from the half's
 // inputs and from constants. Nodes that must be in the other half are out of reach; so are, for a
 // backward, the nodes that a write of the forward would overtake (write_order.cpp). Calls within
-// reach that nothing needs are dropped, unless they are impure.
+// reach that nothing needs are dropped, unless they are impure (half_order.h).
 //
 // An output out of reach may still be provided by an input: that of a copy_ that runs in the
 // backward by the tensor that it copies into; that of a higher-order operator that runs in the
@@ -15,7 +15,7 @@
 
 #include <algorithm>
 
-#include "core/partition/dead_code.h"
+#include "core/partition/half_order.h"
 #include "core/partition/write_order.h"
 
 namespace jointer {
@@ -59,33 +59,21 @@ NodeId stand_in(const Graph& graph, const NodePlaces& places, NodeId output,
 }
 
 NodeId missing_ancestor(const Graph& graph, NodeId id, const std::vector<bool>& is_within) {
-  while (true) {
-    const auto inputs = graph.inputs(id);
-    const auto missing =
-        std::ranges::find_if(inputs, [&](NodeId input) { return !is_within[input.index()]; });
-    if (missing == inputs.end()) return id;
-    id = *missing;
-  }
+  return find_missing(GraphNodes(graph), id, is_within);
 }
 
 Result<Half> extract_half(const Graph& joint, const NodePlaces& places, HalfKind kind,
                           std::span<const NodeId> inputs, std::span<const NodeId> outputs) {
-  std::vector<bool> is_within(joint.node_count(), false), is_input(joint.node_count(), false);
-  for (const NodeId id : inputs) is_input[id.index()] = is_within[id.index()] = true;
+  const GraphNodes nodes(joint);
+  std::vector<bool> is_within(joint.node_count(), false);
+  for (const NodeId id : inputs) is_within[id.index()] = true;
   Half half;
-  for (const NodeId id : joint.order()) {
+  half.reached = find_available(nodes, is_within, [&](NodeId id) {
     const Node& node = joint.node(id);
-    if (is_input[id.index()] || node.kind == NodeKind::placeholder || node.kind == NodeKind::output)
-      continue;
-    if (kind == HalfKind::forward ? places.must_be_backward(node) : places.must_be_forward(node))
-      continue;
-    if (kind == HalfKind::backward ? bool(places.overtaken_by(id)) : places.is_late(id)) continue;
-    const auto read = joint.inputs(id);
-    if (!std::ranges::all_of(read, [&](NodeId input) { return is_within[input.index()]; }))
-      continue;
-    is_within[id.index()] = true;
-    half.reached.push_back(id);
-  }
+    if (node.kind == NodeKind::placeholder || node.kind == NodeKind::output) return false;
+    return kind == HalfKind::forward ? !places.must_be_backward(node) && !places.is_late(id)
+                                     : !places.must_be_forward(node) && !places.overtaken_by(id);
+  });
 
   std::vector<bool> is_needed(joint.node_count(), false);
   for (const NodeId output : outputs) {
@@ -105,13 +93,7 @@ Result<Half> extract_half(const Graph& joint, const NodePlaces& places, HalfKind
     half.outputs.push_back(given);
     if (given) is_needed[given.index()] = true;
   }
-  for (std::size_t i = half.reached.size(); i-- > 0;) {
-    const NodeId id = half.reached[i];
-    if (!is_needed[id.index()] && !is_impure(joint, joint.node(id))) continue;
-    half.calls.push_back(id);
-    for (const NodeId input : joint.inputs(id)) is_needed[input.index()] = true;
-  }
-  std::ranges::reverse(half.calls);
+  half.calls = find_needed(nodes, half.reached, is_needed);
   return half;
 }
 

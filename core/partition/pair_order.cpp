@@ -10,27 +10,24 @@
 // Steps
 //   1. Backward: find the available values in the joint graph's order, then the needed ones from
 //      the end. A call that writes is never available in the half that it does not belong to.
-//   2. Order the backward as the autograd engine does: from the first reader of a tangent on, each
-//      call in the joint graph's order, preceded by the calls that it needs and that have not run
-//      yet. Earlier calls that nothing after that reader needs do not run, except aten.copy_. The
-//      default partitioner keeps the joint graph's order if nothing is tagged for recomputation,
-//      and drops collectives that nothing reads.
+//   2. Order the backward as the autograd engine does (half_order.h).
 //   3. Forward: as step 1, with the saved values among its outputs, in the joint graph's order.
-//   4. In both halves, move each getitem to right after the call that it reads.
-//   5. A random call on the CPU that runs in both halves saves the state of its generator
+//   4. A random call on the CPU that runs in both halves saves the state of its generator
 //      (random_states.cpp): add the two calls that read it.
-//   6. If the graph writes in place, check that each call finds memory as in the joint graph
+//   5. If the graph writes in place, check that each call finds memory as in the joint graph
 //      (write_order.cpp).
 //
-// This repeats half.cpp and backward_order.cpp on arrays that are built once per graph instead of
-// once per plan. Cost: linear in nodes and edges, plus sorting the recomputed calls of step 2.
+// half.cpp and backward_order.cpp do the same through the graph; here nodes are reached through
+// arrays that are built once per graph instead of once per plan. Cost: linear in nodes and edges, plus sorting the recomputed calls of step 2.
 
 #include "core/partition/pair_order.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "core/partition/dead_code.h"
 #include "core/partition/half.h"
+#include "core/partition/half_order.h"
 #include "core/partition/joint_parts.h"
 #include "core/partition/random_states.h"
 #include "core/partition/recompute_tags.h"
@@ -58,6 +55,31 @@ std::uint16_t call_flags(const Graph& graph, const NodePlaces& places, const Nod
   if (places.must_be_backward(n)) flags |= PairOrders::only_backward;
   return static_cast<std::uint16_t>(flags);
 }
+
+// Nodes reached through the arrays.
+class PlaceNodes {
+ public:
+  using Node = Place;
+
+  explicit PlaceNodes(const PairOrders& orders) : orders_(orders) {}
+
+  [[nodiscard]] auto order() const {
+    return std::views::iota(Place{0}, static_cast<Place>(orders_.size()));
+  }
+  [[nodiscard]] static Place position(Place p) { return p; }
+  [[nodiscard]] static Place index(Place p) { return p; }
+  [[nodiscard]] std::size_t count() const { return orders_.size(); }
+  [[nodiscard]] std::span<const Place> inputs(Place p) const { return orders_.inputs(p); }
+  [[nodiscard]] bool has_effect(Place p) const { return orders_.has(p, PairOrders::has_effect); }
+  [[nodiscard]] bool is_getitem(Place p) const { return orders_.has(p, PairOrders::is_getitem); }
+  [[nodiscard]] bool is_copy(Place p) const { return orders_.has(p, PairOrders::is_copy); }
+  [[nodiscard]] bool is_functional_collective(Place p) const {
+    return orders_.has(p, PairOrders::is_functional_collective);
+  }
+
+ private:
+  const PairOrders& orders_;
+};
 
 }  // namespace
 
@@ -124,16 +146,7 @@ std::vector<std::uint8_t> PairOrders::given_by(const SavePlan& plan) const {
 }
 
 Error PairOrders::missing(Place output, std::span<const std::uint8_t> is_there) const {
-  Place lacking = output;
-  for (bool deeper = true; deeper;) {
-    deeper = false;
-    for (const Place input : inputs(lacking)) {
-      if (is_there[input]) continue;
-      lacking = input;
-      deeper = true;
-      break;
-    }
-  }
+  const Place lacking = find_missing(PlaceNodes(*this), output, is_there);
   if (const NodeId write = places_.overtaken_by(node(lacking)))
     return {.kind = Error::Kind::usage, .message = overtaken(*graph_, node(lacking), write)};
   return fail(Error::Kind::usage, "{} needs {}, which is neither saved nor recomputable",
@@ -145,33 +158,17 @@ Error PairOrders::missing(Place output, std::span<const std::uint8_t> is_there) 
 Result<void> PairOrders::extract(std::span<const Place> outputs,
                                  std::span<const std::uint8_t> given, bool backward,
                                  std::vector<Place>& calls) const {
-  const unsigned never = backward ? only_forward | is_overtaken : only_backward;
-  std::vector<std::uint8_t> is_there(size(), 0);
-  for (Place p = 0; p < size(); ++p) {
-    if (given[p]) {
-      is_there[p] = 1;
-      continue;
-    }
-    if ((flags_[p] & (never | is_placeholder)) != 0) continue;
-    const auto reads = inputs(p);
-    is_there[p] =
-        std::all_of(reads.begin(), reads.end(), [&](Place input) { return is_there[input] != 0; })
-            ? 1
-            : 0;
-  }
+  const unsigned never = is_placeholder | (backward ? only_forward | is_overtaken : only_backward);
+  const PlaceNodes nodes(*this);
+  std::vector<std::uint8_t> is_there(given.begin(), given.end());
+  const std::vector<Place> available =
+      find_available(nodes, is_there, [&](Place p) { return (flags_[p] & never) == 0; });
   std::vector<std::uint8_t> is_read(size(), 0);
   for (const Place output : outputs) {
     if (!is_there[output]) return tl::unexpected(missing(output, is_there));
     is_read[output] = 1;
   }
-  calls.clear();
-  for (Place p = static_cast<Place>(size()); p-- > 0;) {
-    if (!is_there[p] || given[p] || (!is_read[p] && !has(p, has_effect))) continue;
-    if (graph_->node(node(p)).kind == NodeKind::output) continue;
-    calls.push_back(p);
-    for (const Place input : inputs(p)) is_read[input] = 1;
-  }
-  std::reverse(calls.begin(), calls.end());
+  calls = find_needed(nodes, available, is_read);
   return {};
 }
 
@@ -202,92 +199,13 @@ PairOrders::StartedIn PairOrders::collective_of_wait(Place wait, bool backward,
   return {};
 }
 
-void PairOrders::mimic_autograd(std::span<const std::uint8_t> given,
-                                std::vector<Place>& calls) const {
-  const auto reads_tangent = [&](Place p) {
-    const auto reads = inputs(p);
-    return std::any_of(reads.begin(), reads.end(),
-                       [&](Place input) { return has(input, is_tangent); });
-  };
-  const auto first = std::find_if(calls.begin(), calls.end(), reads_tangent);
-  if (first == calls.end() && std::none_of(backward_outputs_.begin(), backward_outputs_.end(),
-                                           [&](Place output) { return has(output, is_tangent); }))
-    return;
-  std::vector<std::uint8_t> is_done(given.begin(), given.end());
-  std::vector<Place> emitted, brought, stack;
-  emitted.reserve(calls.size());
-  const auto emit = [&](std::span<const Place> wanted) {
-    brought.clear();
-    stack.assign(wanted.begin(), wanted.end());
-    while (!stack.empty()) {
-      const Place p = stack.back();
-      stack.pop_back();
-      if (is_done[p]) continue;
-      is_done[p] = 1;
-      brought.push_back(p);
-      for (const Place input : inputs(p))
-        if (!is_done[input]) stack.push_back(input);
-    }
-    if (brought.size() > 1) std::sort(brought.begin(), brought.end());
-    emitted.insert(emitted.end(), brought.begin(), brought.end());
-  };
-  for (auto it = calls.begin(); it != first; ++it)
-    if (has(*it, is_copy)) emit({&*it, 1});
-  for (auto it = first; it != calls.end(); ++it) emit({&*it, 1});
-  emit(backward_outputs_);
-  calls = std::move(emitted);
-}
-
-void PairOrders::drop_unread_collectives(std::span<const Place> outputs,
-                                         std::vector<Place>& calls) const {
-  std::vector<std::uint8_t> is_read(size(), 0);
-  for (const Place output : outputs) is_read[output] = 1;
-  std::vector<Place> kept;
-  for (auto it = calls.rbegin(); it != calls.rend(); ++it) {
-    if (!is_read[*it] && has(*it, is_functional_collective)) continue;
-    for (const Place input : inputs(*it)) is_read[input] = 1;
-    kept.push_back(*it);
-  }
-  std::reverse(kept.begin(), kept.end());
-  calls = std::move(kept);
-}
-
-void PairOrders::raise_getitems(std::vector<Place>& calls) const {
-  if (getitems_.empty()) return;
-  // A list linked by position, so that moving an entry takes constant time.
-  constexpr Place kNone = ~Place{0};
-  std::vector<Place> next(size() + 1, kNone), previous(size() + 1, kNone);
-  const auto head = static_cast<Place>(size());
-  std::vector<Place> getitems;
-  std::vector<std::uint8_t> is_in(size() + 1, 0);
-  Place last = head;
-  for (const Place p : calls) {
-    is_in[p] = 1;
-    next[last] = p;
-    previous[p] = last;
-    last = p;
-    if (has(p, is_getitem)) getitems.push_back(p);
-  }
-  for (auto it = getitems.rbegin(); it != getitems.rend(); ++it) {
-    const Place p = *it, parent = inputs(p).front();
-    const Place before = is_in[parent] ? parent : head;
-    if (next[before] == p) continue;
-    next[previous[p]] = next[p];
-    if (next[p] != kNone) previous[next[p]] = previous[p];
-    next[p] = next[before];
-    previous[p] = before;
-    if (next[p] != kNone) previous[next[p]] = p;
-    next[before] = p;
-  }
-  calls.clear();
-  for (Place p = next[head]; p != kNone; p = next[p]) calls.push_back(p);
-}
-
 void PairOrders::arrange(std::span<const std::uint8_t> given, std::span<const Place> outputs,
                          bool backward, std::vector<Place>& calls) const {
-  if (partitioner_ == Partitioner::default_partition) drop_unread_collectives(outputs, calls);
-  if (backward && (partitioner_ == Partitioner::min_cut || any_tags_)) mimic_autograd(given, calls);
-  raise_getitems(calls);
+  const PlaceNodes nodes(*this);
+  if (!backward) return order_forward(nodes, partitioner_, outputs, calls);
+  order_backward(
+      nodes, partitioner_, any_tags_, outputs, [&](Place p) { return has(p, is_tangent); },
+      std::vector<std::uint8_t>(given.begin(), given.end()), calls);
 }
 
 Result<void> PairOrders::add_transfers(const SavePlan& plan, PairOrder& order) const {

@@ -114,11 +114,8 @@ class PairOrders {
                                      std::vector<Place>& calls) const;
   void arrange(std::span<const std::uint8_t> given, std::span<const Place> outputs, bool backward,
                std::vector<Place>& calls) const;
-  void drop_unread_collectives(std::span<const Place> outputs, std::vector<Place>& calls) const;
   [[nodiscard]] std::vector<std::uint8_t> given_by(const SavePlan& plan) const;
   [[nodiscard]] Result<void> add_transfers(const SavePlan& plan, PairOrder& order) const;
-  void mimic_autograd(std::span<const std::uint8_t> given, std::vector<Place>& calls) const;
-  void raise_getitems(std::vector<Place>& calls) const;
   [[nodiscard]] Result<void> check_writes(const PairOrder& order) const;
   void find_states(const SavePlan& plan, PairOrder& order, std::span<const Place> backward) const;
   static void add_state_calls(PairOrder& order);
@@ -139,5 +136,26 @@ class PairOrders {
   NodePlaces places_;
   WriteOrder writes_;
 };
+
+// Visits what a half runs, in its order: `call` for each call, `part` instead if it only reads a
+// part of the result of the call before it, `copy` for each copy to the host or back.
+template <class OnCall, class OnPart, class OnCopy>
+void walk_half(const PairOrders& orders, const PairOrder& order, bool backward, OnCall call,
+               OnPart part, OnCopy copy) {
+  const auto& transfers = backward ? order.backward_transfers : order.forward_transfers;
+  auto next = transfers.begin();
+  std::size_t index = 0;
+  Place previous = ~Place{0};
+  for (const Place p : backward ? order.backward : order.forward) {
+    if (!orders.has(p, PairOrders::is_call)) continue;
+    for (; next != transfers.end() && next->before <= index; ++next) copy(*next);
+    ++index;
+    if (std::exchange(previous, p) == p)
+      part(p);
+    else
+      call(p);
+  }
+  for (; next != transfers.end(); ++next) copy(*next);
+}
 
 }  // namespace jointer

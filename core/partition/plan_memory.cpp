@@ -15,12 +15,9 @@
 // offloaded value is in host memory, and a reloaded one in a new storage.
 //
 // Steps
-//   1. Walk the forward's calls in order: each allocates its new storages, and extends the lives of
-//      its inputs' storages. Results of the forward live to the end, saved values until the first
-//      step of the backward.
-//   2. Walk the backward's calls in the same way; a saved value is in the forward's storage. A wait
-//      extends the lives of its collective's inputs; a collective without a wait extends them to
-//      the end.
+//   1. Walk the forward's calls in order (memory_walk.h). Results of the forward live to the end,
+//      saved values until the first step of the backward.
+//   2. Walk the backward's calls in the same way; a saved value is in the forward's storage.
 //   3. Sum the changes at the points of the profile.
 //
 // Cost: linear in nodes, edges and tensors, over arrays in the order of the walk.
@@ -33,24 +30,26 @@
 
 #include "core/base/checked.h"
 #include "core/schedule/collective_copies.h"
+#include "core/schedule/memory_walk.h"
 
 namespace jointer {
 namespace {
 
-constexpr std::int32_t kUnborn = -2, kBeforeStart = -1;
-// The half in which a collective is waited for.
-constexpr std::uint8_t kInTheOther = 1, kInItsHalf = 2;
+constexpr std::int32_t kUnborn = -2;
 
 }  // namespace
 
-// First and last step of every storage: those of the forward, then those of the backward by slot.
 struct PlanMemory::Lives {
+  // First and last step of every storage: those of the forward, then those of the backward by slot.
   std::vector<std::int32_t> first, last;
-  std::vector<std::uint32_t> backward_storage;      // by slot
-  std::vector<std::uint8_t> is_waited;              // by place, forward then backward
-  std::vector<std::pair<Place, bool>> starts;       // start, and true if it is in the backward
-  std::vector<std::int32_t> copy_first, copy_last;  // by place, forward then backward
-  std::int32_t step = 0, end = 0;
+  std::vector<std::uint32_t> backward_storage;  // by slot
+  // A copy that the collectives' library allocates.
+  struct Copy {
+    std::int64_t bytes = 0;
+    std::int32_t first = 0, last = 0;
+  };
+  std::vector<Copy> copies;
+  std::int32_t end = 0;
 
   void use(std::uint32_t storage, std::int32_t at) { last[storage] = std::max(last[storage], at); }
   void allocate(std::uint32_t storage, std::int32_t at) {
@@ -58,6 +57,119 @@ struct PlanMemory::Lives {
     first[storage] = at;
     last[storage] = std::max(last[storage], at);
   }
+};
+
+// The `Uses` of MemoryWalk for a plan's pair.
+class PlanMemory::Uses {
+ public:
+  struct Call {
+    Place place = 0;
+    bool backward = false;
+  };
+
+  Uses(const PlanMemory& memory, const PairOrder& order, Lives& lives)
+      : memory_(memory),
+        orders_(memory.orders_),
+        order_(order),
+        lives_(lives),
+        storages_{memory.storages_.data(), lives.backward_storage.data()},
+        own_(static_cast<std::uint32_t>(memory.storage_bytes_.size())),
+        has_states_(memory.host_counts_ && !order.states.empty()) {
+    if (memory.collectives_ != CollectiveLibrary::none) copy_of_.assign(2 * orders_.size(), kNone);
+  }
+
+  [[nodiscard]] bool is_start(Call call) const {
+    return orders_.has(call.place, PairOrders::is_start);
+  }
+  [[nodiscard]] std::optional<Call> awaited(Call call) const {
+    if (!orders_.has(call.place, PairOrders::is_wait)) return std::nullopt;
+    const auto c = orders_.collective_of_wait(call.place, call.backward, order_.given);
+    return c.found ? std::optional(Call{c.start, c.backward}) : std::nullopt;
+  }
+  [[nodiscard]] std::size_t index(Call start) const {
+    return (start.backward ? orders_.size() : 0) + start.place;
+  }
+  [[nodiscard]] static bool is_in_the_other_half(Call start, Call wait) {
+    return start.backward != wait.backward;
+  }
+
+  void allocate(Call call, std::int32_t step) {
+    if (has_states_) use_state(call, step);
+    const std::uint32_t end = memory_.first_slot_[call.place + 1];
+    for (std::uint32_t s = memory_.first_slot_[call.place]; s < end; ++s) {
+      if (call.backward) {
+        const std::int32_t alias = memory_.aliases_[s];
+        lives_.backward_storage[s] =
+            alias >= 0 ? lives_.backward_storage[static_cast<std::size_t>(alias)] : own_ + s;
+      }
+      lives_.allocate(storage(s, call.backward), step);
+    }
+  }
+  void use_inputs(Call call, std::int32_t step) {
+    for (const Place input : orders_.inputs(call.place)) use(input, call.backward, step);
+  }
+  void start(Call call, std::int32_t step) {
+    if (copy_of_.empty() || memory_.copy_bytes_[call.place] <= 0) return;
+    copy_of_[index(call)] = static_cast<std::uint32_t>(lives_.copies.size());
+    lives_.copies.push_back(
+        {.bytes = memory_.copy_bytes_[call.place], .first = step, .last = step});
+  }
+  void keep_inputs(Call start, std::int32_t step) {
+    use_inputs(start, step);
+    if (copy_of_.empty()) return;
+    if (const std::uint32_t copy = copy_of_[index(start)]; copy != kNone)
+      lives_.copies[copy].last = step;
+  }
+  // A call that reads a part of the result of `call`.
+  void read_part(Call call, std::int32_t step) {
+    if (has_states_) use_state(call, step);
+    use(call.place, call.backward, step);
+  }
+  // A copy to the host or back. It does not go through MemoryWalk: a copy always has one wait, and
+  // both use the same storages.
+  void copy(const TransferCall& call, std::int32_t step) {
+    using Kind = TransferCall::Kind;
+    const Place p = order_.offloaded[call.value];
+    const std::uint32_t host = memory_.host_storage(call.value);
+    const std::uint32_t back = memory_.reloaded_storage(call.value);
+    const bool counts = !memory_.storages(p).empty();
+    if (call.kind == Kind::offload && memory_.host_counts_ && counts) lives_.allocate(host, step);
+    if (call.kind == Kind::reload && counts) lives_.allocate(back, step);
+    if (call.kind == Kind::offload || call.kind == Kind::offload_wait)
+      use(p, false, step);
+    else
+      lives_.use(back, step);
+    lives_.use(host, step);
+  }
+  // Uses the storages of a value of one half.
+  void use(Place value, bool backward, std::int32_t step) {
+    const std::uint32_t end = memory_.first_slot_[value + 1];
+    for (std::uint32_t s = memory_.first_slot_[value]; s < end; ++s)
+      lives_.use(storage(s, backward), step);
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  [[nodiscard]] std::uint32_t storage(std::uint32_t slot, bool backward) const {
+    return storages_[backward ? 1 : 0][slot];
+  }
+  // The state of a generator is on the host.
+  void use_state(Call call, std::int32_t step) {
+    const auto state = order_.state_of(call.place);
+    if (!state) return;
+    if (!call.backward) lives_.allocate(memory_.state_storage(order_, *state), step);
+    lives_.use(memory_.state_storage(order_, *state), step);
+  }
+
+  const PlanMemory& memory_;
+  const PairOrders& orders_;
+  const PairOrder& order_;
+  Lives& lives_;
+  const std::uint32_t* storages_[2];  // by slot, in the forward and in the backward
+  std::uint32_t own_;                 // the first storage of the backward
+  bool has_states_;
+  std::vector<std::uint32_t> copy_of_;  // by start; empty if the library copies nothing
 };
 
 PlanMemory::PlanMemory(const PairOrders& orders, const MemoryOptions& options)
@@ -82,11 +194,10 @@ PlanMemory::PlanMemory(const PairOrders& orders, const MemoryOptions& options)
     };
     for (const Place input : orders.inputs(p))
       for (std::uint32_t s = first_slot_[input]; s < first_slot_[input + 1]; ++s)
-        see(slots_[s].storage, static_cast<std::int32_t>(s));
+        see(storages_[s], static_cast<std::int32_t>(s));
     for (const Tensor& t : graph.tensors(n)) {
       if (!t.storage) continue;
-      const DeviceType type = graph.device_type(t);
-      if (type != graph.main_device() && type != device_) continue;
+      if (!counts_on(graph, graph.device_type(t), device_)) continue;
       const StorageId real = graph.real_storage(t.storage);
       const std::int64_t bytes = allocated_bytes(graph.storage(real).bytes.value, device_);
       if (bytes == 0) continue;
@@ -98,13 +209,13 @@ PlanMemory::PlanMemory(const PairOrders& orders, const MemoryOptions& options)
         is_held_.push_back(orders.has(p, PairOrders::is_placeholder) ||
                            orders.has(p, PairOrders::is_constant));
       }
-      const auto slot = static_cast<std::int32_t>(slots_.size());
+      const auto slot = static_cast<std::int32_t>(storages_.size());
       const bool is_alias = seen_slot[storage] >= 0 && seen_at[storage] == p;
-      slots_.push_back({.storage = storage, .alias = is_alias ? seen_slot[storage] : -1});
       storages_.push_back(storage);
+      aliases_.push_back(is_alias ? seen_slot[storage] : -1);
       see(storage, slot);
     }
-    first_slot_.push_back(static_cast<std::uint32_t>(slots_.size()));
+    first_slot_.push_back(static_cast<std::uint32_t>(storages_.size()));
     if (collectives_ != CollectiveLibrary::none && graph.is_collective_start(n))
       copy_bytes_[p] = collective_copy_bytes(graph, n, device_);
   }
@@ -125,103 +236,23 @@ std::span<const std::uint32_t> PlanMemory::storages(Place place) const {
 std::int64_t PlanMemory::bytes_of(const PairOrder& order, std::uint32_t storage) const {
   if (storage < storage_bytes_.size()) return storage_bytes_[storage];
   const std::size_t slot = storage - storage_bytes_.size();
-  if (slot < slots_.size()) return storage_bytes_[storages_[slot]];
-  if (const std::size_t value = (slot - slots_.size()) / 2; value >= order.offloaded.size())
-    return allocated_bytes(order.states[slot - slots_.size() - 2 * order.offloaded.size()].bytes,
+  if (slot < storages_.size()) return storage_bytes_[storages_[slot]];
+  if (const std::size_t value = (slot - storages_.size()) / 2; value >= order.offloaded.size())
+    return allocated_bytes(order.states[slot - storages_.size() - 2 * order.offloaded.size()].bytes,
                            device_);
   // Only the value is copied, not the rest of its storage.
   const Graph& graph = orders_.graph();
-  const Node& value = graph.node(orders_.node(order.offloaded[(slot - slots_.size()) / 2]));
+  const Node& value = graph.node(orders_.node(order.offloaded[(slot - storages_.size()) / 2]));
   return allocated_bytes(graph.output_bytes(value), device_);
-}
-
-void PlanMemory::transfer(const PairOrder& order, const TransferCall& call, Lives& lives) const {
-  using Kind = TransferCall::Kind;
-  const Place p = order.offloaded[call.value];
-  const std::uint32_t host = host_storage(call.value), back = reloaded_storage(call.value);
-  const bool counts = !storages(p).empty();
-  if (call.kind == Kind::offload && host_counts_ && counts) lives.allocate(host, lives.step);
-  if (call.kind == Kind::reload && counts) lives.allocate(back, lives.step);
-  if (call.kind == Kind::offload || call.kind == Kind::offload_wait)
-    for (const std::uint32_t storage : storages(p)) lives.use(storage, lives.step);
-  else
-    lives.use(back, lives.step);
-  lives.use(host, lives.step);
-  ++lives.step;
-}
-
-void PlanMemory::run_half(const PairOrder& order, bool backward, Lives& lives) const {
-  const auto storage_of = [&](std::uint32_t slot) {
-    return backward ? lives.backward_storage[slot] : slots_[slot].storage;
-  };
-  const auto use_inputs = [&](Place p, bool in_backward, std::int32_t at) {
-    for (const Place input : orders_.inputs(p))
-      for (std::uint32_t s = first_slot_[input]; s < first_slot_[input + 1]; ++s)
-        lives.use(in_backward ? lives.backward_storage[s] : slots_[s].storage, at);
-  };
-  const auto own = static_cast<std::uint32_t>(storage_bytes_.size());
-  const std::size_t half = backward ? orders_.size() : 0;
-  const auto& transfers = backward ? order.backward_transfers : order.forward_transfers;
-  auto next = transfers.begin();
-  std::size_t at_call = 0;
-  Place previous = ~Place{0};
-  for (const Place p : backward ? order.backward : order.forward) {
-    if (orders_.has(p, PairOrders::is_constant)) continue;  // counted as an input
-    for (; next != transfers.end() && next->before <= at_call; ++next)
-      transfer(order, *next, lives);
-    ++at_call;
-    // The state of a generator is on the host.
-    const auto state = host_counts_ && !order.states.empty() ? order.state_of(p) : std::nullopt;
-    if (state) {
-      if (!backward) lives.allocate(state_storage(order, *state), lives.step);
-      lives.use(state_storage(order, *state), lives.step);
-    }
-    if (p == previous) {  // reads a part of the previous call's result
-      for (std::uint32_t s = first_slot_[p]; s < first_slot_[p + 1]; ++s)
-        lives.use(storage_of(s), lives.step);
-      ++lives.step;
-      continue;
-    }
-    previous = p;
-    for (std::uint32_t s = first_slot_[p]; s < first_slot_[p + 1]; ++s) {
-      if (backward)
-        lives.backward_storage[s] =
-            slots_[s].alias >= 0 ? lives.backward_storage[static_cast<std::size_t>(slots_[s].alias)]
-                                 : own + s;
-      lives.allocate(storage_of(s), lives.step);
-    }
-    use_inputs(p, backward, lives.step);
-    if (orders_.has(p, PairOrders::is_start)) {
-      lives.starts.emplace_back(p, backward);
-      lives.copy_first[half + p] = lives.step;
-      lives.copy_last[half + p] = lives.end;
-    } else if (orders_.has(p, PairOrders::is_wait)) {
-      if (const auto c = orders_.collective_of_wait(p, backward, order.given); c.found) {
-        const std::size_t index = (c.backward ? orders_.size() : 0) + c.start;
-        const bool is_elsewhere = c.backward != backward;
-        // If the forward has already waited, the collective is done (collective_waits.h).
-        if (!is_elsewhere || lives.is_waited[index] != kInItsHalf) {
-          lives.is_waited[index] = is_elsewhere ? kInTheOther : kInItsHalf;
-          lives.copy_last[index] = lives.step;
-          use_inputs(c.start, c.backward, lives.step);
-        }
-      }
-    }
-    ++lives.step;
-  }
-  for (; next != transfers.end(); ++next) transfer(order, *next, lives);
 }
 
 PlanMemory::Lives PlanMemory::live(const PairOrder& order) const {
   Lives lives;
   const std::size_t storages_in_all =
-      storage_bytes_.size() + slots_.size() + 2 * order.offloaded.size() + order.states.size();
+      storage_bytes_.size() + storages_.size() + 2 * order.offloaded.size() + order.states.size();
   lives.first.assign(storages_in_all, kUnborn);
   lives.last.assign(storages_in_all, kUnborn);
   lives.backward_storage.assign(storages_.begin(), storages_.end());
-  lives.is_waited.assign(2 * orders_.size(), 0);
-  lives.copy_first.assign(2 * orders_.size(), 0);
-  lives.copy_last.assign(2 * orders_.size(), 0);
   const auto calls_of = [&](std::span<const Place> half) {
     return static_cast<std::int32_t>(std::count_if(
         half.begin(), half.end(), [&](Place p) { return orders_.has(p, PairOrders::is_call); }));
@@ -241,7 +272,24 @@ PlanMemory::Lives PlanMemory::live(const PairOrder& order) const {
       lives.use(storage, lives.end);
     }
   }
-  run_half(order, false, lives);
+  Uses uses(*this, order, lives);
+  MemoryWalk walk(uses, 2 * orders_.size());
+  const auto run_half = [&](bool backward) {
+    walk_half(
+        orders_, order, backward,
+        [&](Place p) {
+          walk.run({p, backward});
+        },
+        [&](Place p) {
+          uses.read_part({p, backward}, walk.step());
+          walk.pass();
+        },
+        [&](const TransferCall& call) {
+          uses.copy(call, walk.step());
+          walk.pass();
+        });
+  };
+  run_half(false);
   for (const std::uint32_t storage : results_) lives.use(storage, lives.end);
   std::vector<std::uint8_t> is_offloaded(orders_.size(), 0);
   for (std::uint32_t v = 0; v < order.offloaded.size(); ++v) {
@@ -257,8 +305,7 @@ PlanMemory::Lives PlanMemory::live(const PairOrder& order) const {
   for (std::size_t state = 0; state < order.states.size(); ++state)
     lives.use(state_storage(order, state), forward_end);
 
-  const std::int32_t appears =
-      forward_end == 0 ? kBeforeStart : std::min(forward_end, lives.end - 1);
+  const std::int32_t appears = step_of_placeholder(forward_end, lives.end);
   for (Place p = 0; p < orders_.size(); ++p) {
     if (!orders_.has(p, PairOrders::of_backward)) continue;
     for (const std::uint32_t storage : storages(p)) {
@@ -266,16 +313,9 @@ PlanMemory::Lives PlanMemory::live(const PairOrder& order) const {
       lives.use(storage, orders_.has(p, PairOrders::is_tangent) ? forward_end : lives.end);
     }
   }
-  run_half(order, true, lives);
-  for (const Place p : orders_.backward_outputs())
-    for (std::uint32_t s = first_slot_[p]; s < first_slot_[p + 1]; ++s)
-      lives.use(lives.backward_storage[s], lives.end);
-  for (const auto& [start, backward] : lives.starts) {
-    if (lives.is_waited[(backward ? orders_.size() : 0) + start]) continue;
-    for (const Place input : orders_.inputs(start))
-      for (std::uint32_t s = first_slot_[input]; s < first_slot_[input + 1]; ++s)
-        lives.use(backward ? lives.backward_storage[s] : slots_[s].storage, lives.end);
-  }
+  run_half(true);
+  for (const Place p : orders_.backward_outputs()) uses.use(p, true, lives.end);
+  walk.end();
   return lives;
 }
 
@@ -283,21 +323,12 @@ PlanMemory::Result PlanMemory::evaluate(const PairOrder& order) const {
   const Lives lives = live(order);
   Result result;
   result.profile.assign(1 + 2 * static_cast<std::size_t>(lives.end), 0);
-  const auto add = [&](std::int32_t first, std::int32_t last, std::int64_t bytes) {
-    const auto from = static_cast<std::size_t>(first < 0 ? 0 : 1 + 2 * std::int64_t{first});
-    const auto until = static_cast<std::size_t>(2 + 2 * std::int64_t{last});
-    result.profile[from] += bytes;
-    if (until < result.profile.size()) result.profile[until] -= bytes;
-  };
   for (std::size_t i = 0; i < lives.first.size(); ++i)
     if (lives.first[i] != kUnborn)
-      add(lives.first[i], lives.last[i], bytes_of(order, static_cast<std::uint32_t>(i)));
-  if (collectives_ != CollectiveLibrary::none)
-    for (const auto& [start, backward] : lives.starts) {
-      const std::size_t index = (backward ? orders_.size() : 0) + start;
-      if (copy_bytes_[start] > 0)
-        add(lives.copy_first[index], lives.copy_last[index], copy_bytes_[start]);
-    }
+      add_lifetime(result.profile, lives.first[i], lives.last[i],
+                   bytes_of(order, static_cast<std::uint32_t>(i)));
+  for (const Lives::Copy& copy : lives.copies)
+    add_lifetime(result.profile, copy.first, copy.last, copy.bytes);
   result.profile.front() += optimizer_bytes_;
   std::partial_sum(result.profile.begin(), result.profile.end(), result.profile.begin());
   result.peak_bytes = *std::max_element(result.profile.begin(), result.profile.end());
@@ -325,8 +356,8 @@ std::vector<PlanMemory::Life> PlanMemory::saved_lives(const PairOrder& order) co
     if (lives.first[storage] == kUnborn) return;
     saved.push_back({.producer = p,
                      .bytes = bytes_of(order, storage),
-                     .first = static_cast<std::size_t>(1 + 2 * std::int64_t{lives.first[storage]}),
-                     .last = static_cast<std::size_t>(2 + 2 * std::int64_t{lives.last[storage]})});
+                     .first = begin_point(lives.first[storage]),
+                     .last = end_point(lives.last[storage])});
   };
   for (const Place p : order.saved)
     for (const std::uint32_t storage : storages(p))

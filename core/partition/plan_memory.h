@@ -43,20 +43,14 @@ class PlanMemory {
   [[nodiscard]] std::size_t storage_count() const { return storage_bytes_.size(); }
 
  private:
-  // A tensor that takes memory.
-  struct Slot {
-    std::uint32_t storage = 0;
-    std::int32_t alias = -1;  // an earlier slot in the same storage, of an input or its own node
-  };
   struct Lives;
+  class Uses;
 
   [[nodiscard]] Lives live(const PairOrder& order) const;
-  void run_half(const PairOrder& order, bool backward, Lives& lives) const;
-  void transfer(const PairOrder& order, const TransferCall& call, Lives& lives) const;
   // Storages of an offloaded value: on the host, and reloaded. They are numbered after those of the
   // slots.
   [[nodiscard]] std::uint32_t host_storage(std::uint32_t value) const {
-    return static_cast<std::uint32_t>(storage_bytes_.size() + slots_.size()) + 2 * value;
+    return static_cast<std::uint32_t>(storage_bytes_.size() + storages_.size()) + 2 * value;
   }
   [[nodiscard]] std::uint32_t reloaded_storage(std::uint32_t value) const {
     return host_storage(value) + 1;
@@ -67,17 +61,13 @@ class PlanMemory {
            static_cast<std::uint32_t>(state);
   }
   [[nodiscard]] std::int64_t bytes_of(const PairOrder& order, std::uint32_t storage) const;
-  [[nodiscard]] std::span<const Slot> slots(Place place) const {
-    return std::span(slots_).subspan(first_slot_[place],
-                                     first_slot_[place + 1] - first_slot_[place]);
-  }
-
   const PairOrders& orders_;
   DeviceType device_;
   bool host_counts_ = false;  // the host's memory counts as the device's
   CollectiveLibrary collectives_;
-  std::vector<Slot> slots_;
-  std::vector<std::uint32_t> storages_;      // by slot
+  std::vector<std::uint32_t> storages_;  // by slot
+  // By slot: an earlier slot in the same storage, of an input or its own node; -1 for none.
+  std::vector<std::int32_t> aliases_;
   std::vector<std::uint32_t> first_slot_;    // by place
   std::vector<std::int64_t> storage_bytes_;  // by storage
   std::vector<Place> storage_producer_;      // by storage

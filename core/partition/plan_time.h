@@ -1,7 +1,7 @@
 #pragma once
 
 // Computes the step time of a pair without building it: the same as Simulation computes for
-// emit_pair's graph. The top of simulation.cpp describes the model.
+// emit_pair's graph, by the rules of clocks.h.
 
 #include <cstdint>
 #include <span>
@@ -10,8 +10,7 @@
 #include "core/cost/estimator.h"
 #include "core/cost/node_flops.h"
 #include "core/partition/pair_order.h"
-#include "core/schedule/simulation.h"
-#include "core/schedule/time_what_if.h"
+#include "core/schedule/clocks.h"
 
 namespace jointer {
 
@@ -29,18 +28,12 @@ class PlanTime {
   [[nodiscard]] std::int64_t flops(Place place) const { return flops_[place]; }
 
  private:
-  struct Call {
-    enum class Kind : std::uint8_t { host, kernel, blocking_kernel, start, wait };
-    Kind kind = Kind::host;
-    std::uint32_t stream = 0;
-    std::int64_t host_ns = 0, ns = 0;
-  };
-  struct Clocks;
-  void transfer(const PairOrder& order, const TransferCall& call, Clocks& clocks) const;
-  void run_half(const PairOrder& order, bool backward, Clocks& clocks) const;
+  struct Run;
+  void run(Place call, bool backward, Run& run) const;
+  void copy(const TransferCall& call, Run& run) const;
 
   const PairOrders& orders_;
-  std::vector<Call> calls_;          // by place
+  std::vector<TimedCall> calls_;     // by place
   std::vector<std::int64_t> flops_;  // by place
   std::size_t streams_ = 0;
   TransferCosts transfers_;

@@ -5,7 +5,7 @@
 // the joint graph, and a plan is evaluated in three walks:
 //   1. the calls that each half runs, and their order (pair_order.cpp);
 //   2. live bytes, by the rules of lifetimes.cpp (plan_memory.cpp);
-//   3. time, by the model of simulation.cpp (plan_time.cpp).
+//   3. time, by the model of clocks.h (plan_time.cpp).
 // Nothing is cached between plans: a change affects the figures of everything after it, and a
 // complete walk is linear in arrays that lie in its order.
 //
@@ -27,22 +27,12 @@ namespace jointer {
 
 namespace {
 
-// Adds the steps of one half, in the order in which plan_memory.cpp walks it.
+// Adds the steps of one half.
 void add_steps(const PairOrders& orders, const PairOrder& order, bool backward,
                std::vector<NodeId>& steps) {
-  const auto& transfers = backward ? order.backward_transfers : order.forward_transfers;
-  auto next = transfers.begin();
-  const auto copies_before = [&](std::size_t call) {
-    for (; next != transfers.end() && next->before <= call; ++next)
-      steps.push_back(orders.node(order.offloaded[next->value]));
-  };
-  std::size_t call = 0;
-  for (const Place p : backward ? order.backward : order.forward) {
-    if (!orders.has(p, PairOrders::is_call)) continue;
-    copies_before(call++);
-    steps.push_back(orders.node(p));
-  }
-  copies_before(call);
+  const auto add = [&](Place p) { steps.push_back(orders.node(p)); };
+  walk_half(orders, order, backward, add, add,
+            [&](const TransferCall& call) { add(order.offloaded[call.value]); });
 }
 
 }  // namespace

@@ -9,9 +9,44 @@
 // Cost: linear in nodes.
 
 #include "core/schedule/collective_copies.h"
-#include "core/schedule/collective_waits.h"
+
+#include "core/schedule/memory_walk.h"
 
 namespace jointer {
+namespace {
+
+// The copies while the graph's calls run.
+class Copies : public GraphCalls {
+ public:
+  Copies(const Graph& graph, DeviceType device)
+      : GraphCalls(graph), device_(device), copy_of_(graph.node_count(), -1) {}
+
+  void allocate(Call, std::int32_t) {}
+  void use_inputs(Call, std::int32_t) {}
+  void start(Call call, std::int32_t step) {
+    const std::int64_t bytes = collective_copy_bytes(graph_, *call.node, device_);
+    if (bytes <= 0) return;
+    copy_of_[index(call)] = static_cast<std::int32_t>(found_.size());
+    found_.push_back({.storage = {},
+                      .producer = call.id,
+                      .bytes = bytes,
+                      .first = step,
+                      .last = step,
+                      .category = MemoryCategory::communication});
+  }
+  void keep_inputs(Call start, std::int32_t step) {
+    if (const std::int32_t copy = copy_of_[index(start)]; copy >= 0)
+      found_[static_cast<std::size_t>(copy)].last = step;
+  }
+  std::vector<Lifetime> take() { return std::move(found_); }
+
+ private:
+  DeviceType device_;
+  std::vector<std::int32_t> copy_of_;  // indexed by the start's node
+  std::vector<Lifetime> found_;
+};
+
+}  // namespace
 
 std::int64_t collective_copy_bytes(const Graph& graph, const Node& start, DeviceType device) {
   std::int64_t bytes = 0;
@@ -37,34 +72,13 @@ std::int64_t collective_copy_bytes(const Graph& graph, const Node& start, Device
 
 std::vector<Lifetime> find_collective_copies(const Graph& graph, CollectiveLibrary library,
                                              DeviceType device) {
-  std::vector<Lifetime> copies;
-  if (library == CollectiveLibrary::none) return copies;
-  std::vector<std::int32_t> copy_of(graph.node_count(), -1);  // indexed by the start's node
-  const CollectiveWaits waits(graph);
-  std::int32_t step = 0;
-  for (const NodeId id : graph.order()) {
-    const Node& node = graph.node(id);
-    if (node.kind != NodeKind::call) continue;
-    if (graph.is_collective_start(node)) {
-      if (const std::int64_t bytes = collective_copy_bytes(graph, node, device); bytes > 0) {
-        copy_of[id.index()] = static_cast<std::int32_t>(copies.size());
-        copies.push_back({.storage = {},
-                          .producer = id,
-                          .bytes = bytes,
-                          .first = step,
-                          .last = -1,
-                          .category = MemoryCategory::communication});
-      }
-    } else if (graph.is_wait(node)) {
-      const NodeId start = waits.ended_by(node);
-      if (start && copy_of[start.index()] >= 0)
-        copies[static_cast<std::size_t>(copy_of[start.index()])].last = step;
-    }
-    ++step;
-  }
-  for (Lifetime& copy : copies)
-    if (copy.last < 0) copy.last = step;
-  return copies;
+  if (library == CollectiveLibrary::none) return {};
+  Copies copies(graph, device);
+  MemoryWalk walk(copies, graph.node_count());
+  for (const NodeId id : graph.order())
+    if (const Node& node = graph.node(id); node.kind == NodeKind::call) walk.run({id, &node});
+  walk.end();
+  return copies.take();
 }
 
 }  // namespace jointer

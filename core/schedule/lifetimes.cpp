@@ -16,7 +16,7 @@
 //   4. The inputs of a collective stay until its wait, because the communication stream may still
 //      read them. Without a wait they stay to the end. If the backward recomputes a wait for a
 //      start that the forward has already waited for, the collective is complete there
-//      (collective_waits.h). The same holds for the inputs of copies to and from the host.
+//      (memory_walk.h). The same holds for the inputs of copies to and from the host.
 //   5. On cuda, bytes are rounded up to 512, as in the caching allocator; not on the CPU.
 //   6. Storages on other devices (constants on the CPU of a cuda graph) do not count. If a graph
 //      runs on another device than it was captured on, storages of its main device count as that
@@ -35,7 +35,7 @@
 
 #include <algorithm>
 
-#include "core/schedule/collective_waits.h"
+#include "core/schedule/memory_walk.h"
 
 namespace jointer {
 
@@ -46,7 +46,6 @@ StorageId counted_storage(const Graph& graph, const Tensor& tensor, bool is_torc
 namespace {
 
 constexpr std::int64_t kCudaRounding = 512;
-constexpr std::int32_t kBeforeStart = -1;
 
 // Uses of a storage that decide its category.
 enum Use : std::uint8_t {
@@ -56,13 +55,12 @@ enum Use : std::uint8_t {
   is_saved_output = 1 << 3,
 };
 
-class LifetimeFinder {
+class LifetimeFinder : public GraphCalls {
  public:
   LifetimeFinder(const Graph& graph, MemoryRules rules, DeviceType runs_on)
-      : graph_(graph),
+      : GraphCalls(graph),
         is_torch_(rules == MemoryRules::torch),
         runs_on_(runs_on),
-        waits_(graph),
         by_storage_(graph.storage_count(), -1) {
     for (const NodeId id : graph.order())
       if (graph.node(id).kind == NodeKind::call) ++end_;
@@ -71,38 +69,66 @@ class LifetimeFinder {
   }
 
   std::vector<Lifetime> run() {
-    std::int32_t step = 0;  // step of the next call
+    MemoryWalk walk(*this, graph_.node_count());
     for (const NodeId id : graph_.order()) {
       const Node& n = graph_.node(id);
       switch (n.kind) {
         case NodeKind::placeholder:
-          visit_placeholder(id, n, step);
+          visit_placeholder(id, n, walk.step());
           break;
         case NodeKind::get_attr:
-          allocate(id, n, kBeforeStart);
+          allocate({id, &n}, kBeforeStart);
           if (!is_torch_) extend(n, end_, 0);
           break;
         case NodeKind::output:
-          visit_output(n, step);
+          visit_output(n, walk.step());
           break;
         case NodeKind::call:
-          visit_call(id, n, step++);
+          walk.run({id, &n});
           break;
       }
     }
     if (is_torch_)
       keep_as_torch_does();
     else
-      pin_what_is_never_waited_for();
+      walk.end();
     categorize();
     return std::move(lifetimes_);
   }
 
+  // The rest of what MemoryWalk needs. By torch's rules nothing stays until a wait.
+  [[nodiscard]] bool is_start(Call call) const { return !is_torch_ && GraphCalls::is_start(call); }
+  [[nodiscard]] std::optional<Call> awaited(Call call) const {
+    return is_torch_ ? std::nullopt : GraphCalls::awaited(call);
+  }
+  void allocate(Call call, std::int32_t step) {
+    for (const Tensor& t : graph_.tensors(*call.node)) {
+      if (!counts(t)) continue;
+      std::int32_t& index = slot(t);
+      if (index >= 0) continue;
+      const StorageId storage = storage_of(t);
+      const std::int64_t requested = graph_.storage(storage).bytes.value;
+      const std::int64_t bytes = is_torch_ ? requested : allocated_bytes(requested, runs_on_);
+      if (bytes == 0) continue;
+      index = static_cast<std::int32_t>(lifetimes_.size());
+      lifetimes_.push_back(
+          {.storage = storage, .producer = call.id, .bytes = bytes, .first = step, .last = step});
+      uses_.push_back(0);
+      used_.push_back(false);
+    }
+  }
+  void use_inputs(Call call, std::int32_t step) {
+    extend_inputs(call, step, call.node->phase == Phase::backward ? used_in_backward : 0);
+  }
+  void start(Call call, std::int32_t step) {
+    if (graph_.is_transfer(*call.node)) extend_inputs(call, step, is_saved_output);
+  }
+  void keep_inputs(Call start, std::int32_t step) { extend_inputs(start, step, 0); }
+
  private:
   void visit_placeholder(NodeId id, const Node& n, std::int32_t step) {
     const bool in_backward = graph_.part(n.part).kind == CaptureKind::backward;
-    // One after the last call, as in a backward that only passes it on, appears with the last step.
-    allocate(id, n, step == 0 || is_torch_ ? kBeforeStart : std::min(step, end_ - 1));
+    allocate({id, &n}, is_torch_ ? kBeforeStart : step_of_placeholder(step, end_));
     if (is_torch_) return;
     const bool released = in_backward && (n.role == Role::saved || n.role == Role::tangent);
     extend(n, released ? step : end_, in_backward && n.partner ? used_in_backward : 0);
@@ -119,31 +145,6 @@ class LifetimeFinder {
     }
   }
 
-  void visit_call(NodeId id, const Node& n, std::int32_t step) {
-    allocate(id, n, step);
-    const std::uint8_t use = n.phase == Phase::backward ? used_in_backward : 0;
-    for (const NodeId input : graph_.inputs(n)) extend(graph_.node(input), step, use);
-    if (is_torch_) return;
-    if (graph_.is_asynchronous(n)) {
-      if (graph_.is_transfer(n))
-        for (const NodeId input : graph_.inputs(n))
-          extend(graph_.node(input), step, is_saved_output);
-      starts_.push_back(id);
-    } else if (graph_.is_wait(n)) {
-      const NodeId start = waits_.ended_by(n);
-      if (!start) return;
-      if (waited_.empty()) waited_.assign(graph_.node_count(), false);
-      waited_[start.index()] = true;
-      for (const NodeId input : graph_.inputs(start)) extend(graph_.node(input), step, 0);
-    }
-  }
-
-  void pin_what_is_never_waited_for() {
-    for (const NodeId start : starts_)
-      if (waited_.empty() || !waited_[start.index()])
-        for (const NodeId input : graph_.inputs(start)) extend(graph_.node(input), end_, 0);
-  }
-
   void keep_as_torch_does() {
     for (std::size_t i = 0; i < lifetimes_.size(); ++i)
       if (!used_[i] || graph_.name(lifetimes_[i].producer).starts_with("primals"))
@@ -157,25 +158,7 @@ class LifetimeFinder {
   [[nodiscard]] bool counts(const Tensor& t) const {
     if (!t.storage) return false;
     const DeviceType device = graph_.device_type(t);
-    return is_torch_ ? device != DeviceType::cpu
-                     : device == graph_.main_device() || device == runs_on_;
-  }
-
-  void allocate(NodeId id, const Node& n, std::int32_t step) {
-    for (const Tensor& t : graph_.tensors(n)) {
-      if (!counts(t)) continue;
-      std::int32_t& index = slot(t);
-      if (index >= 0) continue;
-      const StorageId storage = storage_of(t);
-      const std::int64_t requested = graph_.storage(storage).bytes.value;
-      const std::int64_t bytes = is_torch_ ? requested : allocated_bytes(requested, runs_on_);
-      if (bytes == 0) continue;
-      index = static_cast<std::int32_t>(lifetimes_.size());
-      lifetimes_.push_back(
-          {.storage = storage, .producer = id, .bytes = bytes, .first = step, .last = step});
-      uses_.push_back(0);
-      used_.push_back(false);
-    }
+    return is_torch_ ? device != DeviceType::cpu : counts_on(graph_, device, runs_on_);
   }
 
   void extend(const Node& n, std::int32_t step, std::uint8_t use) {
@@ -189,19 +172,19 @@ class LifetimeFinder {
     }
   }
 
+  void extend_inputs(Call call, std::int32_t step, std::uint8_t use) {
+    for (const NodeId input : graph_.inputs(*call.node)) extend(graph_.node(input), step, use);
+  }
+
   void categorize();
 
-  const Graph& graph_;
   bool is_torch_;
   DeviceType runs_on_;
-  CollectiveWaits waits_;
   std::int32_t end_ = 0;
   std::vector<Lifetime> lifetimes_;
   std::vector<std::uint8_t> uses_;
   std::vector<bool> used_;
   std::vector<std::int32_t> by_storage_;
-  std::vector<NodeId> starts_;
-  std::vector<bool> waited_;  // indexed by node
 };
 
 MemoryCategory placeholder_category(Role role) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/schedule/collective_waits.h"
+#include "core/schedule/memory_walk.h"
 
 namespace jointer {
 namespace {
@@ -16,6 +16,59 @@ void remove_repeats(std::vector<Pair>& pairs) {
                    [](const Pair& a, const Pair& b) { return a.first < b.first; });
   pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
 }
+
+// The items that calls make and use. A library's copy is made by its collective's start and used by
+// the wait.
+class Touches : public GraphCalls {
+ public:
+  Touches(const Graph& graph, const MovableOrder& calls, std::span<const Lifetime> lifetimes,
+          bool is_torch)
+      : GraphCalls(graph),
+        calls_(calls),
+        is_torch_(is_torch),
+        item_of_storage_(graph.storage_count(), kNone),
+        copy_of_start_(graph.node_count(), kNone) {
+    for (std::uint32_t item = 0; item < lifetimes.size(); ++item)
+      if (const Lifetime& l = lifetimes[item]; l.storage)
+        item_of_storage_[l.storage.index()] = item;
+      else if (graph.node(l.producer).kind == NodeKind::call)
+        copy_of_start_[l.producer.index()] = item;
+  }
+
+  void allocate(Call call, std::int32_t) { touch(*call.node, call.id, made); }
+  void use_inputs(Call call, std::int32_t) {
+    for (const NodeId input : graph_.inputs(*call.node)) touch(graph_.node(input), call.id, used);
+  }
+  void start(Call call, std::int32_t) {
+    if (const std::uint32_t copy = copy_of_start_[index(call)]; copy != kNone)
+      made.emplace_back(copy, call.id);
+  }
+  void keep_inputs(Call start, std::int32_t step) {
+    const NodeId wait = calls_[static_cast<std::size_t>(step)];
+    if (!is_torch_)
+      for (const NodeId input : graph_.inputs(*start.node)) touch(graph_.node(input), wait, used);
+    if (const std::uint32_t copy = copy_of_start_[index(start)]; copy != kNone)
+      used.emplace_back(copy, wait);
+  }
+
+  std::vector<Pair> made, used;
+
+ private:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  void touch(const Node& of, NodeId by, std::vector<Pair>& list) const {
+    for (const Tensor& t : graph_.tensors(of)) {
+      if (!t.storage) continue;
+      const StorageId storage = counted_storage(graph_, t, is_torch_);
+      if (const std::uint32_t item = item_of_storage_[storage.index()]; item != kNone)
+        list.emplace_back(item, by);
+    }
+  }
+
+  const MovableOrder& calls_;
+  bool is_torch_;
+  std::vector<std::uint32_t> item_of_storage_, copy_of_start_;
+};
 
 }  // namespace
 
@@ -32,42 +85,12 @@ MemoryItems::MemoryItems(const Graph& graph, const MemoryOptions& options,
 
 void MemoryItems::find_touches(const Graph& graph, const MovableOrder& calls,
                                std::span<const Lifetime> lifetimes, bool is_torch) {
-  constexpr std::uint32_t kNone = ~std::uint32_t{0};
-  std::vector<std::uint32_t> item_of_storage(graph.storage_count(), kNone);
-  std::vector<std::uint32_t> copy_of_start(graph.node_count(), kNone);
   items.reserve(lifetimes.size());
-  for (const Lifetime& l : lifetimes) {
-    const auto item = static_cast<std::uint32_t>(items.size());
-    if (l.storage)
-      item_of_storage[l.storage.index()] = item;
-    else if (graph.node(l.producer).kind == NodeKind::call)
-      copy_of_start[l.producer.index()] = item;
-    items.push_back({.bytes = l.bytes});
-  }
-
-  const CollectiveWaits waits(graph);
-  std::vector<Pair> made, used;
-  const auto touch = [&](NodeId of, NodeId by, std::vector<Pair>& list) {
-    for (const Tensor& t : graph.tensors(of)) {
-      if (!t.storage) continue;
-      const StorageId storage = counted_storage(graph, t, is_torch);
-      if (const std::uint32_t item = item_of_storage[storage.index()]; item != kNone)
-        list.emplace_back(item, by);
-    }
-  };
-  for (const NodeId id : calls.nodes()) {
-    const Node& n = graph.node(id);
-    touch(id, id, made);
-    for (const NodeId input : graph.inputs(n)) touch(input, id, used);
-    if (copy_of_start[id.index()] != kNone) made.emplace_back(copy_of_start[id.index()], id);
-    const NodeId start = waits.ended_by(n);
-    if (!start) continue;
-    // The inputs of a collective stay until its wait, and so does the library's copy.
-    if (!is_torch)
-      for (const NodeId input : graph.inputs(start)) touch(input, id, used);
-    if (const std::uint32_t copy = copy_of_start[start.index()]; copy != kNone)
-      used.emplace_back(copy, id);
-  }
+  for (const Lifetime& l : lifetimes) items.push_back({.bytes = l.bytes});
+  Touches touches(graph, calls, lifetimes, is_torch);
+  MemoryWalk walk(touches, graph.node_count());
+  for (const NodeId id : calls.nodes()) walk.run({id, &graph.node(id)});
+  std::vector<Pair>&made = touches.made, &used = touches.used;
   // If a storage is on several devices, only tensors on one device count.
   std::erase_if(made, [&](const Pair& p) {
     return static_cast<std::int64_t>(calls.place(p.second)) < lifetimes[p.first].first;

@@ -4,25 +4,10 @@
 #include <numeric>
 
 #include "core/base/checked.h"
+#include "core/schedule/memory_walk.h"
 
 namespace jointer {
 namespace {
-
-constexpr std::int32_t kBeforeStart = -1;
-
-// The points of the profile at which a lifetime begins and ends (the end may lie beyond the
-// profile): 1 + 2s is after the allocations of step s, 2 + 2s after its frees.
-std::size_t begin_point(const Lifetime& lifetime) {
-  return lifetime.first < 0 ? 0 : 1 + 2 * static_cast<std::size_t>(lifetime.first);
-}
-std::size_t end_point(const Lifetime& lifetime) {
-  return static_cast<std::size_t>(2 + 2 * std::int64_t{lifetime.last});
-}
-
-void accumulate(std::vector<std::int64_t>& profile, const Lifetime& lifetime) {
-  profile[begin_point(lifetime)] += lifetime.bytes;
-  if (end_point(lifetime) < profile.size()) profile[end_point(lifetime)] -= lifetime.bytes;
-}
 
 // Calls `add(parameter, bytes)` for each tensor of a parameter.
 void each_optimizer_state(const Graph& graph, DeviceType device, const auto& add) {
@@ -32,9 +17,7 @@ void each_optimizer_state(const Graph& graph, DeviceType device, const auto& add
     // A pair's backward receives the same parameters again.
     if (n.kind != NodeKind::placeholder || n.role != Role::parameter || n.partner) continue;
     for (const Tensor& t : graph.tensors(n)) {
-      if (const DeviceType type = graph.device_type(t);
-          type != graph.main_device() && type != device)
-        continue;
+      if (!counts_on(graph, graph.device_type(t), device)) continue;
       const std::int64_t moment =
           allocated_bytes(saturating_mul(graph.numel(t), kMomentBytes), device);
       add(id, 2 * moment + allocated_bytes(kStepBytes, device));
@@ -104,8 +87,8 @@ void MemoryTimeline::build_profile() {
   // Changes at each point first, then their prefix sum.
   profile_.assign(1 + 2 * steps_.size(), 0);
   for (const Lifetime& l : lifetimes_) {
-    accumulate(profile_, l);
-    if (l.first == kBeforeStart && end_point(l) >= profile_.size()) static_bytes_ += l.bytes;
+    add_lifetime(profile_, l.first, l.last, l.bytes);
+    if (l.first == kBeforeStart && end_point(l.last) >= profile_.size()) static_bytes_ += l.bytes;
   }
   sum_up(profile_);
   peak_index_ = static_cast<std::size_t>(std::max_element(profile_.begin(), profile_.end()) -
@@ -113,7 +96,7 @@ void MemoryTimeline::build_profile() {
 }
 
 bool MemoryTimeline::is_alive(const Lifetime& lifetime, std::size_t index) {
-  return begin_point(lifetime) <= index && index < end_point(lifetime);
+  return begin_point(lifetime.first) <= index && index < end_point(lifetime.last);
 }
 
 BytesByCategory MemoryTimeline::at(std::size_t index) const {
@@ -137,7 +120,7 @@ std::array<std::vector<std::int64_t>, kMemoryCategories> MemoryTimeline::by_cate
   std::array<std::vector<std::int64_t>, kMemoryCategories> profiles;
   for (auto& profile : profiles) profile.assign(profile_.size(), 0);
   for (const Lifetime& l : lifetimes_)
-    accumulate(profiles[static_cast<std::size_t>(l.category)], l);
+    add_lifetime(profiles[static_cast<std::size_t>(l.category)], l.first, l.last, l.bytes);
   for (auto& profile : profiles) sum_up(profile);
   return profiles;
 }

@@ -1,27 +1,8 @@
 // A discrete-event simulation of one rank, in one scan of the program order.
 //
-// Terms
-//   host     the CPU. It runs ahead: it launches kernels and collectives in program order and waits
-//            only where a value must be copied back (a copy to the host, .item()).
-//   compute  the stream that kernels run on, in program order.
-//   group    a process group's own stream. Collectives of a group run sequentially.
-//   copy     the stream of transfers to the host and back (ao.offload, ao.reload). They run one
-//            after the other, as on the one transfer stream that upstream's operators share, and
-//            are launched, waited for and exposed like collectives.
-//   exposed  time in which the compute stream is idle because a wait_tensor needs an unfinished
-//            collective, and, at the end, time after the last kernel in which collectives still
-//            run.
-//
-// Steps, for each node
-//   1. The host spends the node's host time.
-//   2. A kernel starts when the host has launched it and the compute stream is free.
-//   3. A collective starts when the host has launched it, every kernel launched before it is done
-//      (its stream waits for an event of the compute stream, as in ProcessGroupNCCL), and its
-//      group's stream is free.
-//   4. A wait_tensor makes the compute stream wait until its collective is done. The time that this
-//      adds, beyond waiting for the host, is exposed and counts for that collective.
-//   5. A node that blocks the host moves the host's clock to its end.
-//   At the end the streams are drained; time that they add after the last kernel is exposed (tail).
+// The rules are those of clocks.h. This records when and where each node ran, which collective each
+// wait is for, and to which collective exposed time belongs: that of a wait to the collective that
+// it waits for; after the last kernel, each stretch to the collective that ends it (tail).
 //
 // Reasons are found from sums of kernel time over the order: see exposure_reason.cpp.
 //
@@ -89,61 +70,66 @@ void Simulation::run(const Graph& graph, std::span<const NodeCost> costs,
     return static_cast<std::size_t>(stream);
   };
 
-  std::int64_t host = 0, compute = 0;
+  using Kind = TimedCall::Kind;
+  Clocks clocks;
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
     if (n.kind != NodeKind::call) continue;
-    const NodeCost& cost = costs[id.index()];
+    const TimedCall call = timed_call(graph, n, costs[id.index()]);
     NodeTiming& timing = timings_[id.index()];
-    timing.host_start = host;
-    host += cost.host_ns;
-    timing.host_end = host;
-    timing.start = timing.end = std::max(host, compute);
-
-    if (graph.is_asynchronous(n)) {
-      const std::size_t stream = stream_for(n);
-      const std::int64_t ready = std::max(host, compute);
-      timing.stream = static_cast<std::int32_t>(stream);
-      timing.start = std::max(ready, stream_clock[stream]);
-      timing.end = stream_clock[stream] = timing.start + cost.ns;
-      (graph.is_transfer(n) ? transfer_ns_ : communication_ns_) += cost.ns;
-      queued_after_.push_back(last_on_stream[stream]);
-      last_on_stream[stream] = static_cast<std::int32_t>(collectives_.size());
-      collective_by_node_[id.index()] = last_on_stream[stream];
-      collectives_.push_back({.start = id,
-                              .wait = {},
-                              .group = n.group,
-                              .is_transfer = graph.is_transfer(n),
-                              .ready_ns = ready,
-                              .start_ns = timing.start,
-                              .end_ns = timing.end,
-                              .reason = {}});
-    } else if (graph.is_wait(n)) {
-      timing.stream = 0;
-      const NodeId start = graph.collective_of_wait(n);
-      if (!start) continue;
-      const std::int32_t index = collective_by_node_[start.index()];
-      collective_by_node_[id.index()] = index;
-      CollectiveTiming& collective = collectives_[static_cast<std::size_t>(index)];
-      if (!collective.wait) collective.wait = id;
-      const std::int64_t free = std::max(host, compute);
-      timing.start = free;
-      timing.end = std::max(free, collective.end_ns);
-      if (timing.end > free) {
-        host_bound_ns_ += free - compute;
-        collective.exposed_ns += timing.end - free;
-        compute = timing.end;
+    timing.host_start = clocks.host;
+    clocks.launch(call.host_ns);
+    timing.host_end = clocks.host;
+    timing.start = timing.end = clocks.ready();
+    switch (call.kind) {
+      case Kind::host:
+        break;
+      case Kind::start: {
+        const std::size_t stream = stream_for(n);
+        const std::int64_t ready = clocks.ready();
+        timing.stream = static_cast<std::int32_t>(stream);
+        timing.end = clocks.start(call.ns, stream_clock[stream]);
+        timing.start = timing.end - call.ns;
+        (graph.is_transfer(n) ? transfer_ns_ : communication_ns_) += call.ns;
+        queued_after_.push_back(last_on_stream[stream]);
+        last_on_stream[stream] = static_cast<std::int32_t>(collectives_.size());
+        collective_by_node_[id.index()] = last_on_stream[stream];
+        collectives_.push_back({.start = id,
+                                .wait = {},
+                                .group = n.group,
+                                .is_transfer = graph.is_transfer(n),
+                                .ready_ns = ready,
+                                .start_ns = timing.start,
+                                .end_ns = timing.end,
+                                .reason = {}});
+        break;
       }
-    } else if (cost.lane == NodeCost::Lane::compute) {
-      timing.stream = 0;
-      host_bound_ns_ += std::max<std::int64_t>(host - compute, 0);
-      compute = timing.end = timing.start + cost.ns;
-      compute_ns_ += cost.ns;
-      if (cost.blocks_host) host = std::max(host, compute);
+      case Kind::wait: {
+        timing.stream = 0;
+        const NodeId start = graph.collective_of_wait(n);
+        if (!start) break;
+        const std::int32_t index = collective_by_node_[start.index()];
+        collective_by_node_[id.index()] = index;
+        CollectiveTiming& collective = collectives_[static_cast<std::size_t>(index)];
+        if (!collective.wait) collective.wait = id;
+        const std::int64_t idle = std::max<std::int64_t>(-clocks.host_slack(), 0);
+        const std::int64_t exposed = clocks.wait_until(collective.end_ns);
+        if (exposed > 0) host_bound_ns_ += idle;
+        collective.exposed_ns += exposed;
+        timing.end += exposed;
+        break;
+      }
+      case Kind::kernel:
+      case Kind::blocking_kernel:
+        timing.stream = 0;
+        host_bound_ns_ += std::max<std::int64_t>(-clocks.host_slack(), 0);
+        clocks.run_kernel(call);
+        timing.end = clocks.compute;
+        compute_ns_ += call.ns;
+        break;
     }
   }
-  compute = std::max(compute, host);
-  expose_tail(compute);
+  expose_tail(clocks.ready());
   for (const CollectiveTiming& c : collectives_) exposed_ns_ += c.exposed_ns;
 }
 
@@ -163,12 +149,6 @@ void Simulation::expose_tail(std::int64_t compute_end) {
     c.reason.kind = ExposureReason::Kind::tail;
     step_ns_ = c.end_ns;
   }
-}
-
-std::size_t stream_key(const Graph& graph, const Node& start, const SimulationOptions& options) {
-  if (graph.is_transfer(start)) return graph.group_count() + 1;
-  const bool shared = options.one_communication_stream || !start.group;
-  return shared ? graph.group_count() : start.group.index();
 }
 
 std::size_t Simulation::collective_count() const {

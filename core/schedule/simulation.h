@@ -1,8 +1,7 @@
 #pragma once
 
 // Simulates one rank's training step: a CPU that launches, one compute stream, and one stream per
-// process group. The model is described at the top of simulation.cpp. Times are nanoseconds from
-// the start.
+// process group, by the rules of clocks.h. Times are nanoseconds from the start.
 
 #include <cstdint>
 #include <span>
@@ -11,14 +10,9 @@
 
 #include "core/cost/estimator.h"
 #include "core/graph/graph.h"
+#include "core/schedule/clocks.h"
 
 namespace jointer {
-
-struct SimulationOptions {
-  // Runs every collective on one stream, whatever its group, as torch's scheduler assumes, and
-  // `simulate` when it judges orders neutrally.
-  bool one_communication_stream = false;
-};
 
 // When and where a node ran. For a wait_tensor, start to end is the stall of the compute stream.
 struct NodeTiming {
@@ -60,14 +54,6 @@ struct Stream {
   std::string name;  // "compute", "copy", or the group's label
   GroupId group;     // none for compute, copies, and the shared communication stream
 };
-
-// The stream that an asynchronous operation runs on, as a number below stream_keys: its group's
-// stream; one stream for all operations without a group, or for all if they share one; one for
-// copies to and from the host.
-inline std::size_t stream_keys(const Graph& graph) {
-  return graph.group_count() + 2;
-}
-std::size_t stream_key(const Graph& graph, const Node& start, const SimulationOptions& options);
 
 // The reason in one sentence; empty if the collective is hidden.
 std::string reason_text(const Graph& graph, const CollectiveTiming& collective);

@@ -4,7 +4,7 @@
 // Terms
 //   rest     the calls without the block.
 //   event    a start or a wait of the rest. Between two events only the clocks of the host and of
-//            the compute stream change, by a max-plus matrix of two by two (Transfer).
+//            the compute stream change (ClockDelays).
 //   model    a run that is known at every event: initially that of the rest, without the block.
 //   shift    the delay of the compute stream compared with the model.
 //   slack    the maximum delay compared with the model that has no effect: for the host, until it
@@ -67,37 +67,6 @@ std::uint32_t TimePreview::EventSet::next(std::uint32_t event) const {
          static_cast<std::uint32_t>(std::countr_zero(bits));
 }
 
-// --- Transfers ---
-
-// Prepends a call to the calls that this describes.
-void TimePreview::Transfer::precede(const Call& call) {
-  const auto sum = [](std::int64_t a, std::int64_t b) { return std::max(a + b, kNone); };
-  const std::int64_t launched = call.host_ns;
-  switch (call.kind) {
-    case Call::Kind::kernel:
-      host_compute = sum(host_compute, call.ns);
-      host_host = std::max(sum(host_host, launched), sum(host_compute, launched));
-      compute_compute = sum(compute_compute, call.ns);
-      compute_host = std::max(sum(compute_host, launched), sum(compute_compute, launched));
-      break;
-    case Call::Kind::blocking_kernel:
-      host_compute = sum(std::max(host_host, host_compute), call.ns);
-      host_host = sum(host_compute, launched);
-      compute_compute = sum(std::max(compute_host, compute_compute), call.ns);
-      compute_host = sum(compute_compute, launched);
-      break;
-    default:
-      host_host = sum(host_host, launched);
-      compute_host = sum(compute_host, launched);
-  }
-}
-
-void TimePreview::Transfer::apply(std::int64_t& host, std::int64_t& compute) const {
-  const std::int64_t h = std::max(host + host_host, compute + host_compute);
-  compute = std::max(host + compute_host, compute + compute_compute);
-  host = h;
-}
-
 // --- The run of the rest ---
 
 TimePreview::TimePreview(const TimeWhatIf& time, const MovableOrder& calls,
@@ -107,7 +76,7 @@ TimePreview::TimePreview(const TimeWhatIf& time, const MovableOrder& calls,
       starts_(time.collectives_, kNowhere),
       first_waits_(time.collectives_, kNowhere),
       ends_(time.collectives_, kNone),
-      clocks_(time.streams_, 0),
+      streams_(time.streams_, 0),
       own_ends_(time.collectives_, 0),
       own_ends_from_(time.collectives_, 0) {
   for (const NodeId id : block) block_.push_back(&time.calls_[id.index()]);
@@ -123,7 +92,7 @@ TimePreview::TimePreview(const TimeWhatIf& time, const MovableOrder& calls,
     if (is_event(*call)) ++count_;
   events_.resize(count_ + 1);
   run_rest(0);
-  find_transfers();
+  find_delays();
   find_last_waits();
   find_next();
 }
@@ -134,24 +103,19 @@ void TimePreview::run_rest(std::size_t rank) {
   last_event_ = nullptr;
   for (; rank <= rest_.size(); ++rank) {
     if (is_first && rank >= first_ && rank <= last_)
-      gaps_.push_back({.host = host_,
-                       .compute = compute_,
-                       .exposed = exposed_,
-                       .event = next_event_,
-                       .until = {}});
+      gaps_.push_back({.before = now_, .event = next_event_, .until = {}});
     if (rank == rest_.size()) break;
     const Call& call = *rest_[rank];
     if (is_event(call)) {
       add_event(call);
       continue;
     }
-    host_ += call.host_ns;
+    now_.launch(call.host_ns);
     if (call.kind == Call::Kind::host) continue;
     note_use_of_host();
-    compute_ = std::max(host_, compute_) + call.ns;
-    if (call.kind == Call::Kind::kernel) continue;
-    host_ = compute_;
-    if (last_event_ != nullptr) last_event_->resets = true;
+    now_.run_kernel(call);
+    if (call.kind == Call::Kind::blocking_kernel && last_event_ != nullptr)
+      last_event_->resets = true;
   }
   end_rest();
 }
@@ -159,28 +123,25 @@ void TimePreview::run_rest(std::size_t rank) {
 // The compute stream uses a call that the host has just launched.
 void TimePreview::note_use_of_host() {
   if (last_event_ == nullptr || last_event_->resets) return;
-  last_event_->host_slack = std::min(last_event_->host_slack, compute_ - host_);
+  last_event_->host_slack = std::min(last_event_->host_slack, now_.host_slack());
 }
 
 void TimePreview::add_event(const Call& call) {
   const std::uint32_t index = next_event_++;
   Event& event = events_[index];
   event.call = &call;
-  event.host = host_;
-  event.compute = compute_;
-  event.exposed = exposed_;
+  event.before = now_;
   event.resets = false;
   event.host_slack = kPlenty;
   last_event_ = &event;
-  host_ += call.host_ns;
+  now_.launch(call.host_ns);
   note_use_of_host();
-  const std::int64_t ready = std::max(host_, compute_);
+  const std::int64_t ready = now_.ready();
   if (call.kind == Call::Kind::start) {
-    std::int64_t& clock = clocks_[call.stream];
-    event.clock = clock;
-    event.slack = ready - clock;
-    event.end = clock = std::max(ready, clock) + call.ns;
-    ends_[call.collective] = event.end;
+    std::int64_t& stream = streams_[call.stream];
+    event.clock = stream;
+    event.slack = ready - stream;
+    event.end = ends_[call.collective] = now_.start(call.ns, stream);
     starts_[call.collective] = index;
     return;
   }
@@ -191,24 +152,15 @@ void TimePreview::add_event(const Call& call) {
   }
   // Collectives of the block count as long done in the run of the rest.
   event.slack = ready - ends_[call.collective];
-  if (event.slack >= 0) return;
-  exposed_ -= event.slack;
-  compute_ = ends_[call.collective];
+  now_.wait_until(ends_[call.collective]);
 }
 
 void TimePreview::end_rest() {
   note_use_of_host();
-  events_[count_].host = host_;
-  events_[count_].compute = compute_;
-  events_[count_].exposed = exposed_;
-  const std::int64_t compute = std::max(host_, compute_);
-  model_.step_ns = compute;
-  clock_slacks_.clear();
-  for (const std::int64_t clock : clocks_) {
-    model_.step_ns = std::max(model_.step_ns, clock);
-    clock_slacks_.push_back(compute - clock);
-  }
-  model_.exposed_ns = exposed_ + model_.step_ns - compute;
+  events_[count_].before = now_;
+  model_ = now_.drain(streams_);
+  stream_slacks_.clear();
+  for (const std::int64_t stream : streams_) stream_slacks_.push_back(now_.ready() - stream);
   find_least_slacks();
   work_ = 0;
 }
@@ -221,10 +173,10 @@ void TimePreview::find_least_slacks() {
   }
 }
 
-// Computes the transfers up to the next event, from each gap and from each event after the first
+// Computes the delays up to the next event, from each gap and from each event after the first
 // gap.
-void TimePreview::find_transfers() {
-  Transfer until;
+void TimePreview::find_delays() {
+  ClockDelays until;
   std::size_t event = count_;
   for (std::size_t rank = rest_.size();; --rank) {
     if (rank < rest_.size()) {
@@ -257,12 +209,12 @@ void TimePreview::find_last_waits() {
 }
 
 void TimePreview::find_next() {
-  next_starts_.assign(clocks_.size() * events_.size(), count_);
+  next_starts_.assign(streams_.size() * events_.size(), count_);
   next_resets_.assign(events_.size(), count_);
   for (std::uint32_t e = count_; e-- > 0;) {
     const Event& event = events_[e];
     next_resets_[e] = event.resets ? e : next_resets_[e + 1];
-    for (std::size_t s = 0; s < clocks_.size(); ++s)
+    for (std::size_t s = 0; s < streams_.size(); ++s)
       next_starts_[s * events_.size() + e] = next_start(s, e + 1);
     if (event.call->kind == Call::Kind::start)
       next_starts_[event.call->stream * events_.size() + e] = e;
@@ -273,18 +225,14 @@ void TimePreview::find_next() {
 void TimePreview::take_as_model(std::size_t gap) {
   const Gap& at = gaps_[gap];
   begin(at);
-  border_clocks_ = at_.clocks;
-  at_border_.host = at.host;
-  at_border_.compute = at.compute;
-  at_border_.exposed = at.exposed;
-  at.until.apply(at_border_.host, at_border_.compute);
+  border_streams_ = at_.streams;
+  at_border_.before = at.before;
+  at.until.apply(at_border_.before);
   border_ = at.event;
   for (const Call* call : block_) run_own(*call);
   for (const Own& own : at_.own) ends_[own.collective] = own.end;
-  host_ = at_.host;
-  compute_ = at_.compute;
-  exposed_ = at_.exposed;
-  clocks_ = at_.clocks;
+  now_ = at_.now;
+  streams_ = at_.streams;
   next_event_ = at.event;
   run_rest(first_ + gap);
   // The set of exposed waits may have changed.
@@ -307,17 +255,12 @@ std::vector<StepTime> TimePreview::run() {
 StepTime TimePreview::run_gap(const Gap& gap) {
   begin(gap);
   for (const Call* call : block_) run_own(*call);
-  gap.until.apply(at_.host, at_.compute);
+  gap.until.apply(at_.now);
   if (is_known(at_.begun))
     return {.step_ns = known_.time.step_ns,
-            .exposed_ns = known_.time.exposed_ns + at_.exposed - known_.exposed};
-  Known next{.begun = at_.begun,
-             .host = at_.host,
-             .compute = at_.compute,
-             .exposed = at_.exposed,
-             .clocks = at_.clocks,
-             .own = at_.own,
-             .time = {}};
+            .exposed_ns = known_.time.exposed_ns + at_.now.exposed - known_.now.exposed};
+  Known next{
+      .begun = at_.begun, .now = at_.now, .streams = at_.streams, .own = at_.own, .time = {}};
   next.time = finish(at_.begun);
   known_ = std::move(next);
   return known_.time;
@@ -328,26 +271,24 @@ StepTime TimePreview::finish(std::uint32_t event) {
   for (; event < count_; ++event) {
     if (is_known(event))
       return {.step_ns = known_.time.step_ns,
-              .exposed_ns = known_.time.exposed_ns + at_.exposed - known_.exposed};
+              .exposed_ns = known_.time.exposed_ns + at_.now.exposed - known_.now.exposed};
     const std::uint32_t awake = wakes(event);
     if (awake == kNowhere)
-      return {.step_ns = model_.step_ns + at_.compute - events_[event].compute,
-              .exposed_ns = at_.exposed + model_.exposed_ns - events_[event].exposed};
+      return {.step_ns = model_.step_ns + at_.now.compute - events_[event].before.compute,
+              .exposed_ns = at_.now.exposed + model_.exposed_ns - events_[event].before.exposed};
     if (awake > event) jump(event, awake);
     event = awake;
     if (event < count_) simulate(events_[event]);
   }
-  const std::int64_t compute = std::max(at_.host, at_.compute);
-  std::int64_t step = compute;
-  for (const std::int64_t clock : at_.clocks) step = std::max(step, clock);
-  return {.step_ns = step, .exposed_ns = at_.exposed + step - compute};
+  return at_.now.drain(at_.streams);
 }
 
 // Returns true if this run, at an event, is in the state that the run of the next gap was in.
 // Collectives started between the two gaps must end as without the block, as they did there.
 bool TimePreview::is_known(std::uint32_t event) const {
-  if (event != known_.begun || at_.host != known_.host || at_.compute != known_.compute ||
-      at_.clocks != known_.clocks || at_.own != known_.own)
+  if (event != known_.begun || at_.now.host != known_.now.host ||
+      at_.now.compute != known_.now.compute || at_.streams != known_.streams ||
+      at_.own != known_.own)
     return false;
   const auto is_as_without = [&](const auto& later) { return later.by == 0; };
   return std::all_of(at_.eras.begin(), at_.eras.end(), is_as_without) &&
@@ -356,12 +297,10 @@ bool TimePreview::is_known(std::uint32_t event) const {
 
 void TimePreview::begin(const Gap& gap) {
   ++run_;
-  at_.host = gap.host;
-  at_.compute = gap.compute;
-  at_.exposed = gap.exposed;
+  at_.now = gap.before;
   at_.begun = gap.event;
-  at_.clocks.resize(clocks_.size());
-  for (std::size_t s = 0; s < clocks_.size(); ++s) at_.clocks[s] = clock_of_rest(s, gap.event);
+  at_.streams.resize(streams_.size());
+  for (std::size_t s = 0; s < streams_.size(); ++s) at_.streams[s] = clock_of_rest(s, gap.event);
   at_.eras.clear();
   at_.own.clear();
   at_.pending.clear();
@@ -382,15 +321,13 @@ void TimePreview::mark_begun(std::uint32_t event) {
 }
 
 void TimePreview::run_own(const Call& call) {
-  at_.host += call.host_ns;
+  at_.now.launch(call.host_ns);
   switch (call.kind) {
     case Call::Kind::host:
       break;
     case Call::Kind::kernel:
-      at_.compute = std::max(at_.host, at_.compute) + call.ns;
-      break;
     case Call::Kind::blocking_kernel:
-      at_.host = at_.compute = std::max(at_.host, at_.compute) + call.ns;
+      at_.now.run_kernel(call);
       break;
     case Call::Kind::start:
       at_.own.push_back({.end = start(call),
@@ -398,38 +335,27 @@ void TimePreview::run_own(const Call& call) {
                          .wait = first_waits_[call.collective]});
       break;
     case Call::Kind::wait:
-      wait(call);
+      at_.now.wait_until(end_of(call.collective));
       break;
   }
 }
 
 std::int64_t TimePreview::start(const Call& call) {
-  std::int64_t& clock = at_.clocks[call.stream];
-  clock = std::max({at_.host, at_.compute, clock}) + call.ns;
-  own_ends_[call.collective] = clock;
   own_ends_from_[call.collective] = run_;
-  return clock;
-}
-
-void TimePreview::wait(const Call& call) {
-  const std::int64_t end = end_of(call.collective);
-  const std::int64_t late = end - std::max(at_.host, at_.compute);
-  if (late <= 0) return;
-  at_.exposed += late;
-  at_.compute = end;
+  return own_ends_[call.collective] = at_.now.start(call.ns, at_.streams[call.stream]);
 }
 
 void TimePreview::simulate(const Event& event) {
   const Call& call = *event.call;
-  at_.host += call.host_ns;
+  at_.now.launch(call.host_ns);
   if (call.kind == Call::Kind::start) {
     const std::int64_t by = start(call) - event.end;
     if (const std::uint32_t wait = first_waits_[call.collective]; wait != kNowhere)
       at_.pending.push_back({.wait = wait, .by = by});
   } else {
-    wait(call);
+    at_.now.wait_until(end_of(call.collective));
   }
-  event.after.apply(at_.host, at_.compute);
+  event.after.apply(at_.now);
 }
 
 std::int64_t TimePreview::end_of(std::uint32_t collective) const {
@@ -446,13 +372,13 @@ std::int64_t TimePreview::end_of(std::uint32_t collective) const {
 
 // The clock before an event that is not after the border.
 std::int64_t TimePreview::clock_of_rest(std::size_t stream, std::uint32_t event) const {
-  if (border_ != kNowhere && next_start(stream, event) >= border_) return border_clocks_[stream];
+  if (border_ != kNowhere && next_start(stream, event) >= border_) return border_streams_[stream];
   return clock_of_model(stream, event);
 }
 
 std::int64_t TimePreview::clock_of_model(std::size_t stream, std::uint32_t event) const {
   const std::uint32_t next = next_start(stream, event);
-  return next == count_ ? clocks_[stream] : events_[next].clock;
+  return next == count_ ? streams_[stream] : events_[next].clock;
 }
 
 // The first event, from this one on, that may differ from the model; kNowhere if there is none. The
@@ -461,16 +387,16 @@ std::uint32_t TimePreview::wakes(std::uint32_t event) {
   work_ += kEventWork + at_.pending.size() / 3 + at_.eras.size() * kEraWork;
   const Event& model = events_[event];
   const bool is_rest = border_ != kNowhere && event < border_;
-  const std::int64_t shift = at_.compute - model.compute;
+  const std::int64_t shift = at_.now.compute - model.before.compute;
   std::uint32_t first = pending_wake(event, shift);
   if (is_rest) first = std::min(first, border_);
   first = std::min(first, begun_before_wake(event, shift));
-  for (std::size_t s = 0; s < at_.clocks.size(); ++s) {
+  for (std::size_t s = 0; s < at_.streams.size(); ++s) {
     const std::int64_t clock = is_rest ? clock_of_rest(s, event) : clock_of_model(s, event);
-    const std::int64_t ahead = at_.clocks[s] - clock - shift;
+    const std::int64_t ahead = at_.streams[s] - clock - shift;
     if (ahead == 0) continue;
     const std::uint32_t next = next_start(s, event);
-    const std::int64_t slack = next == count_ ? clock_slacks_[s] : events_[next].slack;
+    const std::int64_t slack = next == count_ ? stream_slacks_[s] : events_[next].slack;
     if (slack < std::max<std::int64_t>(ahead, 0)) first = std::min(first, next);
   }
   for (const Own& own : at_.own) {
@@ -483,7 +409,7 @@ std::uint32_t TimePreview::wakes(std::uint32_t event) {
   for (const Era& era : at_.eras)
     if (era.by != shift) first = std::min(first, era_wakes(era, event, shift));
   if (first == event) return first;
-  return std::min(first, host_wakes(event, at_.host - model.host - shift));
+  return std::min(first, host_wakes(event, at_.now.host - model.before.host - shift));
 }
 
 // Checks the host, which is `ahead` later than the compute stream's shift.
@@ -555,14 +481,14 @@ std::uint32_t TimePreview::era_wakes(const Era& era, std::uint32_t event,
 void TimePreview::jump(std::uint32_t from, std::uint32_t to) {
   const bool is_rest = border_ != kNowhere && from < border_;
   const Event &here = events_[from], &there = is_rest && to == border_ ? at_border_ : events_[to];
-  const std::int64_t shift = at_.compute - here.compute;
+  const std::int64_t shift = at_.now.compute - here.before.compute;
   const bool resets = next_resets_[from] < to;
-  at_.host = there.host + (resets ? shift : at_.host - here.host);
-  at_.compute = there.compute + shift;
-  at_.exposed += there.exposed - here.exposed;
-  for (std::size_t s = 0; s < at_.clocks.size(); ++s)
+  at_.now.host = there.before.host + (resets ? shift : at_.now.host - here.before.host);
+  at_.now.compute = there.before.compute + shift;
+  at_.now.exposed += there.before.exposed - here.before.exposed;
+  for (std::size_t s = 0; s < at_.streams.size(); ++s)
     if (next_start(s, from) < to)
-      at_.clocks[s] = (is_rest ? clock_of_rest(s, to) : clock_of_model(s, to)) + shift;
+      at_.streams[s] = (is_rest ? clock_of_rest(s, to) : clock_of_model(s, to)) + shift;
   if (!at_.eras.empty() && at_.eras.back().last == from && at_.eras.back().by == shift)
     at_.eras.back().last = to;
   else

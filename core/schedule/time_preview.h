@@ -4,7 +4,6 @@
 // is at the top of time_preview.cpp.
 
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -20,7 +19,7 @@ class TimePreview {
 
  private:
   using Call = TimeWhatIf::Call;
-  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min() / 4;
+  static constexpr std::int64_t kNone = ClockDelays::kNone;
   static constexpr std::int64_t kPlenty = -kNone;
   static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
 
@@ -35,34 +34,23 @@ class TimePreview {
     std::vector<std::uint64_t> bits_;
   };
 
-  // The effect of calls without collectives on the clocks of the host and of the compute stream:
-  // the minimum delay from each of the two clocks at the begin (second word) to each at the end
-  // (first word).
-  struct Transfer {
-    std::int64_t host_host = 0, host_compute = kNone, compute_host = kNone, compute_compute = 0;
-
-    void precede(const Call& call);
-    void apply(std::int64_t& host, std::int64_t& compute) const;
-  };
-
   // A start or a wait of the rest in the model.
   struct Event {
     const Call* call = nullptr;
     bool resets = false;  // the host waits for the compute stream before the next event
-    std::int64_t host = 0, compute = 0,
-                 exposed = 0;           // before the event; exposed: by all waits before it
+    Clocks before;
     std::int64_t slack = 0;             // a start: of its stream's clock; a wait: of its collective
     std::int64_t host_slack = kPlenty;  // of the host's clock, here and until the next event
     std::int64_t end = 0;               // of a start; for a wait, the time it is reached
     std::int64_t clock = 0;             // for a start: its stream's clock before it
-    Transfer after;                     // until the next event
+    ClockDelays after;                  // until the next event
     std::int32_t last_wait = -1;        // event of the last wait for a start before it; -1 for none
     std::uint32_t waits = 0;            // number of waits_ before it
   };
   struct Gap {
-    std::int64_t host = 0, compute = 0, exposed = 0;
+    Clocks before;
     std::uint32_t event = 0;  // the first after the gap
-    Transfer until;           // up to that event
+    ClockDelays until;        // up to that event
   };
   // The first wait for a collective.
   struct Wait {
@@ -91,7 +79,7 @@ class TimePreview {
   void note_use_of_host();
   void end_rest();
   void find_least_slacks();
-  void find_transfers();
+  void find_delays();
   void find_last_waits();
   void find_next();
   void take_as_model(std::size_t gap);
@@ -104,7 +92,6 @@ class TimePreview {
   void run_own(const Call& call);
   void simulate(const Event& event);
   std::int64_t start(const Call& call);
-  void wait(const Call& call);
   [[nodiscard]] std::int64_t end_of(std::uint32_t collective) const;
 
   [[nodiscard]] std::uint32_t wakes(std::uint32_t event);
@@ -131,21 +118,21 @@ class TimePreview {
   // has no block. The members below hold the state of the run of the rest at that event.
   std::uint32_t border_ = kNowhere;
   Event at_border_;
-  std::vector<std::int64_t> border_clocks_;
+  std::vector<std::int64_t> border_streams_;
   std::vector<Gap> gaps_;
   std::vector<std::uint32_t> starts_, first_waits_;  // indexed by collective: events
   std::vector<Wait> waits_;                          // first waits for starts of the rest
   std::vector<std::int64_t> ends_;                   // indexed by collective
-  std::vector<std::int64_t> clocks_;                 // indexed by stream: at the end
+  std::vector<std::int64_t> streams_;                // indexed by stream: its clock at the end
   std::vector<std::int64_t>
-      clock_slacks_;  // indexed by stream: at the end, relative to the compute stream
+      stream_slacks_;  // indexed by stream: at the end, relative to the compute stream
   std::vector<std::uint32_t> next_starts_;     // indexed by stream, then event
   std::vector<std::uint32_t> next_resets_;     // indexed by event
   std::vector<std::int64_t> min_host_slacks_;  // minimum of 64 events each
   StepTime model_;
 
   // State while a model runs: the clocks, the next event, and the last one or null.
-  std::int64_t host_ = 0, compute_ = 0, exposed_ = 0;
+  Clocks now_;
   std::uint32_t next_event_ = 0;
   Event* last_event_ = nullptr;
   std::size_t work_ = 0;  // work since the model was run
@@ -157,9 +144,9 @@ class TimePreview {
 
   // A run with the block, from a gap on.
   struct Run {
-    std::int64_t host = 0, compute = 0, exposed = 0;
+    Clocks now;
     std::uint32_t begun = 0;  // the first event after the gap
-    std::vector<std::int64_t> clocks;
+    std::vector<std::int64_t> streams;
     std::vector<Pending> pending;
     std::vector<Era> eras;
     std::vector<Own> own;
@@ -171,8 +158,8 @@ class TimePreview {
   // The run of the next gap, at its first event.
   struct Known {
     std::uint32_t begun = kNowhere;
-    std::int64_t host = 0, compute = 0, exposed = 0;
-    std::vector<std::int64_t> clocks;
+    Clocks now;
+    std::vector<std::int64_t> streams;
     std::vector<Own> own;
     StepTime time;
   } known_;

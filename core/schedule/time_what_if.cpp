@@ -1,4 +1,4 @@
-// Updates the simulation (simulation.cpp) of an order that is being edited.
+// Updates the simulation (clocks.h) of an order that is being edited.
 //
 // The order is divided into chunks of a fixed number of calls. The state before each chunk is
 // stored: the clocks of the host, the compute stream and every group's stream, and the exposed time
@@ -41,31 +41,25 @@ TimeWhatIf::TimeWhatIf(const Graph& graph, std::span<const NodeCost> costs,
   std::vector<std::uint32_t> stream_of(stream_keys(graph), kNone);
   for (const NodeId id : calls.nodes()) {
     const Node& n = graph.node(id);
-    const NodeCost& cost = costs[id.index()];
     Call& call = calls_[id.index()];
-    call.host_ns = cost.host_ns;
-    if (graph.is_asynchronous(n)) {
+    static_cast<TimedCall&>(call) = timed_call(graph, n, costs[id.index()]);
+    if (call.kind == Call::Kind::start) {
       std::uint32_t& stream = stream_of[stream_key(graph, n, options)];
       if (stream == kNone) stream = static_cast<std::uint32_t>(streams_++);
-      call.kind = Call::Kind::start;
-      call.ns = cost.ns;
       call.stream = stream;
       call.collective = collective_of[id.index()] = static_cast<std::uint32_t>(collectives_++);
-    } else if (graph.is_wait(n)) {
-      const NodeId start = graph.collective_of_wait(n);
-      if (!start) continue;
-      call.kind = Call::Kind::wait;
-      call.collective = collective_of[start.index()];
-    } else if (cost.lane == NodeCost::Lane::compute) {
-      call.kind = cost.blocks_host ? Call::Kind::blocking_kernel : Call::Kind::kernel;
-      call.ns = cost.ns;
+    } else if (call.kind == Call::Kind::wait) {
+      if (const NodeId start = graph.collective_of_wait(n))
+        call.collective = collective_of[start.index()];
+      else
+        call.kind = Call::Kind::host;
     }
   }
   chunks_.resize(calls.size() / kChunk + 1);
   chunk_streams_.assign(chunks_.size() * streams_, 0);
   started_in_.assign(collectives_, 0);
   ends_.assign(collectives_, 0);
-  now_.streams.assign(streams_, 0);
+  streams_now_.assign(streams_, 0);
   for (std::size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
     store(chunk);
     run_chunk(calls, chunk);
@@ -74,17 +68,13 @@ TimeWhatIf::TimeWhatIf(const Graph& graph, std::span<const NodeCost> costs,
 }
 
 void TimeWhatIf::restore(std::size_t chunk) {
-  now_.host = chunks_[chunk].host;
-  now_.compute = chunks_[chunk].compute;
-  now_.exposed = chunks_[chunk].exposed;
-  std::ranges::copy(streams_of(chunk), now_.streams.begin());
+  now_ = chunks_[chunk].before;
+  std::ranges::copy(streams_of(chunk), streams_now_.begin());
 }
 
 void TimeWhatIf::store(std::size_t chunk) {
-  chunks_[chunk].host = now_.host;
-  chunks_[chunk].compute = now_.compute;
-  chunks_[chunk].exposed = now_.exposed;
-  std::ranges::copy(now_.streams, streams_of(chunk).begin());
+  chunks_[chunk].before = now_;
+  std::ranges::copy(streams_now_, streams_of(chunk).begin());
 }
 
 void TimeWhatIf::run_chunk(const MovableOrder& calls, std::size_t chunk) {
@@ -95,49 +85,36 @@ void TimeWhatIf::run_chunk(const MovableOrder& calls, std::size_t chunk) {
     run(calls_[calls[place].index()], chunk);
   // At the end, the step also waits for the host.
   if (last == calls.size() && !chunks_[chunk].resets)
-    chunks_[chunk].host_slack = std::min(chunks_[chunk].host_slack, now_.compute - now_.host);
+    chunks_[chunk].host_slack = std::min(chunks_[chunk].host_slack, now_.host_slack());
 }
 
 void TimeWhatIf::run(Call& call, std::size_t in) {
   Chunk& chunk = chunks_[in];
-  now_.host += call.host_ns;
+  now_.launch(call.host_ns);
   if (call.kind == Call::Kind::host) return;
-  if (!chunk.resets) chunk.host_slack = std::min(chunk.host_slack, now_.compute - now_.host);
-  const std::int64_t ready = std::max(now_.host, now_.compute);
+  if (!chunk.resets) chunk.host_slack = std::min(chunk.host_slack, now_.host_slack());
   switch (call.kind) {
     case Call::Kind::host:
       break;
-    case Call::Kind::kernel:
-      now_.compute = ready + call.ns;
-      break;
     case Call::Kind::blocking_kernel:
-      now_.host = now_.compute = ready + call.ns;
       chunk.resets = true;
+      [[fallthrough]];
+    case Call::Kind::kernel:
+      now_.run_kernel(call);
       break;
-    case Call::Kind::start: {
-      std::int64_t& stream = now_.streams[call.stream];
-      stream = std::max(ready, stream) + call.ns;
+    case Call::Kind::start:
       started_in_[call.collective] = static_cast<std::uint32_t>(in);
-      ends_[call.collective] = stream - chunk.compute;
+      ends_[call.collective] =
+          now_.start(call.ns, streams_now_[call.stream]) - chunk.before.compute;
       break;
-    }
-    case Call::Kind::wait: {
-      const std::int64_t end =
-          chunks_[started_in_[call.collective]].compute + ends_[call.collective];
-      call.stalls = end > ready;
-      if (!call.stalls) break;
-      now_.exposed += end - ready;
-      now_.compute = end;
+    case Call::Kind::wait:
+      call.stalls = now_.wait_until(end_of(call.collective)) > 0;
       break;
-    }
   }
 }
 
 void TimeWhatIf::end() {
-  const std::int64_t compute = std::max(now_.host, now_.compute);
-  std::int64_t step = compute;
-  for (const std::int64_t stream : now_.streams) step = std::max(step, stream);
-  time_ = {.step_ns = step, .exposed_ns = now_.exposed + (step - compute)};
+  time_ = now_.drain(streams_now_);
 }
 
 // --- A move ---
@@ -164,7 +141,7 @@ void TimeWhatIf::replay(const MovableOrder& calls, Stretch changed) {
 }
 
 std::int64_t TimeWhatIf::end_of(std::uint32_t collective) const {
-  return chunks_[started_in_[collective]].compute + ends_[collective];
+  return chunks_[started_in_[collective]].before.compute + ends_[collective];
 }
 
 // Records the ends of the collectives that a chunk starts, before the chunk is run again. Before
@@ -177,16 +154,15 @@ void TimeWhatIf::note_ends(const MovableOrder& calls, std::size_t chunk) {
 }
 
 bool TimeWhatIf::is_in_step(std::size_t chunk, std::size_t replayed_from) {
-  const Chunk& was = chunks_[chunk];
+  const Clocks& was = chunks_[chunk].before;
   const std::int64_t shift = now_.compute - was.compute;
-  const std::int64_t was_busy = std::max(was.host, was.compute);
-  const std::int64_t is_busy = std::max(now_.host, now_.compute);
+  const std::int64_t was_ready = was.ready(), is_ready = now_.ready();
   const auto sleeps = [&](std::int64_t before, std::int64_t after) {
-    return before <= was_busy && after <= is_busy;
+    return before <= was_ready && after <= is_ready;
   };
   const auto streams = streams_of(chunk), earlier = streams_of(replayed_from);
   for (std::size_t s = 0; s < streams_; ++s) {
-    if (!sleeps(streams[s], now_.streams[s]) && now_.streams[s] - streams[s] != shift) return false;
+    if (!sleeps(streams[s], streams_now_[s]) && streams_now_[s] - streams[s] != shift) return false;
     // Collectives started before the chunks that were run again end as before.
     if (shift != 0 && !sleeps(earlier[s], earlier[s])) return false;
   }
@@ -208,16 +184,16 @@ bool TimeWhatIf::host_sleeps(std::size_t chunk, std::int64_t ahead) const {
 
 // The run is back in step: shifts the stored states of this chunk and all later ones to match it.
 void TimeWhatIf::shift_from(std::size_t chunk) {
-  const std::int64_t shift = now_.compute - chunks_[chunk].compute;
-  const std::int64_t exposed = now_.exposed - chunks_[chunk].exposed;
-  std::int64_t host = now_.host - chunks_[chunk].host;
+  const Clocks& was = chunks_[chunk].before;
+  const std::int64_t shift = now_.compute - was.compute, exposed = now_.exposed - was.exposed;
+  std::int64_t host = now_.host - was.host;
   time_.step_ns += shift;
   time_.exposed_ns += exposed;
   for (; chunk < chunks_.size() && (shift != 0 || host != 0 || exposed != 0); ++chunk) {
     Chunk& c = chunks_[chunk];
-    c.host += host;
-    c.compute += shift;
-    c.exposed += exposed;
+    c.before.host += host;
+    c.before.compute += shift;
+    c.before.exposed += exposed;
     c.host_slack += shift - host;
     for (std::int64_t& stream : streams_of(chunk)) stream += shift;
     if (c.resets) host = shift;

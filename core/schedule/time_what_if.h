@@ -9,15 +9,10 @@
 
 #include "core/cost/estimator.h"
 #include "core/graph/graph.h"
+#include "core/schedule/clocks.h"
 #include "core/schedule/movable_order.h"
-#include "core/schedule/simulation.h"
 
 namespace jointer {
-
-struct StepTime {
-  std::int64_t step_ns = 0, exposed_ns = 0;
-  friend bool operator==(const StepTime&, const StepTime&) = default;
-};
 
 class TimeWhatIf {
  public:
@@ -44,24 +39,17 @@ class TimeWhatIf {
  private:
   friend class TimePreview;
 
-  struct Call {
-    enum class Kind : std::uint8_t { host, kernel, blocking_kernel, start, wait };
-    Kind kind = Kind::host;
-    std::uint32_t stream = 0, collective = 0;  // of starts and waits
-    std::int64_t host_ns = 0, ns = 0;
-    bool stalls = false;  // for a wait: the compute stream was idle when it was last run
+  struct Call : TimedCall {
+    bool stalls = false;           // for a wait: the compute stream was idle when it was last run
+    std::uint32_t collective = 0;  // of starts and waits
   };
   // A fixed number of calls, and the state before them.
   struct Chunk {
-    std::int64_t host = 0, compute = 0, exposed = 0;
+    Clocks before;
     // The minimum lead of the host over the compute stream where the latter starts a launched call,
     // up to the point where the host waits for it, if any.
     std::int64_t host_slack = 0;
     bool resets = false;  // the host waits for the compute stream
-  };
-  struct Clocks {
-    std::int64_t host = 0, compute = 0, exposed = 0;
-    std::vector<std::int64_t> streams;
   };
   // A collective that was run again, and its previous end.
   struct Replayed {
@@ -94,7 +82,9 @@ class TimeWhatIf {
   std::vector<std::int64_t> ends_;
   StepTime time_;
 
-  Clocks now_;  // state during a run
+  // The state during a run.
+  Clocks now_;
+  std::vector<std::int64_t> streams_now_;
   std::vector<Replayed> replayed_;
 };
 

@@ -1,0 +1,164 @@
+#pragma once
+
+// The model of time of one rank's training step. All rules are here: Simulation applies them to a
+// graph in program order, TimeWhatIf and TimePreview to an order that is being edited, PlanTime to
+// a pair that is not built. Times are nanoseconds from the start.
+//
+// Terms
+//   host     the CPU. It runs ahead: it launches kernels and collectives in program order and waits
+//            only where a value must be copied back (a copy to the host, .item()).
+//   compute  the stream that kernels run on, one after the other, in program order.
+//   group    a process group's own stream. Collectives of a group run one after the other.
+//   copy     the stream of transfers to the host and back (ao.offload, ao.reload). They run one
+//            after the other, as on the one transfer stream that upstream's operators share, and
+//            are launched, waited for and exposed like collectives.
+//   exposed  time in which the compute stream is idle because a wait_tensor needs an unfinished
+//            collective, and, at the end, time after the last kernel in which collectives still
+//            run.
+//
+// Rules, for each call
+//   1. The host spends the call's host time.
+//   2. A kernel starts when the host has launched it and the compute stream is free.
+//   3. A collective starts when the host has launched it, every kernel launched before it is done
+//      (its stream waits for an event of the compute stream, as in ProcessGroupNCCL), and its
+//      group's stream is free.
+//   4. A wait_tensor makes the compute stream wait until its collective is done. The time that this
+//      adds, beyond waiting for the host, is exposed and counts for that collective.
+//   5. A kernel that blocks the host moves the host's clock to its end.
+//   6. At the end the streams are drained; time that they add after the last kernel is exposed.
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "core/cost/estimator.h"
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+struct SimulationOptions {
+  // Runs every collective on one stream, whatever its group, as torch's scheduler assumes, and
+  // `simulate` when it judges orders neutrally.
+  bool one_communication_stream = false;
+};
+
+// The stream that an asynchronous operation runs on, as a number below stream_keys: its group's
+// stream; one stream for all operations without a group, or for all if they share one; the last one
+// for copies to and from the host.
+inline std::size_t stream_keys(const Graph& graph) {
+  return graph.group_count() + 2;
+}
+inline std::size_t stream_key(const Graph& graph, const Node& start,
+                              const SimulationOptions& options) {
+  if (graph.is_transfer(start)) return graph.group_count() + 1;
+  const bool shared = options.one_communication_stream || !start.group;
+  return shared ? graph.group_count() : start.group.index();
+}
+
+struct StepTime {
+  std::int64_t step_ns = 0, exposed_ns = 0;
+  friend bool operator==(const StepTime&, const StepTime&) = default;
+};
+
+// A call as the rules see it.
+struct TimedCall {
+  enum class Kind : std::uint8_t {
+    host,  // takes only the host's time
+    kernel,
+    blocking_kernel,  // the host waits for its result
+    start,            // of a collective, or of a copy to or from the host
+    wait,
+  };
+  std::int64_t host_ns = 0, ns = 0;
+  std::uint32_t stream = 0;  // of a start
+  Kind kind = Kind::host;
+};
+
+// Leaves `stream` at 0: those who run the calls number their streams.
+inline TimedCall timed_call(const Graph& graph, const Node& call, const NodeCost& cost) {
+  using Kind = TimedCall::Kind;
+  if (graph.is_asynchronous(call))
+    return {.host_ns = cost.host_ns, .ns = cost.ns, .kind = Kind::start};
+  if (graph.is_wait(call)) return {.host_ns = cost.host_ns, .kind = Kind::wait};
+  if (cost.lane != NodeCost::Lane::compute) return {.host_ns = cost.host_ns};
+  return {.host_ns = cost.host_ns,
+          .ns = cost.ns,
+          .kind = cost.blocks_host ? Kind::blocking_kernel : Kind::kernel};
+}
+
+// The clocks of the host and of the compute stream, and the exposed time so far. The streams of
+// groups and copies have a clock each, which is kept separately.
+struct Clocks {
+  std::int64_t host = 0, compute = 0, exposed = 0;
+
+  // Rule 1; it comes before the others.
+  void launch(std::int64_t host_ns) { host += host_ns; }
+  // The time from which a call that was just launched can start.
+  [[nodiscard]] std::int64_t ready() const { return std::max(host, compute); }
+  // The maximum delay of the host that does not delay the call that it has just launched; negative
+  // if the compute stream is idle until the launch.
+  [[nodiscard]] std::int64_t host_slack() const { return compute - host; }
+  // Rules 2 and 5.
+  void run_kernel(const TimedCall& kernel) {
+    compute = ready() + kernel.ns;
+    if (kernel.kind == TimedCall::Kind::blocking_kernel) host = compute;
+  }
+  // Rule 3. Returns the end, which becomes the stream's clock.
+  std::int64_t start(std::int64_t ns, std::int64_t& stream) const {
+    return stream = std::max(ready(), stream) + ns;
+  }
+  // Rule 4, for a collective that ends at `end`. Returns the time that is exposed.
+  std::int64_t wait_until(std::int64_t end) {
+    const std::int64_t late = end - ready();
+    if (late <= 0) return 0;
+    exposed += late;
+    compute = end;
+    return late;
+  }
+  // Rule 6. `streams`: the clocks of the others.
+  [[nodiscard]] StepTime drain(std::span<const std::int64_t> streams) const {
+    std::int64_t step = ready();
+    for (const std::int64_t stream : streams) step = std::max(step, stream);
+    return {.step_ns = step, .exposed_ns = exposed + step - ready()};
+  }
+};
+
+// Rules 1, 2 and 5 for a sequence of calls without starts and waits, as a function of the clocks
+// before it: the minimum delay from each of the two clocks before it (second word) to each after it
+// (first word). This is the max-plus matrix of the sequence.
+struct ClockDelays {
+  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min() / 4;
+  std::int64_t host_host = 0, host_compute = kNone, compute_host = kNone, compute_compute = 0;
+
+  // Puts a call before the sequence.
+  void precede(const TimedCall& call) {
+    const auto sum = [](std::int64_t a, std::int64_t b) { return std::max(a + b, kNone); };
+    const std::int64_t launched = call.host_ns;
+    switch (call.kind) {
+      case TimedCall::Kind::kernel:
+        host_compute = sum(host_compute, call.ns);
+        host_host = std::max(sum(host_host, launched), sum(host_compute, launched));
+        compute_compute = sum(compute_compute, call.ns);
+        compute_host = std::max(sum(compute_host, launched), sum(compute_compute, launched));
+        break;
+      case TimedCall::Kind::blocking_kernel:
+        host_compute = sum(std::max(host_host, host_compute), call.ns);
+        host_host = sum(host_compute, launched);
+        compute_compute = sum(std::max(compute_host, compute_compute), call.ns);
+        compute_host = sum(compute_compute, launched);
+        break;
+      default:
+        host_host = sum(host_host, launched);
+        compute_host = sum(compute_host, launched);
+    }
+  }
+
+  void apply(Clocks& clocks) const {
+    const std::int64_t host = std::max(clocks.host + host_host, clocks.compute + host_compute);
+    clocks.compute = std::max(clocks.host + compute_host, clocks.compute + compute_compute);
+    clocks.host = host;
+  }
+};
+
+}  // namespace jointer
