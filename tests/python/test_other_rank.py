@@ -24,7 +24,7 @@ def n(name: str) -> dict[str, str]:
     return {"n": name}
 
 
-def program(rank: int, alter: Callable[[dict[str, Any]], None] = lambda nodes: None) -> fx.GraphModule:
+def program(rank: int, alter: Callable[[Any], None] = lambda nodes: None) -> fx.GraphModule:
     """A vocab-parallel embedding: a rank has its first index, its groups and its device."""
 
     def value(storage: int) -> Any:
@@ -187,9 +187,8 @@ def test_its_constants_are_not_overwritten() -> None:
     copy = insert("again", "r", copy="b", like="b")
     assert f"again {said}" in refusal(recipe(copy, {**overwrite, "replace": "again"}))
     # Its inputs or its operator may change.
-    gm = on_rank_1(
-        recipe({"replace": "b", "inputs": {"a": "x"}}, {"replace": "b", "target": "aten.add.Tensor"})
-    )
+    inputs = {"replace": "b", "inputs": {"a": "x"}}
+    gm = on_rank_1(recipe(inputs, {"replace": "b", "target": "aten.add.Tensor"}))
     assert line_of(gm, "b") == "b aten.add.Tensor(%x,128) -> float32[4,8]"
 
 

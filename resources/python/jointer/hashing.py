@@ -60,7 +60,7 @@ from .values import ValueEncoder
 
 Json = Any
 
-#: Writes a constant of an argument: its kind, one of ``int``, ``device`` and ``group``, and its text.
+#: Writes a constant of an argument, given its kind (``int``, ``device`` or ``group``) and its text.
 _Write = Callable[[str, str], str]
 
 
@@ -161,7 +161,8 @@ def _exact(kind: str, text: str) -> str:
 def _line(record: Record, write: _Write) -> str:
     content = record.content
     arguments = [
-        _top_argument(each, i in record.groups, write) for i, each in enumerate(content.get("args", ()))
+        _top_argument(each, i in record.groups, write)
+        for i, each in enumerate(content.get("args", ()))
     ]
     keywords = content.get("kwargs", {})
     arguments += [
