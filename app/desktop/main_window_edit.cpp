@@ -293,6 +293,8 @@ void MainWindow::apply_recipe(const QString& path) {
                  .arg(name)
                  .arg(done->done.size())
                  .arg(done->done.size() + done->skipped.size());
+      if (!done->other_rank.empty())
+        text += tr(" Note: %1.").arg(QString::fromStdString(done->other_rank));
       for (const SkippedEdit& skipped : done->skipped)
         details +=
             tr("%1: %2\n")

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/edit/copied_node.h"
+#include "core/edit/rank_names.h"
 #include "core/graph/canonical.h"
 #include "core/graph/fingerprint.h"
 
@@ -58,6 +59,17 @@ std::vector<bool> edited_parts(const Graph& graph, const std::set<std::string>& 
   return edited;
 }
 
+// True if the edits may hold names of process groups or devices.
+bool hold_calls(const std::vector<Edit>& edits) {
+  return std::any_of(edits.begin(), edits.end(), [](const Edit& edit) {
+    return std::any_of(edit.changes.begin(), edit.changes.end(), [](const Change& change) {
+      const auto* replace = std::get_if<ReplaceCall>(&change);
+      return std::holds_alternative<InsertNode>(change) ||
+             (replace != nullptr && replace->is_of_call());
+    });
+  });
+}
+
 }  // namespace
 
 Recipe make_recipe(const Graph& before, const Graph& after, std::vector<Edit> edits,
@@ -69,16 +81,20 @@ Recipe make_recipe(const Graph& before, const Graph& after, std::vector<Edit> ed
   auto all = collector.names;
   all.insert(collector.listed.begin(), collector.listed.end());
   const std::vector<bool> edited = edited_parts(before, all);
+  const bool holds_names = hold_calls(recipe.edits);
   std::vector<std::size_t> nodes(before.part_count(), 0);
   for (const NodeId id : before.order()) ++nodes[before.node(id).part.index()];
   for (std::size_t i = 0; i < before.part_count(); ++i) {
     const PartId part(i);
-    if (edited[i])
-      recipe.graphs.push_back({.key = std::string(key_of(before, part)),
-                               .nodes = nodes[i],
-                               .hash = graph_hash(before, part),
-                               .after = graph_hash(after, part),
-                               .fingerprint = fingerprint(before, part)});
+    if (!edited[i]) continue;
+    recipe.graphs.push_back({.key = std::string(key_of(before, part)),
+                             .nodes = nodes[i],
+                             .hash = graph_hash(before, part),
+                             .after = graph_hash(after, part),
+                             .fingerprint = fingerprint(before, part),
+                             .rank_hash = rank_hash(before, part),
+                             .rank_after = rank_hash(after, part)});
+    if (holds_names) record_names(before, part, recipe.graphs.back());
   }
   for (const std::string& named : collector.names)
     if (const NodeId id = before.find(named)) recipe.expects[named] = canonical_call(before, id);

@@ -17,6 +17,11 @@ struct RecipeGraph {
   std::size_t nodes = 0;
   std::string hash, after;  // before the first edit and after the last; empty if not recorded
   std::string fingerprint;  // core/graph/fingerprint.h
+  // The same on every rank of the program (core/graph/canonical.h); empty if not recorded.
+  std::string rank_hash = {}, rank_after = {};
+  // By the name of a process group, the first node that communicates in it; by a device, the first
+  // node whose value is on it. Names of nodes have no half.
+  std::map<std::string, std::string> groups = {}, devices = {};
   std::string extra = {};   // members that this version does not know
   friend bool operator==(const RecipeGraph&, const RecipeGraph&) = default;
 };

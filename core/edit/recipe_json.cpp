@@ -363,6 +363,19 @@ Edit read_edit_json(const Json& json, const std::string& where) {
   return edit;
 }
 
+std::map<std::string, std::string> read_nodes(Members& members, const char* key) {
+  std::map<std::string, std::string> nodes;
+  if (!members.has(key)) return nodes;
+  const Json read = members.take(key);
+  if (!read.is_object()) give_up("{}: `{}`: expected an object", members.where(), key);
+  for (const auto& node : read.items()) {
+    if (!node.value().is_string())
+      give_up("{}: `{}`, {}: expected the name of a node", members.where(), key, node.key());
+    nodes.emplace(node.key(), node.value().get<std::string>());
+  }
+  return nodes;
+}
+
 RecipeGraph read_graph(const std::string& key, const Json& json, Json& fingerprints) {
   const std::string where = fmt::format("graphs, {}", key);
   if (key != "graph" && key != "forward" && key != "backward")
@@ -372,7 +385,11 @@ RecipeGraph read_graph(const std::string& key, const Json& json, Json& fingerpri
                     .nodes = 0,
                     .hash = members.text("hash"),
                     .after = members.optional_text("after"),
-                    .fingerprint = {}};
+                    .fingerprint = {},
+                    .rank_hash = members.optional_text("rank_hash"),
+                    .rank_after = members.optional_text("rank_after"),
+                    .groups = read_nodes(members, "groups"),
+                    .devices = read_nodes(members, "devices")};
   if (const Json nodes = members.take("nodes"); nodes.is_number_unsigned())
     graph.nodes = nodes.get<std::size_t>();
   else if (!nodes.is_null())
@@ -457,6 +474,10 @@ std::string write_recipe(const Recipe& recipe) {
     if (graph.nodes > 0) written["nodes"] = graph.nodes;
     written["hash"] = graph.hash;
     if (!graph.after.empty()) written["after"] = graph.after;
+    if (!graph.rank_hash.empty()) written["rank_hash"] = graph.rank_hash;
+    if (!graph.rank_after.empty()) written["rank_after"] = graph.rank_after;
+    if (!graph.groups.empty()) written["groups"] = graph.groups;
+    if (!graph.devices.empty()) written["devices"] = graph.devices;
     add_extra(written, graph.extra);
     for (std::size_t at = 0; at < graph.fingerprint.size(); at += kFingerprintLine)
       fingerprints[graph.key].push_back(graph.fingerprint.substr(at, kFingerprintLine));

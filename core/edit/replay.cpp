@@ -6,6 +6,7 @@
 #include "core/edit/copied_node.h"
 #include "core/edit/editor.h"
 #include "core/edit/half_name.h"
+#include "core/edit/other_rank.h"
 #include "core/edit/select.h"
 #include "core/graph/canonical.h"
 #include "core/graph/fingerprint.h"
@@ -31,6 +32,7 @@ class Halves {
     const std::string hash = graph_hash(graph_);
     for (const RecipeGraph& each : recipe_.graphs)
       if (each.hash == hash) half_ = each.key;
+    if (half_.empty() && has_rank_hash()) half_ = half_of_rank();
     if (half_.empty()) half_ = to_string(graph_.part(PartId(0)).kind);
     if (half_ != "forward" && half_ != "backward")
       return fail(Error::Kind::usage,
@@ -75,6 +77,17 @@ class Halves {
     return nullptr;
   }
 
+  [[nodiscard]] bool has_rank_hash() const {
+    return std::any_of(recipe_.graphs.begin(), recipe_.graphs.end(),
+                       [](const RecipeGraph& each) { return !each.rank_hash.empty(); });
+  }
+  [[nodiscard]] std::string half_of_rank() const {
+    const std::string hash = rank_hash(graph_, PartId(0));
+    for (const RecipeGraph& each : recipe_.graphs)
+      if (each.rank_hash == hash) return each.key;
+    return {};
+  }
+
   bool rename(std::string& name, bool is_select = false) const {
     auto renamed = local(name, is_select);
     if (renamed) name = std::move(*renamed);
@@ -116,7 +129,9 @@ class Replayer {
 
   Result<Replay> run(bool lenient) {
     JOINTER_CHECK(halves_.match());
+    compare_start();
     if (!lenient) JOINTER_CHECK(check_graph());
+    find_ranks();
     if (lenient) find_unexpected();
     for (std::size_t i = 0; i < recipe_.edits.size(); ++i) {
       Edit edit = halves_.local(recipe_.edits[i]);
@@ -125,7 +140,7 @@ class Replayer {
         do_what_fits(i, std::move(edit));
         continue;
       }
-      auto inverse = editor_.apply(edit);
+      auto inverse = adapt(edit).and_then([&] { return editor_.apply(edit); });
       if (!inverse) {
         undo();
         return fail(Error::Kind::usage, "edit {} ({}): {}", i, edit.title, inverse.error().message);
@@ -143,11 +158,56 @@ class Replayer {
       if (!editor_.apply(result_.inverses[i])) return;  // does not happen: it was applied
   }
 
-  Result<void> check_graph() const {
+  // How a part of the graph relates to the recorded one.
+  enum class Match : std::uint8_t { unrecorded, equal, other_rank, different };
+
+  void compare_start() {
     for (std::size_t i = 0; i < graph_.part_count(); ++i) {
       const PartId part(i);
       const RecipeGraph* recorded = halves_.of(part);
-      if (recorded == nullptr || recorded->hash == graph_hash(graph_, part)) continue;
+      Match& match = matches_.emplace_back(Match::unrecorded);
+      if (recorded == nullptr) continue;
+      match = Match::different;
+      if (recorded->hash == graph_hash(graph_, part))
+        match = Match::equal;
+      else if (!recorded->rank_hash.empty() && recorded->rank_hash == rank_hash(graph_, part))
+        match = Match::other_rank;
+      if (match == Match::other_rank) describe_rank(part, *recorded);
+    }
+  }
+
+  void describe_rank(PartId part, const RecipeGraph& recorded) {
+    if (!result_.other_rank.empty()) return;
+    const std::string half = recorded.key == "graph" ? "" : recorded.key + " ";
+    result_.other_rank = fmt::format(
+        "the {}graph differs from the recorded one only in constants of the rank", half);
+    const auto where = first_difference(graph_, part, recorded.fingerprint);
+    if (where && !recorded.fingerprint.empty())
+      result_.other_rank += fmt::format(", first at {}", where->substr(0, where->find(':')));
+  }
+
+  void find_ranks() {
+    std::map<std::string, std::string> expects;
+    for (const auto& [name, call] : recipe_.expects)
+      if (const auto local = halves_.local(name, false)) expects.emplace(*local, call);
+    for (std::size_t i = 0; i < graph_.part_count(); ++i) {
+      // In a graph that differs, the recorded nodes may be others.
+      const bool is_same = matches_[i] == Match::equal || matches_[i] == Match::other_rank;
+      ranks_.emplace_back(graph_, PartId(i), is_same ? halves_.of(PartId(i)) : nullptr, expects,
+                          matches_[i] == Match::other_rank);
+    }
+  }
+
+  Result<void> adapt(Edit& edit) {
+    for (OtherRank& each : ranks_) JOINTER_CHECK(each.adapt(graph_, edit));
+    return {};
+  }
+
+  Result<void> check_graph() const {
+    for (std::size_t i = 0; i < graph_.part_count(); ++i) {
+      const PartId part(i);
+      if (matches_[i] != Match::different) continue;
+      const RecipeGraph* recorded = halves_.of(part);
       std::string where;
       if (!recorded->fingerprint.empty())
         where = first_difference(graph_, part, recorded->fingerprint).value_or("");
@@ -217,7 +277,8 @@ class Replayer {
   // Applies an edit. If it is not legal and only moves or tags, applies each of its changes that
   // is.
   void do_what_fits(std::size_t index, Edit edit) {
-    std::string reason = try_edit(edit);
+    const auto adapted = adapt(edit);
+    std::string reason = adapted ? try_edit(edit) : adapted.error().message;
     if (reason.empty()) return;
     if (is_structural(edit)) {
       result_.skipped.push_back({index, edit.title, std::move(reason)});
@@ -269,17 +330,26 @@ class Replayer {
   }
 
   void compare_end() {
-    for (std::size_t i = 0; i < graph_.part_count(); ++i)
-      if (const RecipeGraph* recorded = halves_.of(PartId(i));
-          recorded != nullptr && !recorded->after.empty())
-        result_.ends_as_recorded = result_.ends_as_recorded.value_or(true) &&
-                                   recorded->after == graph_hash(graph_, PartId(i));
+    for (std::size_t i = 0; i < graph_.part_count(); ++i) {
+      const PartId part(i);
+      const RecipeGraph* recorded = halves_.of(part);
+      if (recorded == nullptr) continue;
+      const bool is_other_rank = matches_[i] == Match::other_rank;
+      const std::string& wanted = is_other_rank ? recorded->rank_after : recorded->after;
+      if (wanted.empty()) continue;
+      const std::string here = is_other_rank ? rank_hash(graph_, part) : graph_hash(graph_, part);
+      // The rank hash does not tell whether an edit that only changes constants was skipped.
+      const bool is_equal = wanted == here && (!is_other_rank || result_.skipped.empty());
+      result_.ends_as_recorded = result_.ends_as_recorded.value_or(true) && is_equal;
+    }
   }
 
   Graph& graph_;
   const Recipe& recipe_;
   Halves halves_;
   Editor editor_;
+  std::vector<Match> matches_;                     // by part
+  std::vector<OtherRank> ranks_;                   // by part
   std::map<std::string, std::string> unexpected_;  // reason, by name in this graph
   Replay result_;
 };

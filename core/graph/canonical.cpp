@@ -6,16 +6,28 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <optional>
+#include <unordered_map>
 
+#include "core/graph/group_argument.h"
 #include "core/graph/symbolic_float.h"
 
 namespace jointer {
 namespace {
 
+// How integers, process groups and devices in arguments are written.
+enum class Constants : std::uint8_t {
+  exact,
+  of_any_rank,  // only what is the same on every rank
+};
+
 class CanonicalWriter {
  public:
-  explicit CanonicalWriter(const Graph& graph) : graph_(graph) {}
+  explicit CanonicalWriter(const Graph& graph, Constants constants = Constants::exact)
+      : graph_(graph), of_any_rank_(constants == Constants::of_any_rank) {}
+  CanonicalWriter(const Graph& graph, const NamesElsewhere& names)
+      : graph_(graph), names_(&names) {}
 
   void line(NodeId id) {
     out_ += graph_.name(id);
@@ -43,9 +55,11 @@ class CanonicalWriter {
 
   void arguments(const Node& n) {
     bool first = true;
-    for (const Argument& a : graph_.args(n)) {
+    const auto& schema = graph_.op(n).arguments;
+    const auto positional = graph_.args(n);
+    for (std::size_t i = 0; i < positional.size(); ++i) {
       separate(first);
-      argument(a);
+      argument(positional[i], i < schema.size() ? schema[i].name : std::string_view());
     }
     const auto pairs = graph_.children(n.kwargs);
     std::vector<std::size_t> keys;
@@ -55,10 +69,42 @@ class CanonicalWriter {
     });
     for (const std::size_t key : keys) {
       separate(first);
-      out_ += graph_.text(pairs[key].text());
+      const std::string_view name = graph_.text(pairs[key].text());
+      out_ += name;
       out_ += '=';
-      argument(pairs[key + 1]);
+      argument(pairs[key + 1], name);
     }
+  }
+
+  // `name`: what the operator's schema calls the argument.
+  void argument(const Argument& a, std::string_view name) {
+    if (a.kind == AK::string && names_group(name))
+      group(a.text());
+    else
+      argument(a);
+  }
+
+  void group(StringId name) {
+    if (of_any_rank_) {
+      const auto number = groups_.try_emplace(name, groups_.size()).first->second;
+      fmt::format_to(std::back_inserter(out_), "group:{}", number);
+    } else {
+      quoted(elsewhere(names_ != nullptr ? &names_->groups : nullptr, graph_.text(name)));
+    }
+  }
+
+  void device(std::string_view name) {
+    if (of_any_rank_)
+      prefixed("device:", name.substr(0, name.find(':')));
+    else
+      prefixed("device:", elsewhere(names_ != nullptr ? &names_->devices : nullptr, name));
+  }
+
+  static std::string_view elsewhere(const std::map<std::string, std::string, std::less<>>* names,
+                                    std::string_view name) {
+    if (names == nullptr) return name;
+    const auto it = names->find(name);
+    return it == names->end() ? name : std::string_view(it->second);
   }
 
   void argument(const Argument& a) {
@@ -70,7 +116,7 @@ class CanonicalWriter {
         out_ += a.integer != 0 ? "True" : "False";
         break;
       case AK::integer:
-        out_ += std::to_string(a.integer);
+        integer(std::to_string(a.integer));
         break;
       case AK::real:
         real(a.real);
@@ -103,7 +149,7 @@ class CanonicalWriter {
         prefixed("dtype:", graph_.text(a.text()));
         break;
       case AK::device:
-        prefixed("device:", graph_.text(a.text()));
+        device(graph_.text(a.text()));
         break;
       case AK::layout:
         prefixed("layout:", graph_.text(a.text()));
@@ -121,9 +167,19 @@ class CanonicalWriter {
         prefixed("opaque:", graph_.text(a.text()));
         break;
       case AK::raw:
-        raw(symbolic_float(graph_, a), a.text());
+        if (const std::string_view text = graph_.text(a.text()); is_digits(text))
+          integer(text);  // it exceeds 64 bits
+        else
+          raw(symbolic_float(graph_, a), a.text());
         break;
     }
+  }
+
+  void integer(std::string_view digits) { out_ += of_any_rank_ ? "#" : digits; }
+
+  static bool is_digits(std::string_view text) {
+    if (text.starts_with('-')) text.remove_prefix(1);
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
   }
 
   void value(const Value& v) {
@@ -252,16 +308,39 @@ class CanonicalWriter {
   }
 
   const Graph& graph_;
+  bool of_any_rank_ = false;
+  const NamesElsewhere* names_ = nullptr;
+  std::unordered_map<StringId, std::size_t> groups_;  // numbers, in order of appearance
   std::string out_;
 };
+
+std::string text_of(CanonicalWriter writer, const Graph& graph, PartId part) {
+  for (const NodeId id : graph.order())
+    if (graph.node(id).part == part) writer.line(id);
+  return writer.take();
+}
+
+std::string sha256(std::string_view text) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned size = 0;
+  EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr);
+  std::string hex;
+  for (unsigned i = 0; i < size; ++i) fmt::format_to(std::back_inserter(hex), "{:02x}", digest[i]);
+  return hex;
+}
 
 }  // namespace
 
 std::string canonical_text(const Graph& graph, PartId part) {
-  CanonicalWriter writer(graph);
-  for (const NodeId id : graph.order())
-    if (graph.node(id).part == part) writer.line(id);
-  return writer.take();
+  return text_of(CanonicalWriter(graph), graph, part);
+}
+
+std::string canonical_text(const Graph& graph, PartId part, const NamesElsewhere& names) {
+  return text_of(CanonicalWriter(graph, names), graph, part);
+}
+
+std::string rank_text(const Graph& graph, PartId part) {
+  return text_of(CanonicalWriter(graph, Constants::of_any_rank), graph, part);
 }
 
 std::string canonical_call(const Graph& graph, NodeId id) {
@@ -270,14 +349,18 @@ std::string canonical_call(const Graph& graph, NodeId id) {
   return writer.take();
 }
 
+std::string canonical_call(const Graph& graph, NodeId id, const NamesElsewhere& names) {
+  CanonicalWriter writer(graph, names);
+  writer.call(id);
+  return writer.take();
+}
+
 std::string graph_hash(const Graph& graph, PartId part) {
-  const std::string text = canonical_text(graph, part);
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned size = 0;
-  EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr);
-  std::string hex;
-  for (unsigned i = 0; i < size; ++i) fmt::format_to(std::back_inserter(hex), "{:02x}", digest[i]);
-  return hex;
+  return sha256(canonical_text(graph, part));
+}
+
+std::string rank_hash(const Graph& graph, PartId part) {
+  return sha256(rank_text(graph, part));
 }
 
 std::string graph_hash(const Graph& graph) {

@@ -42,11 +42,6 @@ void provide_twin(Graph& graph, PartId part, GroupId of, StringId twin, std::str
 
 }  // namespace
 
-const Argument* group_argument(const Graph& graph, const Node& start) {
-  const Argument* name = graph.argument(start, "group_name");
-  return name != nullptr && name->kind == Argument::Kind::string ? name : nullptr;
-}
-
 void move_to_twin(Graph& graph, NodeId start, StringId twin, std::string_view suffix) {
   const Node& n = graph.node(start);
   if (const GroupId group = n.group) provide_twin(graph, n.part, group, twin, suffix);

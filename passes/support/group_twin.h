@@ -5,11 +5,9 @@
 #include <string_view>
 
 #include "core/graph/graph.h"
+#include "core/graph/group_argument.h"
 
 namespace jointer {
-
-// The group's name among the arguments of a collective; null if it names none.
-const Argument* group_argument(const Graph& graph, const Node& start);
 
 // Moves the collective to the group `twin` (its name, interned). If the collective's part of the
 // graph lacks that group, adds it as a copy of the collective's group with `suffix` appended to its

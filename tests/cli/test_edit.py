@@ -172,6 +172,35 @@ def test_the_difference_as_a_recipe_replays(tmp_path: Path) -> None:
     assert run("diff", second, out).code == 0
 
 
+def test_a_recipe_applies_on_another_rank(tmp_path: Path) -> None:
+    """Its collectives are in a group of another name, and its constants differ."""
+    first, other = capture(), capture()
+    other["groups"] = {"7": other["groups"]["0"]}
+    at(other, "ar")["args"][2] = "7"
+    twin = {"replace": "ar", "args": [n("mm"), "sum", "0_extra"]}
+    made, wanted = write(tmp_path / "a.json", first), tmp_path / "b.json"
+    assert run("apply", made, "--recipe", write(tmp_path / "h.json", recipe(twin)), "-o", wanted).code == 0
+    edits, out = tmp_path / "r.json", tmp_path / "c.json"
+    assert run("diff", made, wanted, "--save-recipe", edits).code == 1
+    assert json.loads(edits.read_text())["graphs"]["graph"]["groups"] == {"0": "ar"}
+    here = write(tmp_path / "o.json", other)
+    answer = run("apply", here, "--recipe", edits, "-o", out, "--json").json
+    said = "the graph differs from the recorded one only in constants of the rank, first at node 5, ar"
+    assert answer["other_rank"] == said and answer["ends_as_recorded"] is True
+    assert at(json.loads(out.read_text()), "ar")["args"][2] == "7_extra"
+    assert f"\n{said}\n" in run("apply", here, "--recipe", edits).out
+    assert run("apply", made, "--recipe", edits, "--json").json["other_rank"] is None
+
+    at(other, "cat")["args"][1] = 0  # of all that the edit replaces, nothing is lost
+    assert run("apply", write(here, other), "--recipe", edits).code == 0
+    compared = run("diff", made, here, "--json")
+    assert compared.code == 1 and json.loads(compared.out)["other_rank"] is True
+    assert "differs only in constants of the rank" in run("diff", made, here).out
+    at(other, "cat")["val"]["t"]["dtype"] = "float16"
+    assert_refused(run("apply", write(here, other), "--recipe", edits), "made for another graph")
+    assert json.loads(run("diff", made, here, "--json").out)["other_rank"] is False
+
+
 def test_a_recipe_without_edits_is_for_one_graph(tmp_path: Path) -> None:
     first = write(tmp_path / "a.json", capture())
     forward = write(tmp_path / "fw.json", half("forward"))

@@ -13,6 +13,8 @@ from conftest import BIN, ROOT, SHARED
 import jointer
 from jointer.document import read_document
 from jointer.encode import encode_graph
+from jointer.groups import group_positions
+from jointer.targets import register_operators, resolve_target
 
 EDITS = 80
 #: One of 8B and one of 671B in every run: torch's own check of a graph is slow.
@@ -76,6 +78,13 @@ def recipe_of(path: Path, seed: int, folder: Path) -> dict[str, Any]:
     return document
 
 
+def rank_hashes(path: Path, folder: Path) -> list[str]:
+    """The rank hashes of a graph or of the halves of a pair, as C++ computes them."""
+    out = folder / "unchanged.json"
+    run("jointer", "diff", path, path, "--save-recipe", out)
+    return [graph["rank_hash"] for graph in json.loads(out.read_text())["graphs"].values()]
+
+
 def tags(document: dict[str, Any]) -> dict[str, Any]:
     """The memory policies."""
     return {r["name"]: r["recompute"] for r in document["nodes"] if "recompute" in r}
@@ -88,8 +97,11 @@ def test_same_graph(path: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     run("jointer", "apply", path, "--recipe", tmp_path / "recipe.json", "-o", out)
     expected = documents(out)
+    of_all_ranks = rank_hashes(path, tmp_path)
     graph_pass = jointer.recipe_pass(tmp_path / "recipe.json")
-    for gm, wanted in zip(halves(jointer.load(path)), expected, strict=True):
+    loaded = halves(jointer.load(path))
+    for gm, wanted, of_any_rank in zip(loaded, expected, of_all_ranks, strict=True):
+        assert jointer.rank_hash(gm) == of_any_rank
         graph_pass(gm, [])
         report = graph_pass.reports[-1]
         assert not report.skipped
@@ -159,3 +171,124 @@ def test_a_pass_of_torch_as_a_recipe(name: str, tmp_path: Path) -> None:
     assert hashes != {jointer.document_hash(read_document(path))}
     peaks = {json.loads(run("jointer", "memory", each, "--json"))["peak_bytes"] for each in files}
     assert len(peaks) == 1
+
+
+def renamed(document: dict[str, Any], groups: dict[str, str], device: str) -> dict[str, Any]:
+    """The capture with other names of its process groups, and on another device."""
+
+    def change(value: Any) -> Any:
+        if isinstance(value, list):
+            return [change(each) for each in value]
+        if not isinstance(value, dict):
+            return value
+        return {
+            key: device if key == "device" and isinstance(each, str) else change(each)
+            for key, each in value.items()
+        }
+
+    now = json.loads(json.dumps(document))
+    now["groups"] = {groups[name]: group for name, group in now["groups"].items()}
+    for record in now["nodes"]:
+        record.update({key: change(record[key]) for key in ("args", "kwargs", "val") if key in record})
+        if record["op"] == "call_function":
+            for i in group_positions(resolve_target(record["target"])):
+                if i < len(record["args"]):
+                    record["args"][i] = groups.get(record["args"][i], record["args"][i])
+    return now
+
+
+def files_of(name: str) -> list[Path]:
+    """The files of a capture: one, or those of a pair's halves."""
+    folder = SHARED / "captures" if "/" in name else ROOT / "resources" / "samples"
+    whole = folder / f"{name}.json.zst"
+    files = [whole] if whole.exists() else [folder / f"{name}.{h}.json.zst" for h in ("fw", "bw")]
+    if not all(each.exists() for each in files):
+        pytest.skip(f"{whole} is missing")
+    return files
+
+
+def as_rank(rank: int, name: str, device: str, folder: Path) -> list[Path]:
+    """The graph, or the halves, with the names of groups that a rank of a larger mesh may have."""
+    register_operators()
+    written = []
+    for document in (each for file in files_of(name) for each in documents(file)):
+        groups = {group: f"{group}{rank}" for group in document["groups"]}
+        written.append(folder / f"rank{rank}.{len(written)}.json")
+        written[-1].write_text(json.dumps(renamed(document, groups, device)))
+    return written
+
+
+def in_options(paths: list[Path]) -> list[object]:
+    """Arguments of the command line for a graph, or for a pair in two files."""
+    return [paths[0]] if len(paths) == 1 else [paths[0], "--backward", paths[1]]
+
+
+TINY = "executable/llama_tiny_tp2_f32.rank{}"
+STEP = "torchtitan_0.3/llama3_debug_sdpa_ce.cpu.fsdp2_tp2.traced.train_step"
+BLOCKS = "transformer_block_bucketing"
+
+
+@pytest.mark.parametrize(
+    ("name", "passes", "device"),
+    [
+        # Their rank 1 begins at another row of the embedding.
+        (f"{TINY}.joint", "greedy_bucketing_by_mb", "cuda:{}"),
+        (f"{TINY}.joint", "inductor_decomposition", "cpu"),
+        (f"{TINY}.min_cut", "reassign_to_pg{group=default_pg},greedy_bucketing_by_mb", "cuda:{}"),
+        (STEP, "tag_with_memory_policy,selective_activation_remat", "cuda:{}"),
+        ("llama_debug_tp2_fsdp2.joint", f"reassign_collective_pgs,{BLOCKS}", "cuda:{}"),
+        ("llama_debug_tp2_fsdp2.min_cut", BLOCKS, "cuda:{}"),
+    ],
+)
+def test_every_rank(name: str, passes: str, device: str, tmp_path: Path) -> None:
+    """A recipe of passes that ran on rank 0 gives the same graph on rank 1 as the passes."""
+    first, other = (
+        as_rank(rank, name.format(rank), device.format(rank), tmp_path) for rank in (0, 1)
+    )
+    recipe, wanted, out = (tmp_path / each for each in ("recipe.json", "wanted.json", "out.json"))
+    run("jointer", "apply", *in_options(first), "--passes", passes, "--save-recipe", recipe)
+    assert json.loads(recipe.read_text())["edits"]
+    run("jointer", "apply", *in_options(other), "--passes", passes, "-o", wanted)
+    said = run("jointer", "apply", *in_options(other), "--recipe", recipe, "-o", out, "--json")
+    answer = json.loads(said)
+    assert answer["skipped"] == [] and answer["ends_as_recorded"] is True
+    assert "only in constants of the rank" in answer["other_rank"]
+    assert "cuda:0" not in out.read_text()
+    hashes = [jointer.document_hash(each) for each in documents(wanted)]
+    assert [jointer.document_hash(each) for each in documents(out)] == hashes
+    for path, expected in zip(other, hashes, strict=True):
+        gm = jointer.load(path)
+        report = jointer.apply_recipe(gm, recipe)
+        assert report.as_recorded is True
+        assert jointer.graph_hash(gm) == expected
+
+
+def test_another_program_is_not_another_rank(tmp_path: Path) -> None:
+    """The same edits, but a graph in which a float, a dtype or an input differs."""
+    first, other = (
+        as_rank(rank, f"{TINY}.joint".format(rank), "cpu", tmp_path)[0] for rank in (0, 1)
+    )
+    recipe = tmp_path / "recipe.json"
+    run("jointer", "apply", first, "--passes", "greedy_bucketing_by_mb", "--save-recipe", recipe)
+
+    def of(document: dict[str, Any], target: str) -> dict[str, Any]:
+        return next(each for each in document["nodes"] if each["target"] == target)
+
+    def change_float(document: dict[str, Any]) -> None:
+        of(document, "aten.add.Scalar")["args"][1] = 0.5
+
+    def change_dtype(document: dict[str, Any]) -> None:
+        of(document, "aten.bitwise_or.Tensor")["val"]["t"]["dtype"] = "uint8"
+
+    def change_input(document: dict[str, Any]) -> None:
+        of(document, "aten.sub.Tensor")["args"][0] = document["nodes"][24]["args"][0]
+
+    for change in (change_float, change_dtype, change_input):
+        document = json.loads(other.read_text())
+        change(document)
+        changed = tmp_path / "changed.json"
+        changed.write_text(json.dumps(document))
+        with pytest.raises(AssertionError, match="the recipe was made for another graph"):
+            run("jointer", "apply", changed, "--recipe", recipe)
+        with pytest.raises(jointer.RecipeError, match="this is not the graph it was made on"):
+            jointer.apply_recipe(jointer.load(changed), recipe)

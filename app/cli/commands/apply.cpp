@@ -46,6 +46,7 @@ Json to_json(const Answer& a) {
   for (const SkippedEdit& each : a.replay.skipped)
     skipped.push_back({{"edit", each.edit}, {"title", each.title}, {"why", each.why}});
   json["ends_as_recorded"] = a.replay.ends_as_recorded ? Json(*a.replay.ends_as_recorded) : Json();
+  json["other_rank"] = a.replay.other_rank.empty() ? Json() : Json(a.replay.other_rank);
   json["before"] = cli::to_json(a.before);
   json["after"] = cli::to_json(a.after);
   return json;
@@ -62,6 +63,7 @@ void print_tables(const Answer& a) {
     for (const std::string& note : edit.notes) fmt::print("  {}\n", note);
   for (const SkippedEdit& each : a.replay.skipped)
     fmt::print("skipped, edit {} ({}): {}\n", each.edit, each.title, each.why);
+  if (!a.replay.other_rank.empty()) fmt::print("{}\n", a.replay.other_rank);
   fmt::print("\n{}", compare_table(a.before, a.after, "before", "after").text());
   if (a.replay.ends_as_recorded == false)
     fmt::print(

@@ -53,11 +53,21 @@ std::string_view policy_text(MemoryPolicy policy) {
   return policy == MemoryPolicy::none ? "none" : to_string(policy);
 }
 
+// True if the computations differ, but only in what differs between the ranks of a program.
+bool is_other_rank(const Answer& answer) {
+  const Graph &a = answer.a, &b = answer.b;
+  if (a.part_count() != b.part_count() || graph_hash(a) == graph_hash(b)) return false;
+  for (std::size_t i = 0; i < a.part_count(); ++i)
+    if (rank_hash(a, PartId(i)) != rank_hash(b, PartId(i))) return false;
+  return true;
+}
+
 Json to_json(const Answer& answer) {
   const GraphDifference& d = answer.difference;
   Json json;
   json["equal"] = d.empty();
   json["hash"] = Json::array({graph_hash(answer.a), graph_hash(answer.b)});
+  json["other_rank"] = is_other_rank(answer);
   json["common"] = d.common;
   json["nodes"] = {{"added", names(answer.b, d.added)},
                    {"removed", names(answer.a, d.removed)},
@@ -87,6 +97,8 @@ class Printer {
     const GraphDifference& d = answer_.difference;
     fmt::print("A  {}\nB  {}\n\n", answer_.a.title(), answer_.b.title());
     if (d.empty()) fmt::print("The same {} nodes in the same order.\n\n", d.common);
+    if (is_other_rank(answer_))
+      fmt::print("The computation differs only in constants of the rank.\n\n");
     table(fmt::format("moved {} of {}", d.moved.size(), d.common),
           {{"node", left}, {"operator", left}, {"place in A", right}, {"in B", right}}, d.moved,
           [&](NodeId id) -> std::vector<std::string> {

@@ -2,7 +2,8 @@
 
 ``capture``, ``capture_pair``, ``capture_pass``, ``capture_stages``, ``backend`` and ``capturing``
 write captures. ``annotate`` and ``fake_device.without_gpu`` help with tracing. ``load`` turns a
-capture back into a ``torch.fx.GraphModule``. ``graph_hash`` and ``document_hash`` identify a graph.
+capture back into a ``torch.fx.GraphModule``. ``graph_hash`` and ``document_hash`` identify a graph,
+``rank_hash`` the graphs of all ranks of a program.
 ``apply_recipe`` and ``recipe_pass`` replay edits. ``graph_pass`` declares a pass, which can report
 with ``decide`` and ``progress``. The package needs only torch; before Python 3.14, ``.zst`` files
 also need the ``zstandard`` module.
@@ -13,7 +14,7 @@ from .backend import backend, capturing
 from .capture import capture, capture_pair, capture_pass, capture_stages
 from .errors import CaptureError, RecipeError
 from .graph_pass import decide, graph_pass, progress
-from .hashing import document_hash, graph_hash
+from .hashing import document_hash, graph_hash, rank_hash
 from .load import load
 from .recipe import RecipeReport, apply_recipe, recipe_pass
 
@@ -35,5 +36,6 @@ __all__ = [
     "graph_pass",
     "load",
     "progress",
+    "rank_hash",
     "recipe_pass",
 ]

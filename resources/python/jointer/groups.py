@@ -12,22 +12,26 @@ from typing import Any
 
 import torch.distributed as dist
 from torch import fx
-from torch._ops import OpOverload
+from torch._ops import OpOverload, OpOverloadPacket
 from torch.fx.node import map_aggregate
 
-#: Names of the arguments that name a process group, in operator schemas.
+#: Names of the arguments that name a process group, in operator schemas. C++ follows the same rule
+#: (core/graph/group_argument.h).
 _GROUP_ARGUMENTS = frozenset({"group_name", "group"})
 
 
 def group_names(node: fx.Node) -> Iterator[str]:
     """The process groups that the arguments of ``node`` name."""
-    if node.op != "call_function" or not isinstance(node.target, OpOverload):
+    if node.op != "call_function":
         return
-    for position in _group_positions(node.target):
-        name = node.target._schema.arguments[position].name
-        value = node.args[position] if position < len(node.args) else node.kwargs.get(name)
-        if isinstance(value, str):
-            yield value
+    positional = (node.args[i] for i in group_positions(node.target) if i < len(node.args))
+    by_keyword = (value for name, value in node.kwargs.items() if names_group(name))
+    yield from (value for value in (*positional, *by_keyword) if isinstance(value, str))
+
+
+def names_group(argument: str) -> bool:
+    """True if a string that an operator's schema calls ``argument`` is the name of a group."""
+    return argument in _GROUP_ARGUMENTS
 
 
 def group_objects(node: fx.Node) -> Iterator[Any]:
@@ -51,9 +55,13 @@ def as_group(value: Any) -> Any:
 
 
 @functools.cache
-def _group_positions(target: OpOverload) -> tuple[int, ...]:
-    arguments = target._schema.arguments
-    return tuple(i for i, a in enumerate(arguments) if a.name in _GROUP_ARGUMENTS)
+def group_positions(target: Any) -> tuple[int, ...]:
+    """The positional arguments of ``target`` that name a process group if they are strings."""
+    if isinstance(target, OpOverloadPacket) and len(target.overloads()) == 1:
+        target = getattr(target, target.overloads()[0])
+    if not isinstance(target, OpOverload):
+        return ()
+    return tuple(i for i, a in enumerate(target._schema.arguments) if names_group(a.name))
 
 
 def describe_group(name: str) -> dict[str, Any] | None:

@@ -36,6 +36,10 @@ an object such as a random generator; ``None`` if there is no value.
 
 Subgraphs of higher-order operators are not part of the text, nor are strides, devices of values,
 storages, metadata or the data of constants.
+
+``rank_hash`` is the hash of a text that is the same on every rank of a program: in arguments,
+integers are ``#``, process groups are numbered in order of appearance (``group:0``), and devices
+have no index (``device:cuda``).
 """
 
 from __future__ import annotations
@@ -43,16 +47,21 @@ from __future__ import annotations
 import hashlib
 import math
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from torch import fx
 
 from .encode import encode_node
 from .errors import CaptureError
+from .groups import group_positions, names_group
 from .values import ValueEncoder
 
 Json = Any
+
+#: Writes a constant of an argument, given its kind (``int``, ``device`` or ``group``) and its text.
+_Write = Callable[[str, str], str]
 
 
 def graph_hash(gm_or_graph: fx.GraphModule | fx.Graph) -> str:
@@ -62,6 +71,15 @@ def graph_hash(gm_or_graph: fx.GraphModule | fx.Graph) -> str:
         CaptureError: the graph holds what a capture cannot; the message names the node.
     """
     return digest(graph_lines(gm_or_graph))
+
+
+def rank_hash(gm_or_graph: fx.GraphModule | fx.Graph) -> str:
+    """The hash that a live graph has on every rank of its program, as 64 hex digits.
+
+    Raises:
+        CaptureError: as in ``graph_hash``.
+    """
+    return digest(rank_lines(graph_records(gm_or_graph)))
 
 
 def document_hash(document: Mapping[str, Json]) -> str | list[str]:
@@ -81,11 +99,83 @@ def document_hash(document: Mapping[str, Json]) -> str | list[str]:
 def canonical_lines(records: Any) -> Iterator[str]:
     """The canonical text of node records, line by line, without the newlines."""
     for record in records:
-        arguments = [_argument(each) for each in record.get("args", ())]
-        keywords = record.get("kwargs", {})
-        arguments += [f"{key}={_argument(keywords[key])}" for key in sorted(keywords)]
-        value = value_text(record.get("val"))
-        yield f"{record['name']} {record['target']}({','.join(arguments)}) -> {value}"
+        yield _line(Record(record), _exact)
+
+
+@dataclass(frozen=True)
+class Record:
+    """The record of a node, and which of its positional arguments may name a process group."""
+
+    content: Mapping[str, Json]
+    groups: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names that another rank of the same program has for the process groups and devices of
+    this one, by their names here."""
+
+    groups: Mapping[str, str] = field(default_factory=dict)
+    devices: Mapping[str, str] = field(default_factory=dict)
+
+
+def graph_records(gm_or_graph: fx.GraphModule | fx.Graph) -> list[Record]:
+    """The records of a live graph, for ``record_lines`` and ``rank_lines``.
+
+    Raises:
+        CaptureError: the graph holds what a capture cannot; the message names the node.
+    """
+    graph = getattr(gm_or_graph, "graph", gm_or_graph)
+    values = ValueEncoder()
+    return [Record(encode_node(node, values), group_positions(node.target)) for node in graph.nodes]
+
+
+def record_lines(records: Iterable[Record], names: Names | None = None) -> list[str]:
+    """The canonical text of records; in arguments, groups and devices have the names of another
+    rank if these are given."""
+
+    def renamed(kind: str, text: str) -> str:
+        if kind == "device":
+            return names.devices.get(text, text)
+        return _text(names.groups.get(text, text)) if kind == "group" else text
+
+    return [_line(record, _exact if names is None else renamed) for record in records]
+
+
+def rank_lines(records: Iterable[Record]) -> list[str]:
+    """The text that is the same on every rank of a program, line by line."""
+    numbers: dict[str, int] = {}
+
+    def of_any_rank(kind: str, text: str) -> str:
+        if kind == "device":
+            return text.partition(":")[0]
+        return f"group:{numbers.setdefault(text, len(numbers))}" if kind == "group" else "#"
+
+    return [_line(record, of_any_rank) for record in records]
+
+
+def _exact(kind: str, text: str) -> str:
+    return _text(text) if kind == "group" else text
+
+
+def _line(record: Record, write: _Write) -> str:
+    content = record.content
+    arguments = [
+        _top_argument(each, i in record.groups, write)
+        for i, each in enumerate(content.get("args", ()))
+    ]
+    keywords = content.get("kwargs", {})
+    arguments += [
+        f"{key}={_top_argument(keywords[key], names_group(key), write)}" for key in sorted(keywords)
+    ]
+    value = value_text(content.get("val"))
+    return f"{content['name']} {content['target']}({','.join(arguments)}) -> {value}"
+
+
+def _top_argument(value: Json, is_group: bool, write: _Write) -> str:
+    if is_group and isinstance(value, str):
+        return write("group", value)
+    return _argument(value, write)
 
 
 def value_text(value: Json) -> str:
@@ -108,23 +198,21 @@ def graph_lines(gm_or_graph: fx.GraphModule | fx.Graph) -> list[str]:
     Raises:
         CaptureError: the graph holds what a capture cannot; the message names the node.
     """
-    graph = getattr(gm_or_graph, "graph", gm_or_graph)
-    values = ValueEncoder()
-    return list(canonical_lines(encode_node(node, values) for node in graph.nodes))
+    return record_lines(graph_records(gm_or_graph))
 
 
-def _argument(value: Json) -> str:
+def _argument(value: Json, write: _Write) -> str:
     match value:
         case None | bool():
             return str(value)
         case int():
-            return str(value)
+            return write("int", str(value))
         case float():
             return _float(value)
         case str():
             return _text(value)
         case list():
-            return f"[{_joined(value)}]"
+            return f"[{_joined(value, write)}]"
         case {"opaque": type_name}:
             return f"opaque:{type_name}"
     ((key, inner),) = value.items()
@@ -132,24 +220,27 @@ def _argument(value: Json) -> str:
         case "n":
             return f"%{inner}"
         case "tuple":
-            return f"({_joined(inner)})"
+            return f"({_joined(inner, write)})"
         case "dict":
-            return "{" + ",".join(f"{_text(k)}:{_argument(v)}" for k, v in inner.items()) + "}"
+            pairs = (f"{_text(k)}:{_argument(v, write)}" for k, v in inner.items())
+            return "{" + ",".join(pairs) + "}"
         case "slice":
-            return f"slice({_joined(inner)})"
+            return f"slice({_joined(inner, write)})"
         case "f":
             return _float(float(inner))
         case "complex":
             return f"complex({','.join(_float(_number(part)) for part in inner)})"
         case "symint" | "symfloat":
             return f"sym:{inner}"
-        case "dtype" | "device" | "layout" | "memory_format" | "op":
+        case "device":
+            return f"device:{write('device', inner)}"
+        case "dtype" | "layout" | "memory_format" | "op":
             return f"{key}:{inner}"
     raise CaptureError(f"argument of unknown kind {key!r}: use a newer Jointer")
 
 
-def _joined(values: list[Json]) -> str:
-    return ",".join(_argument(each) for each in values)
+def _joined(values: list[Json], write: _Write) -> str:
+    return ",".join(_argument(each, write) for each in values)
 
 
 def _value(value: Json, nested: bool) -> str:

@@ -19,7 +19,8 @@ from .errors import CaptureError, RecipeError
 from .fingerprint import first_difference
 from .graph_editor import GraphEditor
 from .groups import make_twins
-from .hashing import digest, graph_lines
+from .hashing import Record, digest, graph_records, rank_lines, record_lines
+from .other_rank import OtherRank
 from .recipe_document import Edit, Recipe, change_kind, read_recipe, split_half
 from .targets import UnknownOperator, resolve_target
 
@@ -53,6 +54,8 @@ class RecipeReport:
     graph: str
     #: The first difference to the graph that the recipe was made on; ``None`` if they are equal.
     difference: str | None = None
+    #: True if the graph is that of another rank of the program: it differs only in constants.
+    other_rank: bool = False
     #: Titles of the edits that were applied, at least in part.
     applied: list[str] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
@@ -65,16 +68,25 @@ class RecipeReport:
 
     def __str__(self) -> str:
         lines = [f"{len(self.applied)} edits applied, {len(self.skipped)} skipped ({self.graph})"]
-        if self.difference:
+        if self.other_rank:
+            lines.append(self._of_rank())
+        elif self.difference:
             lines.append(f"the graph differs from the recorded one: {self.difference}")
         lines += [f"skipped: {each}" for each in self.skipped]
         if self.as_recorded is False:
             lines.append("the resulting graph is not the recorded one")
         return "\n".join(lines)
 
+    def _of_rank(self) -> str:
+        text = "the graph differs from the recorded one only in constants of the rank"
+        return f"{text}, first at {self.difference.partition(':')[0]}" if self.difference else text
+
 
 def apply_recipe(gm: fx.GraphModule, recipe: Source, lenient: bool = False) -> RecipeReport:
     """Replay ``recipe`` on ``gm``, in place. For a pair, ``gm`` is one half, found by its hash.
+
+    On another rank of the program that the recipe was made on, process groups and devices get the
+    names that they have there.
 
     Args:
         gm: the captured graph, live or from ``jointer.load``.
@@ -90,10 +102,10 @@ def apply_recipe(gm: fx.GraphModule, recipe: Source, lenient: bool = False) -> R
         OSError: the file cannot be read.
     """
     read = read_recipe(recipe)
-    report, trusted = _recognize(gm, read, lenient)
+    report, trusted, rank = _recognize(gm, read, lenient)
     editor = GraphEditor(gm, "" if report.graph == "graph" else report.graph, trusted)
     start = editor.mark()
-    replay = _Replay(editor, read, report, trusted)
+    replay = _Replay(editor, read, report, trusted, rank)
     try:
         for number, edit in enumerate(read.edits):
             replay.edit(number, edit, lenient)
@@ -135,21 +147,32 @@ def recipe_pass(recipe: Source, lenient: bool = False) -> Pass:
     return replay
 
 
-def _recognize(gm: fx.GraphModule, recipe: Recipe, lenient: bool) -> tuple[RecipeReport, bool]:
-    """The graph of the recipe that ``gm`` is, and True if their hashes are equal."""
+def _recognize(
+    gm: fx.GraphModule, recipe: Recipe, lenient: bool
+) -> tuple[RecipeReport, bool, OtherRank | None]:
+    """The graph of the recipe that ``gm`` is; True if their hashes are equal; and, for any rank of
+    the program, the adapter of its edits to this one."""
     try:
-        lines = graph_lines(gm)
+        records = graph_records(gm)
     except CaptureError as error:
         if recipe.graphs and not lenient:
             raise RecipeError(f"{recipe.where}: not the graph it was made on: {error}") from None
-        return RecipeReport(_likely(gm, recipe), difference=str(error)), False
+        return RecipeReport(_likely(gm, recipe), difference=str(error)), False, None
+    lines = record_lines(records)
     here = digest(lines)
     for key, graph in recipe.graphs.items():
         if graph.hash == here:
-            return RecipeReport(key), True
+            rank = OtherRank(gm, graph, _expects(recipe, key), records, strict=False)
+            return RecipeReport(key), True, rank
+    if (key := _of_other_rank(recipe, records)) is not None:
+        graph = recipe.graphs[key]
+        difference = first_difference(lines, graph.fingerprint) if graph.fingerprint else None
+        report = RecipeReport(key, difference=difference, other_rank=True)
+        rank = OtherRank(gm, graph, _expects(recipe, key), records, strict=True)
+        return report, False, rank
     key = _likely(gm, recipe)
     if key not in recipe.graphs:
-        return RecipeReport(key), False
+        return RecipeReport(key), False, None
     recorded = recipe.graphs[key]
     difference = first_difference(lines, recorded.fingerprint) if recorded.fingerprint else None
     difference = difference or f"its hash is {here[:12]}, the recorded one {recorded.hash[:12]}"
@@ -161,7 +184,25 @@ def _recognize(gm: fx.GraphModule, recipe: Recipe, lenient: bool) -> tuple[Recip
             f"{recipe.where}: this is not the {what} it was made on: {difference}. Capture the "
             "graph again and open the recipe on it, or replay with lenient=True"
         )
-    return RecipeReport(key, difference=difference), False
+    return RecipeReport(key, difference=difference), False, None
+
+
+def _of_other_rank(recipe: Recipe, records: Sequence[Record]) -> str | None:
+    """The key of the graph that this is on another rank, if any."""
+    if not any(graph.rank_hash for graph in recipe.graphs.values()):
+        return None
+    here = digest(rank_lines(records))
+    return next((key for key, graph in recipe.graphs.items() if graph.rank_hash == here), None)
+
+
+def _expects(recipe: Recipe, key: str) -> dict[str, str]:
+    """The calls that the recipe expects of the nodes of one graph, by name."""
+    found: dict[str, str] = {}
+    for name, line in recipe.expects.items():
+        half, rest = split_half(name)
+        if key == "graph" or (half or "forward") == key:
+            found[name if key == "graph" else rest] = line
+    return found
 
 
 def _likely(gm: fx.GraphModule, recipe: Recipe) -> str:
@@ -225,11 +266,17 @@ class _Replay:
     """The edits of a recipe on one graph."""
 
     def __init__(
-        self, editor: GraphEditor, recipe: Recipe, report: RecipeReport, trusted: bool
+        self,
+        editor: GraphEditor,
+        recipe: Recipe,
+        report: RecipeReport,
+        trusted: bool,
+        rank: OtherRank | None,
     ) -> None:
         self._editor = editor
         self._recipe = recipe
         self._report = report
+        self._rank = rank
         self._unexpected = {} if trusted else self._find_unexpected()
 
     def edit(self, number: int, edit: Edit, lenient: bool) -> None:
@@ -318,9 +365,12 @@ class _Replay:
         mark = self._editor.mark()
         index = 0
         try:
+            if self._rank is not None:
+                self._rank.begin(change for _, change in changes)
             for index, change in changes:
                 self._check_expected(change)
-                self._editor.apply(change)
+                adapted = change if self._rank is None else self._rank.adapt(change, self._editor)
+                self._editor.apply(adapted)
             self._editor.check()
         except RecipeError as error:
             self._editor.undo(mark)
@@ -349,9 +399,16 @@ class _Replay:
 def _conclude(gm: fx.GraphModule, recipe: Recipe, report: RecipeReport) -> None:
     """Record the hash of the resulting graph."""
     try:
-        report.hash = digest(graph_lines(gm))
+        records = graph_records(gm)
     except CaptureError:
         return
+    report.hash = digest(record_lines(records))
     recorded = recipe.graphs.get(report.graph)
-    if recorded is not None and recorded.after:
+    if recorded is None:
+        return
+    if report.other_rank and recorded.rank_after:
+        # The rank hash does not tell whether an edit that only changes constants was skipped.
+        is_equal = digest(rank_lines(records)) == recorded.rank_after
+        report.as_recorded = is_equal and not report.skipped
+    elif recorded.after and not report.other_rank:
         report.as_recorded = report.hash == recorded.after

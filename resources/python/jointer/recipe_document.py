@@ -42,6 +42,13 @@ class RecipeGraph:
     after: str = ""
     #: See ``fingerprint``; empty if not recorded.
     fingerprint: str = ""
+    #: The hashes that they have on every rank of the program; empty if not recorded.
+    rank_hash: str = ""
+    rank_after: str = ""
+    #: Process group -> the first node that communicates in it.
+    groups: dict[str, str] = field(default_factory=dict)
+    #: Device -> the first node whose value is on it.
+    devices: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -132,6 +139,10 @@ def _graph(document: Json, fingerprint: Json, where: str) -> RecipeGraph:
         hash=_member(document, "hash", str, where),
         after=_member(document, "after", str, where, ""),
         fingerprint="".join(fingerprint),
+        rank_hash=_member(document, "rank_hash", str, where, ""),
+        rank_after=_member(document, "rank_after", str, where, ""),
+        groups=_texts(_member(document, "groups", dict, where, {}), f"{where}, groups"),
+        devices=_texts(_member(document, "devices", dict, where, {}), f"{where}, devices"),
     )
 
 

@@ -55,7 +55,9 @@ TEST(Recipe, IsReadable) {
     "graph": {{
       "nodes": 5,
       "hash": "{}",
-      "after": "{}"
+      "after": "{}",
+      "rank_hash": "{}",
+      "rank_after": "{}"
     }}
   }},
   "edits": [
@@ -84,7 +86,8 @@ TEST(Recipe, IsReadable) {
   }}
 }}
 )",
-                        graph_hash(graph), graph_hash(after), recipe.graphs.front().fingerprint));
+                        graph_hash(graph), graph_hash(after), rank_hash(graph, PartId(0)),
+                        rank_hash(after, PartId(0)), recipe.graphs.front().fingerprint));
 }
 
 TEST(Recipe, AListOfNodesWithARegionIsReadable) {

@@ -1,0 +1,52 @@
+#pragma once
+
+// Names that differ between the ranks of a program: those of process groups, and indices of
+// devices. A recipe records a node for each of them. On another rank, the same node tells the name
+// there.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/json_text.h"
+#include "core/edit/recipe.h"
+#include "core/graph/canonical.h"
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+// Fills `groups` and `devices` from the graph that the recipe is made on.
+void record_names(const Graph& graph, PartId part, RecipeGraph& recorded);
+
+class RankNames {
+ public:
+  RankNames() = default;
+  // Looks up the recorded nodes in the graph. Leaves out those that are missing, and those that do
+  // not communicate or have no value there.
+  RankNames(const Graph& graph, PartId part, const RecipeGraph& recorded);
+
+  // True if every recorded name is the same here.
+  [[nodiscard]] bool are_equal() const { return are_equal_; }
+  // The recorded names, by the names here.
+  [[nodiscard]] NamesElsewhere recorded() const;
+
+  // Replaces recorded names in the JSON of a call's positional arguments, keyword arguments, and
+  // value. A name that was made from a group's by a suffix `_...`, as passes name its twin, gets
+  // the suffix here too. Returns an error text if a name is not known here, and empty otherwise;
+  // such names stay.
+  std::string rename_args(const OperatorInfo& op, OrderedJson& args) const;
+  std::string rename_kwargs(OrderedJson& kwargs) const;
+  std::string rename_value(OrderedJson& value) const;
+
+ private:
+  [[nodiscard]] std::optional<std::string> group(std::string_view recorded) const;
+  void rename_group(OrderedJson& name, std::string& unknown) const;
+  void rename_device(OrderedJson& name, std::string& unknown) const;
+  void rename(OrderedJson& json, std::string& unknown) const;
+
+  std::map<std::string, std::string, std::less<>> groups_, devices_;  // here, by recorded name
+  bool are_equal_ = true;
+};
+
+}  // namespace jointer

@@ -1,0 +1,302 @@
+// A recipe that was made on one rank of a program, replayed on another.
+
+#include "core/edit/other_rank.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/capture/native_writer.h"
+#include "core/edit/replay.h"
+#include "core/graph/canonical.h"
+#include "tests/support/graphs.h"
+
+namespace jointer::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
+
+const PartId kPart{std::size_t{0}};
+
+// What a rank of a vocab-parallel embedding has of its own: the first index, the names of its
+// groups, its device.
+std::string program(int rank) {
+  return fmt::format(R"(
+    device cuda:{0}
+    group tp{0}: 0 1
+    group dp{0}: 0 2
+    x: f32[4,8] = input
+    a: f32[4,8] = aten.relu(x)
+    b: f32[4,8] = aten.sub.Tensor(a, {1})
+    c: f32[4,8] = aten.mul.Tensor(b, 0.5)
+    r: f32[4,8] = _c10d_functional.all_reduce(b, 'sum', 'tp{0}')
+    w: f32[4,8] = _c10d_functional.wait_tensor(r)
+    s: f32[4,8] = _c10d_functional.all_reduce(c, 'sum', 'dp{0}')
+    v: f32[4,8] = _c10d_functional.wait_tensor(s)
+    return [w, v])",
+                     rank, 128 * rank);
+}
+
+Graph rank(int index) {
+  return parse(program(index));
+}
+
+Graph changed(std::string_view from, std::string_view to) {
+  std::string text = program(1);
+  text.replace(text.find(from), from.size(), to);
+  return parse(text);
+}
+
+Recipe recipe_of(std::vector<Change> changes) {
+  const Graph before = rank(0);
+  Graph after = before;
+  std::vector<Edit> edits{{.title = "edit", .by = {}, .changes = std::move(changes), .notes = {}}};
+  const auto applied = apply(after, edits.front());
+  EXPECT_TRUE(applied) << applied.error().message;
+  const Recipe made = make_recipe(before, after, std::move(edits), "of rank 0");
+  const auto read = read_recipe(write_recipe(made));
+  EXPECT_TRUE(read) << read.error().message;
+  EXPECT_EQ(write_recipe(*read), write_recipe(made));
+  return *read;
+}
+
+InsertNode insert(std::string_view name, std::string_view call, std::string before) {
+  return {fmt::format(R"({{"name":"{}",{},
+            "val":{{"t":{{"shape":[4,8],"dtype":"float32","device":"cuda:0"}}}}}})",
+                      name, call),
+          std::move(before)};
+}
+
+ReplaceCall inputs(std::string node, std::string from, std::string to) {
+  return {.node = std::move(node),
+          .target = {},
+          .args = {},
+          .kwargs = {},
+          .inputs = {{std::move(from), std::move(to)}}};
+}
+
+ReplaceCall args(std::string node, std::string json) {
+  return {.node = std::move(node), .target = {}, .args = std::move(json), .kwargs = {}};
+}
+
+std::string call_in(const Graph& graph, std::string_view name) {
+  return canonical_call(graph, graph.find(name));
+}
+
+// Replays the recipe on rank 1, which must work as well as on rank 0.
+Graph on_rank_1(const Recipe& recipe) {
+  Graph graph = rank(1);
+  const auto done = replay(graph, recipe);
+  EXPECT_TRUE(done) << done.error().message;
+  if (!done) return graph;
+  EXPECT_EQ(done->other_rank,
+            "the graph differs from the recorded one only in constants of the rank, first at node "
+            "2, b");
+  EXPECT_EQ(done->ends_as_recorded, true);
+  return graph;
+}
+
+TEST(RankHash, HasWhatIsTheSameOnEveryRank) {
+  EXPECT_EQ(rank_text(rank(1), kPart), R"(x x() -> float32[4,8]
+a aten.relu.default(%x) -> float32[4,8]
+b aten.sub.Tensor(%a,#) -> float32[4,8]
+c aten.mul.Tensor(%b,f3fe0000000000000) -> float32[4,8]
+r _c10d_functional.all_reduce.default(%b,"sum",group:0) -> float32[4,8]
+w _c10d_functional.wait_tensor.default(%r) -> float32[4,8]
+s _c10d_functional.all_reduce.default(%c,"sum",group:1) -> float32[4,8]
+v _c10d_functional.wait_tensor.default(%s) -> float32[4,8]
+output output([%w,%v]) -> None
+)");
+  EXPECT_NE(graph_hash(rank(0)), graph_hash(rank(1)));
+  EXPECT_EQ(rank_hash(rank(0), kPart), rank_hash(rank(1), kPart));
+}
+
+TEST(RankHash, TellsProgramsApart) {
+  const std::string hash = rank_hash(rank(0), kPart);
+  const auto differs = [&](std::string_view from, std::string_view to) {
+    return rank_hash(changed(from, to), kPart) != hash;
+  };
+  EXPECT_FALSE(differs("(a, 128)", "(a, -7)"));
+  EXPECT_TRUE(differs("(a, 128)", "(x, 128)")) << "an edge";
+  EXPECT_TRUE(differs("(a, 128)", "(a, 128.0)")) << "an integer is not a float";
+  EXPECT_TRUE(differs("(a, 128)", "(a, True)")) << "nor a Boolean";
+  EXPECT_TRUE(differs("0.5", "0.25")) << "a float";
+  EXPECT_TRUE(differs("c: f32[4,8]", "c: bf16[4,8]")) << "a dtype";
+  EXPECT_TRUE(differs("c: f32[4,8]", "c: f32[8,4]")) << "a shape";
+  EXPECT_TRUE(differs("mul.Tensor", "div.Tensor")) << "an operator";
+  EXPECT_TRUE(differs("'sum'", "'avg'")) << "another string";
+  EXPECT_TRUE(differs("'dp1'", "'tp1'")) << "which collectives share a group";
+}
+
+TEST(OtherRank, MovesAndTagsApply) {
+  const Recipe recipe = recipe_of(
+      {MoveNodes{{"s"}, "w"}, SetPolicy{.select = "b", .policy = MemoryPolicy::must_save}});
+  EXPECT_THAT(recipe.graphs.front().groups, IsEmpty()) << "nothing names one";
+  const Graph graph = on_rank_1(recipe);
+  EXPECT_LT(graph.position(graph.find("s")), graph.position(graph.find("w")));
+  EXPECT_EQ(node(graph, "b").policy, MemoryPolicy::must_save);
+}
+
+TEST(OtherRank, InsertedCallsGetItsGroupsDevicesAndConstants) {
+  const Recipe recipe =
+      recipe_of({insert("again", R"("copy":"b","inputs":{"a":"x"},"like":"b")", "r"),
+                 inputs("r", "b", "again"),
+                 insert("e", R"("target":"aten.empty.memory_format","args":[[4,8]],
+                      "kwargs":{"device":{"device":"cuda:0"}})",
+                        "w"),
+                 insert("t", R"("target":"_c10d_functional.all_reduce.default",
+                      "args":[{"n":"e"},"sum","tp0"])",
+                        "w"),
+                 insert("d", R"("target":"_c10d_functional.all_reduce.default",
+                      "args":[{"n":"t"}],"kwargs":{"reduce_op":"tp0","group_name":"dp0_extra_2"})",
+                        "w")});
+  EXPECT_THAT(recipe.graphs.front().groups, ElementsAre(Pair("dp0", "s"), Pair("tp0", "r")));
+  EXPECT_THAT(recipe.graphs.front().devices, ElementsAre(Pair("cuda:0", "x")));
+  const Graph graph = on_rank_1(recipe);
+  EXPECT_EQ(call_in(graph, "again"), "aten.sub.Tensor(%x,128) -> float32[4,8]");
+  EXPECT_EQ(call_in(graph, "e"),
+            "aten.empty.memory_format([4,8],device=device:cuda:1) -> float32[4,8]");
+  EXPECT_EQ(call_in(graph, "t"),
+            R"(_c10d_functional.all_reduce.default(%e,"sum","tp1") -> float32[4,8])");
+  EXPECT_EQ(call_in(graph, "d"),
+            R"(_c10d_functional.all_reduce.default(%t,group_name="dp1_extra_2",reduce_op="tp0"))"
+            " -> float32[4,8]")
+      << "a suffix makes a twin; only the argument of the group is one";
+  for (const char* name : {"again", "e", "t", "d"}) {
+    const Tensor& tensor = graph.tensors(graph.find(name)).front();
+    EXPECT_EQ(graph.text(graph.device(tensor.device).name), "cuda:1") << name;
+  }
+  EXPECT_THAT(write_native(graph), Not(HasSubstr("cuda:0")));
+}
+
+TEST(OtherRank, ReplacedCallsGetItsGroups) {
+  const Graph graph = on_rank_1(recipe_of({args("s", R"([{"n":"c"},"sum","dp0_extra"])")}));
+  EXPECT_EQ(call_in(graph, "s"),
+            R"(_c10d_functional.all_reduce.default(%c,"sum","dp1_extra") -> float32[4,8])");
+}
+
+TEST(OtherRank, EditsThatUndoThemselvesHaveItsNames) {
+  const Recipe recipe = recipe_of({args("s", R"([{"n":"c"},"sum","dp0_extra"])")});
+  Graph graph = rank(1);
+  const std::string before = write_native(graph);
+  const auto done = replay(graph, recipe);
+  ASSERT_TRUE(done) << done.error().message;
+  Graph again = rank(1);
+  ASSERT_TRUE(apply(again, done->done.front()));
+  EXPECT_EQ(graph_hash(again), graph_hash(graph));
+  ASSERT_TRUE(apply(graph, done->inverses.front()));
+  EXPECT_EQ(graph_hash(graph), graph_hash(rank(1)));
+}
+
+// Replays a recipe that rank 1 must refuse, and that it skips in lenient mode.
+std::string refusal(const Recipe& recipe) {
+  Graph graph = rank(1);
+  const std::string before = write_native(graph);
+  const auto done = replay(graph, recipe);
+  EXPECT_FALSE(done);
+  EXPECT_EQ(write_native(graph), before);
+  const auto lenient = replay(graph, recipe, true);
+  EXPECT_TRUE(lenient);
+  if (done || !lenient) return {};
+  EXPECT_THAT(lenient->skipped, SizeIs(1));
+  EXPECT_THAT(done.error().message, HasSubstr(lenient->skipped.front().why));
+  EXPECT_EQ(write_native(graph), before);
+  EXPECT_EQ(lenient->ends_as_recorded, false);
+  return done.error().message;
+}
+
+TEST(OtherRank, ItsConstantsAreNotOverwritten) {
+  EXPECT_EQ(refusal(recipe_of({args("b", R"([{"n":"x"},0])")})),
+            "edit 0 (edit): b has constants of this rank, (%a,128): the recipe would overwrite "
+            "them with those of another");
+  // Its inputs alone, its value or its operator may change.
+  const Graph graph = on_rank_1(
+      recipe_of({inputs("b", "a", "x"),
+                 ReplaceCall{.node = "b", .target = "aten.add.Tensor", .args = {}, .kwargs = {}}}));
+  EXPECT_EQ(call_in(graph, "b"), "aten.add.Tensor(%x,128) -> float32[4,8]");
+}
+
+TEST(OtherRank, CopiesKeepTheirConstants) {
+  EXPECT_EQ(
+      refusal(recipe_of(
+          {insert("again", R"("copy":"b","like":"b")", "r"), args("again", R"([{"n":"x"},0])")})),
+      "edit 0 (edit): again has constants of this rank, (%a,128): the recipe would overwrite them "
+      "with those of another");
+}
+
+TEST(OtherRank, ConstantsOfAnotherAreNotInserted) {
+  EXPECT_EQ(refusal(recipe_of({insert(
+                "again", R"("target":"aten.sub.Tensor","args":[{"n":"x"},0],"like":"b")", "r")})),
+            "edit 0 (edit): again would get the constants of another rank: b, which it was made "
+            "from, has (%a,128) on this one");
+  EXPECT_EQ(
+      refusal(recipe_of({insert("again", R"("target":"aten.add.Tensor","args":[{"n":"a"},0])", "c"),
+                         inputs("r", "b", "again"), inputs("c", "b", "again"), RemoveNode{"b"}})),
+      "edit 0 (edit): again may get the constants of another rank: the edit removes a node "
+      "whose constants differ on this one");
+  // Without integers, or made from another node.
+  on_rank_1(recipe_of(
+      {insert("f", R"("target":"aten.neg.default","args":[{"n":"b"}],"like":"b")", "r"),
+       insert("g", R"("target":"aten.add.Tensor","args":[{"n":"a"},7],"like":"a")", "r")}));
+}
+
+TEST(OtherRank, UnknownGroupsAreRefused) {
+  EXPECT_EQ(refusal(recipe_of({args("s", R"([{"n":"c"},"sum","world"])")})),
+            "edit 0 (edit): s: no recorded node communicates in the process group world, so its "
+            "name on this rank is unknown");
+  EXPECT_THAT(refusal(recipe_of({insert("e", R"("target":"aten.empty.memory_format",
+                          "args":[[4,8]],"kwargs":{"device":{"device":"cuda:5"}})",
+                                        "w")})),
+              HasSubstr("e: no recorded node is on the device cuda:5"));
+}
+
+TEST(OtherRank, AnotherProgramIsRefused) {
+  const Recipe recipe = recipe_of({MoveNodes{{"s"}, "w"}});
+  for (const auto& [from, to] : std::vector<std::pair<std::string_view, std::string_view>>{
+           {"(a, 128)", "(x, 128)"}, {"0.5", "0.25"}, {"c: f32[4,8]", "c: bf16[4,8]"}}) {
+    Graph graph = changed(from, to);
+    const auto done = replay(graph, recipe);
+    ASSERT_FALSE(done) << from;
+    EXPECT_THAT(done.error().message,
+                HasSubstr("the recipe was made for another graph: node 2, b"));
+  }
+}
+
+// Recipes of older versions do not record what another rank needs.
+TEST(OtherRank, OlderRecipesAreForOneRank) {
+  Recipe recipe = recipe_of({args("s", R"([{"n":"c"},"sum","dp0_extra"])")});
+  recipe.graphs.front().rank_hash.clear();
+  Graph graph = rank(1);
+  EXPECT_FALSE(replay(graph, recipe));
+  const auto lenient = replay(graph, recipe, true);
+  ASSERT_TRUE(lenient);
+  EXPECT_EQ(lenient->other_rank, "");
+  EXPECT_THAT(call_in(graph, "s"), HasSubstr("dp0_extra"));
+}
+
+TEST(OtherRank, WithoutExpectationsOrFingerprintNothingIsOverwritten) {
+  Recipe recipe = recipe_of({args("s", R"([{"n":"c"},"sum","dp0_extra"])")});
+  recipe.expects.clear();
+  on_rank_1(recipe);  // the fingerprint tells that `s` has no other constants
+  recipe.graphs.front().fingerprint.clear();
+  Graph graph = rank(1);
+  const auto done = replay(graph, recipe);
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message, HasSubstr("s has constants of this rank"));
+}
+
+TEST(OtherRank, OnTheSameRankNothingChanges) {
+  const Recipe recipe = recipe_of({args("b", R"([{"n":"x"},0])")});
+  Graph graph = rank(0);
+  const auto done = replay(graph, recipe);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(done->other_rank, "");
+  EXPECT_EQ(done->ends_as_recorded, true);
+  EXPECT_EQ(done->done, recipe.edits);
+}
+
+}  // namespace
+}  // namespace jointer::test
