@@ -93,8 +93,7 @@ std::string usage_message(const CLI::App& program, const CLI::ParseError& error)
       return fmt::format("option {}: needs {}", names->first, names->second);
   if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr)
     if (const auto names = around(message, " excludes "))
-      return fmt::format("options {} and {} cannot be used together", names->first,
-                         names->second);
+      return fmt::format("options {} and {} cannot be used together", names->first, names->second);
   // Values are checked before they are converted, so only flags get here.
   if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr)
     if (const auto value = around(message, " = "))

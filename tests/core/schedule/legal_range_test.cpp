@@ -72,9 +72,8 @@ TEST(LegalRange, NodesBetweenThoseOfABlockMustBeFreeToLeave) {
   const Found two = range_of(kGathered, {"gather", "use"});
   ASSERT_FALSE(two.range.has_value());
   EXPECT_EQ(two.range.error().kind, Error::Kind::usage);
-  EXPECT_EQ(
-      two.range.error().message,
-      "gather and use cannot be adjacent: wait must come after gather, and c before use");
+  EXPECT_EQ(two.range.error().message,
+            "gather and use cannot be adjacent: wait must come after gather, and c before use");
   EXPECT_EQ(range_of(kGathered, {"use", "b"}).range.error().message,
             "c must stay between b and use");
 }
@@ -180,8 +179,7 @@ TEST(LegalRange, NodesOfBothHalvesAreNotABlock) {
   const auto range =
       legal_range(graph, Dependencies(graph), std::vector{graph.find("gather"), other});
   ASSERT_FALSE(range.has_value());
-  EXPECT_EQ(range.error().message,
-            "gather and other are in different halves of the pair");
+  EXPECT_EQ(range.error().message, "gather and other are in different halves of the pair");
 }
 
 }  // namespace
