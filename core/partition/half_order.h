@@ -117,12 +117,25 @@ void mimic_autograd(const Nodes& nodes, std::span<const NodeOf<Nodes>> outputs,
   calls = std::move(order);
 }
 
-// Moves each getitem to right after the call that it reads, from the last getitem to the first.
+// True if each getitem follows the call that it reads, or another getitem of that call.
+template <class Nodes>
+bool has_raised_getitems(const Nodes& nodes, std::span<const NodeOf<Nodes>> calls) {
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (!nodes.is_getitem(calls[i])) continue;
+    const NodeOf<Nodes> parent = nodes.inputs(calls[i]).front();
+    if (i == 0 || (calls[i - 1] != parent && (!nodes.is_getitem(calls[i - 1]) ||
+                                              nodes.inputs(calls[i - 1]).front() != parent)))
+      return false;
+  }
+  return true;
+}
+
+// Moves each getitem to right after the call that it reads, from the last getitem to the first; to
+// the front if that call is in the other half.
 template <class Nodes>
 void raise_getitems(const Nodes& nodes, std::vector<NodeOf<Nodes>>& calls) {
   using Item = NodeOf<Nodes>;
-  if (std::none_of(calls.begin(), calls.end(), [&](Item call) { return nodes.is_getitem(call); }))
-    return;
+  if (has_raised_getitems(nodes, calls)) return;
   // A circular list, linked by position among the calls; the last position is the head.
   const auto end = static_cast<std::uint32_t>(calls.size());
   std::vector<std::uint32_t> place(nodes.count(), end), next(end + 1), previous(end + 1);

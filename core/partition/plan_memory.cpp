@@ -26,7 +26,8 @@
 
 #include <algorithm>
 #include <numeric>
-#include <unordered_map>
+#include <optional>
+#include <type_traits>
 
 #include "core/base/checked.h"
 #include "core/schedule/collective_copies.h"
@@ -40,23 +41,29 @@ constexpr std::int32_t kUnborn = -2;
 }  // namespace
 
 struct PlanMemory::Lives {
-  // First and last step of every storage: those of the forward, then those of the backward by slot.
-  std::vector<std::int32_t> first, last;
-  std::vector<std::uint32_t> backward_storage;  // by slot
+  // The first and the last step of a storage.
+  struct Storage {
+    std::int32_t first = kUnborn, last = kUnborn;
+
+    void use(std::int32_t at) { last = std::max(last, at); }
+    void allocate(std::int32_t at) {
+      if (first != kUnborn) return;
+      first = at;
+      use(at);
+    }
+  };
   // A copy that the collectives' library allocates.
   struct Copy {
     std::int64_t bytes = 0;
     std::int32_t first = 0, last = 0;
   };
+  std::vector<Storage> storages;  // those of the forward, then those of the backward by slot
+  std::vector<std::uint32_t> backward_storage;  // by slot
   std::vector<Copy> copies;
   std::int32_t end = 0;
 
-  void use(std::uint32_t storage, std::int32_t at) { last[storage] = std::max(last[storage], at); }
-  void allocate(std::uint32_t storage, std::int32_t at) {
-    if (first[storage] != kUnborn) return;
-    first[storage] = at;
-    last[storage] = std::max(last[storage], at);
-  }
+  void use(std::uint32_t storage, std::int32_t at) { storages[storage].use(at); }
+  void allocate(std::uint32_t storage, std::int32_t at) { storages[storage].allocate(at); }
 };
 
 // The `Uses` of MemoryWalk for a plan's pair.
@@ -72,7 +79,8 @@ class PlanMemory::Uses {
         orders_(memory.orders_),
         order_(order),
         lives_(lives),
-        storages_{memory.storages_.data(), lives.backward_storage.data()},
+        first_slot_(memory.first_slot_),
+        storage_of_{memory.storages_.data(), lives.backward_storage.data()},
         own_(static_cast<std::uint32_t>(memory.storage_bytes_.size())),
         has_states_(memory.host_counts_ && !order.states.empty()) {
     if (memory.collectives_ != CollectiveLibrary::none) copy_of_.assign(2 * orders_.size(), kNone);
@@ -95,18 +103,19 @@ class PlanMemory::Uses {
 
   void allocate(Call call, std::int32_t step) {
     if (has_states_) use_state(call, step);
-    const std::uint32_t end = memory_.first_slot_[call.place + 1];
-    for (std::uint32_t s = memory_.first_slot_[call.place]; s < end; ++s) {
+    const std::uint32_t end = first_slot_[call.place + 1];
+    for (std::uint32_t s = first_slot_[call.place]; s < end; ++s) {
       if (call.backward) {
         const std::int32_t alias = memory_.aliases_[s];
         lives_.backward_storage[s] =
             alias >= 0 ? lives_.backward_storage[static_cast<std::size_t>(alias)] : own_ + s;
       }
-      lives_.allocate(storage(s, call.backward), step);
+      lives_.allocate(storage_of_[call.backward ? 1 : 0][s], step);
     }
   }
   void use_inputs(Call call, std::int32_t step) {
-    for (const Place input : orders_.inputs(call.place)) use(input, call.backward, step);
+    const std::uint32_t* storage_of = storage_of_[call.backward ? 1 : 0];
+    for (const std::uint32_t s : memory_.input_slots(call.place)) lives_.use(storage_of[s], step);
   }
   void start(Call call, std::int32_t step) {
     if (copy_of_.empty() || memory_.copy_bytes_[call.place] <= 0) return;
@@ -143,17 +152,14 @@ class PlanMemory::Uses {
   }
   // Uses the storages of a value of one half.
   void use(Place value, bool backward, std::int32_t step) {
-    const std::uint32_t end = memory_.first_slot_[value + 1];
-    for (std::uint32_t s = memory_.first_slot_[value]; s < end; ++s)
-      lives_.use(storage(s, backward), step);
+    const std::uint32_t* storage_of = storage_of_[backward ? 1 : 0];
+    const std::uint32_t end = first_slot_[value + 1];
+    for (std::uint32_t s = first_slot_[value]; s < end; ++s) lives_.use(storage_of[s], step);
   }
 
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  [[nodiscard]] std::uint32_t storage(std::uint32_t slot, bool backward) const {
-    return storages_[backward ? 1 : 0][slot];
-  }
   // The state of a generator is on the host.
   void use_state(Call call, std::int32_t step) {
     const auto state = order_.state_of(call.place);
@@ -166,8 +172,9 @@ class PlanMemory::Uses {
   const PairOrders& orders_;
   const PairOrder& order_;
   Lives& lives_;
-  const std::uint32_t* storages_[2];  // by slot, in the forward and in the backward
-  std::uint32_t own_;                 // the first storage of the backward
+  std::span<const std::uint32_t> first_slot_;
+  const std::uint32_t* storage_of_[2];  // by slot, in the forward and in the backward
+  std::uint32_t own_;                   // the first storage of the backward
   bool has_states_;
   std::vector<std::uint32_t> copy_of_;  // by start; empty if the library copies nothing
 };
@@ -183,6 +190,7 @@ PlanMemory::PlanMemory(const PairOrders& orders, const MemoryOptions& options)
   std::vector<std::int32_t> seen_slot(graph.storage_count(), -1);
   std::vector<Place> seen_at(graph.storage_count(), 0);
   first_slot_.push_back(0);
+  first_input_slot_.push_back(0);
   copy_bytes_.assign(orders.size(), 0);
   for (Place p = 0; p < orders.size(); ++p) {
     const Node& n = graph.node(orders.node(p));
@@ -193,8 +201,11 @@ PlanMemory::PlanMemory(const PairOrders& orders, const MemoryOptions& options)
       seen_at[storage] = p;
     };
     for (const Place input : orders.inputs(p))
-      for (std::uint32_t s = first_slot_[input]; s < first_slot_[input + 1]; ++s)
+      for (std::uint32_t s = first_slot_[input]; s < first_slot_[input + 1]; ++s) {
         see(storages_[s], static_cast<std::int32_t>(s));
+        input_slots_.push_back(s);
+      }
+    first_input_slot_.push_back(static_cast<std::uint32_t>(input_slots_.size()));
     for (const Tensor& t : graph.tensors(n)) {
       if (!t.storage) continue;
       if (!counts_on(graph, graph.device_type(t), device_)) continue;
@@ -250,8 +261,7 @@ PlanMemory::Lives PlanMemory::live(const PairOrder& order) const {
   Lives lives;
   const std::size_t storages_in_all =
       storage_bytes_.size() + storages_.size() + 2 * order.offloaded.size() + order.states.size();
-  lives.first.assign(storages_in_all, kUnborn);
-  lives.last.assign(storages_in_all, kUnborn);
+  lives.storages.assign(storages_in_all, {});
   lives.backward_storage.assign(storages_.begin(), storages_.end());
   const auto calls_of = [&](std::span<const Place> half) {
     return static_cast<std::int32_t>(std::count_if(
@@ -274,7 +284,8 @@ PlanMemory::Lives PlanMemory::live(const PairOrder& order) const {
   }
   Uses uses(*this, order, lives);
   MemoryWalk walk(uses, 2 * orders_.size());
-  const auto run_half = [&](bool backward) {
+  // `backward` is a type, so that each half has its own code.
+  const auto run_half = [&](auto backward) {
     walk_half(
         orders_, order, backward,
         [&](Place p) {
@@ -289,7 +300,7 @@ PlanMemory::Lives PlanMemory::live(const PairOrder& order) const {
           walk.pass();
         });
   };
-  run_half(false);
+  run_half(std::false_type{});
   for (const std::uint32_t storage : results_) lives.use(storage, lives.end);
   std::vector<std::uint8_t> is_offloaded(orders_.size(), 0);
   for (std::uint32_t v = 0; v < order.offloaded.size(); ++v) {
@@ -313,7 +324,7 @@ PlanMemory::Lives PlanMemory::live(const PairOrder& order) const {
       lives.use(storage, orders_.has(p, PairOrders::is_tangent) ? forward_end : lives.end);
     }
   }
-  run_half(true);
+  run_half(std::true_type{});
   for (const Place p : orders_.backward_outputs()) uses.use(p, true, lives.end);
   walk.end();
   return lives;
@@ -323,10 +334,9 @@ PlanMemory::Result PlanMemory::evaluate(const PairOrder& order) const {
   const Lives lives = live(order);
   Result result;
   result.profile.assign(1 + 2 * static_cast<std::size_t>(lives.end), 0);
-  for (std::size_t i = 0; i < lives.first.size(); ++i)
-    if (lives.first[i] != kUnborn)
-      add_lifetime(result.profile, lives.first[i], lives.last[i],
-                   bytes_of(order, static_cast<std::uint32_t>(i)));
+  for (std::uint32_t i = 0; i < lives.storages.size(); ++i)
+    if (const Lives::Storage& life = lives.storages[i]; life.first != kUnborn)
+      add_lifetime(result.profile, life.first, life.last, bytes_of(order, i));
   for (const Lives::Copy& copy : lives.copies)
     add_lifetime(result.profile, copy.first, copy.last, copy.bytes);
   result.profile.front() += optimizer_bytes_;
@@ -353,11 +363,12 @@ std::vector<PlanMemory::Life> PlanMemory::saved_lives(const PairOrder& order) co
   std::vector<Life> saved;
   std::vector<std::uint8_t> is_counted(is_held_.begin(), is_held_.end());
   const auto add = [&](Place p, std::uint32_t storage) {
-    if (lives.first[storage] == kUnborn) return;
+    const Lives::Storage& life = lives.storages[storage];
+    if (life.first == kUnborn) return;
     saved.push_back({.producer = p,
                      .bytes = bytes_of(order, storage),
-                     .first = begin_point(lives.first[storage]),
-                     .last = end_point(lives.last[storage])});
+                     .first = begin_point(life.first),
+                     .last = end_point(life.last)});
   };
   for (const Place p : order.saved)
     for (const std::uint32_t storage : storages(p))

@@ -47,42 +47,41 @@ void PlanTime::copy(const TransferCall& call, Run& run) const {
   end = run.now.start(cost.ns, run.streams.back());
 }
 
-void PlanTime::run(Place p, bool backward, Run& run) const {
-  const auto end_of = [&](Place start, bool in_backward) -> std::int64_t& {
-    return run.ends[(in_backward ? orders_.size() : 0) + start];
-  };
-  const TimedCall& call = calls_[p];
-  run.now.launch(call.host_ns);
-  switch (call.kind) {
-    case TimedCall::Kind::host:
-      break;
-    case TimedCall::Kind::kernel:
-    case TimedCall::Kind::blocking_kernel:
-      run.now.run_kernel(call);
-      break;
-    case TimedCall::Kind::start:
-      end_of(p, backward) = run.now.start(call.ns, run.streams[call.stream]);
-      break;
-    case TimedCall::Kind::wait:
-      if (const auto c = orders_.collective_of_wait(p, backward, run.order.given); c.found)
-        run.now.wait_until(end_of(c.start, c.backward));
-      break;
-  }
-}
-
 StepTime PlanTime::evaluate(const PairOrder& order) const {
-  Run state{.order = order,
-            .now = {},
-            .streams = std::vector<std::int64_t>(streams_, 0),
-            .ends = std::vector<std::int64_t>(2 * orders_.size(), 0),
-            .copied = std::vector<std::int64_t>(order.offloaded.size(), 0),
-            .reloaded = std::vector<std::int64_t>(order.offloaded.size(), 0)};
+  Run run{.order = order,
+          .now = {},
+          .streams = std::vector<std::int64_t>(streams_, 0),
+          .ends = std::vector<std::int64_t>(2 * orders_.size(), 0),
+          .copied = std::vector<std::int64_t>(order.offloaded.size(), 0),
+          .reloaded = std::vector<std::int64_t>(order.offloaded.size(), 0)};
+  const auto end_of = [&](Place start, bool backward) -> std::int64_t& {
+    return run.ends[(backward ? orders_.size() : 0) + start];
+  };
+  const auto run_call = [&](Place p, bool backward) {
+    const TimedCall& call = calls_[p];
+    run.now.launch(call.host_ns);
+    switch (call.kind) {
+      case TimedCall::Kind::host:
+        break;
+      case TimedCall::Kind::kernel:
+      case TimedCall::Kind::blocking_kernel:
+        run.now.run_kernel(call);
+        break;
+      case TimedCall::Kind::start:
+        end_of(p, backward) = run.now.start(call.ns, run.streams[call.stream]);
+        break;
+      case TimedCall::Kind::wait:
+        if (const auto c = orders_.collective_of_wait(p, backward, order.given); c.found)
+          run.now.wait_until(end_of(c.start, c.backward));
+        break;
+    }
+  };
   for (const bool backward : {false, true})
     walk_half(
-        orders_, order, backward, [&](Place p) { run(p, backward, state); },
+        orders_, order, backward, [&](Place p) { run_call(p, backward); },
         [](Place) {},  // reading a part of a call's result takes no time
-        [&](const TransferCall& call) { copy(call, state); });
-  return state.now.drain(state.streams);
+        [&](const TransferCall& call) { copy(call, run); });
+  return run.now.drain(run.streams);
 }
 
 }  // namespace jointer

@@ -29,7 +29,6 @@ class PlanTime {
 
  private:
   struct Run;
-  void run(Place call, bool backward, Run& run) const;
   void copy(const TransferCall& call, Run& run) const;
 
   const PairOrders& orders_;

@@ -50,7 +50,7 @@ inline void add_lifetime(std::vector<std::int64_t>& changes, std::int32_t first,
 //   awaited(call)                the start that it waits for; none if it does not wait
 //   index(start)                 its number, below `starts`
 //   is_in_the_other_half(start, wait)
-// and is notified at each step, a number of a call in the order in which they run:
+// and takes note of what happens at a step, the index of a call in the order in which they run:
 //   allocate(call, step)         a call allocates the storages of its results, unless they exist
 //   use_inputs(call, step)       a call uses the storages of its inputs
 //   start(call, step)            an asynchronous operation starts
