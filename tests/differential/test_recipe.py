@@ -245,22 +245,22 @@ def test_every_rank(name: str, passes: str, device: str, tmp_path: Path) -> None
     first, other = (
         as_rank(rank, name.format(rank), device.format(rank), tmp_path) for rank in (0, 1)
     )
-    recipe, wanted, out = (tmp_path / each for each in ("recipe.json", "wanted.json", "out.json"))
+    recipe, expected, out = (tmp_path / each for each in ("recipe.json", "expected.json", "out.json"))
     run("jointer", "apply", *in_options(first), "--passes", passes, "--save-recipe", recipe)
     assert json.loads(recipe.read_text())["edits"]
-    run("jointer", "apply", *in_options(other), "--passes", passes, "-o", wanted)
+    run("jointer", "apply", *in_options(other), "--passes", passes, "-o", expected)
     said = run("jointer", "apply", *in_options(other), "--recipe", recipe, "-o", out, "--json")
     answer = json.loads(said)
     assert answer["skipped"] == [] and answer["ends_as_recorded"] is True
     assert "only in constants of the rank" in answer["other_rank"]
     assert "cuda:0" not in out.read_text()
-    hashes = [jointer.document_hash(each) for each in documents(wanted)]
+    hashes = [jointer.document_hash(each) for each in documents(expected)]
     assert [jointer.document_hash(each) for each in documents(out)] == hashes
-    for path, expected in zip(other, hashes, strict=True):
+    for path, whole in zip(other, hashes, strict=True):
         gm = jointer.load(path)
         report = jointer.apply_recipe(gm, recipe)
         assert report.as_recorded is True
-        assert jointer.graph_hash(gm) == expected
+        assert jointer.graph_hash(gm) == whole
 
 
 def test_another_program_is_not_another_rank(tmp_path: Path) -> None:
