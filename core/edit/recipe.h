@@ -22,7 +22,7 @@ struct RecipeGraph {
   // By the name of a process group, the first node that communicates in it; by a device, the first
   // node whose value is on it. Names of nodes have no half.
   std::map<std::string, std::string> groups = {}, devices = {};
-  std::string extra = {};   // members that this version does not know
+  std::string extra = {};  // members that this version does not know
   friend bool operator==(const RecipeGraph&, const RecipeGraph&) = default;
 };
 
