@@ -2,7 +2,7 @@
 
 // Adapts the edits of a recipe to the rank that it is replayed on.
 //
-// The ranks of a program have the same nodes, but constants of their own: where their shard begins,
+// The ranks of a program have the same nodes, but some constants differ: where a shard begins,
 // names of process groups, indices of devices. Names in the edits become those of this rank. Other
 // constants cannot be translated, so an edit that would bring those of the recipe's rank is
 // refused: it replaces all arguments of a node that has other constants here, or inserts a call

@@ -201,6 +201,28 @@ def test_a_recipe_applies_on_another_rank(tmp_path: Path) -> None:
     assert json.loads(run("diff", made, here, "--json").out)["other_rank"] is False
 
 
+def test_groups_that_are_objects_get_the_names_of_the_rank(tmp_path: Path) -> None:
+    """The hash does not cover their names, so both ranks have the same."""
+
+    def rank(group: str) -> dict[str, Any]:
+        graph = capture()
+        graph["groups"] = {group: graph["groups"]["0"]}
+        at(graph, "ar")["args"][2] = {"opaque": "ProcessGroup", "repr": group}
+        return graph
+
+    record = {"name": "more", "target": "_c10d_functional.all_reduce.default",
+              "args": [n("mm"), "sum", {"opaque": "ProcessGroup", "repr": "0"}], "like": "ar",
+              "val": {"t": {"shape": [{"sym": "s0", "hint": 8}, 8], "dtype": "float32", "device": "cuda:0"}}}
+    by_hand = write(tmp_path / "h.json", recipe({"insert": record, "before": "output"}))
+    first, other = (write(tmp_path / f"{group}.json", rank(group)) for group in ("0", "7"))
+    made, edits, out = (tmp_path / each for each in ("b.json", "r.json", "c.json"))
+    assert run("apply", first, "--recipe", by_hand, "-o", made).code == 0
+    assert run("diff", first, made, "--save-recipe", edits).code == 1
+    answer = run("apply", other, "--recipe", edits, "-o", out, "--json").json
+    assert answer["other_rank"] is None and answer["ends_as_recorded"] is True
+    assert at(json.loads(out.read_text()), "more")["args"][2]["repr"] == "7"
+
+
 def test_a_recipe_without_edits_is_for_one_graph(tmp_path: Path) -> None:
     first = write(tmp_path / "a.json", capture())
     forward = write(tmp_path / "fw.json", half("forward"))

@@ -256,11 +256,11 @@ def test_every_rank(name: str, passes: str, device: str, tmp_path: Path) -> None
     assert "cuda:0" not in out.read_text()
     hashes = [jointer.document_hash(each) for each in documents(expected)]
     assert [jointer.document_hash(each) for each in documents(out)] == hashes
-    for path, expected in zip(other, hashes, strict=True):
+    for path, whole in zip(other, hashes, strict=True):
         gm = jointer.load(path)
         report = jointer.apply_recipe(gm, recipe)
         assert report.as_recorded is True
-        assert jointer.graph_hash(gm) == expected
+        assert jointer.graph_hash(gm) == whole
 
 
 def test_another_program_is_not_another_rank(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from torch import fx
 
 import jointer
 from jointer import RecipeError
+from jointer.arguments import encode_argument
 from jointer.fingerprint import fingerprint
 from jointer.hashing import graph_lines, graph_records, rank_lines
 from jointer.load import load_document
@@ -173,6 +174,29 @@ def test_inserted_calls_get_its_groups_devices_and_constants() -> None:
     )
     for name in ("again", "e", "t", "d"):
         assert str(find(gm, name).meta["val"].device) == "cuda:1"
+
+
+def test_groups_that_are_objects_get_its_names() -> None:
+    """The hash does not cover their names, so both ranks may have the same."""
+
+    def group(name: str) -> dict[str, str]:
+        return {"opaque": "ProcessGroup", "repr": name}
+
+    def on(rank: int) -> fx.GraphModule:
+        def alter(nodes: Any) -> None:
+            nodes["b"]["args"][1] = 7
+            nodes["r"]["args"][2] = group(f"tp{rank}")
+            nodes["s"]["args"][2] = group(f"dp{rank}")
+
+        return program(rank, alter)
+
+    made = recipe(insert("t", "w", target=REDUCE, args=[n("a"), "sum", group("tp0")]))
+    made["graphs"]["graph"]["hash"] = jointer.graph_hash(on(0))
+    for rank in (0, 1):
+        gm = on(rank)
+        assert jointer.apply_recipe(gm, made).other_rank is False
+        assert encode_argument(find(gm, "t").args[2]) == group(f"tp{rank}")
+        assert str(find(gm, "t").meta["val"].device) == f"cuda:{rank}"
 
 
 def test_replaced_calls_get_its_groups() -> None:

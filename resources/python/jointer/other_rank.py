@@ -1,6 +1,6 @@
 """Adapts the edits of a recipe to the rank that it is replayed on.
 
-The ranks of a program have the same nodes, but different constants: where their shard begins,
+The ranks of a program have the same nodes, but some constants differ: where a shard begins,
 names of process groups, indices of devices. A recipe records a node for each group and device; the
 same node tells its name here. Other constants cannot be translated, so an edit that would bring
 those of the recipe's rank is refused: it replaces all arguments of a node that has other constants
