@@ -17,7 +17,7 @@
 #include "app/desktop/main_window.h"
 #include "app/desktop/options.h"
 #include "core/workspace/journal.h"
-#include "views/sac/sac_session.h"
+#include "views/session/sac/sac_session.h"
 
 namespace {
 

@@ -15,19 +15,19 @@
 
 #include "app/desktop/local_passes.h"
 #include "core/bench/history.h"
-#include "views/benchmark/benchmarks.h"
-#include "views/edit/editing.h"
-#include "views/edit/move_planner.h"
-#include "views/edit/policy_edit.h"
 #include "views/palette/command_palette.h"
 #include "views/pipeline/code_questions.h"
 #include "views/pipeline/pipeline_pane.h"
+#include "views/session/benchmark/benchmarks.h"
+#include "views/session/edit/editing.h"
+#include "views/session/edit/move_planner.h"
+#include "views/session/edit/policy_edit.h"
+#include "views/session/workspace/autosave.h"
 #include "views/theme/theme_choice.h"
 #include "views/window/document_tab.h"
 #include "views/window/pages.h"
 #include "views/window/pane_dock.h"
 #include "views/window/recent_files.h"
-#include "views/workspace/autosave.h"
 
 namespace jointer::desktop {
 

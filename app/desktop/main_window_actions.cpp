@@ -23,7 +23,7 @@
 #include "views/palette/command_palette.h"
 #include "views/palette/keys_help.h"
 #include "views/sac/sac_table.h"
-#include "views/window/open_requests.h"
+#include "views/session/open/open_requests.h"
 
 namespace jointer::desktop {
 namespace {

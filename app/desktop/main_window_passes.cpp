@@ -8,7 +8,7 @@
 #include "app/desktop/main_window_action.h"
 #include "passes/presets/presets.h"
 #include "views/compare/compare_pane.h"
-#include "views/document/node_text.h"
+#include "views/session/text/node_text.h"
 
 namespace jointer::desktop {
 namespace {

@@ -11,7 +11,7 @@
 #include "app/desktop/main_window.h"
 #include "core/workspace/open_workspace.h"
 #include "views/spmd/spmd_dialog.h"
-#include "views/workspace/restore_bar.h"
+#include "views/window/restore_bar.h"
 
 namespace jointer::desktop {
 namespace {

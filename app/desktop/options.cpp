@@ -4,7 +4,7 @@
 #include <QRegularExpression>
 
 #include "app/desktop/main_window.h"
-#include "views/window/open_requests.h"
+#include "views/session/open/open_requests.h"
 
 namespace jointer::desktop {
 namespace {

@@ -22,10 +22,10 @@
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
 #include "views/compare/compare_pane.h"
-#include "views/document/node_text.h"
 #include "views/history/history_pane.h"
 #include "views/inspector/inspector_pane.h"
 #include "views/inspector/why_here.h"
+#include "views/session/text/node_text.h"
 #include "views/window/scoreboard.h"
 
 namespace jointer {

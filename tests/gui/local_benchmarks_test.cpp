@@ -20,7 +20,7 @@
 #include "app/desktop/main_window.h"
 #include "core/graph/canonical.h"
 #include "tests/support/paths.h"
-#include "views/edit/editing.h"
+#include "views/session/edit/editing.h"
 
 namespace jointer {
 namespace {

@@ -27,9 +27,9 @@
 #include "tests/support/paths.h"
 #include "tests/support/snapshots.h"
 #include "views/compare/compare_pane.h"
-#include "views/edit/editing.h"
 #include "views/pipeline/pipeline_pane.h"
 #include "views/pipeline/step_delegate.h"
+#include "views/session/edit/editing.h"
 
 namespace jointer {
 namespace {

@@ -14,7 +14,7 @@
 #include "core/workspace/open_workspace.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
-#include "views/workspace/restore_bar.h"
+#include "views/window/restore_bar.h"
 
 namespace jointer {
 namespace {

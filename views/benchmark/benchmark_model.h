@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/bench/result.h"
-#include "views/document/snapshot.h"
+#include "views/session/snapshot/snapshot.h"
 #include "views/tables/table_model.h"
 
 namespace jointer::views {

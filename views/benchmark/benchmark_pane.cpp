@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "views/benchmark/benchmark_details.h"
-#include "views/document/number_text.h"
 #include "views/inspector/inspector_html.h"
+#include "views/session/text/number_text.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {

@@ -5,8 +5,8 @@
 #include <QString>
 #include <vector>
 
-#include "views/document/snapshot.h"
 #include "views/graph/ladder.h"
+#include "views/session/snapshot/snapshot.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {

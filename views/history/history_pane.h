@@ -4,8 +4,8 @@
 #include <QPushButton>
 #include <QWidget>
 
-#include "views/edit/editing.h"
 #include "views/history/history_model.h"
+#include "views/session/edit/editing.h"
 #include "views/tables/table_view.h"
 
 namespace jointer::views {

@@ -6,11 +6,11 @@
 #include <algorithm>
 
 #include "core/cost/collective_model.h"
-#include "views/document/measured_text.h"
-#include "views/document/node_text.h"
-#include "views/document/stack_trace.h"
 #include "views/inspector/inspector_words.h"
 #include "views/inspector/storage_aliases.h"
+#include "views/session/snapshot/stack_trace.h"
+#include "views/session/text/measured_text.h"
+#include "views/session/text/node_text.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {

@@ -3,8 +3,8 @@
 #include <QString>
 #include <vector>
 
-#include "views/document/snapshot.h"
-#include "views/timeline/measured_timeline.h"
+#include "views/session/snapshot/measured_timeline.h"
+#include "views/session/snapshot/snapshot.h"
 
 namespace jointer::views {
 

@@ -2,8 +2,8 @@
 
 #include <QCoreApplication>
 
-#include "views/document/node_text.h"
 #include "views/inspector/source_excerpt.h"
+#include "views/session/text/node_text.h"
 
 namespace jointer::views {
 namespace {

@@ -1,5 +1,5 @@
-#include "views/document/measured_text.h"
 #include "views/inspector/inspector_words.h"
+#include "views/session/text/measured_text.h"
 
 namespace jointer::views {
 

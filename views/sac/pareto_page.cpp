@@ -3,10 +3,10 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "views/benchmark/flow_layout.h"
-#include "views/document/document.h"
-#include "views/document/number_text.h"
-#include "views/edit/editing.h"
+#include "views/session/document/document.h"
+#include "views/session/edit/editing.h"
+#include "views/session/text/number_text.h"
+#include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
 namespace {

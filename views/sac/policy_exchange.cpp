@@ -13,8 +13,8 @@
 #include "core/edit/append.h"
 #include "core/policy/import.h"
 #include "core/policy/with_fsdp.h"
-#include "views/document/document.h"
-#include "views/edit/editing.h"
+#include "views/session/document/document.h"
+#include "views/session/edit/editing.h"
 
 namespace jointer::views {
 namespace {

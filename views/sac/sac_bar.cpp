@@ -4,10 +4,10 @@
 #include <QHBoxLayout>
 
 #include "core/policy/with_fsdp.h"
-#include "views/benchmark/flow_layout.h"
-#include "views/document/document.h"
-#include "views/document/node_text.h"
 #include "views/sac/policy_exchange.h"
+#include "views/session/document/document.h"
+#include "views/session/text/node_text.h"
+#include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
 namespace {

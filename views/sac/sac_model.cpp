@@ -4,8 +4,8 @@
 #include <functional>
 #include <map>
 
-#include "views/document/node_text.h"
-#include "views/document/number_text.h"
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 #include "views/tables/folded_name.h"
 
 namespace jointer::views {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <optional>
 
-#include "views/find/node_search.h"
 #include "views/sac/sac_rows.h"
+#include "views/session/search/node_search.h"
 #include "views/tables/table_model.h"
 
 namespace jointer::views {

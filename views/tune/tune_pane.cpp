@@ -10,10 +10,10 @@
 
 #include "passes/built_in.h"
 #include "passes/tune/auto_tune.h"
-#include "views/benchmark/flow_layout.h"
-#include "views/document/document.h"
-#include "views/document/number_text.h"
-#include "views/edit/metrics.h"
+#include "views/session/document/document.h"
+#include "views/session/edit/metrics.h"
+#include "views/session/text/number_text.h"
+#include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
 namespace {

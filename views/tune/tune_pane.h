@@ -6,9 +6,9 @@
 #include <QTreeWidget>
 #include <QWidget>
 
-#include "views/sac/pareto_plot.h"
-#include "views/theme/byte_box.h"
-#include "views/tune/tune_session.h"
+#include "views/session/tune/tune_session.h"
+#include "views/widgets/byte_box.h"
+#include "views/widgets/pareto_plot.h"
 
 namespace jointer::views {
 

@@ -4,7 +4,7 @@
 #include <QStackedWidget>
 #include <functional>
 
-#include "views/document/document.h"
+#include "views/session/document/document.h"
 
 namespace jointer::views {
 

@@ -4,8 +4,8 @@
 #include <QWidget>
 #include <memory>
 
-#include "views/document/document.h"
-#include "views/document/loader.h"
+#include "views/session/document/document.h"
+#include "views/session/open/loader.h"
 #include "views/timeline/timeline_view.h"
 #include "views/window/pages.h"
 
