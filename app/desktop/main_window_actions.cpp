@@ -304,7 +304,7 @@ void MainWindow::make_graph_menu() {
              [this] { run_benchmark(&Benchmarks::run); });
   add_action(menu, tr("&Cancel Benchmark"), {QKeySequence(Qt::CTRL | Qt::Key_Period)}, Needs::run,
              [this] {
-               if (Benchmarks* benchmarks = benchmarks_of(current_document())) benchmarks->cancel();
+               if (Session* session = current_session()) session->benchmarks().cancel();
              });
   add_action(menu, tr("Ca&librate Estimates"), {}, Needs::document,
              [this] { run_benchmark(&Benchmarks::calibrate); });
@@ -367,12 +367,12 @@ void MainWindow::keep_costs(Document& document, const MeasurementPtr& measuremen
 
 // Brings the pane to the front, since it shows the progress.
 void MainWindow::run_benchmark(void (Benchmarks::*start)()) {
-  Benchmarks* benchmarks = benchmarks_of(current_document());
-  if (benchmarks == nullptr) return;
+  Session* session = current_session();
+  if (session == nullptr) return;
   PaneDock* pane = dock(QStringLiteral("benchmark"));
   pane->show();
   pane->raise();
-  (benchmarks->*start)();
+  (session->benchmarks().*start)();
 }
 
 // --- Go ---

@@ -19,10 +19,6 @@ constexpr int kMakingMs = 20;  // a pane is created in an event loop turn after 
 
 }  // namespace
 
-PipelineSession* MainWindow::pipeline_of(const Document* document) {
-  return document == nullptr ? nullptr : document->findChild<PipelineSession*>();
-}
-
 void MainWindow::make_passes_menu() {
   questions_ = new CodeQuestions(passes_, this);
   connect(&passes_, &PassService::failed, this, [this](const QString& sentence) {
@@ -102,10 +98,10 @@ void MainWindow::show_pane(const QString& name) {
 
 // The pane is shown first, so that the user sees the result.
 void MainWindow::with_pipeline(const std::function<void(PipelineSession&)>& action) {
-  PipelineSession* session = pipeline_of(current_document());
+  Session* session = current_session();
   if (session == nullptr) return;
   show_pane(QStringLiteral("pipeline"));
-  action(*session);
+  action(session->pipeline());
 }
 
 void MainWindow::with_pipeline_pane(std::function<void(PipelinePane&)> action) {

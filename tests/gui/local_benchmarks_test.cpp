@@ -54,7 +54,7 @@ class LocalBenchmarksTest : public QObject {
  private:
   void script(const char* json) { qputenv("FAKE_RANKS", json); }
   [[nodiscard]] Benchmarks& benchmarks() const {
-    return *window_->current_tab()->document()->findChild<Benchmarks*>();
+    return window_->current_tab()->session()->benchmarks();
   }
   void press_run() { QTest::keyClick(window_.get(), Qt::Key_R, Qt::ControlModifier); }
   // Ranks and their children that have reported and still run.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {

@@ -10,6 +10,8 @@
 
 namespace jointer::views {
 
+class Document;
+
 // The history of a graph and its named states. Clicking a row goes to that state.
 class HistoryPane : public QWidget {
   Q_OBJECT

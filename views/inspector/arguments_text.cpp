@@ -1,4 +1,4 @@
-#include "views/inspector/inspector_content.h"
+#include "views/inspector/describe_nodes.h"
 #include "views/session/text/node_text.h"
 
 namespace jointer::views {

@@ -1,3 +1,4 @@
+#include "views/inspector/describe_nodes.h"
 #include "views/inspector/inspector_words.h"
 #include "views/session/text/measured_text.h"
 

@@ -20,18 +20,6 @@ std::size_t at(int index) {
 
 }  // namespace
 
-QString keep_word(Keep keep) {
-  switch (keep) {
-    case Keep::save:
-      return SacModel::tr("save");
-    case Keep::recompute:
-      return SacModel::tr("recompute");
-    case Keep::offload:
-      break;
-  }
-  return SacModel::tr("offload");
-}
-
 std::optional<Keep> SacModel::Keeps::one() const {
   for (const Keep keep : {Keep::recompute, Keep::save, Keep::offload})
     if (of(keep) == all() && all() > 0) return keep;

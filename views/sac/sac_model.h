@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "views/sac/sac_rows.h"
+#include "views/session/sac/keep_text.h"
 #include "views/session/search/node_search.h"
 #include "views/tables/table_model.h"
 
@@ -102,8 +103,6 @@ class SacModel : public TableModel {
   std::optional<std::vector<char>> found_, only_;  // by node
   QString mistake_;
 };
-
-QString keep_word(Keep keep);  // "save"
 
 }  // namespace jointer::views
 

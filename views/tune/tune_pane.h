@@ -17,9 +17,9 @@ namespace jointer::views {
 class TunePane : public QWidget {
   Q_OBJECT
  public:
-  explicit TunePane(Document& document, QWidget* parent = nullptr);
+  explicit TunePane(TuneSession& session, QWidget* parent = nullptr);
 
-  [[nodiscard]] TuneSession& session() { return session_; }
+  [[nodiscard]] TuneSession& session() const { return session_; }
   [[nodiscard]] ParetoPlot& plot() { return *plot_; }
   [[nodiscard]] ByteBox& budget_box() { return *budget_; }
   [[nodiscard]] QSpinBox& evaluations_box() { return *evaluations_; }
@@ -49,7 +49,7 @@ class TunePane : public QWidget {
   void refresh_steps();
   [[nodiscard]] QString status_text() const;
 
-  TuneSession session_;
+  TuneSession& session_;
   ByteBox* budget_ = nullptr;
   QSpinBox* evaluations_ = nullptr;
   QSpinBox* seconds_ = nullptr;

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/base/units.h"
-#include "views/tables/column.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {

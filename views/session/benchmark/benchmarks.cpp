@@ -23,8 +23,9 @@ int captured_rank(const Graph& graph) {
 
 }  // namespace
 
-Benchmarks::Benchmarks(Document& document, BenchmarkService& service, BenchmarkHistory history)
-    : QObject(&document),
+Benchmarks::Benchmarks(Document& document, BenchmarkService& service, BenchmarkHistory history,
+                       QObject* parent)
+    : QObject(parent),
       document_(document),
       service_(&service),
       history_(std::move(history)),

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/bench/history.h"
-#include "views/benchmark/benchmark_model.h"
+#include "views/session/benchmark/benchmark_row.h"
 #include "views/session/benchmark/benchmark_service.h"
 #include "views/session/document/document.h"
 
@@ -25,8 +25,9 @@ struct BenchmarkSettings {
 class Benchmarks : public QObject {
   Q_OBJECT
  public:
-  // Owned by the document.
-  Benchmarks(Document& document, BenchmarkService& service, BenchmarkHistory history);
+  // `document` must outlive this object.
+  Benchmarks(Document& document, BenchmarkService& service, BenchmarkHistory history,
+             QObject* parent = nullptr);
   ~Benchmarks() override;
   Benchmarks(const Benchmarks&) = delete;
   Benchmarks& operator=(const Benchmarks&) = delete;

@@ -1,105 +1,15 @@
 #include "views/session/document/document.h"
 
-#include <QFileInfo>
-#include <algorithm>
-
 #include "views/session/edit/editing.h"
 #include "views/session/sac/sac_session.h"
 
 namespace jointer::views {
 
 Document::Document(OpenRequest source, SnapshotPtr snapshot, QObject* parent)
-    : QObject(parent),
-      source_(std::move(source)),
-      queue_({snapshot, snapshot}),
-      editing_(std::make_unique<Editing>(*this, queue_)),
-      sac_(std::make_unique<SacSession>(*this)) {
-  connect(&queue_, &StateQueue::changed, this, &Document::take_state);
-}
+    : OpenGraph(std::move(source), std::move(snapshot), parent),
+      editing_(std::make_unique<Editing>(*this, queue())),
+      sac_(std::make_unique<SacSession>(*this, *editing_)) {}
 
 Document::~Document() = default;
-
-QString Document::title() const {
-  const auto title = graph().title();
-  if (!title.empty()) return QString::fromUtf8(title.data(), static_cast<int>(title.size()));
-  return QFileInfo(QString::fromStdString(source_.path)).fileName();
-}
-
-std::size_t Document::moment() const {
-  const std::size_t points = analysis().memory.profile().size();
-  const std::size_t moment = selection_.moment().value_or(analysis().memory.peak_index());
-  return std::min(moment, points - 1);
-}
-
-std::optional<std::size_t> Document::moment_of(NodeId node) const {
-  const auto step = analysis().memory.step_of(node);
-  return step ? std::optional(1 + 2 * *step) : std::nullopt;
-}
-
-void Document::analyze_with(const AnalysisOptions& options) {
-  start(std::nullopt, options);
-}
-
-void Document::assume(const Assumptions& assumptions) {
-  start(assumptions, analysis().options);
-}
-
-void Document::start(std::optional<Assumptions> assumptions, const AnalysisOptions& options) {
-  emit busy_changed(true);
-  const auto compute = [assumptions = std::move(assumptions),
-                        options](const Snapshot& snapshot) -> Result<SnapshotPtr> {
-    Graph graph = snapshot.graph;
-    if (assumptions) JOINTER_CHECK(graph.assume(*assumptions));
-    return make_snapshot(std::move(graph), options);
-  };
-  const auto job = [compute](const DocumentState& state) -> Result<DocumentState> {
-    JOINTER_TRY(const SnapshotPtr now, compute(*state.now));
-    if (state.baseline == state.now) return DocumentState{now, now};
-    JOINTER_TRY(const SnapshotPtr baseline, compute(*state.baseline));
-    return DocumentState{now, baseline};
-  };
-  queue_.add_replacing(job, [this](const Result<void>& result) {
-    emit busy_changed(false);
-    if (!result) emit failed(QString::fromStdString(result.error().message));
-  });
-}
-
-void Document::take_state() {
-  // The same measurement with the new estimates.
-  if (measured_) lay_over(measured_->shared_measurement());
-  emit changed();
-}
-
-void Document::lay_over(const MeasurementPtr& measurement) {
-  measured_ = measurement ? std::make_shared<const MeasuredTimeline>(
-                                graph(), analysis(), measurement, snapshot().estimated_time.bands())
-                          : nullptr;
-}
-
-void Document::show_measurement(const MeasurementPtr& measurement) {
-  if ((measured_ ? measured_->shared_measurement() : nullptr) == measurement) return;
-  lay_over(measurement);
-  emit measurement_changed();
-}
-
-void Document::set_run(std::vector<MeasurementPtr> ranks) {
-  const auto old_end = measurements_.begin() + static_cast<std::ptrdiff_t>(run_count_);
-  const MeasurementPtr shown = measured_ ? measured_->shared_measurement() : nullptr;
-  const bool shows_old = std::find(measurements_.begin(), old_end, shown) != old_end;
-  measurements_.erase(measurements_.begin(), old_end);
-  measurements_.insert(measurements_.begin(), ranks.begin(), ranks.end());
-  run_count_ = ranks.size();
-  if (!ranks.empty())
-    lay_over(ranks.front());
-  else if (shows_old)
-    lay_over(nullptr);
-  emit measurement_changed();
-}
-
-void Document::add_import(MeasurementPtr measurement) {
-  lay_over(measurement);
-  measurements_.push_back(std::move(measurement));
-  emit measurement_changed();
-}
 
 }  // namespace jointer::views

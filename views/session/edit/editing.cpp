@@ -5,8 +5,8 @@
 
 #include "core/base/bytes.h"
 #include "core/edit/recipe.h"
-#include "views/session/document/document.h"
 #include "views/session/edit/move_planner.h"
+#include "views/session/open/open_graph.h"
 
 namespace jointer::views {
 namespace {
@@ -19,31 +19,10 @@ QStringList to_list(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-// An entry of Qt's undo stack. Undo and redo set the target state; the graph follows on a working
-// thread.
-class Editing::Command : public QUndoCommand {
- public:
-  Command(Editing& editing, EditStep step)
-      : QUndoCommand(step.title), editing_(editing), step_(std::move(step)) {}
-
-  void undo() override { go_to(step_.before); }
-  void redo() override { go_to(step_.after); }
-  [[nodiscard]] EditStep& step() { return step_; }
-  [[nodiscard]] const EditStep& step() const { return step_; }
-
- private:
-  void go_to(const EditHistory& history) {
-    if (!editing_.commands_are_quiet_) editing_.target_ = history;
-  }
-
-  Editing& editing_;
-  EditStep step_;
-};
-
-Editing::Editing(Document& document, StateQueue& queue)
-    : document_(document),
+Editing::Editing(OpenGraph& open, StateQueue& queue)
+    : open_(open),
       queue_(queue),
-      planner_(std::make_unique<MovePlanner>(document)),
+      planner_(std::make_unique<MovePlanner>(open, *this)),
       estimated_as_(queue.state().now) {
   connect(this, &Editing::refused, planner_.get(), &MovePlanner::take_refusal);
   connect(&queue_, &StateQueue::shown, this, [this] {
@@ -54,10 +33,6 @@ Editing::Editing(Document& document, StateQueue& queue)
 
 Editing::~Editing() {
   if (metrics_job_) *metrics_job_ = true;
-}
-
-const EditStep& Editing::step(int index) const {
-  return static_cast<const Command*>(undo_.command(index))->step();
 }
 
 EditHistory Editing::history_at(int place) const {
@@ -83,10 +58,8 @@ void Editing::pump() {
   follow(target_, [this] {
     if (history_ != target_) {
       // Refused: the history returns to what is shown.
-      commands_are_quiet_ = true;
-      for (int place = undo_.count(); place >= 0; --place)
-        if (history_at(place) == history_) undo_.setIndex(place);
-      commands_are_quiet_ = false;
+      for (int place = steps_.count(); place >= 0; --place)
+        if (history_at(place) == history_) steps_.go_to(place);
       target_ = history_;
     }
     emit changed();
@@ -154,17 +127,11 @@ void Editing::push_steps(const EditHistory& added, const std::optional<Metrics>&
     EditStep step = step_of(done, history_);
     if (done == added.back()) step.metrics = metrics;
     history_ = target_ = step.after;
-    push(std::move(step));
+    steps_.push(std::move(step));
   }
   if (added.empty()) return;
   compute_metrics();
   emit changed();
-}
-
-void Editing::push(EditStep step) {
-  commands_are_quiet_ = true;
-  undo_.push(new Command(*this, std::move(step)));
-  commands_are_quiet_ = false;
 }
 
 void Editing::apply(const Edit& edit) {
@@ -190,22 +157,29 @@ void Editing::apply_all(std::vector<Edit> edits) {
 
 // --- Places in the history ---
 
+void Editing::set_place(int place) {
+  place = std::clamp(place, 0, steps_.count());
+  if (place > steps_.place()) target_ = step(place - 1).after;
+  if (place < steps_.place()) target_ = step(place).before;
+  steps_.go_to(place);
+}
+
 void Editing::undo() {
-  ask({.run = [this] { undo_.undo(); }});
+  ask({.run = [this] { set_place(place() - 1); }});
 }
 
 void Editing::redo() {
-  ask({.run = [this] { undo_.redo(); }});
+  ask({.run = [this] { set_place(place() + 1); }});
 }
 
 void Editing::go_to(int place) {
-  ask({.run = [this, place] { undo_.setIndex(std::clamp(place, 0, undo_.count())); }});
+  ask({.run = [this, place] { set_place(place); }});
 }
 
 // --- Named states ---
 
 void Editing::keep_state(const QString& name) {
-  named_.push_back({name, history_, metrics_of(document_.graph(), document_.analysis())});
+  named_.push_back({name, history_, metrics_of(open_.graph(), open_.analysis())});
   emit changed();
 }
 
@@ -224,15 +198,15 @@ void Editing::remove_state(std::size_t index) {
 void Editing::go_to_state(std::size_t index) {
   if (index >= named_.size()) return;
   ask({.is_edit = true, .run = [this, state = named_[index]] {
-         for (int place = 0; place <= undo_.count(); ++place)
-           if (history_at(place) == state.history) return undo_.setIndex(place);
+         for (int place = 0; place <= steps_.count(); ++place)
+           if (history_at(place) == state.history) return set_place(place);
          const EditHistory before = history_;
          follow(state.history, [this, state, before] {
            if (history_ != state.history) return;  // it was refused
-           push({.title = tr("Go to “%1”").arg(state.name),
-                 .before = before,
-                 .after = state.history,
-                 .metrics = state.metrics});
+           steps_.push({.title = tr("Go to “%1”").arg(state.name),
+                        .before = before,
+                        .after = state.history,
+                        .metrics = state.metrics});
            target_ = history_;
            emit changed();
          });
@@ -242,8 +216,8 @@ void Editing::go_to_state(std::size_t index) {
 // --- Workspaces ---
 
 Result<void> Editing::write_recipe(const QString& path) const {
-  const Recipe recipe = make_recipe(document_.baseline()->graph, document_.graph(), edits(),
-                                    document_.title().toStdString());
+  const Recipe recipe =
+      make_recipe(open_.baseline()->graph, open_.graph(), edits(), open_.title().toStdString());
   return write_bytes(path.toStdString(), jointer::write_recipe(recipe));
 }
 
@@ -265,11 +239,7 @@ void Editing::do_restore(const History& history) {
   };
   work(job, [this, restored](const Result<void>& result) {
     if (!result) return emit refused(QString::fromStdString(result.error().message));
-    commands_are_quiet_ = true;
-    undo_.clear();
-    for (EditStep& step : restored->steps) undo_.push(new Command(*this, std::move(step)));
-    undo_.setIndex(static_cast<int>(restored->place));
-    commands_are_quiet_ = false;
+    steps_ = StepStack(std::move(restored->steps), static_cast<int>(restored->place));
     named_ = std::move(restored->named);
     history_ = target_ = history_at(place());
     compute_metrics();
@@ -279,8 +249,8 @@ void Editing::do_restore(const History& history) {
 }
 
 void Editing::make_state(const EditHistory& history, QObject* context, Made done) const {
-  if (history == history_) return done(document_.shared_snapshot());
-  const auto make = [baseline = document_.baseline(), edits = edits_of(history)] {
+  if (history == history_) return done(open_.shared_snapshot());
+  const auto make = [baseline = open_.baseline(), edits = edits_of(history)] {
     return snapshot_of_history(baseline, edits);
   };
   QtConcurrent::run(make).then(context,
@@ -289,20 +259,15 @@ void Editing::make_state(const EditHistory& history, QObject* context, Made done
 
 // --- Figures of the history ---
 
-EditStep& Editing::step_to_change(int index) {
-  // QUndoStack returns const commands, but they are ours.
-  return const_cast<Command*>(static_cast<const Command*>(undo_.command(index)))->step();
-}
-
 // The estimates or sizes have changed, so all metrics are recomputed.
 void Editing::forget_old_metrics() {
-  const SnapshotPtr now = document_.shared_snapshot();
+  const SnapshotPtr now = open_.shared_snapshot();
   const bool same = same_estimates(*estimated_as_, *now);
-  estimated_as_ = document_.baseline();
+  estimated_as_ = open_.baseline();
   if (same) return;
   if (metrics_job_) *metrics_job_ = true;
   metrics_job_ = nullptr;
-  for (int i = 0; i < step_count(); ++i) step_to_change(i).metrics.reset();
+  for (int i = 0; i < step_count(); ++i) steps_.step(i).metrics.reset();
   for (NamedState& state : named_) state.metrics.reset();
   compute_metrics();
   emit changed();
@@ -317,7 +282,7 @@ void Editing::compute_metrics() {
     if (!state.metrics) histories.push_back(state.history);
   if (histories.empty()) return;
   metrics_job_ = std::make_shared<std::atomic<bool>>(false);
-  const auto find = [baseline = document_.baseline(), histories, cancel = metrics_job_] {
+  const auto find = [baseline = open_.baseline(), histories, cancel = metrics_job_] {
     return metrics_of_histories(*baseline, histories, *cancel);
   };
   QtConcurrent::run(find).then(this, [this, job = metrics_job_](const MetricsByHistory& found) {
@@ -335,7 +300,7 @@ void Editing::fill_metrics(const MetricsByHistory& found) {
     metrics = at->second;
     any = true;
   };
-  for (int i = 0; i < step_count(); ++i) fill(step(i).after, step_to_change(i).metrics);
+  for (int i = 0; i < step_count(); ++i) fill(step(i).after, steps_.step(i).metrics);
   for (NamedState& state : named_) fill(state.history, state.metrics);
   if (!any) return;
   emit changed();
@@ -346,18 +311,18 @@ void Editing::fill_metrics(const MetricsByHistory& found) {
 
 void Editing::keep_moment() {
   moment_.reset();
-  const auto moment = document_.selection().moment();
-  if (!moment || *moment == 0 || *moment >= document_.analysis().memory.profile().size()) return;
-  moment_ = KeptMoment{document_.analysis().memory.node_at(*moment), *moment % 2 == 0};
+  const auto moment = open_.selection().moment();
+  if (!moment || *moment == 0 || *moment >= open_.analysis().memory.profile().size()) return;
+  moment_ = KeptMoment{open_.analysis().memory.node_at(*moment), *moment % 2 == 0};
 }
 
 void Editing::restore_moment() {
   if (!moment_) return;
   const auto kept = *std::exchange(moment_, std::nullopt);
-  if (!document_.has(kept.node)) return document_.selection().set_moment(std::nullopt);
-  const auto step = document_.analysis().memory.step_of(kept.node);
-  document_.selection().set_moment(step ? std::optional(1 + 2 * *step + (kept.after ? 1 : 0))
-                                        : std::nullopt);
+  if (!open_.has(kept.node)) return open_.selection().set_moment(std::nullopt);
+  const auto step = open_.analysis().memory.step_of(kept.node);
+  open_.selection().set_moment(step ? std::optional(1 + 2 * *step + (kept.after ? 1 : 0))
+                                    : std::nullopt);
 }
 
 }  // namespace jointer::views

@@ -2,7 +2,6 @@
 
 #include <QObject>
 #include <QString>
-#include <QUndoStack>
 #include <atomic>
 #include <deque>
 #include <functional>
@@ -12,11 +11,12 @@
 
 #include "views/session/edit/edit_run.h"
 #include "views/session/edit/edit_step.h"
+#include "views/session/edit/step_stack.h"
 
 namespace jointer::views {
 
-class Document;
 class MovePlanner;
+class OpenGraph;
 
 // Edits a document's graph: unlimited undo and redo, and named states.
 //
@@ -27,7 +27,7 @@ class Editing : public QObject {
   Q_OBJECT
  public:
   // Both arguments must outlive this object.
-  Editing(Document& document, StateQueue& queue);
+  Editing(OpenGraph& open, StateQueue& queue);
   ~Editing() override;
   Editing(const Editing&) = delete;
   Editing& operator=(const Editing&) = delete;
@@ -43,12 +43,14 @@ class Editing : public QObject {
   [[nodiscard]] bool is_settled() const { return !is_working_ && requests_.empty(); }
 
   // The history has step_count entries; the graph is in the state after the first `place` of them.
-  [[nodiscard]] int step_count() const { return undo_.count(); }
-  [[nodiscard]] int place() const { return undo_.index(); }
-  [[nodiscard]] const EditStep& step(int index) const;
+  [[nodiscard]] int step_count() const { return steps_.count(); }
+  [[nodiscard]] int place() const { return steps_.place(); }
+  [[nodiscard]] const EditStep& step(int index) const { return steps_.step(index); }
   // The edits up to that place.
   [[nodiscard]] EditHistory history_at(int place) const;
-  [[nodiscard]] const QUndoStack& undo_stack() const { return undo_; }
+  // The entries that undo and redo would follow, or null.
+  [[nodiscard]] const EditStep* undoable() const { return steps_.undoable(); }
+  [[nodiscard]] const EditStep* redoable() const { return steps_.redoable(); }
   [[nodiscard]] const std::vector<NamedState>& named() const { return named_; }
 
   // The history in the form that a workspace stores.
@@ -90,7 +92,6 @@ class Editing : public QObject {
   void applied_all(int count, const QStringList& refused);
 
  private:
-  class Command;
   struct Batch {
     EditRun run;
     std::optional<Metrics> metrics;  // after the last applied edit
@@ -108,7 +109,8 @@ class Editing : public QObject {
   void do_batch(std::vector<Edit> edits, std::function<void(const Batch&)> done);
   void do_restore(const History& history);
   void push_steps(const EditHistory& added, const std::optional<Metrics>& metrics);
-  void push(EditStep step);
+  // Changes the place in the history; the graph follows.
+  void set_place(int place);
   // Moves from the shown state to another history entry or named state.
   void follow(const EditHistory& history, std::function<void()> done);
   void keep_moment();
@@ -116,17 +118,15 @@ class Editing : public QObject {
   void forget_old_metrics();
   void compute_metrics();
   void fill_metrics(const MetricsByHistory& found);
-  [[nodiscard]] EditStep& step_to_change(int index);
 
-  Document& document_;
+  OpenGraph& open_;
   StateQueue& queue_;
-  QUndoStack undo_;
+  StepStack steps_;
   EditHistory history_;  // of the shown graph
   EditHistory target_;   // of the current place in the history
   std::deque<Request> requests_;
   std::vector<NamedState> named_;
   bool is_working_ = false;
-  bool commands_are_quiet_ = false;  // set while the stack catches up with the graph
 
   struct KeptMoment {
     NodeId node;

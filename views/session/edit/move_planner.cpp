@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/edit/moves.h"
-#include "views/session/document/document.h"
 #include "views/session/edit/editing.h"
+#include "views/session/open/open_graph.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 
@@ -35,8 +35,8 @@ bool same_calls(const EditHistory& a, const EditHistory& b) {
 
 }  // namespace
 
-MovePlanner::MovePlanner(Document& document) : document_(document) {
-  connect(&document_, &Document::changed, this, &MovePlanner::take_document);
+MovePlanner::MovePlanner(OpenGraph& open, Editing& editing) : open_(open), editing_(editing) {
+  connect(&open_, &OpenGraph::changed, this, &MovePlanner::take_graph);
   connect(&preparing_, &QFutureWatcherBase::finished, this, &MovePlanner::take_basis);
   connect(&live_, &QFutureWatcherBase::finished, this, &MovePlanner::take_live);
   connect(&planning_, &QFutureWatcherBase::finished, this, &MovePlanner::take_plan);
@@ -52,19 +52,19 @@ MovePlanner::~MovePlanner() {
 // --- The what-if ---
 
 bool MovePlanner::is_ready() const {
-  return basis_ && basis_->snapshot == document_.shared_snapshot() && !command_ &&
-         document_.editing().is_settled();
+  return basis_ && basis_->snapshot == open_.shared_snapshot() && !command_ &&
+         editing_.is_settled();
 }
 
 bool MovePlanner::can_move(NodeId node) const {
-  return document_.has(node) && document_.graph().node(node).kind == NodeKind::call;
+  return open_.has(node) && open_.graph().node(node).kind == NodeKind::call;
 }
 
 void MovePlanner::prepare() {
   if (preparing_.isRunning() || command_) return;  // both call this again when they finish
-  if (basis_ && basis_->snapshot == document_.shared_snapshot()) return;
-  const EditHistory& history = document_.editing().edit_history();
-  const SnapshotPtr now = document_.shared_snapshot();
+  if (basis_ && basis_->snapshot == open_.shared_snapshot()) return;
+  const EditHistory& history = editing_.edit_history();
+  const SnapshotPtr now = open_.shared_snapshot();
   std::shared_ptr<const Dependencies> dependencies;
   if (basis_ && same_calls(basis_->history, history)) dependencies = basis_->dependencies;
   preparing_.setFuture(QtConcurrent::run([now, history, dependencies] {
@@ -82,12 +82,12 @@ void MovePlanner::prepare() {
 
 void MovePlanner::take_basis() {
   basis_ = preparing_.result();
-  if (basis_->snapshot != document_.shared_snapshot()) return prepare();
+  if (basis_->snapshot != open_.shared_snapshot()) return prepare();
   run_waiting();
 }
 
-void MovePlanner::take_document() {
-  const SnapshotPtr now = document_.shared_snapshot();
+void MovePlanner::take_graph() {
+  const SnapshotPtr now = open_.shared_snapshot();
   if (held_ && held_->from != now) {
     held_.reset();
     emit held_changed();
@@ -97,10 +97,10 @@ void MovePlanner::take_document() {
     return std::equal(order.begin(), order.end(), now->graph.order().begin(),
                       now->graph.order().end());
   };
-  if (basis_ && !command_ && same_calls(basis_->history, document_.editing().edit_history()) &&
+  if (basis_ && !command_ && same_calls(basis_->history, editing_.edit_history()) &&
       same_estimates(*basis_->snapshot, *now) && same_order()) {
     basis_->snapshot = now;
-    basis_->history = document_.editing().edit_history();
+    basis_->history = editing_.edit_history();
     return run_waiting();
   }
   prepare();
@@ -109,7 +109,7 @@ void MovePlanner::take_document() {
 void MovePlanner::when_ready(std::function<void()> work) {
   waiting_.push_back(std::move(work));
   if (is_ready()) return run_waiting();
-  if (!basis_ || basis_->snapshot != document_.shared_snapshot()) prepare();
+  if (!basis_ || basis_->snapshot != open_.shared_snapshot()) prepare();
 }
 
 void MovePlanner::run_waiting() {
@@ -125,9 +125,9 @@ void MovePlanner::run_waiting() {
 void MovePlanner::take(NodeId node) {
   if (held_ && held_->is_dropped) return;
   if (!can_move(node)) {
-    if (document_.has(node))
+    if (open_.has(node))
       emit refused(tr("%1 cannot be moved: placeholders, constants and outputs have fixed places.")
-                       .arg(to_qstring(document_.graph().name(node))));
+                       .arg(to_qstring(open_.graph().name(node))));
     return;
   }
   taken_ = node;
@@ -137,7 +137,7 @@ void MovePlanner::take(NodeId node) {
 }
 
 void MovePlanner::hold(NodeId node, bool carry) {
-  const SnapshotPtr from = document_.shared_snapshot();
+  const SnapshotPtr from = open_.shared_snapshot();
   const Graph& graph = from->graph;
   auto held = std::make_unique<HeldMove>();
   held->handle = node;
@@ -154,8 +154,7 @@ void MovePlanner::hold(NodeId node, bool carry) {
     emit refused(QString::fromStdString(preview.error().message));
     return;
   }
-  held->preview =
-      MovePreview(*std::move(preview), document_.baseline()->analysis.memory.peak_bytes());
+  held->preview = MovePreview(*std::move(preview), open_.baseline()->analysis.memory.peak_bytes());
   held->gap = held->preview.current();
   held->earliest = QString::fromStdString(earliest_reason(graph, held->preview.range.range));
   held->latest = QString::fromStdString(latest_reason(graph, held->preview.range.range));
@@ -166,7 +165,7 @@ void MovePlanner::hold(NodeId node, bool carry) {
 
 // The whole selection if it contains the node, or else the node alone.
 std::vector<NodeId> MovePlanner::taken_with(NodeId node) const {
-  const Selection& selection = document_.selection();
+  const Selection& selection = open_.selection();
   if (!selection.contains(node) || selection.nodes().size() > kMaxHeld) return {node};
   std::vector<NodeId> nodes(selection.nodes().begin(), selection.nodes().end());
   std::erase_if(nodes, [&](NodeId each) { return !can_move(each); });
@@ -252,7 +251,7 @@ void MovePlanner::drop() {
   held_->is_dropped = true;
   // If the move is refused, the orders differ and the what-if is rebuilt.
   (void)basis_->what_if->move(held_->block, held_->gap);
-  document_.editing().apply(*edit);
+  editing_.apply(*edit);
   emit moved();
 }
 
@@ -318,7 +317,7 @@ std::size_t best_gap(const MovePreview& preview) {
 
 void MovePlanner::to_best(bool carries) {
   if (held_) return move_to(best_gap(held_->preview));
-  const std::int64_t allowed = document_.baseline()->analysis.memory.peak_bytes();
+  const std::int64_t allowed = open_.baseline()->analysis.memory.peak_bytes();
   const auto best = [allowed](const WhatIf& what_if, const LegalRange& range,
                               std::span<const NodeId> block) {
     const Result<RangePreview> preview = what_if.preview(block);
@@ -331,10 +330,10 @@ void MovePlanner::to_best(bool carries) {
 // combines the moves into one edit.
 void MovePlanner::move_selected(Command command) {
   std::vector<NodeId> nodes;
-  for (const NodeId node : document_.selection().nodes())
+  for (const NodeId node : open_.selection().nodes())
     if (can_move(node)) nodes.push_back(node);
   if (nodes.empty()) {
-    emit refused(document_.selection().nodes().empty()
+    emit refused(open_.selection().nodes().empty()
                      ? tr("Select the nodes to move first.")
                      : tr("Placeholders, constants and outputs cannot be moved."));
     return;
@@ -343,7 +342,7 @@ void MovePlanner::move_selected(Command command) {
 }
 
 void MovePlanner::start(std::vector<NodeId> nodes, const Command& command) {
-  const SnapshotPtr now = document_.shared_snapshot();
+  const SnapshotPtr now = open_.shared_snapshot();
   const Graph& graph = now->graph;
   std::sort(nodes.begin(), nodes.end(), [&](NodeId a, NodeId b) {
     return command.direction <= 0 ? graph.position(a) < graph.position(b)
@@ -375,7 +374,7 @@ void MovePlanner::take_plan() {
     return prepare();
   }
   const Plan plan = planning_.result();
-  if (plan.edit) return document_.editing().apply(*plan.edit);
+  if (plan.edit) return editing_.apply(*plan.edit);
   emit refused(plan.refusal.empty() ? tr("The selected nodes are already at their best place.")
                                     : QString::fromStdString(plan.refusal));
   prepare();

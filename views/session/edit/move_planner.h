@@ -19,7 +19,8 @@
 
 namespace jointer::views {
 
-class Document;
+class Editing;
+class OpenGraph;
 
 // The block being moved, and the figures of each place that it could move to.
 struct HeldMove {
@@ -46,8 +47,8 @@ struct HeldMove {
 class MovePlanner : public QObject {
   Q_OBJECT
  public:
-  // `document` must outlive this object.
-  explicit MovePlanner(Document& document);
+  // Both arguments must outlive this object.
+  MovePlanner(OpenGraph& open, Editing& editing);
   ~MovePlanner() override;
   MovePlanner(const MovePlanner&) = delete;
   MovePlanner& operator=(const MovePlanner&) = delete;
@@ -110,7 +111,7 @@ class MovePlanner : public QObject {
 
   // What-if figures.
   void take_basis();
-  void take_document();
+  void take_graph();
   void when_ready(std::function<void()> work);
   void run_waiting();
 
@@ -127,7 +128,8 @@ class MovePlanner : public QObject {
   void start(std::vector<NodeId> nodes, const Command& command);
   void take_plan();
 
-  Document& document_;
+  OpenGraph& open_;
+  Editing& editing_;
   std::shared_ptr<Basis> basis_;
   QFutureWatcher<std::shared_ptr<Basis>> preparing_;
   std::deque<std::function<void()>> waiting_;

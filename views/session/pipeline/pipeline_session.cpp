@@ -81,8 +81,8 @@ QString status_text(StepStatus status) {
   return {};
 }
 
-PipelineSession::PipelineSession(Document& document, PassService& service)
-    : QObject(&document), document_(document), service_(service) {
+PipelineSession::PipelineSession(Document& document, PassService& service, QObject* parent)
+    : QObject(parent), document_(document), service_(service) {
   tick_.setInterval(kTickMs);
   connect(&tick_, &QTimer::timeout, this, &PipelineSession::progressed);
   connect(&draft_, &PipelineDraft::changed, this, &PipelineSession::follow_draft);

@@ -39,8 +39,8 @@ enum class StepStatus : std::uint8_t {
 class PipelineSession : public QObject {
   Q_OBJECT
  public:
-  // Owned by the document. `service` must outlive this object.
-  PipelineSession(Document& document, PassService& service);
+  // Both must outlive this object.
+  PipelineSession(Document& document, PassService& service, QObject* parent = nullptr);
   ~PipelineSession() override;
   PipelineSession(const PipelineSession&) = delete;
   PipelineSession& operator=(const PipelineSession&) = delete;

@@ -7,19 +7,19 @@
 
 #include "core/policy/apply_step_tags.h"
 #include "core/policy/export.h"
-#include "views/session/document/document.h"
 #include "views/session/edit/editing.h"
 #include "views/session/edit/policy_edit.h"
+#include "views/session/open/open_graph.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 
 namespace jointer::views {
 
-SacSession::SacSession(Document& document) : document_(document) {
-  connect(&document_, &Document::changed, this, &SacSession::follow_document);
+SacSession::SacSession(OpenGraph& open, Editing& editing) : open_(open), editing_(editing) {
+  connect(&open_, &OpenGraph::changed, this, &SacSession::follow_document);
   connect(this, &SacSession::changed, &reserved_, [this] { reserved_.follow(state_); });
   // The requested edit is not legal, so its preview is removed.
-  connect(&document_.editing(), &Editing::refused, this, &SacSession::follow_document);
+  connect(&editing_, &Editing::refused, this, &SacSession::follow_document);
 }
 
 SacSession::~SacSession() = default;
@@ -32,19 +32,19 @@ void SacSession::start() {
 
 bool SacSession::is_settled() const {
   return !is_running_ && !is_stale_ && asked_.empty() && questions_.empty() && pending_.empty() &&
-         !wanted_preview_ && !will_apply_tags_ && document_.editing().is_settled();
+         !wanted_preview_ && !will_apply_tags_ && editing_.is_settled();
 }
 
 SacRequest SacSession::request() const {
-  return {.now = document_.shared_snapshot(),
-          .baseline = document_.baseline(),
-          .history = document_.editing().edit_history(),
+  return {.now = open_.shared_snapshot(),
+          .baseline = open_.baseline(),
+          .history = editing_.edit_history(),
           .ticks = pending_};
 }
 
 void SacSession::follow_document() {
   // If more edits are pending, the shown state already includes them.
-  if (!is_started_ || !document_.editing().is_settled()) return;
+  if (!is_started_ || !editing_.is_settled()) return;
   pending_.clear();
   ask_state();
 }
@@ -78,8 +78,7 @@ void SacSession::cancel() {
 // Answers one question at a time: the state first, then ticks, then previews.
 void SacSession::pump() {
   if (is_running_) return;
-  if (will_apply_tags_ && !is_stale_ && asked_.empty() && pending_.empty() &&
-      document_.editing().is_settled())
+  if (will_apply_tags_ && !is_stale_ && asked_.empty() && pending_.empty() && editing_.is_settled())
     return start_applying_tags();
   SacRequest request = this->request();
   std::optional<Preview> preview;
@@ -185,24 +184,23 @@ void SacSession::take(const Answer& answer, const std::vector<PolicyTick>& ticks
 
 void SacSession::do_tick(const PolicyTick& tick) {
   pending_.push_back(tick);
-  const Snapshot& snapshot = document_.snapshot();
-  document_.editing().apply(policy_edit(snapshot.graph, snapshot.analysis.modules, tick.nodes,
-                                        PolicyScope::nodes, policy_of(tick.keep)));
+  const Snapshot& snapshot = open_.snapshot();
+  editing_.apply(policy_edit(snapshot.graph, snapshot.analysis.modules, tick.nodes,
+                             PolicyScope::nodes, policy_of(tick.keep)));
 }
 
 // --- Requests ---
 
 void SacSession::find_figures(const EditHistory& history, QObject* context,
                               std::function<void(const PlanFigures&)> use) {
-  document_.editing().make_state(
+  editing_.make_state(
       history, this, [this, history, use, context = QPointer(context)](const auto& made) {
         if (!made || !context) return;
         const auto tell = [use, context](const PlanFigures& figures) {
           if (context) use(figures);
         };
         questions_.push_back(
-            {{.now = *made, .baseline = document_.baseline(), .history = history, .ticks = {}},
-             tell});
+            {{.now = *made, .baseline = open_.baseline(), .history = history, .ticks = {}}, tell});
         if (is_started_) pump();
       });
 }
@@ -246,24 +244,22 @@ void SacSession::set_keep(const std::vector<NodeId>& nodes, std::optional<Keep> 
   if (!state_ || !state_->can_change()) return;
   std::vector<NodeId> there;
   for (const NodeId node : nodes)
-    if (document_.has(node) && document_.graph().node(node).kind == NodeKind::call)
-      there.push_back(node);
+    if (open_.has(node) && open_.graph().node(node).kind == NodeKind::call) there.push_back(node);
   if (there.empty())
     return emit refused(tr("Only calls have a policy; graph inputs are always available."));
   there = nodes_to_tag(*state_, there, keep);
   if (there.empty())
     return emit refused(tr("The tag of %1 was already applied. Undo that first, "
                            "or open the original training step.")
-                            .arg(nodes.size() == 1
-                                     ? to_qstring(document_.graph().name(nodes.front()))
-                                     : tr("the selection")));
+                            .arg(nodes.size() == 1 ? to_qstring(open_.graph().name(nodes.front()))
+                                                   : tr("the selection")));
   wanted_preview_.reset();
   asked_.push_back({std::move(there), keep});
   pump();
 }
 
 void SacSession::solve(const SolveSettings& settings) {
-  document_.editing().apply(solve_edit(settings));
+  editing_.apply(solve_edit(settings));
 }
 
 void SacSession::solve_as_wished(const SacSolver::Wish& wish) {
@@ -281,10 +277,9 @@ void SacSession::do_wish(const Preview& found) {
 }
 
 void SacSession::apply_and_solve(Edit edit, const SolveSettings& settings) {
-  if (!state_ || !state_->is_step())
-    return document_.editing().apply(with_solve(std::move(edit), settings));
+  if (!state_ || !state_->is_step()) return editing_.apply(with_solve(std::move(edit), settings));
   if (edit.changes.empty()) return emit refused(tr("All of these tags are already set."));
-  document_.editing().apply(edit);
+  editing_.apply(edit);
 }
 
 void SacSession::apply_tags() {
@@ -297,8 +292,8 @@ void SacSession::start_applying_tags() {
   will_apply_tags_ = false;
   is_running_ = true;
   set_working(true);
-  QtConcurrent::run([of = document_.shared_snapshot()] { return step_tags_edit(of->graph); })
-      .then(this, [this, of = document_.shared_snapshot(),
+  QtConcurrent::run([of = open_.shared_snapshot()] { return step_tags_edit(of->graph); })
+      .then(this, [this, of = open_.shared_snapshot(),
                    generation = generation_](const Result<Edit>& edit) {
         if (generation != generation_) return;
         is_running_ = false;
@@ -310,17 +305,17 @@ void SacSession::start_applying_tags() {
 void SacSession::take_applied_tags(const Result<Edit>& edit, const SnapshotPtr& of) {
   if (!edit) return emit refused(QString::fromStdString(edit.error().message));
   // The document has changed since the request.
-  if (document_.shared_snapshot() != of || !document_.editing().is_settled())
+  if (open_.shared_snapshot() != of || !editing_.is_settled())
     will_apply_tags_ = true;
   else if (edit->changes.empty())
     emit refused(tr("No tags left to apply."));
   else
-    document_.editing().apply(*edit);
+    editing_.apply(*edit);
 }
 
 void SacSession::take_plan(const SavePlan& plan, const QString& title) {
   if (!state_ || !state_->base) return;
-  const Graph& graph = document_.graph();
+  const Graph& graph = open_.graph();
   // A plan for min_cut's pair requires min_cut as partitioner.
   if (state_->base->settings.partitioner != Partitioner::min_cut) {
     auto edit = tag_as_planned(graph, plan);
@@ -345,7 +340,7 @@ void SacSession::take_plan(const SavePlan& plan, const QString& title) {
     if (auto& nodes = names[static_cast<std::size_t>(keep)]; !nodes.empty())
       edit.changes.emplace_back(SetPolicy{
           .select = {}, .policy = policy_of(keep), .region = {}, .nodes = std::move(nodes)});
-  if (!edit.changes.empty()) document_.editing().apply(edit);
+  if (!edit.changes.empty()) editing_.apply(edit);
 }
 
 }  // namespace jointer::views

@@ -14,7 +14,8 @@
 
 namespace jointer::views {
 
-class Document;
+class Editing;
+class OpenGraph;
 
 // The policies of a document's graph (saved, recomputed, offloaded) at the current place in the
 // history. Computed on a working thread on first use and whenever the document changes. Ticks are
@@ -22,8 +23,8 @@ class Document;
 class SacSession : public QObject {
   Q_OBJECT
  public:
-  // `document` must outlive this object.
-  explicit SacSession(Document& document);
+  // Both arguments must outlive this object.
+  SacSession(OpenGraph& open, Editing& editing);
   ~SacSession() override;
   SacSession(const SacSession&) = delete;
   SacSession& operator=(const SacSession&) = delete;
@@ -39,7 +40,8 @@ class SacSession : public QObject {
   [[nodiscard]] bool is_working() const { return is_working_; }
   // Returns true if all requests are shown, in the document too.
   [[nodiscard]] bool is_settled() const;
-  [[nodiscard]] Document& document() const { return document_; }
+  [[nodiscard]] OpenGraph& open_graph() const { return open_; }
+  [[nodiscard]] Editing& editing() const { return editing_; }
   // Memory that the caching allocator would reserve for the state.
   [[nodiscard]] const PlanReserved& reserved() const { return reserved_; }
 
@@ -113,7 +115,8 @@ class SacSession : public QObject {
   void start_applying_tags();
   void take_applied_tags(const Result<Edit>& edit, const SnapshotPtr& of);
 
-  Document& document_;
+  OpenGraph& open_;
+  Editing& editing_;
   std::shared_ptr<SacSolver> solver_ = std::make_shared<SacSolver>();
   SacStatePtr state_;
   PlanReserved reserved_;

@@ -9,6 +9,8 @@ namespace jointer::views {
 
 // Number formatting shared by all panes: core/base/units.h as QString; times are in nanoseconds.
 
+inline constexpr double kPartsPerOne = 1e6;
+
 inline QString bytes_text(std::int64_t bytes) {
   return QString::fromStdString(format_bytes(bytes));
 }

@@ -49,8 +49,8 @@ const LeftJournal* journal_of(std::span<const LeftJournal> left, const OpenReque
 }
 
 Autosave::Autosave(Document& document, Benchmarks& benchmarks, QString folder,
-                   PipelineDraft* pipeline)
-    : QObject(&document),
+                   PipelineDraft* pipeline, QObject* parent)
+    : QObject(parent),
       document_(document),
       benchmarks_(benchmarks),
       draft_(pipeline),
@@ -65,7 +65,6 @@ Autosave::Autosave(Document& document, Benchmarks& benchmarks, QString folder,
   connect(&document_, &Document::changed, this, &Autosave::follow);
 }
 
-// The document's parts are already destroyed.
 Autosave::~Autosave() {
   saving_.waitForDone();
   if (!journal_) return;

@@ -33,10 +33,10 @@ struct SavedWork {
 class Autosave : public QObject {
   Q_OBJECT
  public:
-  // Owned by the document. Journals are files in `folder`; if it is empty, none are written.
-  // `pipeline`: the document's pipeline draft, if it has one.
+  // Journals are files in `folder`; if it is empty, none are written. `pipeline`: the document's
+  // pipeline draft, if it has one. All of them must outlive this object.
   Autosave(Document& document, Benchmarks& benchmarks, QString folder,
-           PipelineDraft* pipeline = nullptr);
+           PipelineDraft* pipeline = nullptr, QObject* parent = nullptr);
   ~Autosave() override;
   Autosave(const Autosave&) = delete;
   Autosave& operator=(const Autosave&) = delete;

@@ -23,7 +23,8 @@ class BenchmarksOfADocument : public testing::Test {
 
   void make() {
     document = std::make_unique<Document>(OpenRequest{.path = "/tmp/a graph.json"}, snapshot);
-    benchmarks = new Benchmarks(*document, fake, BenchmarkHistory(folder.path().toStdString()));
+    benchmarks = new Benchmarks(*document, fake, BenchmarkHistory(folder.path().toStdString()),
+                                document.get());
   }
   // Simulates a restart.
   void make_again() {
@@ -123,7 +124,7 @@ TEST_F(BenchmarksOfADocument, SayWhyARunCannotStart) {
 
 TEST_F(BenchmarksOfADocument, RunOneAtATime) {
   Document other(OpenRequest{.path = "b.json"}, snapshot);
-  auto* others = new Benchmarks(other, fake, BenchmarkHistory(folder.path().toStdString()));
+  auto* others = new Benchmarks(other, fake, BenchmarkHistory(folder.path().toStdString()), &other);
   others->run();
   EXPECT_TRUE(benchmarks->why_not().contains(other.title()));
   benchmarks->run();

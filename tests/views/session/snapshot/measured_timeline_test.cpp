@@ -4,39 +4,13 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/snapshots.h"
+#include "tests/support/measured_step.h"
 #include "views/session/document/document.h"
-#include "views/widgets/draw_list.h"
 
 namespace jointer::views {
 namespace {
 
-class MeasuredTimelineTest : public testing::Test {
- protected:
-  // Each step takes 100 us after the previous one, except the collective, which runs until its
-  // wait.
-  static Measurement measurement_of_all(const Snapshot& s) {
-    Measurement m{.label = "rank 0, interpret", .device = "A CPU"};
-    std::int64_t at = 0;
-    for (const NodeId id : s.analysis.memory.steps()) {
-      const bool is_start = s.graph.is_collective_start(s.graph.node(id));
-      m.nodes.push_back({id, at, at + (is_start ? 150'000 : 100'000), 100'000});
-      at += is_start ? 10'000 : 100'000;
-    }
-    m.step_ns = at;
-    m.memory_profile.assign(s.analysis.memory.profile().begin(), s.analysis.memory.profile().end());
-    for (std::int64_t& bytes : m.memory_profile) bytes += 64;
-    return m;
-  }
-  [[nodiscard]] MeasuredTimeline lay(Measurement m) const {
-    return {snapshot->graph, snapshot->analysis, std::make_shared<Measurement>(std::move(m)),
-            snapshot->estimated_time.bands()};
-  }
-  [[nodiscard]] NodeId node(const char* name) const { return snapshot->graph.find(name); }
-
-  SnapshotPtr snapshot = test::snapshot_of(test::kSmallStep);
-  Measurement all = measurement_of_all(*snapshot);
-};
+using MeasuredTimelineTest = test::MeasuredSmallStep;
 
 TEST_F(MeasuredTimelineTest, HasTheLanesOfTheEstimate) {
   const MeasuredTimeline m = lay(all);
@@ -68,30 +42,6 @@ TEST_F(MeasuredTimelineTest, PlacesTheEstimatesMomentsWhenTheirNodesRan) {
   for (std::size_t i = 1; i < data.point_count(); ++i)
     EXPECT_LE(data.position(i - 1), data.position(i));
   EXPECT_EQ(data.length(), all.step_ns);
-}
-
-TEST_F(MeasuredTimelineTest, PlacesTheMeasuredCurveOnBothAxes) {
-  const MeasuredTimeline m = lay(all);
-  const std::int64_t peak = snapshot->analysis.memory.peak_bytes() + 64;
-  EXPECT_EQ(m.peak_bytes(), peak);
-  for (const AxisKind kind : {AxisKind::program_order, AxisKind::measured_time}) {
-    const MeasuredCurve& curve = m.curve(kind);
-    ASSERT_FALSE(curve.empty());
-    EXPECT_EQ(curve.bytes(curve.peak()), peak);
-    AxisView axis(m.timeline(kind).length());
-    axis.set_pixels(0, 300);
-    const auto columns = memory_columns(curve, axis);
-    ASSERT_FALSE(columns.empty());
-    EXPECT_EQ(columns.front().left, 0);
-    EXPECT_EQ(columns.back().right, 300);
-  }
-}
-
-TEST_F(MeasuredTimelineTest, ACurveEndsWithItsStep) {
-  const MeasuredTimeline m = lay(all);
-  AxisView axis(2 * all.step_ns);
-  axis.set_pixels(0, 300);
-  EXPECT_EQ(memory_columns(m.curve(AxisKind::measured_time), axis).back().right, 150);
 }
 
 TEST_F(MeasuredTimelineTest, IgnoresAProfileOfAnotherGraph) {

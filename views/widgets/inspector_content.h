@@ -3,8 +3,7 @@
 #include <QString>
 #include <vector>
 
-#include "views/session/snapshot/measured_timeline.h"
-#include "views/session/snapshot/snapshot.h"
+#include "core/graph/graph.h"
 
 namespace jointer::views {
 
@@ -49,15 +48,5 @@ struct InspectorContent {
   std::vector<InspectorSection> sections;
   std::vector<SourceLine> stack;  // innermost first
 };
-
-// `measured`: the measurement shown with the estimates, or null.
-InspectorContent describe(const Snapshot& snapshot, NodeId node,
-                          const MeasuredTimeline* measured = nullptr);
-// Totals of several nodes.
-InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> nodes,
-                          const MeasuredTimeline* measured = nullptr);
-
-// Arguments as printed by FX: `mm_1, 'sum', [1, 2]`.
-QString arguments_text(const Graph& graph, const Node& node);
 
 }  // namespace jointer::views

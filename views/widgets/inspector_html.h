@@ -3,8 +3,8 @@
 #include <QString>
 #include <QStringList>
 
-#include "views/inspector/inspector_content.h"
 #include "views/theme/theme.h"
+#include "views/widgets/inspector_content.h"
 
 namespace jointer::views {
 

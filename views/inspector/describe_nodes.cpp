@@ -1,7 +1,7 @@
 // The inspector's text for a node, section by section. It consists of text and ids;
 // inspector_html.cpp formats it.
 
-#include "views/inspector/inspector_content.h"
+#include "views/inspector/describe_nodes.h"
 
 #include <algorithm>
 
@@ -358,24 +358,6 @@ class Describer {
 };
 
 }  // namespace
-
-QString provenance_text(Provenance provenance) {
-  switch (provenance) {
-    case Provenance::captured:
-      return words("from the capture");
-    case Provenance::computed:
-      return words("computed from the capture");
-    case Provenance::derived:
-      return words("derived, since the capture does not record it");
-    case Provenance::estimated:
-      return words("estimated");
-    case Provenance::measured:
-      return words("measured");
-    case Provenance::assumed:
-      return words("assumed: depends on symbols without a known value");
-  }
-  return {};
-}
 
 InspectorContent describe(const Snapshot& snapshot, NodeId node, const MeasuredTimeline* measured) {
   return Describer(snapshot, node, measured).describe();

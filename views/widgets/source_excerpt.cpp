@@ -1,4 +1,4 @@
-#include "views/inspector/source_excerpt.h"
+#include "views/widgets/source_excerpt.h"
 
 #include <QDir>
 #include <QFile>

@@ -1,9 +1,9 @@
-#include "views/inspector/inspector_html.h"
+#include "views/widgets/inspector_html.h"
 
 #include <QCoreApplication>
 
-#include "views/inspector/source_excerpt.h"
 #include "views/session/text/node_text.h"
+#include "views/widgets/source_excerpt.h"
 
 namespace jointer::views {
 namespace {
@@ -93,6 +93,27 @@ QString style(const Theme& theme, int font_px) {
 }
 
 }  // namespace
+
+QString provenance_text(Provenance provenance) {
+  const auto meaning = [](const char* text) {
+    return QCoreApplication::translate("Inspector", text);
+  };
+  switch (provenance) {
+    case Provenance::captured:
+      return meaning("from the capture");
+    case Provenance::computed:
+      return meaning("computed from the capture");
+    case Provenance::derived:
+      return meaning("derived, since the capture does not record it");
+    case Provenance::estimated:
+      return meaning("estimated");
+    case Provenance::measured:
+      return meaning("measured");
+    case Provenance::assumed:
+      return meaning("assumed: depends on symbols without a known value");
+  }
+  return {};
+}
 
 QString inspector_html(const InspectorContent& content, const Graph& graph, const Theme& theme,
                        const QStringList& roots, int font_px) {

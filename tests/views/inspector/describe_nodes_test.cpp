@@ -1,4 +1,4 @@
-#include "views/inspector/inspector_content.h"
+#include "views/inspector/describe_nodes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <QTemporaryDir>
 
 #include "tests/support/snapshots.h"
-#include "views/inspector/inspector_html.h"
-#include "views/inspector/source_excerpt.h"
+#include "views/widgets/inspector_html.h"
+#include "views/widgets/source_excerpt.h"
 
 namespace jointer::views {
 namespace {
