@@ -9,6 +9,9 @@ set(precompiled_standard
   <optional> <set> <span> <string> <string_view> <unordered_map> <utility> <variant> <vector>
   <fmt/format.h> <tl/expected.hpp>)
 set(precompiled_tests <gmock/gmock.h> <gtest/gtest.h> <rapidcheck/gtest.h>)
+set(precompiled_qt_core
+  <QCoreApplication> <QFutureWatcher> <QObject> <QPointer> <QRegularExpression> <QString> <QStringList>
+  <QTimer> <QtConcurrentRun>)
 set(precompiled_qt
   <QApplication> <QComboBox> <QDialog> <QEvent> <QFileDialog> <QHeaderView> <QLabel> <QLineEdit>
   <QMainWindow> <QMenu> <QMouseEvent> <QPainter> <QPainterPath> <QPointer> <QPushButton>

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "app/launch/machine.h"
-#include "views/benchmark/benchmark_service.h"
+#include "views/session/benchmark/benchmark_service.h"
 
 namespace jointer::desktop {
 

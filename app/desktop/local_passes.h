@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "plugins/hosted/hosted_pass.h"
-#include "views/pipeline/pass_service.h"
+#include "views/session/pipeline/pass_service.h"
 
 namespace jointer::desktop {
 

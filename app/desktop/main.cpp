@@ -17,7 +17,7 @@
 #include "app/desktop/main_window.h"
 #include "app/desktop/options.h"
 #include "core/workspace/journal.h"
-#include "views/sac/sac_session.h"
+#include "views/session/sac/sac_session.h"
 
 namespace {
 
@@ -67,7 +67,7 @@ void show_pane_when_shown(MainWindow& window, const QString& name) {
 
 void show_measured_when_shown(MainWindow& window) {
   QObject::connect(&window, &MainWindow::opened, &window, [](views::DocumentTab* tab) {
-    auto* benchmarks = tab->document()->findChild<views::Benchmarks*>();
+    views::Benchmarks* benchmarks = &tab->session()->benchmarks();
     QObject::connect(
         benchmarks, &views::Benchmarks::rows_changed, benchmarks,
         [benchmarks] {
@@ -81,12 +81,11 @@ void show_measured_when_shown(MainWindow& window) {
 // Called once the layout has settled and files have been read on other threads.
 void take_picture(MainWindow& window, const QString& path) {
   for (const auto* tab : window.findChildren<views::DocumentTab*>()) {
-    const auto* benchmarks =
-        tab->document() == nullptr ? nullptr : tab->document()->findChild<views::Benchmarks*>();
+    if (tab->session() == nullptr) continue;
+    const views::SacSession& sac = tab->document()->sac();
     const bool waits_for_plan =
-        tab->document() != nullptr && tab->document()->sac().is_started() &&
-        !(tab->document()->sac().is_settled() && tab->document()->sac().reserved().is_settled());
-    if (!waits_for_plan && (benchmarks == nullptr || benchmarks->is_settled())) continue;
+        sac.is_started() && !(sac.is_settled() && sac.reserved().is_settled());
+    if (!waits_for_plan && tab->session()->benchmarks().is_settled()) continue;
     QTimer::singleShot(kSettleMs, &window, [&window, path] { take_picture(window, path); });
     return;
   }

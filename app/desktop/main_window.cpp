@@ -9,27 +9,20 @@
 #include <QSignalBlocker>
 #include <QStatusBar>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <array>
 
+#include "app/desktop/panes.h"
 #include "core/capture/measurement_file.h"
 #include "core/pass/pipeline_file.h"
 #include "core/workspace/workspace_capture.h"
-#include "views/benchmark/benchmark_pane.h"
-#include "views/compare/compare_pane.h"
-#include "views/document/node_text.h"
-#include "views/document/number_text.h"
-#include "views/find/find_bar.h"
 #include "views/graph/graph_pane.h"
-#include "views/history/history_pane.h"
-#include "views/inspector/inspector_pane.h"
-#include "views/sac/sac_pane.h"
-#include "views/tables/alive_pane.h"
-#include "views/tables/modules_pane.h"
-#include "views/tables/operators_pane.h"
-#include "views/tune/tune_pane.h"
+#include "views/session/open/open_requests.h"
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
+#include "views/tables/table_pane.h"
 #include "views/window/facts_popup.h"
 #include "views/window/graph_chooser.h"
-#include "views/window/open_requests.h"
 #include "views/window/scoreboard.h"
 
 namespace jointer::desktop {
@@ -40,42 +33,9 @@ using namespace views;
 constexpr int kStateVersion = 7;
 constexpr int kMessageMs = 8000;
 
-// The panes in menu order. A pane is created for a document when it is first shown.
-struct PaneKind {
-  const char* name;
-  const char* title;
-  QWidget* (*make)(Document& document);
-};
-template <class Pane>
-QWidget* make_pane(Document& document) {
-  return new Pane(document);
+QWidget* make_scoreboard(Session& session) {
+  return new Scoreboard(session.document());
 }
-// Sources are looked up next to the capture and in the working directory.
-QWidget* make_inspector(Document& document) {
-  auto* pane = new InspectorPane(document);
-  pane->set_source_roots({QFileInfo(QString::fromStdString(document.source().path)).absolutePath(),
-                          QDir::currentPath()});
-  return pane;
-}
-QWidget* make_benchmark_pane(Document& document) {
-  return new BenchmarkPane(*document.findChild<Benchmarks*>());
-}
-QWidget* make_pipeline_pane(Document& document) {
-  return new PipelinePane(*document.findChild<PipelineSession*>());
-}
-constexpr std::array kPanes{
-    PaneKind{"modules", QT_TRANSLATE_NOOP("MainWindow", "Modules"), make_pane<ModulesPane>},
-    PaneKind{"operators", QT_TRANSLATE_NOOP("MainWindow", "Operators"), make_pane<OperatorsPane>},
-    PaneKind{"sac", QT_TRANSLATE_NOOP("MainWindow", "SAC"), make_pane<SacPane>},
-    PaneKind{"tune", QT_TRANSLATE_NOOP("MainWindow", "Tune"), make_pane<TunePane>},
-    PaneKind{"benchmark", QT_TRANSLATE_NOOP("MainWindow", "Benchmark"), make_benchmark_pane},
-    PaneKind{"graph", QT_TRANSLATE_NOOP("MainWindow", "Graph"), make_pane<GraphPane>},
-    PaneKind{"alive", QT_TRANSLATE_NOOP("MainWindow", "Alive now"), make_pane<AlivePane>},
-    PaneKind{"inspector", QT_TRANSLATE_NOOP("MainWindow", "Inspector"), make_inspector},
-    PaneKind{"history", QT_TRANSLATE_NOOP("MainWindow", "History"), make_pane<HistoryPane>},
-    PaneKind{"compare", QT_TRANSLATE_NOOP("MainWindow", "Compare"), make_pane<ComparePane>},
-    PaneKind{"pipeline", QT_TRANSLATE_NOOP("MainWindow", "Pipeline"), make_pipeline_pane},
-};
 
 QStringList dropped_files(const QMimeData* data) {
   QStringList paths;
@@ -158,7 +118,7 @@ void MainWindow::make_top() {
   tabs_->setExpanding(false);
   tabs_->setElideMode(Qt::ElideMiddle);
   column->addWidget(tabs_);
-  scoreboards_ = new DocumentStack(make_pane<Scoreboard>, top);
+  scoreboards_ = new DocumentStack(make_scoreboard, top);
   column->addWidget(scoreboards_);
   setMenuWidget(top);
 }
@@ -174,7 +134,14 @@ void MainWindow::open(const OpenRequest& request) {
 
 void MainWindow::open_tab(const OpenRequest& request, const AnalysisOptions& analysis,
                           std::optional<SavedWork> found) {
-  auto* tab = new DocumentTab(request, analysis, center_);
+  const auto make_session = [this](const OpenRequest& source, SnapshotPtr snapshot) {
+    return std::make_unique<Session>(source, std::move(snapshot),
+                                     SessionServices{.benchmarks = service_,
+                                                     .history = history_,
+                                                     .passes = passes_,
+                                                     .journal_folder = journal_folder_});
+  };
+  auto* tab = new DocumentTab(request, analysis, make_session, center_);
   if (found) found_.emplace(tab, *std::move(found));
   connect(tab, &DocumentTab::ready, this, [this, tab] { tab_ready(tab); });
   connect(tab, &DocumentTab::several, this,
@@ -223,17 +190,23 @@ int MainWindow::index_of(const DocumentTab* tab) const {
 
 QStringList MainWindow::pane_names() {
   QStringList names;
-  for (const PaneKind& kind : kPanes) names << QString::fromLatin1(kind.name);
+  for (const PaneKind& kind : pane_kinds()) names << QString::fromLatin1(kind.name);
   return names;
 }
 
 PaneDock* MainWindow::dock(const QString& name) const {
-  return findChild<PaneDock*>(name);
+  const auto found = std::ranges::find(docks_, name, &PaneDock::objectName);
+  return found == docks_.end() ? nullptr : *found;
 }
 
 Document* MainWindow::current_document() const {
   const DocumentTab* tab = current_tab();
   return tab == nullptr ? nullptr : tab->document();
+}
+
+Session* MainWindow::current_session() const {
+  const DocumentTab* tab = current_tab();
+  return tab == nullptr ? nullptr : tab->session();
 }
 
 TimelineView* MainWindow::timeline() const {
@@ -249,41 +222,32 @@ void MainWindow::take_tab(int /*index*/) {
   DocumentTab* tab = current_tab();
   center_->setCurrentWidget(tab == nullptr ? static_cast<QWidget*>(empty_page_) : tab);
   tabs_->setVisible(tab != nullptr);
-  Document* document = current_document();
-  show_docks(document != nullptr);
-  scoreboards_->setVisible(document != nullptr);
-  scoreboards_->show_document(document);
-  for (PaneDock* dock : docks_) dock->show_document(document);
+  Session* session = current_session();
+  show_docks(session != nullptr);
+  scoreboards_->setVisible(session != nullptr);
+  scoreboards_->show_session(session);
+  for (PaneDock* dock : docks_) dock->show_session(session);
   refresh_actions();
   refresh_title();
   refresh_status();
 }
 
 void MainWindow::refresh_actions() {
-  const Document* document = current_document();
-  for (QAction* action : document_actions_) action->setEnabled(document != nullptr);
-  const Benchmarks* benchmarks = benchmarks_of(document);
+  const Session* session = current_session();
+  for (QAction* action : document_actions_) action->setEnabled(session != nullptr);
   for (QAction* action : run_actions_)
-    action->setEnabled(benchmarks != nullptr && benchmarks->is_running());
-  const PipelineSession* pipeline = pipeline_of(document);
+    action->setEnabled(session != nullptr && session->benchmarks().is_running());
   for (QAction* action : pass_actions_)
-    action->setEnabled(pipeline != nullptr && pipeline->is_running());
-  const Editing* editing = document == nullptr ? nullptr : &document->editing();
+    action->setEnabled(session != nullptr && session->pipeline().is_running());
+  const Editing* editing = session == nullptr ? nullptr : &session->document().editing();
   for (QAction* action : edited_actions_)
     action->setEnabled(editing != nullptr && editing->is_edited());
-  const auto name = [](QAction* action, const QString& verb, bool can, const QString& title) {
-    action->setEnabled(can);
-    action->setText(can ? QStringLiteral("%1 %2").arg(verb, title) : verb);
+  const auto name = [](QAction* action, const QString& verb, const EditStep* step) {
+    action->setEnabled(step != nullptr);
+    action->setText(step != nullptr ? QStringLiteral("%1 %2").arg(verb, step->title) : verb);
   };
-  const QUndoStack* stack = editing == nullptr ? nullptr : &editing->undo_stack();
-  name(undo_, tr("&Undo"), stack != nullptr && stack->canUndo(),
-       stack == nullptr ? QString() : stack->undoText());
-  name(redo_, tr("&Redo"), stack != nullptr && stack->canRedo(),
-       stack == nullptr ? QString() : stack->redoText());
-}
-
-Benchmarks* MainWindow::benchmarks_of(const Document* document) {
-  return document == nullptr ? nullptr : document->findChild<Benchmarks*>();
+  name(undo_, tr("&Undo"), editing == nullptr ? nullptr : editing->undoable());
+  name(redo_, tr("&Redo"), editing == nullptr ? nullptr : editing->redoable());
 }
 
 void MainWindow::close_tab(int index) {
@@ -297,7 +261,7 @@ void MainWindow::close_tab(int index) {
 
 void MainWindow::tab_ready(DocumentTab* tab) {
   Document* document = tab->document();
-  auto* benchmarks = new Benchmarks(*document, service_, history_);
+  Benchmarks* benchmarks = &tab->session()->benchmarks();
   connect(benchmarks, &Benchmarks::running_changed, this, &MainWindow::refresh_actions);
   connect(
       benchmarks, &Benchmarks::calibrated, this,
@@ -305,7 +269,7 @@ void MainWindow::tab_ready(DocumentTab* tab) {
   connect(benchmarks, &Benchmarks::message_changed, this,
           [this, benchmarks] { say(benchmarks->message()); });
   listen_to_edits(tab);
-  connect_pipeline(*new PipelineSession(*document, passes_));
+  connect_pipeline(tab->session()->pipeline());
   connect(document, &Document::changed, this, &MainWindow::refresh_status);
   connect(document, &Document::failed, this, &MainWindow::say);
   connect(document, &Document::busy_changed, this, [this](bool busy) {
@@ -316,7 +280,7 @@ void MainWindow::tab_ready(DocumentTab* tab) {
   });
   connect(&document->selection(), &Selection::nodes_changed, this, &MainWindow::refresh_status);
   connect(&document->selection(), &Selection::stretch_changed, this, &MainWindow::refresh_status);
-  keep(tab, *benchmarks);
+  keep(tab);
   refresh_tab_texts(tab);
   if (tab == current_tab()) take_tab(tabs_->currentIndex());
   emit opened(tab);
@@ -349,7 +313,7 @@ void MainWindow::choose_graph(DocumentTab* tab, const std::vector<GraphEntry>& e
 void MainWindow::refresh_tab_texts(DocumentTab* tab) {
   const int index = index_of(tab);
   if (index < 0) return;
-  const Autosave* autosave = autosave_of(tab->document());
+  const Autosave* autosave = tab->session() == nullptr ? nullptr : &tab->session()->autosave();
   const bool is_dirty = autosave != nullptr && autosave->is_dirty();
   tabs_->setTabText(index, QString(tab->title()).replace(u'&', QStringLiteral("&&")) +
                                (is_dirty ? QStringLiteral(" *") : QString()));
@@ -364,70 +328,57 @@ void MainWindow::refresh_tab_texts(DocumentTab* tab) {
 // --- Docks ---
 
 void MainWindow::make_docks() {
-  for (const PaneKind& kind : kPanes)
+  const PaneHost host{.say = [this](const QString& sentence) { say(sentence); },
+                      .open = [this](const QString& path) { open({.path = path.toStdString()}); }};
+  for (const PaneKind& kind : pane_kinds())
     docks_.push_back(new PaneDock(
         QCoreApplication::translate("MainWindow", kind.title), QString::fromLatin1(kind.name),
-        [this, make = kind.make](Document& document) {
-          QWidget* pane = make(document);
-          QList<TablePane*> tables = pane->findChildren<TablePane*>();
-          if (auto* table = qobject_cast<TablePane*>(pane)) tables << table;
-          for (TablePane* table : tables) {
-            table->addActions(node_actions_);
-            connect(table, &TablePane::node_activated, this, [this](NodeId /*node*/) {
-              with_timeline([](TimelineView& view) { view.show_selection(); });
-            });
-          }
-          if (auto* graph = qobject_cast<GraphPane*>(pane)) {
-            connect(graph, &GraphPane::message, this, &MainWindow::say);
-            graph->view().addAction(why_);
-          }
-          if (auto* pipeline = qobject_cast<PipelinePane*>(pane)) connect_pipeline_pane(*pipeline);
-          if (auto* sac = qobject_cast<SacPane*>(pane)) {
-            connect(sac, &SacPane::message, this, &MainWindow::say);
-            connect(sac, &SacPane::pair_made, this,
-                    [this](const QString& path) { open({.path = path.toStdString()}); });
-          }
-          if (auto* tune = qobject_cast<TunePane*>(pane)) {
-            connect(tune, &TunePane::message, this, &MainWindow::say);
-            connect(tune, &TunePane::pair_made, this,
-                    [this](const QString& path) { open({.path = path.toStdString()}); });
-          }
+        [this, host, make = kind.make](Session& session) {
+          QWidget* pane = make(session, host);
+          connect_pane(*pane);
           return pane;
         },
         this));
 }
 
-// The default layout: panes side by side above the timeline, which takes the full width. The graph
-// pane has the middle and most of the space.
-void MainWindow::place_docks() {
-  for (PaneDock* dock : docks_) {
-    dock->setFloating(false);
-    addDockWidget(Qt::TopDockWidgetArea, dock);
+void MainWindow::connect_pane(QWidget& pane) {
+  QList<TablePane*> tables = pane.findChildren<TablePane*>();
+  if (auto* table = qobject_cast<TablePane*>(&pane)) tables << table;
+  for (TablePane* table : tables) {
+    table->addActions(node_actions_);
+    connect(table, &TablePane::node_activated, this, [this](NodeId /*node*/) {
+      with_timeline([](TimelineView& view) { view.show_selection(); });
+    });
   }
-  PaneDock* modules = dock(QStringLiteral("modules"));
-  PaneDock* operators = dock(QStringLiteral("operators"));
-  PaneDock* graph = dock(QStringLiteral("graph"));
-  PaneDock* alive = dock(QStringLiteral("alive"));
-  PaneDock* inspector = dock(QStringLiteral("inspector"));
-  splitDockWidget(modules, graph, Qt::Horizontal);
-  splitDockWidget(graph, inspector, Qt::Horizontal);
-  tabifyDockWidget(modules, operators);
-  tabifyDockWidget(operators, dock(QStringLiteral("history")));
-  tabifyDockWidget(inspector, alive);
-  // Forms next to plots and wide tables need the space of the middle.
-  PaneDock* before = graph;
-  for (const char* name : {"sac", "pipeline", "tune", "benchmark", "compare"}) {
-    PaneDock* next = dock(QString::fromLatin1(name));
-    tabifyDockWidget(before, next);
-    before = next;
+  if (auto* graph = qobject_cast<GraphPane*>(&pane)) graph->view().addAction(why_);
+  if (auto* pipeline = qobject_cast<PipelinePane*>(&pane)) connect_pipeline_pane(*pipeline);
+}
+
+// The default layout: columns of tabs side by side above the timeline, which takes the full width.
+// The graph pane has the middle and most of the space.
+void MainWindow::place_docks() {
+  std::array<std::map<int, PaneDock*>, kPaneColumns> columns;
+  for (const PaneKind& kind : pane_kinds()) {
+    PaneDock* pane = dock(QString::fromLatin1(kind.name));
+    pane->setFloating(false);
+    addDockWidget(Qt::TopDockWidgetArea, pane);
+    columns[static_cast<std::size_t>(kind.column)].emplace(kind.tab, pane);
+  }
+  QList<QDockWidget*> fronts;
+  for (const auto& column : columns) fronts << column.begin()->second;
+  for (int i = 1; i < fronts.size(); ++i) splitDockWidget(fronts[i - 1], fronts[i], Qt::Horizontal);
+  for (const auto& column : columns) {
+    PaneDock* before = nullptr;
+    for (const auto& [tab, pane] : column) {
+      if (before != nullptr) tabifyDockWidget(before, pane);
+      before = pane;
+    }
   }
   for (PaneDock* dock : docks_) dock->show();
-  modules->raise();
-  graph->raise();
-  inspector->raise();
+  for (QDockWidget* front : fronts) front->raise();
   const int share = width() / 20;
-  resizeDocks({modules, graph, inspector}, {share * 5, share * 10, share * 5}, Qt::Horizontal);
-  resizeDocks({graph}, {height() * 2 / 5}, Qt::Vertical);
+  resizeDocks(fronts, {share * 5, share * 10, share * 5}, Qt::Horizontal);
+  resizeDocks({fronts[1]}, {height() * 2 / 5}, Qt::Vertical);
 }
 
 // Without a document panes would be empty frames, so they are hidden and later shown as they were.

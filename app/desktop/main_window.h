@@ -15,19 +15,19 @@
 
 #include "app/desktop/local_passes.h"
 #include "core/bench/history.h"
-#include "views/benchmark/benchmarks.h"
-#include "views/edit/editing.h"
-#include "views/edit/move_planner.h"
-#include "views/edit/policy_edit.h"
 #include "views/palette/command_palette.h"
 #include "views/pipeline/code_questions.h"
 #include "views/pipeline/pipeline_pane.h"
+#include "views/session/benchmark/benchmarks.h"
+#include "views/session/edit/editing.h"
+#include "views/session/edit/move_planner.h"
+#include "views/session/edit/policy_edit.h"
+#include "views/session/workspace/autosave.h"
 #include "views/theme/theme_choice.h"
 #include "views/window/document_tab.h"
 #include "views/window/pages.h"
 #include "views/window/pane_dock.h"
 #include "views/window/recent_files.h"
-#include "views/workspace/autosave.h"
 
 namespace jointer::desktop {
 
@@ -112,6 +112,7 @@ class MainWindow : public QMainWindow {
 
   void make_top();
   void make_docks();
+  void connect_pane(QWidget& pane);
   void make_status_bar();
   void place_docks();
   void show_docks(bool show);
@@ -124,7 +125,7 @@ class MainWindow : public QMainWindow {
   void open_workspace(const OpenRequest& request);
   void open_found(views::SavedWork found, const OpenRequest& request);
   void ask_for_capture(const std::string& path, const Workspace& workspace);
-  void keep(views::DocumentTab* tab, views::Benchmarks& benchmarks);
+  void keep(views::DocumentTab* tab);
   void restore_found(views::DocumentTab* tab, views::Autosave& autosave);
   void reload();
   void show_restored(views::DocumentTab* tab, const views::SavedWork& found, int edits,
@@ -133,7 +134,6 @@ class MainWindow : public QMainWindow {
   void save_workspace_as();
   void refresh_title();
   void check_ranks();
-  [[nodiscard]] static views::Autosave* autosave_of(const views::Document* document);
 
   void choose_files();
   void choose_pair();
@@ -174,9 +174,8 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] views::DocumentTab* tab_at(int index) const;
   [[nodiscard]] int index_of(const views::DocumentTab* tab) const;
   [[nodiscard]] views::Document* current_document() const;
-  // The services of a document that is shown; created when it is ready.
-  [[nodiscard]] static views::Benchmarks* benchmarks_of(const views::Document* document);
-  [[nodiscard]] static views::PipelineSession* pipeline_of(const views::Document* document);
+  // Null until its graph has loaded.
+  [[nodiscard]] views::Session* current_session() const;
   [[nodiscard]] views::TimelineView* timeline() const;
   void with_timeline(const std::function<void(views::TimelineView&)>& action);
 

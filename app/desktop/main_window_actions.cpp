@@ -24,7 +24,7 @@
 #include "views/palette/command_palette.h"
 #include "views/palette/keys_help.h"
 #include "views/sac/sac_table.h"
-#include "views/window/open_requests.h"
+#include "views/session/open/open_requests.h"
 
 namespace jointer::desktop {
 namespace {
@@ -305,7 +305,7 @@ void MainWindow::make_graph_menu() {
              [this] { run_benchmark(&Benchmarks::run); });
   add_action(menu, tr("&Cancel Benchmark"), {QKeySequence(Qt::CTRL | Qt::Key_Period)}, Needs::run,
              [this] {
-               if (Benchmarks* benchmarks = benchmarks_of(current_document())) benchmarks->cancel();
+               if (Session* session = current_session()) session->benchmarks().cancel();
              });
   add_action(menu, tr("Ca&librate Estimates"), {}, Needs::document,
              [this] { run_benchmark(&Benchmarks::calibrate); });
@@ -368,12 +368,12 @@ void MainWindow::keep_costs(Document& document, const MeasurementPtr& measuremen
 
 // Brings the pane to the front, since it shows the progress.
 void MainWindow::run_benchmark(void (Benchmarks::*start)()) {
-  Benchmarks* benchmarks = benchmarks_of(current_document());
-  if (benchmarks == nullptr) return;
+  Session* session = current_session();
+  if (session == nullptr) return;
   PaneDock* pane = dock(QStringLiteral("benchmark"));
   pane->show();
   pane->raise();
-  (benchmarks->*start)();
+  (session->benchmarks().*start)();
 }
 
 // --- Go ---

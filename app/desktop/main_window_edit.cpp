@@ -15,10 +15,10 @@
 #include "core/edit/merge.h"
 #include "core/edit/replace.h"
 #include "core/edit/replay.h"
-#include "views/document/node_text.h"
-#include "views/edit/policy_edit.h"
 #include "views/inspector/inspector_pane.h"
 #include "views/sac/sac_pane.h"
+#include "views/session/edit/policy_edit.h"
+#include "views/session/text/node_text.h"
 
 namespace jointer::desktop {
 namespace {

@@ -8,7 +8,7 @@
 #include "app/desktop/main_window_action.h"
 #include "passes/presets/presets.h"
 #include "views/compare/compare_pane.h"
-#include "views/document/node_text.h"
+#include "views/session/text/node_text.h"
 
 namespace jointer::desktop {
 namespace {
@@ -18,10 +18,6 @@ using namespace views;
 constexpr int kMakingMs = 20;  // a pane is created in an event loop turn after it is shown
 
 }  // namespace
-
-PipelineSession* MainWindow::pipeline_of(const Document* document) {
-  return document == nullptr ? nullptr : document->findChild<PipelineSession*>();
-}
 
 void MainWindow::make_passes_menu() {
   questions_ = new CodeQuestions(passes_, this);
@@ -102,10 +98,10 @@ void MainWindow::show_pane(const QString& name) {
 
 // The pane is shown first, so that the user sees the result.
 void MainWindow::with_pipeline(const std::function<void(PipelineSession&)>& action) {
-  PipelineSession* session = pipeline_of(current_document());
+  Session* session = current_session();
   if (session == nullptr) return;
   show_pane(QStringLiteral("pipeline"));
-  action(*session);
+  action(session->pipeline());
 }
 
 void MainWindow::with_pipeline_pane(std::function<void(PipelinePane&)> action) {

@@ -11,7 +11,7 @@
 #include "app/desktop/main_window.h"
 #include "core/workspace/workspace_capture.h"
 #include "views/spmd/spmd_dialog.h"
-#include "views/workspace/restore_bar.h"
+#include "views/window/restore_bar.h"
 
 namespace jointer::desktop {
 namespace {
@@ -34,10 +34,6 @@ void take_journal(const LeftJournal& left, SavedWork& found) {
 }
 
 }  // namespace
-
-Autosave* MainWindow::autosave_of(const Document* document) {
-  return document == nullptr ? nullptr : document->findChild<Autosave*>();
-}
 
 void MainWindow::set_journal_folder(const QString& folder) {
   journal_folder_ = folder;
@@ -125,9 +121,8 @@ void MainWindow::restore_left(const std::vector<OpenRequest>& asked) {
 
 // --- Autosave ---
 
-void MainWindow::keep(DocumentTab* tab, Benchmarks& benchmarks) {
-  auto* autosave = new Autosave(*tab->document(), benchmarks, journal_folder_,
-                                &pipeline_of(tab->document())->draft());
+void MainWindow::keep(DocumentTab* tab) {
+  Autosave* autosave = &tab->session()->autosave();
   connect(autosave, &Autosave::dirty_changed, this, [this, tab] {
     refresh_tab_texts(tab);
     refresh_title();
@@ -181,7 +176,7 @@ void MainWindow::reload() {
   DocumentTab* tab = current_tab();
   if (tab == nullptr) return;
   // Unsaved edits come back from the journal, saved ones from the workspace.
-  const Autosave* autosave = autosave_of(tab->document());
+  const Autosave* autosave = tab->session() == nullptr ? nullptr : &tab->session()->autosave();
   if (autosave != nullptr && !autosave->is_dirty() && !autosave->path().isEmpty())
     if (auto workspace = read_workspace(autosave->path().toStdString()))
       found_.insert_or_assign(
@@ -194,7 +189,7 @@ void MainWindow::show_restored(DocumentTab* tab, const SavedWork& found, int edi
                                const QStringList& refused) {
   refresh_tab_texts(tab);
   refresh_title();
-  Autosave* autosave = autosave_of(tab->document());
+  Autosave* autosave = &tab->session()->autosave();
   const bool was_left = !found.journal.isEmpty();
   const bool has_changed = autosave->has_changed(found);
   if (!was_left && refused.isEmpty() && !has_changed) return;
@@ -208,15 +203,15 @@ void MainWindow::show_restored(DocumentTab* tab, const SavedWork& found, int edi
 // --- Saving ---
 
 void MainWindow::save_workspace() {
-  Autosave* autosave = autosave_of(current_document());
-  if (autosave == nullptr) return;
+  if (current_session() == nullptr) return;
+  Autosave* autosave = &current_session()->autosave();
   if (autosave->path().isEmpty()) return save_workspace_as();
   autosave->save(autosave->path(), saveState());
 }
 
 void MainWindow::save_workspace_as() {
-  Autosave* autosave = autosave_of(current_document());
-  if (autosave == nullptr) return;
+  if (current_session() == nullptr) return;
+  Autosave* autosave = &current_session()->autosave();
   if (current_document()->source().path == "-")
     return say(tr("The graph was read from standard input. Save it to a file and open that file."));
   const QString name = autosave->path().isEmpty()
@@ -246,11 +241,10 @@ void MainWindow::check_ranks() {
 }
 
 void MainWindow::refresh_title() {
-  const Document* document = current_document();
-  const Autosave* autosave = autosave_of(document);
-  setWindowTitle(document == nullptr ? QStringLiteral("Jointer")
-                                     : tr("%1[*] - Jointer").arg(document->title()));
-  setWindowModified(autosave != nullptr && autosave->is_dirty());
+  const Session* session = current_session();
+  setWindowTitle(session == nullptr ? QStringLiteral("Jointer")
+                                    : tr("%1[*] - Jointer").arg(session->document().title()));
+  setWindowModified(session != nullptr && session->autosave().is_dirty());
 }
 
 }  // namespace jointer::desktop

@@ -5,7 +5,7 @@
 
 #include "app/desktop/main_window.h"
 #include "core/open/open.h"
-#include "views/window/open_requests.h"
+#include "views/session/open/open_requests.h"
 
 namespace jointer::desktop {
 namespace {

@@ -22,7 +22,7 @@
 
 #include "tests/benchmarks/timing.h"
 #include "tests/benchmarks/windows.h"
-#include "views/edit/editing.h"
+#include "views/session/edit/editing.h"
 #include "views/timeline/timeline_view.h"
 #include "views/window/scoreboard.h"
 

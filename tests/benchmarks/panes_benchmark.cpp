@@ -8,11 +8,11 @@
 
 #include "tests/support/paths.h"
 #include "tests/support/reference.h"
-#include "views/find/node_search.h"
+#include "views/alive/alive_pane.h"
 #include "views/inspector/inspector_pane.h"
-#include "views/tables/alive_pane.h"
-#include "views/tables/module_model.h"
-#include "views/tables/operator_model.h"
+#include "views/modules/module_model.h"
+#include "views/operators/operator_model.h"
+#include "views/session/search/node_search.h"
 
 namespace {
 

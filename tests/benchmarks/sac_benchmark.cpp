@@ -23,8 +23,8 @@
 #include "core/open/open.h"
 #include "tests/benchmarks/timing.h"
 #include "tests/benchmarks/windows.h"
-#include "views/edit/editing.h"
 #include "views/sac/sac_pane.h"
+#include "views/session/edit/editing.h"
 #include "views/timeline/timeline_view.h"
 #include "views/window/scoreboard.h"
 

@@ -8,7 +8,7 @@
 #include <QElapsedTimer>
 
 #include "core/open/open.h"
-#include "views/document/snapshot.h"
+#include "views/session/snapshot/snapshot.h"
 
 namespace jointer::benchmarks {
 

@@ -104,7 +104,9 @@ class BenchmarkTest : public QObject {
   [[nodiscard]] Document& document() const {
     return window_ ? *window_->current_tab()->document() : *document_;
   }
-  [[nodiscard]] Benchmarks& benchmarks() const { return *document().findChild<Benchmarks*>(); }
+  [[nodiscard]] Benchmarks& benchmarks() const {
+    return window_ ? window_->current_tab()->session()->benchmarks() : *benchmarks_;
+  }
   [[nodiscard]] QString cell(int row, int column) const {
     return pane_->table().model().index(row, column).data().toString();
   }
@@ -114,6 +116,7 @@ class BenchmarkTest : public QObject {
   std::unique_ptr<QTemporaryDir> folder_;
   std::unique_ptr<QSettings> settings_;
   std::unique_ptr<Document> document_;
+  Benchmarks* benchmarks_ = nullptr;  // of `document_`
   std::unique_ptr<BenchmarkPane> pane_;
   std::unique_ptr<MainWindow> window_;
 };
@@ -135,13 +138,13 @@ void BenchmarkTest::cleanup() {
 void BenchmarkTest::make_pane() {
   document_ = std::make_unique<Document>(OpenRequest{.path = "/tmp/graph.json"},
                                          test::snapshot_of(test::kSmallStep));
-  auto* benchmarks =
-      new Benchmarks(*document_, *service_, BenchmarkHistory(folder_->path().toStdString()));
-  pane_ = std::make_unique<BenchmarkPane>(*benchmarks);
+  benchmarks_ = new Benchmarks(*document_, *service_,
+                               BenchmarkHistory(folder_->path().toStdString()), document_.get());
+  pane_ = std::make_unique<BenchmarkPane>(*benchmarks_);
   pane_->resize(900, 500);
   pane_->show();
   QVERIFY(QTest::qWaitForWindowExposed(pane_.get()));
-  QTRY_VERIFY(benchmarks->is_settled());
+  QTRY_VERIFY(benchmarks_->is_settled());
 }
 
 void BenchmarkTest::open_window() {
@@ -346,7 +349,8 @@ void BenchmarkTest::explains_why_an_option_is_disabled() {
   QVERIFY(items->item(0)->isEnabled());
   // A run in another window blocks this one, and the reason says so.
   Document other(OpenRequest{.path = "b.json"}, test::snapshot_of(test::kSmallStep));
-  auto* others = new Benchmarks(other, *service_, BenchmarkHistory(folder_->path().toStdString()));
+  auto* others =
+      new Benchmarks(other, *service_, BenchmarkHistory(folder_->path().toStdString()), &other);
   others->run();
   QVERIFY(!pane_->form().run_button().isEnabled());
   QVERIFY(pane_->form().hint().contains("two at a time would slow each other down"));

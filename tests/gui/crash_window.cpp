@@ -73,12 +73,12 @@ void say(const std::string& line) {
 
 class Hand : public QObject {
  public:
-  Hand(views::Document& document, const QString& folder, unsigned seed)
-      : editing_(document.editing()),
-        autosave_(*document.findChild<views::Autosave*>()),
+  Hand(views::Session& session, const QString& folder, unsigned seed)
+      : editing_(session.document().editing()),
+        autosave_(session.autosave()),
         path_(folder + "/work.jointer"),
         random_(seed) {
-    const Graph& graph = document.graph();
+    const Graph& graph = session.document().graph();
     for (const NodeId id : graph.order())
       if (graph.node(id).kind == NodeKind::call) calls_.emplace_back(graph.name(id));
     connect(&editing_, &views::Editing::changed, this, [this] {
@@ -132,15 +132,15 @@ int main(int argc, char** argv) {
   if (arguments[1] == "write" && arguments.size() == 5) {
     QObject::connect(&window, &MainWindow::opened, [&](views::DocumentTab* tab) {
       QTimer::singleShot(0, tab,
-                         [&, tab] { new Hand(*tab->document(), folder, arguments[3].toUInt()); });
+                         [&, tab] { new Hand(*tab->session(), folder, arguments[3].toUInt()); });
     });
     window.open({.path = arguments[4].toStdString()});
     return QApplication::exec();
   }
   // The journal if there is one, or else the workspace.
   const auto tell = [](views::DocumentTab* tab) {
-    QObject::connect(tab->document()->findChild<views::Autosave*>(), &views::Autosave::restored,
-                     tab, [tab](int, const QStringList& refused) {
+    QObject::connect(&tab->session()->autosave(), &views::Autosave::restored, tab,
+                     [tab](int, const QStringList& refused) {
                        if (!refused.isEmpty()) say(refused.join(u' ').toStdString());
                        const History now = tab->document()->editing().history();
                        say("restored " + digest(now) + earlier(now));

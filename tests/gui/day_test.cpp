@@ -141,7 +141,7 @@ void DayTest::export_recipe(const QString& path) {
 }
 
 void DayTest::run_and_compare_with_the_opened_graph() {
-  auto& benchmarks = *document().findChild<Benchmarks*>();
+  Benchmarks& benchmarks = window_->current_tab()->session()->benchmarks();
   BenchmarkSettings settings = benchmarks.settings();
   settings.request.on = RunOn::cpu;
   settings.request.iterations = 1;

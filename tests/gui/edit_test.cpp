@@ -25,10 +25,10 @@
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
 #include "views/compare/compare_pane.h"
-#include "views/document/node_text.h"
 #include "views/history/history_pane.h"
 #include "views/inspector/inspector_pane.h"
 #include "views/inspector/why_here.h"
+#include "views/session/text/node_text.h"
 #include "views/window/scoreboard.h"
 
 namespace jointer {
@@ -291,7 +291,7 @@ void EditTest::states_can_be_named() {
   QTest::keyClick(&pane->name_edit(), Qt::Key_Return);
   QCOMPARE(editing().named().size(), 1U);
   // After going another way from the start, the named state is no longer in the history.
-  run_action("Undo " + editing().undo_stack().undoText());
+  run_action("Undo " + editing().undoable()->title);
   QVERIFY(settle());
   QTest::keyClick(&timeline(), Qt::Key_Right, Qt::AltModifier);
   QVERIFY(QTest::qWaitFor([&] { return editing().place() == 1; }, kPatienceMs));

@@ -20,7 +20,7 @@
 #include "app/desktop/main_window.h"
 #include "core/graph/canonical.h"
 #include "tests/support/paths.h"
-#include "views/edit/editing.h"
+#include "views/session/edit/editing.h"
 
 namespace jointer {
 namespace {
@@ -54,7 +54,7 @@ class LocalBenchmarksTest : public QObject {
  private:
   void script(const char* json) { qputenv("FAKE_RANKS", json); }
   [[nodiscard]] Benchmarks& benchmarks() const {
-    return *window_->current_tab()->document()->findChild<Benchmarks*>();
+    return window_->current_tab()->session()->benchmarks();
   }
   void press_run() { QTest::keyClick(window_.get(), Qt::Key_R, Qt::ControlModifier); }
   // Ranks and their children that have reported and still run.

@@ -10,13 +10,13 @@
 #include <QTextBlock>
 
 #include "tests/support/snapshots.h"
+#include "views/alive/alive_pane.h"
 #include "views/find/find_bar.h"
 #include "views/inspector/inspector_pane.h"
+#include "views/modules/modules_pane.h"
+#include "views/operators/operators_pane.h"
 #include "views/palette/command_palette.h"
 #include "views/palette/keys_help.h"
-#include "views/tables/alive_pane.h"
-#include "views/tables/modules_pane.h"
-#include "views/tables/operators_pane.h"
 
 namespace jointer::views {
 namespace {

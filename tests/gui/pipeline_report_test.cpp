@@ -14,14 +14,14 @@
 #include <QTimer>
 
 #include "tests/support/snapshots.h"
-#include "tests/views/pipeline_report/reports.h"
-#include "views/document/node_text.h"
-#include "views/document/number_text.h"
-#include "views/edit/editing.h"
+#include "tests/views/pipeline/report/reports.h"
 #include "views/inspector/inspector_pane.h"
 #include "views/inspector/why_here.h"
 #include "views/pipeline/report/report_summary.h"
 #include "views/pipeline/report/step_report.h"
+#include "views/session/edit/editing.h"
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 #include "views/tables/table_export.h"
 
 namespace jointer::views {

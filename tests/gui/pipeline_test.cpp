@@ -27,9 +27,9 @@
 #include "tests/support/paths.h"
 #include "tests/support/snapshots.h"
 #include "views/compare/compare_pane.h"
-#include "views/edit/editing.h"
 #include "views/pipeline/pipeline_pane.h"
 #include "views/pipeline/step_delegate.h"
+#include "views/session/edit/editing.h"
 
 namespace jointer {
 namespace {
@@ -89,7 +89,7 @@ class PipelineTest : public QObject {
     service_ = std::make_unique<test::FakePasses>();
     document_ = std::make_unique<Document>(OpenRequest{.path = "small.json"},
                                            test::snapshot_of(test::kSmallStep));
-    session_ = new PipelineSession(*document_, *service_);
+    session_ = new PipelineSession(*document_, *service_, document_.get());
     session_->draft().set_pipeline(*parse_step_lines(text));
     pane_ = std::make_unique<PipelinePane>(*session_);
     pane_->resize(800, 420);
@@ -482,7 +482,7 @@ void PipelineTest::a_failure_leaves_the_graph_and_a_reproducer() {
     const auto graph = open_graph({.path = failure->reproducer.toStdString()});
     QVERIFY(graph);
     Document again(OpenRequest{.path = "again"}, *make_snapshot(*graph, {}));
-    const auto* session = new PipelineSession(again, *service_);
+    const auto* session = new PipelineSession(again, *service_, &again);
     QCOMPARE(session->draft().text(), QString::fromLatin1(pass) + "\n");
     QVERIFY(session->message().startsWith("This is a reproducer"));
     QCOMPARE(session->peak_limit(), std::optional<std::int64_t>(3 << 20));
@@ -702,7 +702,7 @@ void PipelineTest::failing_plugin_is_reported() {
   QVERIFY(said && said->settings.plugins == std::vector{folder.toStdString()});
   Document opened(OpenRequest{.path = "again"}, *make_snapshot(*again, {}));
   test::FakePasses others;
-  const auto* session = new PipelineSession(opened, others);
+  const auto* session = new PipelineSession(opened, others, &opened);
   QCOMPARE(session->draft().source_of("crash"), "plugin: " + folder);
   QVERIFY(QFile::exists(session_->failure(1)->reproducer));
   QFile::remove(session_->failure(1)->reproducer);
@@ -725,7 +725,7 @@ void PipelineTest::workspace_stores_the_pipeline() {
   QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
   session_->draft().set_pipeline(
       *parse_step_lines("remove_tags,~sink_waits_iterative{budget=0.1}"));
-  auto* autosave = document().findChild<Autosave*>();
+  auto* autosave = &window_->current_tab()->session()->autosave();
   QVERIFY(autosave->is_dirty());
   QSignalSpy saved(autosave, &Autosave::saved);
   autosave->save(path, {});

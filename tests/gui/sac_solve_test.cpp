@@ -13,8 +13,8 @@
 #include "core/policy/export.h"
 #include "core/policy/import.h"
 #include "tests/gui/sac_window.h"
-#include "views/document/number_text.h"
-#include "views/edit/editing.h"
+#include "views/session/edit/editing.h"
+#include "views/session/text/number_text.h"
 #include "views/window/scoreboard.h"
 
 namespace jointer {

@@ -15,9 +15,9 @@
 #include "core/policy/apply_step_tags.h"
 #include "core/policy/tagging.h"
 #include "tests/gui/sac_window.h"
-#include "views/document/number_text.h"
 #include "views/graph/graph_pane.h"
 #include "views/inspector/inspector_pane.h"
+#include "views/session/text/number_text.h"
 #include "views/window/scoreboard.h"
 
 namespace jointer {

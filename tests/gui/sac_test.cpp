@@ -10,9 +10,9 @@
 #include "core/graph/validate.h"
 #include "core/policy/with_fsdp.h"
 #include "tests/gui/sac_window.h"
-#include "views/document/number_text.h"
 #include "views/graph/graph_pane.h"
 #include "views/inspector/inspector_pane.h"
+#include "views/session/text/number_text.h"
 #include "views/window/scoreboard.h"
 
 namespace jointer {

@@ -10,7 +10,7 @@
 
 #include "core/graph/dependencies.h"
 #include "core/schedule/legal_range.h"
-#include "views/edit/editing.h"
+#include "views/session/edit/editing.h"
 #include "views/timeline/move_tool.h"
 #include "views/timeline/timeline_view.h"
 

@@ -6,7 +6,7 @@
 #include "app/desktop/main_window.h"
 #include "core/graph/canonical.h"
 #include "tests/gui/sac_window.h"
-#include "views/edit/editing.h"
+#include "views/session/edit/editing.h"
 #include "views/tune/tune_pane.h"
 
 namespace jointer {

@@ -14,7 +14,7 @@
 #include "core/workspace/workspace_capture.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
-#include "views/workspace/restore_bar.h"
+#include "views/window/restore_bar.h"
 
 namespace jointer {
 namespace {
@@ -57,9 +57,7 @@ class WorkspaceTest : public QObject {
   DocumentTab* open(MainWindow& window, const QString& path);
   // Some edits, the last of which is undone, and a named state.
   void edit(DocumentTab& tab);
-  static Autosave& autosave(const DocumentTab& tab) {
-    return *tab.document()->findChild<Autosave*>();
-  }
+  static Autosave& autosave(const DocumentTab& tab) { return tab.session()->autosave(); }
   static Editing& editing(const DocumentTab& tab) { return tab.document()->editing(); }
   static RestoreBar* bar(const MainWindow& window) { return window.findChild<RestoreBar*>(); }
   [[nodiscard]] QString journals() const { return folder_->filePath("journals"); }

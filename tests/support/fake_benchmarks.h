@@ -2,7 +2,7 @@
 
 #include <QElapsedTimer>
 
-#include "views/benchmark/benchmark_service.h"
+#include "views/session/benchmark/benchmark_service.h"
 
 namespace jointer::test {
 

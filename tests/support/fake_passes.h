@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "passes/built_in.h"
-#include "views/pipeline/pass_service.h"
+#include "views/session/pipeline/pass_service.h"
 
 namespace jointer::test {
 

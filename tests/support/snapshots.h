@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "views/document/document.h"
+#include "views/session/document/document.h"
 
 namespace jointer::test {
 

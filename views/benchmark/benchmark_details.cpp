@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "core/bench/explanation.h"
-#include "views/benchmark/benchmark_text.h"
-#include "views/document/measured_text.h"
-#include "views/document/node_text.h"
-#include "views/document/number_text.h"
+#include "views/session/benchmark/benchmark_text.h"
+#include "views/session/text/measured_text.h"
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 #include "views/tables/column.h"
 
 namespace jointer::views {

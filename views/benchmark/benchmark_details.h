@@ -1,8 +1,8 @@
 #pragma once
 
 #include "core/bench/result.h"
-#include "views/document/snapshot.h"
-#include "views/inspector/inspector_content.h"
+#include "views/session/snapshot/snapshot.h"
+#include "views/widgets/inspector_content.h"
 
 namespace jointer::views {
 

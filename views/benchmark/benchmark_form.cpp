@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "views/benchmark/flow_layout.h"
-#include "views/document/node_text.h"
+#include "views/session/text/node_text.h"
 #include "views/theme/theme.h"
+#include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
 namespace {

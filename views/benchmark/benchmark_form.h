@@ -6,7 +6,7 @@
 #include <QSpinBox>
 #include <QWidget>
 
-#include "views/benchmark/benchmarks.h"
+#include "views/session/benchmark/benchmarks.h"
 
 namespace jointer::views {
 

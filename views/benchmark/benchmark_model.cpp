@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "views/benchmark/benchmark_text.h"
-#include "views/document/node_text.h"
-#include "views/document/number_text.h"
+#include "views/session/benchmark/benchmark_text.h"
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {

@@ -1,19 +1,12 @@
 #pragma once
 
-#include <memory>
 #include <vector>
 
-#include "core/bench/result.h"
-#include "views/document/snapshot.h"
+#include "views/session/benchmark/benchmark_row.h"
+#include "views/session/snapshot/snapshot.h"
 #include "views/tables/table_model.h"
 
 namespace jointer::views {
-
-// A result with an id that is unique within the document.
-struct BenchmarkRow {
-  std::uint64_t id = 0;
-  std::shared_ptr<const BenchmarkResult> result;
-};
 
 // One row per benchmark, newest first: predictions, measurements and status. A failed run's row
 // selects the node that it failed at.

@@ -7,9 +7,9 @@
 #include <algorithm>
 
 #include "views/benchmark/benchmark_details.h"
-#include "views/document/number_text.h"
-#include "views/inspector/inspector_html.h"
+#include "views/session/text/number_text.h"
 #include "views/theme/theme.h"
+#include "views/widgets/inspector_html.h"
 
 namespace jointer::views {
 namespace {

@@ -9,7 +9,7 @@
 #include "views/benchmark/benchmark_form.h"
 #include "views/benchmark/benchmark_table.h"
 #include "views/benchmark/rank_model.h"
-#include "views/inspector/inspector_content.h"
+#include "views/widgets/inspector_content.h"
 
 namespace jointer::views {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "views/benchmark/benchmark_model.h"
-#include "views/benchmark/benchmarks.h"
+#include "views/session/benchmark/benchmarks.h"
 #include "views/tables/table_pane.h"
 
 namespace jointer::views {

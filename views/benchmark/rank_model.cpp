@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "views/document/node_text.h"
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {

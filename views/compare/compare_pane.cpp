@@ -10,7 +10,7 @@
 #include <QtConcurrentRun>
 #include <algorithm>
 
-#include "views/document/document.h"
+#include "views/session/document/document.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {

@@ -11,8 +11,8 @@
 #include "core/open/open.h"
 #include "views/compare/comparison.h"
 #include "views/compare/curve_overlay.h"
-#include "views/compare/difference_table.h"
-#include "views/edit/editing.h"
+#include "views/differences/difference_table.h"
+#include "views/session/edit/editing.h"
 
 namespace jointer::views {
 

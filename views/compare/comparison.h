@@ -5,9 +5,9 @@
 #include <QString>
 #include <vector>
 
-#include "views/compare/metric_rows.h"
-#include "views/compare/node_differences.h"
-#include "views/edit/metrics.h"
+#include "views/differences/metric_rows.h"
+#include "views/differences/node_differences.h"
+#include "views/session/edit/metrics.h"
 
 namespace jointer::views {
 

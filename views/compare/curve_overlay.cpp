@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views/document/number_text.h"
+#include "views/session/text/number_text.h"
 #include "views/theme/fonts.h"
 #include "views/theme/theme.h"
-#include "views/timeline/draw_list.h"
+#include "views/widgets/draw_list.h"
 
 namespace jointer::views {
 namespace {

@@ -5,7 +5,7 @@
 #include <QScopedValueRollback>
 #include <algorithm>
 
-#include "views/document/number_text.h"
+#include "views/session/text/number_text.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {

@@ -8,7 +8,7 @@
 #include <QLabel>
 #include <QMenu>
 
-#include "views/theme/bar_button.h"
+#include "views/widgets/bar_button.h"
 
 namespace jointer::views {
 namespace {

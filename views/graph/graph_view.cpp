@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views/document/node_text.h"
-#include "views/sac/sac_session.h"
+#include "views/session/sac/sac_session.h"
+#include "views/session/text/node_text.h"
 
 namespace jointer::views {
 namespace {

@@ -8,10 +8,10 @@
 #include <optional>
 #include <set>
 
-#include "views/document/document.h"
 #include "views/graph/ladder_painter.h"
-#include "views/palette/keys_group.h"
-#include "views/theme/cached_frame.h"
+#include "views/session/document/document.h"
+#include "views/widgets/cached_frame.h"
+#include "views/widgets/keys_group.h"
 
 namespace jointer::views {
 

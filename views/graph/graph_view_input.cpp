@@ -10,8 +10,8 @@
 #include <cmath>
 #include <limits>
 
-#include "views/document/node_text.h"
 #include "views/graph/graph_view.h"
+#include "views/session/text/node_text.h"
 
 namespace jointer::views {
 namespace {

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views/document/node_text.h"
-#include "views/document/number_text.h"
 #include "views/graph/graph_view.h"
 #include "views/graph/rung_style.h"
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 #include "views/theme/fonts.h"
-#include "views/timeline/hover_card.h"
+#include "views/widgets/hover_card.h"
 
 namespace jointer::views {
 namespace {

@@ -14,6 +14,7 @@
 #include "core/graph/graph.h"
 #include "core/partition/save_plan.h"
 #include "core/schedule/analysis.h"
+#include "views/widgets/rung_state.h"
 
 namespace jointer::views {
 
@@ -26,14 +27,6 @@ inline LadderSide side_of(const Node& node) {
   return node.phase == Phase::forward ? LadderSide::forward : LadderSide::backward;
 }
 
-// How a tensor gets from the forward to the backward.
-enum class RungState : std::uint8_t {
-  save,       // saved: by its tag or by a partitioner
-  recompute,  // recomputed in the backward, by its tag or by a partitioner
-  offload,    // tagged for offload: kept on the CPU
-  automatic,  // saved by default; the partitioner is free to decide
-};
-inline constexpr std::size_t kRungStates = 4;
 using BytesByState = std::array<std::int64_t, kRungStates>;
 
 // A storage that the backward reads.

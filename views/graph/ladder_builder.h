@@ -1,7 +1,7 @@
 #pragma once
 
-#include "views/document/places.h"
 #include "views/graph/ladder.h"
+#include "views/session/snapshot/places.h"
 
 namespace jointer::views {
 

@@ -5,9 +5,10 @@
 #include <QString>
 #include <vector>
 
-#include "views/document/snapshot.h"
 #include "views/graph/ladder.h"
+#include "views/session/snapshot/snapshot.h"
 #include "views/theme/theme.h"
+#include "views/widgets/rung_mark.h"
 
 namespace jointer::views {
 
@@ -55,14 +56,6 @@ class LadderColors {
   std::vector<std::int64_t> by_node_;  // exposed time of starts and waits, or bytes allocated
 };
 
-// Color of rungs and policy tags.
-QColor rung_color(const Theme& theme, RungState state);
-// Hatching of boxes; offloaded ones have ties, like their rungs.
-Qt::BrushStyle rung_hatch(RungState state);
-void hatch(QPainter& painter, const QRectF& box, Qt::BrushStyle style, const QColor& fill);
-QString rung_letter(RungState state);  // "S"
-QString rung_word(RungState state);    // "save"
-std::optional<RungState> rung_state(MemoryPolicy policy);
 QColor group_color(const Theme& theme, GroupId group);
 QString collective_letters(CollectiveKind kind);  // "AG"
 

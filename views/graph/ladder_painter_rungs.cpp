@@ -6,9 +6,9 @@
 #include <cmath>
 #include <set>
 
-#include "views/document/number_text.h"
 #include "views/graph/ladder_painter.h"
 #include "views/graph/rung_style.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 

@@ -1,6 +1,6 @@
 #include "views/history/history_model.h"
 
-#include "views/document/number_text.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 

@@ -5,7 +5,7 @@
 #include <QTimer>
 #include <QVBoxLayout>
 
-#include "views/document/document.h"
+#include "views/session/document/document.h"
 
 namespace jointer::views {
 namespace {

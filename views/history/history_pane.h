@@ -4,11 +4,13 @@
 #include <QPushButton>
 #include <QWidget>
 
-#include "views/edit/editing.h"
 #include "views/history/history_model.h"
+#include "views/session/edit/editing.h"
 #include "views/tables/table_view.h"
 
 namespace jointer::views {
+
+class Document;
 
 // The history of a graph and its named states. Clicking a row goes to that state.
 class HistoryPane : public QWidget {

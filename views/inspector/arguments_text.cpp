@@ -1,5 +1,5 @@
-#include "views/document/node_text.h"
-#include "views/inspector/inspector_content.h"
+#include "views/inspector/describe_nodes.h"
+#include "views/session/text/node_text.h"
 
 namespace jointer::views {
 namespace {

@@ -7,12 +7,13 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "views/document/node_text.h"
-#include "views/edit/editing.h"
-#include "views/inspector/inspector_html.h"
+#include "views/inspector/describe_nodes.h"
 #include "views/inspector/why_here.h"
-#include "views/sac/sac_model.h"
-#include "views/sac/sac_session.h"
+#include "views/session/edit/editing.h"
+#include "views/session/sac/keep_text.h"
+#include "views/session/sac/sac_session.h"
+#include "views/session/text/node_text.h"
+#include "views/widgets/inspector_html.h"
 
 namespace jointer::views {
 namespace {

@@ -3,8 +3,8 @@
 #include <QTextBrowser>
 #include <QWidget>
 
-#include "views/document/document.h"
-#include "views/inspector/inspector_content.h"
+#include "views/session/document/document.h"
+#include "views/widgets/inspector_content.h"
 
 namespace jointer::views {
 

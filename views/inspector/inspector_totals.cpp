@@ -1,5 +1,6 @@
-#include "views/document/measured_text.h"
+#include "views/inspector/describe_nodes.h"
 #include "views/inspector/inspector_words.h"
+#include "views/session/text/measured_text.h"
 
 namespace jointer::views {
 

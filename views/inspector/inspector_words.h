@@ -5,8 +5,8 @@
 #include <QCoreApplication>
 #include <algorithm>
 
-#include "views/document/number_text.h"
-#include "views/inspector/inspector_content.h"
+#include "views/session/text/number_text.h"
+#include "views/widgets/inspector_content.h"
 
 namespace jointer::views {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "views/document/snapshot.h"
+#include "views/session/snapshot/snapshot.h"
 
 namespace jointer::views {
 

@@ -5,8 +5,8 @@
 #include <QString>
 #include <vector>
 
-#include "views/edit/edit_history.h"
-#include "views/inspector/inspector_content.h"
+#include "views/session/edit/edit_history.h"
+#include "views/widgets/inspector_content.h"
 
 namespace jointer::views {
 

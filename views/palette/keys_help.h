@@ -7,7 +7,7 @@
 #include <QString>
 #include <QTextBrowser>
 
-#include "views/palette/keys_group.h"
+#include "views/widgets/keys_group.h"
 
 namespace jointer::views {
 

@@ -3,8 +3,8 @@
 #include <QMenu>
 #include <algorithm>
 
-#include "views/document/node_text.h"
-#include "views/palette/fuzzy_match.h"
+#include "views/session/search/fuzzy_match.h"
+#include "views/session/text/node_text.h"
 
 namespace jointer::views {
 namespace {

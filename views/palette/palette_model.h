@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "views/document/document.h"
-#include "views/find/node_search.h"
+#include "views/session/document/document.h"
+#include "views/session/search/node_search.h"
 
 namespace jointer::views {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "views/document/node_text.h"
-#include "views/palette/fuzzy_match.h"
+#include "views/session/search/fuzzy_match.h"
+#include "views/session/text/node_text.h"
 
 namespace jointer::views {
 namespace {

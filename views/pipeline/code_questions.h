@@ -5,7 +5,7 @@
 #include <QWidget>
 #include <functional>
 
-#include "views/pipeline/pass_service.h"
+#include "views/session/pipeline/pass_service.h"
 
 namespace jointer::views {
 

@@ -6,7 +6,7 @@
 #include <QListView>
 
 #include "views/pipeline/catalog_model.h"
-#include "views/pipeline/pass_service.h"
+#include "views/session/pipeline/pass_service.h"
 
 namespace jointer::views {
 

@@ -13,11 +13,11 @@
 #include "core/base/bytes.h"
 #include "core/pass/pipeline_file.h"
 #include "passes/presets/presets.h"
-#include "views/benchmark/flow_layout.h"
-#include "views/document/number_text.h"
 #include "views/pipeline/step_text.h"
-#include "views/theme/elided_label.h"
+#include "views/session/text/number_text.h"
 #include "views/theme/theme.h"
+#include "views/widgets/elided_label.h"
+#include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
 namespace {

@@ -10,12 +10,12 @@
 #include <QWidget>
 
 #include "views/pipeline/pass_catalog.h"
-#include "views/pipeline/pipeline_session.h"
 #include "views/pipeline/pipeline_text_page.h"
 #include "views/pipeline/step_form.h"
 #include "views/pipeline/step_list.h"
 #include "views/pipeline/step_page.h"
-#include "views/theme/byte_box.h"
+#include "views/session/pipeline/pipeline_session.h"
+#include "views/widgets/byte_box.h"
 
 namespace jointer::views {
 

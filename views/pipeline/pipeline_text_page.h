@@ -6,7 +6,7 @@
 #include <QWidget>
 #include <optional>
 
-#include "views/pipeline/pipeline_session.h"
+#include "views/session/pipeline/pipeline_session.h"
 
 namespace jointer::views {
 

@@ -2,7 +2,7 @@
 
 #include <QStyledItemDelegate>
 
-#include "views/pipeline/pipeline_session.h"
+#include "views/session/pipeline/pipeline_session.h"
 
 namespace jointer::views {
 

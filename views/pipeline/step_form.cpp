@@ -3,8 +3,8 @@
 #include <QEvent>
 #include <algorithm>
 
-#include "views/document/node_text.h"
 #include "views/pipeline/step_text.h"
+#include "views/session/text/node_text.h"
 #include "views/theme/fonts.h"
 #include "views/theme/theme.h"
 

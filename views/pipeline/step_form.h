@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "views/pipeline/parameter_field.h"
-#include "views/pipeline/pipeline_session.h"
+#include "views/session/pipeline/pipeline_session.h"
 
 namespace jointer::views {
 

@@ -3,8 +3,8 @@
 #include <QListView>
 #include <optional>
 
-#include "views/palette/keys_group.h"
 #include "views/pipeline/step_model.h"
+#include "views/widgets/keys_group.h"
 
 namespace jointer::views {
 

@@ -3,7 +3,7 @@
 #include <QAbstractListModel>
 #include <vector>
 
-#include "views/pipeline/pipeline_session.h"
+#include "views/session/pipeline/pipeline_session.h"
 
 namespace jointer::views {
 

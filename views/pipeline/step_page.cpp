@@ -3,9 +3,9 @@
 #include <QEvent>
 #include <QMenu>
 
-#include "views/document/number_text.h"
-#include "views/edit/editing.h"
 #include "views/pipeline/step_text.h"
+#include "views/session/edit/editing.h"
+#include "views/session/text/number_text.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {

@@ -7,8 +7,8 @@
 #include <QVBoxLayout>
 #include <QWidget>
 
-#include "views/pipeline/pipeline_session.h"
 #include "views/pipeline/report/step_report.h"
+#include "views/session/pipeline/pipeline_session.h"
 
 namespace jointer::views {
 

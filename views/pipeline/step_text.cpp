@@ -1,9 +1,9 @@
 #include "views/pipeline/step_text.h"
 
 #include "core/pass/parameter_text.h"
-#include "views/document/node_text.h"
-#include "views/document/number_text.h"
-#include "views/edit/metrics.h"
+#include "views/session/edit/metrics.h"
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {

@@ -4,7 +4,7 @@
 #include <QString>
 
 #include "core/pass/parameter.h"
-#include "views/pipeline/pipeline_session.h"
+#include "views/session/pipeline/pipeline_session.h"
 
 namespace jointer::views {
 

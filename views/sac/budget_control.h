@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "views/theme/byte_box.h"
+#include "views/widgets/byte_box.h"
 
 namespace jointer::views {
 

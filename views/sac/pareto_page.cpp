@@ -3,10 +3,10 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "views/benchmark/flow_layout.h"
-#include "views/document/document.h"
-#include "views/document/number_text.h"
-#include "views/edit/editing.h"
+#include "views/session/document/document.h"
+#include "views/session/edit/editing.h"
+#include "views/session/text/number_text.h"
+#include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
 namespace {
@@ -67,8 +67,7 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   connect(search_, &ParetoSearch::fitted, this, &ParetoPage::take_fit);
   connect(search_, &ParetoSearch::failed, this, &ParetoPage::message);
   connect(&session_, &SacSession::changed, this, &ParetoPage::refresh);
-  connect(&session_.document().editing(), &Editing::changed, this,
-          &ParetoPage::request_named_figures);
+  connect(&session_.editing(), &Editing::changed, this, &ParetoPage::request_named_figures);
   request_named_figures();
   refresh();
 }
@@ -134,7 +133,7 @@ void ParetoPage::refresh_marks() {
 void ParetoPage::request_named_figures() {
   const std::size_t asked = ++asked_;
   named_.clear();
-  const auto& named = session_.document().editing().named();
+  const auto& named = session_.editing().named();
   for (std::size_t i = 0; i < named.size(); ++i)
     session_.find_figures(named[i].history, this,
                           [this, asked, name = named[i].name, i](const PlanFigures& figures) {
@@ -148,8 +147,7 @@ void ParetoPage::request_named_figures() {
 void ParetoPage::choose(std::size_t mark) {
   const Meaning meaning = meanings_[mark];
   if (meaning.named >= 0)
-    return session_.document().editing().go_to_state(
-        named_[static_cast<std::size_t>(meaning.named)].index);
+    return session_.editing().go_to_state(named_[static_cast<std::size_t>(meaning.named)].index);
   if (meaning.point >= 0 && searched_)
     take(search_->points()[static_cast<std::size_t>(meaning.point)], searched_->base->settings);
 }

@@ -5,11 +5,11 @@
 #include <QPushButton>
 #include <QWidget>
 
-#include "views/sac/pareto_plot.h"
-#include "views/sac/pareto_search.h"
 #include "views/sac/sac_bar.h"
-#include "views/sac/sac_session.h"
-#include "views/theme/byte_box.h"
+#include "views/session/sac/pareto_search.h"
+#include "views/session/sac/sac_session.h"
+#include "views/widgets/byte_box.h"
+#include "views/widgets/pareto_plot.h"
 
 namespace jointer::views {
 

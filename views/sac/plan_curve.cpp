@@ -8,10 +8,10 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "views/document/number_text.h"
+#include "views/session/text/number_text.h"
 #include "views/theme/fonts.h"
 #include "views/theme/theme.h"
-#include "views/timeline/profile_columns.h"
+#include "views/widgets/profile_columns.h"
 
 namespace jointer::views {
 namespace {

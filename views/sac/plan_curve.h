@@ -3,7 +3,7 @@
 #include <QWidget>
 #include <optional>
 
-#include "views/sac/sac_state.h"
+#include "views/session/sac/sac_state.h"
 
 namespace jointer::views {
 

@@ -4,10 +4,10 @@
 #include <QPainter>
 #include <array>
 
-#include "views/graph/ladder_colors.h"
 #include "views/sac/sac_model.h"
 #include "views/theme/fonts.h"
 #include "views/theme/theme.h"
+#include "views/widgets/rung_mark.h"
 
 namespace jointer::views {
 namespace {

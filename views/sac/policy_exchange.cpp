@@ -13,8 +13,8 @@
 #include "core/edit/append.h"
 #include "core/policy/import.h"
 #include "core/policy/with_fsdp.h"
-#include "views/document/document.h"
-#include "views/edit/editing.h"
+#include "views/session/edit/editing.h"
+#include "views/session/open/open_graph.h"
 
 namespace jointer::views {
 namespace {
@@ -88,7 +88,7 @@ void PolicyExchange::export_then(PolicyFormat format,
                                  std::function<void(const PolicyExport&)> use) {
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return emit message(tr("There is no plan to export yet."));
-  const auto make = [state, format, opened = session_.document().baseline()] {
+  const auto make = [state, format, opened = session_.open_graph().baseline()] {
     const Graph& graph = graph_of(*state, *opened);
     // A flat training step is its own plan's graph; no partitioner runs again on the result.
     if (state->is_step()) return export_plan(state->snapshot->graph, state->plan, format, graph);
@@ -120,9 +120,9 @@ void PolicyExchange::write(PolicyFormat format, const QString& path) {
 }
 
 void PolicyExchange::ask_where(PolicyFormat format) {
-  const QString path = QFileDialog::getSaveFileName(window_, tr("Export"),
-                                                    session_.document().title() + suffix_of(format),
-                                                    QStringLiteral("*%1").arg(suffix_of(format)));
+  const QString path = QFileDialog::getSaveFileName(
+      window_, tr("Export"), session_.open_graph().title() + suffix_of(format),
+      QStringLiteral("*%1").arg(suffix_of(format)));
   if (!path.isEmpty()) write(format, path);
 }
 
@@ -142,8 +142,8 @@ void PolicyExchange::read(const QString& path) {
 void PolicyExchange::take(const QString& text) {
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return emit message(tr("There is no graph to tag yet."));
-  const auto read = [snapshot = session_.document().shared_snapshot(),
-                     opened = session_.document().baseline(), text] {
+  const auto read = [snapshot = session_.open_graph().shared_snapshot(),
+                     opened = session_.open_graph().baseline(), text] {
     return import_policy(snapshot->graph, text.toStdString(), fsdp_policy(opened->graph));
   };
   QtConcurrent::run(read).then(this, [this](const Result<ImportedPolicy>& policy) {

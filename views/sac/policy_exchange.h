@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "core/policy/export.h"
-#include "views/sac/sac_session.h"
+#include "views/session/sac/sac_session.h"
 
 namespace jointer::views {
 

@@ -4,10 +4,10 @@
 #include <QHBoxLayout>
 
 #include "core/policy/with_fsdp.h"
-#include "views/benchmark/flow_layout.h"
-#include "views/document/document.h"
-#include "views/document/node_text.h"
 #include "views/sac/policy_exchange.h"
+#include "views/session/open/open_graph.h"
+#include "views/session/text/node_text.h"
+#include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
 namespace {
@@ -176,11 +176,11 @@ QMenu* SacBar::make_presets() {
   }
   menu->addSeparator();
   add(tr("Recompute Gathered Parameters"), tr("fsdp_reshard_after_fwd: always"),
-      [this] { apply(fsdp_reshard_after_fwd(session_.document().graph(), true)); });
+      [this] { apply(fsdp_reshard_after_fwd(session_.open_graph().graph(), true)); });
   add(tr("Save Gathered Parameters"), tr("fsdp_reshard_after_fwd: never"),
-      [this] { apply(fsdp_reshard_after_fwd(session_.document().graph(), false)); });
+      [this] { apply(fsdp_reshard_after_fwd(session_.open_graph().graph(), false)); });
   add(tr("Remove All Tags"), tr("Remove the tags of all nodes"),
-      [this] { apply(remove_tags(session_.document().graph())); });
+      [this] { apply(remove_tags(session_.open_graph().graph())); });
   return menu;
 }
 
@@ -189,7 +189,7 @@ void SacBar::take_preset(const QString& name) {
 }
 
 void SacBar::take_preset(const QString& name, const SolveSettings& settings) {
-  const Document& document = session_.document();
+  const OpenGraph& document = session_.open_graph();
   apply(preset_with_fsdp(document.graph(), name.toStdString(),
                          fsdp_policy(document.baseline()->graph)),
         settings);

@@ -7,7 +7,7 @@
 #include <QWidget>
 
 #include "views/sac/budget_control.h"
-#include "views/sac/sac_session.h"
+#include "views/session/sac/sac_session.h"
 
 namespace jointer::views {
 

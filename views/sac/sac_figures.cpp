@@ -2,12 +2,12 @@
 
 #include <QVBoxLayout>
 
-#include "views/benchmark/flow_layout.h"
-#include "views/document/node_text.h"
-#include "views/document/number_text.h"
-#include "views/edit/metrics.h"
 #include "views/sac/sac_model.h"
+#include "views/session/edit/metrics.h"
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 #include "views/theme/fonts.h"
+#include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
 namespace {

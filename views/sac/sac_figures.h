@@ -4,8 +4,8 @@
 #include <QWidget>
 #include <optional>
 
-#include "views/edit/figure_box.h"
-#include "views/sac/sac_session.h"
+#include "views/session/sac/sac_session.h"
+#include "views/widgets/figure_box.h"
 
 namespace jointer::views {
 

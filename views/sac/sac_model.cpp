@@ -4,8 +4,8 @@
 #include <functional>
 #include <map>
 
-#include "views/document/node_text.h"
-#include "views/document/number_text.h"
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 #include "views/tables/folded_name.h"
 
 namespace jointer::views {
@@ -19,18 +19,6 @@ std::size_t at(int index) {
 }
 
 }  // namespace
-
-QString keep_word(Keep keep) {
-  switch (keep) {
-    case Keep::save:
-      return SacModel::tr("save");
-    case Keep::recompute:
-      return SacModel::tr("recompute");
-    case Keep::offload:
-      break;
-  }
-  return SacModel::tr("offload");
-}
 
 std::optional<Keep> SacModel::Keeps::one() const {
   for (const Keep keep : {Keep::recompute, Keep::save, Keep::offload})

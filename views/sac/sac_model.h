@@ -4,8 +4,9 @@
 #include <memory>
 #include <optional>
 
-#include "views/find/node_search.h"
 #include "views/sac/sac_rows.h"
+#include "views/session/sac/keep_text.h"
+#include "views/session/search/node_search.h"
 #include "views/tables/table_model.h"
 
 namespace jointer::views {
@@ -102,8 +103,6 @@ class SacModel : public TableModel {
   std::optional<std::vector<char>> found_, only_;  // by node
   QString mistake_;
 };
-
-QString keep_word(Keep keep);  // "save"
 
 }  // namespace jointer::views
 

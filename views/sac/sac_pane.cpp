@@ -3,9 +3,9 @@
 #include <QVBoxLayout>
 #include <QtConcurrentRun>
 
-#include "views/document/document.h"
-#include "views/document/number_text.h"
-#include "views/sac/pair_file.h"
+#include "views/session/document/document.h"
+#include "views/session/sac/pair_file.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "views/document/places.h"
-#include "views/sac/sac_state.h"
+#include "views/session/sac/sac_state.h"
+#include "views/session/snapshot/places.h"
 
 namespace jointer::views {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-#include "views/document/number_text.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {
@@ -63,7 +63,7 @@ SacTable::SacTable(Document& document, SacModel* model, QWidget* parent)
     preview(std::move(nodes), keep);
   });
   connect(&session_, &SacSession::changed, this, &SacTable::request_refresh);
-  // The document is destroyed before its panes; late events must not use it.
+  // Late events must not use a destroyed session.
   connect(&session_, &QObject::destroyed, this, [this] {
     preview_soon_.stop();
     view().removeEventFilter(this);

@@ -4,11 +4,11 @@
 #include <QTimer>
 #include <QToolButton>
 
-#include "views/palette/keys_group.h"
 #include "views/sac/policy_delegate.h"
 #include "views/sac/sac_model.h"
-#include "views/sac/sac_session.h"
+#include "views/session/sac/sac_session.h"
 #include "views/tables/table_pane.h"
+#include "views/widgets/keys_group.h"
 
 namespace jointer::views {
 

@@ -8,9 +8,9 @@
 #include <QtConcurrentRun>
 #include <algorithm>
 
-#include "views/document/node_text.h"
-#include "views/document/number_text.h"
-#include "views/window/open_requests.h"
+#include "views/session/open/open_requests.h"
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {

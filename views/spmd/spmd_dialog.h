@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/open/open_ranks.h"
-#include "views/document/document.h"
+#include "views/session/document/document.h"
 
 namespace jointer::views {
 

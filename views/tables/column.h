@@ -43,8 +43,6 @@ QString raw_text(const Column& column, std::optional<std::int64_t> number);
 // The title with the unit used by raw_text: "time ms".
 QString raw_title(const Column& column);
 
-inline constexpr double kPartsPerOne = 1e6;
-
 // Natural sort order: compares digits as numbers and ignores case.
 bool natural_less(const QString& a, const QString& b);
 

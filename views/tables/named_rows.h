@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "views/document/snapshot.h"
+#include "views/session/snapshot/snapshot.h"
 
 namespace jointer::views {
 

@@ -12,10 +12,10 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "views/document/number_text.h"
+#include "views/session/text/number_text.h"
 #include "views/tables/table_export.h"
-#include "views/theme/elided_label.h"
 #include "views/theme/theme.h"
+#include "views/widgets/elided_label.h"
 
 namespace jointer::views {
 namespace {

@@ -6,7 +6,7 @@
 #include <QMenu>
 #include <QWidget>
 
-#include "views/document/document.h"
+#include "views/session/document/document.h"
 #include "views/tables/table_view.h"
 
 namespace jointer::views {

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "core/schedule/lifetimes.h"
-#include "views/timeline/timeline_data.h"
+#include "views/session/snapshot/timeline_data.h"
 
 namespace jointer::views {
 

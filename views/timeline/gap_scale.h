@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "views/edit/move_preview.h"
-#include "views/timeline/axis_view.h"
-#include "views/timeline/timeline_data.h"
+#include "views/session/edit/move_preview.h"
+#include "views/session/snapshot/timeline_data.h"
+#include "views/widgets/axis_view.h"
 
 namespace jointer::views {
 

@@ -8,7 +8,7 @@
 
 #include "core/graph/graph.h"
 #include "views/theme/theme.h"
-#include "views/timeline/draw_list.h"
+#include "views/widgets/draw_list.h"
 
 namespace jointer::views {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/units.h"
-#include "views/timeline/draw_list.h"
+#include "views/widgets/draw_list.h"
 
 namespace jointer::views {
 namespace {

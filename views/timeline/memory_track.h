@@ -4,12 +4,12 @@
 #include <QRect>
 #include <vector>
 
+#include "views/session/snapshot/measured_timeline.h"
+#include "views/session/snapshot/timeline_data.h"
 #include "views/theme/theme.h"
-#include "views/timeline/axis_view.h"
-#include "views/timeline/draw_list.h"
-#include "views/timeline/measured_timeline.h"
 #include "views/timeline/plan_track.h"
-#include "views/timeline/timeline_data.h"
+#include "views/widgets/axis_view.h"
+#include "views/widgets/draw_list.h"
 
 namespace jointer::views {
 

@@ -5,9 +5,9 @@
 #include <array>
 #include <cmath>
 
-#include "views/document/node_text.h"
-#include "views/document/number_text.h"
-#include "views/edit/metrics.h"
+#include "views/session/edit/metrics.h"
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {

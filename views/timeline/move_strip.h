@@ -3,7 +3,7 @@
 #include <QPainter>
 #include <QRect>
 
-#include "views/edit/move_planner.h"
+#include "views/session/edit/move_planner.h"
 #include "views/theme/theme.h"
 #include "views/timeline/gap_scale.h"
 #include "views/timeline/timeline_layout.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "views/edit/editing.h"
+#include "views/session/edit/editing.h"
 #include "views/timeline/timeline_view.h"
 
 namespace jointer::views {

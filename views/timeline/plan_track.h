@@ -5,10 +5,10 @@
 
 #include <vector>
 
-#include "views/sac/plan_outcome.h"
-#include "views/timeline/axis_view.h"
-#include "views/timeline/draw_list.h"
-#include "views/timeline/timeline_data.h"
+#include "views/session/sac/plan_outcome.h"
+#include "views/session/snapshot/timeline_data.h"
+#include "views/widgets/axis_view.h"
+#include "views/widgets/draw_list.h"
 
 namespace jointer::views {
 

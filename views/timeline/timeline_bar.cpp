@@ -4,10 +4,10 @@
 #include <QHBoxLayout>
 #include <QMenu>
 
-#include "views/document/measured_text.h"
-#include "views/edit/editing.h"
-#include "views/sac/sac_session.h"
-#include "views/theme/bar_button.h"
+#include "views/session/edit/editing.h"
+#include "views/session/sac/sac_session.h"
+#include "views/session/text/measured_text.h"
+#include "views/widgets/bar_button.h"
 
 namespace jointer::views {
 namespace {

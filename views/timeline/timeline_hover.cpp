@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views/document/measured_text.h"
-#include "views/document/node_text.h"
-#include "views/document/number_text.h"
-#include "views/timeline/hover_card.h"
+#include "views/session/text/measured_text.h"
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 #include "views/timeline/timeline_view.h"
+#include "views/widgets/hover_card.h"
 
 namespace jointer::views {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "views/document/node_text.h"
-#include "views/document/number_text.h"
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 #include "views/theme/fonts.h"
 #include "views/timeline/plan_track.h"
 #include "views/timeline/timeline_view.h"

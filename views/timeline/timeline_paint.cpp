@@ -7,8 +7,8 @@
 #include <array>
 #include <cmath>
 
-#include "views/document/node_text.h"
-#include "views/document/number_text.h"
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 #include "views/theme/fonts.h"
 #include "views/timeline/memory_track.h"
 #include "views/timeline/move_tool.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views/document/number_text.h"
-#include "views/sac/sac_session.h"
+#include "views/session/sac/sac_session.h"
+#include "views/session/text/number_text.h"
 #include "views/theme/fonts.h"
 #include "views/timeline/memory_track.h"
 #include "views/timeline/timeline_view.h"

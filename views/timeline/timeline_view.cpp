@@ -10,8 +10,8 @@
 #include <cmath>
 #include <limits>
 
-#include "views/edit/editing.h"
-#include "views/sac/sac_session.h"
+#include "views/session/edit/editing.h"
+#include "views/session/sac/sac_session.h"
 #include "views/timeline/move_tool.h"
 
 namespace jointer::views {

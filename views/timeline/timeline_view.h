@@ -5,16 +5,16 @@
 #include <QPointer>
 #include <optional>
 
-#include "views/document/document.h"
-#include "views/edit/move_planner.h"
-#include "views/palette/keys_group.h"
-#include "views/sac/sac_state.h"
-#include "views/theme/cached_frame.h"
-#include "views/timeline/axis_view.h"
+#include "views/session/document/document.h"
+#include "views/session/edit/move_planner.h"
+#include "views/session/sac/sac_state.h"
+#include "views/session/snapshot/measured_timeline.h"
 #include "views/timeline/lane_track.h"
-#include "views/timeline/measured_timeline.h"
 #include "views/timeline/memory_track.h"
 #include "views/timeline/timeline_layout.h"
+#include "views/widgets/axis_view.h"
+#include "views/widgets/cached_frame.h"
+#include "views/widgets/keys_group.h"
 
 namespace jointer::views {
 

@@ -10,10 +10,10 @@
 
 #include "passes/built_in.h"
 #include "passes/tune/auto_tune.h"
-#include "views/benchmark/flow_layout.h"
-#include "views/document/document.h"
-#include "views/document/number_text.h"
-#include "views/edit/metrics.h"
+#include "views/session/document/document.h"
+#include "views/session/edit/metrics.h"
+#include "views/session/text/number_text.h"
+#include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
 namespace {
@@ -38,7 +38,7 @@ QString pass_names(const Pipeline& pipeline) {
   return names.join(QStringLiteral(", "));
 }
 
-TunePane::TunePane(Document& document, QWidget* parent) : QWidget(parent), session_(document) {
+TunePane::TunePane(TuneSession& session, QWidget* parent) : QWidget(parent), session_(session) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
@@ -55,7 +55,7 @@ TunePane::TunePane(Document& document, QWidget* parent) : QWidget(parent), sessi
   halves->setStretchFactor(1, 1);
   column->addWidget(halves, 1);
   setFocusProxy(start_);
-  budget_->set_bytes(document.analysis().memory.peak_bytes());
+  budget_->set_bytes(session_.document().analysis().memory.peak_bytes());
 
   connect(start_, &QPushButton::clicked, this, &TunePane::start_or_stop);
   connect(take_, &QPushButton::clicked, this, &TunePane::take_winner);

@@ -6,9 +6,9 @@
 #include <QTreeWidget>
 #include <QWidget>
 
-#include "views/sac/pareto_plot.h"
-#include "views/theme/byte_box.h"
-#include "views/tune/tune_session.h"
+#include "views/session/tune/tune_session.h"
+#include "views/widgets/byte_box.h"
+#include "views/widgets/pareto_plot.h"
 
 namespace jointer::views {
 
@@ -17,9 +17,9 @@ namespace jointer::views {
 class TunePane : public QWidget {
   Q_OBJECT
  public:
-  explicit TunePane(Document& document, QWidget* parent = nullptr);
+  explicit TunePane(TuneSession& session, QWidget* parent = nullptr);
 
-  [[nodiscard]] TuneSession& session() { return session_; }
+  [[nodiscard]] TuneSession& session() const { return session_; }
   [[nodiscard]] ParetoPlot& plot() { return *plot_; }
   [[nodiscard]] ByteBox& budget_box() { return *budget_; }
   [[nodiscard]] QSpinBox& evaluations_box() { return *evaluations_; }
@@ -49,7 +49,7 @@ class TunePane : public QWidget {
   void refresh_steps();
   [[nodiscard]] QString status_text() const;
 
-  TuneSession session_;
+  TuneSession& session_;
   ByteBox* budget_ = nullptr;
   QSpinBox* evaluations_ = nullptr;
   QSpinBox* seconds_ = nullptr;

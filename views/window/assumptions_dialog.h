@@ -3,7 +3,7 @@
 #include <QDialog>
 #include <QLineEdit>
 
-#include "views/document/document.h"
+#include "views/session/document/document.h"
 #include "views/window/symbol_model.h"
 
 namespace jointer::views {

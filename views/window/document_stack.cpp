@@ -12,9 +12,9 @@ DocumentStack::DocumentStack(Make make, QWidget* parent)
   addWidget(empty_);
 }
 
-void DocumentStack::show_document(Document* document) {
-  document_ = document;
-  if (QWidget* widget = document == nullptr ? empty_ : widgets_.value(document))
+void DocumentStack::show_session(Session* session) {
+  session_ = session;
+  if (QWidget* widget = session == nullptr ? empty_ : widgets_.value(session))
     setCurrentWidget(widget);
   else {
     setCurrentWidget(empty_);
@@ -45,18 +45,18 @@ void DocumentStack::set_seen(bool seen) {
 }
 
 void DocumentStack::make_widget() {
-  if (document_ == nullptr) return;
-  if (!widgets_.contains(document_)) {
-    QWidget* widget = make_(*document_);
-    widgets_.insert(document_, widget);
+  if (session_ == nullptr) return;
+  if (!widgets_.contains(session_)) {
+    QWidget* widget = make_(*session_);
+    widgets_.insert(session_, widget);
     addWidget(widget);
     // A widget must not outlive the document it shows.
-    connect(document_, &QObject::destroyed, widget, [this, document = document_] {
-      if (document_ == document) document_ = nullptr;
-      delete widgets_.take(document);
+    connect(session_, &Session::closing, widget, [this, session = session_] {
+      if (session_ == session) session_ = nullptr;
+      delete widgets_.take(session);
     });
   }
-  setCurrentWidget(widgets_.value(document_));
+  setCurrentWidget(widgets_.value(session_));
   if (hasFocus()) currentWidget()->setFocus();
 }
 

@@ -4,7 +4,7 @@
 #include <QStackedWidget>
 #include <functional>
 
-#include "views/document/document.h"
+#include "views/session/session.h"
 
 namespace jointer::views {
 
@@ -14,12 +14,12 @@ namespace jointer::views {
 class DocumentStack : public QStackedWidget {
   Q_OBJECT
  public:
-  using Make = std::function<QWidget*(Document& document)>;
+  using Make = std::function<QWidget*(Session& session)>;
 
   explicit DocumentStack(Make make, QWidget* parent = nullptr);
 
   // Null if no document is current.
-  void show_document(Document* document);
+  void show_session(Session* session);
   // Qt considers a dock tab behind another one visible, although the user cannot see it.
   void set_seen(bool seen);
   // The current document's widget, or null if it has not been created.
@@ -35,8 +35,8 @@ class DocumentStack : public QStackedWidget {
 
   Make make_;
   QWidget* empty_ = nullptr;
-  QHash<Document*, QWidget*> widgets_;
-  Document* document_ = nullptr;
+  QHash<Session*, QWidget*> widgets_;
+  Session* session_ = nullptr;
   bool is_seen_ = true;
 };
 

@@ -8,8 +8,12 @@
 
 namespace jointer::views {
 
-DocumentTab::DocumentTab(OpenRequest request, AnalysisOptions options, QWidget* parent)
-    : QWidget(parent), request_(std::move(request)), options_(std::move(options)) {
+DocumentTab::DocumentTab(OpenRequest request, AnalysisOptions options, MakeSession make_session,
+                         QWidget* parent)
+    : QWidget(parent),
+      request_(std::move(request)),
+      options_(std::move(options)),
+      make_session_(std::move(make_session)) {
   stack_ = new QStackedLayout(this);
 }
 
@@ -20,12 +24,12 @@ DocumentTab::~DocumentTab() {
 
 void DocumentTab::load() {
   delete loader_;
-  loader_ = new Loader(request_, document_ ? document_->analysis().options : options_, this);
+  loader_ = new Loader(request_, session_ ? document()->analysis().options : options_, this);
   connect(loader_, &Loader::loaded, this, &DocumentTab::show_graph);
   connect(loader_, &Loader::several, this, &DocumentTab::several);
   connect(loader_, &Loader::failed, this, &DocumentTab::show_error);
   connect(loader_, &Loader::cancelled, this, &DocumentTab::cancelled);
-  if (!document_) {
+  if (!session_) {
     auto* page = new LoadingPage(title(), this);
     connect(loader_, &Loader::progressed, page, &LoadingPage::show_progress);
     connect(page, &LoadingPage::cancel_requested, loader_, &Loader::cancel);
@@ -35,7 +39,7 @@ void DocumentTab::load() {
 }
 
 QString DocumentTab::title() const {
-  if (document_) return document_->title();
+  if (session_) return document()->title();
   const auto name = [](const std::string& path) {
     return path == "-" ? tr("standard input") : QFileInfo(QString::fromStdString(path)).fileName();
   };
@@ -52,16 +56,15 @@ void DocumentTab::show_graph(const SnapshotPtr& snapshot) {
   loader_ = nullptr;
   delete std::exchange(page_, nullptr);
   // Panes still use the old document while they are notified of the new one.
-  const std::unique_ptr<Document> old =
-      std::exchange(document_, std::make_unique<Document>(request_, snapshot));
+  const std::unique_ptr<Session> old = std::exchange(session_, make_session_(request_, snapshot));
   auto* page = new QWidget(this);
   auto* column = new QVBoxLayout(page);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
-  timeline_ = new TimelineView(*document_, page);
-  column->addWidget(new TimelineBar(*timeline_, page));
-  column->addWidget(timeline_, 1);
-  show_page(page);
+  auto* timeline = new TimelineView(*document(), page);
+  column->addWidget(new TimelineBar(*timeline, page));
+  column->addWidget(timeline, 1);
+  show_page(page, timeline);
   timeline_->setFocus();
   emit ready();
 }
@@ -69,7 +72,7 @@ void DocumentTab::show_graph(const SnapshotPtr& snapshot) {
 void DocumentTab::show_error(const Error& error) {
   loader_->deleteLater();
   loader_ = nullptr;
-  if (!document_) {
+  if (!session_) {
     auto* page = new ErrorPage(title(), QString::fromStdString(error.message), this);
     connect(page, &ErrorPage::retry_requested, this, &DocumentTab::load);
     connect(page, &ErrorPage::open_requested, this, &DocumentTab::open_requested);
@@ -78,8 +81,8 @@ void DocumentTab::show_error(const Error& error) {
   emit failed(error);
 }
 
-void DocumentTab::show_page(QWidget* page) {
-  timeline_ = page->findChild<TimelineView*>();
+void DocumentTab::show_page(QWidget* page, TimelineView* timeline) {
+  timeline_ = timeline;
   stack_->addWidget(page);
   stack_->setCurrentWidget(page);
   // A button of the old page may have triggered this.

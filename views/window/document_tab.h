@@ -2,10 +2,12 @@
 
 #include <QStackedLayout>
 #include <QWidget>
+#include <functional>
 #include <memory>
 
-#include "views/document/document.h"
-#include "views/document/loader.h"
+#include "views/session/document/document.h"
+#include "views/session/open/loader.h"
+#include "views/session/session.h"
 #include "views/timeline/timeline_view.h"
 #include "views/window/pages.h"
 
@@ -15,7 +17,12 @@ namespace jointer::views {
 class DocumentTab : public QWidget {
   Q_OBJECT
  public:
-  DocumentTab(OpenRequest request, AnalysisOptions options, QWidget* parent = nullptr);
+  using MakeSession =
+      std::function<std::unique_ptr<Session>(const OpenRequest& source, SnapshotPtr snapshot)>;
+
+  // `make_session` is called when a graph has loaded.
+  DocumentTab(OpenRequest request, AnalysisOptions options, MakeSession make_session,
+              QWidget* parent = nullptr);
   ~DocumentTab() override;
   DocumentTab(const DocumentTab&) = delete;
   DocumentTab& operator=(const DocumentTab&) = delete;
@@ -29,7 +36,8 @@ class DocumentTab : public QWidget {
   [[nodiscard]] const OpenRequest& request() const { return request_; }
   [[nodiscard]] bool is_loading() const { return loader_ != nullptr; }
   // Null until the graph has loaded.
-  [[nodiscard]] Document* document() const { return document_.get(); }
+  [[nodiscard]] Session* session() const { return session_.get(); }
+  [[nodiscard]] Document* document() const { return session_ ? &session_->document() : nullptr; }
   [[nodiscard]] TimelineView* timeline() const { return timeline_; }
 
   // Inserts a widget, such as the find bar, above the timeline.
@@ -47,11 +55,13 @@ class DocumentTab : public QWidget {
  private:
   void show_graph(const SnapshotPtr& snapshot);
   void show_error(const Error& error);
-  void show_page(QWidget* page);
+  // `timeline`: of the page, or null.
+  void show_page(QWidget* page, TimelineView* timeline = nullptr);
 
   OpenRequest request_;
   AnalysisOptions options_;
-  std::unique_ptr<Document> document_;
+  MakeSession make_session_;
+  std::unique_ptr<Session> session_;
   Loader* loader_ = nullptr;  // set while a graph is loading
   QStackedLayout* stack_ = nullptr;
   QWidget* page_ = nullptr;  // the current page, owned by the stack

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <array>
 
-#include "views/document/node_text.h"
-#include "views/document/number_text.h"
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {

@@ -7,7 +7,7 @@
 #include <QWidget>
 
 #include "core/base/result.h"
-#include "views/document/loader.h"
+#include "views/session/open/loader.h"
 
 namespace jointer::views {
 

@@ -14,7 +14,7 @@ class PaneDock : public QDockWidget {
   PaneDock(const QString& title, const QString& object_name, DocumentStack::Make make,
            QWidget* parent = nullptr);
 
-  void show_document(Document* document) { stack_->show_document(document); }
+  void show_session(Session* session) { stack_->show_session(session); }
   // The current document's pane, or null if it has not been created.
   [[nodiscard]] QWidget* pane() const { return stack_->shown(); }
   // Checked while the dock is on screen. Unchecking closes it; checking brings it to the front even

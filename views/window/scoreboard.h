@@ -4,8 +4,8 @@
 #include <QLabel>
 #include <QWidget>
 
-#include "views/document/document.h"
-#include "views/edit/figure_box.h"
+#include "views/session/document/document.h"
+#include "views/widgets/figure_box.h"
 
 namespace jointer::views {
 

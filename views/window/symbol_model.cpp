@@ -2,7 +2,7 @@
 
 #include <QFont>
 
-#include "views/document/node_text.h"
+#include "views/session/text/node_text.h"
 
 namespace jointer::views {
 

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/views/pipeline_report/reports.h"
-#include "views/edit/edit_run.h"
+#include "tests/views/pipeline/report/reports.h"
+#include "views/session/edit/edit_run.h"
 
 namespace jointer::views {
 namespace {

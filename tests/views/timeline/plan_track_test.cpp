@@ -9,7 +9,7 @@
 
 #include "tests/support/joints.h"
 #include "tests/support/snapshots.h"
-#include "views/sac/sac_solver.h"
+#include "views/session/sac/sac_solver.h"
 
 namespace jointer::views {
 namespace {

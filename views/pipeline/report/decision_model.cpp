@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "views/document/number_text.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/edit/edit.h"
-#include "views/document/number_text.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {

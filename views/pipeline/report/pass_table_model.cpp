@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views/document/node_text.h"
-#include "views/document/number_text.h"
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {

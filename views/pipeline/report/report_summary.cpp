@@ -3,7 +3,7 @@
 #include <QCoreApplication>
 #include <QStringList>
 
-#include "views/document/number_text.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "views/compare/metric_rows.h"
-#include "views/compare/node_differences.h"
+#include "views/differences/metric_rows.h"
+#include "views/differences/node_differences.h"
 #include "views/pipeline/report/reported_step.h"
 
 namespace jointer::views {

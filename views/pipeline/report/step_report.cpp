@@ -7,14 +7,14 @@
 #include <QVBoxLayout>
 #include <QtConcurrentRun>
 
-#include "views/document/number_text.h"
-#include "views/edit/editing.h"
-#include "views/edit/metrics.h"
 #include "views/pipeline/report/report_summary.h"
-#include "views/theme/bar_button.h"
-#include "views/theme/elided_label.h"
+#include "views/session/edit/editing.h"
+#include "views/session/edit/metrics.h"
+#include "views/session/text/number_text.h"
 #include "views/theme/fonts.h"
 #include "views/theme/theme.h"
+#include "views/widgets/bar_button.h"
+#include "views/widgets/elided_label.h"
 
 namespace jointer::views {
 namespace {

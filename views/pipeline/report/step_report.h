@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "views/compare/difference_table.h"
+#include "views/differences/difference_table.h"
 #include "views/pipeline/report/decision_table.h"
 #include "views/pipeline/report/pass_table_pane.h"
 #include "views/pipeline/report/reported_step.h"

@@ -1,0 +1,81 @@
+#include "app/desktop/panes.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFileInfo>
+#include <array>
+#include <type_traits>
+
+#include "views/alive/alive_pane.h"
+#include "views/benchmark/benchmark_pane.h"
+#include "views/compare/compare_pane.h"
+#include "views/graph/graph_pane.h"
+#include "views/history/history_pane.h"
+#include "views/inspector/inspector_pane.h"
+#include "views/modules/modules_pane.h"
+#include "views/operators/operators_pane.h"
+#include "views/pipeline/pipeline_pane.h"
+#include "views/sac/sac_pane.h"
+#include "views/tune/tune_pane.h"
+
+namespace jointer::desktop {
+namespace {
+
+using namespace views;
+
+// A pane takes the part of a session that it shows.
+template <class Pane>
+Pane* new_pane(Session& session) {
+  if constexpr (std::is_constructible_v<Pane, Benchmarks&>)
+    return new Pane(session.benchmarks());
+  else if constexpr (std::is_constructible_v<Pane, PipelineSession&>)
+    return new Pane(session.pipeline());
+  else if constexpr (std::is_constructible_v<Pane, TuneSession&>)
+    return new Pane(session.tune());
+  else
+    return new Pane(session.document());
+}
+
+template <class Pane>
+QWidget* make(Session& session, const PaneHost& host) {
+  Pane* pane = new_pane<Pane>(session);
+  if constexpr (requires { &Pane::message; })
+    QObject::connect(pane, &Pane::message, pane, host.say);
+  if constexpr (requires { &Pane::pair_made; })
+    QObject::connect(pane, &Pane::pair_made, pane, host.open);
+  // Sources are looked up next to the capture and in the working directory.
+  if constexpr (requires { &Pane::set_source_roots; })
+    pane->set_source_roots(
+        {QFileInfo(QString::fromStdString(session.document().source().path)).absolutePath(),
+         QDir::currentPath()});
+  return pane;
+}
+
+constexpr auto kLeft = PaneColumn::left, kMiddle = PaneColumn::middle, kRight = PaneColumn::right;
+
+// Forms next to plots and wide tables need the space of the middle.
+constexpr std::array kKinds{
+    PaneKind{"modules", QT_TRANSLATE_NOOP("MainWindow", "Modules"), kLeft, 0, make<ModulesPane>},
+    PaneKind{"operators", QT_TRANSLATE_NOOP("MainWindow", "Operators"), kLeft, 1,
+             make<OperatorsPane>},
+    PaneKind{"sac", QT_TRANSLATE_NOOP("MainWindow", "SAC"), kMiddle, 1, make<SacPane>},
+    PaneKind{"tune", QT_TRANSLATE_NOOP("MainWindow", "Tune"), kMiddle, 3, make<TunePane>},
+    PaneKind{"benchmark", QT_TRANSLATE_NOOP("MainWindow", "Benchmark"), kMiddle, 4,
+             make<BenchmarkPane>},
+    PaneKind{"graph", QT_TRANSLATE_NOOP("MainWindow", "Graph"), kMiddle, 0, make<GraphPane>},
+    PaneKind{"alive", QT_TRANSLATE_NOOP("MainWindow", "Alive now"), kRight, 1, make<AlivePane>},
+    PaneKind{"inspector", QT_TRANSLATE_NOOP("MainWindow", "Inspector"), kRight, 0,
+             make<InspectorPane>},
+    PaneKind{"history", QT_TRANSLATE_NOOP("MainWindow", "History"), kLeft, 2, make<HistoryPane>},
+    PaneKind{"compare", QT_TRANSLATE_NOOP("MainWindow", "Compare"), kMiddle, 5, make<ComparePane>},
+    PaneKind{"pipeline", QT_TRANSLATE_NOOP("MainWindow", "Pipeline"), kMiddle, 2,
+             make<PipelinePane>},
+};
+
+}  // namespace
+
+std::span<const PaneKind> pane_kinds() {
+  return kKinds;
+}
+
+}  // namespace jointer::desktop

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <QString>
+#include <QWidget>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "views/session/session.h"
+
+namespace jointer::desktop {
+
+// The columns of the default layout.
+enum class PaneColumn : std::uint8_t { left, middle, right };
+inline constexpr std::size_t kPaneColumns = 3;
+
+// How panes reach the window.
+struct PaneHost {
+  std::function<void(const QString& sentence)> say;
+  std::function<void(const QString& path)> open;
+};
+
+// A kind of pane. It has a dock, an entry in the menus, and a name for `--pane`.
+struct PaneKind {
+  const char* name;   // of the dock
+  const char* title;  // translated in the context "MainWindow"
+  PaneColumn column;
+  int tab;  // place among the tabs of the column; the first one is shown
+  QWidget* (*make)(views::Session& session, const PaneHost& host);
+};
+
+// All kinds, in menu order.
+std::span<const PaneKind> pane_kinds();
+
+}  // namespace jointer::desktop

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "tests/support/snapshots.h"
+#include "views/session/snapshot/measured_timeline.h"
+
+namespace jointer::test {
+
+// The small step with a measurement of every node.
+class MeasuredSmallStep : public ::testing::Test {
+ protected:
+  // Each step takes 100 us after the previous one, except the collective, which runs until its
+  // wait.
+  static Measurement measurement_of_all(const views::Snapshot& s) {
+    Measurement m{.label = "rank 0, interpret", .device = "A CPU"};
+    std::int64_t at = 0;
+    for (const NodeId id : s.analysis.memory.steps()) {
+      const bool is_start = s.graph.is_collective_start(s.graph.node(id));
+      m.nodes.push_back({id, at, at + (is_start ? 150'000 : 100'000), 100'000});
+      at += is_start ? 10'000 : 100'000;
+    }
+    m.step_ns = at;
+    m.memory_profile.assign(s.analysis.memory.profile().begin(), s.analysis.memory.profile().end());
+    for (std::int64_t& bytes : m.memory_profile) bytes += 64;
+    return m;
+  }
+  [[nodiscard]] views::MeasuredTimeline lay(Measurement m) const {
+    return {snapshot->graph, snapshot->analysis, std::make_shared<Measurement>(std::move(m)),
+            snapshot->estimated_time.bands()};
+  }
+  [[nodiscard]] NodeId node(const char* name) const { return snapshot->graph.find(name); }
+
+  views::SnapshotPtr snapshot = snapshot_of(kSmallStep);
+  Measurement all = measurement_of_all(*snapshot);
+};
+
+}  // namespace jointer::test

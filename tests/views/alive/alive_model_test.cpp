@@ -1,0 +1,110 @@
+#include "views/alive/alive_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QAbstractItemModelTester>
+
+#include "tests/support/paths.h"
+#include "tests/support/reference.h"
+#include "tests/support/snapshots.h"
+
+namespace jointer::views {
+namespace {
+
+class AliveModelTest : public ::testing::Test {
+ protected:
+  AliveModelTest() { model_.set_snapshot(snapshot_, memory().peak_index()); }
+
+  [[nodiscard]] const MemoryTimeline& memory() const { return snapshot_->analysis.memory; }
+  int row(const QString& name) {
+    for (int r = 0; r < model_.row_count(); ++r)
+      if (model_.text(r, 0) == name) return r;
+    ADD_FAILURE() << name.toStdString();
+    return 0;
+  }
+
+  SnapshotPtr snapshot_ = test::snapshot_of(test::kSmallStep);
+  AliveModel model_;
+  QAbstractItemModelTester tester_{&model_, QAbstractItemModelTester::FailureReportingMode::Fatal};
+};
+
+TEST_F(AliveModelTest, AddsUpToTheProfileAtEveryPointInEveryGrouping) {
+  for (const auto grouping :
+       {AliveModel::Grouping::none, AliveModel::Grouping::module, AliveModel::Grouping::category}) {
+    model_.set_grouping(grouping);
+    for (std::size_t point = 0; point < memory().profile().size(); ++point) {
+      model_.set_moment(point);
+      EXPECT_EQ(model_.totals().by_column[AliveModel::bytes_column], memory().profile()[point])
+          << point;
+      EXPECT_EQ(model_.alive_bytes(), memory().profile()[point]);
+      EXPECT_EQ(model_.alive_count(), memory().alive_at(point).size());
+    }
+  }
+}
+
+TEST(AliveModelOfACapture, AddsUpToTheProfile) {
+  JOINTER_NEEDS_SHARED();
+  auto graph = open_graph({.path = test::capture_path("llama3_8b_tp2_fsdp2.joint")});
+  ASSERT_TRUE(graph) << graph.error().message;
+  const SnapshotPtr snapshot =
+      *make_snapshot(*std::move(graph), {.memory = {.optimizer = OptimizerState::adamw}});
+  const auto profile = snapshot->analysis.memory.profile();
+  AliveModel model;
+  model.set_snapshot(snapshot, 0);
+  for (const auto grouping : {AliveModel::Grouping::none, AliveModel::Grouping::module}) {
+    model.set_grouping(grouping);
+    for (std::size_t point = 0; point < profile.size(); point += profile.size() / 20) {
+      model.set_moment(point);
+      EXPECT_EQ(model.totals().by_column[AliveModel::bytes_column], profile[point]) << point;
+    }
+  }
+}
+
+TEST_F(AliveModelTest, IsLargestFirst) {
+  const auto rows = model_.shown(-1);
+  for (std::size_t i = 1; i < rows.size(); ++i)
+    EXPECT_GE(model_.number(rows[i - 1], AliveModel::bytes_column),
+              model_.number(rows[i], AliveModel::bytes_column));
+}
+
+TEST_F(AliveModelTest, ExplainsWhyATensorIsAlive) {
+  model_.set_moment(1 + 2 * *memory().step_of(snapshot_->graph.find("wt")));
+  EXPECT_EQ(model_.text(row("relu"), AliveModel::why_column), "saved; last read by gw1")
+      << "through the view t1";
+  EXPECT_EQ(model_.text(row("w0"), AliveModel::why_column), "parameter, entire step");
+  EXPECT_EQ(model_.text(row("relu"), AliveModel::tensor_column), "f32[8, 64]");
+  EXPECT_EQ(model_.number(row("relu"), AliveModel::from_column), 1);
+  EXPECT_FALSE(model_.number(row("w0"), AliveModel::from_column));
+}
+
+TEST_F(AliveModelTest, DescribesTheMoment) {
+  const QString peak = model_.sentence();
+  EXPECT_TRUE(peak.startsWith("At the peak, ")) << peak.toStdString();
+  model_.set_moment(0);
+  EXPECT_TRUE(model_.sentence().startsWith("At the start: ")) << model_.sentence().toStdString();
+  model_.set_moment(2);
+  EXPECT_TRUE(model_.sentence().startsWith("After mm (step 0): "))
+      << model_.sentence().toStdString();
+}
+
+TEST_F(AliveModelTest, FindsTheRowOfANodeByItsStorage) {
+  model_.set_moment(1 + 2 * *memory().step_of(snapshot_->graph.find("wt")));
+  // The wait returns the collective's buffer.
+  EXPECT_EQ(model_.row_of(snapshot_->graph.find("wt")), row("ar"));
+  EXPECT_EQ(model_.nodes(row("ar")), std::vector{snapshot_->graph.find("ar")});
+  EXPECT_EQ(model_.row_of(snapshot_->graph.find("gw0")), -1) << "not yet";
+}
+
+TEST_F(AliveModelTest, GroupsHoldTheirStorages) {
+  model_.set_grouping(AliveModel::Grouping::category);
+  const int parameters = row("parameters");
+  EXPECT_EQ(model_.shown(parameters).size(), 2U);
+  EXPECT_EQ(model_.nodes(parameters).size(), 2U);
+  EXPECT_EQ(model_.text(parameters, AliveModel::why_column), "2 storages");
+  model_.set_grouping(AliveModel::Grouping::module);
+  EXPECT_EQ(model_.text(row("layers.0"), AliveModel::category_column), "");
+}
+
+}  // namespace
+}  // namespace jointer::views

@@ -1,0 +1,132 @@
+#include "views/inspector/describe_nodes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QFile>
+#include <QTemporaryDir>
+
+#include "tests/support/snapshots.h"
+#include "views/widgets/inspector_html.h"
+#include "views/widgets/source_excerpt.h"
+
+namespace jointer::views {
+namespace {
+
+using ::testing::ElementsAre;
+
+class InspectorTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] NodeId node(const char* name) const { return snapshot_->graph.find(name); }
+  [[nodiscard]] InspectorContent of(const char* name) const {
+    return describe(*snapshot_, node(name));
+  }
+  // The row with a label, or an empty one.
+  static InspectorRow row(const InspectorContent& content, const QString& label) {
+    for (const InspectorSection& section : content.sections)
+      for (const InspectorRow& r : section.rows)
+        if (r.label == label) return r;
+    return {};
+  }
+
+  SnapshotPtr snapshot_ = test::snapshot_of(test::kSmallStep);
+};
+
+TEST_F(InspectorTest, DescribesATensor) {
+  const InspectorContent content = of("mm");
+  EXPECT_EQ(content.title, "mm");
+  EXPECT_EQ(content.subtitle, "aten.mm.default");
+  struct Expected {
+    const char *label, *value;
+  };
+  for (const auto& [label, value] : std::initializer_list<Expected>{
+           {"type", "float32"},
+           {"shape", "[8, 64]"},
+           {"device", "cuda:0"},
+           {"bytes", "2.00 KiB"},
+           {"storage", "2.00 KiB, temporary"},
+           {"phase", "forward"},
+           {"module", "layers.0.wq"},
+           {"recompute tag", "must save"},
+           {"FLOPs", "65.5 kFLOP"},
+           {"arguments", "x, w0"},
+       })
+    EXPECT_EQ(row(content, label).value.toStdString(), value) << label;
+}
+
+TEST_F(InspectorTest, LinksProducersUsersAndAliases) {
+  EXPECT_THAT(row(of("mm"), "producers (2)").links, ElementsAre(node("x"), node("w0")));
+  EXPECT_THAT(row(of("mm"), "users (1)").links, ElementsAre(node("relu")));
+  EXPECT_THAT(row(of("t1"), "aliases").links, ElementsAre(node("relu")));
+  EXPECT_THAT(row(of("t1"), "allocated by").links, ElementsAre(node("relu")));
+}
+
+TEST_F(InspectorTest, ExplainsACollectiveFromEitherEnd) {
+  for (const char* end : {"ar", "wt"}) {
+    const InspectorContent content = of(end);
+    EXPECT_EQ(row(content, "group").value, "tp");
+    EXPECT_EQ(row(content, "ranks").value, "2: 0, 1");
+    EXPECT_EQ(row(content, "bytes").value, "2.00 KiB");
+    EXPECT_EQ(row(content, "exposed").provenance, Provenance::estimated);
+    EXPECT_FALSE(row(content, "because").value.isEmpty()) << "its wait follows directly";
+  }
+  EXPECT_THAT(row(of("wt"), "start").links, ElementsAre(node("ar")));
+  EXPECT_THAT(row(of("ar"), "wait").links, ElementsAre(node("wt")));
+}
+
+TEST_F(InspectorTest, MarksEstimates) {
+  EXPECT_EQ(row(of("mm"), "time").provenance, Provenance::estimated);
+  EXPECT_TRUE(row(of("mm"), "time").note.contains("roofline"));
+  EXPECT_EQ(row(of("mm"), "FLOPs").provenance, Provenance::computed);
+}
+
+TEST_F(InspectorTest, AddsUpSeveralNodes) {
+  const std::vector nodes{node("relu"), node("t1"), node("ar")};
+  const InspectorContent content = describe(*snapshot_, nodes);
+  EXPECT_EQ(content.title, "3 nodes");
+  EXPECT_EQ(row(content, "phase").value, "2 forward, 1 backward");
+  EXPECT_EQ(row(content, "outputs").value, "6.00 KiB");
+  EXPECT_EQ(row(content, "storages").value, "4.00 KiB in 2") << "t1 is a view of relu";
+}
+
+TEST_F(InspectorTest, ShowsSymbolsAsAssumptions) {
+  const SnapshotPtr snapshot =
+      test::snapshot_of("x: f32[u0,8] = input\na: f32[u0,8] = aten.relu(x)\nreturn [a]");
+  const InspectorContent content = describe(*snapshot, snapshot->graph.find("a"));
+  EXPECT_EQ(row(content, "shape").value, "[u0=64, 8]");
+  EXPECT_EQ(row(content, "shape").provenance, Provenance::assumed);
+}
+
+TEST_F(InspectorTest, EscapesTextFromTheCapture) {
+  InspectorContent content{.title = "<b>", .subtitle = "a & b"};
+  content.sections.push_back(
+      {"<i>", {{.label = "<u>", .value = "<script>", .note = "\"quoted\""}}});
+  content.stack.push_back({.file = "<f>", .function = "<lambda>", .code = "a < b", .line = 1});
+  const QString html = inspector_html(content, snapshot_->graph, Theme::light_theme(), {}, 12)
+                           .section("</style>", 1);
+  for (const char* raw : {"<b>", "<i>", "<u>", "<script>", "<f>", "<lambda>", "a < b"})
+    EXPECT_FALSE(html.contains(raw)) << raw;
+}
+
+TEST(SourceExcerpt, ReadsLinesAroundOne) {
+  const QTemporaryDir folder;
+  QFile file(folder.filePath("model.py"));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  for (int i = 1; i <= 10; ++i) file.write(QByteArray("line ") + QByteArray::number(i) + '\n');
+  file.close();
+  const auto excerpt = read_excerpt("model.py", 2, {"/nowhere", folder.path()}, 3);
+  ASSERT_TRUE(excerpt);
+  EXPECT_EQ(excerpt->first, 1);
+  EXPECT_EQ(excerpt->lines.join(','), "line 1,line 2,line 3,line 4,line 5");
+  EXPECT_TRUE(read_excerpt(file.fileName(), 5, {}));
+  EXPECT_FALSE(read_excerpt("model.py", 99, {folder.path()})) << "no such line";
+  EXPECT_FALSE(read_excerpt("model.py", 1, {})) << "the working folder is not searched";
+}
+
+TEST(SourceExcerpt, ReadsPythonSourceOnly) {
+  EXPECT_FALSE(read_excerpt("/etc/passwd", 1, {}));
+  EXPECT_FALSE(read_excerpt("/dev/zero", 1, {}));
+}
+
+}  // namespace
+}  // namespace jointer::views

@@ -1,0 +1,123 @@
+#include "views/modules/module_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QAbstractItemModelTester>
+
+#include "tests/support/snapshots.h"
+
+namespace jointer::views {
+namespace {
+
+using ::testing::ElementsAre;
+
+class ModuleModelTest : public ::testing::Test {
+ protected:
+  void show(std::string_view literal) {
+    snapshot_ = test::snapshot_of(literal);
+    model_.set_snapshot(snapshot_);
+  }
+  std::vector<std::string> names(int parent = -1) {
+    std::vector<std::string> result;
+    for (const int row : model_.shown(parent)) result.push_back(model_.text(row, 0).toStdString());
+    return result;
+  }
+  int row(const QString& name) {
+    for (int r = 0; r < model_.row_count(); ++r)
+      if (model_.text(r, 0) == name) return r;
+    ADD_FAILURE() << name.toStdString();
+    return 0;
+  }
+
+  SnapshotPtr snapshot_;
+  ModuleModel model_;
+  QAbstractItemModelTester tester_{&model_, QAbstractItemModelTester::FailureReportingMode::Fatal};
+};
+
+TEST_F(ModuleModelTest, MakesOneRowOfIdenticalLayers) {
+  show(R"(
+    x: f32[8,64] = input
+    a: f32[8,64] = aten.relu(x)  {layers.0.act}
+    b: f32[8,64] = aten.relu(a)  {layers.1.act}
+    c: f32[8,64] = aten.relu(b)  {layers.2.act}
+    d: f32[8,64] = aten.sin(c)   {layers.3.act}
+    e: f32[8,64] = aten.relu(d)  {norm}
+    return [e]
+  )");
+  EXPECT_THAT(names(), ElementsAre("layers.0..2  ×3", "layers.3", "norm", "(no module)"));
+  EXPECT_THAT(names(0), ElementsAre("layers.0", "layers.1", "layers.2"));
+  EXPECT_EQ(model_.number(0, ModuleModel::nodes_column), 3);
+  EXPECT_EQ(model_.nodes(0).size(), 3U);
+  EXPECT_EQ(model_.text(model_.row_of(snapshot_->graph.find("b")), 0), "act");
+}
+
+TEST_F(ModuleModelTest, LayersOfOtherShapesAreNotIdentical) {
+  show(R"(
+    x: f32[8,64] = input
+    y: f32[4,64] = input
+    a: f32[8,64] = aten.relu(x)  {layers.0}
+    b: f32[4,64] = aten.relu(y)  {layers.1}
+    return [a, b]
+  )");
+  EXPECT_THAT(names(), ElementsAre("layers.0", "layers.1", "(no module)"));
+}
+
+TEST_F(ModuleModelTest, TheOrderOfNodesDoesNotMatter) {
+  show(R"(
+    x: f32[8,64] = input
+    a: f32[8,64] = aten.relu(x)  {layers.0}
+    b: f32[8,64] = aten.sin(x)   {layers.0}
+    c: f32[8,64] = aten.sin(a)   {layers.1}
+    d: f32[8,64] = aten.relu(b)  {layers.1}
+    return [c, d]
+  )");
+  EXPECT_EQ(names().front(), "layers.0..1  ×2");
+}
+
+TEST_F(ModuleModelTest, NumbersLayersInOrderNotAsText) {
+  std::string text = "x: f32[8] = input\n";
+  // Increasing sizes, so that none are identical, and not in numerical order.
+  for (const int i : {10, 2, 1})
+    text += fmt::format("i{0}: f32[{1}] = input\na{0}: f32[{1}] = aten.relu(i{0}) {{layers.{0}}}\n",
+                        i, i + 8);
+  show(text + "return [a1, a2, a10]");
+  EXPECT_THAT(names(), ElementsAre("layers.1", "layers.2", "layers.10", "(no module)"));
+}
+
+TEST_F(ModuleModelTest, SumsPhasesAndSavedActivations) {
+  show(test::kSmallStep);
+  const int layers = row("layers.0");
+  const Analysis& analysis = snapshot_->analysis;
+  const auto ns = [&](const char* name) {
+    return analysis.costs[snapshot_->graph.find(name).index()].ns;
+  };
+  EXPECT_EQ(model_.number(layers, ModuleModel::forward_column), ns("mm") + ns("relu"));
+  EXPECT_EQ(model_.number(layers, ModuleModel::backward_column), ns("t0") + ns("gw0"));
+  EXPECT_EQ(model_.number(layers, ModuleModel::saved_column), 8 * 64 * 4) << "relu, read by t1";
+  // The root rows add up to the graph.
+  const auto totals = model_.totals();
+  EXPECT_EQ(totals.by_column[ModuleModel::nodes_column],
+            static_cast<std::int64_t>(snapshot_->graph.node_count()));
+  EXPECT_EQ(totals.by_column[ModuleModel::parameters_column], 2 * 64 * 64 * 4);
+}
+
+TEST_F(ModuleModelTest, GroupsBySourceLineWithoutModules) {
+  show("x: f32[8] = input\na: f32[8] = aten.relu(x)\nreturn [a]");
+  EXPECT_TRUE(model_.shows_source_lines());
+  EXPECT_THAT(names(), ElementsAre("(no source)"));
+
+  Graph graph = snapshot_->graph;
+  const NodeId a = graph.find("a");
+  graph.node(a).stack =
+      graph.add_stack(graph.node(a).part,
+                      "File \"/models/model.py\", line 7, in forward\n  y = f(x)\n"
+                      "File \"/models/act.py\", line 3, in f\n  return relu(x)\n");
+  model_.set_snapshot(*make_snapshot(std::move(graph), {}));
+  EXPECT_THAT(names(), ElementsAre("(no source)", "act.py:3")) << "the innermost line";
+  EXPECT_EQ(model_.text(1, ModuleModel::type_column), "return relu(x)");
+  EXPECT_EQ(model_.number(1, ModuleModel::nodes_column), 1);
+}
+
+}  // namespace
+}  // namespace jointer::views

@@ -1,0 +1,203 @@
+// Tests a document's benchmarks without a window: fake runs and stored rows.
+
+#include "views/session/benchmark/benchmarks.h"
+
+#include <gtest/gtest.h>
+
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <fstream>
+
+#include "core/graph/canonical.h"
+#include "tests/support/fake_benchmarks.h"
+#include "tests/support/snapshots.h"
+
+namespace jointer::views {
+namespace {
+
+class BenchmarksOfADocument : public testing::Test {
+ protected:
+  BenchmarksOfADocument() { make(); }
+  ~BenchmarksOfADocument() override { settle(); }
+
+  void make() {
+    document = std::make_unique<Document>(OpenRequest{.path = "/tmp/a graph.json"}, snapshot);
+    benchmarks = new Benchmarks(*document, fake, BenchmarkHistory(folder.path().toStdString()),
+                                document.get());
+  }
+  // Simulates a restart.
+  void make_again() {
+    settle();
+    make();
+    benchmarks->load();
+    settle();
+  }
+  void settle() const {
+    EXPECT_TRUE(QTest::qWaitFor([this] { return benchmarks->is_settled(); }));
+  }
+  void run_well() {
+    benchmarks->run();
+    fake.finish(fake.measured(2));
+  }
+
+  QTemporaryDir folder;
+  SnapshotPtr snapshot = test::snapshot_of(test::kSmallStep);
+  test::FakeBenchmarks fake;
+  std::unique_ptr<Document> document;
+  Benchmarks* benchmarks = nullptr;
+};
+
+TEST_F(BenchmarksOfADocument, RequestTheChosenSettings) {
+  EXPECT_EQ(benchmarks->world_size(), 2);
+  BenchmarkSettings settings = benchmarks->settings();
+  settings.request.iterations = 7;
+  settings.request.backend = Backend::inductor;
+  benchmarks->set_settings(settings);
+  benchmarks->run();
+  const BenchmarkRequest& asked = fake.job().request;
+  EXPECT_EQ(asked.iterations, 7);
+  EXPECT_EQ(asked.backend, Backend::inductor);
+  EXPECT_EQ(asked.program.graph, "/tmp/a graph.json");
+  EXPECT_EQ(asked.baseline.graph, asked.program.graph);
+  EXPECT_TRUE(asked.profile);
+  EXPECT_EQ(fake.job().snapshot, snapshot);
+}
+
+TEST_F(BenchmarksOfADocument, AResultAddsARowAndShowsItsMeasurement) {
+  QSignalSpy shown(benchmarks, &Benchmarks::row_shown);
+  benchmarks->run();
+  EXPECT_TRUE(benchmarks->is_running());
+  fake.progress(fake.begun(2));
+  EXPECT_EQ(benchmarks->so_far().ranks.size(), 2U);
+  fake.finish(fake.measured(2));
+  EXPECT_FALSE(benchmarks->is_running());
+  ASSERT_EQ(benchmarks->rows().size(), 1U);
+  EXPECT_EQ(shown.count(), 1);
+  EXPECT_EQ(benchmarks->shown(), benchmarks->rows().front().id);
+  ASSERT_NE(document->measured(), nullptr);
+  EXPECT_EQ(document->measured()->measurement().label, "rank 0, interpret");
+  EXPECT_EQ(document->measurements().size(), 2U);
+  EXPECT_EQ(document->measured()->peak_bytes(), snapshot->analysis.memory.peak_bytes() + 4096);
+}
+
+TEST_F(BenchmarksOfADocument, AFailureAddsARowAndKeepsTheShownMeasurement) {
+  run_well();
+  const MeasuredTimeline* shown = document->measured();
+  benchmarks->run();
+  BenchmarkResult result = fake.begun(2);
+  result.ranks[1].apply(RankFailed{"memory", "mm_1", "out of memory"});
+  result.ranks[1].status = RankResult::Status::failed;
+  result.ranks[0].status = RankResult::Status::stopped;
+  fake.finish(result);
+  ASSERT_EQ(benchmarks->rows().size(), 2U);
+  EXPECT_TRUE(benchmarks->message().contains("rank 1: at mm_1: out of memory"));
+  EXPECT_TRUE(benchmarks->message_is_error());
+  EXPECT_EQ(document->measured(), shown);
+}
+
+TEST_F(BenchmarksOfADocument, CancellingEndsTheRunWithoutARow) {
+  benchmarks->run();
+  benchmarks->cancel();
+  EXPECT_TRUE(benchmarks->is_cancelling());
+  EXPECT_EQ(fake.cancelled(), fake.run());
+  fake.finish(fake.begun(2), /*was_cancelled=*/true);
+  EXPECT_FALSE(benchmarks->is_running());
+  EXPECT_TRUE(benchmarks->rows().empty());
+  EXPECT_TRUE(benchmarks->message().startsWith("Cancelled after"));
+  EXPECT_FALSE(benchmarks->message_is_error());
+}
+
+TEST_F(BenchmarksOfADocument, SayWhyARunCannotStart) {
+  benchmarks->run();
+  fake.refuse("jointer-runner was not found");
+  EXPECT_FALSE(benchmarks->is_running());
+  EXPECT_EQ(benchmarks->message(), "jointer-runner was not found");
+  BenchmarkSettings settings = benchmarks->settings();
+  settings.request.backend = Backend::cudagraph;
+  benchmarks->set_settings(settings);
+  EXPECT_TRUE(benchmarks->why_not().contains("CUDA"));
+  const quint64 before = fake.run();
+  benchmarks->run();
+  EXPECT_EQ(fake.run(), before);
+}
+
+TEST_F(BenchmarksOfADocument, RunOneAtATime) {
+  Document other(OpenRequest{.path = "b.json"}, snapshot);
+  auto* others = new Benchmarks(other, fake, BenchmarkHistory(folder.path().toStdString()), &other);
+  others->run();
+  EXPECT_TRUE(benchmarks->why_not().contains(other.title()));
+  benchmarks->run();
+  EXPECT_FALSE(benchmarks->is_running());
+  // Reports of another document's run are ignored.
+  fake.finish(fake.measured(2));
+  EXPECT_TRUE(benchmarks->rows().empty());
+  EXPECT_EQ(others->rows().size(), 1U);
+  EXPECT_EQ(benchmarks->why_not(), "");
+}
+
+TEST_F(BenchmarksOfADocument, ClosingADocumentEndsItsRun) {
+  benchmarks->run();
+  const quint64 run = fake.run();
+  document.reset();
+  EXPECT_EQ(fake.cancelled(), run);
+  fake.finish(fake.begun(2), true);  // there is no receiver left
+  make();
+}
+
+TEST_F(BenchmarksOfADocument, RowsSurviveARestart) {
+  run_well();
+  make_again();
+  ASSERT_EQ(benchmarks->rows().size(), 1U);
+  EXPECT_EQ(document->measured(), nullptr);
+  benchmarks->show(benchmarks->rows().front().id);
+  ASSERT_NE(document->measured(), nullptr);
+  EXPECT_FALSE(document->measured()->measurement().nodes.empty());
+  // A run that ends before stored results are loaded comes after them.
+  settle();
+  make();
+  run_well();
+  make_again();
+  EXPECT_EQ(benchmarks->rows().size(), 2U);
+}
+
+TEST_F(BenchmarksOfADocument, RemovedRowsAreGone) {
+  run_well();
+  run_well();
+  benchmarks->remove({benchmarks->rows().front().id});
+  EXPECT_EQ(benchmarks->rows().size(), 1U);
+  EXPECT_EQ(document->measured(), nullptr);
+  make_again();
+  EXPECT_EQ(benchmarks->rows().size(), 1U);
+}
+
+TEST_F(BenchmarksOfADocument, ADamagedFileIsReportedAndMovedAside) {
+  const BenchmarkHistory history(folder.path().toStdString());
+  const QString path = QString::fromStdString(history.path_of(graph_hash(snapshot->graph)));
+  std::ofstream(path.toStdString()) << "no result\n";
+  benchmarks->load();
+  EXPECT_TRUE(QTest::qWaitFor([this] { return !benchmarks->message().isEmpty(); }));
+  EXPECT_TRUE(benchmarks->message().contains(".damaged"));
+  EXPECT_TRUE(QFile::exists(path + ".damaged"));
+  run_well();
+  make_again();
+  EXPECT_EQ(benchmarks->rows().size(), 1U);
+}
+
+TEST_F(BenchmarksOfADocument, CalibratingProfilesAndReportsTheTimes) {
+  QSignalSpy calibrated(benchmarks, &Benchmarks::calibrated);
+  BenchmarkSettings settings = benchmarks->settings();
+  settings.request.profile = false;
+  benchmarks->set_settings(settings);
+  benchmarks->calibrate();
+  EXPECT_TRUE(fake.job().request.profile);
+  fake.finish(fake.measured(2));
+  ASSERT_EQ(calibrated.count(), 1);
+  EXPECT_FALSE(calibrated.front().front().value<MeasurementPtr>()->nodes.empty());
+  // An ordinary run does not update the costs.
+  run_well();
+  EXPECT_EQ(calibrated.count(), 1);
+}
+
+}  // namespace
+}  // namespace jointer::views

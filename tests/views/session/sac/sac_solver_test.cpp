@@ -1,0 +1,187 @@
+// Tests states as a function of the history: ticks, undo, solving again, deciders.
+
+#include "views/session/sac/sac_solver.h"
+
+#include <gtest/gtest.h>
+
+#include "core/edit/edit.h"
+#include "tests/support/joints.h"
+#include "tests/support/snapshots.h"
+#include "views/session/edit/policy_edit.h"
+
+namespace jointer::views {
+namespace {
+
+class SacSolverTest : public ::testing::Test {
+ protected:
+  SacSolverTest() : baseline_(test::snapshot_of(test::layered_joint(5))), now_(baseline_) {}
+
+  [[nodiscard]] NodeId node(std::string_view name) const { return baseline_->graph.find(name); }
+
+  // Appends an edit to the history.
+  void apply(const Edit& edit) {
+    Graph graph = now_->graph;
+    Result<Edit> inverse = jointer::apply(graph, edit);
+    ASSERT_TRUE(inverse) << inverse.error().message;
+    auto next = snapshot_after(*now_, std::move(graph), true);
+    ASSERT_TRUE(next);
+    now_ = *next;
+    history_.push_back(std::make_shared<DoneEdit>(DoneEdit{edit, *std::move(inverse)}));
+  }
+  void tag(std::string_view name, MemoryPolicy policy, const std::string& by = {}) {
+    const std::vector nodes{node(name)};
+    Edit edit = policy_edit(now_->graph, now_->analysis.modules, nodes, PolicyScope::nodes, policy);
+    edit.by = by;
+    apply(edit);
+  }
+  [[nodiscard]] SacRequest request() const { return {now_, baseline_, history_, {}}; }
+  SacStatePtr state() { return state(request()); }
+  SacStatePtr state(const SacRequest& request) {
+    auto made = solver_.state(request);
+    if (!made) ADD_FAILURE() << made.error().message;
+    return made ? *made : nullptr;
+  }
+  [[nodiscard]] const SacTensor& tensor(const SacState& state, std::string_view name) const {
+    const SacTensor* found = state.tensor_of(node(name));
+    if (found == nullptr) ADD_FAILURE() << name;
+    static const SacTensor kNone;
+    return found == nullptr ? kNone : *found;
+  }
+
+  SacSolver solver_;
+  SnapshotPtr baseline_, now_;
+  EditHistory history_;
+};
+
+TEST_F(SacSolverTest, WithoutEditsItIsThePartitionersPlan) {
+  const SacStatePtr s = state();
+  ASSERT_TRUE(s && s->can_change());
+  const auto solved = partition(baseline_->graph);
+  ASSERT_TRUE(solved);
+  EXPECT_EQ(s->plan, solved->plan);
+  EXPECT_EQ(s->figures, s->base->figures);
+  EXPECT_GT(s->figures.figures.peak_bytes, 0);
+  for (const SacTensor& t : s->tensors) {
+    EXPECT_EQ(t.decider, Decider::partitioner);
+    EXPECT_FALSE(why(*s, t).empty());
+    EXPECT_FALSE(why_in_short(*s, t).empty());
+  }
+}
+
+TEST_F(SacSolverTest, ATickBelongsToTheUserAndChangesTheFigures) {
+  const SacStatePtr before = state();
+  const Keep was = tensor(*before, "act0").keep;
+  tag("act0", was == Keep::save ? MemoryPolicy::must_recompute : MemoryPolicy::must_save);
+  const SacStatePtr after = state();
+  const SacTensor& t = tensor(*after, "act0");
+  EXPECT_NE(t.keep, was);
+  EXPECT_EQ(t.decider, Decider::person);
+  EXPECT_NE(why(*after, t).find("by hand"), std::string::npos);
+  EXPECT_NE(after->plan, before->plan);
+  EXPECT_EQ(after->base, before->base);
+}
+
+// The state shown before an edit is applied equals the one afterwards.
+TEST_F(SacSolverTest, PreviewEqualsTheResult) {
+  SacRequest asked = request();
+  asked.ticks = {{{node("act0"), node("act1")}, Keep::save}};
+  const SacStatePtr promised = state(asked);
+  tag("act0", MemoryPolicy::must_save);
+  tag("act1", MemoryPolicy::must_save);
+  const SacStatePtr made = state();
+  EXPECT_EQ(made->plan, promised->plan);
+  EXPECT_EQ(made->figures, promised->figures);
+  EXPECT_EQ(tensor(*promised, "act0").decider, Decider::person);
+}
+
+TEST_F(SacSolverTest, UndoRestoresThePreviousState) {
+  const SacRequest before = request();
+  const SacStatePtr first = state(before);
+  tag("mm1", MemoryPolicy::must_recompute);
+  const SacRequest ticked = request();
+  const SacStatePtr second = state(ticked);
+  const SacStatePtr undone = state(before), redone = state(ticked);
+  EXPECT_EQ(undone->plan, first->plan);
+  EXPECT_EQ(undone->figures, first->figures);
+  EXPECT_EQ(redone->plan, second->plan);
+  EXPECT_EQ(redone->figures, second->figures);
+}
+
+TEST_F(SacSolverTest, TheOrderOfTicksMakesNoDifference) {
+  tag("mm0", MemoryPolicy::must_recompute);
+  tag("act1", MemoryPolicy::must_save);
+  const SacStatePtr one = state();
+  history_.clear();
+  now_ = baseline_;
+  tag("act1", MemoryPolicy::must_save);
+  tag("mm0", MemoryPolicy::must_recompute);
+  const SacStatePtr other = state();
+  EXPECT_EQ(one->plan, other->plan);
+  EXPECT_EQ(one->figures, other->figures);
+}
+
+TEST_F(SacSolverTest, SolvingAgainRespectsTicksAndIsAStep) {
+  tag("act0", MemoryPolicy::must_save);
+  const SacRequest ticked = request();
+  apply(solve_edit({}));
+  const SacStatePtr solved = state();
+  EXPECT_NE(solved->base, state(ticked)->base);
+  EXPECT_EQ(tensor(*solved, "act0").keep, Keep::save);
+  apply(solve_edit({.activation_budget = 0}));
+  const SacStatePtr least = state();
+  EXPECT_EQ(least->base->settings.activation_budget, 0);
+  EXPECT_LE(least->figures.saved_bytes, solved->figures.saved_bytes);
+  // Going back in the history restores the base of that place.
+  EXPECT_EQ(state(ticked)->base->settings, SolveSettings());
+}
+
+TEST_F(SacSolverTest, IgnoredTagsDecideNothing) {
+  tag("act0", MemoryPolicy::must_save);
+  apply(solve_edit({.ignore_tags = true}));
+  const SacStatePtr s = state();
+  EXPECT_EQ(tensor(*s, "act0").decider, Decider::partitioner);
+  auto free = partition(baseline_->graph);
+  ASSERT_TRUE(free);
+  EXPECT_EQ(s->plan, free->plan);
+}
+
+TEST_F(SacSolverTest, ListsAreDistinguishedFromUsers) {
+  tag("act0", MemoryPolicy::must_save, "apply_sac");
+  EXPECT_EQ(tensor(*state(), "act0").decider, Decider::list);
+}
+
+TEST_F(SacSolverTest, ImpossibleRequestsAreRefusedInASentence) {
+  SacRequest asked = request();
+  // The backward does not need it.
+  asked.ticks = {{{node("y")}, Keep::offload}};
+  const auto made = solver_.state(asked);
+  ASSERT_FALSE(made);
+  EXPECT_FALSE(made.error().message.empty());
+}
+
+TEST_F(SacSolverTest, RowsStayWhileTheUserTicks) {
+  const SacStatePtr before = state();
+  tag("out0", MemoryPolicy::must_save);
+  const SacStatePtr after = state();
+  for (const SacTensor& t : before->tensors) EXPECT_NE(after->tensor_of(t.node), nullptr);
+}
+
+TEST_F(SacSolverTest, OtherGraphsAreShownUnchanged) {
+  baseline_ = now_ = test::snapshot_of(R"(
+    x: f32[8,64] = input
+    a: f32[8,64] = aten.relu(x)
+    return [a]
+  )");
+  // A literal is a joint graph; a single half has no partition to choose.
+  Graph graph = now_->graph;
+  graph.part(PartId(0)).kind = CaptureKind::forward;
+  auto half = make_snapshot(std::move(graph), {});
+  ASSERT_TRUE(half);
+  const auto s = solver_.state({*half, *half, {}, {}});
+  ASSERT_TRUE(s);
+  EXPECT_FALSE((*s)->can_change());
+  EXPECT_EQ((*s)->figures.figures.peak_bytes, (*half)->analysis.memory.peak_bytes());
+}
+
+}  // namespace
+}  // namespace jointer::views

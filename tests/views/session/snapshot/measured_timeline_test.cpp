@@ -1,0 +1,126 @@
+// Tests the axes of a measurement: positions of its nodes, its bytes and the estimate's moments.
+
+#include "views/session/snapshot/measured_timeline.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/measured_step.h"
+#include "views/session/document/document.h"
+
+namespace jointer::views {
+namespace {
+
+using MeasuredTimelineTest = test::MeasuredSmallStep;
+
+TEST_F(MeasuredTimelineTest, HasTheLanesOfTheEstimate) {
+  const MeasuredTimeline m = lay(all);
+  for (const AxisKind kind : {AxisKind::program_order, AxisKind::measured_time}) {
+    const TimelineData& data = m.timeline(kind);
+    ASSERT_EQ(data.lanes().size(), snapshot->estimated_time.lanes().size());
+    EXPECT_TRUE(data.lanes()[0].items().empty());
+    EXPECT_EQ(data.lane_of(node("mm")), 1);
+    EXPECT_EQ(data.lane_of(node("ar")), 2);
+    EXPECT_EQ(data.lane_of(node("wt")), 1);
+    EXPECT_EQ(data.lane_of(node("x")), -1);
+  }
+  EXPECT_EQ(m.timeline(AxisKind::measured_time).extent(node("relu")).begin, 100'000);
+  EXPECT_EQ(m.timeline(AxisKind::measured_time).extent(node("relu")).end, 200'000);
+  const auto step = static_cast<std::int64_t>(*snapshot->analysis.memory.step_of(node("relu")));
+  EXPECT_EQ(m.timeline(AxisKind::program_order).extent(node("relu")).begin, step);
+}
+
+TEST_F(MeasuredTimelineTest, PlacesTheEstimatesMomentsWhenTheirNodesRan) {
+  const MeasuredTimeline m = lay(all);
+  const TimelineData& data = m.timeline(AxisKind::measured_time);
+  ASSERT_EQ(data.point_count(), snapshot->analysis.memory.profile().size());
+  const std::size_t step = *snapshot->analysis.memory.step_of(node("mm_1"));
+  EXPECT_EQ(data.position(1 + 2 * step), 200'000);
+  EXPECT_EQ(data.position(2 + 2 * step), 300'000);
+  // The next node runs while the collective is in flight.
+  const std::size_t start = *snapshot->analysis.memory.step_of(node("ar"));
+  EXPECT_EQ(data.position(2 + 2 * start), data.position(1 + 2 * start));
+  for (std::size_t i = 1; i < data.point_count(); ++i)
+    EXPECT_LE(data.position(i - 1), data.position(i));
+  EXPECT_EQ(data.length(), all.step_ns);
+}
+
+TEST_F(MeasuredTimelineTest, IgnoresAProfileOfAnotherGraph) {
+  all.memory_profile.pop_back();
+  const MeasuredTimeline m = lay(all);
+  EXPECT_TRUE(m.curve(AxisKind::program_order).empty());
+  EXPECT_TRUE(m.curve(AxisKind::measured_time).empty());
+  EXPECT_EQ(m.peak_bytes(), 0);
+}
+
+TEST_F(MeasuredTimelineTest, ScalesTheEstimateWithoutMeasuredNodes) {
+  const MeasuredTimeline m =
+      lay({.label = "snapshot.pickle",
+           .memory_over_time = {{0, 100}, {50'000'000, 300}, {90'000'000, 200}}});
+  const TimelineData& data = m.timeline(AxisKind::measured_time);
+  EXPECT_EQ(data.length(), 90'000'000);
+  EXPECT_EQ(data.position(data.point_count() - 1), 90'000'000);
+  EXPECT_TRUE(m.curve(AxisKind::program_order).empty());
+  const MeasuredCurve& curve = m.curve(AxisKind::measured_time);
+  EXPECT_EQ(curve.bytes(curve.largest_point(0, 90'000'000)), 300);
+  EXPECT_EQ(m.peak_bytes(), 300);
+  EXPECT_EQ(m.find(node("mm")), nullptr);
+}
+
+TEST_F(MeasuredTimelineTest, ASingleRankHasNoNetworkTimes) {
+  all.alone = true;
+  const MeasuredTimeline m = lay(all);
+  EXPECT_EQ(m.find(node("ar")), nullptr);
+  EXPECT_EQ(m.find(node("wt")), nullptr);
+  EXPECT_NE(m.find(node("mm")), nullptr);
+  EXPECT_TRUE(m.timeline(AxisKind::measured_time).lanes()[2].items().empty());
+}
+
+TEST_F(MeasuredTimelineTest, SkipsNodesThatTheGraphDoesNotHave) {
+  all.nodes.push_back({NodeId(std::size_t{10'000}), 0, 5, 5});
+  const MeasuredTimeline m = lay(all);
+  EXPECT_EQ(m.find(NodeId(std::size_t{10'000})), nullptr);
+}
+
+// --- The document's measurement ---
+
+class MeasurementsOfADocument : public MeasuredTimelineTest {
+ protected:
+  static MeasurementPtr named(std::string label) {
+    return std::make_shared<Measurement>(Measurement{.label = std::move(label)});
+  }
+  [[nodiscard]] std::string shown() const {
+    return document.measured() == nullptr ? "" : document.measured()->measurement().label;
+  }
+  Document document{{}, snapshot};
+};
+
+TEST_F(MeasurementsOfADocument, AreThoseOfOneRunAndImports) {
+  const MeasurementPtr first = named("run 1, rank 0"), other = named("run 1, rank 1");
+  document.set_run({first, other});
+  EXPECT_EQ(shown(), "run 1, rank 0");
+  document.show_measurement(other);
+  EXPECT_EQ(shown(), "run 1, rank 1");
+  document.add_import(named("trace.json"));
+  EXPECT_EQ(shown(), "trace.json");
+  document.set_run({named("run 2, rank 0")});
+  EXPECT_EQ(shown(), "run 2, rank 0");
+  ASSERT_EQ(document.measurements().size(), 2U);
+  EXPECT_EQ(document.measurements()[1]->label, "trace.json");
+  document.show_measurement(nullptr);
+  EXPECT_EQ(shown(), "");
+  EXPECT_EQ(document.measurements().size(), 2U);
+}
+
+TEST_F(MeasurementsOfADocument, RemovingARunKeepsImports) {
+  document.set_run({named("run")});
+  document.set_run({});
+  EXPECT_EQ(shown(), "");
+  document.set_run({named("run")});
+  document.add_import(named("trace.json"));
+  document.set_run({});
+  EXPECT_EQ(shown(), "trace.json");
+  EXPECT_EQ(document.measurements().size(), 1U);
+}
+
+}  // namespace
+}  // namespace jointer::views

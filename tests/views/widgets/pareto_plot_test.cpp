@@ -1,0 +1,57 @@
+#include "views/widgets/pareto_plot.h"
+
+#include <gtest/gtest.h>
+
+namespace jointer::views {
+namespace {
+
+const QRectF kArea(50, 10, 400, 200);
+
+ParetoMark mark(std::int64_t bytes, std::int64_t ns) {
+  return {ParetoKind::curve, {}, bytes, ns};
+}
+
+TEST(ParetoScale, HoldsAllMarksInside) {
+  const std::vector marks{mark(10, 900), mark(500, 300), mark(2000, 100)};
+  const ParetoScale scale(marks, kArea);
+  for (const ParetoMark& m : marks) EXPECT_TRUE(kArea.contains(scale.place(m)));
+}
+
+TEST(ParetoScale, MoreMemoryIsToTheRightMoreTimeIsUp) {
+  const std::vector marks{mark(10, 900), mark(500, 300)};
+  const ParetoScale scale(marks, kArea);
+  EXPECT_LT(scale.place(marks[0]).x(), scale.place(marks[1]).x());
+  EXPECT_LT(scale.place(marks[0]).y(), scale.place(marks[1]).y());
+}
+
+TEST(ParetoScale, ASingleMarkHasAPlace) {
+  const std::vector marks{mark(1 << 30, 1'000'000)};
+  EXPECT_TRUE(kArea.contains(ParetoScale(marks, kArea).place(marks[0])));
+}
+
+// A label is placed at its mark and overlaps no other mark or label.
+TEST(ParetoPlot, LabelsAreNextToTheirMarks) {
+  ParetoPlot plot;
+  plot.resize(640, 300);
+  std::vector<ParetoMark> marks;
+  for (int i = 0; i <= 10; ++i) marks.push_back(mark(1000 + i * 100, 900 - i * 40));
+  marks.push_back({ParetoKind::preset, "sac_and_offload", 1210, 800});
+  marks.push_back({ParetoKind::preset, "eager", 1240, 830});
+  marks.push_back({ParetoKind::preset, "apply_sac", 1990, 510});
+  marks.push_back({ParetoKind::now, "now", 2000, 500});
+  plot.set_marks(marks);
+  const std::vector<QRectF> labels = plot.label_places();
+  ASSERT_EQ(labels.size(), marks.size());
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i].isEmpty()) continue;
+    EXPECT_TRUE(plot.rect().contains(labels[i].toAlignedRect())) << i;
+    EXPECT_TRUE(labels[i].adjusted(-14, -14, 14, 14).contains(plot.place_of(i))) << i;
+    for (std::size_t j = 0; j < labels.size(); ++j) {
+      EXPECT_FALSE(i != j && labels[i].intersects(labels[j])) << i << ' ' << j;
+      EXPECT_FALSE(labels[i].contains(plot.place_of(j))) << i << ' ' << j;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace jointer::views

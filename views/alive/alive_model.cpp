@@ -1,0 +1,286 @@
+#include "views/alive/alive_model.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
+
+namespace jointer::views {
+namespace {
+
+std::size_t at(int index) {
+  return static_cast<std::size_t>(index);
+}
+
+}  // namespace
+
+AliveModel::AliveModel(QObject* parent) : TableModel(parent) {
+  columns_ = {
+      {.title = tr("tensor"), .meaning = tr("The node that allocated the storage.")},
+      {.title = tr("bytes"),
+       .unit = Unit::bytes,
+       .meaning = tr("Size of the storage, rounded as the device's allocator does."),
+       .adds_up = true},
+      {.title = tr("share"),
+       .unit = Unit::share,
+       .meaning = tr("Share of all memory that is alive now."),
+       .whole_unit = Unit::bytes},
+      {.title = tr("category")},
+      {.title = tr("type"), .meaning = tr("Element type and shape.")},
+      {.title = tr("module"),
+       .meaning = tr("Module that allocated it; for a parameter, its owner.")},
+      {.title = tr("from"),
+       .unit = Unit::step,
+       .meaning = tr("Step that allocates it; empty if it exists from the start.")},
+      {.title = tr("to"),
+       .unit = Unit::step,
+       .meaning = tr("Step after which it is freed; empty if it exists until the end.")},
+      {.title = tr("why"), .meaning = tr("Reason why it is alive.")},
+  };
+}
+
+void AliveModel::set_snapshot(SnapshotPtr snapshot, std::size_t moment) {
+  begin_rows();
+  snapshot_ = std::move(snapshot);
+  moment_ = moment;
+  places_ = Places(snapshot_->graph, snapshot_->analysis.modules);
+  columns_[module_column].title = places_.are_source_lines() ? tr("source line") : tr("module");
+  top_places_.resize(places_.all().size());
+  for (std::size_t i = 0; i < top_places_.size(); ++i) {
+    const int parent = places_.all()[i].parent;
+    top_places_[i] = parent < 0 ? static_cast<int>(i) : top_places_[at(parent)];
+  }
+  const auto lifetimes = snapshot_->analysis.memory.lifetimes();
+  by_size_.resize(lifetimes.size());
+  std::iota(by_size_.begin(), by_size_.end(), 0);
+  std::stable_sort(by_size_.begin(), by_size_.end(), [&](std::int32_t a, std::int32_t b) {
+    return lifetimes[at(a)].bytes > lifetimes[at(b)].bytes;
+  });
+  make_rows();
+}
+
+void AliveModel::set_moment(std::size_t moment) {
+  if (!snapshot_ || moment == moment_) return;
+  begin_rows();
+  moment_ = moment;
+  make_rows();
+}
+
+void AliveModel::set_grouping(Grouping grouping) {
+  if (grouping == grouping_) return;
+  grouping_ = grouping;
+  if (!snapshot_) return;
+  begin_rows();
+  make_rows();
+}
+
+void AliveModel::set_theme(const Theme& theme) {
+  if (theme_ == &theme) return;
+  theme_ = &theme;
+  if (rowCount() > 0)
+    emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1), {Qt::DecorationRole});
+}
+
+int AliveModel::group_of(const Lifetime& l) const {
+  if (grouping_ == Grouping::category) return static_cast<int>(l.category);
+  return top_places_[at(places_.of(l.producer))];
+}
+
+void AliveModel::make_rows() {
+  const auto lifetimes = snapshot_->analysis.memory.lifetimes();
+  std::int64_t total = 0;
+  rows_.clear();
+  row_by_lifetime_.assign(lifetimes.size(), -1);
+  std::vector<int> parents;
+  alive_count_ = 0;
+  if (grouping_ == Grouping::none) {
+    for (const std::int32_t i : by_size_) {
+      const Lifetime& l = lifetimes[at(i)];
+      if (!MemoryTimeline::is_alive(l, moment_)) continue;
+      row_by_lifetime_[at(i)] = static_cast<int>(rows_.size());
+      rows_.push_back({.lifetime = i, .bytes = l.bytes});
+      total += l.bytes;
+      ++alive_count_;
+    }
+    parents.assign(rows_.size(), -1);
+  } else {
+    // Groups first, largest first, followed by their members.
+    std::vector<Row> groups(
+        grouping_ == Grouping::category ? kMemoryCategories : places_.all().size(),
+        Row{.count = 0});
+    std::vector<std::int32_t> alive;
+    for (const std::int32_t i : by_size_) {
+      const Lifetime& l = lifetimes[at(i)];
+      if (!MemoryTimeline::is_alive(l, moment_)) continue;
+      alive.push_back(i);
+      Row& group = groups[at(group_of(l))];
+      group.bytes += l.bytes;
+      ++group.count;
+      total += l.bytes;
+    }
+    alive_count_ = alive.size();
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      groups[g].group = static_cast<int>(g);
+      if (groups[g].count > 0) rows_.push_back(groups[g]);
+    }
+    std::stable_sort(rows_.begin(), rows_.end(),
+                     [](const Row& a, const Row& b) { return a.bytes > b.bytes; });
+    std::vector<int> row_by_group(groups.size(), -1);
+    for (std::size_t r = 0; r < rows_.size(); ++r)
+      row_by_group[at(rows_[r].group)] = static_cast<int>(r);
+    parents.assign(rows_.size(), -1);
+    rows_.reserve(rows_.size() + alive.size());
+    parents.reserve(rows_.size() + alive.size());
+    for (const std::int32_t i : alive) {
+      row_by_lifetime_[at(i)] = static_cast<int>(rows_.size());
+      rows_.push_back({.lifetime = i, .bytes = lifetimes[at(i)].bytes});
+      parents.push_back(row_by_group[at(group_of(lifetimes[at(i)]))]);
+    }
+  }
+  columns_[share_column].whole = total;
+  set_rows(std::move(parents));
+}
+
+QString AliveModel::sentence() const {
+  if (!snapshot_) return {};
+  const MemoryTimeline& memory = snapshot_->analysis.memory;
+  const NodeId node = memory.node_at(moment_);
+  QString where = tr("at the start");
+  if (node) {
+    // An odd point is after the allocations of a step, an even one after its frees.
+    const QString at_node = moment_ % 2 == 1 ? tr("in %1 (step %2)") : tr("after %1 (step %2)");
+    where = at_node.arg(to_qstring(snapshot_->graph.name(node)), count_text((moment_ - 1) / 2));
+  }
+  if (memory.profile()[moment_] == memory.peak_bytes()) where = tr("at the peak, %1").arg(where);
+  where[0] = where[0].toUpper();
+  return tr("%1: %2 in %3")
+      .arg(where, bytes_text(alive_bytes()),
+           alive_count_ == 1 ? tr("1 storage") : tr("%1 storages").arg(count_text(alive_count_)));
+}
+
+std::optional<std::int64_t> AliveModel::number(int row, int column) const {
+  const Row& r = rows_[at(row)];
+  if (column == bytes_column || column == share_column) return r.bytes;
+  if (r.lifetime < 0) return std::nullopt;
+  const Lifetime& l = lifetime(r);
+  const auto steps = static_cast<std::int32_t>(snapshot_->analysis.memory.steps().size());
+  if (column == from_column && l.first >= 0) return l.first;
+  if (column == to_column && l.last < steps) return l.last;
+  return std::nullopt;
+}
+
+QString AliveModel::group_name(const Row& row) const {
+  if (grouping_ == Grouping::category)
+    return category_label(static_cast<MemoryCategory>(row.group));
+  return QString::fromStdString(places_.all()[at(row.group)].name);
+}
+
+QString AliveModel::tensor_of(const Lifetime& l) const {
+  const Graph& graph = snapshot_->graph;
+  for (const Tensor& t : graph.tensors(l.producer))
+    if (l.storage && t.storage && graph.real_storage(t.storage) == l.storage)
+      return tensor_text(graph, t);
+  return {};
+}
+
+QString AliveModel::why(const Lifetime& l) const {
+  const MemoryTimeline& memory = snapshot_->analysis.memory;
+  if (l.category == MemoryCategory::optimizer_state) return tr("optimizer state, entire step");
+  if (at(l.last) >= memory.steps().size())
+    return l.first < 0
+               ? tr("%1, entire step").arg(role_text(snapshot_->graph.node(l.producer).role))
+               : tr("returned at the end");
+  const NodeId last = memory.steps()[at(l.last)];
+  const Node& n = snapshot_->graph.node(last);
+  const QString name = to_qstring(snapshot_->graph.name(last));
+  if (last == l.producer) return tr("never read; freed immediately");
+  if (snapshot_->graph.is_wait(n)) return tr("pinned until %1").arg(name);
+  if (l.category == MemoryCategory::saved_activation) return tr("saved; last read by %1").arg(name);
+  return tr("last read by %1").arg(name);
+}
+
+QString AliveModel::text(int row, int column) const {
+  const Row& r = rows_[at(row)];
+  if (r.lifetime < 0) {
+    if (column == name_column) return group_name(r);
+    if (column == why_column)
+      return r.count == 1 ? tr("1 storage") : tr("%1 storages").arg(count_text(at(r.count)));
+    return {};
+  }
+  const Lifetime& l = lifetime(r);
+  switch (column) {
+    case name_column: {
+      const Graph& graph = snapshot_->graph;
+      const Node& n = graph.node(l.producer);
+      // Use a parameter's name in the model.
+      const QString name = n.role_target && !graph.text(n.role_target).empty()
+                               ? to_qstring(graph.text(n.role_target))
+                               : to_qstring(graph.name(l.producer));
+      if (l.storage) return name;
+      return l.category == MemoryCategory::optimizer_state ? tr("%1 (optimizer state)").arg(name)
+                                                           : tr("%1 (Gloo's copy)").arg(name);
+    }
+    case category_column:
+      return category_label(l.category);
+    case tensor_column:
+      return tensor_of(l);
+    case module_column:
+      return QString::fromStdString(places_.all()[at(places_.of(l.producer))].path);
+    case why_column:
+      return why(l);
+    default:
+      return {};
+  }
+}
+
+QString AliveModel::note(int row, int column) const {
+  const Row& r = rows_[at(row)];
+  if (column != name_column || r.lifetime < 0) return {};
+  return tr("node %1").arg(to_qstring(snapshot_->graph.name(lifetime(r).producer)));
+}
+
+QVariant AliveModel::decoration(int row, int column) const {
+  const Row& r = rows_[at(row)];
+  if (r.lifetime < 0)
+    return column == name_column && grouping_ == Grouping::category
+               ? QVariant(theme_->category(static_cast<MemoryCategory>(r.group)))
+               : QVariant();
+  return column == category_column ? QVariant(theme_->category(lifetime(r).category)) : QVariant();
+}
+
+std::uint64_t AliveModel::key(int row) const {
+  const Row& r = rows_[at(row)];
+  if (r.lifetime >= 0) return static_cast<std::uint64_t>(r.lifetime);
+  return (std::uint64_t{1} << 40U) * (1 + static_cast<std::uint64_t>(grouping_)) +
+         static_cast<std::uint64_t>(r.group);
+}
+
+std::vector<NodeId> AliveModel::nodes(int row) const {
+  const Row& r = rows_[at(row)];
+  if (r.lifetime >= 0) return {lifetime(r).producer};
+  std::vector<NodeId> nodes;
+  for (int i = row + 1; i < row_count(); ++i)
+    if (parent_row(i) == row) nodes.push_back(lifetime(rows_[at(i)]).producer);
+  return nodes;
+}
+
+int AliveModel::row_of(NodeId node) const {
+  const Graph& graph = snapshot_->graph;
+  for (const Tensor& t : graph.tensors(node)) {
+    if (!t.storage) continue;
+    const auto index = snapshot_->analysis.memory.lifetime_of(graph.real_storage(t.storage));
+    if (index && row_by_lifetime_[*index] >= 0) return row_by_lifetime_[*index];
+  }
+  return -1;
+}
+
+std::size_t AliveModel::things(int row) const {
+  return at(rows_[at(row)].count);
+}
+
+QString AliveModel::things_text(std::size_t things) const {
+  return things == 1 ? tr("1 storage") : tr("%1 storages").arg(count_text(things));
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <array>
+
+#include "views/session/snapshot/places.h"
+#include "views/session/snapshot/snapshot.h"
+#include "views/tables/table_model.h"
+#include "views/theme/theme.h"
+
+namespace jointer::views {
+
+// The storages alive at a point of the memory profile, one per row, largest first and optionally
+// grouped. Their bytes add up to the profile's value.
+//
+// Changing the point takes one scan of the storages, which are sorted only once, and another one
+// for groups. Texts are created on demand.
+class AliveModel : public TableModel {
+  Q_OBJECT
+ public:
+  enum class Grouping : std::uint8_t { none, module, category };
+  enum ColumnIndex : int {
+    name_column,
+    bytes_column,
+    share_column,
+    category_column,
+    tensor_column,
+    module_column,
+    from_column,
+    to_column,
+    why_column,
+  };
+
+  explicit AliveModel(QObject* parent = nullptr);
+
+  void set_snapshot(SnapshotPtr snapshot, std::size_t moment);
+  // `moment`: a point of the memory profile.
+  void set_moment(std::size_t moment);
+  void set_grouping(Grouping grouping);
+  // The source of category colors.
+  void set_theme(const Theme& theme);
+
+  [[nodiscard]] std::size_t moment() const { return moment_; }
+  [[nodiscard]] Grouping grouping() const { return grouping_; }
+  [[nodiscard]] std::int64_t alive_bytes() const { return columns_[share_column].whole; }
+  [[nodiscard]] std::size_t alive_count() const { return alive_count_; }
+  // "At the peak, in mm_214 (step 4,120): 41.2 GiB in 812 storages".
+  [[nodiscard]] QString sentence() const;
+
+  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
+  [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
+  [[nodiscard]] QString text(int row, int column) const override;
+  [[nodiscard]] QString note(int row, int column) const override;
+  [[nodiscard]] QVariant decoration(int row, int column) const override;
+  [[nodiscard]] std::uint64_t key(int row) const override;
+  [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
+  [[nodiscard]] int row_of(NodeId node) const override;
+  [[nodiscard]] std::size_t things(int row) const override;
+  [[nodiscard]] QString things_text(std::size_t things) const override;
+
+ private:
+  // A storage or a group of storages.
+  struct Row {
+    int lifetime = -1;  // -1 for a group
+    int group = -1;     // a place or a category
+    std::int64_t bytes = 0;
+    int count = 1;
+  };
+
+  void make_rows();
+  [[nodiscard]] int group_of(const Lifetime& lifetime) const;
+  [[nodiscard]] const Lifetime& lifetime(const Row& row) const {
+    return snapshot_->analysis.memory.lifetimes()[static_cast<std::size_t>(row.lifetime)];
+  }
+  [[nodiscard]] QString group_name(const Row& row) const;
+  [[nodiscard]] QString why(const Lifetime& lifetime) const;
+  [[nodiscard]] QString tensor_of(const Lifetime& lifetime) const;
+
+  SnapshotPtr snapshot_;
+  Places places_;
+  std::vector<int> top_places_;        // by place
+  std::vector<std::int32_t> by_size_;  // indices of lifetimes, largest first
+  std::vector<int> row_by_lifetime_;   // -1 if it is not alive
+  std::vector<Column> columns_;
+  std::vector<Row> rows_;
+  std::size_t moment_ = 0, alive_count_ = 0;
+  Grouping grouping_ = Grouping::none;
+  const Theme* theme_ = &Theme::light_theme();
+};
+
+}  // namespace jointer::views

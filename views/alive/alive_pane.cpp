@@ -1,0 +1,46 @@
+#include "views/alive/alive_pane.h"
+
+#include <QEvent>
+
+namespace jointer::views {
+
+AlivePane::AlivePane(Document& document, QWidget* parent)
+    : AlivePane(document, new AliveModel, parent) {}
+
+AlivePane::AlivePane(Document& document, AliveModel* model, QWidget* parent)
+    : TablePane(document, *model, tr("Filter tensors"), parent), model_(model) {
+  model->setParent(this);
+  setAccessibleName(tr("Alive now"));
+  model->set_theme(Theme::of(palette()));
+  grouping_ = new QComboBox(this);
+  grouping_->setAccessibleName(tr("Grouping"));
+  grouping_->addItem(tr("By size"), static_cast<int>(AliveModel::Grouping::none));
+  grouping_->addItem(tr("By module"), static_cast<int>(AliveModel::Grouping::module));
+  grouping_->addItem(tr("By category"), static_cast<int>(AliveModel::Grouping::category));
+  controls().addWidget(grouping_);
+  connect(grouping_, &QComboBox::currentIndexChanged, this, [this] {
+    const auto grouping = static_cast<AliveModel::Grouping>(grouping_->currentData().toInt());
+    model_->set_grouping(grouping);
+    view().setRootIsDecorated(grouping != AliveModel::Grouping::none);
+  });
+  view().setRootIsDecorated(false);
+  connect(&document.selection(), &Selection::moment_changed, this, &AlivePane::request_refresh);
+  set_empty_text(tr("No memory is alive at this point."));
+}
+
+void AlivePane::refresh() {
+  const SnapshotPtr snapshot = document().shared_snapshot();
+  if (snapshot == shown_)
+    model_->set_moment(document().moment());
+  else
+    model_->set_snapshot(snapshot, document().moment());
+  shown_ = snapshot;
+  set_headline(model_->sentence());
+}
+
+void AlivePane::changeEvent(QEvent* event) {
+  TablePane::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange) model_->set_theme(Theme::of(palette()));
+}
+
+}  // namespace jointer::views

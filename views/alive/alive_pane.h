@@ -1,0 +1,31 @@
+#pragma once
+
+#include <QComboBox>
+
+#include "views/alive/alive_model.h"
+#include "views/tables/table_pane.h"
+
+namespace jointer::views {
+
+// The storages alive at the document's selected moment, or at the peak.
+class AlivePane : public TablePane {
+  Q_OBJECT
+ public:
+  explicit AlivePane(Document& document, QWidget* parent = nullptr);
+
+  [[nodiscard]] AliveModel& model() { return *model_; }
+  [[nodiscard]] QComboBox& grouping_box() { return *grouping_; }
+
+ protected:
+  void refresh() override;
+  void changeEvent(QEvent* event) override;
+
+ private:
+  AlivePane(Document& document, AliveModel* model, QWidget* parent);
+
+  AliveModel* model_;
+  QComboBox* grouping_ = nullptr;
+  SnapshotPtr shown_;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,103 @@
+#include "views/differences/difference_model.h"
+
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
+
+namespace jointer::views {
+
+DifferenceModel::DifferenceModel(QObject* parent) : TableModel(parent) {
+  columns_ = {
+      {.title = tr("change"), .meaning = tr("How the node differs.")},
+      {.title = tr("node"), .meaning = tr("Name in the second state.")},
+      {.title = tr("shift"),
+       .unit = Unit::step,
+       .meaning = tr("Number of places that it moved later; negative: earlier.")},
+      {.title = tr("details"),
+       .meaning = tr("Its origin, or its operator or tag in the first state.")},
+      {.title = tr("operator"), .meaning = tr("Operator that it calls.")},
+      {.title = tr("module"), .meaning = tr("Module that called it.")},
+      {.title = tr("bytes"),
+       .unit = Unit::bytes,
+       .meaning = tr("Bytes of its outputs; views are counted in full."),
+       .adds_up = true},
+  };
+}
+
+void DifferenceModel::set(NodeDifferencesPtr differences, const SnapshotPtr& shown) {
+  if (differences == differences_) return names_.set_shown(shown);
+  begin_rows();
+  differences_ = std::move(differences);
+  std::vector<std::string> names;
+  if (differences_)
+    for (const NodeDifference& node : differences_->nodes())
+      names.push_back(edit_name(differences_->graph_of(node), node.node));
+  names_ = NamedRows(std::move(names));
+  names_.set_shown(shown);
+  set_rows(std::vector<int>(names_.size(), -1));
+}
+
+void DifferenceModel::show_only(std::optional<NodeChange> change) {
+  if (change == only_) return;
+  only_ = change;
+  refilter();
+}
+
+bool DifferenceModel::hides_rows() const {
+  return only_ || TableModel::hides_rows();
+}
+
+bool DifferenceModel::passes(int row, const QStringList& words) const {
+  return (!only_ || at(row).change == *only_) && TableModel::passes(row, words);
+}
+
+std::optional<std::int64_t> DifferenceModel::number(int row, int column) const {
+  const NodeDifference& node = at(row);
+  if (column == places_column && node.change == NodeChange::moved) return node.places;
+  if (column != bytes_column) return std::nullopt;
+  const Graph& graph = differences_->graph_of(node);
+  return graph.output_bytes(graph.node(node.node));
+}
+
+QString DifferenceModel::text(int row, int column) const {
+  const NodeDifference& node = at(row);
+  const Graph& graph = differences_->graph_of(node);
+  switch (column) {
+    case change_column:
+      return change_text(node.change);
+    case node_column:
+      return to_qstring(graph.name(node.node));
+    case operator_column:
+      return to_qstring(graph.target(graph.node(node.node)));
+    case module_column:
+      return QString::fromStdString(differences_->module_of(node).path);
+    case detail_column:
+      return differences_->detail(node);
+    default:
+      return {};
+  }
+}
+
+QString DifferenceModel::note(int row, int column) const {
+  if (column != node_column || !names_.is_gone(row)) return {};
+  return tr("Not in the current graph.");
+}
+
+std::uint64_t DifferenceModel::key(int row) const {
+  const NodeDifference& node = at(row);
+  return (std::uint64_t{node.node.value()} << 1U) | (node.change == NodeChange::removed ? 1U : 0U);
+}
+
+std::vector<NodeId> DifferenceModel::nodes(int row) const {
+  const NodeId node = names_.node(row);
+  return node ? std::vector{node} : std::vector<NodeId>();
+}
+
+int DifferenceModel::row_of(NodeId node) const {
+  return names_.row_of(node);
+}
+
+QString DifferenceModel::things_text(std::size_t things) const {
+  return things == 1 ? tr("1 change") : tr("%1 changes").arg(count_text(things));
+}
+
+}  // namespace jointer::views

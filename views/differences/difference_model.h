@@ -1,0 +1,60 @@
+#pragma once
+
+#include <vector>
+
+#include "views/differences/node_differences.h"
+#include "views/tables/named_rows.h"
+#include "views/tables/table_model.h"
+
+namespace jointer::views {
+
+// One row per node that differs between two states.
+class DifferenceModel : public TableModel {
+  Q_OBJECT
+ public:
+  enum ColumnIndex : int {
+    change_column,
+    node_column,
+    places_column,
+    detail_column,
+    operator_column,
+    module_column,
+    bytes_column,
+  };
+
+  explicit DifferenceModel(QObject* parent = nullptr);
+
+  // A null `differences` means that nothing is compared. `shown`: the graph in which a row's nodes
+  // are selected.
+  void set(NodeDifferencesPtr differences, const SnapshotPtr& shown);
+  // Shows only rows with this kind of change.
+  void show_only(std::optional<NodeChange> change);
+  [[nodiscard]] std::optional<NodeChange> only() const { return only_; }
+  [[nodiscard]] const NamedRows& names() const { return names_; }
+
+  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
+  [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
+  [[nodiscard]] QString text(int row, int column) const override;
+  [[nodiscard]] std::uint64_t key(int row) const override;
+  // Empty if the node is not in the shown graph.
+  [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
+  [[nodiscard]] int row_of(NodeId node) const override;
+  [[nodiscard]] QString note(int row, int column) const override;
+  [[nodiscard]] QString things_text(std::size_t things) const override;
+
+ protected:
+  [[nodiscard]] bool hides_rows() const override;
+  [[nodiscard]] bool passes(int row, const QStringList& words) const override;
+
+ private:
+  [[nodiscard]] const NodeDifference& at(int row) const {
+    return differences_->nodes()[static_cast<std::size_t>(row)];
+  }
+
+  std::vector<Column> columns_;
+  NodeDifferencesPtr differences_;
+  NamedRows names_;
+  std::optional<NodeChange> only_;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,70 @@
+#include "views/differences/difference_table.h"
+
+#include <QSignalBlocker>
+#include <algorithm>
+
+#include "views/session/text/number_text.h"
+
+namespace jointer::views {
+
+DifferenceTable::DifferenceTable(Document& document, QWidget* parent)
+    : DifferenceTable(document, new DifferenceModel, parent) {}
+
+DifferenceTable::DifferenceTable(Document& document, DifferenceModel* model, QWidget* parent)
+    : TablePane(document, *model, tr("Filter nodes"), parent), model_(model) {
+  model->setParent(this);
+  setAccessibleName(tr("Nodes that differ"));
+  view().setRootIsDecorated(false);
+  view().setItemsExpandable(false);
+  kinds_ = new QComboBox(this);
+  kinds_->setAccessibleName(tr("Kind of change"));
+  kinds_->setToolTip(tr("Show only one kind of change"));
+  kinds_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  kinds_->setMinimumContentsLength(11);
+  controls().addWidget(kinds_);
+  connect(kinds_, &QComboBox::currentIndexChanged, this, [this] {
+    const QVariant kind = kinds_->currentData();
+    model_->show_only(kind.isValid() ? std::optional(static_cast<NodeChange>(kind.toInt()))
+                                     : std::nullopt);
+  });
+  fill_kinds();
+}
+
+void DifferenceTable::show_only(std::optional<NodeChange> change) {
+  kinds_->setCurrentIndex(change ? std::max(0, kinds_->findData(static_cast<int>(*change))) : 0);
+}
+
+void DifferenceTable::fill_kinds() {
+  const QSignalBlocker quiet(kinds_);
+  kinds_->clear();
+  kinds_->addItem(tr("All changes"));
+  if (differences_) {
+    const GraphDifference& d = differences_->difference();
+    const auto add = [&](NodeChange change, std::size_t count) {
+      if (count > 0)
+        kinds_->addItem(QStringLiteral("%1 (%2)").arg(change_text(change), count_text(count)),
+                        static_cast<int>(change));
+    };
+    add(NodeChange::moved, d.moved.size());
+    add(NodeChange::added, d.added.size());
+    add(NodeChange::removed, d.removed.size());
+    add(NodeChange::changed, d.changed.size());
+    add(NodeChange::retagged, d.retagged.size());
+  }
+  model_->show_only(std::nullopt);
+}
+
+void DifferenceTable::set(NodeDifferencesPtr differences) {
+  const bool was_empty = model_->row_count() == 0;
+  if (differences == differences_) return request_refresh();
+  differences_ = std::move(differences);
+  fill_kinds();
+  request_refresh();
+  if (was_empty && model_->row_count() > 0) view().fit_columns();
+}
+
+void DifferenceTable::refresh() {
+  model_->set(differences_, document().shared_snapshot());
+}
+
+}  // namespace jointer::views

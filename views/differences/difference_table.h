@@ -1,0 +1,34 @@
+#pragma once
+
+#include <QComboBox>
+#include <optional>
+
+#include "views/differences/difference_model.h"
+#include "views/tables/table_pane.h"
+
+namespace jointer::views {
+
+// The differing nodes, with a filter. Selecting rows selects their nodes in the document.
+class DifferenceTable : public TablePane {
+  Q_OBJECT
+ public:
+  explicit DifferenceTable(Document& document, QWidget* parent = nullptr);
+
+  void set(NodeDifferencesPtr differences);
+  void say(const QString& text) { set_empty_text(text); }
+  // Shows only one kind of change; nullopt shows all.
+  void show_only(std::optional<NodeChange> change);
+  [[nodiscard]] DifferenceModel& model() { return *model_; }
+  [[nodiscard]] QComboBox& kind_box() { return *kinds_; }
+
+ private:
+  DifferenceTable(Document& document, DifferenceModel* model, QWidget* parent);
+  void refresh() override;
+  void fill_kinds();
+
+  DifferenceModel* model_;
+  QComboBox* kinds_ = nullptr;
+  NodeDifferencesPtr differences_;
+};
+
+}  // namespace jointer::views

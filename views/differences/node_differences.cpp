@@ -1,0 +1,135 @@
+#include "views/differences/node_differences.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+#include <algorithm>
+
+#include "core/edit/node_comparer.h"
+#include "core/edit/replacements.h"
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
+
+namespace jointer::views {
+namespace {
+
+QString tr(const char* text) {
+  return QCoreApplication::translate("Comparison", text);
+}
+
+QString name_of(const Graph& graph, NodeId node) {
+  return QString::fromStdString(edit_name(graph, node));
+}
+
+}  // namespace
+
+QString change_text(NodeChange change) {
+  switch (change) {
+    case NodeChange::moved:
+      return tr("moved");
+    case NodeChange::added:
+      return tr("added");
+    case NodeChange::removed:
+      return tr("removed");
+    case NodeChange::changed:
+      return tr("changed");
+    case NodeChange::retagged:
+      break;
+  }
+  return tr("policy changed");
+}
+
+Result<NodeDifferences> NodeDifferences::find(std::shared_ptr<const Graph> from,
+                                              std::shared_ptr<const Graph> to) {
+  JOINTER_TRY(GraphDifference difference, compare_graphs(*from, *to));
+  return NodeDifferences(std::move(from), std::move(to), std::move(difference));
+}
+
+NodeDifferences::NodeDifferences(std::shared_ptr<const Graph> from, std::shared_ptr<const Graph> to,
+                                 GraphDifference difference)
+    : from_(std::move(from)),
+      to_(std::move(to)),
+      from_modules_(*from_),
+      to_modules_(*to_),
+      difference_(std::move(difference)) {
+  const Graph &before = *from_, &after = *to_;
+  const auto add = [&](NodeChange change, const std::vector<NodeId>& ids) {
+    for (const NodeId id : ids) {
+      NodeDifference node{.change = change, .node = id};
+      if (change == NodeChange::moved)
+        if (const NodeId was = before.find(edit_name(after, id)))
+          node.places = static_cast<std::int64_t>(after.position(id)) -
+                        static_cast<std::int64_t>(before.position(was));
+      nodes_.push_back(node);
+    }
+  };
+  add(NodeChange::moved, difference_.moved);
+  add(NodeChange::added, difference_.added);
+  add(NodeChange::changed, difference_.changed);
+  add(NodeChange::retagged, difference_.retagged);
+  std::stable_sort(nodes_.begin(), nodes_.end(), [&](const auto& a, const auto& b) {
+    return after.position(a.node) < after.position(b.node);
+  });
+  add(NodeChange::removed, difference_.removed);
+  in_place_of_ = replacements(before, after, difference_);
+}
+
+QString NodeDifferences::summary() const {
+  if (difference_.empty()) return tr("The nodes and their order are the same.");
+  QStringList parts{tr("%1 of %2 moved")
+                        .arg(count_text(difference_.moved.size()), count_text(difference_.common))};
+  const auto add = [&](const QString& what, std::size_t count) {
+    if (count > 0) parts << QStringLiteral("%1 %2").arg(count_text(count), what);
+  };
+  add(tr("added"), difference_.added.size());
+  add(tr("removed"), difference_.removed.size());
+  add(tr("changed"), difference_.changed.size());
+  add(tr("policy changed"), difference_.retagged.size());
+  return parts.join(QStringLiteral(" · "));
+}
+
+const Module& NodeDifferences::module_of(const NodeDifference& node) const {
+  const ModuleTree& modules = node.change == NodeChange::removed ? from_modules_ : to_modules_;
+  return modules.module(modules.of(node.node));
+}
+
+QString NodeDifferences::detail(const NodeDifference& node) const {
+  const Graph& graph = graph_of(node);
+  switch (node.change) {
+    case NodeChange::moved:
+      return {};
+    case NodeChange::added: {
+      const NodeId origin = graph.node(node.node).origin;
+      return origin ? tr("from %1").arg(name_of(graph, origin)) : QString();
+    }
+    case NodeChange::removed: {
+      const auto found = in_place_of_.find(edit_name(graph, node.node));
+      return found == in_place_of_.end() ? QString()
+                                         : tr("replaced by %1").arg(name_of(*to_, found->second));
+    }
+    case NodeChange::changed:
+    case NodeChange::retagged:
+      break;
+  }
+  const NodeId was = from_->find(edit_name(graph, node.node));
+  if (!was) return {};
+  const Node &before = from_->node(was), &after = graph.node(node.node);
+  if (node.change == NodeChange::retagged) {
+    const auto policy = [](MemoryPolicy of) {
+      return of == MemoryPolicy::none ? tr("no policy") : policy_text(of);
+    };
+    return tr("%1, was %2").arg(policy(after.policy), policy(before.policy));
+  }
+  const NodeComparer comparer(*from_, graph);
+  if (!comparer.same_target(was, node.node))
+    return tr("was %1").arg(to_qstring(from_->target(before)));
+  if (!comparer.same_args(was, node.node) || !comparer.same_kwargs(was, node.node))
+    return tr("arguments changed");
+  QStringList parts;
+  for (const DetailDifference& each : comparer.detail_differences(was, node.node))
+    parts << tr("%1 %2, was %3")
+                 .arg(QString::fromStdString(each.part), QString::fromStdString(each.after),
+                      QString::fromStdString(each.before));
+  return parts.empty() ? tr("result changed") : parts.join(QStringLiteral("; "));
+}
+
+}  // namespace jointer::views

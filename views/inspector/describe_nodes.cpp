@@ -1,0 +1,366 @@
+// The inspector's text for a node, section by section. It consists of text and ids;
+// inspector_html.cpp formats it.
+
+#include "views/inspector/describe_nodes.h"
+
+#include <algorithm>
+
+#include "core/cost/collective_model.h"
+#include "views/inspector/inspector_words.h"
+#include "views/inspector/storage_aliases.h"
+#include "views/session/snapshot/stack_trace.h"
+#include "views/session/text/measured_text.h"
+#include "views/session/text/node_text.h"
+#include "views/theme/theme.h"
+
+namespace jointer::views {
+
+using namespace inspector;
+
+namespace {
+
+QString dims_text(const Graph& graph, std::span<const Dim> dims) {
+  QStringList parts;
+  for (const Dim& dim : dims) {
+    const QString number = QString::number(dim.value);
+    parts << (dim.expression ? to_qstring(graph.expression_text(dim.expression)) + u'=' + number
+                             : number);
+  }
+  return u'[' + parts.join(QStringLiteral(", ")) + u']';
+}
+
+bool is_symbolic(std::span<const Dim> dims) {
+  return std::any_of(dims.begin(), dims.end(), [](const Dim& d) { return bool(d.expression); });
+}
+
+class Describer {
+ public:
+  Describer(const Snapshot& snapshot, NodeId id, const MeasuredTimeline* measured)
+      : snapshot_(snapshot),
+        graph_(snapshot.graph),
+        id_(id),
+        node_(graph_.node(id)),
+        measured_(measured) {}
+
+  InspectorContent describe() {
+    content_.title = to_qstring(graph_.name(id_));
+    content_.subtitle = node_.kind == NodeKind::call ? to_qstring(graph_.target(node_)) : kind();
+    collective();  // first, since exposure is the main question about a collective
+    tensors();
+    memory();
+    cost();
+    place();
+    neighbors();
+    call();
+    stack();
+    return std::move(content_);
+  }
+
+ private:
+  [[nodiscard]] QString kind() const {
+    switch (node_.kind) {
+      case NodeKind::placeholder:
+        return words("placeholder");
+      case NodeKind::get_attr:
+        return words("get_attr");
+      case NodeKind::output:
+        return words("output");
+      case NodeKind::call:
+        break;
+    }
+    return {};
+  }
+
+  InspectorSection& section(const QString& title) {
+    content_.sections.push_back({title, {}});
+    return content_.sections.back();
+  }
+
+  void tensors() {
+    const auto tensors = graph_.tensors(node_);
+    if (tensors.empty()) {
+      if (const QString value = value_text(graph_, node_); !value.isEmpty())
+        section(words("Value"))
+            .rows.push_back({.label = words("value"), .value = value, .is_code = true});
+      return;
+    }
+    constexpr std::size_t kMaxTensors = 8;
+    for (std::size_t i = 0; i < std::min(tensors.size(), kMaxTensors); ++i)
+      tensor(tensors[i], tensors.size() == 1 ? words("Tensor") : words("Tensor %1").arg(i));
+    if (tensors.size() > kMaxTensors)
+      section(words("More tensors"))
+          .rows.push_back({.label = words("not shown"),
+                           .value = words("%1 more, %2 in total")
+                                        .arg(tensors.size() - kMaxTensors)
+                                        .arg(bytes_text(graph_.output_bytes(node_))),
+                           .provenance = Provenance::computed});
+  }
+
+  void tensor(const Tensor& t, const QString& title) {
+    InspectorSection& s = section(title);
+    const bool is_assumed = is_symbolic(graph_.shape(t));
+    const Provenance sizes = is_assumed ? Provenance::assumed : Provenance::captured;
+    s.rows.push_back(
+        {.label = words("type"), .value = to_qstring(to_string(t.dtype)), .is_code = true});
+    s.rows.push_back({.label = words("shape"),
+                      .value = dims_text(graph_, graph_.shape(t)),
+                      .provenance = sizes,
+                      .note = is_assumed ? words("Symbols have the values given in the Sizes "
+                                                 "dialog.")
+                                         : QString(),
+                      .is_code = true});
+    if (t.has(Tensor::has_stride))
+      s.rows.push_back({.label = words("stride"),
+                        .value = dims_text(graph_, graph_.stride(t)),
+                        .is_code = true});
+    if (graph_.offset(t).value != 0)
+      s.rows.push_back({.label = words("offset"),
+                        .value = QString::number(graph_.offset(t).value),
+                        .is_code = true});
+    if (t.device)
+      s.rows.push_back({.label = words("device"),
+                        .value = to_qstring(graph_.text(graph_.device(t.device).name)),
+                        .is_code = true});
+    s.rows.push_back({.label = words("bytes"),
+                      .value = bytes_text(graph_.bytes(t)),
+                      .provenance = is_assumed ? Provenance::assumed : Provenance::computed,
+                      .note = exact_bytes(graph_.bytes(t)) + words(": elements × item size.")});
+  }
+
+  void memory() {
+    const MemoryTimeline& memory = snapshot_.analysis.memory;
+    InspectorSection s{words("Memory"), {}};
+    std::vector<StorageId> seen;
+    for (const Tensor& t : graph_.tensors(node_)) {
+      if (!t.storage) continue;
+      const StorageId storage = graph_.real_storage(t.storage);
+      if (std::find(seen.begin(), seen.end(), storage) != seen.end()) continue;
+      seen.push_back(storage);
+      const auto index = memory.lifetime_of(storage);
+      if (!index || seen.size() > 4) continue;
+      const Lifetime& l = memory.lifetimes()[*index];
+      const Provenance identity =
+          t.has(Tensor::has_storage) ? Provenance::captured : Provenance::derived;
+      s.rows.push_back(
+          {.label = words("storage"),
+           .value = words("%1, %2").arg(bytes_text(l.bytes), category_label(l.category)),
+           .provenance = identity,
+           .note = exact_bytes(l.bytes) + words(", rounded as the device's allocator does.")});
+      s.rows.push_back({.label = words("lifetime"),
+                        .value = lifetime_words(l),
+                        .provenance = Provenance::computed,
+                        .note = words("Steps count the nodes that run, in program order.")});
+      if (l.producer != id_) s.rows.push_back(link_row(words("allocated by"), {{l.producer}}));
+      const std::vector<NodeId> others = storage_aliases(snapshot_, id_, storage);
+      if (!others.empty()) s.rows.push_back(link_row(words("aliases"), others));
+    }
+    if (!s.rows.empty()) content_.sections.push_back(std::move(s));
+  }
+
+  [[nodiscard]] QString lifetime_words(const Lifetime& l) const {
+    const auto steps = static_cast<std::int32_t>(snapshot_.analysis.memory.steps().size());
+    if (l.first < 0 && l.last >= steps) return words("entire step");
+    if (l.first < 0) return words("from the start to step %1").arg(count_text(l.last));
+    if (l.last >= steps) return words("from step %1 to the end").arg(count_text(l.first));
+    return words("steps %1 to %2").arg(count_text(l.first), count_text(l.last));
+  }
+
+  void cost() {
+    const NodeCost& cost = snapshot_.analysis.costs[id_.index()];
+    const NodeTiming& timing = snapshot_.analysis.simulation.timing(id_);
+    const Flops& flops = snapshot_.analysis.flops[id_.index()];
+    const MeasuredNode* measured = measured_ == nullptr ? nullptr : measured_->find(id_);
+    if (cost.ns == 0 && flops.total == 0 && timing.end == timing.start && measured == nullptr)
+      return;
+    InspectorSection& s = section(words("Cost"));
+    if (measured != nullptr) add_measured(s, *measured);
+    const QString estimator = QString::fromStdString(snapshot_.analysis.estimator);
+    if (cost.ns > 0)
+      s.rows.push_back(
+          {.label = words("time"),
+           .value =
+               words("%1, bound by %2").arg(time_text(cost.ns), to_qstring(to_string(cost.limit))),
+           .provenance = Provenance::estimated,
+           .note = words("%1 ns, by estimator %2.").arg(count_text(cost.ns), estimator)});
+    if (timing.end > timing.start)
+      s.rows.push_back(
+          {.label = graph_.is_wait(node_) ? words("stall") : words("runs"),
+           .value = words("%1 to %2").arg(time_text(timing.start), time_text(timing.end)),
+           .provenance = Provenance::estimated,
+           .note = words("From the start of the step; from the simulation of its streams.")});
+    if (flops.total > 0)
+      s.rows.push_back(
+          {.label = words("FLOPs"),
+           .value = flops_text(flops.total),
+           .provenance = Provenance::computed,
+           .note = words("%1, computed from shapes; torch's registry: %2.")
+                       .arg(count_text(flops.total), count_text(flops.torch_registry))});
+    if (flops.total > 0 && cost.ns > 0)
+      s.rows.push_back(
+          {.label = words("rate"),
+           .value = QString::fromStdString(format_rate(static_cast<double>(flops.total) /
+                                                       (static_cast<double>(cost.ns) / 1e9))),
+           .provenance = Provenance::estimated,
+           .note = words("FLOPs divided by the estimated time.")});
+  }
+
+  void add_measured(InspectorSection& s, const MeasuredNode& m) {
+    const Measurement& measurement = measured_->measurement();
+    const std::int64_t ns = measured_ns(snapshot_, m), estimate = estimated_ns(snapshot_, id_);
+    const QString ratio = ratio_text(ns, estimate);
+    s.rows.push_back(
+        {.label = words("measured"),
+         .value = words("%1 (%2) · estimated %3")
+                      .arg(time_text(ns), QString::fromStdString(measurement.label),
+                           time_text(estimate)),
+         .provenance = Provenance::measured,
+         .note =
+             words("%1 ns on %2.").arg(count_text(ns), QString::fromStdString(measurement.device)) +
+             (ratio.isEmpty() ? QString() : words(" %1 the estimate.").arg(ratio))});
+    s.rows.push_back({.label = words("ran"),
+                      .value = words("%1 to %2").arg(time_text(m.start_ns), time_text(m.end_ns)),
+                      .provenance = Provenance::measured,
+                      .note = words("Relative to the start of the measured step.")});
+  }
+
+  void collective() {
+    const std::int32_t index = snapshot_.analysis.simulation.collective_of(id_);
+    if (index < 0) return;
+    const CollectiveTiming& c =
+        snapshot_.analysis.simulation.collectives()[static_cast<std::size_t>(index)];
+    InspectorSection& s = section(words("Collective"));
+    const Node& start = graph_.node(c.start);
+    const QString reason = QString::fromStdString(reason_text(graph_, c));
+    s.rows.push_back({.label = words("exposed"),
+                      .value = c.exposed_ns > 1 ? time_text(c.exposed_ns) : words("hidden"),
+                      .provenance = Provenance::estimated,
+                      .note = words("Time during which the compute stream waits for it.")});
+    if (!reason.isEmpty())
+      s.rows.push_back({.label = words("because"),
+                        .value = reason,
+                        .provenance = Provenance::computed,
+                        .note = words("From the simulated step.")});
+    s.rows.push_back(
+        {.label = words("kind"), .value = to_qstring(to_string(graph_.op(start).collective))});
+    if (c.group) {
+      const ProcessGroup& group = graph_.group(c.group);
+      s.rows.push_back(
+          {.label = words("group"),
+           .value = to_qstring(graph_.group_label(c.group)),
+           .provenance = group.derived ? Provenance::derived : Provenance::captured,
+           .note = group.derived ? words("Derived from the group_size argument.") : QString()});
+      s.rows.push_back({.label = words("ranks"), .value = ranks_text(group, start)});
+    }
+    const std::int64_t bytes = collective_bytes(graph_, start);
+    s.rows.push_back(
+        {.label = words("bytes"),
+         .value = bytes_text(bytes),
+         .provenance = Provenance::computed,
+         .note = exact_bytes(bytes) + words(": the larger of a rank's input and output.")});
+    s.rows.push_back({.label = words("in flight"),
+                      .value = words("%1 to %2, %3")
+                                   .arg(time_text(c.start_ns), time_text(c.end_ns),
+                                        time_text(c.end_ns - c.start_ns)),
+                      .provenance = Provenance::estimated,
+                      .note = words("Its input is ready at %1.").arg(time_text(c.ready_ns))});
+    if (c.start != id_) s.rows.push_back(link_row(words("start"), {{c.start}}));
+    if (c.wait && c.wait != id_) s.rows.push_back(link_row(words("wait"), {{c.wait}}));
+  }
+
+  [[nodiscard]] QString ranks_text(const ProcessGroup& group, const Node& start) const {
+    if (group.ranks.empty()) return QString::number(graph_.group_size(start));
+    constexpr std::size_t kMax = 16;
+    QStringList ranks;
+    for (std::size_t i = 0; i < std::min(group.ranks.size(), kMax); ++i)
+      ranks << QString::number(group.ranks[i]);
+    if (group.ranks.size() > kMax) ranks << QStringLiteral("…");
+    return words("%1: %2").arg(group.ranks.size()).arg(ranks.join(QStringLiteral(", ")));
+  }
+
+  void place() {
+    InspectorSection& s = section(words("Place"));
+    s.rows.push_back({.label = words("phase"), .value = phase_text(node_)});
+    const Module& module = snapshot_.analysis.modules.module(snapshot_.analysis.modules.of(id_));
+    if (!module.path.empty())
+      s.rows.push_back({.label = words("module"),
+                        .value = QString::fromStdString(module.path),
+                        .note = QString::fromStdString(module.type),
+                        .is_code = true});
+    if (node_.role != Role::none)
+      s.rows.push_back({.label = words("role"), .value = role_text(node_.role)});
+    if (node_.role_target && !graph_.text(node_.role_target).empty())
+      s.rows.push_back({.label = words("for"),
+                        .value = to_qstring(graph_.text(node_.role_target)),
+                        .is_code = true});
+    if (node_.policy != MemoryPolicy::none)
+      s.rows.push_back({.label = words("recompute tag"), .value = policy_text(node_.policy)});
+    const auto step = snapshot_.analysis.memory.step_of(id_);
+    s.rows.push_back({.label = words("position"),
+                      .value = step ? words("%1 of %2, step %3")
+                                          .arg(count_text(graph_.position(id_)),
+                                               count_text(graph_.order().size()), count_text(*step))
+                                    : words("%1 of %2")
+                                          .arg(count_text(graph_.position(id_)),
+                                               count_text(graph_.order().size())),
+                      .provenance = Provenance::computed});
+    if (node_.has(Node::has_seq_nr))
+      s.rows.push_back({.label = words("seq_nr"), .value = QString::number(node_.seq_nr)});
+    if (node_.original_aten)
+      s.rows.push_back({.label = words("original aten"),
+                        .value = to_qstring(graph_.text(node_.original_aten)),
+                        .is_code = true});
+    if (node_.has(Node::has_ac_graph_id))
+      s.rows.push_back(
+          {.label = words("ac_graph_id"), .value = QString::number(node_.ac_graph_id)});
+    if (node_.origin) s.rows.push_back(link_row(words("origin"), {{node_.origin}}));
+    if (node_.partner) s.rows.push_back(link_row(words("saved by"), {{node_.partner}}));
+  }
+
+  void neighbors() {
+    const auto inputs = graph_.inputs(id_);
+    const auto users = snapshot_.users.of(id_);
+    if (inputs.empty() && users.empty()) return;
+    InspectorSection& s = section(words("Graph"));
+    if (!inputs.empty())
+      s.rows.push_back(link_row(words("producers (%1)").arg(count_text(inputs.size())), inputs));
+    if (!users.empty())
+      s.rows.push_back(link_row(words("users (%1)").arg(count_text(users.size())), users));
+  }
+
+  void call() {
+    const QString arguments = arguments_text(graph_, node_);
+    if (arguments.isEmpty() && !node_.custom) return;
+    InspectorSection& s = section(words("Call"));
+    if (!arguments.isEmpty())
+      s.rows.push_back({.label = words("arguments"), .value = arguments, .is_code = true});
+    if (node_.custom)
+      s.rows.push_back({.label = words("annotations"),
+                        .value = to_qstring(graph_.text(node_.custom)),
+                        .is_code = true});
+  }
+
+  void stack() {
+    if (!node_.stack) return;
+    const auto frames = parse_stack(graph_.text(graph_.stack(node_.stack).text));
+    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame)
+      content_.stack.push_back({.file = to_qstring(frame->file),
+                                .function = to_qstring(frame->function),
+                                .code = to_qstring(frame->code),
+                                .line = frame->line});
+  }
+
+  const Snapshot& snapshot_;
+  const Graph& graph_;
+  NodeId id_;
+  const Node& node_;
+  const MeasuredTimeline* measured_;
+  InspectorContent content_;
+};
+
+}  // namespace
+
+InspectorContent describe(const Snapshot& snapshot, NodeId node, const MeasuredTimeline* measured) {
+  return Describer(snapshot, node, measured).describe();
+}
+
+}  // namespace jointer::views

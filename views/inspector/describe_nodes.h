@@ -1,0 +1,22 @@
+#pragma once
+
+#include <QString>
+#include <span>
+
+#include "views/session/snapshot/measured_timeline.h"
+#include "views/session/snapshot/snapshot.h"
+#include "views/widgets/inspector_content.h"
+
+namespace jointer::views {
+
+// `measured`: the measurement shown with the estimates, or null.
+InspectorContent describe(const Snapshot& snapshot, NodeId node,
+                          const MeasuredTimeline* measured = nullptr);
+// Totals of several nodes.
+InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> nodes,
+                          const MeasuredTimeline* measured = nullptr);
+
+// Arguments as printed by FX: `mm_1, 'sum', [1, 2]`.
+QString arguments_text(const Graph& graph, const Node& node);
+
+}  // namespace jointer::views

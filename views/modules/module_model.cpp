@@ -1,0 +1,236 @@
+#include "views/modules/module_model.h"
+
+#include <functional>
+
+#include "core/graph/value_hash.h"
+#include "views/session/text/node_text.h"
+#include "views/tables/folded_name.h"
+
+namespace jointer::views {
+namespace {
+
+std::size_t at(int index) {
+  return static_cast<std::size_t>(index);
+}
+
+// Hashes a node's operator and outputs, but not its identity.
+std::uint64_t node_signature(const Graph& graph, const Node& node) {
+  std::uint64_t hash =
+      node.kind == NodeKind::call ? node.target.index() : 1'000'000 + static_cast<int>(node.kind);
+  hash = joined(hash, static_cast<std::uint64_t>(node.phase));
+  return joined_with_value(hash, graph, node);
+}
+
+}  // namespace
+
+ModuleModel::Sums& ModuleModel::Sums::operator+=(const Sums& other) {
+  nodes += other.nodes;
+  parameter_bytes += other.parameter_bytes;
+  saved_bytes += other.saved_bytes;
+  forward_ns += other.forward_ns;
+  backward_ns += other.backward_ns;
+  flops += other.flops;
+  return *this;
+}
+
+ModuleModel::ModuleModel(QObject* parent) : TableModel(parent) {
+  columns_ = {
+      {.title = tr("module")},
+      {.title = tr("class")},
+      {.title = tr("nodes"),
+       .unit = Unit::count,
+       .meaning = tr("Nodes of the module and its children, including parameters."),
+       .adds_up = true,
+       .total_title = tr("nodes")},
+      {.title = tr("parameters"),
+       .unit = Unit::bytes,
+       .meaning = tr("Bytes of its parameters on this rank."),
+       .adds_up = true,
+       .total_title = tr("parameters")},
+      {.title = tr("saved"),
+       .unit = Unit::bytes,
+       .meaning = tr("Storages that its forward allocates and the backward reads."),
+       .adds_up = true,
+       .total_title = tr("saved")},
+      {.title = tr("forward"),
+       .unit = Unit::time,
+       .meaning = tr("Estimated device time of its forward nodes, including collectives."),
+       .adds_up = true,
+       .total_title = tr("forward")},
+      {.title = tr("backward"),
+       .unit = Unit::time,
+       .meaning = tr("Estimated device time of its backward nodes, including recomputation and "
+                     "collectives."),
+       .adds_up = true,
+       .total_title = tr("backward")},
+      {.title = tr("FLOPs"),
+       .unit = Unit::flops,
+       .meaning = tr("Floating-point operations in forward and backward, computed from shapes."),
+       .adds_up = true},
+  };
+}
+
+void ModuleModel::set_snapshot(SnapshotPtr snapshot) {
+  begin_rows();
+  snapshot_ = std::move(snapshot);
+  places_ = Places(snapshot_->graph, snapshot_->analysis.modules);
+  columns_[name_column].title = shows_source_lines() ? tr("source line") : tr("module");
+  columns_[type_column].title = shows_source_lines() ? tr("code") : tr("class");
+  columns_[name_column].meaning =
+      shows_source_lines()
+          ? tr("The capture has no module names; nodes are grouped by the innermost "
+               "line of their stack.")
+          : QString();
+  sum_up();
+  make_rows();
+}
+
+void ModuleModel::sum_up() {
+  const Graph& graph = snapshot_->graph;
+  const Analysis& analysis = snapshot_->analysis;
+  sums_.assign(places_.all().size(), {});
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    Sums& s = sums_[at(places_.of(id))];
+    ++s.nodes;
+    // The backward of a pair has its own placeholders for the parameters.
+    if (n.role == Role::parameter && !n.partner) s.parameter_bytes += graph.output_bytes(n);
+    (n.phase == Phase::forward ? s.forward_ns : s.backward_ns) += analysis.costs[id.index()].ns;
+    s.flops += analysis.flops[id.index()].total;
+  }
+  for (const Lifetime& l : analysis.memory.lifetimes())
+    if (l.category == MemoryCategory::saved_activation && l.producer)
+      sums_[at(places_.of(l.producer))].saved_bytes += l.bytes;
+  for (std::size_t i = sums_.size(); i-- > 0;)
+    if (const int parent = places_.all()[i].parent; parent >= 0) sums_[at(parent)] += sums_[i];
+}
+
+std::vector<std::uint64_t> ModuleModel::signatures() const {
+  const Graph& graph = snapshot_->graph;
+  const std::vector<Place>& all = places_.all();
+  std::vector<std::uint64_t> names(all.size()), signatures(all.size(), 0);
+  for (std::size_t i = 0; i < all.size(); ++i) names[i] = std::hash<std::string>{}(all[i].name);
+  for (const NodeId id : graph.order()) {
+    std::uint64_t hash = node_signature(graph, graph.node(id));
+    for (int place = places_.of(id); place >= 0; place = all[at(place)].parent) {
+      signatures[at(place)] += mixed(hash);
+      hash = joined(hash, names[at(place)]);  // its position relative to the parent
+    }
+  }
+  return signatures;
+}
+
+void ModuleModel::make_rows() {
+  const std::vector<Place>& all = places_.all();
+  const std::vector<std::uint64_t> signature = signatures();
+  std::vector<std::vector<int>> children(all.size() + 1);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    children[at(all[i].parent + 1)].push_back(static_cast<int>(i));
+
+  rows_.clear();
+  row_by_place_.assign(all.size(), -1);
+  std::vector<int> parents;
+  const auto add = [&](Row row, int parent) {
+    rows_.push_back(row);
+    parents.push_back(parent);
+    return static_cast<int>(rows_.size()) - 1;
+  };
+  const std::function<void(int, int)> add_children = [&](int place, int parent) {
+    const std::vector<int>& siblings = children[at(place + 1)];
+    for (std::size_t i = 0; i < siblings.size();) {
+      std::size_t end = i + 1;
+      const auto continues = [&](int a, int b) {
+        return all[at(a)].number >= 0 && all[at(b)].number == all[at(a)].number + 1 &&
+               signature[at(a)] == signature[at(b)];
+      };
+      while (end < siblings.size() && continues(siblings[end - 1], siblings[end])) ++end;
+      int above = parent;
+      if (end - i > 1) {
+        Row group{.place = siblings[i], .members = static_cast<int>(end - i)};
+        for (std::size_t k = i; k < end; ++k) group.sums += sums_[at(siblings[k])];
+        above = add(group, parent);
+      }
+      for (; i < end; ++i) {
+        const int row = add({.place = siblings[i], .sums = sums_[at(siblings[i])]}, above);
+        row_by_place_[at(siblings[i])] = row;
+        add_children(siblings[i], row);
+      }
+    }
+  };
+  add_children(-1, -1);
+  set_rows(std::move(parents));
+}
+
+std::optional<std::int64_t> ModuleModel::number(int row, int column) const {
+  const Sums& s = rows_[at(row)].sums;
+  switch (column) {
+    case nodes_column:
+      return s.nodes;
+    case parameters_column:
+      return s.parameter_bytes;
+    case saved_column:
+      return s.saved_bytes;
+    case forward_column:
+      return s.forward_ns;
+    case backward_column:
+      return s.backward_ns;
+    case flops_column:
+      return s.flops;
+    default:
+      return std::nullopt;
+  }
+}
+
+QString ModuleModel::text(int row, int column) const {
+  const Row& r = rows_[at(row)];
+  const Place& p = place(r);
+  if (column == type_column) return QString::fromStdString(p.type);
+  return folded_name(QString::fromStdString(p.name), p.number, r.members);
+}
+
+QString ModuleModel::note(int row, int column) const {
+  const Row& r = rows_[at(row)];
+  if (column == name_column) {
+    if (r.members == 1) return QString::fromStdString(place(r).path);
+    return tr(
+        "Identical: the same operators with the same output shapes, forward and backward, in "
+        "any order.");
+  }
+  const auto value = number(row, column);
+  if (r.members == 1 || !value) return {};
+  return tr("%1 each").arg(number_text(columns_[at(column)], *value / r.members));
+}
+
+std::uint64_t ModuleModel::key(int row) const {
+  const Row& r = rows_[at(row)];
+  const Place& p = place(r);
+  return joined(std::hash<std::string>{}(p.path.empty() ? p.name : p.path), r.members > 1 ? 1 : 0);
+}
+
+std::vector<NodeId> ModuleModel::nodes(int row) const {
+  // A place is below the row if one of its ancestors is the row's place.
+  std::vector<char> is_below(rows_.size(), 0);
+  is_below[at(row)] = 1;
+  for (int r = row + 1; r < row_count(); ++r)
+    if (parent_row(r) >= 0) is_below[at(r)] = is_below[at(parent_row(r))];
+  std::vector<NodeId> nodes;
+  for (const NodeId id : snapshot_->graph.order())
+    if (is_below[at(row_of(id))] != 0) nodes.push_back(id);
+  return nodes;
+}
+
+int ModuleModel::row_of(NodeId node) const {
+  return row_by_place_[at(places_.of(node))];
+}
+
+std::size_t ModuleModel::things(int row) const {
+  return static_cast<std::size_t>(rows_[at(row)].members);
+}
+
+QString ModuleModel::things_text(std::size_t things) const {
+  if (shows_source_lines())
+    return things == 1 ? tr("1 source line") : tr("%1 source lines").arg(things);
+  return things == 1 ? tr("1 module") : tr("%1 modules").arg(things);
+}
+
+}  // namespace jointer::views

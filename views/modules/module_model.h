@@ -1,0 +1,70 @@
+#pragma once
+
+#include "views/session/snapshot/places.h"
+#include "views/session/snapshot/snapshot.h"
+#include "views/tables/table_model.h"
+
+namespace jointer::views {
+
+// The module tree with totals per subtree. Adjacent identical elements of a list share one row,
+// such as `layers.0..31`. Identical elements have the same operators with the same output shapes at
+// the same relative places in forward and backward, in any order.
+class ModuleModel : public TableModel {
+  Q_OBJECT
+ public:
+  enum ColumnIndex : int {
+    name_column,
+    type_column,
+    nodes_column,
+    parameters_column,
+    saved_column,
+    forward_column,
+    backward_column,
+    flops_column,
+  };
+
+  explicit ModuleModel(QObject* parent = nullptr);
+
+  void set_snapshot(SnapshotPtr snapshot);
+  // The capture has no module names: rows are source lines.
+  [[nodiscard]] bool shows_source_lines() const { return places_.are_source_lines(); }
+
+  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
+  [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
+  [[nodiscard]] QString text(int row, int column) const override;
+  [[nodiscard]] QString note(int row, int column) const override;
+  [[nodiscard]] std::uint64_t key(int row) const override;
+  [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
+  [[nodiscard]] int row_of(NodeId node) const override;
+  [[nodiscard]] std::size_t things(int row) const override;
+  [[nodiscard]] QString things_text(std::size_t things) const override;
+
+ private:
+  struct Sums {
+    std::int64_t nodes = 0, parameter_bytes = 0, saved_bytes = 0;
+    std::int64_t forward_ns = 0, backward_ns = 0, flops = 0;
+
+    Sums& operator+=(const Sums& other);
+  };
+  struct Row {
+    int place = -1;  // for a group, its first member
+    int members = 1;
+    Sums sums;
+  };
+
+  void sum_up();
+  [[nodiscard]] std::vector<std::uint64_t> signatures() const;
+  void make_rows();
+  [[nodiscard]] const Place& place(const Row& row) const {
+    return places_.all()[static_cast<std::size_t>(row.place)];
+  }
+
+  SnapshotPtr snapshot_;
+  Places places_;
+  std::vector<Column> columns_;
+  std::vector<Sums> sums_;  // by place, including its descendants
+  std::vector<Row> rows_;
+  std::vector<int> row_by_place_;
+};
+
+}  // namespace jointer::views

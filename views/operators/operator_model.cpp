@@ -1,0 +1,134 @@
+#include "views/operators/operator_model.h"
+
+#include "views/session/text/node_text.h"
+
+namespace jointer::views {
+
+OperatorModel::OperatorModel(QObject* parent) : TableModel(parent) {
+  columns_ = {
+      {.title = tr("operator"), .meaning = tr("Operator that the nodes call.")},
+      {.title = tr("count"),
+       .unit = Unit::count,
+       .meaning = tr("Number of nodes that call it."),
+       .adds_up = true,
+       .total_title = tr("nodes")},
+      {.title = tr("time"),
+       .unit = Unit::time,
+       .meaning = tr("Estimated device time, summed."),
+       .adds_up = true},
+      {.title = tr("share"),
+       .unit = Unit::share,
+       .meaning = tr("Estimated time as a share of the step. Streams overlap, so shares can add up "
+                     "to more than 100%.")},
+      {.title = tr("exposed"),
+       .unit = Unit::time,
+       .meaning = tr("Estimated time during which the compute stream waits for them."),
+       .adds_up = true,
+       .total_title = tr("exposed")},
+      {.title = tr("output"),
+       .unit = Unit::bytes,
+       .meaning = tr("Bytes of all tensors that they return; views are counted in full."),
+       .adds_up = true,
+       .total_title = tr("output")},
+      {.title = tr("FLOPs"),
+       .unit = Unit::flops,
+       .meaning =
+           tr("Floating-point operations computed from shapes; a multiply-add counts as two."),
+       .adds_up = true},
+      {.title = tr("forward"),
+       .unit = Unit::count,
+       .meaning = tr("Number of nodes in the forward.")},
+      {.title = tr("backward"),
+       .unit = Unit::count,
+       .meaning = tr("Number of nodes in the backward, including recomputed ones.")},
+  };
+}
+
+void OperatorModel::set_snapshot(SnapshotPtr snapshot) {
+  begin_rows();
+  snapshot_ = std::move(snapshot);
+  const Graph& graph = snapshot_->graph;
+  const Analysis& analysis = snapshot_->analysis;
+  const Simulation& simulation = analysis.simulation;
+  columns_[share_column].whole = simulation.step_ns();
+  rows_.clear();
+  row_by_operator_.assign(graph.operator_count(), -1);
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    if (n.kind != NodeKind::call) continue;
+    int& at = row_by_operator_[n.target.index()];
+    if (at < 0) {
+      at = static_cast<int>(rows_.size());
+      rows_.push_back({.op = n.target, .is_collective = graph.is_collective_start(n)});
+    }
+    Row& row = rows_[static_cast<std::size_t>(at)];
+    ++row.count;
+    if (n.phase == Phase::forward) ++row.forward;
+    row.bytes += graph.output_bytes(n);
+    row.ns += analysis.costs[id.index()].ns;
+    row.flops += analysis.flops[id.index()].total;
+    if (row.is_collective && simulation.collective_of(id) >= 0)
+      row.exposed_ns +=
+          simulation.collectives()[static_cast<std::size_t>(simulation.collective_of(id))]
+              .exposed_ns;
+  }
+  set_rows(std::vector<int>(rows_.size(), -1));
+}
+
+std::optional<std::int64_t> OperatorModel::number(int row, int column) const {
+  const Row& r = rows_[static_cast<std::size_t>(row)];
+  switch (column) {
+    case count_column:
+      return r.count;
+    case forward_column:
+      return r.forward;
+    case backward_column:
+      return r.count - r.forward;
+    case bytes_column:
+      return r.bytes;
+    case time_column:
+    case share_column:
+      return r.ns;
+    case flops_column:
+      return r.flops;
+    case exposed_column:
+      return r.is_collective ? std::optional(r.exposed_ns) : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+QString OperatorModel::text(int row, int /*column*/) const {
+  return to_qstring(snapshot_->graph.op(rows_[static_cast<std::size_t>(row)].op).name);
+}
+
+QString OperatorModel::note(int /*row*/, int column) const {
+  if (column != time_column && column != share_column) return {};
+  return tr("Estimator: %1").arg(QString::fromStdString(snapshot_->analysis.estimator));
+}
+
+std::uint64_t OperatorModel::key(int row) const {
+  return std::hash<std::string>{}(
+      snapshot_->graph.op(rows_[static_cast<std::size_t>(row)].op).name);
+}
+
+std::vector<NodeId> OperatorModel::nodes(int row) const {
+  const Graph& graph = snapshot_->graph;
+  std::vector<NodeId> nodes;
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    if (n.kind == NodeKind::call && row_by_operator_[n.target.index()] == row) nodes.push_back(id);
+  }
+  return nodes;
+}
+
+int OperatorModel::row_of(NodeId node) const {
+  const Node& n = snapshot_->graph.node(node);
+  return n.kind == NodeKind::call ? row_by_operator_[n.target.index()] : -1;
+}
+
+QString OperatorModel::things_text(std::size_t things) const {
+  return things == 1 ? tr("1 operator") : tr("%1 operators").arg(things);
+}
+
+}  // namespace jointer::views

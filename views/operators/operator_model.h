@@ -1,0 +1,50 @@
+#pragma once
+
+#include "views/session/snapshot/snapshot.h"
+#include "views/tables/table_model.h"
+
+namespace jointer::views {
+
+// One row per operator that the graph calls, in the order of its first call.
+class OperatorModel : public TableModel {
+  Q_OBJECT
+ public:
+  enum ColumnIndex : int {
+    name_column,
+    count_column,
+    time_column,
+    share_column,
+    exposed_column,
+    bytes_column,
+    flops_column,
+    forward_column,
+    backward_column,
+  };
+
+  explicit OperatorModel(QObject* parent = nullptr);
+
+  void set_snapshot(SnapshotPtr snapshot);
+
+  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
+  [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
+  [[nodiscard]] QString text(int row, int column) const override;
+  [[nodiscard]] QString note(int row, int column) const override;
+  [[nodiscard]] std::uint64_t key(int row) const override;
+  [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
+  [[nodiscard]] int row_of(NodeId node) const override;
+  [[nodiscard]] QString things_text(std::size_t things) const override;
+
+ private:
+  struct Row {
+    OperatorId op;
+    bool is_collective = false;
+    std::int64_t count = 0, forward = 0, bytes = 0, ns = 0, flops = 0, exposed_ns = 0;
+  };
+
+  SnapshotPtr snapshot_;
+  std::vector<Column> columns_;
+  std::vector<Row> rows_;
+  std::vector<int> row_by_operator_;  // -1 for operators without calls
+};
+
+}  // namespace jointer::views

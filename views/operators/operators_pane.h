@@ -1,0 +1,25 @@
+#pragma once
+
+#include "views/operators/operator_model.h"
+#include "views/tables/table_pane.h"
+
+namespace jointer::views {
+
+// The operators with their costs. A row selects all nodes that call it.
+class OperatorsPane : public TablePane {
+  Q_OBJECT
+ public:
+  explicit OperatorsPane(Document& document, QWidget* parent = nullptr);
+
+  [[nodiscard]] OperatorModel& model() { return *model_; }
+
+ protected:
+  void refresh() override;
+
+ private:
+  OperatorsPane(Document& document, OperatorModel* model, QWidget* parent);
+
+  OperatorModel* model_;
+};
+
+}  // namespace jointer::views

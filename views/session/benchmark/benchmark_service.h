@@ -1,0 +1,56 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <optional>
+
+#include "core/bench/request.h"
+#include "core/bench/result.h"
+#include "core/open/open.h"
+#include "views/session/snapshot/snapshot.h"
+
+namespace jointer::views {
+
+// A requested run.
+struct BenchmarkJob {
+  BenchmarkRequest request;  // with the files that the graph was opened from
+  SnapshotPtr snapshot;      // the graph to run
+  QString title;             // title of its document
+  bool is_edited = false;    // since it was opened: the files contain the unedited graph
+};
+
+// Runs benchmarks, one at a time, since two would slow each other down. Panes use this interface
+// and know no processes; the desktop starts one process per rank, and tests use fakes. All
+// functions are called, and all signals emitted, on the window's thread.
+class BenchmarkService : public QObject {
+  Q_OBJECT
+ public:
+  using QObject::QObject;
+
+  // The devices of this machine: "AMD EPYC 7763, 2 cores", "NVIDIA H200".
+  [[nodiscard]] virtual QStringList devices() const = 0;
+  // Why a backend or device is not available here; empty if it is.
+  [[nodiscard]] virtual QString why_not(Backend backend) const = 0;
+  [[nodiscard]] virtual QString why_not(RunOn on) const = 0;
+  // The number of ranks that the graph's collectives require.
+  [[nodiscard]] virtual int world_size(const Graph& graph) const = 0;
+  // The title of the document whose graph is running, if any.
+  [[nodiscard]] virtual std::optional<QString> running() const = 0;
+
+  // Starts a run and returns its number, which signals use; `finished` or `failed` follows. Must
+  // not be called during a run.
+  virtual quint64 start(const BenchmarkJob& job) = 0;
+  // Stops all ranks immediately; `finished` follows. Ignored if that run is not current.
+  virtual void cancel(quint64 run) = 0;
+
+ signals:
+  void running_changed();
+  void progressed(quint64 run, const jointer::BenchmarkResult& so_far);
+  // `cancelled`: by the user; the result then has what the ranks reported so far.
+  void finished(quint64 run, const jointer::BenchmarkResult& result, bool cancelled);
+  // The run could not be started.
+  void failed(quint64 run, const QString& why);
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,66 @@
+#include "views/session/benchmark/benchmark_text.h"
+
+#include <fmt/format.h>
+
+#include <QCoreApplication>
+#include <cmath>
+
+#include "core/base/units.h"
+#include "views/session/text/number_text.h"
+
+namespace jointer::views {
+namespace {
+
+QString words(const char* text) {
+  return QCoreApplication::translate("Benchmark", text);
+}
+
+// In Python's notation: "3e-05".
+QString scientific(double number) {
+  return QString::number(number, 'g', 2);
+}
+
+}  // namespace
+
+QString when_text(const BenchmarkResult& result) {
+  return QString::fromStdString(result.started_at).left(16).replace(u'T', u' ');
+}
+
+QString ranks_text(const BenchmarkResult& result) {
+  if (result.request.solo) return words("rank %1 only").arg(*result.request.solo);
+  return QString::number(result.ranks.size());
+}
+
+QString verified_text(const std::optional<RankVerified>& verified) {
+  if (!verified) return {};
+  if (verified->bitwise) return words("bitwise equal");
+  if (verified->equal)
+    return words("equal within %1 (largest difference %2)")
+        .arg(scientific(verified->bound), scientific(verified->max_abs_diff));
+  const QString output = QString::fromStdString(verified->output);
+  return output.isEmpty()
+             ? words("differs by %1").arg(scientific(verified->max_abs_diff))
+             : words("differs by %1 in %2").arg(scientific(verified->max_abs_diff), output);
+}
+
+QString status_text(const BenchmarkResult& result) {
+  return result.succeeded() ? words("done") : QString::fromStdString(result.failure());
+}
+
+std::string measurement_label(const BenchmarkResult& result, const RankResult& rank) {
+  return fmt::format("rank {}, {}", rank.rank, to_string(result.request.backend));
+}
+
+bool is_bad(const BenchmarkResult& result) {
+  const auto verified = result.verified();
+  return !result.succeeded() || (verified && !verified->equal);
+}
+
+std::optional<std::int64_t> change_of(std::optional<std::int64_t> measured,
+                                      std::int64_t predicted) {
+  if (!measured || predicted <= 0) return std::nullopt;
+  return std::llround((static_cast<double>(*measured) / static_cast<double>(predicted) - 1) *
+                      kPartsPerOne);
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,266 @@
+#include "views/session/benchmark/benchmarks.h"
+
+#include <fmt/format.h>
+
+#include <QtConcurrentRun>
+#include <algorithm>
+
+#include "core/base/bytes.h"
+#include "core/graph/canonical.h"
+#include "views/session/benchmark/benchmark_text.h"
+#include "views/session/edit/editing.h"
+#include "views/session/text/number_text.h"
+
+namespace jointer::views {
+namespace {
+
+// More processes are run only on request.
+constexpr int kMaxDefaultRanks = 8;
+
+int captured_rank(const Graph& graph) {
+  return static_cast<int>(graph.part(PartId(std::size_t{0})).rank.value_or(0));
+}
+
+}  // namespace
+
+Benchmarks::Benchmarks(Document& document, BenchmarkService& service, BenchmarkHistory history,
+                       QObject* parent)
+    : QObject(parent),
+      document_(document),
+      service_(&service),
+      history_(std::move(history)),
+      world_size_(service.world_size(document.graph())) {
+  keeping_.setMaxThreadCount(1);
+  if (world_size_ > kMaxDefaultRanks) settings_.request.solo = captured_rank(document.graph());
+  connect(&service, &BenchmarkService::progressed, this, &Benchmarks::take_progress);
+  connect(&service, &BenchmarkService::finished, this, &Benchmarks::take_end);
+  connect(&service, &BenchmarkService::failed, this, &Benchmarks::take_failure);
+}
+
+Benchmarks::~Benchmarks() {
+  if (is_running() && service_) service_->cancel(run_);
+  keeping_.waitForDone();
+}
+
+// --- The next run ---
+
+void Benchmarks::set_settings(const BenchmarkSettings& settings) {
+  settings_ = settings;
+  emit settings_changed();
+}
+
+BenchmarkRequest Benchmarks::request() const {
+  BenchmarkRequest request = settings_.request;
+  const OpenRequest& source = document_.source();
+  request.program = {absolute_path(source.path), absolute_path(source.backward)};
+  request.graph_index = source.index;
+  request.assumptions = document_.graph().assumptions().text();
+  if (settings_.verify) request.baseline = request.program;
+  return request;
+}
+
+QString Benchmarks::why_not() const {
+  if (is_running()) return tr("The benchmark is running.");
+  if (const auto other = service_->running())
+    return tr("A benchmark of %1 is already running; two at a time would slow each other down.")
+        .arg(*other);
+  if (document_.source().path == "-")
+    return tr("The graph was read from standard input. Save it to a file and open that file.");
+  if (QString why = service_->why_not(settings_.request.backend); !why.isEmpty()) return why;
+  return service_->why_not(settings_.request.on);
+}
+
+// --- Running ---
+
+void Benchmarks::run() {
+  start(false);
+}
+
+void Benchmarks::calibrate() {
+  start(true);
+}
+
+void Benchmarks::start(bool calibrates) {
+  load();
+  if (const QString why = why_not(); !why.isEmpty()) return say(why, true);
+  BenchmarkRequest asked = request();
+  if (calibrates) asked.profile = true;
+  calibrates_ = calibrates;
+  is_cancelling_ = false;
+  so_far_ = {.request = asked};
+  say({});
+  since_start_.start();
+  run_ = service_->start(
+      {asked, document_.shared_snapshot(), document_.title(), document_.editing().is_edited()});
+  emit running_changed();
+}
+
+void Benchmarks::cancel() {
+  if (!is_running() || is_cancelling_) return;
+  is_cancelling_ = true;
+  emit running_changed();
+  service_->cancel(run_);
+}
+
+void Benchmarks::take_progress(quint64 run, const BenchmarkResult& so_far) {
+  if (run != run_ || run_ == 0) return;
+  so_far_ = so_far;
+  emit progressed();
+}
+
+void Benchmarks::end_run() {
+  run_ = 0;
+  is_cancelling_ = false;
+  emit running_changed();
+}
+
+void Benchmarks::take_failure(quint64 run, const QString& why) {
+  if (run != run_ || run_ == 0) return;
+  say(why, true);
+  end_run();
+}
+
+void Benchmarks::take_end(quint64 run, const BenchmarkResult& result, bool cancelled) {
+  if (run != run_ || run_ == 0) return;
+  const QString elapsed = time_text(since_start_.nsecsElapsed());
+  if (cancelled) {
+    say(tr("Cancelled after %1.").arg(elapsed));
+    return end_run();
+  }
+  const std::uint64_t id = next_id_++;
+  rows_.push_back({id, std::make_shared<const BenchmarkResult>(result)});
+  if (rows_.size() > BenchmarkHistory::kMaxResults) rows_.erase(rows_.begin());
+  if (result.succeeded())
+    say(tr("Done in %1.").arg(elapsed));
+  else
+    say(tr("Failed after %1: %2").arg(elapsed, status_text(result)), true);
+  emit rows_changed();
+  show(id);
+  if (calibrates_ && result.succeeded() && ran_what_is_shown(result)) {
+    const auto measurements = measurements_of(result);
+    if (!measurements.empty()) emit calibrated(measurements.front());
+  }
+  save();
+  end_run();
+}
+
+void Benchmarks::say(const QString& text, bool is_error) {
+  message_ = text;
+  message_is_error_ = is_error;
+  emit message_changed();
+}
+
+// --- Results ---
+
+const BenchmarkResult* Benchmarks::find(std::uint64_t id) const {
+  const auto row = std::ranges::find(rows_, id, &BenchmarkRow::id);
+  return row == rows_.end() ? nullptr : row->result.get();
+}
+
+std::vector<MeasurementPtr> Benchmarks::measurements_of(const BenchmarkResult& result) const {
+  std::vector<MeasurementPtr> measurements;
+  for (const RankResult& rank : result.ranks) {
+    if (!rank.measured) continue;
+    measurements.push_back(std::make_shared<const Measurement>(
+        measurement_of(document_.graph(), *rank.measured, measurement_label(result, rank),
+                       rank.started ? rank.started->device : std::string(),
+                       rank.started ? rank.started->device_type : std::string("cpu"),
+                       result.request.solo.has_value())));
+  }
+  return measurements;
+}
+
+// Nodes are identified by their positions, so the graph that ran must be the current one.
+bool Benchmarks::ran_what_is_shown(const BenchmarkResult& result) const {
+  if (result.graph_hash.empty()) return true;
+  const bool is_known = !hash_.empty() && !document_.editing().is_edited();
+  return result.graph_hash == (is_known ? hash_ : graph_hash(document_.graph()));
+}
+
+void Benchmarks::show(std::uint64_t id) {
+  const BenchmarkResult* result = find(id);
+  if (result == nullptr) return;
+  shown_ = id;
+  emit row_shown(id);
+  if (!ran_what_is_shown(*result))
+    return say(tr("This run measured another state of the graph, so its times are not shown."));
+  if (auto measurements = measurements_of(*result); !measurements.empty())
+    document_.set_run(std::move(measurements));
+}
+
+void Benchmarks::remove(const std::vector<std::uint64_t>& ids) {
+  const auto is_meant = [&](const BenchmarkRow& row) {
+    return std::ranges::find(ids, row.id) != ids.end();
+  };
+  if (std::erase_if(rows_, is_meant) == 0) return;
+  document_.set_run({});
+  emit rows_changed();
+  save();
+}
+
+bool Benchmarks::has(const BenchmarkResult& result) const {
+  return std::ranges::any_of(rows_, [&](const BenchmarkRow& row) {
+    return !result.started_at.empty() && row.result->started_at == result.started_at &&
+           row.result->graph_hash == result.graph_hash;
+  });
+}
+
+void Benchmarks::add(const std::vector<BenchmarkResult>& results) {
+  std::vector<BenchmarkRow> added;
+  for (const BenchmarkResult& result : results)
+    if (!has(result))
+      added.push_back({next_id_++, std::make_shared<const BenchmarkResult>(result)});
+  if (added.empty()) return;
+  rows_.insert(rows_.begin(), added.begin(), added.end());
+  emit rows_changed();
+}
+
+// --- Storage ---
+
+void Benchmarks::load() {
+  if (state_ != State::fresh) return;
+  state_ = State::loading;
+  using Read = std::pair<std::string, BenchmarkHistory::Loaded>;
+  // Results are stored under the graph as opened, whatever edits were made.
+  const auto work = [snapshot = document_.baseline(), history = history_] {
+    std::string hash = graph_hash(snapshot->graph);
+    auto loaded = history.load(hash);
+    return Read(std::move(hash), std::move(loaded));
+  };
+  QtConcurrent::run(&keeping_, work).then(this, [this](Read read) {
+    take_history(std::move(read.second), std::move(read.first));
+  });
+}
+
+void Benchmarks::take_history(BenchmarkHistory::Loaded loaded, std::string hash) {
+  state_ = State::loaded;
+  hash_ = std::move(hash);
+  const bool has_new = !rows_.empty();
+  std::vector<BenchmarkRow> rows;
+  for (BenchmarkResult& result : loaded.results)
+    if (!has(result))
+      rows.push_back({next_id_++, std::make_shared<const BenchmarkResult>(std::move(result))});
+  rows_.insert(rows_.begin(), rows.begin(), rows.end());
+  if (!loaded.note.empty()) say(QString::fromStdString(loaded.note), true);
+  emit rows_changed();
+  // A run has ended since, or a damaged file was moved aside.
+  if (has_new || !loaded.note.empty()) save();
+}
+
+void Benchmarks::save() {
+  if (state_ != State::loaded) return;  // take_history will save
+  ++saving_;
+  const auto work = [history = history_, hash = hash_, rows = rows_] {
+    std::vector<BenchmarkResult> results;
+    results.reserve(rows.size());
+    for (const BenchmarkRow& row : rows) results.push_back(*row.result);
+    const auto saved = history.save(hash, results);
+    return saved ? QString() : QString::fromStdString(saved.error().message);
+  };
+  QtConcurrent::run(&keeping_, work).then(this, [this](const QString& mistake) {
+    --saving_;
+    if (!mistake.isEmpty()) say(tr("Could not save the results: %1").arg(mistake), true);
+  });
+}
+
+}  // namespace jointer::views

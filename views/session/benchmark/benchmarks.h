@@ -1,0 +1,127 @@
+#pragma once
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QPointer>
+#include <QThreadPool>
+#include <vector>
+
+#include "core/bench/history.h"
+#include "views/session/benchmark/benchmark_row.h"
+#include "views/session/benchmark/benchmark_service.h"
+#include "views/session/document/document.h"
+
+namespace jointer::views {
+
+// Settings of a run that the user can choose.
+struct BenchmarkSettings {
+  BenchmarkRequest request = {.profile = true};  // its files are set from the document
+  bool verify = true;                            // against the unedited graph
+};
+
+// The benchmarks of one document: settings of the next run, the current run, earlier results, and
+// the measurement shown in the timeline. Lives as long as the document and cancels its run when
+// destroyed. Panes and menus use it.
+class Benchmarks : public QObject {
+  Q_OBJECT
+ public:
+  // `document` must outlive this object.
+  Benchmarks(Document& document, BenchmarkService& service, BenchmarkHistory history,
+             QObject* parent = nullptr);
+  ~Benchmarks() override;
+  Benchmarks(const Benchmarks&) = delete;
+  Benchmarks& operator=(const Benchmarks&) = delete;
+
+  [[nodiscard]] Document& document() const { return document_; }
+  [[nodiscard]] BenchmarkService& service() const { return *service_; }
+
+  // --- The next run ---
+  [[nodiscard]] const BenchmarkSettings& settings() const { return settings_; }
+  void set_settings(const BenchmarkSettings& settings);
+  // The number of ranks that the capture was made with.
+  [[nodiscard]] int world_size() const { return world_size_; }
+  // The request with files and symbols, as it would run.
+  [[nodiscard]] BenchmarkRequest request() const;
+  // Why a run cannot start now; empty if it can.
+  [[nodiscard]] QString why_not() const;
+
+  // --- The current run ---
+  [[nodiscard]] bool is_running() const { return run_ != 0; }
+  [[nodiscard]] bool is_cancelling() const { return is_cancelling_; }
+  [[nodiscard]] const BenchmarkResult& so_far() const { return so_far_; }
+  [[nodiscard]] qint64 elapsed_ms() const { return is_running() ? since_start_.elapsed() : 0; }
+  // A message about the last run: that it was cancelled, or why it could not start.
+  [[nodiscard]] const QString& message() const { return message_; }
+  [[nodiscard]] bool message_is_error() const { return message_is_error_; }
+
+  // --- Results ---
+  // Oldest first.
+  [[nodiscard]] const std::vector<BenchmarkRow>& rows() const { return rows_; }
+  [[nodiscard]] const BenchmarkResult* find(std::uint64_t id) const;
+  void remove(const std::vector<std::uint64_t>& ids);
+  // Shows a row's measurement with the estimates; ignored if there is no such row.
+  void show(std::uint64_t id);
+  // The row that was shown last, or 0.
+  [[nodiscard]] std::uint64_t shown() const { return shown_; }
+  // Inserts results from elsewhere before the existing ones, except duplicates.
+  void add(const std::vector<BenchmarkResult>& results);
+  // Loads stored results of this graph once; rows are added later.
+  void load();
+  // Returns true if nothing is being loaded or saved.
+  [[nodiscard]] bool is_settled() const { return state_ != State::loading && saving_ == 0; }
+
+ public slots:
+  void run();
+  // Starts a profiled run whose node times are reported by `calibrated`.
+  void calibrate();
+  void cancel();
+
+ signals:
+  void settings_changed();
+  void running_changed();
+  void progressed();
+  void rows_changed();
+  // A row was shown, by the user or because its run ended.
+  void row_shown(quint64 row);
+  void message_changed();
+  // Node times to be stored as costs.
+  void calibrated(const jointer::views::MeasurementPtr& measurement);
+
+ private:
+  enum class State : std::uint8_t { fresh, loading, loaded };
+
+  void start(bool calibrates);
+  void take_progress(quint64 run, const BenchmarkResult& so_far);
+  void take_end(quint64 run, const BenchmarkResult& result, bool cancelled);
+  void take_failure(quint64 run, const QString& why);
+  void end_run();
+  void take_history(BenchmarkHistory::Loaded loaded, std::string hash);
+  void save();
+  void say(const QString& text, bool is_error = false);
+  // Runs are identified by their start time and graph.
+  [[nodiscard]] bool has(const BenchmarkResult& result) const;
+  [[nodiscard]] bool ran_what_is_shown(const BenchmarkResult& result) const;
+  [[nodiscard]] std::vector<MeasurementPtr> measurements_of(const BenchmarkResult& result) const;
+
+  Document& document_;
+  QPointer<BenchmarkService> service_;
+  BenchmarkHistory history_;
+  BenchmarkSettings settings_;
+  int world_size_ = 1;
+
+  quint64 run_ = 0;  // 0: none
+  bool calibrates_ = false, is_cancelling_ = false;
+  BenchmarkResult so_far_;
+  QElapsedTimer since_start_;
+  QString message_;
+  bool message_is_error_ = false;
+
+  std::vector<BenchmarkRow> rows_;
+  std::uint64_t next_id_ = 1, shown_ = 0;
+  State state_ = State::fresh;
+  std::string hash_;     // known once stored results have been loaded
+  QThreadPool keeping_;  // a single thread, so that files are written in order
+  int saving_ = 0;
+};
+
+}  // namespace jointer::views

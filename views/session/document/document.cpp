@@ -1,0 +1,15 @@
+#include "views/session/document/document.h"
+
+#include "views/session/edit/editing.h"
+#include "views/session/sac/sac_session.h"
+
+namespace jointer::views {
+
+Document::Document(OpenRequest source, SnapshotPtr snapshot, QObject* parent)
+    : OpenGraph(std::move(source), std::move(snapshot), parent),
+      editing_(std::make_unique<Editing>(*this, queue())),
+      sac_(std::make_unique<SacSession>(*this, *editing_)) {}
+
+Document::~Document() = default;
+
+}  // namespace jointer::views

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+
+#include "views/session/open/open_graph.h"
+
+namespace jointer::views {
+
+class Editing;
+class SacSession;
+
+// One open graph with its edit history and its policies. Panes hold a document and listen to it;
+// none holds a window.
+class Document : public OpenGraph {
+  Q_OBJECT
+ public:
+  Document(OpenRequest source, SnapshotPtr snapshot, QObject* parent = nullptr);
+  ~Document() override;
+  Document(const Document&) = delete;
+  Document& operator=(const Document&) = delete;
+
+  [[nodiscard]] Editing& editing() const { return *editing_; }
+  [[nodiscard]] SacSession& sac() const { return *sac_; }
+
+ private:
+  std::unique_ptr<Editing> editing_;
+  std::unique_ptr<SacSession> sac_;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,66 @@
+#include "views/session/edit/block_move.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/units.h"
+
+namespace jointer::views {
+namespace {
+
+// Visits the remaining nodes and their gaps until `visit` returns false.
+template <class Visit>
+void visit_remaining(std::span<const NodeId> order, const BlockMove& move, Visit visit) {
+  std::size_t gap = 0;
+  for (const NodeId id : order) {
+    if (std::find(move.block.begin(), move.block.end(), id) != move.block.end()) continue;
+    if (!visit(gap++, id)) return;
+  }
+}
+
+}  // namespace
+
+std::vector<NodeId> order_after(std::span<const NodeId> order, const BlockMove& move) {
+  std::vector<NodeId> result;
+  result.reserve(order.size());
+  visit_remaining(order, move, [&](std::size_t gap, NodeId id) {
+    if (gap == move.to) result.insert(result.end(), move.block.begin(), move.block.end());
+    result.push_back(id);
+    return true;
+  });
+  return result;
+}
+
+NodeId node_after(std::span<const NodeId> order, const BlockMove& move) {
+  NodeId after;
+  visit_remaining(order, move, [&](std::size_t gap, NodeId id) {
+    if (gap == move.to) after = id;
+    return gap < move.to;
+  });
+  return after;
+}
+
+std::string reordering_text(const Graph& graph, std::span<const NodeId> order,
+                            const BlockMove& move) {
+  const std::size_t first = std::min(move.from, move.to), last = std::max(move.from, move.to);
+  for (const NodeId held : move.block) {
+    if (!graph.is_collective_start(graph.node(held))) continue;
+    const GroupId group = graph.node(held).group;
+    std::int64_t passed = 0;
+    visit_remaining(order, move, [&](std::size_t gap, NodeId id) {
+      if (gap >= last) return false;
+      if (gap >= first && graph.node(id).group == group &&
+          graph.is_collective_start(graph.node(id)))
+        ++passed;
+      return true;
+    });
+    if (passed == 0) continue;
+    return fmt::format("Passes {} {}{}: every rank must do the same.", format_count(passed),
+                       passed == 1 ? "collective" : "collectives",
+                       group ? fmt::format(" of group {}", graph.group_label(group)) : "");
+  }
+  return {};
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,82 @@
+#include "views/session/edit/edit_history.h"
+
+#include <algorithm>
+
+#include "core/edit/editor.h"
+
+namespace jointer::views {
+
+std::vector<Edit> edits_of(const EditHistory& history) {
+  std::vector<Edit> edits;
+  edits.reserve(history.size());
+  for (const DoneEditPtr& done : history) edits.push_back(done->edit);
+  return edits;
+}
+
+Transition::Transition(const EditHistory& from, const EditHistory& to)
+    : ends_at_baseline(to.empty()) {
+  const auto [last_from, last_to] = std::mismatch(from.begin(), from.end(), to.begin(), to.end());
+  for (auto done = from.end(); done != last_from;) edits.push_back((*--done)->inverse);
+  back_count = edits.size();
+  for (auto done = last_to; done != to.end(); ++done) edits.push_back((*done)->edit);
+}
+
+bool keeps_calls(const Edit& edit) {
+  return std::all_of(edit.changes.begin(), edit.changes.end(), [](const Change& change) {
+    return std::holds_alternative<MoveNodes>(change) || std::holds_alternative<SetPolicy>(change);
+  });
+}
+
+Result<Analysis> analysis_after(const Analysis& from, const Graph& graph, bool same_calls) {
+  if (!same_calls) return analyze(graph, from.options);
+  MemoryTimeline memory(graph, from.options.memory);
+  ReservedProfile reserved = simulate_reserved(memory, memory.device());
+  Simulation simulation(graph, from.costs, from.options.simulation);
+  const Throughput rates =
+      throughput(from.model, from.total_flops.total, simulation.step_ns(), from.device);
+  return Analysis{.options = from.options,
+                  .estimator = from.estimator,
+                  .device = from.device,
+                  .modules = from.modules,
+                  .memory = std::move(memory),
+                  .reserved = std::move(reserved),
+                  .costs = from.costs,
+                  .transfers = from.transfers,
+                  .flops = from.flops,
+                  .simulation = std::move(simulation),
+                  .total_flops = from.total_flops,
+                  .model = from.model,
+                  .throughput = rates};
+}
+
+Result<SnapshotPtr> snapshot_after(const Snapshot& from, Graph graph, bool same_calls) {
+  // Only policies differ, and nothing in the analysis depends on them.
+  if (same_calls && std::ranges::equal(from.graph.order(), graph.order()))
+    return std::make_shared<const Snapshot>(Snapshot{.graph = std::move(graph),
+                                                     .users = from.users,
+                                                     .analysis = from.analysis,
+                                                     .program_order = from.program_order,
+                                                     .estimated_time = from.estimated_time});
+  JOINTER_TRY(Analysis analysis, analysis_after(from.analysis, graph, same_calls));
+  return snapshot_of(std::move(graph), std::move(analysis));
+}
+
+Result<Transformed> transform(const DocumentState& state, const Transition& transition) {
+  Transformed result;
+  Graph graph = state.now->graph;
+  Editor editor(graph);
+  bool same_calls = true;
+  for (std::size_t i = 0; i < transition.edits.size(); ++i) {
+    JOINTER_TRY(Edit inverse, editor.apply(transition.edits[i]));
+    if (i >= transition.back_count) result.inverses.push_back(std::move(inverse));
+    same_calls = same_calls && keeps_calls(transition.edits[i]);
+  }
+  if (transition.ends_at_baseline) {
+    result.now = state.baseline;
+    return result;
+  }
+  JOINTER_TRY(result.now, snapshot_after(*state.now, std::move(graph), same_calls));
+  return result;
+}
+
+}  // namespace jointer::views

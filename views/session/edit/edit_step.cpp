@@ -1,0 +1,126 @@
+#include "views/session/edit/edit_step.h"
+
+#include <algorithm>
+
+#include "views/session/edit/edit_run.h"
+
+namespace jointer::views {
+
+EditStep step_of(const DoneEditPtr& done, const EditHistory& before) {
+  EditStep step{.title = QString::fromStdString(done->edit.title),
+                .by = QString::fromStdString(done->edit.by),
+                .notes = {},
+                .before = before,
+                .after = before,
+                .metrics = {}};
+  for (const std::string& note : done->edit.notes) step.notes << QString::fromStdString(note);
+  step.after.push_back(done);
+  return step;
+}
+
+namespace {
+
+// Replays the entries of a history on one graph.
+class Restorer {
+ public:
+  explicit Restorer(const SnapshotPtr& baseline) : baseline_(baseline), graph_(baseline->graph) {}
+
+  Result<Restored> run(const History& history) {
+    for (std::size_t i = 0; i < history.steps.size(); ++i) {
+      if (i == history.place) JOINTER_CHECK(stop_here());
+      add(history.steps[i]);
+    }
+    if (!result_.now) JOINTER_CHECK(stop_here());
+    for (const KeptState& kept : history.states) {
+      const EditHistory edits = history_of(kept.edits, kept.name + ": ");
+      result_.named.push_back({QString::fromStdString(kept.name), edits, {}});
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // Records the current state as the one to show.
+  Result<void> stop_here() {
+    result_.place = result_.steps.size();
+    result_.now = baseline_;
+    if (history_.empty()) return {};
+    const bool same_calls =
+        std::all_of(history_.begin(), history_.end(),
+                    [](const DoneEditPtr& done) { return keeps_calls(done->edit); });
+    JOINTER_TRY(result_.now, snapshot_after(*baseline_, graph_, same_calls));
+    return {};
+  }
+
+  void add(const HistoryStep& step) {
+    const EditHistory before = history_;
+    if (step.keep < history_.size()) {
+      // Some edits are undone: replay the others on the opened graph.
+      history_.resize(step.keep);
+      graph_ = baseline_->graph;
+      for (const DoneEditPtr& done : history_)
+        if (auto inverse = apply(graph_, done->edit)) done->inverse = *std::move(inverse);
+    }
+    EditRun added = run_edits(graph_, step.edits);
+    note(added, {});
+    history_.insert(history_.end(), added.done.begin(), added.done.end());
+    if (history_ == before) return;
+    EditStep next{.title = QString::fromStdString(step.title), .by = {}, .notes = {}};
+    if (added.done.size() == 1) next = step_of(added.done.front(), before);
+    next.title = QString::fromStdString(step.title);
+    next.before = before;
+    next.after = history_;
+    result_.steps.push_back(std::move(next));
+  }
+
+  // The history for `edits`, sharing the prefix that an existing entry already has.
+  EditHistory history_of(const std::vector<Edit>& edits, const std::string& prefix) {
+    Graph graph = baseline_->graph;
+    EditRun again = run_edits(graph, edits);
+    note(again, prefix);
+    for (const EditStep& step : result_.steps) {
+      const auto same = [](const DoneEditPtr& a, const DoneEditPtr& b) {
+        return a == b || a->edit == b->edit;
+      };
+      const auto [of_line, of_step] = std::mismatch(again.done.begin(), again.done.end(),
+                                                    step.after.begin(), step.after.end(), same);
+      std::copy(step.after.begin(), of_step, again.done.begin());
+    }
+    return again.done;
+  }
+
+  void note(const EditRun& from, const std::string& prefix) {
+    for (const std::string& sentence : from.refused) result_.refused.push_back(prefix + sentence);
+  }
+
+  SnapshotPtr baseline_;
+  Graph graph_;
+  EditHistory history_;
+  Restored result_;
+};
+
+}  // namespace
+
+Result<Restored> restore_history(const DocumentState& state, const History& history) {
+  return Restorer(state.baseline).run(history);
+}
+
+History to_history(const std::vector<const EditStep*>& steps, std::size_t place,
+                   const std::vector<NamedState>& named) {
+  History history;
+  for (const EditStep* step : steps) {
+    const auto shared = std::mismatch(step->before.begin(), step->before.end(), step->after.begin(),
+                                      step->after.end());
+    HistoryStep kept{.title = step->title.toStdString(),
+                     .keep = static_cast<std::size_t>(shared.first - step->before.begin()),
+                     .edits = {}};
+    for (auto done = shared.second; done != step->after.end(); ++done)
+      kept.edits.push_back((*done)->edit);
+    history.steps.push_back(std::move(kept));
+  }
+  history.place = place;
+  for (const NamedState& state : named)
+    history.states.push_back({.name = state.name.toStdString(), .edits = edits_of(state.history)});
+  return history;
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,328 @@
+#include "views/session/edit/editing.h"
+
+#include <QtConcurrentRun>
+#include <algorithm>
+
+#include "core/base/bytes.h"
+#include "core/edit/recipe.h"
+#include "views/session/edit/move_planner.h"
+#include "views/session/open/open_graph.h"
+
+namespace jointer::views {
+namespace {
+
+QStringList to_list(const std::vector<std::string>& texts) {
+  QStringList list;
+  for (const std::string& text : texts) list << QString::fromStdString(text);
+  return list;
+}
+
+}  // namespace
+
+Editing::Editing(OpenGraph& open, StateQueue& queue)
+    : open_(open),
+      queue_(queue),
+      planner_(std::make_unique<MovePlanner>(open, *this)),
+      estimated_as_(queue.state().now) {
+  connect(this, &Editing::refused, planner_.get(), &MovePlanner::take_refusal);
+  connect(&queue_, &StateQueue::shown, this, [this] {
+    restore_moment();
+    forget_old_metrics();
+  });
+}
+
+Editing::~Editing() {
+  if (metrics_job_) *metrics_job_ = true;
+}
+
+EditHistory Editing::history_at(int place) const {
+  return place == 0 ? EditHistory() : step(place - 1).after;
+}
+
+// --- Request queue ---
+
+void Editing::ask(Request request) {
+  requests_.push_back(std::move(request));
+  pump();
+}
+
+void Editing::pump() {
+  while (!is_working_ && !requests_.empty()) {
+    // Undo and redo requests are merged; an edit waits until they are done.
+    if (requests_.front().is_edit && target_ != history_) break;
+    const Request request = std::move(requests_.front());
+    requests_.pop_front();
+    request.run();
+  }
+  if (is_working_ || target_ == history_) return;
+  follow(target_, [this] {
+    if (history_ != target_) {
+      // Refused: the history returns to what is shown.
+      for (int place = steps_.count(); place >= 0; --place)
+        if (history_at(place) == history_) steps_.go_to(place);
+      target_ = history_;
+    }
+    emit changed();
+  });
+}
+
+void Editing::work(StateQueue::Job job, StateQueue::Done done) {
+  is_working_ = true;
+  keep_moment();
+  queue_.add(std::move(job), [this, done = std::move(done)](const Result<void>& result) {
+    is_working_ = false;
+    done(result);
+    pump();
+  });
+}
+
+void Editing::follow(const EditHistory& history, std::function<void()> done) {
+  const Transition transition(history_, history);
+  const auto inverses = std::make_shared<std::vector<Edit>>();
+  work(
+      [transition, inverses](const DocumentState& state) -> Result<DocumentState> {
+        JOINTER_TRY(Transformed result, transform(state, transition));
+        *inverses = std::move(result.inverses);
+        return DocumentState{result.now, state.baseline};
+      },
+      [this, history, inverses, done = std::move(done)](const Result<void>& result) {
+        if (result) {
+          const std::size_t first = history.size() - inverses->size();
+          for (std::size_t i = 0; i < inverses->size(); ++i)
+            history[first + i]->inverse = std::move((*inverses)[i]);
+          history_ = history;
+        } else {
+          emit refused(QString::fromStdString(result.error().message));
+        }
+        done();
+      });
+}
+
+// --- Edits ---
+
+void Editing::do_batch(std::vector<Edit> edits, std::function<void(const Batch&)> done) {
+  const auto batch = std::make_shared<Batch>();
+  const auto job = [edits = std::move(edits),
+                    batch](const DocumentState& state) -> Result<DocumentState> {
+    Graph graph = state.now->graph;
+    batch->run = run_edits(graph, edits);
+    if (batch->run.done.empty()) return state;
+    JOINTER_TRY(const SnapshotPtr now,
+                snapshot_after(*state.now, std::move(graph), batch->run.same_calls));
+    batch->metrics = metrics_of(now->graph, now->analysis);
+    return DocumentState{now, state.baseline};
+  };
+  work(job, [this, batch, done = std::move(done)](const Result<void>& result) {
+    if (!result) {
+      batch->run.done.clear();
+      batch->run.refused.push_back(result.error().message);
+    }
+    push_steps(batch->run.done, batch->metrics);
+    done(*batch);
+  });
+}
+
+void Editing::push_steps(const EditHistory& added, const std::optional<Metrics>& metrics) {
+  for (const DoneEditPtr& done : added) {
+    EditStep step = step_of(done, history_);
+    if (done == added.back()) step.metrics = metrics;
+    history_ = target_ = step.after;
+    steps_.push(std::move(step));
+  }
+  if (added.empty()) return;
+  compute_metrics();
+  emit changed();
+}
+
+void Editing::apply(const Edit& edit) {
+  ask({.is_edit = true, .run = [this, edit] {
+         do_batch({edit}, [this](const Batch& batch) {
+           for (const std::string& sentence : batch.run.refused)
+             emit refused(QString::fromStdString(sentence));
+           for (const DoneEditPtr& done : batch.run.done)
+             emit applied(
+                 (QStringList(QString::fromStdString(done->edit.title)) + to_list(done->edit.notes))
+                     .join(QStringLiteral(" · ")));
+         });
+       }});
+}
+
+void Editing::apply_all(std::vector<Edit> edits) {
+  ask({.is_edit = true, .run = [this, edits = std::move(edits)] {
+         do_batch(edits, [this](const Batch& batch) {
+           emit applied_all(static_cast<int>(batch.run.done.size()), to_list(batch.run.refused));
+         });
+       }});
+}
+
+// --- Places in the history ---
+
+void Editing::set_place(int place) {
+  place = std::clamp(place, 0, steps_.count());
+  if (place > steps_.place()) target_ = step(place - 1).after;
+  if (place < steps_.place()) target_ = step(place).before;
+  steps_.go_to(place);
+}
+
+void Editing::undo() {
+  ask({.run = [this] { set_place(place() - 1); }});
+}
+
+void Editing::redo() {
+  ask({.run = [this] { set_place(place() + 1); }});
+}
+
+void Editing::go_to(int place) {
+  ask({.run = [this, place] { set_place(place); }});
+}
+
+// --- Named states ---
+
+void Editing::keep_state(const QString& name) {
+  named_.push_back({name, history_, metrics_of(open_.graph(), open_.analysis())});
+  emit changed();
+}
+
+void Editing::rename_state(std::size_t index, const QString& name) {
+  if (index >= named_.size() || named_[index].name == name) return;
+  named_[index].name = name;
+  emit changed();
+}
+
+void Editing::remove_state(std::size_t index) {
+  if (index >= named_.size()) return;
+  named_.erase(named_.begin() + static_cast<std::ptrdiff_t>(index));
+  emit changed();
+}
+
+void Editing::go_to_state(std::size_t index) {
+  if (index >= named_.size()) return;
+  ask({.is_edit = true, .run = [this, state = named_[index]] {
+         for (int place = 0; place <= steps_.count(); ++place)
+           if (history_at(place) == state.history) return set_place(place);
+         const EditHistory before = history_;
+         follow(state.history, [this, state, before] {
+           if (history_ != state.history) return;  // it was refused
+           steps_.push({.title = tr("Go to “%1”").arg(state.name),
+                        .before = before,
+                        .after = state.history,
+                        .metrics = state.metrics});
+           target_ = history_;
+           emit changed();
+         });
+       }});
+}
+
+// --- Workspaces ---
+
+Result<void> Editing::write_recipe(const QString& path) const {
+  const Recipe recipe =
+      make_recipe(open_.baseline()->graph, open_.graph(), edits(), open_.title().toStdString());
+  return write_bytes(path.toStdString(), jointer::write_recipe(recipe));
+}
+
+History Editing::history() const {
+  std::vector<const EditStep*> steps;
+  for (int i = 0; i < step_count(); ++i) steps.push_back(&step(i));
+  return to_history(steps, static_cast<std::size_t>(place()), named_);
+}
+
+void Editing::restore(History history) {
+  ask({.is_edit = true, .run = [this, history = std::move(history)] { do_restore(history); }});
+}
+
+void Editing::do_restore(const History& history) {
+  const auto restored = std::make_shared<Restored>();
+  const auto job = [history, restored](const DocumentState& state) -> Result<DocumentState> {
+    JOINTER_TRY(*restored, restore_history(state, history));
+    return DocumentState{restored->now, state.baseline};
+  };
+  work(job, [this, restored](const Result<void>& result) {
+    if (!result) return emit refused(QString::fromStdString(result.error().message));
+    steps_ = StepStack(std::move(restored->steps), static_cast<int>(restored->place));
+    named_ = std::move(restored->named);
+    history_ = target_ = history_at(place());
+    compute_metrics();
+    emit changed();
+    emit applied_all(static_cast<int>(history_.size()), to_list(restored->refused));
+  });
+}
+
+void Editing::make_state(const EditHistory& history, QObject* context, Made done) const {
+  if (history == history_) return done(open_.shared_snapshot());
+  const auto make = [baseline = open_.baseline(), edits = edits_of(history)] {
+    return snapshot_of_history(baseline, edits);
+  };
+  QtConcurrent::run(make).then(context,
+                               [done](const Result<SnapshotPtr>& result) { done(result); });
+}
+
+// --- Figures of the history ---
+
+// The estimates or sizes have changed, so all metrics are recomputed.
+void Editing::forget_old_metrics() {
+  const SnapshotPtr now = open_.shared_snapshot();
+  const bool same = same_estimates(*estimated_as_, *now);
+  estimated_as_ = open_.baseline();
+  if (same) return;
+  if (metrics_job_) *metrics_job_ = true;
+  metrics_job_ = nullptr;
+  for (int i = 0; i < step_count(); ++i) steps_.step(i).metrics.reset();
+  for (NamedState& state : named_) state.metrics.reset();
+  compute_metrics();
+  emit changed();
+}
+
+void Editing::compute_metrics() {
+  if (metrics_job_) return;  // the running job starts another one when it finishes
+  std::vector<EditHistory> histories;
+  for (int i = 0; i < step_count(); ++i)
+    if (!step(i).metrics) histories.push_back(step(i).after);
+  for (const NamedState& state : named_)
+    if (!state.metrics) histories.push_back(state.history);
+  if (histories.empty()) return;
+  metrics_job_ = std::make_shared<std::atomic<bool>>(false);
+  const auto find = [baseline = open_.baseline(), histories, cancel = metrics_job_] {
+    return metrics_of_histories(*baseline, histories, *cancel);
+  };
+  QtConcurrent::run(find).then(this, [this, job = metrics_job_](const MetricsByHistory& found) {
+    if (job != metrics_job_) return;
+    metrics_job_ = nullptr;
+    fill_metrics(found);
+  });
+}
+
+void Editing::fill_metrics(const MetricsByHistory& found) {
+  bool any = false;
+  const auto fill = [&](const EditHistory& history, std::optional<Metrics>& metrics) {
+    const auto at = found.find(history);
+    if (metrics || at == found.end()) return;
+    metrics = at->second;
+    any = true;
+  };
+  for (int i = 0; i < step_count(); ++i) fill(step(i).after, steps_.step(i).metrics);
+  for (NamedState& state : named_) fill(state.history, state.metrics);
+  if (!any) return;
+  emit changed();
+  compute_metrics();
+}
+
+// --- Keeping the selected moment at its node ---
+
+void Editing::keep_moment() {
+  moment_.reset();
+  const auto moment = open_.selection().moment();
+  if (!moment || *moment == 0 || *moment >= open_.analysis().memory.profile().size()) return;
+  moment_ = KeptMoment{open_.analysis().memory.node_at(*moment), *moment % 2 == 0};
+}
+
+void Editing::restore_moment() {
+  if (!moment_) return;
+  const auto kept = *std::exchange(moment_, std::nullopt);
+  if (!open_.has(kept.node)) return open_.selection().set_moment(std::nullopt);
+  const auto step = open_.analysis().memory.step_of(kept.node);
+  open_.selection().set_moment(step ? std::optional(1 + 2 * *step + (kept.after ? 1 : 0))
+                                    : std::nullopt);
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "views/session/edit/edit_run.h"
+#include "views/session/edit/edit_step.h"
+#include "views/session/edit/step_stack.h"
+
+namespace jointer::views {
+
+class MovePlanner;
+class OpenGraph;
+
+// Edits a document's graph: unlimited undo and redo, and named states.
+//
+// Graphs that are shown never change: each edit produces a new one on a working thread, and
+// Document::changed follows. Requests are queued until then, so keys may be pressed faster than
+// graphs are computed.
+class Editing : public QObject {
+  Q_OBJECT
+ public:
+  // Both arguments must outlive this object.
+  Editing(OpenGraph& open, StateQueue& queue);
+  ~Editing() override;
+  Editing(const Editing&) = delete;
+  Editing& operator=(const Editing&) = delete;
+
+  [[nodiscard]] MovePlanner& planner() const { return *planner_; }
+
+  // --- State ---
+  // The edits that lead from the opened graph to the shown one: its recipe.
+  [[nodiscard]] const EditHistory& edit_history() const { return history_; }
+  [[nodiscard]] std::vector<Edit> edits() const { return edits_of(history_); }
+  [[nodiscard]] bool is_edited() const { return !history_.empty(); }
+  // Returns true if no request is pending.
+  [[nodiscard]] bool is_settled() const { return !is_working_ && requests_.empty(); }
+
+  // The history has step_count entries; the graph is in the state after the first `place` of them.
+  [[nodiscard]] int step_count() const { return steps_.count(); }
+  [[nodiscard]] int place() const { return steps_.place(); }
+  [[nodiscard]] const EditStep& step(int index) const { return steps_.step(index); }
+  // The edits up to that place.
+  [[nodiscard]] EditHistory history_at(int place) const;
+  // The entries that undo and redo would follow, or null.
+  [[nodiscard]] const EditStep* undoable() const { return steps_.undoable(); }
+  [[nodiscard]] const EditStep* redoable() const { return steps_.redoable(); }
+  [[nodiscard]] const std::vector<NamedState>& named() const { return named_; }
+
+  // The history in the form that a workspace stores.
+  [[nodiscard]] History history() const;
+  // Writes the recipe that training code applies. Error (input): the file could not be written.
+  [[nodiscard]] Result<void> write_recipe(const QString& path) const;
+
+  // Computes the graph that a list of edits leads to, and its analysis. `done` is called on this
+  // thread unless `context` is destroyed first. Error (usage): an edit is no longer legal.
+  using Made = std::function<void(const Result<SnapshotPtr>&)>;
+  void make_state(const EditHistory& history, QObject* context, Made done) const;
+
+  // --- Changes: `changed` and Document::changed follow, or `refused` ---
+  // Adds one history entry.
+  void apply(const Edit& edit);
+  // Applies edits from elsewhere, such as a recipe, as one history entry each. Skips edits that are
+  // not legal. Emits `applied_all`.
+  void apply_all(std::vector<Edit> edits);
+  // Replaces the history with one from a workspace. Emits `applied_all`.
+  void restore(History history);
+  void undo();
+  void redo();
+  void go_to(int place);
+
+  // --- Named states ---
+  void keep_state(const QString& name);
+  void rename_state(std::size_t index, const QString& name);
+  void remove_state(std::size_t index);
+  // Adds a history entry, unless the history already contains that state.
+  void go_to_state(std::size_t index);
+
+ signals:
+  // The history, the place in it or the named states have changed.
+  void changed();
+  // An edit was applied: its title and notes.
+  void applied(const QString& sentence);
+  void refused(const QString& sentence);
+  // The number of applied edits, and one sentence per edit that was refused.
+  void applied_all(int count, const QStringList& refused);
+
+ private:
+  struct Batch {
+    EditRun run;
+    std::optional<Metrics> metrics;  // after the last applied edit
+  };
+  // A queued request. Edits are computed for the graph shown when their turn comes.
+  struct Request {
+    bool is_edit = false;
+    std::function<void()> run;
+  };
+
+  void ask(Request request);
+  void pump();
+  void work(StateQueue::Job job, StateQueue::Done done);
+  // Applies edits in order on `queue_`; the batch skips those that are not legal.
+  void do_batch(std::vector<Edit> edits, std::function<void(const Batch&)> done);
+  void do_restore(const History& history);
+  void push_steps(const EditHistory& added, const std::optional<Metrics>& metrics);
+  // Changes the place in the history; the graph follows.
+  void set_place(int place);
+  // Moves from the shown state to another history entry or named state.
+  void follow(const EditHistory& history, std::function<void()> done);
+  void keep_moment();
+  void restore_moment();
+  void forget_old_metrics();
+  void compute_metrics();
+  void fill_metrics(const MetricsByHistory& found);
+
+  OpenGraph& open_;
+  StateQueue& queue_;
+  StepStack steps_;
+  EditHistory history_;  // of the shown graph
+  EditHistory target_;   // of the current place in the history
+  std::deque<Request> requests_;
+  std::vector<NamedState> named_;
+  bool is_working_ = false;
+
+  struct KeptMoment {
+    NodeId node;
+    bool after = false;  // the moment is after the node's frees
+  };
+  std::optional<KeptMoment> moment_;
+  std::unique_ptr<MovePlanner> planner_;
+
+  SnapshotPtr estimated_as_;                        // metrics belong to estimates like this one's
+  std::shared_ptr<std::atomic<bool>> metrics_job_;  // set to true to cancel
+};
+
+}  // namespace jointer::views

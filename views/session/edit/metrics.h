@@ -1,0 +1,37 @@
+#pragma once
+
+#include <QString>
+#include <cstdint>
+
+#include "core/schedule/what_if.h"
+#include "views/session/snapshot/snapshot.h"
+
+namespace jointer::views {
+
+// The figures of a graph's state that edits aim to improve.
+struct Metrics {
+  std::int64_t peak_bytes = 0, reserved_bytes = 0;
+  std::int64_t step_ns = 0, compute_ns = 0, communication_ns = 0, exposed_ns = 0;
+  std::size_t hidden = 0, collectives = 0, nodes = 0;
+  friend bool operator==(const Metrics&, const Metrics&) = default;
+};
+
+Metrics metrics_of(const Graph& graph, const Analysis& analysis);
+
+// Returns true if figures of both can be compared: same device, rules and sizes.
+bool same_estimates(const Snapshot& a, const Snapshot& b);
+
+inline Figures figures_of(const Metrics& metrics) {
+  return {metrics.peak_bytes, metrics.step_ns, metrics.exposed_ns};
+}
+
+// "-2.3 GiB", "+1.2 ms"; "=" if nothing changed.
+QString bytes_difference_text(std::int64_t from, std::int64_t to);
+QString time_difference_text(std::int64_t from, std::int64_t to);
+QString count_difference_text(std::int64_t from, std::int64_t to);
+// "-5.3%"; empty if nothing changed or there is no base value.
+QString share_difference_text(std::int64_t from, std::int64_t to);
+// "peak -2.3 GiB · exposed -12.0 ms · step -9.1 ms", or "no change".
+QString figures_difference_text(const Figures& from, const Figures& to);
+
+}  // namespace jointer::views

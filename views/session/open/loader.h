@@ -1,0 +1,63 @@
+#pragma once
+
+#include <QElapsedTimer>
+#include <QFutureWatcher>
+#include <QObject>
+#include <QString>
+#include <QTimer>
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "core/open/open.h"
+#include "views/session/snapshot/snapshot.h"
+
+namespace jointer::views {
+
+// Opens a graph on a working thread. Reports progress while it runs, then emits `loaded` or
+// `failed`. Destroying it cancels the work without waiting for it.
+class Loader : public QObject {
+  Q_OBJECT
+ public:
+  Loader(OpenRequest request, AnalysisOptions options, QObject* parent = nullptr);
+  ~Loader() override;
+  Loader(const Loader&) = delete;
+  Loader& operator=(const Loader&) = delete;
+
+  void start();
+  [[nodiscard]] const OpenRequest& request() const { return request_; }
+
+ public slots:
+  void cancel();
+
+ signals:
+  // `fraction` ranges from 0 to 1; `left_ms` is the estimated remaining time, or negative if
+  // unknown.
+  void progressed(double fraction, const QString& what, qint64 left_ms);
+  void loaded(const jointer::views::SnapshotPtr& snapshot);
+  // The file holds several graphs and the request names none: the graphs, and the error that says
+  // so.
+  void several(const std::vector<jointer::GraphEntry>& entries, const jointer::Error& error);
+  void failed(const jointer::Error& error);
+  void cancelled();
+
+ private:
+  // Written by the working thread, read by the window's thread.
+  struct Shared {
+    std::atomic<double> fraction = 0;
+    std::atomic<bool> analyzing = false, cancel = false;
+    std::vector<GraphEntry> choices;  // read only after the work has finished
+  };
+
+  void report();
+  void finish();
+
+  OpenRequest request_;
+  AnalysisOptions options_;
+  std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
+  QFutureWatcher<Result<SnapshotPtr>> watcher_;
+  QTimer timer_;
+  QElapsedTimer elapsed_;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <memory>
+#include <vector>
+
+#include "core/open/open.h"
+#include "views/session/open/selection.h"
+#include "views/session/snapshot/measured_timeline.h"
+#include "views/session/snapshot/snapshot.h"
+#include "views/session/snapshot/state_queue.h"
+
+namespace jointer::views {
+
+// One open graph: its snapshot, measurements and selection. Edits and policies work on it; together
+// with them it is a Document.
+class OpenGraph : public QObject {
+  Q_OBJECT
+ public:
+  OpenGraph(OpenRequest source, SnapshotPtr snapshot, QObject* parent = nullptr);
+  ~OpenGraph() override;
+  OpenGraph(const OpenGraph&) = delete;
+  OpenGraph& operator=(const OpenGraph&) = delete;
+
+  [[nodiscard]] const Snapshot& snapshot() const { return *queue_.state().now; }
+  // Keeps the current snapshot alive after a newer one replaces it, and for work on other threads.
+  [[nodiscard]] SnapshotPtr shared_snapshot() const { return queue_.state().now; }
+  // The graph as opened, analyzed with the same options.
+  [[nodiscard]] SnapshotPtr baseline() const { return queue_.state().baseline; }
+  [[nodiscard]] const Graph& graph() const { return snapshot().graph; }
+  // A selection may refer to a node that no longer exists, such as after undo of the edit that
+  // added it.
+  [[nodiscard]] bool has(NodeId node) const {
+    return node && node.index() < graph().node_count() && graph().is_live(node);
+  }
+  [[nodiscard]] const Analysis& analysis() const { return snapshot().analysis; }
+  [[nodiscard]] Selection& selection() { return selection_; }
+  [[nodiscard]] const Selection& selection() const { return selection_; }
+  // The file that it was opened from.
+  [[nodiscard]] const OpenRequest& source() const { return source_; }
+  [[nodiscard]] QString title() const;
+
+  // The moment that panes show: the selected one, or else the peak.
+  [[nodiscard]] std::size_t moment() const;
+  // The point in the memory profile after the node's allocations, if the node runs.
+  [[nodiscard]] std::optional<std::size_t> moment_of(NodeId node) const;
+
+  // --- Measurements ---
+  // The available measurements: the ranks of one run, then imports.
+  [[nodiscard]] const std::vector<MeasurementPtr>& measurements() const { return measurements_; }
+  // The measurement shown with the estimates, or null. Valid until it changes.
+  [[nodiscard]] const MeasuredTimeline* measured() const { return measured_.get(); }
+  // Shows one of `measurements`, or null for none.
+  void show_measurement(const MeasurementPtr& measurement);
+  // Replaces the ranks of the previous run and shows the first one. An empty list removes them.
+  void set_run(std::vector<MeasurementPtr> ranks);
+  // Adds an import and shows it.
+  void add_import(MeasurementPtr measurement);
+
+ public slots:
+  // Recomputes the analysis, and that of the baseline, on a working thread; emits `changed` or
+  // `failed`. A newer request replaces a pending one.
+  void analyze_with(const jointer::AnalysisOptions& options);
+  void assume(const jointer::Assumptions& assumptions);
+
+ signals:
+  void busy_changed(bool busy);
+  void changed();
+  // New costs were measured, which estimates can use.
+  void costs_changed();
+  // Another measurement is shown, or the available ones have changed.
+  void measurement_changed();
+  void failed(const QString& message);
+
+ protected:
+  // Replaces the snapshot and the baseline.
+  [[nodiscard]] StateQueue& queue() { return queue_; }
+
+ private:
+  void start(std::optional<Assumptions> assumptions, const AnalysisOptions& options);
+  void take_state();
+  void overlay_measurement(const MeasurementPtr& measurement);
+
+  OpenRequest source_;
+  StateQueue queue_;
+  std::vector<MeasurementPtr> measurements_;  // ranks of a run come first
+  std::size_t run_count_ = 0;                 // number of ranks
+  MeasuredTimelinePtr measured_;
+  Selection selection_;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,48 @@
+#include "views/session/open/open_requests.h"
+
+#include <QFileInfo>
+#include <QRegularExpression>
+#include <array>
+#include <utility>
+
+namespace jointer::views {
+namespace {
+
+// The expected name of the backward graph; empty if `name` does not name a forward graph.
+QString backward_name(const QString& name) {
+  static constexpr std::array<std::pair<const char*, const char*>, 3> kWords{
+      {{"fw", "bw"}, {"fwd", "bwd"}, {"forward", "backward"}}};
+  for (const auto& [forward, backward] : kWords) {
+    const QRegularExpression word(
+        QStringLiteral("(?<![a-z])%1(?![a-z])").arg(QLatin1String(forward)),
+        QRegularExpression::CaseInsensitiveOption);
+    qsizetype at = -1;
+    for (auto matches = word.globalMatch(name); matches.hasNext();)
+      at = matches.next().capturedStart();
+    if (at >= 0)
+      return name.left(at) + QLatin1String(backward) +
+             name.mid(at + static_cast<qsizetype>(qstrlen(forward)));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<OpenRequest> requests_for(const QStringList& paths) {
+  std::vector<OpenRequest> requests;
+  QStringList left = paths;
+  for (const QString& path : paths) {
+    const QString wanted = backward_name(QFileInfo(path).fileName());
+    if (wanted.isEmpty()) continue;
+    for (const QString& other : paths) {
+      if (QFileInfo(other).fileName() != wanted || !left.contains(other)) continue;
+      requests.push_back({.path = path.toStdString(), .backward = other.toStdString()});
+      left.removeAll(path);
+      left.removeAll(other);
+    }
+  }
+  for (const QString& path : std::as_const(left)) requests.push_back({.path = path.toStdString()});
+  return requests;
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,186 @@
+#pragma once
+
+#include <QElapsedTimer>
+#include <QFutureWatcher>
+#include <QObject>
+#include <QString>
+#include <QTimer>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "views/session/document/document.h"
+#include "views/session/edit/edit_history.h"
+#include "views/session/pipeline/pass_service.h"
+#include "views/session/pipeline/pipeline_draft.h"
+#include "views/session/pipeline/pipeline_work.h"
+
+namespace jointer::views {
+
+enum class StepStatus : std::uint8_t {
+  idle,      // has not run
+  disabled,  // in the list but not run
+  wrong,     // cannot run; its mistake says why
+  waiting,   // runs later in the current run
+  running,
+  done,      // its result is in the document or in the graph made from it
+  undone,    // it ran, but the document is elsewhere in its history
+  outdated,  // it ran, but it or an earlier step has changed since
+  failed,
+};
+
+// A document's pipeline: the draft, its errors, runs of its steps on a working thread, and the
+// result of each step. When a run ends, each step becomes one edit named after it. A step that
+// makes another graph (a pair) adds no edit; later steps continue with that graph.
+//
+// A run continues after the last step that the document shows and that has not changed since it
+// ran; otherwise from the start of the last run, or else from the current graph.
+class PipelineSession : public QObject {
+  Q_OBJECT
+ public:
+  // Both must outlive this object.
+  PipelineSession(Document& document, PassService& service, QObject* parent = nullptr);
+  ~PipelineSession() override;
+  PipelineSession(const PipelineSession&) = delete;
+  PipelineSession& operator=(const PipelineSession&) = delete;
+
+  [[nodiscard]] Document& document() const { return document_; }
+  [[nodiscard]] PassService& service() const { return service_; }
+  [[nodiscard]] PipelineDraft& draft() { return draft_; }
+  [[nodiscard]] const PipelineDraft& draft() const { return draft_; }
+
+  // --- State ---
+  [[nodiscard]] StepStatus status(std::size_t place) const;
+  // Why the step cannot run, in one sentence; empty if it can.
+  [[nodiscard]] QString mistake(std::size_t place) const;
+  // Why nothing can run now; empty if something can.
+  [[nodiscard]] QString why_not() const;
+  // The next step to run, or nullopt if all have run.
+  [[nodiscard]] std::optional<std::size_t> next() const;
+  // The result of the step's last run; null if it never ran.
+  [[nodiscard]] StepOutcomePtr outcome(std::size_t place) const;
+  [[nodiscard]] const StepFailure* failure(std::size_t place) const;
+  // The history before and after a step that is done or undone.
+  struct Histories {
+    EditHistory before, after;
+  };
+  [[nodiscard]] std::optional<Histories> histories(std::size_t place) const;
+
+  // --- Peak limit ---
+  // Maximum peak memory in bytes, for passes that support it; nullopt for none. Steps that ran with
+  // another limit are outdated.
+  [[nodiscard]] std::optional<std::int64_t> peak_limit() const { return peak_limit_; }
+  void set_peak_limit(std::optional<std::int64_t> bytes);
+
+  // --- The current run ---
+  [[nodiscard]] bool is_running() const { return run_ != nullptr; }
+  // Returns true if nothing is running and the document shows all results.
+  [[nodiscard]] bool is_settled() const;
+  struct Progress {
+    std::size_t place = 0;            // index of the running step
+    std::size_t done = 0, count = 0;  // steps of the run
+    double of_step = 0;               // from 0 to 1; 0 if unknown
+    qint64 elapsed_ms = 0;
+    bool is_applying = false;  // the steps are done and are being applied to the document
+  };
+  [[nodiscard]] std::optional<Progress> progress() const;
+  // A message about the last run, in one sentence.
+  [[nodiscard]] const QString& message() const { return message_; }
+  [[nodiscard]] bool message_is_error() const { return message_is_error_; }
+  void say(const QString& sentence, bool is_error = false);
+
+ public slots:
+  // Each of these only emits `asks` if third-party code is not allowed yet, or reports why it
+  // cannot run.
+  void run() { run_until(draft_.size()); }
+  void run_next();
+  // Runs up to and including the step at that place.
+  void run_to(int place) { run_until(static_cast<std::size_t>(place) + 1); }
+  // Cancels the current run immediately; completed steps stay.
+  void cancel();
+  // Returns the document to the state before the first step.
+  void start_over();
+  // Writes the graph after the step, and the following steps as edits, to separate files, then
+  // emits `graph_made`.
+  void open_graph(int place);
+
+ signals:
+  // The draft, its errors, a status or an outcome has changed.
+  void changed();
+  void progressed();
+  void message_changed();
+  // Third-party code has to be allowed before this can run; `then` continues once it is.
+  void asks(const QList<jointer::views::ForeignCode>& code, const std::function<void()>& then);
+  // A step succeeded or failed.
+  void step_ended(quint64 step);
+  // A graph that cannot be reached by edits: a capture, and a recipe with the following steps or an
+  // empty path.
+  void graph_made(const QString& capture, const QString& recipe);
+
+ private:
+  // A step of the last run.
+  struct RanStep {
+    PipelineStep step;
+    std::optional<std::int64_t> peak_limit;  // the limit that it ran with
+    StepOutcomePtr outcome;
+    EditHistory history;  // of the document after the step
+  };
+  struct Run {
+    PipelineWork work;
+    std::size_t first = 0;  // number of steps of the last run that are reused
+    EditHistory history;    // of the document when the run began
+    std::vector<StepOutcomePtr> outcomes;
+    std::vector<DraftStep> steps;
+    bool is_applying = false;
+    QElapsedTimer since;
+    QFutureWatcher<StepDone>* watcher = nullptr;  // null after the steps have ended
+  };
+
+  void take_reproducer(const Reproduced& said);
+  void run_until(std::size_t end);
+  void start(std::vector<DraftStep> steps, std::size_t first);
+  void take(int index);
+  void drop_watcher();
+  void finish();
+  void apply(const QString& message, bool is_error);
+  void take_applied(const EditHistory& base, const std::vector<std::size_t>& edits_after,
+                    const QStringList& refused, const QString& message, bool is_error);
+  void end_run(const QString& message, bool is_error);
+  void follow_draft();
+  [[nodiscard]] std::vector<DraftStep> enabled() const;
+  // The number of steps whose results the document shows; nullopt if it is not in their history.
+  [[nodiscard]] std::optional<std::size_t> reached() const;
+  // The number of leading steps that have not changed.
+  [[nodiscard]] std::size_t unchanged() const;
+  // The index of a step among those that ran, unless an earlier step has changed.
+  [[nodiscard]] std::optional<std::size_t> ran(std::size_t place) const;
+  // The number of enabled steps that a run would skip.
+  [[nodiscard]] std::size_t base() const;
+  [[nodiscard]] const EditHistory& history_after(std::size_t ran_count) const;
+  [[nodiscard]] std::optional<int> place_of(const EditHistory& history) const;
+  void find_mistakes();
+  [[nodiscard]] QString done_text() const;
+
+  Document& document_;
+  PassService& service_;
+  PipelineDraft draft_;
+  std::optional<std::int64_t> peak_limit_;
+  std::vector<QString> mistakes_;  // by place
+  std::vector<RanStep> ran_;       // in the order of execution
+  EditHistory start_history_;      // of the document before the first step
+  std::shared_ptr<const Graph> start_graph_;
+  SnapshotPtr start_estimates_;
+  std::optional<StepFailure> failure_;
+  std::unique_ptr<Run> run_;
+  std::unique_ptr<QObject> applying_;  // set while the result is applied to the document
+  QStringList printed_;                // by the running step
+  QTimer tick_;
+  QString message_;
+  bool message_is_error_ = false;
+};
+
+// "not run", "off", "running", "done".
+QString status_text(StepStatus status);
+
+}  // namespace jointer::views

@@ -1,0 +1,88 @@
+#include "views/session/pipeline/pipeline_work.h"
+
+#include <QDir>
+
+#include "views/session/pipeline/pass_service.h"
+
+namespace jointer::views {
+namespace {
+
+// Settings of a step's run besides its parameters: the peak limit and the pass's source.
+RunSettings settings_of(const PipelineWork& work, const PipelineStep& step) {
+  RunSettings settings;
+  settings.peak_limit = work.options.peak_limit;
+  const Pass* pass = work.registry->find(step.pass);
+  const QString source = pass == nullptr ? QString() : QString::fromStdString(pass->info.source);
+  if (source.startsWith(kPluginSource))
+    settings.plugins.push_back(source.mid(kPluginSource.size()).toStdString());
+  if (source.startsWith(kPythonSource))
+    settings.python_passes.push_back(source.mid(kPythonSource.size()).toStdString());
+  return settings;
+}
+
+// Usage errors and cancellation need no reproducer.
+void add_reproducer(StepFailure& failure, const Graph& graph, const PipelineStep& step,
+                    const PipelineWork& work) {
+  const QString& folder = work.reproducer_folder;
+  if (failure.error.kind != Error::Kind::run) return;
+  if (folder.isEmpty() || !QDir().mkpath(folder)) {
+    failure.no_reproducer = QObject::tr("no folder is available");
+    return;
+  }
+  const std::string path = unused_reproducer_path(folder.toStdString(), step.pass);
+  if (const auto written =
+          write_reproducer(path, graph, step, failure.error, settings_of(work, step));
+      !written)
+    failure.no_reproducer = QString::fromStdString(written.error().message);
+  else
+    failure.reproducer = QString::fromStdString(path);
+}
+
+// If the document would refuse the edit, the result becomes a separate graph.
+void check_edit(const Graph& before, StepResult& result) {
+  if (result.edit.changes.empty()) return;
+  Graph copy = before;
+  const auto done = jointer::apply(copy, result.edit);
+  if (done) return;
+  result.edit.changes.clear();
+  result.edit_refusal = done.error().message;
+}
+
+}  // namespace
+
+void work_pipeline(QPromise<StepDone>& promise, const PipelineWork& work) {
+  PassContext::Options options = work.options;
+  const std::shared_ptr<RunShare> share = work.share;
+  options.report = [share](double done) { share->done = done; };
+  options.is_cancelled = [share] { return share->is_cancelled.load(); };
+  std::shared_ptr<const Graph> graph = work.graph;
+  for (const DraftStep& each : work.steps) {
+    share->done = 0;
+    const auto run = [&]() -> Result<StepResult> {
+      if (share->is_cancelled) return fail(Error::Kind::cancelled, "cancelled");
+      return run_step(*graph, each.step, *work.registry, options);
+    };
+    Result<StepResult> result = run();
+    if (share->is_cancelled) return;  // the result is no longer needed
+    if (!result) {
+      auto failure = std::make_shared<StepFailure>(StepFailure{.step = each.id,
+                                                               .text = to_text(each.step),
+                                                               .error = result.error(),
+                                                               .reproducer = {},
+                                                               .no_reproducer = {},
+                                                               .printed = {}});
+      add_reproducer(*failure, *graph, each.step, work);
+      promise.addResult(StepDone{.outcome = {}, .failure = std::move(failure)});
+      return;
+    }
+    check_edit(*graph, *result);
+    const auto after = result->graph;
+    promise.addResult(StepDone{
+        .outcome = std::make_shared<StepOutcome>(StepOutcome{
+            .step = each.id, .result = *std::move(result), .before = graph, .printed = {}}),
+        .failure = {}});
+    graph = after;
+  }
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,40 @@
+#pragma once
+
+// Runs the steps of a pipeline in order: the part of a run that is on a working thread.
+
+#include <QPromise>
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "views/session/pipeline/pipeline_draft.h"
+#include "views/session/pipeline/step_outcome.h"
+
+namespace jointer::views {
+
+// State shared between a run and its observer.
+struct RunShare {
+  std::atomic<bool> is_cancelled = false;
+  std::atomic<double> done = 0;  // progress of the running step, from 0 to 1
+};
+
+struct PipelineWork {
+  std::shared_ptr<const Graph> graph;  // input of the first step
+  std::vector<DraftStep> steps;        // all of them are run
+  std::shared_ptr<const PassRegistry> registry;
+  PassContext::Options options;  // excluding report and is_cancelled
+  QString reproducer_folder;
+  std::shared_ptr<RunShare> share = std::make_shared<RunShare>();
+};
+
+// Exactly one is set. The receiver adds the printed lines.
+struct StepDone {
+  std::shared_ptr<StepOutcome> outcome;
+  std::shared_ptr<StepFailure> failure;
+};
+
+// Reports each step's result as it ends and stops after a failure. A failure that is not caused by
+// invalid parameters or cancellation writes a reproducer.
+void work_pipeline(QPromise<StepDone>& promise, const PipelineWork& work);
+
+}  // namespace jointer::views

@@ -1,0 +1,55 @@
+#pragma once
+
+// Partitions one graph under many activation budgets. Work that does not depend on the budget is
+// done only once. No Qt.
+
+#include <map>
+#include <memory>
+
+#include "core/partition/activation_budget.h"
+#include "views/session/sac/plan_outcome.h"
+#include "views/session/sac/solve_settings.h"
+#include "views/session/snapshot/snapshot.h"
+
+namespace jointer::views {
+
+class BudgetTrial {
+ public:
+  // Budgets are tried in multiples of 1/1000.
+  static constexpr int kParts = 1000;
+
+  // Uses the snapshot's graph with other policies, given by node. The settings must be those of
+  // min_cut; their budget is ignored. Error (usage): see `partition`.
+  static Result<std::unique_ptr<BudgetTrial>> make(SnapshotPtr snapshot,
+                                                   const std::vector<MemoryPolicy>& policies,
+                                                   const SolveSettings& settings);
+
+  // The outcome of solving with that budget. Error (usage): it has no legal plan. Cost: a cut or a
+  // knapsack, and the figures of a plan.
+  Result<PlanOutcomePtr> at(double budget);
+
+  struct Fit {
+    double budget = 0;
+    bool fits = false;  // false: none of the budgets tried fits, and this one has the minimum peak
+  };
+  // The largest budget found whose peak fits. Error (usage): no budget has a legal plan. Cost: up
+  // to 27 cuts, fewer if the peaks of some budgets are known.
+  Result<Fit> within(std::int64_t peak_bytes);
+
+ private:
+  BudgetTrial(SnapshotPtr snapshot, const SolveSettings& settings)
+      : snapshot_(std::move(snapshot)), options_(options_of(settings)), joint_(snapshot_->graph) {}
+  Result<SavePlan> plan(double budget);
+  Result<std::int64_t> peak(int part);
+
+  SnapshotPtr snapshot_;
+  PartitionOptions options_;
+  Graph joint_;
+  JointParts parts_;
+  std::unique_ptr<MinCut> problem_;
+  std::unique_ptr<ActivationBudget> budgets_;
+  std::unique_ptr<PlanWhatIf> what_if_;
+  std::map<int, std::int64_t> peaks_;  // by part
+};
+
+}  // namespace jointer::views

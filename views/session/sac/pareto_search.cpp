@@ -1,0 +1,157 @@
+#include "views/session/sac/pareto_search.h"
+
+#include <QtConcurrentRun>
+#include <algorithm>
+
+namespace jointer::views {
+namespace {
+
+constexpr int kTakeMs = 40;
+
+// Returns true if there are policies set by a user or list, which the search must respect.
+bool has_policy(const SacState& state) {
+  return std::any_of(state.tensors.begin(), state.tensors.end(), [](const SacTensor& tensor) {
+    return tensor.decider == Decider::person || tensor.decider == Decider::list;
+  });
+}
+
+}  // namespace
+
+ParetoSearch::ParetoSearch(QObject* parent) : QObject(parent) {
+  timer_.setInterval(kTakeMs);
+  connect(&timer_, &QTimer::timeout, this, &ParetoSearch::take);
+}
+
+ParetoSearch::~ParetoSearch() {
+  if (shared_) shared_->cancel = true;
+}
+
+void ParetoSearch::cancel() {
+  if (!shared_) return;
+  take();
+  shared_->cancel = true;
+  shared_.reset();
+  timer_.stop();
+  emit changed();
+}
+
+void ParetoSearch::clear() {
+  cancel();
+  if (points_.empty()) return;
+  points_.clear();
+  emit changed();
+}
+
+ParetoSearch::SharedPtr ParetoSearch::begin() {
+  if (shared_) shared_->cancel = true;
+  shared_ = std::make_shared<Shared>();
+  timer_.start();
+  return shared_;
+}
+
+void ParetoSearch::take() {
+  std::vector<ParetoPoint> found;
+  if (shared_) {
+    const std::scoped_lock lock(shared_->mutex);
+    found.swap(shared_->found);
+  }
+  if (found.empty()) return;
+  points_.insert(points_.end(), found.begin(), found.end());
+  std::stable_sort(points_.begin(), points_.end(), [](const ParetoPoint& a, const ParetoPoint& b) {
+    return a.figures.figures.peak_bytes < b.figures.figures.peak_bytes;
+  });
+  emit changed();
+}
+
+// Uses the graph as shown: as solved, with later ticks.
+Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
+    const SacState& state, const SharedPtr& shared, std::function<void(const ParetoPoint&)> tell) {
+  const Analysis& analysis = state.snapshot->analysis;
+  TradeOffOptions options{.partition = options_of(state.base->settings),
+                          .now = {.budget = -1,
+                                  .name = kNow,
+                                  .plan = state.plan,
+                                  .figures = state.figures,
+                                  .partitioner = state.base->settings.partitioner},
+                          .fsdp = state.base->fsdp,
+                          .has_policy = has_policy(state),
+                          .found = [shared, tell = std::move(tell)](const ParetoPoint& point) {
+                            if (tell) tell(point);
+                            return !shared->cancel;
+                          }};
+  options.partition.watcher.is_cancelled = [shared] { return shared->cancel.load(); };
+  return TradeOff::make(state.snapshot->graph,
+                        {.costs = analysis.costs,
+                         .flops = analysis.flops,
+                         .memory = analysis.options.memory,
+                         .simulation = analysis.options.simulation,
+                         .transfers = analysis.transfers},
+                        std::move(options));
+}
+
+void ParetoSearch::search(const SacStatePtr& state) {
+  points_.clear();
+  const SharedPtr shared = begin();
+  emit changed();
+  const auto run = [state, shared]() -> Result<std::vector<ParetoPoint>> {
+    const auto tell = [&shared](const ParetoPoint& point) {
+      const std::scoped_lock lock(shared->mutex);
+      shared->found.push_back(point);
+    };
+    JOINTER_TRY(const auto trade_off, trade_off_of(*state, shared, tell));
+    JOINTER_TRY(std::vector<ParetoPoint> points, trade_off->curve());
+    // Presets are shown in addition to the curve.
+    for (const ParetoPoint& preset : trade_off->presets())
+      if (std::none_of(points.begin(), points.end(),
+                       [&](const ParetoPoint& point) { return point.name == preset.name; }))
+        points.push_back(preset);
+    return points;
+  };
+  QtConcurrent::run(run).then(this, [this, shared](const Result<std::vector<ParetoPoint>>& all) {
+    if (shared != shared_) return;
+    shared_.reset();
+    timer_.stop();
+    // Only points on the front; others were intermediate results.
+    if (all) {
+      points_ = *all;
+      std::stable_sort(points_.begin(), points_.end(),
+                       [](const ParetoPoint& a, const ParetoPoint& b) {
+                         return a.figures.figures.peak_bytes < b.figures.figures.peak_bytes;
+                       });
+    } else {
+      emit failed(QString::fromStdString(all.error().message));
+    }
+    emit changed();
+  });
+}
+
+template <class Find>
+void ParetoSearch::find(const SacStatePtr& state, Find find_one) {
+  const SharedPtr shared = begin();
+  emit changed();
+  const auto run = [state, shared, find_one]() -> Result<Fit> {
+    JOINTER_TRY(const auto trade_off, trade_off_of(*state, shared, {}));
+    return find_one(*trade_off);
+  };
+  QtConcurrent::run(run).then(this, [this, shared](const Result<Fit>& fit) {
+    if (shared != shared_) return;
+    shared_.reset();
+    timer_.stop();
+    if (fit)
+      emit fitted(*fit);
+    else
+      emit failed(QString::fromStdString(fit.error().message));
+    emit changed();
+  });
+}
+
+void ParetoSearch::find_fastest(const SacStatePtr& state, std::int64_t peak_bytes) {
+  find(state,
+       [peak_bytes](const TradeOff& trade_off) { return trade_off.fastest_within(peak_bytes); });
+}
+
+void ParetoSearch::find_smallest(const SacStatePtr& state, double percent) {
+  find(state, [percent](const TradeOff& trade_off) { return trade_off.smallest_within(percent); });
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <QTimer>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/policy/trade_off.h"
+#include "views/session/sac/sac_state.h"
+
+namespace jointer::views {
+
+// Searches the trade-off between a state's peak memory and step time on a working thread and
+// reports points while it runs. Destroying it, or starting a newer search, cancels a running search
+// without waiting.
+class ParetoSearch : public QObject {
+  Q_OBJECT
+ public:
+  // The name of the point for the state's own plan.
+  static constexpr const char* kNow = "now";
+
+  explicit ParetoSearch(QObject* parent = nullptr);
+  ~ParetoSearch() override;
+  ParetoSearch(const ParetoSearch&) = delete;
+  ParetoSearch& operator=(const ParetoSearch&) = delete;
+
+  [[nodiscard]] bool is_running() const { return shared_ != nullptr; }
+  // Budgets, presets and the state's own plan, sorted by peak once the search is done.
+  [[nodiscard]] const std::vector<ParetoPoint>& points() const { return points_; }
+
+  // Searches the curve, and evaluates upstream's presets.
+  void search(const SacStatePtr& state);
+  // Finds one plan; `fitted` follows.
+  void find_fastest(const SacStatePtr& state, std::int64_t peak_bytes);
+  // Limited to that percentage slower than the state's own plan.
+  void find_smallest(const SacStatePtr& state, double percent);
+  void cancel();
+  void clear();
+
+ signals:
+  void changed();
+  void fitted(const jointer::Fit& fit);
+  void failed(const QString& sentence);
+
+ private:
+  struct Shared {
+    std::atomic<bool> cancel = false;
+    std::mutex mutex;
+    std::vector<ParetoPoint> found;  // not yet moved to points_
+  };
+  using SharedPtr = std::shared_ptr<Shared>;
+  SharedPtr begin();
+  void take();
+  static Result<std::unique_ptr<TradeOff>> trade_off_of(
+      const SacState& state, const SharedPtr& shared, std::function<void(const ParetoPoint&)> tell);
+  template <class Find>
+  void find(const SacStatePtr& state, Find find_one);
+
+  SharedPtr shared_;  // of the running search
+  std::vector<ParetoPoint> points_;
+  QTimer timer_;
+};
+
+}  // namespace jointer::views

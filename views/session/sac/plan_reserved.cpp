@@ -1,0 +1,80 @@
+#include "views/session/sac/plan_reserved.h"
+
+#include <QtConcurrentRun>
+#include <algorithm>
+
+#include "core/schedule/caching_allocator.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kSoonMs = 120;
+constexpr std::size_t kMaxKnown = 24;
+
+Result<std::int64_t> reserved_of(const SacState& state) {
+  JOINTER_TRY(const Graph pair,
+              emit_pair(state.base->partition.joint, state.plan, state.base->settings.partitioner));
+  const MemoryTimeline memory(pair, state.base->snapshot->analysis.options.memory);
+  return simulate_reserved(memory, memory.device()).peak_bytes;
+}
+
+}  // namespace
+
+PlanReserved::PlanReserved(QObject* parent) : QObject(parent) {
+  soon_.setSingleShot(true);
+  soon_.setInterval(kSoonMs);
+  connect(&soon_, &QTimer::timeout, this, &PlanReserved::find);
+}
+
+PlanReserved::~PlanReserved() = default;
+
+const PlanReserved::Known* PlanReserved::known() const {
+  const auto found = std::find_if(known_.begin(), known_.end(), [this](const Known& k) {
+    return k.base == state_->base && k.plan == state_->plan;
+  });
+  return found == known_.end() ? nullptr : &*found;
+}
+
+void PlanReserved::follow(SacStatePtr state) {
+  state_ = std::move(state);
+  if (state_ && state_->is_step()) return take_step();
+  const bool is_cached = state_ && state_->base &&
+                         state_->base->snapshot->analysis.memory.device() == DeviceType::cuda;
+  const Known* found = is_cached ? known() : nullptr;
+  const auto bytes = found == nullptr ? std::nullopt : std::optional(found->bytes);
+  if (!is_cached || found != nullptr)
+    soon_.stop();
+  else
+    soon_.start();
+  if (std::exchange(bytes_, bytes) != bytes) emit changed();
+}
+
+// A flat training step's state has already been analyzed as a whole.
+void PlanReserved::take_step() {
+  soon_.stop();
+  const auto bytes = state_->step->snapshot->analysis.memory.device() == DeviceType::cuda
+                         ? std::optional(state_->applied_tags.reserved_bytes)
+                         : std::nullopt;
+  if (std::exchange(bytes_, bytes) != bytes) emit changed();
+}
+
+// Runs one computation at a time; of the pending requests, only the last is computed.
+void PlanReserved::find() {
+  if (is_running_) return;
+  is_running_ = true;
+  QtConcurrent::run([state = state_] {
+    return reserved_of(*state);
+  }).then(this, [this, of = state_](const Result<std::int64_t>& bytes) {
+    is_running_ = false;
+    if (bytes) {
+      known_.push_front({of->base, of->plan, *bytes});
+      if (known_.size() > kMaxKnown) known_.pop_back();
+    }
+    const bool is_current = state_ && state_->base == of->base && state_->plan == of->plan;
+    if (!is_current) return follow(state_);
+    bytes_ = bytes ? std::optional(*bytes) : std::nullopt;
+    emit changed();
+  });
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,36 @@
+#pragma once
+
+// Tracks which edit set the policy of each node. No Qt.
+
+#include <map>
+#include <vector>
+
+#include "views/session/edit/edit_history.h"
+
+namespace jointer::views {
+
+struct PolicyTrail {
+  std::vector<MemoryPolicy> policies;  // by node
+  std::vector<std::int32_t> edits;     // by node: index of the last edit that set it, or -1
+};
+
+// Follows policies through edit histories. The nodes that an edit selects are looked up once.
+class PolicyTrails {
+ public:
+  // Follows the first `count` edits of a history. `opened`: the graph as opened; `now`: the
+  // graph after the whole history. Nodes that no longer exist are skipped.
+  PolicyTrail follow(const Graph& opened, const Graph& now, const EditHistory& history,
+                     std::size_t count);
+  void clear() { known_.clear(); }
+
+ private:
+  struct Set {
+    NodeId node;
+    MemoryPolicy policy;
+  };
+  const std::vector<Set>& sets_of(const Graph& graph, const DoneEditPtr& done);
+
+  std::map<DoneEditPtr, std::vector<Set>> known_;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,346 @@
+#include "views/session/sac/sac_session.h"
+
+#include <QPointer>
+#include <QtConcurrentRun>
+#include <algorithm>
+#include <array>
+
+#include "core/policy/apply_step_tags.h"
+#include "core/policy/export.h"
+#include "views/session/edit/editing.h"
+#include "views/session/edit/policy_edit.h"
+#include "views/session/open/open_graph.h"
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
+
+namespace jointer::views {
+
+SacSession::SacSession(OpenGraph& open, Editing& editing) : open_(open), editing_(editing) {
+  connect(&open_, &OpenGraph::changed, this, &SacSession::follow_document);
+  connect(this, &SacSession::changed, &reserved_, [this] { reserved_.follow(state_); });
+  // The requested edit is not legal, so its preview is removed.
+  connect(&editing_, &Editing::refused, this, &SacSession::follow_document);
+}
+
+SacSession::~SacSession() = default;
+
+void SacSession::start() {
+  if (is_started_ && (state_ || is_running_)) return;
+  is_started_ = true;
+  ask_state();
+}
+
+bool SacSession::is_settled() const {
+  return !is_running_ && !is_stale_ && asked_.empty() && questions_.empty() && pending_.empty() &&
+         !wanted_preview_ && !will_apply_tags_ && editing_.is_settled();
+}
+
+SacRequest SacSession::request() const {
+  return {.now = open_.shared_snapshot(),
+          .baseline = open_.baseline(),
+          .history = editing_.edit_history(),
+          .ticks = pending_};
+}
+
+void SacSession::follow_document() {
+  // If more edits are pending, the shown state already includes them.
+  if (!is_started_ || !editing_.is_settled()) return;
+  pending_.clear();
+  ask_state();
+}
+
+void SacSession::ask_state() {
+  is_stale_ = true;
+  pump();
+}
+
+void SacSession::set_working(bool working) {
+  if (working == is_working_) return;
+  is_working_ = working;
+  emit working_changed();
+}
+
+void SacSession::cancel() {
+  ++generation_;
+  is_running_ = false;
+  is_stale_ = false;
+  will_apply_tags_ = false;
+  asked_.clear();
+  // A thread may still use the old solver.
+  solver_ = std::make_shared<SacSolver>();
+  if (!state_) {
+    problem_ = tr("Partitioning was cancelled.");
+    emit changed();
+  }
+  set_working(false);
+}
+
+// Answers one question at a time: the state first, then ticks, then previews.
+void SacSession::pump() {
+  if (is_running_) return;
+  if (will_apply_tags_ && !is_stale_ && asked_.empty() && pending_.empty() && editing_.is_settled())
+    return start_applying_tags();
+  SacRequest request = this->request();
+  std::optional<Preview> preview;
+  std::function<void(const PlanFigures&)> use;
+  if (is_stale_) {
+    is_stale_ = false;
+    set_working(true);
+  } else if (!asked_.empty()) {
+    request.ticks.push_back(asked_.front());
+    asked_.erase(asked_.begin());
+    set_working(true);
+  } else if (wanted_preview_ && state_ && state_->can_change()) {
+    preview = std::exchange(wanted_preview_, std::nullopt);
+    if (!preview->wish)
+      request.ticks.push_back(
+          {nodes_to_tag(*state_, preview->nodes, preview->keep), preview->keep});
+  } else if (!questions_.empty()) {
+    request = std::move(questions_.front().request);
+    use = std::move(questions_.front().use);
+    questions_.erase(questions_.begin());
+    set_working(false);
+  } else {
+    return set_working(false);
+  }
+  is_running_ = true;
+  const bool is_tick = !preview && !use && request.ticks.size() > pending_.size();
+  const auto make = [solver = solver_, request, preview, use, is_tick, shown = state_]() -> Answer {
+    Answer answer{.state = SacStatePtr(), .preview = preview, .use = use};
+    if (preview) {
+      answer = answer_to(*solver, request, *preview);
+    } else if (use) {
+      if (auto outcome = solver->outcome(request))
+        answer.outcome = *outcome;
+      else
+        answer.state = tl::unexpected(outcome.error());
+    } else if (is_tick && shown) {
+      auto glimpse = solver->glimpse(request, *shown);
+      answer.is_complete = !glimpse || glimpse->is_complete;
+      answer.state = std::move(glimpse).map([](auto&& made) { return made.state; });
+    } else {
+      answer.state = solver->state(request);
+    }
+    return answer;
+  };
+  QtConcurrent::run(make).then(this,
+                               [this, ticks = std::move(request.ticks), generation = generation_,
+                                cleared = cleared_](const Answer& a) {
+                                 if (generation != generation_) return;
+                                 is_running_ = false;
+                                 if (!a.preview || a.preview->is_to_be_done || cleared == cleared_)
+                                   take(a, ticks);
+                                 pump();
+                               });
+}
+
+SacSession::Answer SacSession::answer_to(SacSolver& solver, const SacRequest& request,
+                                         Preview preview) {
+  if (!preview.wish) {
+    if (auto outcome = solver.outcome(request))
+      preview.outcome = *std::move(outcome);
+    else
+      preview.refusal = QString::fromStdString(outcome.error().message);
+  } else if (auto trial = solver.try_solving(request, *preview.wish)) {
+    preview.settings = trial->settings;
+    preview.fits = trial->fits;
+    preview.outcome = std::move(trial->outcome);
+  } else {
+    preview.refusal = QString::fromStdString(trial.error().message);
+  }
+  return {.state = SacStatePtr(), .preview = std::move(preview)};
+}
+
+void SacSession::take(const Answer& answer, const std::vector<PolicyTick>& ticks) {
+  if (answer.use) {
+    if (answer.state) answer.use(answer.outcome->figures);
+    return;
+  }
+  if (answer.preview) {
+    preview_ = answer.preview;
+    emit previewed();
+    if (preview_ && preview_->is_to_be_done) do_wish(*preview_);
+    return;
+  }
+  const QString mistake =
+      answer.state ? QString() : QString::fromStdString(answer.state.error().message);
+  const bool is_tick = ticks.size() > pending_.size();
+  if (!answer.state && is_tick) {
+    emit refused(mistake);
+    return;
+  }
+  // The document has changed, so the answer is outdated.
+  if (is_stale_) return;
+  problem_ = mistake;
+  state_ = answer.state ? *answer.state : nullptr;
+  if (is_tick) do_tick(ticks.back());
+  if (!answer.is_complete) is_stale_ = true;  // the rows follow
+  if (preview_) {
+    preview_.reset();
+    emit previewed();
+  }
+  emit changed();
+}
+
+void SacSession::do_tick(const PolicyTick& tick) {
+  pending_.push_back(tick);
+  const Snapshot& snapshot = open_.snapshot();
+  editing_.apply(policy_edit(snapshot.graph, snapshot.analysis.modules, tick.nodes,
+                             PolicyScope::nodes, policy_of(tick.keep)));
+}
+
+// --- Requests ---
+
+void SacSession::find_figures(const EditHistory& history, QObject* context,
+                              std::function<void(const PlanFigures&)> use) {
+  editing_.make_state(
+      history, this, [this, history, use, context = QPointer(context)](const auto& made) {
+        if (!made || !context) return;
+        const auto tell = [use, context](const PlanFigures& figures) {
+          if (context) use(figures);
+        };
+        questions_.push_back(
+            {{.now = *made, .baseline = open_.baseline(), .history = history, .ticks = {}}, tell});
+        if (is_started_) pump();
+      });
+}
+
+std::vector<NodeId> SacSession::saved_at_peak() const {
+  std::vector<NodeId> nodes;
+  if (!state_ || !state_->can_change()) return nodes;
+  if (state_->is_step()) return state_->applied_tags.saved_at_peak;
+  const auto peak = std::max_element(state_->profile.begin(), state_->profile.end());
+  const auto saved = state_->base->what_if->saved_at(
+      state_->plan, static_cast<std::size_t>(peak - state_->profile.begin()));
+  if (!saved) return nodes;
+  for (const SaveCandidate& candidate : *saved) nodes.push_back(candidate.node);
+  return nodes;
+}
+
+void SacSession::preview(std::vector<NodeId> nodes, std::optional<Keep> keep) {
+  ask({.nodes = std::move(nodes), .keep = keep});
+}
+
+void SacSession::ask(Preview preview) {
+  // A hover preview must not replace a request to apply a change.
+  if (wanted_preview_ && wanted_preview_->is_to_be_done && !preview.is_to_be_done) return;
+  wanted_preview_ = std::move(preview);
+  pump();
+}
+
+void SacSession::preview_solving(const SacSolver::Wish& wish) {
+  ask({.nodes = {}, .keep = {}, .wish = wish});
+}
+
+void SacSession::clear_preview() {
+  ++cleared_;
+  if (wanted_preview_ && !wanted_preview_->is_to_be_done) wanted_preview_.reset();
+  if (!preview_) return;
+  preview_.reset();
+  emit previewed();
+}
+
+void SacSession::set_keep(const std::vector<NodeId>& nodes, std::optional<Keep> keep) {
+  if (!state_ || !state_->can_change()) return;
+  std::vector<NodeId> there;
+  for (const NodeId node : nodes)
+    if (open_.has(node) && open_.graph().node(node).kind == NodeKind::call) there.push_back(node);
+  if (there.empty())
+    return emit refused(tr("Only calls have a policy; graph inputs are always available."));
+  there = nodes_to_tag(*state_, there, keep);
+  if (there.empty())
+    return emit refused(tr("The tag of %1 was already applied. Undo that first, "
+                           "or open the original training step.")
+                            .arg(nodes.size() == 1 ? to_qstring(open_.graph().name(nodes.front()))
+                                                   : tr("the selection")));
+  wanted_preview_.reset();
+  asked_.push_back({std::move(there), keep});
+  pump();
+}
+
+void SacSession::solve(const SolveSettings& settings) {
+  editing_.apply(solve_edit(settings));
+}
+
+void SacSession::solve_as_wished(const SacSolver::Wish& wish) {
+  if (!wish.max_peak) return solve(wish.settings);
+  ask({.nodes = {}, .keep = {}, .wish = wish, .is_to_be_done = true});
+}
+
+void SacSession::do_wish(const Preview& found) {
+  if (!found.outcome) return emit refused(found.refusal);
+  const std::int64_t peak = found.outcome->figures.figures.peak_bytes;
+  if (!found.fits)
+    return emit refused(tr("No budget has a peak within %1; the minimum is %2. See the trade-off.")
+                            .arg(bytes_text(*found.wish->max_peak), bytes_text(peak)));
+  solve(*found.settings);
+}
+
+void SacSession::apply_and_solve(Edit edit, const SolveSettings& settings) {
+  if (!state_ || !state_->is_step()) return editing_.apply(with_solve(std::move(edit), settings));
+  if (edit.changes.empty()) return emit refused(tr("All of these tags are already set."));
+  editing_.apply(edit);
+}
+
+void SacSession::apply_tags() {
+  if (!state_ || !state_->is_step()) return;
+  will_apply_tags_ = true;
+  pump();
+}
+
+void SacSession::start_applying_tags() {
+  will_apply_tags_ = false;
+  is_running_ = true;
+  set_working(true);
+  QtConcurrent::run([of = open_.shared_snapshot()] { return step_tags_edit(of->graph); })
+      .then(this, [this, of = open_.shared_snapshot(),
+                   generation = generation_](const Result<Edit>& edit) {
+        if (generation != generation_) return;
+        is_running_ = false;
+        take_applied_tags(edit, of);
+        pump();
+      });
+}
+
+void SacSession::take_applied_tags(const Result<Edit>& edit, const SnapshotPtr& of) {
+  if (!edit) return emit refused(QString::fromStdString(edit.error().message));
+  // The document has changed since the request.
+  if (open_.shared_snapshot() != of || !editing_.is_settled())
+    will_apply_tags_ = true;
+  else if (edit->changes.empty())
+    emit refused(tr("No tags left to apply."));
+  else
+    editing_.apply(*edit);
+}
+
+void SacSession::take_plan(const SavePlan& plan, const QString& title) {
+  if (!state_ || !state_->base) return;
+  const Graph& graph = open_.graph();
+  // A plan for min_cut's pair requires min_cut as partitioner.
+  if (state_->base->settings.partitioner != Partitioner::min_cut) {
+    auto edit = tag_as_planned(graph, plan);
+    if (!edit) return emit refused(QString::fromStdString(edit.error().message));
+    edit->title = title.toStdString();
+    return apply_and_solve(*std::move(edit), {});
+  }
+  std::vector<Keep> wanted(graph.node_count(), Keep::recompute);
+  for (const NodeId node : plan.saved) wanted[node.index()] = Keep::save;
+  for (const NodeId node : plan.offloaded) wanted[node.index()] = Keep::offload;
+  std::array<std::vector<std::string>, 3> names;  // by Keep: nodes whose policy changes
+  for (const NodeId node : graph.order()) {
+    const Keep keep = wanted[node.index()];
+    const SacTensor* tensor = state_->tensor_of(node);
+    if (graph.node(node).kind != NodeKind::call ||
+        keep == (tensor == nullptr ? Keep::recompute : tensor->keep))
+      continue;
+    names[static_cast<std::size_t>(keep)].push_back(edit_name(graph, node));
+  }
+  Edit edit{.title = title.toStdString(), .by = {}, .changes = {}, .notes = {}};
+  for (const Keep keep : {Keep::recompute, Keep::save, Keep::offload})
+    if (auto& nodes = names[static_cast<std::size_t>(keep)]; !nodes.empty())
+      edit.changes.emplace_back(SetPolicy{
+          .select = {}, .policy = policy_of(keep), .region = {}, .nodes = std::move(nodes)});
+  if (!edit.changes.empty()) editing_.apply(edit);
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,138 @@
+#pragma once
+
+#include <QFutureWatcher>
+#include <QObject>
+#include <QString>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/edit/edit.h"
+#include "views/session/sac/plan_reserved.h"
+#include "views/session/sac/sac_solver.h"
+
+namespace jointer::views {
+
+class Editing;
+class OpenGraph;
+
+// The policies of a document's graph (saved, recomputed, offloaded) at the current place in the
+// history. Computed on a working thread on first use and whenever the document changes. Ticks are
+// shown as soon as they are computed and become edits of the document.
+class SacSession : public QObject {
+  Q_OBJECT
+ public:
+  // Both arguments must outlive this object.
+  SacSession(OpenGraph& open, Editing& editing);
+  ~SacSession() override;
+  SacSession(const SacSession&) = delete;
+  SacSession& operator=(const SacSession&) = delete;
+
+  // Starts computing states; `changed` follows. After an error, tries again.
+  void start();
+  [[nodiscard]] bool is_started() const { return is_started_; }
+  // Null until it is computed.
+  [[nodiscard]] SacStatePtr state() const { return state_; }
+  // Why there is no state, in one sentence; empty if there is one.
+  [[nodiscard]] const QString& problem() const { return problem_; }
+  // A state is being computed.
+  [[nodiscard]] bool is_working() const { return is_working_; }
+  // Returns true if all requests are shown, in the document too.
+  [[nodiscard]] bool is_settled() const;
+  [[nodiscard]] OpenGraph& open_graph() const { return open_; }
+  [[nodiscard]] Editing& editing() const { return editing_; }
+  // Memory that the caching allocator would reserve for the state.
+  [[nodiscard]] const PlanReserved& reserved() const { return reserved_; }
+
+  // --- Previews ---
+  struct Preview {
+    // Either for tensors or for solving again.
+    std::vector<NodeId> nodes;
+    std::optional<Keep> keep;
+    std::optional<SacSolver::Wish> wish;
+    std::optional<SolveSettings> settings;  // found for the wish
+    bool fits = true;                       // the limit of the wish is met
+    PlanOutcomePtr outcome;                 // null if impossible
+    QString refusal;                        // why it is impossible, or empty
+    bool is_to_be_done = false;             // to be applied, not only shown
+  };
+  // `previewed` follows; only the latest request is computed.
+  void preview(std::vector<NodeId> nodes, std::optional<Keep> keep);
+  void preview_solving(const SacSolver::Wish& wish);
+  void clear_preview();
+  [[nodiscard]] const std::optional<Preview>& shown_preview() const { return preview_; }
+
+  // Computes the figures of another history entry. `use` is called on this thread, unless `context`
+  // is destroyed first or the entry has no figures.
+  void find_figures(const EditHistory& history, QObject* context,
+                    std::function<void(const PlanFigures&)> use);
+  // Saved tensors that are alive at the peak, best to recompute first.
+  [[nodiscard]] std::vector<NodeId> saved_at_peak() const;
+
+  // --- Changes: each adds one history entry ---
+  void set_keep(const std::vector<NodeId>& nodes, std::optional<Keep> keep);
+  void solve(const SolveSettings& settings);
+  // If the wish has a peak, searches a budget first; refused if none fits.
+  void solve_as_wished(const SacSolver::Wish& wish);
+  // Applies tags from a list or preset and solves with them; a flat training step gets only tags.
+  void apply_and_solve(Edit edit, const SolveSettings& settings);
+  // Replaces a flat training step with the shown one, in which its tags are applied, once pending
+  // ticks are in the document. Refused with a sentence if there is nothing to apply.
+  void apply_tags();
+  // Applies a plan for min_cut's pair: every tensor that differs gets its own policy.
+  void take_plan(const SavePlan& plan, const QString& title);
+
+  // Cancels pending requests; the shown state stays.
+  void cancel();
+
+ signals:
+  // Another state is shown.
+  void changed();
+  void working_changed();
+  void previewed();
+  // A request is not possible: one sentence.
+  void refused(const QString& sentence);
+
+ private:
+  struct Answer {
+    Result<SacStatePtr> state;
+    bool is_complete = true;                      // the rows belong to this state too
+    PlanOutcomePtr outcome;                       // of a preview
+    std::optional<Preview> preview;               // the request that `state` answers
+    std::function<void(const PlanFigures&)> use;  // set if `state` belongs to another history entry
+  };
+  void follow_document();
+  void ask_state();
+  void ask(Preview preview);
+  void pump();
+  static Answer answer_to(SacSolver& solver, const SacRequest& request, Preview preview);
+  void take(const Answer& answer, const std::vector<PolicyTick>& ticks);
+  void set_working(bool working);
+  [[nodiscard]] SacRequest request() const;
+  void do_tick(const PolicyTick& tick);
+  void do_wish(const Preview& found);
+  void start_applying_tags();
+  void take_applied_tags(const Result<Edit>& edit, const SnapshotPtr& of);
+
+  OpenGraph& open_;
+  Editing& editing_;
+  std::shared_ptr<SacSolver> solver_ = std::make_shared<SacSolver>();
+  SacStatePtr state_;
+  PlanReserved reserved_;
+  QString problem_;
+  std::vector<PolicyTick> pending_;  // shown, but not yet in the document
+  struct Question {
+    SacRequest request;
+    std::function<void(const PlanFigures&)> use;
+  };
+  std::vector<Question> questions_;
+  std::vector<PolicyTick> asked_;  // waiting to be tried
+  std::optional<Preview> wanted_preview_, preview_;
+  bool will_apply_tags_ = false;
+  bool is_started_ = false, is_stale_ = false, is_working_ = false, is_running_ = false;
+  std::size_t generation_ = 0;  // answers to older questions are ignored
+  std::size_t cleared_ = 0;     // answers to cleared previews are ignored
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,350 @@
+// Computes the states of a document.
+//
+// A state is a function of the edit history. The last edit that solves (solve_settings.h)
+// determines the base plan: it is made for the current graph with the policies at that edit.
+// Without such an edit, the base is min_cut's plan for the graph as opened. Policies set
+// later are applied to the base plan all at once, so that the order of ticks does not matter and
+// undo restores the previous state (PlanWhatIf::apply_policies). A flat training step has no plan;
+// its state is the step with its tags applied (step_state.h).
+//
+// A few bases and many states are cached, so that moving through the history finds them again. A
+// cached state costs a copy of its rows. A new state costs one PlanWhatIf plan, in two parts:
+// figures and curve, which are shown immediately, and the recomputation cost of each tensor. A new
+// base costs a partition.
+
+#include "views/session/sac/sac_solver.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/policy/with_fsdp.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr std::size_t kMaxBases = 4, kMaxStates = 48;
+
+bool sets_policies_only(const Edit& edit) {
+  return std::all_of(edit.changes.begin(), edit.changes.end(), [](const Change& change) {
+    return std::holds_alternative<SetPolicy>(change);
+  });
+}
+
+// Index of the last edit that solved; if there is none, the graph as opened did.
+std::ptrdiff_t last_solve(const EditHistory& history) {
+  for (std::size_t i = history.size(); i-- > 0;)
+    if (parse_solve(history[i]->edit.by)) return static_cast<std::ptrdiff_t>(i);
+  return -1;
+}
+
+// The edits that change the graph and not only policies.
+EditHistory edits_of_calls(const EditHistory& history) {
+  EditHistory edits;
+  std::ranges::copy_if(history, std::back_inserter(edits),
+                       [](const DoneEditPtr& done) { return !sets_policies_only(done->edit); });
+  return edits;
+}
+
+std::vector<std::int8_t> keep_by_node(const Graph& graph,
+                                      const std::vector<SaveCandidate>& candidates) {
+  std::vector<std::int8_t> keep(graph.node_count(), -1);
+  for (const SaveCandidate& c : candidates) keep[c.node.index()] = static_cast<std::int8_t>(c.keep);
+  return keep;
+}
+
+Result<SacBasePtr> make_base(const SnapshotPtr& snapshot, std::vector<MemoryPolicy> policies,
+                             MemoryPolicy fsdp, const SolveSettings& settings) {
+  Graph graph = snapshot->graph;
+  for (std::size_t i = 0; i < policies.size(); ++i) graph.node(NodeId(i)).policy = policies[i];
+  auto base = std::make_shared<SacBase>();
+  base->snapshot = snapshot;
+  base->settings = settings;
+  base->policies = std::move(policies);
+  base->fsdp = fsdp;
+  JOINTER_TRY(base->partition, partition(graph, options_of(settings)));
+  const Analysis& analysis = snapshot->analysis;
+  const Graph& joint = base->partition.joint;
+  auto what_if = std::make_unique<PlanWhatIf>(
+      joint, analysis.costs, analysis.flops, analysis.options.memory, analysis.options.simulation,
+      PlanWhatIfOptions{.transfers = analysis.transfers, .partitioner = settings.partitioner});
+  const SavePlan& plan = base->partition.plan;
+  JOINTER_TRY(PlanWhatIf::Outcome outcome, what_if->evaluate(plan));
+  static_cast<PlanOutcome&>(*base) = place(std::move(outcome), analysis.memory);
+  JOINTER_TRY(base->candidates, what_if->candidates(plan));
+  base->keep = keep_by_node(joint, base->candidates);
+  base->what_if = std::move(what_if);
+  return SacBasePtr(std::move(base));
+}
+
+SacTensor tensor_of(const SaveCandidate& candidate) {
+  return {.node = candidate.node,
+          .bytes = candidate.bytes,
+          .recompute_ns = candidate.recompute_ns,
+          .recompute_flops = candidate.recompute_flops,
+          .chain = candidate.chain,
+          .keep = candidate.keep};
+}
+
+// Rows are kept while the user ticks, including tensors that are no longer needed.
+void add_tensors(SacState& state, const std::vector<SaveCandidate>& candidates) {
+  const SacBase& base = *state.base;
+  const Graph& joint = base.partition.joint;
+  state.tensor_by_node.assign(joint.node_count(), -1);
+  state.tensors.reserve(candidates.size());
+  for (const SaveCandidate& candidate : candidates) {
+    state.tensor_by_node[candidate.node.index()] = 0;
+    state.tensors.push_back(tensor_of(candidate));
+  }
+  for (const SaveCandidate& candidate : base.candidates) {
+    if (state.tensor_by_node[candidate.node.index()] >= 0) continue;
+    SacTensor tensor = tensor_of(candidate);
+    tensor.keep = Keep::recompute;
+    tensor.is_needed = false;
+    tensor.bytes = tensor.recompute_ns = tensor.recompute_flops = 0;
+    state.tensors.push_back(tensor);
+  }
+  std::sort(state.tensors.begin(), state.tensors.end(),
+            [&](const SacTensor& a, const SacTensor& b) {
+              return joint.position(a.node) < joint.position(b.node);
+            });
+  for (std::size_t i = 0; i < state.tensors.size(); ++i)
+    state.tensor_by_node[state.tensors[i].node.index()] = static_cast<std::int32_t>(i);
+}
+
+// Plan, figures and curve under these policies, without rows.
+Result<std::shared_ptr<SacState>> lay(const SacBasePtr& base,
+                                      const std::vector<MemoryPolicy>& policies) {
+  auto state = std::make_shared<SacState>();
+  state->kind = SacKind::joint;
+  state->base = base;
+  JOINTER_TRY(PlanChange change,
+              base->what_if->apply_policies(base->partition.plan, base->policies, policies));
+  state->plan = std::move(change.plan);
+  state->refused = std::move(change.refused);
+  if (state->plan == base->partition.plan) {
+    static_cast<PlanOutcome&>(*state) = *base;
+    return state;
+  }
+  JOINTER_TRY(PlanWhatIf::Outcome outcome, base->what_if->evaluate(state->plan));
+  static_cast<PlanOutcome&>(*state) = place(std::move(outcome), base->snapshot->analysis.memory);
+  return state;
+}
+
+std::vector<MemoryPolicy> policies_asked(const SacRequest& request) {
+  std::vector<MemoryPolicy> policies = policies_of(request.now->graph);
+  for (const PolicyTick& tick : request.ticks)
+    for (const NodeId node : tick.nodes) policies[node.index()] = policy_of(tick.keep);
+  return policies;
+}
+
+// Error if no part of the request is possible.
+Result<void> is_done(const SacState& state, const PolicyTick& tick) {
+  if (!tick.keep) return {};
+  const PlanChange::Note* refusal = nullptr;
+  for (const NodeId node : tick.nodes) {
+    const auto refused =
+        std::find_if(state.refused.begin(), state.refused.end(),
+                     [node](const PlanChange::Note& note) { return note.node == node; });
+    if (refused == state.refused.end()) return {};
+    refusal = &*refused;
+  }
+  if (refusal == nullptr) return {};
+  return fail(Error::Kind::usage, "{}", refusal->text);
+}
+
+}  // namespace
+
+Result<SacBasePtr> SacSolver::base_of(const SacRequest& request) {
+  const EditHistory& history = request.history;
+  const std::ptrdiff_t solve = last_solve(history);
+  EditHistory edits = edits_of_calls(history);
+  edits.push_back(solve < 0 ? nullptr : history[static_cast<std::size_t>(solve)]);
+  const auto known = std::find_if(bases_.begin(), bases_.end(), [&](const KnownBase& k) {
+    return k.baseline == request.baseline && k.edits == edits;
+  });
+  if (known != bases_.end()) {
+    std::rotate(bases_.begin(), known, known + 1);
+    return bases_.front().base;
+  }
+  // The estimates or the file have changed, so nothing cached is valid.
+  if (!bases_.empty() && bases_.front().baseline != request.baseline) {
+    bases_.clear();
+    states_.clear();
+  }
+  const auto count = static_cast<std::size_t>(solve + 1);
+  PolicyTrail trail = trails_.follow(request.baseline->graph, request.now->graph, history, count);
+  const SolveSettings settings =
+      solve < 0 ? SolveSettings() : *parse_solve(history[static_cast<std::size_t>(solve)]->edit.by);
+  JOINTER_TRY(SacBasePtr base, make_base(request.now, std::move(trail.policies),
+                                         fsdp_policy(request.baseline->graph), settings));
+  bases_.push_front({request.baseline, std::move(edits), base});
+  if (bases_.size() > kMaxBases) {
+    std::erase_if(states_, [&](const KnownState& s) { return s.base == bases_.back().base; });
+    bases_.pop_back();
+  }
+  return base;
+}
+
+SacStatePtr SacSolver::known_state(const SacBasePtr& base,
+                                   const std::vector<MemoryPolicy>& policies) {
+  const auto known = std::find_if(states_.begin(), states_.end(), [&](const KnownState& s) {
+    return s.base == base && s.policies == policies;
+  });
+  if (known == states_.end()) return nullptr;
+  std::rotate(states_.begin(), known, known + 1);
+  return states_.front().state;
+}
+
+Result<SacStatePtr> SacSolver::state_of(const SacBasePtr& base,
+                                        const std::vector<MemoryPolicy>& policies) {
+  if (SacStatePtr known = known_state(base, policies)) return known;
+  JOINTER_TRY(const std::shared_ptr<SacState> state, lay(base, policies));
+  std::vector<SaveCandidate> candidates;
+  if (state->plan == base->partition.plan) {
+    candidates = base->candidates;
+  } else {
+    JOINTER_TRY(candidates, base->what_if->candidates(state->plan));
+  }
+  add_tensors(*state, candidates);
+  states_.push_front({base, policies, state});
+  if (states_.size() > kMaxStates) states_.pop_back();
+  return SacStatePtr(state);
+}
+
+SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& request) {
+  auto state = std::make_shared<SacState>(made);
+  state->snapshot = request.now;
+  for (const DoneEditPtr& done : request.history) state->edits.push_back(done->edit.title);
+  const PolicyTrail trail = trails_.follow(request.baseline->graph, request.now->graph,
+                                           request.history, request.history.size());
+  const std::ptrdiff_t solve = last_solve(request.history);
+  for (SacTensor& tensor : state->tensors) {
+    const std::size_t node = tensor.node.index();
+    const std::int32_t edit = trail.edits[node];
+    tensor.edit = edit;
+    // A tag that was ignored when solving decided nothing.
+    const bool was_ignored = state->base && state->base->settings.ignore_tags && edit <= solve;
+    if (trail.policies[node] == MemoryPolicy::none || was_ignored ||
+        keep_of(trail.policies[node]) != tensor.keep)
+      continue;
+    tensor.decider = edit < 0 ? Decider::capture
+                     : request.history[static_cast<std::size_t>(edit)]->edit.by.empty()
+                         ? Decider::person
+                         : Decider::list;
+  }
+  for (const PolicyTick& tick : request.ticks)
+    for (const NodeId node : tick.nodes)
+      if (const std::int32_t at = state->tensor_by_node[node.index()]; at >= 0) {
+        SacTensor& tensor = state->tensors[static_cast<std::size_t>(at)];
+        tensor.edit = -1;
+        tensor.decider = tick.keep && tensor.keep == *tick.keep ? Decider::person
+                         : state->is_step()                     ? Decider::nobody
+                                                                : Decider::partitioner;
+      }
+  // Applied tags remain decided by a tag, whatever is tagged now.
+  for (SacTensor& tensor : state->tensors)
+    if (tensor.is_settled()) tensor.decider = Decider::capture;
+  return state;
+}
+
+Result<SacStatePtr> SacSolver::state_of_step(const SacRequest& request) {
+  const EditHistory calls = edits_of_calls(request.history);
+  JOINTER_TRY(SacStatePtr state,
+              steps_.state(request.now, request.baseline, calls, policies_asked(request)));
+  if (state->applied_tags.refusal.empty() || request.ticks.empty()) return state;
+  // If tags could not be applied before, this tick may be one of several that fix it.
+  SacRequest before = request;
+  before.ticks.pop_back();
+  JOINTER_TRY(const SacStatePtr last,
+              steps_.state(before.now, before.baseline, calls, policies_asked(before)));
+  if (!last->applied_tags.refusal.empty()) return state;
+  return fail(Error::Kind::usage, "{}", state->applied_tags.refusal);
+}
+
+Result<SacStatePtr> SacSolver::state(const SacRequest& request) {
+  const SacKind kind = sac_kind(request.now->graph);
+  if (kind == SacKind::partitioned) return state_as_captured(request.now);
+  if (kind == SacKind::step) {
+    JOINTER_TRY(const SacStatePtr made, state_of_step(request));
+    return with_deciders(*made, request);
+  }
+  JOINTER_TRY(const SacBasePtr base, base_of(request));
+  JOINTER_TRY(const SacStatePtr made, state_of(base, policies_asked(request)));
+  if (!request.ticks.empty()) JOINTER_CHECK(is_done(*made, request.ticks.back()));
+  return with_deciders(*made, request);
+}
+
+Result<SacSolver::Glimpse> SacSolver::glimpse(const SacRequest& request, const SacState& shown) {
+  if (sac_kind(request.now->graph) != SacKind::joint) {
+    JOINTER_TRY(SacStatePtr complete, state(request));
+    return Glimpse{std::move(complete), true};
+  }
+  JOINTER_TRY(const SacBasePtr base, base_of(request));
+  const std::vector<MemoryPolicy> policies = policies_asked(request);
+  if (known_state(base, policies) || shown.base != base) {
+    JOINTER_TRY(SacStatePtr complete, state(request));
+    return Glimpse{std::move(complete), true};
+  }
+  JOINTER_TRY(const std::shared_ptr<SacState> state, lay(base, policies));
+  if (!request.ticks.empty()) JOINTER_CHECK(is_done(*state, request.ticks.back()));
+  state->tensors = shown.tensors;
+  state->tensor_by_node = shown.tensor_by_node;
+  for (SacTensor& tensor : state->tensors) {
+    tensor.keep = Keep::recompute;
+    tensor.decider = Decider::partitioner;
+  }
+  const auto mark = [&](const std::vector<NodeId>& nodes, Keep keep) {
+    for (const NodeId node : nodes)
+      if (const std::int32_t at = state->tensor_by_node[node.index()]; at >= 0)
+        state->tensors[static_cast<std::size_t>(at)].keep = keep;
+  };
+  mark(state->plan.saved, Keep::save);
+  mark(state->plan.offloaded, Keep::offload);
+  return Glimpse{with_deciders(*state, request), false};
+}
+
+Result<PlanOutcomePtr> SacSolver::outcome(const SacRequest& request) {
+  if (sac_kind(request.now->graph) != SacKind::joint) {
+    JOINTER_TRY(SacStatePtr made, state(request));
+    return PlanOutcomePtr(std::move(made));
+  }
+  JOINTER_TRY(const SacBasePtr base, base_of(request));
+  const std::vector<MemoryPolicy> policies = policies_asked(request);
+  SacStatePtr state = known_state(base, policies);
+  if (!state) {
+    JOINTER_TRY(state, lay(base, policies));
+  }
+  if (!request.ticks.empty()) JOINTER_CHECK(is_done(*state, request.ticks.back()));
+  return PlanOutcomePtr(std::move(state));
+}
+
+Result<BudgetTrial*> SacSolver::trial_of(const SacRequest& request, SolveSettings settings) {
+  JOINTER_TRY(const SacBasePtr base, base_of(request));
+  std::vector<MemoryPolicy> policies = policies_asked(request);
+  settings.activation_budget = SolveSettings().activation_budget;
+  if (!trial_.trial || trial_.base != base || trial_.settings != settings ||
+      trial_.policies != policies) {
+    JOINTER_TRY(auto made, BudgetTrial::make(request.now, policies, settings));
+    trial_ = {base, std::move(policies), settings, std::move(made)};
+  }
+  return trial_.trial.get();
+}
+
+Result<SacSolver::Trial> SacSolver::try_solving(const SacRequest& request, const Wish& wish) {
+  Trial found{.settings = wish.settings, .outcome = {}};
+  if (wish.settings.partitioner != Partitioner::min_cut) {
+    JOINTER_TRY(found.outcome, make_base(request.now, policies_asked(request),
+                                         fsdp_policy(request.baseline->graph), wish.settings));
+    return found;
+  }
+  JOINTER_TRY(BudgetTrial* const trial, trial_of(request, wish.settings));
+  if (wish.max_peak) {
+    JOINTER_TRY(const BudgetTrial::Fit fit, trial->within(*wish.max_peak));
+    found.settings.activation_budget = fit.budget;
+    found.fits = fit.fits;
+  }
+  JOINTER_TRY(found.outcome, trial->at(found.settings.activation_budget));
+  return found;
+}
+
+}  // namespace jointer::views

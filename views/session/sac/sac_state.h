@@ -1,0 +1,123 @@
+#pragma once
+
+// Which tensors of a graph are saved, recomputed or offloaded, and the resulting figures. States
+// are made on a working thread and are immutable; panes share them. No Qt.
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/partition/partition.h"
+#include "core/partition/plan_what_if.h"
+#include "core/policy/step_values.h"
+#include "views/session/sac/plan_outcome.h"
+#include "views/session/sac/solve_settings.h"
+#include "views/session/snapshot/snapshot.h"
+
+namespace jointer::views {
+
+// Who decided about a tensor.
+enum class Decider : std::uint8_t {
+  partitioner,
+  person,   // ticked
+  list,     // an operator list or a preset
+  capture,  // a tag in the capture, or an already partitioned capture
+  nobody,   // a flat training step as captured
+};
+inline constexpr std::size_t kDeciders = 5;
+std::string_view to_string(Decider decider);
+
+// The kind of a graph with regard to tags.
+enum class SacKind : std::uint8_t {
+  joint,        // partitioned by a partitioner; ticks are applied on top of its plan
+  step,         // forward, loss and backward in one graph; ticks are tags, which are applied in it
+  partitioned,  // a pair or another graph, shown as it is
+};
+SacKind sac_kind(const Graph& graph);
+
+// A partitioner's result and the data needed to evaluate other plans.
+struct SacBase : PlanOutcome {
+  SnapshotPtr snapshot;  // has the costs; except for policies, its graph is the one that was solved
+  SolveSettings settings;
+  std::vector<MemoryPolicy> policies;      // by node, as of solving
+  MemoryPolicy fsdp = MemoryPolicy::none;  // of the graph as opened (core/policy/with_fsdp.h)
+  Partition partition;
+  std::unique_ptr<const PlanWhatIf> what_if;  // of partition.joint
+  std::vector<SaveCandidate> candidates;      // in program order
+  std::vector<std::int8_t> keep;              // by node: the Keep of a candidate, or -1
+};
+using SacBasePtr = std::shared_ptr<const SacBase>;
+
+// A flat training step without its tags applied.
+struct SacStep : PlanOutcome {
+  SnapshotPtr snapshot;  // its graph, except for policies
+};
+using SacStepPtr = std::shared_ptr<const SacStep>;
+
+// The result of applying the tags of a flat training step, in addition to its figures.
+struct AppliedTags {
+  bool any = false;     // the step has tags that are not applied yet
+  std::string refusal;  // why they cannot be applied; if set, everything is as without tags
+  std::int64_t reserved_bytes = 0;
+  std::vector<NodeId> saved_at_peak;  // best to recompute first
+};
+
+// One row of the pane.
+struct SacTensor {
+  NodeId node;
+  std::int64_t bytes = 0;
+  std::int64_t recompute_ns = 0;
+  std::int64_t recompute_flops = 0;
+  std::size_t chain = 0;
+  Keep keep = Keep::recompute;
+  Decider decider = Decider::partitioner;
+  bool is_needed = true;   // under this plan; if false, it was needed when the plan was solved
+  std::int32_t edit = -1;  // index of the edit that decided it; -1: none, or a pending one
+  StepReason reason = StepReason::untagged;  // for a flat training step
+
+  // Returns true if ticks can no longer change it.
+  [[nodiscard]] bool is_settled() const { return reason == StepReason::applied; }
+};
+
+struct SacState : PlanOutcome {
+  SnapshotPtr snapshot;  // names and shapes; for policies, only `tensors` is valid
+  SacKind kind = SacKind::partitioned;
+  SacBasePtr base;           // for a joint graph; otherwise null
+  SacStepPtr step;           // for a flat training step; otherwise null
+  AppliedTags applied_tags;  // likewise
+  SavePlan plan;
+  std::vector<SacTensor> tensors;            // in program order
+  std::vector<std::int32_t> tensor_by_node;  // -1 if it has none
+  std::vector<std::string> edits;            // titles of the history's edits
+  std::vector<PlanChange::Note> refused;     // policies that no plan can satisfy
+
+  [[nodiscard]] bool can_change() const { return kind != SacKind::partitioned; }
+  [[nodiscard]] bool is_step() const { return kind == SacKind::step; }
+  // The base that changes are compared with: the plan as solved, or the step without tags.
+  // Null if nothing can change.
+  [[nodiscard]] const PlanOutcome* reference() const {
+    return is_step() ? static_cast<const PlanOutcome*>(step.get()) : base.get();
+  }
+  [[nodiscard]] const SacTensor* tensor_of(NodeId node) const {
+    const std::int32_t index =
+        node && node.index() < tensor_by_node.size() ? tensor_by_node[node.index()] : -1;
+    return index < 0 ? nullptr : &tensors[static_cast<std::size_t>(index)];
+  }
+};
+using SacStatePtr = std::shared_ptr<const SacState>;
+
+// The policy for a choice; without one, the partitioner decides.
+MemoryPolicy policy_of(std::optional<Keep> keep);
+std::optional<Keep> keep_of(MemoryPolicy policy);
+
+// Why a tensor has its policy, in one sentence.
+std::string why(const SacState& state, const SacTensor& tensor);
+// A short version for table cells: "min cut", "not recomputable", "tagged".
+std::string why_in_short(const SacState& state, const SacTensor& tensor);
+
+// The saved and recomputed tensors of a graph that is already partitioned.
+SacStatePtr state_as_captured(const SnapshotPtr& snapshot);
+
+}  // namespace jointer::views

@@ -1,0 +1,187 @@
+// States of a flat training step.
+//
+// The document's graph is the step with its tags. A state is that graph with its tags applied
+// (core/policy/apply_step_tags.h), analyzed like any other graph: `jointer sac STEP -o` writes the same
+// graph and `jointer memory` reports the same figures. Rows refer to the document's own nodes
+// (core/policy/step_values.h), since users tick these; the resulting graph is
+// discarded.
+//
+// Cost: applying tags is linear in the nodes; the analysis takes most of the time. If there are no
+// tags to apply, the document's own analysis is used.
+
+#include "views/session/sac/step_state.h"
+
+#include <algorithm>
+
+#include "core/partition/kept_values.h"
+#include "core/policy/apply_step_tags.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr std::size_t kMaxSteps = 4, kMaxStates = 48;
+
+// The outcome for a step, given its graph and analysis.
+Result<PlanOutcome> outcome_of(const Graph& graph, const Analysis& analysis,
+                               std::span<const SaveCandidate> kept) {
+  PlanOutcome outcome{.figures = kept_figures(graph, kept)};
+  outcome.figures.figures = {.peak_bytes = analysis.memory.peak_bytes(),
+                             .step_ns = analysis.simulation.step_ns(),
+                             .exposed_ns = analysis.simulation.exposed_ns()};
+  const auto profile = analysis.memory.profile();
+  outcome.profile.assign(profile.begin(), profile.end());
+  return outcome;
+}
+
+// Nodes added by applying tags have no place in the original step.
+std::vector<double> places_of(const MemoryTimeline& memory, const Snapshot& tagged) {
+  std::vector<NodeId> steps(memory.steps().begin(), memory.steps().end());
+  for (NodeId& id : steps)
+    if (id.index() >= tagged.graph.node_count()) id = {};
+  return place_steps(tagged.analysis.memory, steps);
+}
+
+std::vector<SacTensor> tensors_of(const std::vector<StepValue>& values, const Snapshot& tagged) {
+  std::vector<SacTensor> tensors;
+  tensors.reserve(values.size());
+  for (const StepValue& value : values)
+    tensors.push_back({.node = value.node,
+                       .bytes = value.bytes,
+                       // of this call only; its inputs have their own tags
+                       .recompute_ns = tagged.analysis.costs[value.node.index()].ns,
+                       .recompute_flops = tagged.analysis.flops[value.node.index()].total,
+                       .chain = 1,
+                       .keep = value.keep,
+                       .decider = Decider::nobody,
+                       .reason = value.reason});
+  return tensors;
+}
+
+std::vector<NodeId> saved_at_peak(const Graph& step, const MemoryTimeline& memory,
+                                  const std::vector<SacTensor>& tensors) {
+  const auto is_alive = [&](const Tensor& t) {
+    const auto lifetime =
+        t.storage ? memory.lifetime_of(step.real_storage(t.storage)) : std::nullopt;
+    return lifetime && MemoryTimeline::is_alive(memory.lifetimes()[*lifetime], memory.peak_index());
+  };
+  std::vector<SaveCandidate> found;
+  for (const SacTensor& tensor : tensors)
+    if (tensor.keep == Keep::save && tensor.bytes > 0 &&
+        std::ranges::any_of(step.tensors(tensor.node), is_alive))
+      found.push_back(
+          {.node = tensor.node, .bytes = tensor.bytes, .recompute_ns = tensor.recompute_ns});
+  std::ranges::stable_sort(found, std::ranges::greater(), bytes_per_us);
+  std::vector<NodeId> nodes;
+  for (const SaveCandidate& each : found) nodes.push_back(each.node);
+  return nodes;
+}
+
+bool has_same_nodes(const Graph& a, const Graph& b) {
+  return a.node_count() == b.node_count() && std::ranges::equal(a.order(), b.order());
+}
+
+}  // namespace
+
+Result<SacStepPtr> make_step(const SnapshotPtr& snapshot) {
+  const Analysis& analysis = snapshot->analysis;
+  auto step = std::make_shared<SacStep>();
+  step->snapshot = snapshot;
+  JOINTER_TRY(const std::vector<SaveCandidate> kept,
+              kept_values(snapshot->graph, analysis.costs, analysis.flops));
+  JOINTER_TRY(static_cast<PlanOutcome&>(*step), outcome_of(snapshot->graph, analysis, kept));
+  step->places = places_of(analysis.memory, *snapshot);
+  return SacStepPtr(std::move(step));
+}
+
+Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
+                                             const std::vector<MemoryPolicy>& policies) {
+  const Snapshot& as_it_stands = *step->snapshot;
+  auto state = std::make_shared<SacState>();
+  state->kind = SacKind::step;
+  state->step = step;
+  Graph tagged = as_it_stands.graph;
+  for (std::size_t i = 0; i < policies.size(); ++i) tagged.node(NodeId(i)).policy = policies[i];
+  Graph graph = tagged;
+  std::optional<Analysis> made;
+  if (const auto edits = apply_step_tags(graph); !edits) {
+    state->applied_tags.refusal = edits.error().message;
+    graph = tagged;  // some tags may have been applied already
+  } else if (std::ranges::any_of(*edits, [](const Edit& edit) { return !edit.changes.empty(); })) {
+    state->applied_tags.any = true;
+    JOINTER_TRY(made, analyze(graph, as_it_stands.analysis.options));
+  }
+  const Analysis& analysis = made ? *made : as_it_stands.analysis;
+  JOINTER_TRY(const std::vector<SaveCandidate> kept,
+              kept_values(graph, analysis.costs, analysis.flops));
+  JOINTER_TRY(static_cast<PlanOutcome&>(*state), outcome_of(graph, analysis, kept));
+  state->places = places_of(analysis.memory, as_it_stands);
+  JOINTER_TRY(state->plan, plan_of_step(tagged, graph));
+  state->tensors = tensors_of(step_values(tagged, graph, kept), as_it_stands);
+  state->tensor_by_node.assign(tagged.node_count(), -1);
+  for (std::size_t i = 0; i < state->tensors.size(); ++i)
+    state->tensor_by_node[state->tensors[i].node.index()] = static_cast<std::int32_t>(i);
+  state->applied_tags.reserved_bytes = analysis.reserved.peak_bytes;
+  state->applied_tags.saved_at_peak = saved_at_peak(graph, analysis.memory, state->tensors);
+  return state;
+}
+
+std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> nodes,
+                                 std::optional<Keep> keep) {
+  const Graph& graph = state.snapshot->graph;
+  std::vector<NodeId> tagged;
+  for (const NodeId node : nodes) {
+    if (const SacTensor* tensor = state.tensor_of(node); tensor != nullptr && tensor->is_settled())
+      continue;
+    tagged.push_back(node);
+    const Node& n = graph.node(node);
+    if (keep != Keep::recompute || n.kind != NodeKind::call || !graph.op(n).is_getitem) continue;
+    const NodeId whole = graph.inputs(n).front();
+    if (graph.node(whole).kind == NodeKind::call) tagged.push_back(whole);
+  }
+  std::ranges::sort(tagged);
+  tagged.erase(std::unique(tagged.begin(), tagged.end()), tagged.end());
+  return tagged;
+}
+
+Result<SacStepPtr> StepStates::step_of(const SnapshotPtr& now, const SnapshotPtr& baseline,
+                                       const EditHistory& calls) {
+  const auto known = std::ranges::find_if(steps_, [&](const KnownStep& k) {
+    // After redo, added nodes may have other ids.
+    return k.baseline == baseline && k.calls == calls &&
+           has_same_nodes(k.step->snapshot->graph, now->graph);
+  });
+  if (known != steps_.end()) {
+    std::rotate(steps_.begin(), known, known + 1);
+    return steps_.front().step;
+  }
+  // The estimates or the file have changed, so nothing cached is valid.
+  if (!steps_.empty() && steps_.front().baseline != baseline) {
+    steps_.clear();
+    states_.clear();
+  }
+  JOINTER_TRY(SacStepPtr step, make_step(now));
+  steps_.push_front({baseline, calls, step});
+  if (steps_.size() > kMaxSteps) {
+    std::erase_if(states_, [&](const KnownState& s) { return s.step == steps_.back().step; });
+    steps_.pop_back();
+  }
+  return step;
+}
+
+Result<SacStatePtr> StepStates::state(const SnapshotPtr& now, const SnapshotPtr& baseline,
+                                      const EditHistory& calls,
+                                      const std::vector<MemoryPolicy>& policies) {
+  JOINTER_TRY(const SacStepPtr step, step_of(now, baseline, calls));
+  const auto known = std::ranges::find_if(
+      states_, [&](const KnownState& s) { return s.step == step && s.policies == policies; });
+  if (known != states_.end()) {
+    std::rotate(states_.begin(), known, known + 1);
+    return states_.front().state;
+  }
+  JOINTER_TRY(SacStatePtr state, apply_tags(step, policies));
+  states_.push_front({step, policies, state});
+  if (states_.size() > kMaxStates) states_.pop_back();
+  return state;
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,49 @@
+#pragma once
+
+// Searches the nodes of a snapshot. Prepared once per snapshot: names in one text, and attributes
+// that many nodes share (operators, modules, stacks) once each. A query checks each shared
+// attribute once and each node's numbers; 55,000 nodes take a few milliseconds.
+
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "views/session/search/search_query.h"
+#include "views/session/search/search_texts.h"
+#include "views/session/snapshot/snapshot.h"
+
+namespace jointer::views {
+
+class NodeSearch {
+ public:
+  explicit NodeSearch(SnapshotPtr snapshot);
+
+  [[nodiscard]] const Snapshot& snapshot() const { return *snapshot_; }
+  // A plan's entry for a tensor, for policy:, by: and bytes; empty for nodes that are not in the
+  // plan. Without a plan, policy: and by: are invalid, and bytes are those of the node's outputs.
+  struct OfPlan {
+    std::string_view policy, decider;
+    std::int64_t bytes = 0;
+  };
+  using Plan = std::function<std::optional<OfPlan>(NodeId node)>;
+  void set_plan(Plan plan) { plan_ = std::move(plan); }
+  // Matches in program order. An empty query matches nothing.
+  [[nodiscard]] std::vector<NodeId> find(const SearchQuery& query) const;
+  // Error (usage): one sentence on the invalid query.
+  [[nodiscard]] Result<std::vector<NodeId>> find(std::string_view query) const;
+
+ private:
+  using Flags = std::vector<char>;
+
+  [[nodiscard]] Flags holds(const SearchTerm& term) const;  // by node
+  [[nodiscard]] Flags text_holds(const SearchTerm& term) const;
+  [[nodiscard]] bool number_holds(const SearchTerm& term, NodeId node) const;
+  [[nodiscard]] bool shape_holds(const SearchTerm& term, const Node& node) const;
+
+  SnapshotPtr snapshot_;
+  Plan plan_;
+  SearchTexts names_, operators_, modules_, stacks_;
+};
+
+}  // namespace jointer::views

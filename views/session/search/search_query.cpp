@@ -1,0 +1,300 @@
+#include "views/session/search/search_query.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <span>
+
+namespace jointer::views {
+namespace {
+
+struct FieldName {
+  std::string_view name;
+  SearchField field;
+};
+constexpr std::array<FieldName, 24> kFields{
+    {{"op", SearchField::op},         {"target", SearchField::op},
+     {"mod", SearchField::module},    {"module", SearchField::module},
+     {"name", SearchField::name},     {"stack", SearchField::stack},
+     {"tag", SearchField::tag},       {"group", SearchField::group},
+     {"role", SearchField::role},     {"phase", SearchField::phase},
+     {"dtype", SearchField::dtype},   {"shape", SearchField::shape},
+     {"bytes", SearchField::bytes},   {"size", SearchField::bytes},
+     {"ms", SearchField::time},       {"time", SearchField::time},
+     {"flops", SearchField::flops},   {"exposed", SearchField::exposed},
+     {"users", SearchField::users},   {"inputs", SearchField::inputs},
+     {"step", SearchField::step},     {"is", SearchField::phase},
+     {"policy", SearchField::policy}, {"by", SearchField::decider}}};
+
+bool is_number(SearchField field) {
+  return field >= SearchField::bytes;
+}
+
+std::optional<SearchField> field_of(std::string_view name) {
+  for (const FieldName& f : kFields)
+    if (f.name == name) return f.field;
+  return std::nullopt;
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+constexpr std::array<Unit, 13> kByteUnits{{{"", 1},
+                                           {"b", 1},
+                                           {"k", 1024.0},
+                                           {"kb", 1e3},
+                                           {"kib", 1024.0},
+                                           {"m", 1048576.0},
+                                           {"mb", 1e6},
+                                           {"mib", 1048576.0},
+                                           {"g", 1073741824.0},
+                                           {"gb", 1e9},
+                                           {"gib", 1073741824.0},
+                                           {"tb", 1e12},
+                                           {"tib", 1099511627776.0}}};
+// Without a unit, times are in milliseconds.
+constexpr std::array<Unit, 5> kTimeUnits{
+    {{"", 1e6}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
+constexpr std::array<Unit, 6> kCountUnits{
+    {{"", 1}, {"k", 1e3}, {"m", 1e6}, {"g", 1e9}, {"t", 1e12}, {"p", 1e15}}};
+
+std::span<const Unit> units_of(SearchField field) {
+  if (field == SearchField::bytes) return kByteUnits;
+  if (field == SearchField::time || field == SearchField::exposed) return kTimeUnits;
+  return kCountUnits;
+}
+
+std::string_view example_of(SearchField field) {
+  switch (field) {
+    case SearchField::bytes:
+      return "bytes>1MiB";
+    case SearchField::time:
+      return "ms>0.1";
+    case SearchField::exposed:
+      return "exposed>0";
+    case SearchField::flops:
+      return "flops>1G";
+    case SearchField::users:
+      return "users>3";
+    case SearchField::inputs:
+      return "inputs>3";
+    default:
+      return "step<100";
+  }
+}
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  Result<SearchQuery> parse() {
+    SearchQuery query;
+    while (skip_blanks()) {
+      take_half(query);
+      JOINTER_TRY(SearchTerm term, parse_term());
+      query.terms.push_back(std::move(term));
+    }
+    return query;
+  }
+
+ private:
+  [[nodiscard]] char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+
+  bool skip_blanks() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
+    return at_ < text_.size();
+  }
+
+  // Recipes name the nodes of one half this way: `backward:mm_12`.
+  void take_half(SearchQuery& query) {
+    for (const std::string_view half : {"forward", "backward"}) {
+      const std::string_view rest = text_.substr(at_);
+      if (lower(rest.substr(0, half.size())) != half || rest.size() < half.size() + 2) continue;
+      if (rest[half.size()] != ':' ||
+          std::isspace(static_cast<unsigned char>(rest[half.size() + 1])))
+        continue;
+      SearchTerm phase;
+      phase.field = SearchField::phase;
+      phase.texts = {std::string(half)};
+      query.terms.push_back(std::move(phase));
+      at_ += half.size() + 1;
+    }
+  }
+
+  Result<SearchTerm> parse_term() {
+    SearchTerm term;
+    if (peek() == '-' && at_ + 1 < text_.size() && text_[at_ + 1] != ' ') {
+      term.is_negated = true;
+      ++at_;
+    }
+    const std::size_t begin = at_;
+    while (std::isalpha(static_cast<unsigned char>(peek())) != 0) ++at_;
+    const std::string name = lower(text_.substr(begin, at_ - begin));
+    const auto field = field_of(name);
+    const char next = peek();
+    const bool is_relation = next == '<' || next == '>' || next == '=';
+    // `model.py:12` and `c10d::all_gather` are text, not filters.
+    const bool is_filter = next == ':' && at_ + 1 < text_.size() && text_[at_ + 1] != ':';
+    if (name.empty() || (!is_filter && !is_relation && !(field && next == ':'))) {
+      at_ = begin;
+      JOINTER_CHECK(parse_texts(term, false));
+      return term;
+    }
+    if (!field)
+      return fail(Error::Kind::usage,
+                  "Unknown filter `{}`; use op, mod, name, phase, tag, group, role, dtype, "
+                  "shape, stack, bytes, ms, flops, exposed, users, inputs, step.",
+                  name);
+    term.field = *field;
+    if (is_number(*field)) {
+      JOINTER_CHECK(parse_number(term));
+      return term;
+    }
+    if (is_relation && next != '=')
+      return fail(Error::Kind::usage, "`{}` is not a number; write {}:…", name, name);
+    ++at_;
+    JOINTER_CHECK(*field == SearchField::shape ? parse_shape(term) : parse_texts(term, true));
+    if (term.texts.empty() && !term.pattern && term.sizes.empty())
+      return fail(Error::Kind::usage, "`{}:` needs a value.", name);
+    return term;
+  }
+
+  Result<void> parse_number(SearchTerm& term) {
+    const std::string_view example = example_of(term.field);
+    using Relation = SearchTerm::Relation;
+    const char relation = peek();
+    ++at_;
+    const bool or_equal = relation != ':' && peek() == '=';
+    if (or_equal) ++at_;
+    if (relation == '<')
+      term.relation = or_equal ? Relation::at_most : Relation::less;
+    else if (relation == '>')
+      term.relation = or_equal ? Relation::at_least : Relation::more;
+    else
+      term.relation = Relation::equal;
+    const std::string word = lower(take_word());
+    double number = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (error != std::errc() || !std::isfinite(number))
+      return fail(Error::Kind::usage, "Missing number; write it as in {}.", example);
+    const std::string_view unit(end, static_cast<std::size_t>(word.data() + word.size() - end));
+    for (const Unit& u : units_of(term.field)) {
+      if (u.name != unit) continue;
+      term.number = number * u.factor;
+      return {};
+    }
+    return fail(Error::Kind::usage, "`{}` is not a valid unit here; write it as in {}.", unit,
+                example);
+  }
+
+  Result<void> parse_shape(SearchTerm& term) {
+    const std::string word = lower(take_word());
+    const char* at = word.data();
+    const char* end = at + word.size();
+    while (at < end) {
+      std::int64_t size = 0;
+      const auto [rest, error] = std::from_chars(at, end, size);
+      const bool is_separated = rest == end || *rest == ',' || *rest == 'x';
+      if (error != std::errc() || !is_separated)
+        return fail(Error::Kind::usage, "Sizes must be numbers, as in shape:8192,7168.");
+      term.sizes.push_back(size);
+      at = rest == end ? end : rest + 1;
+    }
+    return {};
+  }
+
+  // One or more texts separated by commas, or a pattern.
+  Result<void> parse_texts(SearchTerm& term, bool may_be_several) {
+    if (peek() == '/') {
+      // A slash without a closing one is part of a path.
+      const auto close = closing_slash();
+      if (close != std::string_view::npos) {
+        const std::string_view pattern = text_.substr(at_ + 1, close - at_ - 1);
+        QRegularExpression expression(
+            QString::fromUtf8(pattern.data(), static_cast<qsizetype>(pattern.size())),
+            QRegularExpression::CaseInsensitiveOption | QRegularExpression::MultilineOption);
+        if (!expression.isValid())
+          return fail(Error::Kind::usage, "/{}/ is not a valid regular expression: {}.", pattern,
+                      expression.errorString().toStdString());
+        expression.optimize();
+        term.pattern = std::move(expression);
+        at_ = close + 1;
+        return {};
+      }
+    }
+    while (true) {
+      std::string text = lower(peek() == '"' ? take_quoted() : take_until(may_be_several));
+      if (!text.empty()) term.texts.push_back(std::move(text));
+      if (!may_be_several || peek() != ',') return {};
+      ++at_;
+    }
+  }
+
+  // Position of the closing slash: one at the end of the word.
+  [[nodiscard]] std::size_t closing_slash() const {
+    for (std::size_t i = at_ + 2; i < text_.size(); ++i)
+      if (text_[i] == '/' && text_[i - 1] != '\\' && (i + 1 == text_.size() || text_[i + 1] == ' '))
+        return i;
+    return std::string_view::npos;
+  }
+
+  std::string_view take_word() { return take_until(false); }
+
+  std::string_view take_until(bool comma_ends) {
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) == 0 &&
+           !(comma_ends && text_[at_] == ','))
+      ++at_;
+    return text_.substr(begin, at_ - begin);
+  }
+
+  std::string_view take_quoted() {
+    const std::size_t begin = ++at_;
+    while (at_ < text_.size() && text_[at_] != '"') ++at_;
+    const std::string_view quoted = text_.substr(begin, at_ - begin);
+    if (at_ < text_.size()) ++at_;
+    return quoted;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+Result<SearchQuery> parse_search(std::string_view text) {
+  return Parser(text).parse();
+}
+
+std::vector<std::pair<QString, QString>> search_help() {
+  const auto words = [](const char* text) { return QCoreApplication::translate("Search", text); };
+  return {
+      {QStringLiteral("view_12"), words("in the name, operator, module or stack")},
+      {QStringLiteral("/mm_\\d+$/"), words("a regular expression")},
+      {QStringLiteral("op:mm"), words("calls aten.mm")},
+      {QStringLiteral("mod:layers.3"), words("in this module or its children")},
+      {QStringLiteral("phase:bw"), words("in the backward; also fw, recomputed")},
+      {QStringLiteral("bytes>1MiB"), words("outputs are larger")},
+      {QStringLiteral("ms>0.1"), words("estimated time is longer")},
+      {QStringLiteral("exposed>0"), words("collectives that are not hidden")},
+      {QStringLiteral("tag:must_save"), words("has this recompute tag")},
+      {QStringLiteral("group:tp"), words("uses this process group")},
+      {QStringLiteral("dtype:bf16"), words("an output has this type")},
+      {QStringLiteral("shape:8192"), words("an output has this size; also shape:8192,7168")},
+      {QStringLiteral("-op:view"), words("does not match")},
+      {QStringLiteral("op:mm,bmm"), words("matches either")},
+  };
+}
+
+}  // namespace jointer::views

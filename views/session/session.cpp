@@ -1,0 +1,25 @@
+#include "views/session/session.h"
+
+#include "views/session/benchmark/benchmarks.h"
+#include "views/session/document/document.h"
+#include "views/session/pipeline/pipeline_session.h"
+#include "views/session/tune/tune_session.h"
+#include "views/session/workspace/autosave.h"
+
+namespace jointer::views {
+
+Session::Session(OpenRequest source, SnapshotPtr snapshot, const SessionServices& services,
+                 QObject* parent)
+    : QObject(parent),
+      document_(std::make_unique<Document>(std::move(source), std::move(snapshot))),
+      benchmarks_(std::make_unique<Benchmarks>(*document_, services.benchmarks, services.history)),
+      pipeline_(std::make_unique<PipelineSession>(*document_, services.passes)),
+      tune_(std::make_unique<TuneSession>(*document_)),
+      autosave_(std::make_unique<Autosave>(*document_, *benchmarks_, services.journal_folder,
+                                           &pipeline_->draft())) {}
+
+Session::~Session() {
+  emit closing();
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,83 @@
+#include "views/session/snapshot/measured_timeline.h"
+
+#include <algorithm>
+
+namespace jointer::views {
+namespace {
+
+std::vector<std::int64_t> positions_of(const TimelineData& data) {
+  std::vector<std::int64_t> positions(data.point_count());
+  for (std::size_t point = 0; point < positions.size(); ++point)
+    positions[point] = data.position(point);
+  return positions;
+}
+
+// A profile without a point for each point of the estimate belongs to another graph.
+MeasuredCurve curve_by_points(const TimelineData& data, const std::vector<std::int64_t>& profile) {
+  if (profile.empty() || profile.size() != data.point_count()) return {};
+  return {positions_of(data), profile, data.length()};
+}
+
+MeasuredCurve curve_over_time(const std::vector<MeasuredBytes>& samples, std::int64_t end) {
+  if (samples.empty()) return {};
+  std::vector<std::int64_t> positions, bytes;
+  for (const MeasuredBytes& sample : samples) {
+    positions.push_back(sample.ns);
+    bytes.push_back(sample.bytes);
+  }
+  return {std::move(positions), std::move(bytes), std::max(end, samples.back().ns + 1)};
+}
+
+}  // namespace
+
+// --- MeasuredCurve ---
+
+MeasuredCurve::MeasuredCurve(std::vector<std::int64_t> positions, std::vector<std::int64_t> bytes,
+                             std::int64_t end)
+    : positions_(std::move(positions)), bytes_(std::move(bytes)), end_(end), maximum_(bytes_) {}
+
+std::size_t MeasuredCurve::point_at(std::int64_t position) const {
+  const auto next = std::upper_bound(positions_.begin(), positions_.end(), position);
+  return next == positions_.begin() ? 0 : static_cast<std::size_t>(next - positions_.begin()) - 1;
+}
+
+std::size_t MeasuredCurve::largest_point(std::int64_t begin, std::int64_t end) const {
+  const std::size_t first = point_at(begin);
+  const auto last = static_cast<std::size_t>(
+      std::lower_bound(positions_.begin(), positions_.end(), end) - positions_.begin());
+  return maximum_.find(first, std::max(last, first + 1));
+}
+
+// --- MeasuredTimeline ---
+
+MeasuredTimeline::MeasuredTimeline(const Graph& graph, const Analysis& analysis,
+                                   MeasurementPtr measurement, const MemoryBandsPtr& bands)
+    : measurement_(std::move(measurement)),
+      program_order_(graph, analysis, *measurement_, AxisKind::program_order, bands),
+      time_(graph, analysis, *measurement_, AxisKind::measured_time, bands),
+      order_curve_(curve_by_points(program_order_, measurement_->memory_profile)),
+      by_node_(graph.node_count(), -1) {
+  // Bytes over time are more detailed if available: they include temporary memory within calls.
+  time_curve_ = curve_over_time(measurement_->memory_over_time, time_.length());
+  if (time_curve_.empty() && !measurement_->nodes.empty())
+    time_curve_ = curve_by_points(time_, measurement_->memory_profile);
+  for (std::size_t i = 0; i < measurement_->nodes.size(); ++i) {
+    const NodeId node = measurement_->nodes[i].node;
+    if (node.index() >= by_node_.size()) continue;
+    const Node& n = graph.node(node);
+    if (measurement_->alone && (graph.is_collective_start(n) || graph.is_wait(n))) continue;
+    by_node_[node.index()] = static_cast<std::int32_t>(i);
+  }
+  peak_bytes_ = measurement_->peak_bytes;
+  if (peak_bytes_ > 0) return;
+  for (const MeasuredCurve* curve : {&order_curve_, &time_curve_})
+    if (!curve->empty()) peak_bytes_ = std::max(peak_bytes_, curve->bytes(curve->peak()));
+}
+
+const MeasuredNode* MeasuredTimeline::find(NodeId node) const {
+  if (!node || node.index() >= by_node_.size()) return nullptr;
+  const std::int32_t index = by_node_[node.index()];
+  return index < 0 ? nullptr : &measurement_->nodes[static_cast<std::size_t>(index)];
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,72 @@
+#pragma once
+
+// A measurement prepared for drawing over the estimate at any zoom level. No Qt.
+
+#include <memory>
+#include <vector>
+
+#include "core/bench/measurement.h"
+#include "views/session/snapshot/timeline_data.h"
+
+namespace jointer::views {
+
+using MeasurementPtr = std::shared_ptr<const Measurement>;
+
+// Measured bytes along an axis: point i is valid from position(i) to position(i + 1), and the last
+// one to end().
+class MeasuredCurve {
+ public:
+  MeasuredCurve() = default;
+  // Positions are ascending; `bytes` has the same size.
+  MeasuredCurve(std::vector<std::int64_t> positions, std::vector<std::int64_t> bytes,
+                std::int64_t end);
+
+  [[nodiscard]] bool empty() const { return bytes_.empty(); }
+  [[nodiscard]] std::int64_t begin() const { return positions_.front(); }
+  [[nodiscard]] std::int64_t end() const { return end_; }
+  [[nodiscard]] std::int64_t position(std::size_t point) const { return positions_[point]; }
+  [[nodiscard]] std::int64_t bytes(std::size_t point) const { return bytes_[point]; }
+  [[nodiscard]] std::size_t point_at(std::int64_t position) const;
+  // The maximum of the points that are valid anywhere in [begin, end).
+  [[nodiscard]] std::size_t largest_point(std::int64_t begin, std::int64_t end) const;
+  // The first point with the overall maximum.
+  [[nodiscard]] std::size_t peak() const { return maximum_.find(0, bytes_.size()); }
+
+ private:
+  std::vector<std::int64_t> positions_, bytes_;
+  std::int64_t end_ = 0;
+  RangeMaximum maximum_{std::span<const std::int64_t>()};
+};
+
+class MeasuredTimeline {
+ public:
+  // `bands` are those of the estimate's axes.
+  MeasuredTimeline(const Graph& graph, const Analysis& analysis, MeasurementPtr measurement,
+                   const MemoryBandsPtr& bands);
+
+  [[nodiscard]] const Measurement& measurement() const { return *measurement_; }
+  [[nodiscard]] const MeasurementPtr& shared_measurement() const { return measurement_; }
+  // In program order or in measured time.
+  [[nodiscard]] const TimelineData& timeline(AxisKind kind) const {
+    return kind == AxisKind::program_order ? program_order_ : time_;
+  }
+  // Empty if the measurement has no curve for that axis.
+  [[nodiscard]] const MeasuredCurve& curve(AxisKind kind) const {
+    return kind == AxisKind::program_order ? order_curve_ : time_curve_;
+  }
+  // Null if the node was not measured, or if its time is meaningless: a collective on a single
+  // rank.
+  [[nodiscard]] const MeasuredNode* find(NodeId node) const;
+  // The allocator's peak, or the maximum of the curves; 0 if nothing was measured.
+  [[nodiscard]] std::int64_t peak_bytes() const { return peak_bytes_; }
+
+ private:
+  MeasurementPtr measurement_;
+  TimelineData program_order_, time_;
+  MeasuredCurve order_curve_, time_curve_;
+  std::vector<std::int32_t> by_node_;  // index in the measurement's nodes, or -1
+  std::int64_t peak_bytes_ = 0;
+};
+using MeasuredTimelinePtr = std::shared_ptr<const MeasuredTimeline>;
+
+}  // namespace jointer::views

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+
+#include "core/graph/graph.h"
+#include "core/graph/users.h"
+#include "core/schedule/analysis.h"
+#include "views/session/snapshot/timeline_data.h"
+
+namespace jointer::views {
+
+// A graph and everything that panes show of it. Built on a working thread and immutable afterwards,
+// so that threads can share it.
+struct Snapshot {
+  Graph graph;
+  Users users;
+  Analysis analysis;
+  TimelineData program_order, estimated_time;
+
+  // The timeline for that axis.
+  [[nodiscard]] const TimelineData& timeline(AxisKind kind) const {
+    return kind == AxisKind::program_order ? program_order : estimated_time;
+  }
+};
+using SnapshotPtr = std::shared_ptr<const Snapshot>;
+
+// Builds a snapshot from a graph and its analysis.
+SnapshotPtr snapshot_of(Graph graph, Analysis analysis);
+// Error (usage): see `analyze`.
+Result<SnapshotPtr> make_snapshot(Graph graph, const AnalysisOptions& options);
+
+}  // namespace jointer::views

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <QFutureWatcher>
+#include <QObject>
+#include <deque>
+#include <functional>
+
+#include "views/session/snapshot/snapshot.h"
+
+namespace jointer::views {
+
+// A document's graph in its current state and as opened, analyzed with the same options. The
+// two are the same object until the first edit.
+struct DocumentState {
+  SnapshotPtr now, baseline;
+};
+
+// Runs jobs on a working thread, one at a time. Each receives the state left by the previous one.
+class StateQueue : public QObject {
+  Q_OBJECT
+ public:
+  using Job = std::function<Result<DocumentState>(const DocumentState& state)>;
+  // Called on this thread before `changed`: success once the job's state is current, or its error.
+  using Done = std::function<void(const Result<void>& result)>;
+
+  explicit StateQueue(DocumentState state, QObject* parent = nullptr);
+
+  [[nodiscard]] const DocumentState& state() const { return state_; }
+
+  void add(Job job, Done done = {});
+  // Like `add`, but replaces an unfinished job that was added by this function. The replaced job's
+  // result is discarded and its callback is not called.
+  void add_replacing(Job job, Done done = {});
+
+ signals:
+  void changed();
+  // Emitted after all receivers of `changed` have run.
+  void shown();
+
+ private:
+  struct Entry {
+    Job job;
+    Done done;
+    bool replaceable = false, dropped = false;
+  };
+  void start();
+  void finish();
+
+  DocumentState state_;
+  std::deque<Entry> jobs_;  // the first one is running
+  QFutureWatcher<Result<DocumentState>> watcher_;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,69 @@
+#include "views/session/text/measured_text.h"
+
+#include <QCoreApplication>
+
+#include "views/session/text/number_text.h"
+
+namespace jointer::views {
+namespace {
+
+QString words(const char* text) {
+  return QCoreApplication::translate("Measured", text);
+}
+
+QString comparison_text(const QString& measured, const QString& estimated, const QString& ratio) {
+  const QString both = words("measured %1 · estimated %2").arg(measured, estimated);
+  return ratio.isEmpty() ? both : both + QStringLiteral(" (%1)").arg(ratio);
+}
+
+}  // namespace
+
+QString ratio_text(std::int64_t measured, std::int64_t estimated) {
+  if (estimated <= 0) return {};
+  return QString::fromStdString(
+             format_significant(static_cast<double>(measured) / static_cast<double>(estimated))) +
+         QStringLiteral(" ×");
+}
+
+QString times_text(std::int64_t measured, std::int64_t estimated) {
+  return comparison_text(time_text(measured), time_text(estimated),
+                         ratio_text(measured, estimated));
+}
+
+QString measured_bytes_text(std::int64_t measured, std::int64_t estimated) {
+  return comparison_text(bytes_text(measured), bytes_text(estimated),
+                         ratio_text(measured, estimated));
+}
+
+QString measurement_text(const Measurement& measurement) {
+  const QString label = QString::fromStdString(measurement.label);
+  if (measurement.device.empty()) return label;
+  return words("%1, on %2").arg(label, QString::fromStdString(measurement.device));
+}
+
+std::int64_t estimated_ns(const Snapshot& snapshot, NodeId node) {
+  if (snapshot.graph.is_wait(snapshot.graph.node(node))) {
+    const NodeTiming& timing = snapshot.analysis.simulation.timing(node);
+    return timing.end - timing.start;
+  }
+  return snapshot.analysis.costs[node.index()].ns;
+}
+
+std::int64_t measured_ns(const Snapshot& snapshot, const MeasuredNode& node) {
+  return snapshot.graph.is_wait(snapshot.graph.node(node.node)) ? node.end_ns - node.start_ns
+                                                                : node.own_ns;
+}
+
+QStringList measured_lines(const Snapshot& snapshot, const MeasuredTimeline& measured,
+                           NodeId node) {
+  const MeasuredNode* m = measured.find(node);
+  if (m == nullptr) return {};
+  QStringList lines;
+  lines << times_text(measured_ns(snapshot, *m), estimated_ns(snapshot, node));
+  lines << words("ran %1 to %2 (%3)")
+               .arg(time_text(m->start_ns), time_text(m->end_ns),
+                    QString::fromStdString(measured.measurement().label));
+  return lines;
+}
+
+}  // namespace jointer::views

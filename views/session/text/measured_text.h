@@ -1,0 +1,29 @@
+#pragma once
+
+#include <QString>
+#include <QStringList>
+
+#include "views/session/snapshot/measured_timeline.h"
+#include "views/session/snapshot/snapshot.h"
+
+namespace jointer::views {
+
+// Measured figures compared with estimated ones, as text.
+
+// Measured divided by estimated, such as "1.08 ×". Empty if nothing was estimated.
+QString ratio_text(std::int64_t measured, std::int64_t estimated);
+// "measured 0.41 ms · estimated 0.38 ms (1.08 ×)".
+QString times_text(std::int64_t measured_ns, std::int64_t estimated_ns);
+QString measured_bytes_text(std::int64_t measured_bytes, std::int64_t estimated_bytes);
+// "rank 0, interpret, on AMD EPYC 7763, 2 threads".
+QString measurement_text(const Measurement& measurement);
+
+// The estimate comparable to a node's measurement: a wait's stall, a collective from its start to
+// its end, or any other node's own time.
+std::int64_t estimated_ns(const Snapshot& snapshot, NodeId node);
+std::int64_t measured_ns(const Snapshot& snapshot, const MeasuredNode& node);
+
+// Lines for a hover card of the node; empty if it was not measured.
+QStringList measured_lines(const Snapshot& snapshot, const MeasuredTimeline& measured, NodeId node);
+
+}  // namespace jointer::views

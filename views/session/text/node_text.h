@@ -1,0 +1,26 @@
+#pragma once
+
+#include <QString>
+#include <QStringList>
+
+#include "views/session/snapshot/snapshot.h"
+
+namespace jointer::views {
+
+// Text for nodes, the same in every pane.
+
+inline QString to_qstring(std::string_view text) {
+  return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+// "bf16[8192, 7168]"
+QString tensor_text(const Graph& graph, const Tensor& tensor);
+// The outputs of a node: one tensor, "3 tensors, 1.2 GiB", or a number.
+QString value_text(const Graph& graph, const Node& node);
+QString phase_text(const Node& node);
+QString policy_text(MemoryPolicy policy);
+QString role_text(Role role);
+// Hover text of a node: a title, then details.
+QStringList hover_lines(const Snapshot& snapshot, NodeId node);
+
+}  // namespace jointer::views

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <QString>
+#include <concepts>
+
+#include "core/base/units.h"
+
+namespace jointer::views {
+
+// Number formatting shared by all panes: core/base/units.h as QString; times are in nanoseconds.
+
+inline constexpr double kPartsPerOne = 1e6;
+
+inline QString bytes_text(std::int64_t bytes) {
+  return QString::fromStdString(format_bytes(bytes));
+}
+
+inline QString time_text(std::int64_t ns) {
+  return QString::fromStdString(format_ns(ns));
+}
+
+inline QString flops_text(std::int64_t flops) {
+  return QString::fromStdString(format_flops(static_cast<double>(flops)));
+}
+
+QString count_text(std::integral auto count) {
+  return QString::fromStdString(format_count(static_cast<std::int64_t>(count)));
+}
+
+}  // namespace jointer::views

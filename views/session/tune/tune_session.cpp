@@ -1,0 +1,169 @@
+#include "views/session/tune/tune_session.h"
+
+#include <QtConcurrentRun>
+#include <algorithm>
+#include <thread>
+
+#include "passes/built_in.h"
+#include "views/session/document/document.h"
+#include "views/session/edit/editing.h"
+#include "views/session/sac/pair_file.h"
+#include "views/session/text/number_text.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kTakeMs = 60;
+
+// The result of running a pipeline: the edits of its steps, or a pair.
+struct PipelineResult {
+  std::vector<Edit> edits;
+  StepFigures figures;
+  QString pair;  // file of the pair, or empty
+};
+
+Result<PipelineResult> run(const Snapshot& snapshot, const Pipeline& pipeline, std::int64_t budget,
+                           const QString& title) {
+  PassContext::Options options;
+  options.analysis = snapshot.analysis.options;
+  options.peak_limit = budget;
+  JOINTER_TRY(const PipelineRun done,
+              run_pipeline(snapshot.graph, pipeline, built_in_passes(), options));
+  if (done.error) return tl::unexpected(*done.error);
+  PipelineResult taken;
+  for (const StepResult& step : done.steps) {
+    if (!step.edit_refusal.empty()) {
+      JOINTER_TRY(taken.pair, write_graph_file(*done.steps.back().graph, title));
+    }
+    if (!step.edit.changes.empty()) taken.edits.push_back(step.edit);
+    taken.figures = step.after;
+  }
+  return taken;
+}
+
+}  // namespace
+
+TuneSession::TuneSession(Document& document, QObject* parent)
+    : QObject(parent), document_(document) {
+  timer_.setInterval(kTakeMs);
+  connect(&timer_, &QTimer::timeout, this, &TuneSession::take_news);
+  connect(&document, &Document::changed, this, &TuneSession::changed);
+}
+
+TuneSession::~TuneSession() {
+  if (shared_) shared_->cancel = true;
+}
+
+bool TuneSession::makes_a_pair() const {
+  return searched_ && !searched_->graph.is_pair() &&
+         searched_->graph.part(PartId(std::size_t{0})).kind == CaptureKind::joint;
+}
+
+std::optional<int> TuneSession::searched_place() const {
+  const Editing& editing = document_.editing();
+  if (editing.edit_history() == history_) return editing.place();
+  for (int place = 0; place <= editing.step_count(); ++place)
+    if (editing.history_at(place) == history_) return place;
+  return std::nullopt;
+}
+
+bool TuneSession::can_take() const {
+  return result_ && !is_taking_ && (makes_a_pair() || searched_place());
+}
+
+void TuneSession::start(const TuneSettings& settings) {
+  if (shared_) shared_->cancel = true;
+  shared_ = running_ = std::make_shared<Shared>();
+  searched_ = document_.shared_snapshot();
+  history_ = document_.editing().edit_history();
+  result_.reset();
+  timer_.start();
+  emit changed();
+  const auto search = [settings, snapshot = searched_, shared = shared_]() -> Result<TuneResult> {
+    TuneOptions options;
+    options.context.analysis = snapshot->analysis.options;
+    options.context.is_cancelled = [&shared] { return shared->cancel.load(); };
+    options.budget = settings.budget;
+    options.evaluations = settings.evaluations;
+    options.seconds = settings.seconds;
+    options.seed = settings.seed;
+    options.threads = std::max(1U, std::thread::hardware_concurrency());
+    return tune(snapshot->graph, built_in_passes(), options, [&](const TuneProgress& progress) {
+      const std::scoped_lock lock(shared->mutex);
+      shared->so_far = progress.so_far;
+    });
+  };
+  QtConcurrent::run(search).then(this, [this, shared = shared_](const Result<TuneResult>& result) {
+    if (shared != shared_) return;
+    running_.reset();
+    timer_.stop();
+    if (result)
+      result_ = *result;
+    else if (result.error().kind != Error::Kind::cancelled)
+      emit message(QString::fromStdString(result.error().message));
+    emit changed();
+  });
+}
+
+void TuneSession::stop() {
+  if (!running_) return;
+  take_news();
+  running_->cancel = true;
+  running_.reset();
+  timer_.stop();
+  emit changed();
+}
+
+void TuneSession::take_news() {
+  if (!running_) return;
+  std::optional<TuneResult> news;
+  {
+    const std::scoped_lock lock(running_->mutex);
+    news.swap(running_->so_far);
+  }
+  if (!news) return;
+  result_ = std::move(news);
+  emit changed();
+}
+
+void TuneSession::take(const Pipeline& pipeline) {
+  if (!can_take()) {
+    emit message(is_taking_ ? tr("The selected pipeline is already being applied.")
+                            : tr("The graph has changed since the search; search again."));
+    return;
+  }
+  is_taking_ = true;
+  emit message(tr("Running the selected pipeline..."));
+  emit changed();
+  QtConcurrent::run([snapshot = searched_, pipeline, budget = *result_->budget,
+                     title = document_.title()] {
+    return run(*snapshot, pipeline, budget, title);
+  }).then(this, [this, searched = searched_](const Result<PipelineResult>& taken) {
+    is_taking_ = false;
+    if (!taken)
+      emit message(QString::fromStdString(taken.error().message));
+    else if (!taken->pair.isEmpty())
+      emit pair_made(taken->pair);
+    else if (searched == searched_)
+      apply(taken->edits, taken->figures);
+    emit changed();
+  });
+}
+
+// Returns to the history entry that was searched, then applies the edits.
+void TuneSession::apply(const std::vector<Edit>& edits, const StepFigures& figures) {
+  const auto place = searched_place();
+  if (!place) {
+    emit message(tr("The graph has changed since the search; search again."));
+    return;
+  }
+  Editing& editing = document_.editing();
+  if (editing.edit_history() != history_) editing.go_to(*place);
+  if (edits.empty()) return;
+  editing.apply_all(edits);
+  emit message(tr("%1 steps: step %2, peak %3.")
+                   .arg(count_text(edits.size()), time_text(figures.figures.step_ns),
+                        bytes_text(figures.figures.peak_bytes)));
+}
+
+}  // namespace jointer::views

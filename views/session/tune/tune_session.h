@@ -1,0 +1,81 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <QTimer>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "passes/tune/tuner.h"
+#include "views/session/edit/edit_history.h"
+#include "views/session/snapshot/snapshot.h"
+
+namespace jointer::views {
+
+class Document;
+
+struct TuneSettings {
+  std::int64_t budget = 0;        // limit on the peak in bytes
+  std::size_t evaluations = 200;  // maximum number
+  std::optional<double> seconds;  // time limit
+  std::uint64_t seed = 0;
+};
+
+// Searches passes for a document's graph on working threads and applies a result. Destroying it, or
+// starting a newer search, cancels a running search without waiting.
+class TuneSession : public QObject {
+  Q_OBJECT
+ public:
+  // `document` must outlive this object.
+  explicit TuneSession(Document& document, QObject* parent = nullptr);
+  ~TuneSession() override;
+  TuneSession(const TuneSession&) = delete;
+  TuneSession& operator=(const TuneSession&) = delete;
+
+  [[nodiscard]] Document& document() const { return document_; }
+  [[nodiscard]] bool is_running() const { return running_ != nullptr; }
+  // The current or final result; null before the first search.
+  [[nodiscard]] const TuneResult* result() const { return result_ ? &*result_ : nullptr; }
+  // Returns true if the shown graph, or an entry in its history, is the graph that was searched.
+  [[nodiscard]] bool can_take() const;
+  // Returns true if applying a result opens a new pair instead of adding edits.
+  [[nodiscard]] bool makes_a_pair() const;
+
+  void start(const TuneSettings& settings);
+  // Stops the search and keeps its result so far.
+  void stop();
+  // Runs the pipeline on the graph that was searched. Its steps become edits of the document; for a
+  // joint graph, `pair_made` follows instead.
+  void take(const Pipeline& pipeline);
+
+ signals:
+  void changed();
+  // The result of a command, or why it failed.
+  void message(const QString& sentence);
+  // The pair's file, which should be opened.
+  void pair_made(const QString& path);
+
+ private:
+  struct Shared {
+    std::atomic<bool> cancel = false;
+    std::mutex mutex;
+    std::optional<TuneResult> so_far;  // not yet moved to result_
+  };
+  using SharedPtr = std::shared_ptr<Shared>;
+  void take_news();
+  void apply(const std::vector<Edit>& edits, const StepFigures& figures);
+  [[nodiscard]] std::optional<int> searched_place() const;
+
+  Document& document_;
+  SharedPtr running_;  // of the running search
+  SharedPtr shared_;   // of the latest search
+  std::optional<TuneResult> result_;
+  SnapshotPtr searched_;
+  EditHistory history_;  // leads to `searched_`
+  QTimer timer_;
+  bool is_taking_ = false;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,322 @@
+#include "views/session/workspace/autosave.h"
+
+#include <fmt/format.h>
+
+#include <QFileInfo>
+#include <QtConcurrentRun>
+#include <algorithm>
+
+#include "core/base/bytes.h"
+#include "core/graph/canonical.h"
+#include "core/workspace/workspace_capture.h"
+
+namespace jointer::views {
+namespace {
+
+// Length of the common prefix of two histories.
+std::size_t common(const EditHistory& a, const EditHistory& b) {
+  const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
+  return static_cast<std::size_t>(end - a.begin());
+}
+
+HistoryStep recorded(const EditStep& from) {
+  HistoryStep step{
+      .title = from.title.toStdString(), .keep = common(from.before, from.after), .edits = {}};
+  for (std::size_t i = step.keep; i < from.after.size(); ++i)
+    step.edits.push_back(from.after[i]->edit);
+  return step;
+}
+
+const DoneEdit* last_of(const EditHistory& history) {
+  return history.empty() ? nullptr : history.back().get();
+}
+
+}  // namespace
+
+const LeftJournal* journal_of(std::span<const LeftJournal> left, const OpenRequest& request) {
+  const bool is_workspace = request.backward.empty() && is_workspace_file(request.path);
+  const std::string path =
+      is_workspace
+          ? QFileInfo(QString::fromStdString(request.path)).absoluteFilePath().toStdString()
+          : absolute_path(request.path);
+  const std::string backward = absolute_path(request.backward);
+  const auto found = std::ranges::find_if(left, [&](const LeftJournal& journal) {
+    if (is_workspace) return journal.state.workspace_path == path;
+    const CaptureReference& capture = journal.state.workspace.capture;
+    return capture.path == path && capture.backward == backward && capture.graph == request.index;
+  });
+  return found == left.end() ? nullptr : &*found;
+}
+
+Autosave::Autosave(Document& document, Benchmarks& benchmarks, QString folder,
+                   PipelineDraft* pipeline, QObject* parent)
+    : QObject(parent),
+      document_(document),
+      benchmarks_(benchmarks),
+      draft_(pipeline),
+      folder_(std::move(folder)),
+      hash_(QtConcurrent::run(
+          [baseline = document.baseline()] { return graph_hash(baseline->graph); })) {
+  saving_.setMaxThreadCount(1);
+  saved_options_ = known_options_ = options();
+  saved_pipeline_ = known_pipeline_ = this->pipeline();
+  if (draft_ != nullptr) connect(draft_, &PipelineDraft::changed, this, &Autosave::follow);
+  connect(&document_.editing(), &Editing::changed, this, &Autosave::follow);
+  connect(&document_, &Document::changed, this, &Autosave::follow);
+}
+
+Autosave::~Autosave() {
+  saving_.waitForDone();
+  if (!journal_) return;
+  if (is_dirty_)
+    journal_->set_closed(true);
+  else
+    journal_->remove();
+}
+
+// --- Current state ---
+
+Autosave::Summary Autosave::current_summary() const {
+  const Editing& editing = document_.editing();
+  Summary known;
+  for (int i = 0; i < editing.step_count(); ++i) {
+    const EditHistory& history = editing.step(i).after;
+    known.steps.push_back({history.size(), last_of(history)});
+  }
+  known.place = static_cast<std::size_t>(editing.place());
+  for (const NamedState& state : editing.named())
+    known.states.push_back({state.name, state.history.size(), last_of(state.history)});
+  return known;
+}
+
+WorkspaceOptions Autosave::options() const {
+  const AnalysisOptions& from = document_.analysis().options;
+  return {.device = from.estimator.device,
+          .estimator = from.estimator.name,
+          .optimizer = from.memory.optimizer == OptimizerState::adamw ? "adamw" : "none"};
+}
+
+WorkspacePipeline Autosave::pipeline() const {
+  return draft_ == nullptr ? WorkspacePipeline() : draft_->saved();
+}
+
+Workspace Autosave::workspace() {
+  const OpenRequest& source = document_.source();
+  Workspace workspace;
+  workspace.title = document_.title().toStdString();
+  workspace.capture = {.path = absolute_path(source.path),
+                       .backward = absolute_path(source.backward),
+                       .relative = {},
+                       .relative_backward = {},
+                       .graph = source.index,
+                       .assume = document_.graph().assumptions().text(),
+                       .hash = hash_.result()};
+  workspace.history = document_.editing().history();
+  workspace.options = options();
+  workspace.pipeline = pipeline();
+  workspace.extra = extra_;
+  return workspace;
+}
+
+bool Autosave::has_changed(const SavedWork& found) const {
+  const std::string& then = found.workspace.capture.hash;
+  return !then.empty() && then != hash_.result();
+}
+
+// --- Tracking changes ---
+
+// Undone edits do not count: the graph is then as it was saved or opened.
+bool Autosave::differs_from_saved() const {
+  const auto done = [](Summary known) {
+    known.steps.resize(known.place);
+    return known;
+  };
+  return done(known_) != done(saved_known_) || known_options_ != saved_options_ ||
+         known_pipeline_ != saved_pipeline_;
+}
+
+void Autosave::set_dirty(bool dirty) {
+  if (std::exchange(is_dirty_, dirty) != dirty) emit dirty_changed();
+}
+
+// Replaces the current journal with one that contains all edits.
+void Autosave::start_journal(const Workspace& start) {
+  std::unique_ptr<Journal> old = std::move(journal_);
+  if (folder_.isEmpty()) return;
+  const auto complain = [this](const std::string& sentence) {
+    QMetaObject::invokeMethod(this, [this, text = QString::fromStdString(sentence)] {
+      emit failed(tr("Autosave stopped. Save now: %1").arg(text));
+    });
+  };
+  auto made = Journal::create(
+      folder_.toStdString(), {.workspace = start, .workspace_path = path_.toStdString()}, complain);
+  if (!made) {
+    folder_.clear();  // report this only once
+    return complain(made.error().message);
+  }
+  journal_ = *std::move(made);
+  if (!old) return;
+  journal_->flush();
+  old->remove();
+}
+
+void Autosave::follow() {
+  const Summary now = current_summary();
+  WorkspaceOptions options_now = options();
+  WorkspacePipeline pipeline_now = pipeline();
+  if (is_restoring_ ||
+      (now == known_ && options_now == known_options_ && pipeline_now == known_pipeline_))
+    return;
+  if (!journal_) {
+    Workspace start = workspace();
+    start.history = saved_history_;
+    start_journal(start);
+  }
+  if (journal_) write_difference(now);
+  if (journal_ && options_now != known_options_) journal_->set_options(options_now);
+  if (journal_ && pipeline_now != known_pipeline_) journal_->set_pipeline(pipeline_now);
+  known_ = now;
+  known_options_ = std::move(options_now);
+  known_pipeline_ = std::move(pipeline_now);
+  set_dirty(differs_from_saved());
+}
+
+void Autosave::write_difference(const Summary& now) {
+  const auto same = static_cast<std::size_t>(std::ranges::mismatch(known_.steps, now.steps).in1 -
+                                             known_.steps.begin());
+  std::size_t place = known_.place;
+  if (now.steps.size() > same) {
+    if (place != same) journal_->set_place(same);
+    for (std::size_t i = same; i < now.steps.size(); ++i)
+      journal_->add(recorded(document_.editing().step(static_cast<int>(i))));
+    place = now.steps.size();
+  }
+  if (now.place != place) journal_->set_place(now.place);
+  if (now.states != known_.states) journal_->set_states(document_.editing().history().states);
+}
+
+// --- Restoring ---
+
+void Autosave::restore(const SavedWork& found) {
+  path_ = found.path;
+  extra_ = found.workspace.extra;
+  is_restoring_ = true;
+  is_found_dirty_ = !found.journal.isEmpty();
+  if (is_found_dirty_) {
+    // Another window may have taken the journal; then it has the edits.
+    if (auto taken = Journal::take_over(found.journal.toStdString()))
+      journal_ = *std::move(taken);
+    else {
+      is_restoring_ = is_found_dirty_ = false;
+      emit restored(0, {QString::fromStdString(taken.error().message)});
+      return;
+    }
+  }
+  if (draft_ != nullptr && found.workspace.pipeline != WorkspacePipeline())
+    draft_->restore(found.workspace.pipeline);
+  if (!found.workspace.benchmarks.empty()) benchmarks_.add(found.workspace.benchmarks);
+  restoring_ = std::make_unique<QObject>();
+  connect(&document_.editing(), &Editing::applied_all, restoring_.get(),
+          [this](int edits, const QStringList& refused) { take_restored(edits, refused); });
+  connect(&document_.editing(), &Editing::refused, restoring_.get(),
+          [this](const QString& why) { give_up_restoring(why); });
+  document_.editing().restore(found.workspace.history);
+}
+
+void Autosave::give_up_restoring(const QString& why) {
+  restoring_.release()->deleteLater();
+  if (journal_) journal_->set_closed(true);  // the journal stays for another start
+  journal_.reset();
+  is_restoring_ = is_found_dirty_ = false;
+  emit restored(0, {why});
+}
+
+void Autosave::take_restored(int edits, const QStringList& refused) {
+  restoring_.release()->deleteLater();  // called from one of its slots
+  is_restoring_ = false;
+  known_ = current_summary();
+  known_options_ = options();
+  known_pipeline_ = pipeline();
+  if (is_found_dirty_)
+    start_journal(workspace());
+  else
+    remember(known_, known_options_, known_pipeline_, document_.editing().history());
+  set_dirty(is_found_dirty_ || !refused.isEmpty());
+  emit restored(edits, refused);
+}
+
+void Autosave::discard() {
+  SavedWork found;
+  found.path = path_;
+  if (!path_.isEmpty()) {
+    auto workspace = read_workspace(path_.toStdString());
+    if (!workspace) return emit failed(QString::fromStdString(workspace.error().message));
+    found.workspace = *std::move(workspace);
+    found.workspace.benchmarks.clear();  // already loaded
+  }
+  if (journal_) journal_->remove();
+  journal_.reset();
+  is_restoring_ = true;
+  if (draft_ != nullptr) draft_->restore(found.workspace.pipeline);
+  restore(found);
+}
+
+// --- Saving ---
+
+void Autosave::remember(const Summary& known, const WorkspaceOptions& options,
+                        const WorkspacePipeline& pipeline, History history) {
+  saved_known_ = known;
+  saved_options_ = options;
+  saved_pipeline_ = pipeline;
+  saved_history_ = std::move(history);
+}
+
+void Autosave::save(const QString& path, const QByteArray& layout) {
+  if (is_saving_) return;
+  is_saving_ = true;
+  // Include rows from earlier days.
+  benchmarks_.load();
+  if (benchmarks_.is_settled()) return write_file(path, layout);
+  connect(
+      &benchmarks_, &Benchmarks::rows_changed, this,
+      [this, path, layout] { write_file(path, layout); },
+      static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
+}
+
+void Autosave::write_file(const QString& path, const QByteArray& layout) {
+  Workspace workspace = this->workspace();
+  workspace.layout = layout.toBase64().toStdString();
+  for (const BenchmarkRow& row : benchmarks_.rows()) workspace.benchmarks.push_back(*row.result);
+  const auto work = [workspace, path] {
+    const auto written = write_workspace(path.toStdString(), workspace);
+    return written ? QString() : QString::fromStdString(written.error().message);
+  };
+  workspace.benchmarks.clear();
+  QtConcurrent::run(&saving_, work)
+      .then(this, [this, path, workspace, known = current_summary(),
+                   options = options()](const QString& mistake) {
+        is_saving_ = false;
+        if (!mistake.isEmpty()) return emit failed(tr("Not saved: %1").arg(mistake));
+        path_ = path;
+        remember(known, options, workspace.pipeline, workspace.history);
+        take_saved();
+        emit saved(path);
+      });
+}
+
+// The journal adds nothing to the file unless edits were made during the save.
+void Autosave::take_saved() {
+  const Summary now = current_summary();
+  if (now == saved_known_ && options() == saved_options_ && pipeline() == saved_pipeline_) {
+    if (journal_) journal_->remove();
+    journal_.reset();
+  } else {
+    start_journal(workspace());
+  }
+  known_ = now;
+  known_options_ = options();
+  known_pipeline_ = pipeline();
+  set_dirty(differs_from_saved());
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <QFuture>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QThreadPool>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/workspace/journal.h"
+#include "core/workspace/workspace.h"
+#include "views/session/benchmark/benchmarks.h"
+#include "views/session/document/document.h"
+#include "views/session/edit/editing.h"
+#include "views/session/pipeline/pipeline_draft.h"
+
+namespace jointer::views {
+
+// Saved work for a document that is being opened: a workspace, a journal, or both.
+struct SavedWork {
+  Workspace workspace;  // the state to restore
+  QString path;         // the workspace file, or empty
+  QString journal;      // the journal file, or empty if `workspace` is as it was saved
+  std::int64_t changed_at = 0;
+};
+
+// Saves a user's work on a document: every history entry to a journal as it is made, and everything
+// to a workspace on save. Lives as long as the document. If the document is closed with unsaved
+// entries, the journal stays for the next start.
+class Autosave : public QObject {
+  Q_OBJECT
+ public:
+  // Journals are files in `folder`; if it is empty, none are written. `pipeline`: the document's
+  // pipeline draft, if it has one. All of them must outlive this object.
+  Autosave(Document& document, Benchmarks& benchmarks, QString folder,
+           PipelineDraft* pipeline = nullptr, QObject* parent = nullptr);
+  ~Autosave() override;
+  Autosave(const Autosave&) = delete;
+  Autosave& operator=(const Autosave&) = delete;
+
+  [[nodiscard]] Document& document() const { return document_; }
+  // Empty until the first save.
+  [[nodiscard]] const QString& path() const { return path_; }
+  // Returns true if there are changes that no workspace contains.
+  [[nodiscard]] bool is_dirty() const { return is_dirty_; }
+
+  // Replays saved work, then emits `restored` once with the edits that do not fit.
+  void restore(const SavedWork& found);
+  // Returns true if the opened graph differs from the one that the saved work is based on.
+  [[nodiscard]] bool has_changed(const SavedWork& found) const;
+  // Returns to the saved workspace, or to the graph as opened.
+  void discard();
+
+  // Saves on a working thread; emits `saved` or `failed`.
+  void save(const QString& path, const QByteArray& layout);
+
+ signals:
+  void dirty_changed();
+  void restored(int edits, const QStringList& refused);
+  void saved(const QString& path);
+  // Saving the workspace or writing the journal failed: one sentence.
+  void failed(const QString& sentence);
+
+ private:
+  // Identifies the history in the journal or workspace without comparing edits: each list of edits
+  // is identified by its length and last edit.
+  struct Summary {
+    struct Line {
+      std::size_t edits = 0;
+      const DoneEdit* last = nullptr;
+      friend bool operator==(const Line&, const Line&) = default;
+    };
+    struct State {
+      QString name;
+      std::size_t edits = 0;
+      const DoneEdit* last = nullptr;
+      friend bool operator==(const State&, const State&) = default;
+    };
+    std::vector<Line> steps;
+    std::size_t place = 0;
+    std::vector<State> states;
+    friend bool operator==(const Summary&, const Summary&) = default;
+  };
+
+  void follow();
+  void write_difference(const Summary& now);
+  void start_journal(const Workspace& start);
+  [[nodiscard]] bool differs_from_saved() const;
+  void set_dirty(bool dirty);
+  void take_restored(int edits, const QStringList& refused);
+  void give_up_restoring(const QString& why);
+  void write_file(const QString& path, const QByteArray& layout);
+  void take_saved();
+  void remember(const Summary& known, const WorkspaceOptions& options,
+                const WorkspacePipeline& pipeline, History history);
+  [[nodiscard]] Summary current_summary() const;
+  [[nodiscard]] WorkspaceOptions options() const;
+  [[nodiscard]] WorkspacePipeline pipeline() const;
+  // Excludes benchmarks and layout.
+  [[nodiscard]] Workspace workspace();
+
+  Document& document_;
+  Benchmarks& benchmarks_;
+  PipelineDraft* draft_;
+  QString folder_, path_;
+  QFuture<std::string> hash_;  // of the graph as opened
+  std::unique_ptr<Journal> journal_;
+  Summary known_, saved_known_;  // of the journal, or else of the file; of the file
+  WorkspaceOptions known_options_, saved_options_;
+  WorkspacePipeline known_pipeline_, saved_pipeline_;
+  History saved_history_;               // base of a new journal
+  std::string extra_;                   // members of the file that this version does not recognize
+  std::unique_ptr<QObject> restoring_;  // set while a history is being replayed
+  bool is_dirty_ = false, is_saving_ = false, is_restoring_ = false, is_found_dirty_ = false;
+  QThreadPool saving_;
+};
+
+// The latest of the journals that belongs to the requested workspace or capture, or null.
+const LeftJournal* journal_of(std::span<const LeftJournal> left, const OpenRequest& request);
+
+}  // namespace jointer::views

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <QString>
+#include <vector>
+
+#include "core/graph/graph.h"
+
+namespace jointer::views {
+
+// The source of a figure.
+enum class Provenance : std::uint8_t {
+  captured,   // recorded in the capture
+  computed,   // computed from the capture
+  derived,    // derived by a rule, where the capture records nothing
+  estimated,  // from a model of the device
+  measured,   // from a run
+  assumed,    // depends on an assumed symbol value
+};
+QString provenance_text(Provenance provenance);
+
+// One line of the inspector, independent of formatting.
+struct InspectorRow {
+  QString label;
+  QString value;
+  Provenance provenance = Provenance::captured;
+  QString note = {};     // how the value is computed; shown as a tooltip
+  bool is_code = false;  // names, operators or source code, in a fixed-width font
+  // Nodes that the value links to. If there are too many, the value gives their number.
+  std::vector<NodeId> links = {};
+  // All nodes, if `links` contains only the first ones.
+  std::vector<NodeId> all_links = {};
+};
+
+struct InspectorSection {
+  QString title;
+  std::vector<InspectorRow> rows;
+};
+
+// A source line that created the node.
+struct SourceLine {
+  QString file, function, code;
+  int line = 0;
+};
+
+struct InspectorContent {
+  QString title;     // "mm_214"
+  QString subtitle;  // "aten.mm.default"
+  std::vector<InspectorSection> sections;
+  std::vector<SourceLine> stack;  // innermost first
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <QString>
+#include <QStringList>
+
+#include "views/theme/theme.h"
+#include "views/widgets/inspector_content.h"
+
+namespace jointer::views {
+
+// The inspector's page. Links are `node:ID`, or `nodes:SECTION.ROW` for all nodes of a row. Each
+// value has its provenance as a tooltip. `roots`: folders to search for source files.
+QString inspector_html(const InspectorContent& content, const Graph& graph, const Theme& theme,
+                       const QStringList& roots, int font_px);
+
+// Shown while nothing is selected.
+QString inspector_hint(const Theme& theme);
+
+}  // namespace jointer::views

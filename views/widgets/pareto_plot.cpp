@@ -1,0 +1,385 @@
+#include "views/widgets/pareto_plot.h"
+
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QPainterPath>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "views/session/edit/metrics.h"
+#include "views/session/text/number_text.h"
+#include "views/theme/fonts.h"
+#include "views/theme/theme.h"
+#include "views/widgets/hover_card.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kLeft = 64, kBottom = 34, kTop = 10, kRight = 14;
+constexpr int kReach = 12, kRadius = 4, kLabelHeight = 16;
+constexpr double kRoom = 0.06;
+constexpr double kTickPixels = 70;
+constexpr int kTickRoom = 32;  // half of a label
+
+// The Pareto front of budgets, presets and the current plan, sorted by peak.
+std::vector<ParetoMark> front_of(const std::vector<ParetoMark>& marks) {
+  std::vector<ParetoMark> sorted, front;
+  for (const ParetoMark& mark : marks)
+    if (mark.kind != ParetoKind::named) sorted.push_back(mark);
+  std::stable_sort(sorted.begin(), sorted.end(), [](const ParetoMark& a, const ParetoMark& b) {
+    return std::pair(a.peak_bytes, a.step_ns) < std::pair(b.peak_bytes, b.step_ns);
+  });
+  for (ParetoMark& mark : sorted)
+    if (front.empty() || mark.step_ns < front.back().step_ns) front.push_back(std::move(mark));
+  return front;
+}
+
+// Returns true if a line crosses a rectangle, checked every few pixels.
+bool crosses(QPointF from, QPointF to, const QRectF& where) {
+  constexpr double kPixels = 4;
+  const QPointF way = to - from;
+  const int steps = static_cast<int>(std::hypot(way.x(), way.y()) / kPixels) + 1;
+  for (int i = 0; i <= steps; ++i)
+    if (where.contains(from + way * i / steps)) return true;
+  return false;
+}
+
+}  // namespace
+
+ParetoScale::ParetoScale(const std::vector<ParetoMark>& marks, QRectF where) : area(where) {
+  if (marks.empty()) return;
+  const auto by = [&](auto value) {
+    const auto [least, most] = std::minmax_element(
+        marks.begin(), marks.end(),
+        [&](const ParetoMark& a, const ParetoMark& b) { return value(a) < value(b); });
+    // A single value is centered.
+    const double middle = static_cast<double>(value(*least));
+    const double span =
+        std::max(static_cast<double>(value(*most)) - middle, std::max(middle * 0.01, 1.0));
+    return std::pair{middle - span * kRoom, middle + span * (1 + kRoom)};
+  };
+  std::tie(min_bytes, max_bytes) = by([](const ParetoMark& m) { return m.peak_bytes; });
+  std::tie(min_ns, max_ns) = by([](const ParetoMark& m) { return m.step_ns; });
+}
+
+QPointF ParetoScale::place(const ParetoMark& mark) const {
+  const double x = (static_cast<double>(mark.peak_bytes) - min_bytes) / (max_bytes - min_bytes);
+  const double y = (static_cast<double>(mark.step_ns) - min_ns) / (max_ns - min_ns);
+  return {area.left() + x * area.width(), area.bottom() - y * area.height()};
+}
+
+ParetoPlot::ParetoPlot(QWidget* parent) : QWidget(parent) {
+  setMouseTracking(true);
+  setFocusPolicy(Qt::StrongFocus);
+  setMinimumSize(200, 140);
+  setAccessibleName(tr("Peak memory against step time"));
+}
+
+void ParetoPlot::set_marks(std::vector<ParetoMark> marks) {
+  if (marks == marks_) return;
+  // Keep the highlighted mark if it still exists.
+  std::optional<ParetoMark> kept;
+  if (current_) kept = marks_[*current_];
+  marks_ = std::move(marks);
+  current_.reset();
+  if (kept)
+    if (const auto at = std::find(marks_.begin(), marks_.end(), *kept); at != marks_.end())
+      current_ = static_cast<std::size_t>(at - marks_.begin());
+  update();
+}
+
+void ParetoPlot::set_hint(const QString& hint) {
+  hint_ = hint;
+  update();
+}
+
+ParetoScale ParetoPlot::scale() const {
+  return {marks_, QRectF(rect().adjusted(kLeft, kTop, -kRight, -kBottom))};
+}
+
+QPoint ParetoPlot::place_of(std::size_t mark) const {
+  return scale().place(marks_[mark]).toPoint();
+}
+
+// The nearest mark within reach; of several, the one drawn on top.
+std::optional<std::size_t> ParetoPlot::mark_at(QPoint at) const {
+  const ParetoScale s = scale();
+  std::optional<std::size_t> found;
+  double nearest = kReach;
+  for (std::size_t i = 0; i < marks_.size(); ++i) {
+    const QPointF place = s.place(marks_[i]);
+    const double distance = std::hypot(place.x() - at.x(), place.y() - at.y());
+    if (distance > nearest) continue;
+    nearest = distance;
+    found = i;
+  }
+  return found;
+}
+
+QStringList ParetoPlot::lines_of(std::size_t index) const {
+  const ParetoMark& mark = marks_[index];
+  QStringList lines{
+      mark.name, tr("peak %1, step %2").arg(bytes_text(mark.peak_bytes), time_text(mark.step_ns))};
+  const auto now = std::find_if(marks_.begin(), marks_.end(),
+                                [](const ParetoMark& m) { return m.kind == ParetoKind::now; });
+  if (now != marks_.end() && mark.kind != ParetoKind::now) {
+    lines << tr("change: peak %1, step %2")
+                 .arg(bytes_difference_text(now->peak_bytes, mark.peak_bytes),
+                      time_difference_text(now->step_ns, mark.step_ns));
+    lines << tr("Click to use this plan.");
+  }
+  return lines;
+}
+
+// --- Painting ---
+
+void ParetoPlot::paint_axes(QPainter& painter, const ParetoScale& s) const {
+  const Theme& theme = Theme::of(palette());
+  const int text_height = painter.fontMetrics().height();
+  // The maximum's unit, if it is more than a few of that unit.
+  constexpr double kFew = 4;
+  constexpr std::array kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t in = 0;
+  double unit_bytes = 1;
+  for (; in + 1 < kUnits.size() && s.max_bytes / unit_bytes >= kFew * 1024; ++in)
+    unit_bytes *= 1024;
+  struct Ticks {
+    std::vector<double> at;
+    int decimals = 0;  // enough to distinguish adjacent ticks
+  };
+  const auto ticks = [](double least, double most, double pixels) {
+    const double rough = (most - least) / std::max(pixels / kTickPixels, 1.0);
+    const double power = std::pow(10.0, std::floor(std::log10(rough)));
+    const double unit = rough / power <= 1   ? 1
+                        : rough / power <= 2 ? 2
+                        : rough / power <= 5 ? 5
+                                             : 10;
+    const double step = unit * power;
+    Ticks found{.at = {}, .decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step))))};
+    for (double t = std::ceil(least / step) * step; t <= most; t += step) found.at.push_back(t);
+    return found;
+  };
+  const Ticks of_bytes = ticks(s.min_bytes / unit_bytes, s.max_bytes / unit_bytes, s.area.width());
+  for (const double bytes : of_bytes.at) {
+    const ParetoMark at{.kind = {},
+                        .name = {},
+                        .peak_bytes = static_cast<std::int64_t>(bytes * unit_bytes),
+                        .step_ns = static_cast<std::int64_t>(s.min_ns)};
+    const int x = static_cast<int>(s.place(at).x());
+    painter.fillRect(QRect(x, static_cast<int>(s.area.top()), 1, static_cast<int>(s.area.height())),
+                     theme.grid);
+    painter.setPen(theme.muted_text);
+    if (x + kTickRoom > width()) continue;
+    painter.drawText(QRect(x - 45, static_cast<int>(s.area.bottom()) + 3, 90, text_height),
+                     Qt::AlignCenter,
+                     QStringLiteral("%1 %2")
+                         .arg(bytes, 0, 'f', of_bytes.decimals)
+                         .arg(QLatin1String(kUnits[in])));
+  }
+  const bool in_seconds = s.max_ns >= 1e9;
+  const double unit_ns = in_seconds ? 1e9 : 1e6;
+  const Ticks of_time = ticks(s.min_ns / unit_ns, s.max_ns / unit_ns, s.area.height() * 1.6);
+  for (const double time : of_time.at) {
+    const ParetoMark at{.kind = {},
+                        .name = {},
+                        .peak_bytes = static_cast<std::int64_t>(s.min_bytes),
+                        .step_ns = static_cast<std::int64_t>(time * unit_ns)};
+    const int y = static_cast<int>(s.place(at).y());
+    painter.fillRect(QRect(static_cast<int>(s.area.left()), y, static_cast<int>(s.area.width()), 1),
+                     theme.grid);
+    painter.setPen(theme.muted_text);
+    painter.drawText(QRect(0, y - text_height / 2, kLeft - 6, text_height),
+                     Qt::AlignRight | Qt::AlignVCenter,
+                     (in_seconds ? tr("%1 s") : tr("%1 ms")).arg(time, 0, 'f', of_time.decimals));
+  }
+  painter.setPen(theme.muted_text);
+  painter.drawText(QRect(kLeft, height() - text_height - 1, width() - kLeft - kRight, text_height),
+                   Qt::AlignRight | Qt::AlignVCenter, tr("peak memory →   step time ↑"));
+}
+
+// Marks at the same place share a label, placed at the first of them.
+QString ParetoPlot::label_of(const ParetoScale& s, std::size_t index) const {
+  QStringList names;
+  const QPointF at = s.place(marks_[index]);
+  for (std::size_t i = 0; i < marks_.size(); ++i) {
+    const QPointF other = s.place(marks_[i]);
+    if (marks_[i].kind == ParetoKind::curve ||
+        std::hypot(other.x() - at.x(), other.y() - at.y()) > kRadius)
+      continue;
+    if (i < index) return {};
+    names << marks_[i].name;
+  }
+  return marks_[index].kind == ParetoKind::curve ? QString() : names.join(QStringLiteral(", "));
+}
+
+void ParetoPlot::paint_mark(QPainter& painter, const ParetoScale& s, std::size_t index,
+                            const QRectF& label) const {
+  const Theme& theme = Theme::of(palette());
+  const ParetoMark& mark = marks_[index];
+  const QPointF at = s.place(mark);
+  painter.setPen(current_ == index ? QPen(theme.text, 2) : QPen(theme.surface, 1));
+  const double r = kRadius + (current_ == index ? 1.5 : 0);
+  switch (mark.kind) {
+    case ParetoKind::curve:
+      painter.setBrush(theme.accent);
+      painter.drawEllipse(at, r - 1, r - 1);
+      break;
+    case ParetoKind::preset:
+      painter.setBrush(theme.category(MemoryCategory::output));
+      painter.drawRect(QRectF(at.x() - r, at.y() - r, 2 * r, 2 * r));
+      break;
+    case ParetoKind::named: {
+      QPainterPath path(at + QPointF(0, -r - 1));
+      path.lineTo(at + QPointF(r + 1, 0));
+      path.lineTo(at + QPointF(0, r + 1));
+      path.lineTo(at + QPointF(-r - 1, 0));
+      path.closeSubpath();
+      painter.setBrush(theme.category(MemoryCategory::recomputed));
+      painter.drawPath(path);
+      break;
+    }
+    case ParetoKind::now:
+      painter.setBrush(theme.warning);
+      painter.drawEllipse(at, r + 1, r + 1);
+      break;
+  }
+  if (label.isEmpty()) return;
+  painter.setPen(theme.text);
+  painter.drawText(label, Qt::AlignVCenter | Qt::AlignLeft, label_of(s, index));
+}
+
+std::vector<QRectF> ParetoPlot::label_places() const {
+  const ParetoScale s = scale();
+  const QFontMetrics metrics(small_font(font()));
+  std::vector<QRectF> places(marks_.size()), taken;
+  for (std::size_t i = 0; i < marks_.size(); ++i) {
+    const QString name = label_of(s, i);
+    if (name.isEmpty()) continue;
+    const QSizeF size(metrics.horizontalAdvance(name) + 2, kLabelHeight);
+    places[i] = free_place(s, i, size, taken);
+    taken.push_back(places[i]);
+  }
+  return places;
+}
+
+// A place to the right, left, top or bottom of a mark: the first one without overlap, or else the
+// one with the smallest overlap.
+QRectF ParetoPlot::free_place(const ParetoScale& s, std::size_t index, QSizeF size,
+                              const std::vector<QRectF>& labels) const {
+  const QPointF at = s.place(marks_[index]);
+  QPolygonF line;
+  for (const ParetoMark& mark : front_of(marks_)) line << s.place(mark);
+  const auto in_the_way = [&](const QRectF& label) {
+    int count = rect().contains(label.toAlignedRect()) ? 0 : 100;
+    for (const QRectF& other : labels) count += other.intersects(label) ? 10 : 0;
+    for (std::size_t i = 0; i < marks_.size(); ++i) {
+      const QPointF place = s.place(marks_[i]);
+      const QRectF mark(place - QPointF(kRadius, kRadius), QSizeF(2 * kRadius, 2 * kRadius));
+      if (std::hypot(place.x() - at.x(), place.y() - at.y()) > kRadius)
+        count += mark.intersects(label) ? 5 : 0;
+    }
+    for (qsizetype i = 1; i < line.size(); ++i) count += crosses(line[i - 1], line[i], label);
+    return count;
+  };
+  const double gap = kRadius + 5;
+  const double right = at.x() + gap, left = at.x() - gap - size.width();
+  const double over = at.y() - gap - size.height(), under = at.y() + gap;
+  const double middle = at.x() - size.width() / 2, level = at.y() - size.height() / 2;
+  QRectF best;
+  int least = std::numeric_limits<int>::max();
+  for (const QPointF corner :
+       {QPointF(right, level), QPointF(left, level), QPointF(middle, over), QPointF(middle, under),
+        QPointF(right, over), QPointF(right, under), QPointF(left, over), QPointF(left, under)}) {
+    const QRectF label(corner, size);
+    const int count = in_the_way(label);
+    if (count >= least) continue;
+    least = count;
+    best = label;
+  }
+  return best;
+}
+
+void ParetoPlot::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  const Theme& theme = Theme::of(palette());
+  painter.fillRect(rect(), theme.surface);
+  painter.setFont(small_font(font()));
+  if (marks_.empty()) {
+    painter.setPen(theme.muted_text);
+    painter.drawText(rect().adjusted(12, 0, -12, 0), Qt::AlignCenter | Qt::TextWordWrap, hint_);
+    return;
+  }
+  const ParetoScale s = scale();
+  paint_axes(painter, s);
+  painter.setRenderHint(QPainter::Antialiasing);
+  QPolygonF line;
+  for (const ParetoMark& mark : front_of(marks_)) line << s.place(mark);
+  painter.setPen(QPen(theme.half(theme.accent), 2));
+  painter.drawPolyline(line);
+  const std::vector<QRectF> labels = label_places();
+  for (std::size_t i = 0; i < marks_.size(); ++i) paint_mark(painter, s, i, labels[i]);
+  painter.setRenderHint(QPainter::Antialiasing, false);
+  if (current_)
+    paint_card(painter, scale().place(marks_[*current_]).toPoint(), rect(), lines_of(*current_),
+               theme);
+}
+
+// --- Input ---
+
+void ParetoPlot::mouseMoveEvent(QMouseEvent* event) {
+  const auto at = mark_at(event->position().toPoint());
+  setCursor(at && marks_[*at].kind != ParetoKind::now ? Qt::PointingHandCursor : Qt::ArrowCursor);
+  if (at == current_) return;
+  current_ = at;
+  update();
+}
+
+void ParetoPlot::leaveEvent(QEvent* /*event*/) {
+  current_.reset();
+  update();
+}
+
+void ParetoPlot::mousePressEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton) return;
+  const auto at = mark_at(event->position().toPoint());
+  if (at && marks_[*at].kind != ParetoKind::now) emit chosen(*at);
+}
+
+// From left to right, regardless of the marks' kinds.
+void ParetoPlot::step(int direction) {
+  if (marks_.empty()) return;
+  std::vector<std::size_t> order(marks_.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return marks_[a].peak_bytes < marks_[b].peak_bytes;
+  });
+  const auto at = current_ ? std::find(order.begin(), order.end(), *current_) : order.end();
+  if (at == order.end())
+    current_ = direction > 0 ? order.front() : order.back();
+  else if (direction > 0 && at + 1 != order.end())
+    current_ = *(at + 1);
+  else if (direction < 0 && at != order.begin())
+    current_ = *(at - 1);
+  update();
+}
+
+void ParetoPlot::keyPressEvent(QKeyEvent* event) {
+  switch (event->key()) {
+    case Qt::Key_Left:
+    case Qt::Key_Right:
+      return step(event->key() == Qt::Key_Right ? 1 : -1);
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+    case Qt::Key_Space:
+      if (current_ && marks_[*current_].kind != ParetoKind::now) emit chosen(*current_);
+      return;
+    default:
+      QWidget::keyPressEvent(event);
+  }
+}
+
+}  // namespace jointer::views
