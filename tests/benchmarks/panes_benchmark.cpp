@@ -9,6 +9,7 @@
 #include "tests/support/paths.h"
 #include "tests/support/reference.h"
 #include "views/alive/alive_pane.h"
+#include "views/inspector/describe_nodes.h"
 #include "views/inspector/inspector_pane.h"
 #include "views/modules/module_model.h"
 #include "views/operators/operator_model.h"
