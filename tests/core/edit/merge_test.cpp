@@ -219,10 +219,10 @@ TEST(Carry, TheChainsBeforeAStartAndAfterAWait) {
     mm: bf16[4,16] = aten.mm(r, t)
     return [mm]
   )");
-  const Also moved feeds = carry(graph, graph.find("ag"), Direction::earlier);
+  const Carried feeds = carry(graph, graph.find("ag"), Direction::earlier);
   EXPECT_EQ(feeds.block, nodes(graph, {"c", "v", "ag"}));
   EXPECT_EQ(feeds.sentence, "Also moved c and v, which feed it.");
-  const Also moved reads = carry(graph, graph.find("wt"), Direction::later);
+  const Carried reads = carry(graph, graph.find("wt"), Direction::later);
   EXPECT_EQ(reads.block, nodes(graph, {"wt", "u", "t"}));
   EXPECT_EQ(reads.sentence, "Also moved u and t, which read it.");
   EXPECT_TRUE(carry(graph, graph.find("r"), Direction::earlier).sentence.empty());
