@@ -67,6 +67,7 @@ class PlanMemory {
   }
   // The bytes of a storage that is numbered after the slots.
   [[nodiscard]] std::int64_t added_bytes(const PairOrder& order, std::size_t slot) const;
+
   const PairOrders& orders_;
   DeviceType device_;
   bool host_counts_ = false;  // the host's memory counts as the device's
