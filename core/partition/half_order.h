@@ -108,11 +108,23 @@ void mimic_autograd(const Nodes& nodes, std::span<const NodeOf<Nodes>> outputs,
     if (needed.size() > 1)
       std::sort(needed.begin(), needed.end(),
                 [&](Item a, Item b) { return nodes.position(a) < nodes.position(b); });
-    order.insert(order.end(), needed.begin(), needed.end());
+    for (const Item node : needed) order.push_back(node);
   };
   for (auto it = calls.begin(); it != first; ++it)
     if (nodes.is_copy(*it)) run({&*it, 1});
-  for (auto it = first; it != calls.end(); ++it) run({&*it, 1});
+  for (auto it = first; it != calls.end(); ++it) {
+    const auto inputs = nodes.inputs(*it);
+    const bool needs_nothing =
+        !is_done[nodes.index(*it)] && std::all_of(inputs.begin(), inputs.end(), [&](Item input) {
+          return bool(is_done[nodes.index(input)]);
+        });
+    if (!needs_nothing) {
+      run({&*it, 1});
+      continue;
+    }
+    is_done[nodes.index(*it)] = true;  // the usual case, without a search
+    order.push_back(*it);
+  }
   run(outputs);
   calls = std::move(order);
 }

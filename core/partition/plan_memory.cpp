@@ -114,8 +114,7 @@ class PlanMemory::Uses {
     }
   }
   void use_inputs(Call call, std::int32_t step) {
-    const std::uint32_t* storage_of = storage_of_[call.backward ? 1 : 0];
-    for (const std::uint32_t s : memory_.input_slots(call.place)) lives_.use(storage_of[s], step);
+    for (const Place input : orders_.inputs(call.place)) use(input, call.backward, step);
   }
   void start(Call call, std::int32_t step) {
     if (copy_of_.empty() || memory_.copy_bytes_[call.place] <= 0) return;
@@ -190,7 +189,6 @@ PlanMemory::PlanMemory(const PairOrders& orders, const MemoryOptions& options)
   std::vector<std::int32_t> seen_slot(graph.storage_count(), -1);
   std::vector<Place> seen_at(graph.storage_count(), 0);
   first_slot_.push_back(0);
-  first_input_slot_.push_back(0);
   copy_bytes_.assign(orders.size(), 0);
   for (Place p = 0; p < orders.size(); ++p) {
     const Node& n = graph.node(orders.node(p));
@@ -201,11 +199,8 @@ PlanMemory::PlanMemory(const PairOrders& orders, const MemoryOptions& options)
       seen_at[storage] = p;
     };
     for (const Place input : orders.inputs(p))
-      for (std::uint32_t s = first_slot_[input]; s < first_slot_[input + 1]; ++s) {
+      for (std::uint32_t s = first_slot_[input]; s < first_slot_[input + 1]; ++s)
         see(storages_[s], static_cast<std::int32_t>(s));
-        input_slots_.push_back(s);
-      }
-    first_input_slot_.push_back(static_cast<std::uint32_t>(input_slots_.size()));
     for (const Tensor& t : graph.tensors(n)) {
       if (!t.storage) continue;
       if (!counts_on(graph, graph.device_type(t), device_)) continue;
@@ -244,10 +239,7 @@ std::span<const std::uint32_t> PlanMemory::storages(Place place) const {
                                       first_slot_[place + 1] - first_slot_[place]);
 }
 
-std::int64_t PlanMemory::bytes_of(const PairOrder& order, std::uint32_t storage) const {
-  if (storage < storage_bytes_.size()) return storage_bytes_[storage];
-  const std::size_t slot = storage - storage_bytes_.size();
-  if (slot < storages_.size()) return storage_bytes_[storages_[slot]];
+std::int64_t PlanMemory::added_bytes(const PairOrder& order, std::size_t slot) const {
   if (const std::size_t value = (slot - storages_.size()) / 2; value >= order.offloaded.size())
     return allocated_bytes(order.states[slot - storages_.size() - 2 * order.offloaded.size()].bytes,
                            device_);

@@ -60,11 +60,13 @@ class PlanMemory {
     return host_storage(static_cast<std::uint32_t>(order.offloaded.size())) +
            static_cast<std::uint32_t>(state);
   }
-  [[nodiscard]] std::int64_t bytes_of(const PairOrder& order, std::uint32_t storage) const;
-  [[nodiscard]] std::span<const std::uint32_t> input_slots(Place place) const {
-    return std::span(input_slots_)
-        .subspan(first_input_slot_[place], first_input_slot_[place + 1] - first_input_slot_[place]);
+  [[nodiscard]] std::int64_t bytes_of(const PairOrder& order, std::uint32_t storage) const {
+    if (storage < storage_bytes_.size()) return storage_bytes_[storage];
+    const std::size_t slot = storage - storage_bytes_.size();
+    return slot < storages_.size() ? storage_bytes_[storages_[slot]] : added_bytes(order, slot);
   }
+  // The bytes of a storage that is numbered after the slots.
+  [[nodiscard]] std::int64_t added_bytes(const PairOrder& order, std::size_t slot) const;
 
   const PairOrders& orders_;
   DeviceType device_;
@@ -73,13 +75,12 @@ class PlanMemory {
   std::vector<std::uint32_t> storages_;  // by slot
   // By slot: an earlier slot in the same storage, of an input or its own node; -1 for none.
   std::vector<std::int32_t> aliases_;
-  std::vector<std::uint32_t> first_slot_;                      // by place
-  std::vector<std::uint32_t> input_slots_, first_input_slot_;  // slots of its inputs, by place
-  std::vector<std::int64_t> storage_bytes_;                    // by storage
-  std::vector<Place> storage_producer_;                        // by storage
-  std::vector<std::uint8_t> is_held_;                          // by storage
-  std::vector<std::uint32_t> results_;                         // storages of the forward's results
-  std::vector<std::int64_t> copy_bytes_;  // by place: scratch bytes of a collective (Gloo)
+  std::vector<std::uint32_t> first_slot_;    // by place
+  std::vector<std::int64_t> storage_bytes_;  // by storage
+  std::vector<Place> storage_producer_;      // by storage
+  std::vector<std::uint8_t> is_held_;        // by storage
+  std::vector<std::uint32_t> results_;       // storages of the forward's results
+  std::vector<std::int64_t> copy_bytes_;     // by place: scratch bytes of a collective (Gloo)
   std::int64_t optimizer_bytes_ = 0;
 };
 
