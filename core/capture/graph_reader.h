@@ -44,6 +44,8 @@ struct OpenRequest {
   std::function<std::optional<std::size_t>(std::span<const GraphEntry> entries)> choose;
   Assumptions assumptions;
   Progress progress;
+  // Refuses workspaces; set for the capture of one, which might name the workspace itself.
+  bool is_of_workspace = false;
 };
 
 // One format. A reader recognizes its files by their content, lists the graphs in them (usually

@@ -11,13 +11,14 @@ namespace {
 // Opens the workspace's capture and applies the edits again. The request's assumptions take
 // precedence over those of the workspace.
 Result<Graph> open_workspace(const CaptureFile& file, const OpenRequest& request) {
+  if (request.is_of_workspace)
+    return input_error("{}: it is a workspace, and cannot be the capture of another", request.path);
   JOINTER_TRY(const Workspace workspace, parse_workspace(file.bytes.view(), file.name));
   auto located = locate_capture(workspace, request.path);
   if (!located) return tl::unexpected(located.error());
   OpenRequest& capture = *located;
-  if (is_workspace_file(capture.path))
-    return input_error("{}: its capture {} is a workspace itself", request.path, capture.path);
   capture.progress = request.progress;
+  capture.is_of_workspace = true;
   capture.assumptions.override_with(request.assumptions);
   JOINTER_TRY(Graph graph, open_graph(capture));
   if (auto same = check_capture(workspace, graph); !same)

@@ -165,7 +165,7 @@ def test_backward_is_refused_with_a_workspace(folder: Path) -> None:
 
 def test_a_workspace_cannot_be_its_own_capture(folder: Path) -> None:
     path = workspace(folder, capture={"path": "work.jointer", "hash": ""})
-    assert "is a workspace itself" in complaint(path)
+    assert "cannot be the capture of another" in complaint(path)
 
 
 def test_a_large_workspace_opens_quickly(tmp_path: Path) -> None:

@@ -547,7 +547,7 @@ void EditTest::operators_are_replaced() {
   QVERIFY(silu != graph.order().end());
   const auto before = calls("aten.silu.default");
   document().selection().select(*silu);
-  run_action("Replace Operator...");
+  run_action("Replace Operator");
   auto* dialog = window_->findChild<QInputDialog*>();
   QVERIFY(dialog != nullptr && QTest::qWaitForWindowExposed(dialog));
   auto* list = dialog->findChild<QComboBox*>();

@@ -353,7 +353,7 @@ void PipelineTest::runs_step_by_step_and_undoes() {
   QCOMPARE(editing.step_count(), 1);
   QCOMPARE(editing.step(0).title, "remove_tags");
   QCOMPARE(list().current(), std::optional<std::size_t>(0));
-  QTRY_VERIFY(pane_->step_page().report().counts().text().contains("policy changed 2"));
+  QTRY_VERIFY(pane_->step_page().report().counts().text().contains("2 policies changed"));
   // A step that changes nothing adds no history entry.
   press(pane_->next_button());
   QVERIFY(settle());
@@ -513,7 +513,7 @@ void PipelineTest::another_order_is_refused_at_its_step() {
   make_pane("autobucketing_reordering,stays,transformer_block_bucketing");
   QCOMPARE(status(0), StepStatus::idle);
   QCOMPARE(status(2), StepStatus::wrong);
-  QVERIFY(list().model().index(2).data(StepModel::detail_role).toString().contains("exclude"));
+  QVERIFY(list().model().index(2).data(StepModel::detail_role).toString().contains("mutually exclusive"));
   draft().set_pipeline(*parse_step_lines("sink_wait_iterative"));
   QVERIFY(session_->mistake(0).contains("did you mean sink_waits_iterative?"));
 }

@@ -410,7 +410,7 @@ TEST(FxTextErrors, NameTheLine) {
   EXPECT_THAT(error_of(forward("a: \"f32[-8]\" = torch.ops.aten.sin.default(x)")),
               HasSubstr("line 3: node a: size -8 is negative"));
   EXPECT_THAT(error_of(forward("a = torch.ops.aten.sin.default(x")), HasSubstr("line 3"));
-  EXPECT_THAT(error_of(forward("a = 5")), HasSubstr("line 3: node a: a call is expected"));
+  EXPECT_THAT(error_of(forward("a = 5")), HasSubstr("line 3: node a: expected a call"));
   EXPECT_THAT(error_of(forward("import torch")),
               HasSubstr("`import torch` is not a statement of an FX graph"));
 }

@@ -182,7 +182,7 @@ TEST(TorchTrace, SeveralGraphsRequireAChoice) {
   const auto graph = open_graph({.path = path});
   ASSERT_FALSE(graph.has_value());
   EXPECT_EQ(graph.error().kind, Error::Kind::usage);
-  EXPECT_THAT(graph.error().message, HasSubstr("holds 3 graphs; choose one with --graph N"));
+  EXPECT_THAT(graph.error().message, HasSubstr("contains 3 graphs; choose one with --graph N"));
   const auto listed = list_graphs(path);
   ASSERT_TRUE(listed.has_value());
   ASSERT_EQ(listed->size(), 3U);
@@ -207,7 +207,7 @@ TEST(TorchTraceErrors, NameWhatIsMissing) {
     return graphs ? std::string("no error") : graphs.error().message;
   };
   EXPECT_THAT(message(entry(R"({"str": ["a", 0]})")),
-              HasSubstr("a.log: none of its 1 entries holds a graph"));
+              HasSubstr("a.log: none of its 1 entries contains a graph"));
   // A missing payload, or an entry that is not JSON.
   EXPECT_THAT(message(entry(R"({"aot_joint_graph": {}, "has_payload": "00"})")),
               HasSubstr("none of its 1 entries"));

@@ -81,6 +81,16 @@ TEST_F(Open, AWorkspaceIsNotAHalf) {
               HasSubstr("it is a workspace, but was given as the backward half"));
 }
 
+TEST_F(Open, AWorkspaceIsNotTheCaptureOfAWorkspace) {
+  for (const char* name : {"loop.jointer", "loop.json", "loop.json.zst"}) {
+    Workspace workspace;
+    workspace.capture.path = path(name);
+    ASSERT_TRUE(write_workspace(path(name), workspace).has_value());
+    EXPECT_THAT(error_of({.path = path(name)}), HasSubstr("cannot be the capture of another"))
+        << name;
+  }
+}
+
 TEST_F(Open, WorkspacesInAFolderAreSkipped) {
   const auto entries = list_graphs(folder_);
   ASSERT_TRUE(entries.has_value()) << entries.error().message;

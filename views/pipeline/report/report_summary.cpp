@@ -62,7 +62,8 @@ std::vector<ReportCount> report_counts(const NodeDifferences& differences, std::
   add(NodeChange::added, tr("added"), d.added.size());
   add(NodeChange::removed, tr("removed"), d.removed.size());
   add(NodeChange::changed, tr("changed"), d.changed.size());
-  add(NodeChange::retagged, tr("policy changed"), d.retagged.size());
+  add(NodeChange::retagged, d.retagged.size() == 1 ? tr("policy changed") : tr("policies changed"),
+      d.retagged.size());
   if (merged > 0)
     counts.push_back(
         {QStringLiteral("merged"), tr("%1 collectives merged").arg(count_text(merged))});

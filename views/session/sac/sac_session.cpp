@@ -249,7 +249,7 @@ void SacSession::set_keep(const std::vector<NodeId>& nodes, std::optional<Keep> 
     return emit refused(tr("Only calls have a policy; graph inputs are always available."));
   there = nodes_to_tag(*state_, there, keep);
   if (there.empty())
-    return emit refused(tr("The tag of %1 was already applied. Undo that first, "
+    return emit refused(tr("The tag of %1 has already been applied. Undo that first, "
                            "or open the original training step.")
                             .arg(nodes.size() == 1 ? to_qstring(open_.graph().name(nodes.front()))
                                                    : tr("the selection")));
