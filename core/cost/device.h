@@ -47,8 +47,8 @@ struct DeviceDescription {
   NcclGpu torch_nccl = NcclGpu::ampere;
   std::vector<std::string> sources;
 
-  // Peak FLOP/s of matrix products of a type. fp32 products run as fp32 (torch's default). A type
-  // without a figure has that of the next wider type with one.
+  // Peak FLOP/s of matrix products of a type. fp32 products do not use TF32 (torch's default). A
+  // type without a figure has that of its family, or else of bfloat16, float16 or float32.
   [[nodiscard]] double peak_flops(DType type) const;
 };
 

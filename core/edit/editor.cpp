@@ -295,7 +295,7 @@ Result<void> Editor::State::perform_kind(const MoveNodes& move) {
                     move.before);
     nodes.push_back(id);
   }
-  if (nodes.empty()) return refuse("no node to move before {}", move.before);
+  if (nodes.empty()) return refuse("no nodes to move before {}", move.before);
   auto sorted = nodes;
   sorted.push_back(before);
   std::sort(sorted.begin(), sorted.end());

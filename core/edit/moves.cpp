@@ -84,7 +84,7 @@ Carried carry(const Graph& graph, const Users& users, NodeId node, Direction dir
 }
 
 Result<Edit> move_edit(const Graph& graph, std::span<const NodeId> nodes, NodeId before) {
-  if (nodes.empty()) return fail(Error::Kind::usage, "no node to move");
+  if (nodes.empty()) return fail(Error::Kind::usage, "no nodes to move");
   if (std::find(nodes.begin(), nodes.end(), before) != nodes.end())
     return fail(Error::Kind::usage, "{} cannot be moved before itself", graph.name(before));
   MoveNodes move{.nodes = {}, .before = edit_name(graph, before)};

@@ -116,8 +116,9 @@ class PlanWhatIf {
                                               Keep keep) const;
   // Applies the user's policies to a plan that was solved under others: nodes whose tag changed are
   // saved, recomputed or offloaded accordingly; nodes whose tag was removed keep the plan's
-  // decision. By node id. Returns `base` if nothing changed. Both lists are tags of the graph as
-  // the user sees it, not those of Partition::joint, which a partitioner has settled.
+  // decision. Returns `base` if nothing changed. Both lists are indexed by node id and hold the
+  // tags of the graph as the user sees it, not those of Partition::joint, which a partitioner has
+  // settled.
   [[nodiscard]] Result<PlanChange> apply_policies(const SavePlan& base,
                                                   std::span<const MemoryPolicy> solved,
                                                   std::span<const MemoryPolicy> now) const;

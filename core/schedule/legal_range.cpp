@@ -44,7 +44,7 @@ class RangeFinder {
 
  private:
   Result<void> check_block() const {
-    if (block_.empty()) return fail(Error::Kind::usage, "no node to move");
+    if (block_.empty()) return fail(Error::Kind::usage, "no nodes to move");
     const Node& first = graph_.node(block_.front());
     for (const NodeId id : block_) {
       const Node& n = graph_.node(id);

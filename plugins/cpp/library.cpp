@@ -13,16 +13,15 @@ namespace {
 Result<void> check(const PluginInterface* plugin) {
   if (plugin == nullptr) return fail(Error::Kind::usage, "its entry point returns null");
   if (plugin->version != kPluginInterface)
-    return fail(Error::Kind::usage, "it is for version {} of the plugin interface, this is {}",
+    return fail(Error::Kind::usage, "it is for version {} of the plugin interface, but this is {}",
                 plugin->version, kPluginInterface);
   const PluginInterface ours;
   if (plugin->built_with == nullptr || std::strcmp(plugin->built_with, kPluginBuild) != 0)
-    return fail(Error::Kind::usage, "it was built with {}, this is {}: build it again",
+    return fail(Error::Kind::usage, "it was built with {}, but this is {}; rebuild it",
                 plugin->built_with == nullptr ? "an unknown version" : plugin->built_with,
                 kPluginBuild);
   if (plugin->sizes != ours.sizes)
-    return fail(Error::Kind::usage,
-                "it was built with the headers of another Jointer: build it again");
+    return fail(Error::Kind::usage, "it was built with the headers of another Jointer; rebuild it");
   if (plugin->make_passes == nullptr) return fail(Error::Kind::usage, "it makes no passes");
   return {};
 }

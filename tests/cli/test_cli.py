@@ -452,7 +452,7 @@ def test_several_graphs_are_listed_if_none_is_chosen(tmp_path: Path) -> None:
         (tmp_path / path.name).write_bytes(path.read_bytes())
     done = run("info", tmp_path)
     assert done.code == 2
-    assert done.err.count("\n") == 1 and "choose one with --graph N, 0 to 1" in done.err
+    assert done.err.count("\n") == 1 and "choose one with --graph N (0 to 1)" in done.err
     assert done.out.count("\n") == 2
     listed = run("memory", tmp_path, "--json")
     assert listed.code == 2

@@ -259,7 +259,7 @@ def test_pairs(tmp_path: Path) -> None:
     assert json.loads(done.out)["nodes"]["retagged"] == ["backward:grad"]
     both = run("diff", forward, forward, "--backward", backward, "--b-backward", backward)
     assert both.code == 0
-    assert_refused(run("diff", forward, forward, "--backward", backward), "one graph")
+    assert_refused(run("diff", forward, forward, "--backward", backward), "a single graph")
 
 
 def test_a_real_pair_is_unchanged_by_an_empty_recipe(tmp_path: Path) -> None:

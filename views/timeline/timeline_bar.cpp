@@ -28,8 +28,8 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   title->setFont(bold);
   row->addWidget(title);
   row->addSpacing(10);
-  program_order_ =
-      add_axis(tr("Program Order"), AxisKind::program_order, tr("One step per node (G)"));
+  program_order_ = add_axis(tr("Program Order"), AxisKind::program_order,
+                            tr("Every node has the same width (G)"));
   estimated_time_ =
       add_axis(tr("Estimated Time"), AxisKind::estimated_time, tr("Simulated time (G)"));
   measured_time_ =

@@ -355,8 +355,8 @@ Result<void> ProgramBuilder::add_getitem(NodeId id, const Node& node) {
   const std::int64_t count = slot_counts_[source.index()];
   const std::int64_t index = args[1].integer + (args[1].integer < 0 ? count : 0);
   if (index < 0 || index >= count)
-    return input_error("{} has {} values, not number {}", graph_.name(source), count,
-                       args[1].integer);
+    return input_error("index {} is out of range: {} has {} values", args[1].integer,
+                       graph_.name(source), count);
   slots_[id.index()] = slots_[source.index()] + static_cast<SlotId>(index);
   Instruction instruction{.kind = Instruction::Kind::name};
   // Taking one value uses all, so they are kept until here, although only names are read.

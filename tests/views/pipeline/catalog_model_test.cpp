@@ -55,7 +55,7 @@ TEST_F(Catalog, ANameMatchRanksBeforeASummaryMatch) {
 }
 
 TEST_F(Catalog, ListsPluginsThatCouldNotBeLoaded) {
-  model.set_passes(registry, {"/x: it was built with another compiler: build it again"});
+  model.set_passes(registry, {"/x: it was built with another compiler; rebuild it"});
   EXPECT_EQ(headings().last(), "Not loaded");
   const QModelIndex last = model.index(model.rowCount() - 1);
   EXPECT_TRUE(last.data(CatalogModel::problem_role).toBool());
