@@ -220,7 +220,7 @@ TEST_F(CppPluginTest, OtherVersionsAreRefusedByTheirDescriptions) {
   const auto errors = add_plugins(registry, std::vector{folder.path().string()}, options);
   ASSERT_EQ(errors.size(), 2U);
   EXPECT_EQ(errors[0].path, elsewhere);
-  EXPECT_THAT(errors[0].message, HasSubstr("built with Jointer 0.0.1, gcc 2, this is "));
+  EXPECT_THAT(errors[0].message, HasSubstr("built with Jointer 0.0.1, gcc 2, but this is "));
   EXPECT_EQ(errors[1].path, later);
   EXPECT_THAT(errors[1].message, HasSubstr("version 2 of the plugin interface, but this is 1"));
   EXPECT_TRUE(registry.passes().empty());
@@ -232,7 +232,7 @@ TEST_F(CppPluginTest, OtherVersionsAreRefusedDespiteTheirDescriptions) {
   ASSERT_TRUE(
       add_plugin(registry, make_plugin("other_build", description("other_build", "b")), options));
   EXPECT_EQ(failure("v"), "v: it is for version 2 of the plugin interface, but this is 1");
-  EXPECT_THAT(failure("b"), HasSubstr("built with Jointer 0.0.1, gcc 2, this is "));
+  EXPECT_THAT(failure("b"), HasSubstr("built with Jointer 0.0.1, gcc 2, but this is "));
 }
 
 TEST_F(CppPluginTest, InvalidPluginsAreRefused) {
