@@ -48,10 +48,20 @@ class Memory:
             self._uses.setdefault(storage, set()).update(uses)
         self._writes = self._writes or other._writes
 
+    def storages(self) -> Iterable[int]:
+        """The storages that are used."""
+        return self._uses.keys()
+
+    def uses(self) -> Iterator[tuple[int, Use, Region | None]]:
+        """Storages, how they are used, and which part; ``None`` for all of it or an unknown part."""
+        for storage, uses in self._uses.items():
+            for use, region in uses:
+                yield storage, use, region
+
     def keeps_order_with(self, other: Memory) -> bool:
         """True if one of the two writes to memory that the other uses."""
         return (self._writes or other._writes) and any(
-            _must_keep_order(a, b) and may_overlap(here, there)
+            must_keep_order(a, b) and may_overlap(here, there)
             for storage in self._uses.keys() & other._uses.keys()
             for a, here in self._uses[storage]
             for b, there in other._uses[storage]
@@ -84,7 +94,20 @@ def memory_of(node: fx.Node) -> Memory:
     return memory
 
 
-def _must_keep_order(a: Use, b: Use) -> bool:
+def may_write(node: fx.Node) -> bool:
+    """False if ``memory_of`` finds no writes."""
+    return isinstance(node.target, OpOverload) and node.target._schema.is_mutable
+
+
+def storages_of(node: fx.Node) -> Iterator[int]:
+    """The storages of the inputs and results of ``node``; ``memory_of`` finds no others."""
+    for each in (node, *node.all_input_nodes):
+        for tensor in _tensors(each.meta.get("val")):
+            yield tensor.untyped_storage()._cdata
+
+
+def must_keep_order(a: Use, b: Use) -> bool:
+    """True if two nodes that use the same bytes in these ways must keep their order."""
     if Use.RESIZE in (a, b):
         return True
     return (a is Use.WRITE and b is not Use.VIEW) or (b is Use.WRITE and a is not Use.VIEW)

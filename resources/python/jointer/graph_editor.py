@@ -21,9 +21,9 @@ from torch._ops import OpOverload
 from torch.utils.checkpoint import CheckpointPolicy
 
 from .arguments import decode_argument
-from .effects import memory_of
 from .encode import HEAD
 from .errors import CaptureError, RecipeError
+from .kept_orders import check_kept_orders
 from .recipe_document import change_kind, split_half
 from .recipe_values import NodeValues
 from .retarget import captured_target
@@ -120,7 +120,7 @@ class GraphEditor:
                 if not node < each:
                     raise RecipeError(f"{each.name} would read {node.name} before it exists")
         if self._stood and not self._trusted:
-            self._check_effects()
+            check_kept_orders(self._stood, self._changed)
 
     # The changes.
 
@@ -388,63 +388,6 @@ class GraphEditor:
         node = self._nodes.pop(name)
         self._touched.discard(node)
         self._graph.erase_node(node)
-
-    def _check_effects(self) -> None:
-        """Raise if a moved node changed places with one that it must keep its order with."""
-        order = _Order(self._stood)
-        span = [
-            (node, memory_of(node), _is_random(node))
-            for node in order.span()
-            if node not in self._changed
-        ]
-        for moved in (node for node in self._stood if node not in self._changed):
-            memory, is_random = memory_of(moved), _is_random(moved)
-            for other, its_memory, its_random in span:
-                if not order.has_changed(moved, other):
-                    continue
-                if memory.keeps_order_with(its_memory):
-                    raise RecipeError(
-                        f"{moved.name} and {other.name} must keep their order: one writes to "
-                        "memory that the other uses"
-                    )
-                if is_random and its_random:
-                    raise RecipeError(
-                        f"{moved.name} and {other.name} must keep their order: both draw random "
-                        "numbers"
-                    )
-
-
-class _Order:
-    """The order of nodes before and after a move."""
-
-    def __init__(self, stood: Mapping[fx.Node, tuple[Any, fx.Node, fx.Node]]) -> None:
-        self._stood = stood
-
-    def span(self) -> list[fx.Node]:
-        """All nodes between the outermost former and current places of moved nodes."""
-        places = {*self._stood}
-        for _, before, after in self._stood.values():
-            places |= {each for each in (before, after) if each.op != "root" and not each._erased}
-        node, last = min(places), max(places)
-        span = [node]
-        while node is not last:
-            node = node.next
-            span.append(node)
-        return span
-
-    def has_changed(self, a: fx.Node, b: fx.Node) -> bool:
-        """True if the move changed the order of the two nodes."""
-        if a is b:
-            return False
-        return (self._key_before(a) < self._key_before(b)) != (a < b)
-
-    def _key_before(self, node: fx.Node) -> Any:
-        return self._stood[node][0] if node in self._stood else node._sort_key
-
-
-def _is_random(node: fx.Node) -> bool:
-    tags = node.target.tags if isinstance(node.target, OpOverload) else ()
-    return torch.Tag.nondeterministic_seeded in tags
 
 
 def _set_annotations(node: fx.Node, custom: Mapping[str, Json] | None) -> None:
