@@ -7,18 +7,29 @@
 #include "core/edit/half_name.h"
 
 namespace jointer {
+namespace {
 
-std::string copied_node(const InsertNode& insert) {
+std::string named_node(const InsertNode& insert, std::string_view key) {
   const simdjson::padded_string padded(insert.node);
   simdjson::ondemand::parser parser;
   simdjson::ondemand::document document;
   simdjson::ondemand::object record;
-  std::string_view copied;
+  std::string_view name;
   if (parser.iterate(padded).get(document) != simdjson::SUCCESS ||
       document.get_object().get(record) != simdjson::SUCCESS ||
-      record.find_field_unordered("copy").get_string().get(copied) != simdjson::SUCCESS)
+      record.find_field_unordered(key).get_string().get(name) != simdjson::SUCCESS)
     return {};
-  return std::string(split_half(insert.before).prefix).append(copied);
+  return std::string(split_half(insert.before).prefix).append(name);
+}
+
+}  // namespace
+
+std::string copied_node(const InsertNode& insert) {
+  return named_node(insert, "copy");
+}
+
+std::string model_node(const InsertNode& insert) {
+  return named_node(insert, "like");
 }
 
 }  // namespace jointer

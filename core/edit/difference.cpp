@@ -16,6 +16,8 @@
 #include "core/edit/difference.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "core/base/json_text.h"
@@ -230,19 +232,47 @@ class EditWriter {
 
   // The record of an added node. It copies the call that the node was made from, if that differs
   // only in its inputs and the edit leaves it as it is.
-  [[nodiscard]] std::string added_record(NodeId id,
-                                         const std::unordered_set<NodeId>& changed) const {
+  [[nodiscard]] std::string added_record(NodeId id, const std::unordered_set<NodeId>& changed) {
     const NodeId origin = after_.node(id).origin;
-    const NodeId old = origin && after_.node(origin).part == after_.node(id).part
-                           ? before_.find(after_.node(id).part, after_.name(origin))
-                           : NodeId{};
+    const PartId part = after_.node(id).part;
+    const NodeId old = !origin                            ? equal_node(id, changed)
+                       : after_.node(origin).part == part ? before_.find(part, after_.name(origin))
+                                                          : NodeId{};
     if (!old || before_.node(old).kind != after_.node(id).kind || !comparer_.same_target(old, id) ||
-        changed.contains(after_.find(after_.node(id).part, after_.name(origin))))
+        changed.contains(after_.find(part, before_.name(old))))
       return write_node_record(after_, owners_, id);
     const auto inputs = comparer_.exchanged_inputs(old, id);
     if (!inputs) return write_node_record(after_, owners_, id);
     const RecordCopy copy{.of = before_.name(old), .inputs = *inputs};
     return write_node_record(after_, owners_, id, &copy);
+  }
+
+  // The node of `before` with the same call as one whose origin is unknown, if there is exactly
+  // one. On another rank, its integers may be others.
+  [[nodiscard]] NodeId equal_node(NodeId id, const std::unordered_set<NodeId>& changed) {
+    const Node& n = after_.node(id);
+    if (n.kind != NodeKind::call || !(has_integer(n.args) || has_integer(n.kwargs))) return {};
+    if (by_target_.empty())
+      for (const NodeId each : before_.order())
+        if (before_.node(each).kind == NodeKind::call)
+          by_target_[before_.target(before_.node(each))].push_back(each);
+    NodeId found;
+    for (const NodeId each : by_target_[after_.target(n)]) {
+      if (before_.node(each).part != n.part || !comparer_.same_args(each, id) ||
+          !comparer_.same_kwargs(each, id) ||
+          changed.contains(after_.find(n.part, before_.name(each))))
+        continue;
+      if (found) return {};
+      found = each;
+    }
+    return found;
+  }
+
+  [[nodiscard]] bool has_integer(const Argument& argument) const {
+    if (argument.kind == Argument::Kind::integer) return true;
+    const auto children = after_.children(argument);
+    return std::any_of(children.begin(), children.end(),
+                       [this](const Argument& child) { return has_integer(child); });
   }
 
   // By position in `after`: the next common node. A half ends with its output, which is common.
@@ -295,6 +325,7 @@ class EditWriter {
   const GraphDifference& difference_;
   StorageOwners owners_;
   NodeComparer comparer_;
+  std::unordered_map<std::string_view, std::vector<NodeId>> by_target_;  // the calls of `before`
   Edit edit_;
 };
 

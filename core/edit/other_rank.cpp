@@ -1,10 +1,11 @@
 #include "core/edit/other_rank.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
-#include "core/edit/copied_node.h"
 #include "core/edit/half_name.h"
+#include "core/edit/node_comparer.h"
 #include "core/edit/refuse.h"
 #include "core/graph/fingerprint.h"
 
@@ -39,6 +40,70 @@ std::string in_edits(std::string_view prefix, std::string_view name) {
   return std::string(prefix == kForward ? std::string_view() : prefix).append(name);
 }
 
+std::string operator_name(Graph& graph, std::string_view target) {
+  return graph.op(graph.intern_operator(target)).name;
+}
+
+// Gives the tensors in `val` the strides and offsets that those of `view` have, unless they are
+// symbolic. `next`: the index of the next tensor.
+void take_layout(const Graph& graph, NodeId view, OrderedJson& val, std::size_t& next) {
+  if (val.is_array())
+    for (OrderedJson& each : val) take_layout(graph, view, each, next);
+  if (!val.is_object()) return;
+  const auto it = val.find("t");
+  if (it == val.end() || !it->is_object()) {
+    for (OrderedJson& each : val) take_layout(graph, view, each, next);
+    return;
+  }
+  const auto tensors = graph.tensors(view);
+  if (next >= tensors.size()) return;
+  const Tensor& tensor = tensors[next++];
+  const auto numbers = [](std::span<const Dim> dims) -> std::optional<OrderedJson> {
+    OrderedJson json = OrderedJson::array();
+    for (const Dim& dim : dims) {
+      if (dim.expression) return std::nullopt;
+      json.push_back(dim.value);
+    }
+    return json;
+  };
+  const auto shape = it->find("shape");
+  if (shape == it->end() || numbers(graph.shape(tensor)) != *shape) return;
+  if (tensor.has(Tensor::has_stride))
+    if (auto stride = numbers(graph.stride(tensor))) (*it)["stride"] = *std::move(stride);
+  if (const Dim offset = graph.offset(tensor); tensor.has(Tensor::has_offset) && !offset.expression)
+    (*it)["offset"] = offset.value;
+}
+
+// Finds out whether an edit exchanges a removed node for an equal one.
+class EqualNodes {
+ public:
+  EqualNodes(const Graph& graph, const std::unordered_set<NodeId>& removed)
+      : graph_(graph), removed_(removed), comparer_(graph, graph) {}
+
+  // True if the two have the same value on this rank: the same calls, back to inputs that stay.
+  bool are_equal(NodeId a, NodeId b) {
+    if (a == b) return true;
+    if (!a || !b || !removed_.contains(a) || graph_.node(a).kind != graph_.node(b).kind ||
+        graph_.node(a).part != graph_.node(b).part || !comparer_.same_target(a, b))
+      return false;
+    if (known_.contains({a, b})) return true;
+    const auto inputs = comparer_.exchanged_inputs(a, b);
+    const PartId part = graph_.node(a).part;
+    const bool equal =
+        inputs && std::ranges::all_of(*inputs, [&](const auto& pair) {
+          return are_equal(graph_.find(part, pair.first), graph_.find(part, pair.second));
+        });
+    if (equal) known_.emplace(a, b);
+    return equal;
+  }
+
+ private:
+  const Graph& graph_;
+  const std::unordered_set<NodeId>& removed_;
+  NodeComparer comparer_;
+  std::set<std::pair<NodeId, NodeId>> known_;  // to be equal
+};
+
 }  // namespace
 
 OtherRank::OtherRank(const Graph& graph, PartId part, const RecipeGraph* recorded,
@@ -64,13 +129,27 @@ void OtherRank::find_own(const Graph& graph, const RecipeGraph& recorded,
     const bool is_own = is_full ? canonical_call(graph, id, names) != expected->second
                                 : recorded.fingerprint.empty() ||
                                       std::binary_search(different.begin(), different.end(), index);
-    if (is_own) own_.emplace(std::move(name), arguments_of(canonical_call(graph, id)));
+    if (is_own)
+      own_.emplace(name, Own{.target = std::string(graph.target(graph.node(id))),
+                             .args = arguments_of(canonical_call(graph, id)),
+                             .source = name});
     ++index;
   }
 }
 
-bool OtherRank::is_here(const Graph& graph, std::string_view name) const {
-  return !graph.is_pair() || (split_half(name).prefix == kBackward) == (part_.index() == 1);
+std::string OtherRank::key(const Graph& graph, std::string_view name) const {
+  const HalfName split = split_half(name);
+  for (std::size_t i = 0; i < graph.part_count(); ++i) {
+    const std::string_view half = i == 1 ? kBackward : kForward;
+    if (!split.prefix.empty() && split.prefix != half) continue;
+    std::string found = in_edits(half, split.name);
+    if (targets_.contains(found) || graph.find(PartId(i), split.name)) return found;
+  }
+  return in_edits(split.prefix, split.name);
+}
+
+bool OtherRank::is_here(const Graph& graph, std::string_view key) const {
+  return !graph.is_pair() || key.starts_with(kBackward) == (part_.index() == 1);
 }
 
 std::string OtherRank::target(const Graph& graph, const std::string& name) const {
@@ -82,50 +161,152 @@ std::string OtherRank::target(const Graph& graph, const std::string& name) const
 Result<void> OtherRank::adapt(Graph& graph, Edit& edit) {
   if (!is_strict_ && names_.are_equal()) return {};
   targets_.clear();
-  const bool removes_own =
-      std::any_of(edit.changes.begin(), edit.changes.end(), [&](const Change& change) {
-        const auto* remove = std::get_if<RemoveNode>(&change);
-        return remove != nullptr && own_.contains(remove->node);
-      });
+  find_lost(graph, edit);
   for (Change& change : edit.changes) {
     if (auto* insert = std::get_if<InsertNode>(&change)) {
-      if (is_here(graph, insert->before)) JOINTER_CHECK(adapt_insert(graph, *insert, removes_own));
+      JOINTER_CHECK(adapt_insert(graph, *insert));
     } else if (auto* replace = std::get_if<ReplaceCall>(&change)) {
-      if (is_here(graph, replace->node)) JOINTER_CHECK(adapt_replace(graph, *replace));
+      if (is_here(graph, key(graph, replace->node))) JOINTER_CHECK(adapt_replace(graph, *replace));
+    } else if (auto* remove = std::get_if<RemoveNode>(&change)) {
+      if (lost_.contains(key(graph, remove->node)))
+        return refuse(
+            "{} has constants of this rank, {}: the edit removes it, and does not say which node "
+            "has them instead",
+            remove->node, own_.find(key(graph, remove->node))->second.args);
     }
   }
   return {};
 }
 
-Result<void> OtherRank::check_integers(const std::string& name, const OrderedJson& record,
-                                       std::string_view prefix, bool removes_own) const {
+// A removed node is lost unless the edit keeps a copy of it, or no node that stays depends on it,
+// except for those that now read an equal node.
+void OtherRank::find_lost(const Graph& graph, const Edit& edit) {
+  lost_.clear();
+  removes_own_ = false;
+  if (own_.empty()) return;
+  std::set<std::string> removed_names;
+  std::unordered_set<NodeId> removed;
+  for (const Change& change : edit.changes) {
+    const auto* remove = std::get_if<RemoveNode>(&change);
+    if (remove == nullptr) continue;
+    const std::string name = key(graph, remove->node);
+    removes_own_ = removes_own_ || own_.contains(name);
+    removed_names.insert(name);
+    if (const NodeId id = graph.find(name)) removed.insert(id);
+  }
+  if (!removes_own_) return;
+  std::map<std::string, std::string> copies;  // source, by name
+  std::set<std::string> kept;
+  std::map<std::pair<NodeId, NodeId>, NodeId> exchanged;  // by reader and input
+  for (const Change& change : edit.changes) {
+    if (const auto* insert = std::get_if<InsertNode>(&change)) {
+      const auto record = parse_json(insert->node, "the node to insert");
+      if (!record || !record->is_object()) continue;
+      const std::string before = key(graph, insert->before);
+      const std::string_view prefix = split_half(before).prefix;
+      const std::string copied = in_edits(prefix, text_of(*record, "copy"));
+      const std::string name = in_edits(prefix, text_of(*record, "name"));
+      std::string source;
+      if (const auto own = own_.find(copied); own != own_.end())
+        source = own->second.source;
+      else if (const auto copy = copies.find(copied); copy != copies.end())
+        source = copy->second;
+      if (source.empty()) continue;
+      if (!removed_names.contains(name)) kept.insert(source);
+      copies.insert_or_assign(name, std::move(source));
+    } else if (const auto* replace = std::get_if<ReplaceCall>(&change)) {
+      const std::string name = key(graph, replace->node);
+      const NodeId reader = graph.find(name);
+      if (!reader) continue;
+      const PartId part = graph.node(reader).part;
+      for (const auto& [was, is] : replace->inputs)
+        exchanged.insert_or_assign({reader, graph.find(part, was)}, graph.find(part, is));
+    }
+  }
+  std::map<NodeId, std::vector<NodeId>> readers;
+  for (const NodeId id : graph.order())
+    for (const NodeId input : graph.inputs(id))
+      if (removed.contains(input)) readers[input].push_back(id);
+  EqualNodes equal(graph, removed);
+  const auto is_needed = [&](NodeId start) {
+    std::unordered_set<NodeId> seen{start};
+    std::vector<NodeId> open{start};
+    while (!open.empty()) {
+      const NodeId id = open.back();
+      open.pop_back();
+      for (const NodeId reader : readers[id]) {
+        if (removed.contains(reader)) {
+          if (seen.insert(reader).second) open.push_back(reader);
+          continue;
+        }
+        const auto now = exchanged.find({reader, id});
+        if (now == exchanged.end() || !equal.are_equal(id, now->second)) return true;
+      }
+    }
+    return false;
+  };
+  for (const std::string& name : removed_names) {
+    const auto own = own_.find(name);
+    const NodeId id = graph.find(name);
+    if (own != own_.end() && id && !kept.contains(own->second.source) && is_needed(id))
+      lost_.insert(name);
+  }
+}
+
+Result<void> OtherRank::check_integers(Graph& graph, const std::string& name,
+                                       const OrderedJson& record, std::string_view prefix) const {
   if (!has_integer(record, "args") && !has_integer(record, "kwargs")) return {};
   const std::string like = text_of(record, "like");
   if (const auto own = own_.find(in_edits(prefix, like)); own != own_.end())
     return refuse(
         "{} would get the constants of another rank: {}, which it was made from, has {} on this "
         "one",
-        name, like, own->second);
-  if (like.empty() && removes_own)
+        name, like, own->second.args);
+  if (!like.empty()) return {};
+  if (removes_own_)
     return refuse(
         "{} may get the constants of another rank: the edit removes a node whose constants differ "
         "on this one",
         name);
+  const std::string called = operator_name(graph, text_of(record, "target"));
+  for (const auto& [other, own] : own_)
+    if (operator_name(graph, own.target) == called)
+      return refuse(
+          "{} may get the constants of another rank: {} calls the same operator, and has {} on "
+          "this one",
+          name, other, own.args);
   return {};
 }
 
-Result<void> OtherRank::adapt_insert(Graph& graph, InsertNode& insert, bool removes_own) {
+// The offset of a view may depend on its constants.
+void OtherRank::keep_layout(const Graph& graph, NodeId view, OrderedJson& val) {
+  std::size_t next = 0;
+  if (graph.node(view).kind == NodeKind::call && graph.op(graph.node(view)).is_view())
+    take_layout(graph, view, val, next);
+}
+
+Result<void> OtherRank::adapt_insert(Graph& graph, InsertNode& insert) {
   auto parsed = parse_json(insert.node, "the node to insert");
   if (!parsed || !parsed->is_object()) return {};  // the editor reports it
   OrderedJson& record = *parsed;
-  const std::string_view prefix = split_half(insert.before).prefix;
+  const std::string before = key(graph, insert.before);
+  const std::string_view prefix = split_half(before).prefix;
   const std::string name = text_of(record, "name");
+  if (!is_here(graph, before)) {
+    targets_.insert_or_assign(in_edits(prefix, name), std::string());
+    return {};
+  }
   const std::string copied = text_of(record, "copy");
   const std::string origin = in_edits(prefix, copied);
-  if (const auto own = own_.find(origin); !copied.empty() && own != own_.end())
-    own_.emplace(in_edits(prefix, name), own->second);
-  if (copied.empty() && is_strict_)
-    JOINTER_CHECK(check_integers(name, record, prefix, removes_own));
+  if (const auto found = own_.find(origin); !copied.empty() && found != own_.end()) {
+    const Own own = found->second;
+    const NodeId id = graph.find(origin);
+    const NodeId view = id ? id : graph.find(own.source);
+    if (const auto val = record.find("val"); view && val != record.end())
+      keep_layout(graph, view, *val);
+    own_.insert_or_assign(in_edits(prefix, name), own);
+  }
+  if (copied.empty() && is_strict_) JOINTER_CHECK(check_integers(graph, name, record, prefix));
   const std::string called = copied.empty() ? text_of(record, "target") : target(graph, origin);
   targets_.insert_or_assign(in_edits(prefix, name), called);
   if (names_.are_equal() && !is_strict_) return {};
@@ -145,12 +326,12 @@ Result<void> OtherRank::adapt_insert(Graph& graph, InsertNode& insert, bool remo
 }
 
 Result<void> OtherRank::adapt_replace(Graph& graph, ReplaceCall& replace) {
-  const std::string name = in_edits(split_half(replace.node).prefix, split_half(replace.node).name);
+  const std::string name = key(graph, replace.node);
   if (replace.target) targets_.insert_or_assign(name, *replace.target);
   if (const auto own = own_.find(name); own != own_.end() && (replace.args || replace.kwargs))
     return refuse(
         "{} has constants of this rank, {}: the recipe would overwrite them with those of another",
-        replace.node, own->second);
+        replace.node, own->second.args);
   std::string unknown;
   const auto rename = [&](std::optional<std::string>& text, auto renamed) {
     if (!text) return;
@@ -163,7 +344,11 @@ Result<void> OtherRank::adapt_replace(Graph& graph, ReplaceCall& replace) {
     return names_.rename_args(graph.op(graph.intern_operator(target(graph, name))), args);
   });
   rename(replace.kwargs, [&](OrderedJson& kwargs) { return names_.rename_kwargs(kwargs); });
-  rename(replace.val, [&](OrderedJson& val) { return names_.rename_value(val); });
+  rename(replace.val, [&](OrderedJson& val) {
+    const NodeId id = graph.find(name);
+    if (id && !replace.target && own_.contains(name)) keep_layout(graph, id, val);
+    return names_.rename_value(val);
+  });
   if (is_strict_ && !unknown.empty()) return refuse("{}: {}", replace.node, unknown);
   return {};
 }

@@ -5,10 +5,14 @@
 // The ranks of a program have the same nodes, but some constants differ: where a shard begins,
 // names of process groups, indices of devices. Names in the edits become those of this rank. Other
 // constants cannot be translated, so an edit that would bring those of the recipe's rank is
-// refused: it replaces all arguments of a node that has other constants here, or inserts a call
-// with integers that was made from such a node. A copy of the node has the constants of this rank.
+// refused if
+//   - it replaces all arguments of a node that has other constants here;
+//   - it removes such a node, inserts no copy of it, and a node that stays depends on it;
+//   - it inserts a call with integers that was made from such a node, or may have been.
+// A copy of the node has the constants of this rank.
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "core/edit/rank_names.h"
@@ -27,24 +31,40 @@ class OtherRank {
   // Adapts the changes in this part of one edit. Error (usage), in one sentence: an edit cannot be
   // adapted.
   Result<void> adapt(Graph& graph, Edit& edit);
+  // True if every name in the recipe is the same here.
+  [[nodiscard]] bool are_names_equal() const { return names_.are_equal(); }
 
  private:
+  // A node that has other constants here, or may have.
+  struct Own {
+    std::string target, args;
+    std::string source;  // the node of the graph before the first edit that has them
+  };
+
   void find_own(const Graph& graph, const RecipeGraph& recorded,
                 const std::map<std::string, std::string>& expects);
-  Result<void> adapt_insert(Graph& graph, InsertNode& insert, bool removes_own);
+  void find_lost(const Graph& graph, const Edit& edit);
+  Result<void> adapt_insert(Graph& graph, InsertNode& insert);
   Result<void> adapt_replace(Graph& graph, ReplaceCall& replace);
-  [[nodiscard]] Result<void> check_integers(const std::string& name, const OrderedJson& record,
-                                            std::string_view prefix, bool removes_own) const;
-  [[nodiscard]] bool is_here(const Graph& graph, std::string_view name) const;
+  [[nodiscard]] Result<void> check_integers(Graph& graph, const std::string& name,
+                                            const OrderedJson& record,
+                                            std::string_view prefix) const;
+  static void keep_layout(const Graph& graph, NodeId view, OrderedJson& val);
+  // The name as edit_name() would give it; the edit may have inserted the node.
+  [[nodiscard]] std::string key(const Graph& graph, std::string_view name) const;
+  [[nodiscard]] bool is_here(const Graph& graph, std::string_view key) const;
   // The operator of a node, which this edit may have inserted.
   [[nodiscard]] std::string target(const Graph& graph, const std::string& name) const;
 
   PartId part_;
   RankNames names_;
   bool is_strict_;
-  // The arguments of nodes that have other constants here, or may have, by name in edits.
-  std::map<std::string, std::string, std::less<>> own_;
-  std::map<std::string, std::string, std::less<>> targets_;  // that this edit gave, by node
+  // By name in edits, like the next two.
+  std::map<std::string, Own, std::less<>> own_;
+  std::map<std::string, std::string, std::less<>> targets_;  // that this edit gave
+  // Of this edit: the removed nodes of which it keeps no constants.
+  std::set<std::string> lost_;
+  bool removes_own_ = false;
 };
 
 }  // namespace jointer

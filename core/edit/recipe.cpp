@@ -29,7 +29,9 @@ struct NameCollector {
   }
   void operator()(const InsertNode& insert) {
     names.insert(insert.before);
-    if (std::string copied = copied_node(insert); !copied.empty()) names.insert(std::move(copied));
+    // On another rank, their constants decide whether the insertion fits.
+    for (std::string name : {copied_node(insert), model_node(insert)})
+      if (!name.empty()) names.insert(std::move(name));
   }
   void operator()(const RemoveNode& remove) { names.insert(remove.node); }
   void operator()(const ReplaceCall& replace) { names.insert(replace.node); }

@@ -189,7 +189,10 @@ class Replayer {
   void find_ranks() {
     std::map<std::string, std::string> expects;
     for (const auto& [name, call] : recipe_.expects)
-      if (const auto local = halves_.local(name, false)) expects.emplace(*local, call);
+      if (const auto local = halves_.local(name, false)) {
+        const NodeId id = graph_.find(*local);
+        expects.emplace(id ? edit_name(graph_, id) : *local, call);
+      }
     for (std::size_t i = 0; i < graph_.part_count(); ++i) {
       // In a graph that differs, the recorded nodes may be others.
       const bool is_same = matches_[i] == Match::equal || matches_[i] == Match::other_rank;
@@ -335,11 +338,14 @@ class Replayer {
       const RecipeGraph* recorded = halves_.of(part);
       if (recorded == nullptr) continue;
       const bool is_other_rank = matches_[i] == Match::other_rank;
-      const std::string& wanted = is_other_rank ? recorded->rank_after : recorded->after;
-      if (wanted.empty()) continue;
-      const std::string here = is_other_rank ? rank_hash(graph_, part) : graph_hash(graph_, part);
-      // The rank hash does not tell whether an edit that only changes constants was skipped.
-      const bool is_equal = wanted == here && (!is_other_rank || result_.skipped.empty());
+      if (!is_other_rank && recorded->after.empty()) continue;
+      bool is_equal = !is_other_rank && graph_hash(graph_, part) == recorded->after;
+      // Ranks with equal graphs may have names of their own, which the edits then bring.
+      if (is_other_rank || (!is_equal && !ranks_[i].are_names_equal())) {
+        if (recorded->rank_after.empty()) continue;
+        // The rank hash does not tell whether an edit that only changes constants was skipped.
+        is_equal = recorded->rank_after == rank_hash(graph_, part) && result_.skipped.empty();
+      }
       result_.ends_as_recorded = result_.ends_as_recorded.value_or(true) && is_equal;
     }
   }

@@ -23,7 +23,8 @@ std::optional<std::string> first_difference(const Graph& graph, PartId part,
                                             std::string_view recorded);
 
 // Indices of the nodes whose arguments differ from those in the fingerprint `recorded`, given the
-// canonical text of a graph with the same nodes. Misses 1 of 64.
+// canonical text of a graph with the same nodes. Nodes beyond its end count as different. Misses 1 of
+// 64.
 std::vector<std::size_t> different_arguments(std::string_view text, std::string_view recorded);
 
 }  // namespace jointer

@@ -239,6 +239,152 @@ def test_constants_of_another_are_not_inserted() -> None:
     )
 
 
+def shard(rank: int) -> fx.GraphModule:
+    """A constant that could be folded into the next call, twice, and a view of a rank's part."""
+    value = [tensor([4, 8], each) for each in range(6)]
+    view = tensor([2, 8], 0, offset=16 * rank)
+    nodes = [
+        placeholder("x", value[0]),
+        call("a", "aten.relu.default", n("x"), val=value[1]),
+        call("b", "aten.sub.Tensor", n("a"), 128 * rank, val=value[2]),
+        call("d", "aten.add.Tensor", n("b"), 7, val=value[3]),
+        call("b_1", "aten.sub.Tensor", n("a"), 128 * rank, val=value[2]),
+        call("d_1", "aten.add.Tensor", n("b_1"), 7, val=value[4]),
+        call("e", "aten.mul.Tensor", n("d"), n("d_1"), val=value[5]),
+        call("v", "aten.slice.Tensor", n("x"), 0, 2 * rank, 2 * rank + 2, val=view),
+        output(n("e"), n("v")),
+    ]
+    return load_document(document(*nodes, storages=[128] * 6))
+
+
+def shard_recipe(*changes: dict[str, Any]) -> dict[str, Any]:
+    gm = shard(0)
+    lines = graph_lines(gm)
+    made = recipe(*changes, hash=jointer.graph_hash(gm), rank_hash=jointer.rank_hash(gm))
+    made["graphs"]["graph"].update(groups={}, devices={}, nodes=len(lines))
+    made["fingerprints"] = {"graph": pieces(fingerprint(lines))}
+    made["expects"] = {}
+    return made
+
+
+def on_shard_1(*changes: dict[str, Any]) -> fx.GraphModule:
+    made, gm = shard_recipe(*changes), shard(1)
+    jointer.apply_recipe(shard(0), made)
+    assert jointer.apply_recipe(gm, made).other_rank
+    return gm
+
+
+def refused_by_shard(*changes: dict[str, Any]) -> str:
+    made = shard_recipe(*changes)
+    jointer.apply_recipe(shard(0), made)
+    with pytest.raises(RecipeError) as caught:
+        jointer.apply_recipe(shard(1), made)
+    return str(caught.value)
+
+
+def insert_here(name: str, before: str, **more: Any) -> dict[str, Any]:
+    return {"insert": {"name": name, **more}, "before": before}
+
+
+FOLDS = {
+    "folded": [{"replace": "d", "args": [n("a"), 7]}],
+    "left out": [{"replace": "d", "inputs": {"b": "a"}}],
+    "with its reader": [
+        insert_here("f", "e", target="aten.add.Tensor", args=[n("a"), 7], like="d"),
+        {"replace": "e", "inputs": {"d": "f"}},
+        {"remove": "d"},
+    ],
+    "the copy too": [
+        insert_here("c", "d", copy="b"),
+        {"replace": "d", "inputs": {"b": "a"}},
+        {"remove": "c"},
+    ],
+}
+
+
+@pytest.mark.parametrize("changes", FOLDS.values(), ids=FOLDS)
+def test_its_constants_are_not_lost(changes: list[dict[str, Any]]) -> None:
+    said = refused_by_shard(*changes, {"remove": "b"})
+    assert f"change {len(changes)}: b has constants of this rank, (%a,128): the edit rem" in said
+
+
+def test_removed_nodes_may_have_a_copy_or_an_equal_node() -> None:
+    gm = on_shard_1(
+        insert_here("c", "d", copy="b", inputs={"a": "x"}),
+        {"replace": "d", "inputs": {"b": "c"}},
+        {"remove": "b"},
+    )
+    assert find(gm, "c").args[1] == 128
+    equal = {"replace": "e", "inputs": {"d_1": "d"}}
+    on_shard_1(equal, {"remove": "d_1"}, {"remove": "b_1"})
+    on_shard_1({"replace": "d_1", "inputs": {"b_1": "b"}}, {"remove": "b_1"})
+
+
+def test_calls_without_a_model_may_be_copies() -> None:
+    again = {"target": "aten.sub.Tensor", "args": [n("x"), 0]}
+    assert (
+        "c may get the constants of another rank: b calls the same operator, and has (%a,128)"
+    ) in refused_by_shard(insert_here("c", "d", **again))
+    on_shard_1(insert_here("c", "d", **again, like="d"))
+
+
+def test_copied_views_have_their_offset() -> None:
+    value = tensor([2, 8], 0, offset=0)
+    value["t"]["storage"] = {"of": "x"}
+    gm = on_shard_1(insert_here("u", "e", copy="v", val=value))
+    assert find(gm, "u").meta["val"].storage_offset() == 16
+
+
+def test_models_may_have_the_half() -> None:
+    """In a half, the names of nodes may have its prefix."""
+    halves = [program(0), program(1)]
+    add = {"target": "aten.add.Tensor", "args": [n("a"), 0]}
+    made = recipe(insert("again", "forward:r", **add, like="forward:b"))
+    made["graphs"] = {"forward": made["graphs"]["graph"]}
+    made["fingerprints"] = {"forward": made["fingerprints"]["graph"]}
+    jointer.apply_recipe(halves[0], made)
+    with pytest.raises(RecipeError, match="again would get the constants of another rank"):
+        jointer.apply_recipe(halves[1], made)
+
+
+def test_a_damaged_name() -> None:
+    change = insert_here("c", "r", copy="b")
+    change["insert"]["name"] = ["q"]
+    with pytest.raises(RecipeError, match="not a valid name"):
+        jointer.apply_recipe(program(1), recipe(change))
+
+
+def test_ranks_with_equal_graphs_have_their_names() -> None:
+    """The hash does not cover the devices of values."""
+
+    def on(rank: int) -> fx.GraphModule:
+        value = tensor([4, 8], 0, device=f"cuda:{rank}")
+        a = call("a", "aten.relu.default", n("x"), val={"t": {**value["t"], "storage": 1}})
+        return load_document(
+            document(placeholder("x", value), a, output(n("a")), storages=[128] * 2)
+        )
+
+    device = {"device": {"device": "cuda:0"}}
+    made = recipe(
+        insert("e", "a", target="aten.empty.memory_format", args=[[4, 8]], kwargs=device)
+    )
+    graph = made["graphs"]["graph"]
+    graph.update(hash=jointer.graph_hash(on(0)), rank_hash=jointer.rank_hash(on(0)), groups={})
+    first = on(0)
+    graph["after"] = jointer.apply_recipe(first, made).hash
+    graph["rank_after"] = jointer.rank_hash(first)
+    gm = on(3)
+    report = jointer.apply_recipe(gm, made)
+    assert not report.other_rank and report.as_recorded is True
+    assert "device:cuda:3" in line_of(gm, "e")
+
+
+def test_without_the_end_of_the_fingerprint_nothing_is_overwritten() -> None:
+    document = {**recipe({"replace": "s", "args": [n("c"), "sum", "dp0_extra"]}), "expects": {}}
+    short = [each[:16] for each in document["fingerprints"]["graph"]][:1]
+    assert "s has constants of this rank" in refusal({**document, "fingerprints": {"graph": short}})
+
+
 def test_unknown_groups_and_devices_are_refused() -> None:
     assert (
         "s: no recorded node communicates in the process group world, so its name on this rank is "

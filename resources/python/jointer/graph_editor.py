@@ -80,6 +80,10 @@ class GraphEditor:
             raise RecipeError(f"there is no node {name}")
         return self._nodes[name]
 
+    def find(self, name: str) -> fx.Node | None:
+        """The node of that name, which has no prefix; ``None`` if there is none."""
+        return self._nodes.get(name)
+
     def target(self, name: str) -> str:
         """The target of the node of that name, as in a capture."""
         node = self.node(name)

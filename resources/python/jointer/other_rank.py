@@ -3,14 +3,16 @@
 The ranks of a program have the same nodes, but some constants differ: where a shard begins,
 names of process groups, indices of devices. A recipe records a node for each group and device; the
 same node tells its name here. Other constants cannot be translated, so an edit that would bring
-those of the recipe's rank is refused: it replaces all arguments of a node that has other constants
-here, or inserts a call with integers that was made from such a node. A copy of the node has the
-constants of this rank. C++ does the same (core/edit/other_rank.h).
+those of the recipe's rank is refused if it replaces all arguments of a node that has other
+constants here; removes such a node, inserts no copy of it, and a node that stays depends on it; or
+inserts a call with integers that was made from such a node, or may have been. A copy of the node
+has the constants of this rank. C++ does the same (core/edit/other_rank.h).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -19,15 +21,29 @@ from torch.fx.node import map_aggregate
 from torch.utils._pytree import tree_leaves
 
 from .arguments import Opaque
-from .errors import RecipeError
+from .errors import CaptureError, RecipeError
 from .fingerprint import different_arguments
 from .graph_editor import GraphEditor
 from .groups import group_names, group_objects, group_positions, names_group
 from .hashing import Names, Record, record_lines
 from .recipe_document import RecipeGraph, change_kind, split_half
 from .targets import resolve_target
+from .values import ValueEncoder
 
 Json = Any
+
+#: Stands for a node among the arguments of another.
+_INPUT = "an input"
+
+
+@dataclass(frozen=True)
+class _Own:
+    """A node that has other constants here, or may have."""
+
+    target: Any
+    arguments: str
+    #: The node of the graph before the first edit that has them.
+    source: fx.Node
 
 
 class OtherRank:
@@ -52,14 +68,24 @@ class OtherRank:
             for here, names in ((self._groups, recorded.groups), (self._devices, recorded.devices))
             for name in names
         )
-        #: The arguments of nodes that have other constants here, or may have.
-        self._own = self._find_own(recorded, expects, records) if strict else {}
+        self._own = self._find_own(nodes, recorded, expects, records) if strict else {}
         self._removes_own = False
+        #: The nodes that the edit removes and of which it keeps no constants.
+        self._lost: set[str] = set()
 
-    def begin(self, changes: Iterable[Mapping[str, Json]]) -> None:
+    @property
+    def are_equal(self) -> bool:
+        """True if every name in the recipe is the same here."""
+        return self._are_equal
+
+    def begin(self, changes: Sequence[Mapping[str, Json]], editor: GraphEditor) -> None:
         """Begin an edit with these changes."""
-        removed = (each["remove"] for each in changes if change_kind(each) == "remove")
-        self._removes_own = any(split_half(name)[1] in self._own for name in removed)
+        names = {
+            split_half(each["remove"])[1] for each in changes if change_kind(each) == "remove"
+        }
+        own = names & self._own.keys()
+        self._removes_own = bool(own)
+        self._lost = self._find_lost(changes, names, own, editor) if own else set()
 
     def adapt(self, change: Mapping[str, Json], editor: GraphEditor) -> Mapping[str, Json]:
         """``change`` with the names of this rank.
@@ -71,21 +97,30 @@ class OtherRank:
             return change
         kind = change_kind(change)
         if kind == "insert":
-            return {**change, "insert": self._adapt_insert(change["insert"])}
+            return {**change, "insert": self._adapt_insert(change["insert"], editor)}
         if kind == "replace":
             return self._adapt_replace(change, editor)
+        if kind == "remove" and (name := split_half(change["remove"])[1]) in self._lost:
+            raise RecipeError(
+                f"{name} has constants of this rank, {self._own[name].arguments}: the edit removes "
+                "it, and does not say which node has them instead"
+            )
         return change
 
     def _find_own(
-        self, recorded: RecipeGraph, expects: Mapping[str, str], records: Sequence[Record]
-    ) -> dict[str, str]:
+        self,
+        nodes: Mapping[str, fx.Node],
+        recorded: RecipeGraph,
+        expects: Mapping[str, str],
+        records: Sequence[Record],
+    ) -> dict[str, _Own]:
         names = Names(
             groups={here: name for name, here in self._groups.items()},
             devices={here: name for name, here in self._devices.items()},
         )
         lines = record_lines(records, names)
         different = set(different_arguments(lines, recorded.fingerprint))
-        own: dict[str, str] = {}
+        own: dict[str, _Own] = {}
         for index, (line, here) in enumerate(zip(lines, record_lines(records), strict=True)):
             name, _, call = line.partition(" ")
             expected = expects.get(name, "")
@@ -94,14 +129,82 @@ class OtherRank:
             else:
                 is_own = not recorded.fingerprint or index in different
             if is_own:
-                own[name] = here[here.index("(") : here.rindex(") -> ") + 1]
+                arguments = here[here.index("(") : here.rindex(") -> ") + 1]
+                own[name] = _Own(nodes[name].target, arguments, nodes[name])
         return own
 
-    def _adapt_insert(self, record: Mapping[str, Json]) -> Mapping[str, Json]:
+    def _find_lost(
+        self,
+        changes: Sequence[Mapping[str, Json]],
+        names: set[str],
+        own: set[str],
+        editor: GraphEditor,
+    ) -> set[str]:
+        """Those of ``own`` of which the edit, which removes ``names``, keeps no copy, and on which
+        a node that stays depends, unless it now reads an equal node."""
+        copies: dict[str, fx.Node] = {}
+        kept: set[fx.Node] = set()
+        exchanged: dict[tuple[str, str], str] = {}  # by reader and input
+        for change in changes:
+            if change_kind(change) == "insert":
+                name, copied = change["insert"].get("name"), change["insert"].get("copy")
+                if not isinstance(name, str) or not isinstance(copied, str):
+                    continue
+                known = self._own.get(copied)
+                source = known.source if known is not None else copies.get(copied)
+                if source is not None:
+                    copies[name] = source
+                    if name not in names:
+                        kept.add(source)
+            elif change_kind(change) == "replace":
+                reader = split_half(change["replace"])[1]
+                for was, now in change.get("inputs", {}).items():
+                    exchanged[reader, was] = now
+        removed = {node for name in names if (node := editor.find(name)) is not None}
+        known_equal: set[tuple[fx.Node, fx.Node]] = set()
+
+        def are_equal(a: fx.Node, b: fx.Node | None) -> bool:
+            if a is b or (a, b) in known_equal:
+                return True
+            if b is None or a not in removed or _constants(a) != _constants(b):
+                return False
+            if not all(map(are_equal, _reads(a), _reads(b))):
+                return False
+            known_equal.add((a, b))
+            return True
+
+        def is_needed(start: fx.Node) -> bool:
+            seen, open_ = {start}, [start]
+            while open_:
+                node = open_.pop()
+                for reader in node.users:
+                    if reader in removed:
+                        if reader not in seen:
+                            seen.add(reader)
+                            open_.append(reader)
+                        continue
+                    now = exchanged.get((reader.name, node.name))
+                    if now is None or not are_equal(node, editor.find(now)):
+                        return True
+            return False
+
+        return {
+            name
+            for name in own
+            if self._own[name].source not in kept
+            and (node := editor.find(name)) is not None
+            and is_needed(node)
+        }
+
+    def _adapt_insert(
+        self, record: Mapping[str, Json], editor: GraphEditor
+    ) -> Mapping[str, Json]:
         name = record.get("name")
         if "copy" in record:
-            if isinstance(record["copy"], str) and record["copy"] in self._own:
-                self._own[name] = self._own[record["copy"]]
+            copied = record["copy"]
+            if isinstance(name, str) and isinstance(copied, str) and copied in self._own:
+                self._own[name] = own = self._own[copied]
+                record = _with_layout(record, editor.find(copied) or own.source)
         elif self._strict:
             self._check_integers(record)
         target = record.get("target")
@@ -115,28 +218,41 @@ class OtherRank:
         own = self._own.get(split_half(name)[1])
         if own is not None and ("args" in change or "kwargs" in change):
             raise RecipeError(
-                f"{name} has constants of this rank, {own}: the recipe would overwrite them with "
-                "those of another"
+                f"{name} has constants of this rank, {own.arguments}: the recipe would overwrite "
+                "them with those of another"
             )
         target = change.get("target")
         if isinstance(target, str):
             return self._renamed(change, resolve_target(target), name)
+        if own is not None:
+            change = _with_layout(change, editor.node(name))
         return self._renamed(change, editor.node(name).target, name)
 
     def _check_integers(self, record: Mapping[str, Json]) -> None:
         if not _has_integer([record.get("args"), record.get("kwargs")]):
             return
         name, like = record.get("name"), record.get("like")
-        if isinstance(like, str) and like in self._own:
+        like = split_half(like)[1] if isinstance(like, str) else None
+        if like in self._own:
             raise RecipeError(
                 f"{name} would get the constants of another rank: {like}, which it was made from, "
-                f"has {self._own[like]} on this one"
+                f"has {self._own[like].arguments} on this one"
             )
-        if not like and self._removes_own:
+        if like:
+            return
+        if self._removes_own:
             raise RecipeError(
                 f"{name} may get the constants of another rank: the edit removes a node whose "
                 "constants differ on this one"
             )
+        target = record.get("target")
+        called = resolve_target(target) if isinstance(target, str) else None
+        for other, own in self._own.items():
+            if own.target == called:
+                raise RecipeError(
+                    f"{name} may get the constants of another rank: {other} calls the same "
+                    f"operator, and has {own.arguments} on this one"
+                )
 
     # Names of groups and devices.
 
@@ -243,6 +359,48 @@ def _device_of(node: fx.Node) -> str | None:
             name = str(leaf.device)
             return name if ":" in name else None
     return None
+
+
+def _constants(node: fx.Node) -> tuple[Any, ...]:
+    """The call of ``node`` without the nodes that it reads."""
+    arguments = fx.map_arg((node.args, dict(node.kwargs)), lambda each: _INPUT)
+    return node.op, node.target, repr(arguments)
+
+
+def _reads(node: fx.Node) -> list[fx.Node]:
+    """The nodes in the arguments of ``node``, in order."""
+    found: list[fx.Node] = []
+    fx.map_arg((node.args, dict(node.kwargs)), found.append)
+    return found
+
+
+def _with_layout(record: Mapping[str, Json], view: fx.Node) -> Mapping[str, Json]:
+    """``record`` with the stride and offset of ``view``, which may depend on its constants."""
+    value, known = record.get("val"), view.meta.get("val")
+    if not _is_view(view) or not isinstance(value, Mapping) or not isinstance(known, torch.Tensor):
+        return record
+    tensor = value.get("t")
+    try:
+        here = ValueEncoder().value(known)["t"]
+    except (CaptureError, KeyError, TypeError):
+        return record
+    if not isinstance(tensor, Mapping) or tensor.get("shape") != here.get("shape"):
+        return record
+    layout = {key: here[key] for key in ("stride", "offset") if _is_plain(here.get(key))}
+    return {**record, "val": {**value, "t": {**tensor, **layout}}}
+
+
+def _is_view(node: fx.Node) -> bool:
+    schema = getattr(node.target, "_schema", None)
+    returns = schema.returns if schema is not None else ()
+    return any(each.alias_info is not None and not each.alias_info.is_write for each in returns)
+
+
+def _is_plain(value: Json) -> bool:
+    """True if ``value`` has no symbols."""
+    if isinstance(value, list):
+        return all(_is_plain(each) for each in value)
+    return isinstance(value, int)
 
 
 def _has_integer(value: Json) -> bool:

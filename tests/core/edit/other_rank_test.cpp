@@ -5,7 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/base/json_text.h"
+#include "core/capture/native_reader.h"
 #include "core/capture/native_writer.h"
+#include "core/edit/difference.h"
 #include "core/edit/replay.h"
 #include "core/graph/canonical.h"
 #include "tests/support/graphs.h"
@@ -50,8 +53,10 @@ Graph changed(std::string_view from, std::string_view to) {
   return parse(text);
 }
 
-Recipe recipe_of(std::vector<Change> changes) {
-  const Graph before = rank(0);
+using Program = Graph (*)(int rank);
+
+Recipe recipe_of(std::vector<Change> changes, Program program_of = rank) {
+  const Graph before = program_of(0);
   Graph after = before;
   std::vector<Edit> edits{{.title = "edit", .by = {}, .changes = std::move(changes), .notes = {}}};
   const auto applied = apply(after, edits.front());
@@ -87,8 +92,8 @@ std::string call_in(const Graph& graph, std::string_view name) {
 }
 
 // Replays the recipe on rank 1, which must work as well as on rank 0.
-Graph on_rank_1(const Recipe& recipe) {
-  Graph graph = rank(1);
+Graph on_rank_1(const Recipe& recipe, Program program_of = rank) {
+  Graph graph = program_of(1);
   const auto done = replay(graph, recipe);
   EXPECT_TRUE(done) << done.error().message;
   if (!done) return graph;
@@ -192,8 +197,8 @@ TEST(OtherRank, EditsThatUndoThemselvesHaveItsNames) {
 }
 
 // Replays a recipe that rank 1 must refuse, and that it skips in lenient mode.
-std::string refusal(const Recipe& recipe) {
-  Graph graph = rank(1);
+std::string refusal(const Recipe& recipe, Program program_of = rank) {
+  Graph graph = program_of(1);
   const std::string before = write_native(graph);
   const auto done = replay(graph, recipe);
   EXPECT_FALSE(done);
@@ -296,6 +301,187 @@ TEST(OtherRank, OnTheSameRankNothingChanges) {
   EXPECT_EQ(done->other_rank, "");
   EXPECT_EQ(done->ends_as_recorded, true);
   EXPECT_EQ(done->done, recipe.edits);
+}
+
+// A rank with a constant that could be folded into the next call, twice, and a view of its part.
+Graph shard(int rank) {
+  const Graph graph = parse(fmt::format(R"(
+    x: f32[4,8] = input
+    a: f32[4,8] = aten.relu(x)
+    b: f32[4,8] = aten.sub.Tensor(a, {0})
+    d: f32[4,8] = aten.add.Tensor(b, 7)
+    b_1: f32[4,8] = aten.sub.Tensor(a, {0})
+    d_1: f32[4,8] = aten.add.Tensor(b_1, 7)
+    e: f32[4,8] = aten.mul.Tensor(d, d_1)
+    v: f32[2,8] = aten.slice.Tensor(x, 0, {1}, {2})
+    w: f32[2,8] = aten.relu(v)
+    return [e, w])",
+                                        128 * rank, 2 * rank, 2 * rank + 2));
+  auto json = parse_json(write_native(graph), "shard");
+  for (OrderedJson& node : json.value()["nodes"])
+    if (node["name"] == "v") {
+      node["val"]["t"]["stride"] = {8, 1};
+      node["val"]["t"]["offset"] = 16 * rank;
+    }
+  return read_native("shard", PaddedBytes(write_json(*json))).value();
+}
+
+std::string refused(std::vector<Change> changes) {
+  return refusal(recipe_of(std::move(changes), shard), shard);
+}
+
+Graph accepted(std::vector<Change> changes) {
+  return on_rank_1(recipe_of(std::move(changes), shard), shard);
+}
+
+TEST(OtherRank, ItsConstantsAreNotLost) {
+  constexpr std::string_view kLost =
+      "edit 0 (edit): b has constants of this rank, (%a,128): the edit removes it, and does not "
+      "say "
+      "which node has them instead";
+  EXPECT_EQ(refused({args("d", R"([{"n":"a"},7])"), RemoveNode{"b"}}), kLost) << "folded";
+  EXPECT_EQ(refused({inputs("d", "b", "a"), RemoveNode{"b"}}), kLost) << "left out";
+  EXPECT_EQ(refused({inputs("d", "b", "a"), RemoveNode{"forward:b"}}).substr(0, 23),
+            "edit 0 (edit): forward:")
+      << "by another name";
+  EXPECT_EQ(
+      refused({insert("f", R"("target":"aten.add.Tensor","args":[{"n":"a"},7],"like":"d")", "e"),
+               inputs("e", "d", "f"), RemoveNode{"d"}, RemoveNode{"b"}}),
+      kLost)
+      << "with its reader";
+  EXPECT_EQ(refused({insert("c", R"("copy":"b")", "d"), inputs("d", "b", "a"), RemoveNode{"c"},
+                     RemoveNode{"b"}}),
+            kLost)
+      << "the copy too";
+}
+
+TEST(OtherRank, RemovedNodesMayHaveACopyOrAnEqualNode) {
+  const Graph copied = accepted({insert("c", R"("copy":"b","inputs":{"a":"x"})", "d"),
+                                 inputs("d", "b", "c"), RemoveNode{"b"}});
+  EXPECT_EQ(call_in(copied, "c"), "aten.sub.Tensor(%x,128) -> float32[4,8]");
+  accepted({inputs("e", "d_1", "d"), RemoveNode{"d_1"}, RemoveNode{"b_1"}});
+  accepted({inputs("d_1", "b_1", "b"), RemoveNode{"b_1"}});
+  // Nothing that stays depends on it.
+  const Recipe twice = [] {
+    const Graph before = shard(0);
+    Graph after = before;
+    std::vector<Edit> edits{
+        {.title = "use b", .by = {}, .changes = {inputs("d_1", "b_1", "b")}, .notes = {}},
+        {.title = "clean up", .by = {}, .changes = {RemoveNode{"b_1"}}, .notes = {}}};
+    for (const Edit& edit : edits) EXPECT_TRUE(apply(after, edit));
+    return make_recipe(before, after, std::move(edits), "twice");
+  }();
+  on_rank_1(twice, shard);
+}
+
+TEST(OtherRank, CallsWithoutAModelMayBeCopies) {
+  const auto again = [](std::string_view more) {
+    return insert("c", fmt::format(R"("target":"aten.sub.Tensor","args":[{{"n":"x"}},0]{})", more),
+                  "d");
+  };
+  EXPECT_EQ(
+      refused({again("")}),
+      "edit 0 (edit): c may get the constants of another rank: b calls the same operator, and "
+      "has (%a,128) on this one");
+  accepted({again(R"(,"like":"d")")});
+}
+
+// The names of a recipe's edits decide by their full calls, not by the fingerprint.
+TEST(OtherRank, RecipesExpectTheModelsOfInsertions) {
+  const Recipe recipe = recipe_of(
+      {insert("f", R"("target":"aten.neg.default","args":[{"n":"b"}],"like":"b")", "d")}, shard);
+  EXPECT_EQ(recipe.expects.at("b"), "aten.sub.Tensor(%a,0) -> float32[4,8]");
+}
+
+TEST(OtherRank, CopiedViewsHaveTheirOffset) {
+  const Graph graph =
+      accepted({InsertNode{R"({"name":"u","copy":"v","like":"v","val":{"t":{"shape":[2,8],
+      "dtype":"float32","device":"cuda:0","stride":[8,1],"offset":0,"storage":{"of":"x"}}}})",
+                           "w"}});
+  EXPECT_EQ(graph.offset(graph.tensors(graph.find("u")).front()).value, 16);
+}
+
+TEST(OtherRank, DifferencesCopyEqualCalls) {
+  const auto with = [](int constant, std::string_view more) {
+    return parse(
+        fmt::format("x: f32[4] = input\nb: f32[4] = aten.sub.Tensor(x, {})\n{}", constant, more));
+  };
+  const Graph before = with(0, "d: f32[4] = aten.neg(b)\nreturn [d]");
+  const Graph after =
+      with(0, "c: f32[4] = aten.sub.Tensor(x, 0)\nd: f32[4] = aten.neg(c)\nreturn [d]");
+  const auto edit = difference(before, after);
+  ASSERT_TRUE(edit) << edit.error().message;
+  const Recipe recipe = make_recipe(before, after, {*edit}, "again");
+  Graph other = with(128, "d: f32[4] = aten.neg(b)\nreturn [d]");
+  const auto done = replay(other, recipe);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(call_in(other, "c"), "aten.sub.Tensor(%x,128) -> float32[4]");
+}
+
+// The hash does not cover the devices of values.
+TEST(OtherRank, RanksWithEqualGraphsHaveTheirNames) {
+  const auto on = [](int rank) {
+    return parse(fmt::format(
+        "device cuda:{}\nx: f32[4,8] = input\na: f32[4,8] = aten.relu(x)\nreturn [a]", rank));
+  };
+  const Graph before = on(0);
+  Graph after = before;
+  const Edit edit{.title = "edit",
+                  .by = {},
+                  .changes = {insert("e", R"("target":"aten.empty.memory_format","args":[[4,8]],
+                              "kwargs":{"device":{"device":"cuda:0"}})",
+                                     "a")},
+                  .notes = {}};
+  ASSERT_TRUE(apply(after, edit));
+  const Recipe recipe = make_recipe(before, after, {edit}, "of rank 0");
+  Graph graph = on(3);
+  const auto done = replay(graph, recipe);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(done->other_rank, "");
+  EXPECT_EQ(call_in(graph, "e"),
+            "aten.empty.memory_format([4,8],device=device:cuda:3) -> float32[4,8]");
+  EXPECT_EQ(done->ends_as_recorded, true);
+}
+
+TEST(OtherRank, WithoutTheEndOfTheFingerprintNothingIsOverwritten) {
+  Recipe recipe = recipe_of({args("s", R"([{"n":"c"},"sum","dp0_extra"])")});
+  recipe.expects.clear();
+  recipe.graphs.front().fingerprint.resize(16);
+  Graph graph = rank(1);
+  const auto done = replay(graph, recipe);
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message, HasSubstr("s has constants of this rank"));
+}
+
+// A pair; only its backward has the nodes `b` and `d`.
+Graph pair(int rank) {
+  const Graph forward =
+      parse("kind forward\nx: f32[4,8] = input\nf: f32[4,8] = aten.sub.Tensor(x, 0)\nreturn [f]");
+  std::string text(write_native(forward));
+  text.replace(text.find("[{\"n\":\"x\"},0]"), 13, fmt::format("[{{\"n\":\"x\"}},{}]", 64 * rank));
+  const Graph backward = parse(
+      fmt::format("kind backward\ny: f32[4,8] = tangent\nb: f32[4,8] = aten.sub.Tensor(y, {})\n"
+                  "d: f32[4,8] = aten.add.Tensor(b, 7)\nreturn [d]",
+                  128 * rank));
+  return read_native("pair", PaddedBytes(fmt::format(
+                                 R"({{"format":"jointer-capture","version":1,"kind":"pair",
+      "name":"p","forward":{},"backward":{}}})",
+                                 text, write_native(backward))))
+      .value();
+}
+
+TEST(OtherRank, NamesInPairsMayLackTheHalf) {
+  const auto refused_in_pair = [](std::vector<Change> changes) {
+    return refusal(recipe_of(std::move(changes), pair), pair);
+  };
+  constexpr std::string_view kOverwrite = "would overwrite them with those of another";
+  EXPECT_THAT(refused_in_pair({args("forward:f", R"([{"n":"x"},0])")}), HasSubstr(kOverwrite));
+  EXPECT_THAT(refused_in_pair({args("backward:b", R"([{"n":"y"},0])")}), HasSubstr(kOverwrite));
+  EXPECT_THAT(refused_in_pair({args("b", R"([{"n":"y"},0])")}), HasSubstr(kOverwrite));
+  EXPECT_THAT(refused_in_pair({inputs("d", "b", "y"), RemoveNode{"b"}}),
+              HasSubstr("the edit removes it"));
+  EXPECT_THAT(refused_in_pair({insert("c", R"("copy":"b")", "d"), args("c", R"([{"n":"y"},0])")}),
+              HasSubstr(kOverwrite));
 }
 
 }  // namespace
