@@ -236,7 +236,7 @@ def test_a_graph_of_another_torch_that_fits_is_run_with_a_note(tmp_path: Path) -
     assert ran.code == 0, ran.err
     version = torch.__version__.partition("+")[0]
     notes = [note["text"] for note in ran.of("note")]
-    assert f"captured by torch 2.10.0, run by torch {version}" in notes
+    assert f"captured with torch 2.10.0, run with torch {version}" in notes
 
 
 def test_a_float_input(tmp_path: Path) -> None:
