@@ -25,7 +25,7 @@ class Builder:
 
     def __init__(self) -> None:
         self.graph = fx.Graph()
-        #: Stands for all results that nobody reads.
+        #: The value of all unused results.
         with FakeTensorMode():
             self.result = torch.empty(1)
 

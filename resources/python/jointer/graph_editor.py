@@ -17,7 +17,6 @@ from typing import Any
 
 import torch
 from torch import fx
-from torch._ops import OpOverload
 from torch.utils.checkpoint import CheckpointPolicy
 
 from .arguments import decode_argument

@@ -135,9 +135,7 @@ class _Check:
         self._span = [node for node in _span(stood) if node not in changed]
         self._moved = [node for node in stood if node not in changed]
         former = sorted(range(len(self._span)), key=lambda i: self._former_key(self._span[i]))
-        self._places = {
-            self._span[now]: _Place(before, now) for before, now in enumerate(former)
-        }
+        self._places = {self._span[now]: _Place(before, now) for before, now in enumerate(former)}
         self._memory = {node: memory_of(node) for node in self._moved}
 
     def run(self) -> None:
