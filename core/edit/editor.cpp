@@ -594,13 +594,15 @@ bool Editor::State::brings_symbols_before(NodeId a, NodeId b) const {
 
 // Checks the node against those that must stay on one side of it. Dependencies connect neighbors.
 // If the edit removed or replaced a neighbor, so that it no longer holds this node, the search
-// continues with the nodes that held the neighbor.
+// continues with the nodes that held the neighbor, by what it read as well: one dependency of a
+// pair stands for all, and a read comes first.
 Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
   const Effects effects = effects_of(graph, graph.node(id));
   const auto holds = [&](const Dependency& d, bool is_neighbor) {
     if (!is_structural) return true;
     if (replaced.contains(id) || replaced.contains(d.node)) return false;
-    if (d.kind == DependencyKind::write) return write_conflict(graph, id, d.node);
+    if (d.kind != DependencyKind::control && write_conflict(graph, id, d.node)) return true;
+    if (d.kind == DependencyKind::write) return false;
     const Effects others = effects_of(graph, graph.node(d.node));
     if (effects.conflict(others)) return true;
     // They depend through a symbol: the first one defines it, unless a node that the edit added
@@ -608,22 +610,27 @@ Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
     return is_neighbor && (effects.has(Effects::checks) || others.has(Effects::checks) ||
                            !brings_symbols_before(id, d.node));
   };
+  const auto is_changed = [&](NodeId node) {
+    return !graph.is_live(node) || replaced.contains(node);
+  };
   std::vector<NodeId> through{id};
   std::unordered_set<NodeId> met{id};
   while (!through.empty()) {
     const NodeId at = through.back();
     through.pop_back();
     for (const Dependency& d : before ? dependencies->before(at) : dependencies->after(at)) {
-      if (d.kind == DependencyKind::data) continue;  // check_reads covers these
+      // What the node itself reads is checked by check_reads.
+      if (d.kind == DependencyKind::data && (at == id || !is_changed(at))) continue;
       if (!graph.is_live(d.node) || !holds(d, at == id)) {
         if (met.insert(d.node).second) through.push_back(d.node);
         continue;
       }
       if ((graph.position(d.node) < graph.position(id)) == before) continue;
-      return refuse(
-          "{} must stay {} {}: {}", graph.name(id), before ? "after" : "before", graph.name(d.node),
-          d.kind == DependencyKind::write ? "one of them writes to memory that the other uses"
-                                          : "their effects must keep their order");
+      return refuse("{} must stay {} {}: {}", graph.name(id), before ? "after" : "before",
+                    graph.name(d.node),
+                    d.kind == DependencyKind::write || write_conflict(graph, id, d.node)
+                        ? "one of them writes to memory that the other uses"
+                        : "their effects must keep their order");
     }
   }
   return {};

@@ -513,7 +513,12 @@ void PipelineTest::another_order_is_refused_at_its_step() {
   make_pane("autobucketing_reordering,stays,transformer_block_bucketing");
   QCOMPARE(status(0), StepStatus::idle);
   QCOMPARE(status(2), StepStatus::wrong);
-  QVERIFY(list().model().index(2).data(StepModel::detail_role).toString().contains("mutually exclusive"));
+  QVERIFY(list()
+              .model()
+              .index(2)
+              .data(StepModel::detail_role)
+              .toString()
+              .contains("mutually exclusive"));
   draft().set_pipeline(*parse_step_lines("sink_wait_iterative"));
   QVERIFY(session_->mistake(0).contains("did you mean sink_waits_iterative?"));
 }

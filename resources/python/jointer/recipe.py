@@ -412,7 +412,7 @@ def _conclude(
         if not recorded.after:
             return
         is_equal = report.hash == recorded.after
-        # Ranks with equal graphs may have names of their own, which the edits then bring.
+        # The names of groups and devices may differ between ranks with equal graphs.
         if is_equal or rank is None or rank.are_equal:
             report.as_recorded = is_equal
             return

@@ -160,6 +160,23 @@ TEST(Editor, AReplacedWriterPassesOnItsDependencies) {
   must_apply(graph, replaced("second"));
 }
 
+TEST(Editor, AReplacedWriterPassesOnWhatItRead) {
+  Graph graph = parse(R"(
+    x: f32[4] = input
+    a: f32[4] = aten.add_.Tensor(x, 1)
+    b: f32[4] = aten.mul_.Tensor(a, 2)
+    c: f32[4] = aten.relu.default(x)
+    return [b, c]
+  )");
+  const ReplaceCall replace{
+      .node = "b", .target = "aten.mul.Tensor", .args = R"([{"n":"a"},2])", .kwargs = {}};
+  const auto done = apply(graph, edit_of({replace, MoveNodes{.nodes = {"c"}, .before = "a"}}));
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().message,
+            "c must stay after a: one of them writes to memory that the other uses");
+  must_apply(graph, edit_of({replace, MoveNodes{.nodes = {"c"}, .before = "b"}}));
+}
+
 TEST(Editor, AReplacedCallKeepsAnOffsetOnlyIfItCannotChange) {
   Graph graph = parse(R"(
     x: f32[8, 8] = input
