@@ -30,6 +30,21 @@ bool has_integer(const OrderedJson& record, const char* key) {
   return it != record.end() && has_integer(*it);
 }
 
+// Adds the nodes among the arguments, at any depth.
+void add_reads(const OrderedJson& json, std::set<std::string>& reads) {
+  if (!json.is_structured()) return;
+  if (const auto it = json.is_object() ? json.find("n") : json.end();
+      it != json.end() && it->is_string())
+    reads.insert(it->get<std::string>());
+  for (const OrderedJson& each : json) add_reads(each, reads);
+}
+
+std::set<std::string> reads_of(const Graph& graph, NodeId id) {
+  std::set<std::string> reads;
+  for (const NodeId input : graph.inputs(id)) reads.emplace(graph.name(input));
+  return reads;
+}
+
 std::string text_of(const OrderedJson& record, const char* key) {
   const auto it = record.find(key);
   return it != record.end() && it->is_string() ? it->get<std::string>() : std::string();
@@ -132,6 +147,7 @@ void OtherRank::find_own(const Graph& graph, const RecipeGraph& recorded,
     if (is_own)
       own_.emplace(name, Own{.target = std::string(graph.target(graph.node(id))),
                              .args = arguments_of(canonical_call(graph, id)),
+                             .reads = reads_of(graph, id),
                              .source = name});
     ++index;
   }
@@ -269,11 +285,13 @@ Result<void> OtherRank::check_integers(Graph& graph, const std::string& name,
         "on this one",
         name);
   const std::string called = operator_name(graph, text_of(record, "target"));
+  std::set<std::string> reads;
+  for (const char* arguments : {"args", "kwargs"})
+    if (const auto it = record.find(arguments); it != record.end()) add_reads(*it, reads);
   for (const auto& [other, own] : own_)
-    if (operator_name(graph, own.target) == called)
+    if (own.reads == reads && operator_name(graph, own.target) == called)
       return refuse(
-          "{} may get the constants of another rank: {} calls the same operator, and has {} on "
-          "this one",
+          "{} may get the constants of another rank: {} is the same call, and has {} on this one",
           name, other, own.args);
   return {};
 }

@@ -38,7 +38,8 @@ class OtherRank {
   // A node that has other constants here, or may have.
   struct Own {
     std::string target, args;
-    std::string source;  // the node of the graph before the first edit that has them
+    std::set<std::string> reads;  // without halves
+    std::string source;           // the node of the graph before the first edit that has them
   };
 
   void find_own(const Graph& graph, const RecipeGraph& recorded,
