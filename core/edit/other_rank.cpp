@@ -30,21 +30,6 @@ bool has_integer(const OrderedJson& record, const char* key) {
   return it != record.end() && has_integer(*it);
 }
 
-// Adds the nodes among the arguments, at any depth.
-void add_reads(const OrderedJson& json, std::set<std::string>& reads) {
-  if (!json.is_structured()) return;
-  if (const auto it = json.is_object() ? json.find("n") : json.end();
-      it != json.end() && it->is_string())
-    reads.insert(it->get<std::string>());
-  for (const OrderedJson& each : json) add_reads(each, reads);
-}
-
-std::set<std::string> reads_of(const Graph& graph, NodeId id) {
-  std::set<std::string> reads;
-  for (const NodeId input : graph.inputs(id)) reads.emplace(graph.name(input));
-  return reads;
-}
-
 std::string text_of(const OrderedJson& record, const char* key) {
   const auto it = record.find(key);
   return it != record.end() && it->is_string() ? it->get<std::string>() : std::string();
@@ -53,10 +38,6 @@ std::string text_of(const OrderedJson& record, const char* key) {
 // The name in edits of a node in the half of `prefix`.
 std::string in_edits(std::string_view prefix, std::string_view name) {
   return std::string(prefix == kForward ? std::string_view() : prefix).append(name);
-}
-
-std::string operator_name(Graph& graph, std::string_view target) {
-  return graph.op(graph.intern_operator(target)).name;
 }
 
 // Gives the tensors in `val` the strides and offsets that those of `view` have, unless they are
@@ -145,10 +126,7 @@ void OtherRank::find_own(const Graph& graph, const RecipeGraph& recorded,
                                 : recorded.fingerprint.empty() ||
                                       std::binary_search(different.begin(), different.end(), index);
     if (is_own)
-      own_.emplace(name, Own{.target = std::string(graph.target(graph.node(id))),
-                             .args = arguments_of(canonical_call(graph, id)),
-                             .reads = reads_of(graph, id),
-                             .source = name});
+      own_.emplace(name, Own{.args = arguments_of(canonical_call(graph, id)), .source = name});
     ++index;
   }
 }
@@ -269,8 +247,8 @@ void OtherRank::find_lost(const Graph& graph, const Edit& edit) {
   }
 }
 
-Result<void> OtherRank::check_integers(Graph& graph, const std::string& name,
-                                       const OrderedJson& record, std::string_view prefix) const {
+Result<void> OtherRank::check_integers(const std::string& name, const OrderedJson& record,
+                                       std::string_view prefix) const {
   if (!has_integer(record, "args") && !has_integer(record, "kwargs")) return {};
   const std::string like = text_of(record, "like");
   if (const auto own = own_.find(in_edits(prefix, like)); own != own_.end())
@@ -284,15 +262,6 @@ Result<void> OtherRank::check_integers(Graph& graph, const std::string& name,
         "{} may get the constants of another rank: the edit removes a node whose constants differ "
         "on this one",
         name);
-  const std::string called = operator_name(graph, text_of(record, "target"));
-  std::set<std::string> reads;
-  for (const char* arguments : {"args", "kwargs"})
-    if (const auto it = record.find(arguments); it != record.end()) add_reads(*it, reads);
-  for (const auto& [other, own] : own_)
-    if (own.reads == reads && operator_name(graph, own.target) == called)
-      return refuse(
-          "{} may get the constants of another rank: {} is the same call, and has {} on this one",
-          name, other, own.args);
   return {};
 }
 
@@ -324,7 +293,7 @@ Result<void> OtherRank::adapt_insert(Graph& graph, InsertNode& insert) {
       keep_layout(graph, view, *val);
     own_.insert_or_assign(in_edits(prefix, name), own);
   }
-  if (copied.empty() && is_strict_) JOINTER_CHECK(check_integers(graph, name, record, prefix));
+  if (copied.empty() && is_strict_) JOINTER_CHECK(check_integers(name, record, prefix));
   const std::string called = copied.empty() ? text_of(record, "target") : target(graph, origin);
   targets_.insert_or_assign(in_edits(prefix, name), called);
   if (names_.are_equal() && !is_strict_) return {};

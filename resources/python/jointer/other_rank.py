@@ -11,7 +11,7 @@ has the constants of this rank. C++ does the same (core/edit/other_rank.h).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,10 +40,7 @@ _INPUT = "an input"
 class _Own:
     """A node that has other constants here, or may have."""
 
-    target: Any
     arguments: str
-    #: The names of the nodes that it reads.
-    reads: frozenset[str]
     #: The node of the graph before the first edit that has them.
     source: fx.Node
 
@@ -132,9 +129,7 @@ class OtherRank:
                 is_own = not recorded.fingerprint or index in different
             if is_own:
                 arguments = here[here.index("(") : here.rindex(") -> ") + 1]
-                node = nodes[name]
-                reads = frozenset(each.name for each in node.all_input_nodes)
-                own[name] = _Own(node.target, arguments, reads, node)
+                own[name] = _Own(arguments, nodes[name])
         return own
 
     def _find_lost(
@@ -249,15 +244,6 @@ class OtherRank:
                 f"{name} may get the constants of another rank: the edit removes a node whose "
                 "constants differ on this one"
             )
-        target = record.get("target")
-        called = resolve_target(target) if isinstance(target, str) else None
-        reads = frozenset(_named_in([record.get("args"), record.get("kwargs")]))
-        for other, own in self._own.items():
-            if own.target == called and own.reads == reads:
-                raise RecipeError(
-                    f"{name} may get the constants of another rank: {other} is the same call, and "
-                    f"has {own.arguments} on this one"
-                )
 
     # Names of groups and devices.
 
@@ -406,17 +392,6 @@ def _is_plain(value: Json) -> bool:
     if isinstance(value, list):
         return all(_is_plain(each) for each in value)
     return isinstance(value, int)
-
-
-def _named_in(value: Json) -> Iterator[str]:
-    """The nodes among the arguments, at any depth."""
-    if isinstance(value, Mapping):
-        if isinstance(value.get("n"), str):
-            yield split_half(value["n"])[1]
-        value = list(value.values())
-    if isinstance(value, list):
-        for each in value:
-            yield from _named_in(each)
 
 
 def _has_integer(value: Json) -> bool:

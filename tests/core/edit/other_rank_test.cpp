@@ -374,19 +374,6 @@ TEST(OtherRank, RemovedNodesMayHaveACopyOrAnEqualNode) {
   on_rank_1(twice, shard);
 }
 
-TEST(OtherRank, CallsWithoutAModelMayBeCopies) {
-  const auto again = [](std::string_view input, std::string_view more) {
-    return insert(
-        "c", fmt::format(R"("target":"aten.sub.Tensor","args":[{{"n":"{}"}},0]{})", input, more),
-        "d");
-  };
-  EXPECT_EQ(refused({again("a", "")}),
-            "edit 0 (edit): c may get the constants of another rank: b is the same call, and "
-            "has (%a,128) on this one");
-  accepted({again("a", R"(,"like":"d")")});
-  accepted({again("x", "")});
-}
-
 // The names of a recipe's edits decide by their full calls, not by the fingerprint.
 TEST(OtherRank, RecipesExpectTheModelsOfInsertions) {
   const Recipe recipe = recipe_of(
