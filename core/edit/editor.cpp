@@ -619,7 +619,7 @@ Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
     const NodeId at = through.back();
     through.pop_back();
     for (const Dependency& d : before ? dependencies->before(at) : dependencies->after(at)) {
-      // What the node itself reads is checked by check_reads.
+      // check_reads covers what the node itself reads.
       if (d.kind == DependencyKind::data && (at == id || !is_changed(at))) continue;
       if (!graph.is_live(d.node) || !holds(d, at == id)) {
         if (met.insert(d.node).second) through.push_back(d.node);

@@ -40,10 +40,6 @@ std::string in_edits(std::string_view prefix, std::string_view name) {
   return std::string(prefix == kForward ? std::string_view() : prefix).append(name);
 }
 
-std::string operator_name(Graph& graph, std::string_view target) {
-  return graph.op(graph.intern_operator(target)).name;
-}
-
 // Gives the tensors in `val` the strides and offsets that those of `view` have, unless they are
 // symbolic. `next`: the index of the next tensor.
 void take_layout(const Graph& graph, NodeId view, OrderedJson& val, std::size_t& next) {
@@ -130,9 +126,7 @@ void OtherRank::find_own(const Graph& graph, const RecipeGraph& recorded,
                                 : recorded.fingerprint.empty() ||
                                       std::binary_search(different.begin(), different.end(), index);
     if (is_own)
-      own_.emplace(name, Own{.target = std::string(graph.target(graph.node(id))),
-                             .args = arguments_of(canonical_call(graph, id)),
-                             .source = name});
+      own_.emplace(name, Own{.args = arguments_of(canonical_call(graph, id)), .source = name});
     ++index;
   }
 }
@@ -253,8 +247,8 @@ void OtherRank::find_lost(const Graph& graph, const Edit& edit) {
   }
 }
 
-Result<void> OtherRank::check_integers(Graph& graph, const std::string& name,
-                                       const OrderedJson& record, std::string_view prefix) const {
+Result<void> OtherRank::check_integers(const std::string& name, const OrderedJson& record,
+                                       std::string_view prefix) const {
   if (!has_integer(record, "args") && !has_integer(record, "kwargs")) return {};
   const std::string like = text_of(record, "like");
   if (const auto own = own_.find(in_edits(prefix, like)); own != own_.end())
@@ -268,13 +262,6 @@ Result<void> OtherRank::check_integers(Graph& graph, const std::string& name,
         "{} may get the constants of another rank: the edit removes a node whose constants differ "
         "on this one",
         name);
-  const std::string called = operator_name(graph, text_of(record, "target"));
-  for (const auto& [other, own] : own_)
-    if (operator_name(graph, own.target) == called)
-      return refuse(
-          "{} may get the constants of another rank: {} calls the same operator, and has {} on "
-          "this one",
-          name, other, own.args);
   return {};
 }
 
@@ -306,7 +293,7 @@ Result<void> OtherRank::adapt_insert(Graph& graph, InsertNode& insert) {
       keep_layout(graph, view, *val);
     own_.insert_or_assign(in_edits(prefix, name), own);
   }
-  if (copied.empty() && is_strict_) JOINTER_CHECK(check_integers(graph, name, record, prefix));
+  if (copied.empty() && is_strict_) JOINTER_CHECK(check_integers(name, record, prefix));
   const std::string called = copied.empty() ? text_of(record, "target") : target(graph, origin);
   targets_.insert_or_assign(in_edits(prefix, name), called);
   if (names_.are_equal() && !is_strict_) return {};

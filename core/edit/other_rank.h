@@ -37,7 +37,7 @@ class OtherRank {
  private:
   // A node that has other constants here, or may have.
   struct Own {
-    std::string target, args;
+    std::string args;
     std::string source;  // the node of the graph before the first edit that has them
   };
 
@@ -46,8 +46,7 @@ class OtherRank {
   void find_lost(const Graph& graph, const Edit& edit);
   Result<void> adapt_insert(Graph& graph, InsertNode& insert);
   Result<void> adapt_replace(Graph& graph, ReplaceCall& replace);
-  [[nodiscard]] Result<void> check_integers(Graph& graph, const std::string& name,
-                                            const OrderedJson& record,
+  [[nodiscard]] Result<void> check_integers(const std::string& name, const OrderedJson& record,
                                             std::string_view prefix) const;
   static void keep_layout(const Graph& graph, NodeId view, OrderedJson& val);
   // The name as edit_name() would give it; the edit may have inserted the node.
@@ -62,7 +61,7 @@ class OtherRank {
   // By name in edits, like the next two.
   std::map<std::string, Own, std::less<>> own_;
   std::map<std::string, std::string, std::less<>> targets_;  // that this edit gave
-  // Of this edit: the removed nodes of which it keeps no constants.
+  // The nodes that this edit removes and of which it keeps no constants.
   std::set<std::string> lost_;
   bool removes_own_ = false;
 };

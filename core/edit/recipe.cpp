@@ -49,9 +49,13 @@ std::string_view key_of(const Graph& graph, PartId part) {
 std::vector<bool> edited_parts(const Graph& graph, const std::set<std::string>& names) {
   std::vector<bool> edited(graph.part_count(), names.empty());
   for (const std::string& name : names) {
+    if (const NodeId id = graph.find(name)) {
+      edited[graph.node(id).part.index()] = true;
+      continue;
+    }
     if (const bool backward = name.starts_with("backward:"); graph.is_pair()) {
-      const bool is_pattern = !graph.find(name) && name.find("backward:") != 0 &&
-                              name.find("forward:") != 0 && name.find('.') != std::string::npos;
+      const bool is_pattern = name.find("backward:") != 0 && name.find("forward:") != 0 &&
+                              name.find('.') != std::string::npos;
       if (backward || is_pattern) edited[1] = true;
       if (!backward || is_pattern) edited[0] = true;
     } else {

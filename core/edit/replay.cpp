@@ -340,7 +340,7 @@ class Replayer {
       const bool is_other_rank = matches_[i] == Match::other_rank;
       if (!is_other_rank && recorded->after.empty()) continue;
       bool is_equal = !is_other_rank && graph_hash(graph_, part) == recorded->after;
-      // Ranks with equal graphs may have names of their own, which the edits then bring.
+      // Ranks with equal graphs may have different names, which the edits then bring.
       if (is_other_rank || (!is_equal && !ranks_[i].are_names_equal())) {
         if (recorded->rank_after.empty()) continue;
         // The rank hash does not tell whether an edit that only changes constants was skipped.

@@ -320,14 +320,6 @@ def test_removed_nodes_may_have_a_copy_or_an_equal_node() -> None:
     on_shard_1({"replace": "d_1", "inputs": {"b_1": "b"}}, {"remove": "b_1"})
 
 
-def test_calls_without_a_model_may_be_copies() -> None:
-    again = {"target": "aten.sub.Tensor", "args": [n("x"), 0]}
-    assert (
-        "c may get the constants of another rank: b calls the same operator, and has (%a,128)"
-    ) in refused_by_shard(insert_here("c", "d", **again))
-    on_shard_1(insert_here("c", "d", **again, like="d"))
-
-
 def test_copied_views_have_their_offset() -> None:
     value = tensor([2, 8], 0, offset=0)
     value["t"]["storage"] = {"of": "x"}

@@ -40,7 +40,6 @@ _INPUT = "an input"
 class _Own:
     """A node that has other constants here, or may have."""
 
-    target: Any
     arguments: str
     #: The node of the graph before the first edit that has them.
     source: fx.Node
@@ -130,7 +129,7 @@ class OtherRank:
                 is_own = not recorded.fingerprint or index in different
             if is_own:
                 arguments = here[here.index("(") : here.rindex(") -> ") + 1]
-                own[name] = _Own(nodes[name].target, arguments, nodes[name])
+                own[name] = _Own(arguments, nodes[name])
         return own
 
     def _find_lost(
@@ -245,14 +244,6 @@ class OtherRank:
                 f"{name} may get the constants of another rank: the edit removes a node whose "
                 "constants differ on this one"
             )
-        target = record.get("target")
-        called = resolve_target(target) if isinstance(target, str) else None
-        for other, own in self._own.items():
-            if own.target == called:
-                raise RecipeError(
-                    f"{name} may get the constants of another rank: {other} calls the same "
-                    f"operator, and has {own.arguments} on this one"
-                )
 
     # Names of groups and devices.
 

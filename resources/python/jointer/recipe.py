@@ -412,7 +412,7 @@ def _conclude(
         if not recorded.after:
             return
         is_equal = report.hash == recorded.after
-        # The names of groups and devices may differ between ranks with equal graphs.
+        # Ranks with equal graphs may have different names, which the edits then bring.
         if is_equal or rank is None or rank.are_equal:
             report.as_recorded = is_equal
             return

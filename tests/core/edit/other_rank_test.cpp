@@ -374,18 +374,6 @@ TEST(OtherRank, RemovedNodesMayHaveACopyOrAnEqualNode) {
   on_rank_1(twice, shard);
 }
 
-TEST(OtherRank, CallsWithoutAModelMayBeCopies) {
-  const auto again = [](std::string_view more) {
-    return insert("c", fmt::format(R"("target":"aten.sub.Tensor","args":[{{"n":"x"}},0]{})", more),
-                  "d");
-  };
-  EXPECT_EQ(
-      refused({again("")}),
-      "edit 0 (edit): c may get the constants of another rank: b calls the same operator, and "
-      "has (%a,128) on this one");
-  accepted({again(R"(,"like":"d")")});
-}
-
 // The names of a recipe's edits decide by their full calls, not by the fingerprint.
 TEST(OtherRank, RecipesExpectTheModelsOfInsertions) {
   const Recipe recipe = recipe_of(
