@@ -28,7 +28,6 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
-#include <ranges>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -188,11 +187,11 @@ std::vector<Change> Editor::State::take_undo() {
   std::reverse(undo.begin(), undo.end());
   auto run = undo.begin();
   std::size_t end = undo.size();
-  for (const std::size_t begin : std::views::reverse(undo_begins)) {
-    const auto next = run + static_cast<std::ptrdiff_t>(end - begin);
+  for (std::size_t i = undo_begins.size(); i-- > 0;) {
+    const auto next = run + static_cast<std::ptrdiff_t>(end - undo_begins[i]);
     std::reverse(run, next);
     run = next;
-    end = begin;
+    end = undo_begins[i];
   }
   undo_begins.clear();
   return std::exchange(undo, {});
