@@ -18,12 +18,13 @@
 //      (write_order.cpp).
 //
 // half.cpp and backward_order.cpp do the same through the graph; here nodes are reached through
-// arrays that are built once per graph instead of once per plan. Cost: linear in nodes and edges, plus sorting the recomputed calls of step 2.
+// arrays that are built once per graph instead of once per plan. Cost: linear in nodes and edges,
+// plus sorting the recomputed calls of step 2.
 
 #include "core/partition/pair_order.h"
 
 #include <algorithm>
-#include <ranges>
+#include <boost/range/irange.hpp>
 
 #include "core/partition/dead_code.h"
 #include "core/partition/half.h"
@@ -64,7 +65,7 @@ class PlaceNodes {
   explicit PlaceNodes(const PairOrders& orders) : orders_(orders) {}
 
   [[nodiscard]] auto order() const {
-    return std::views::iota(Place{0}, static_cast<Place>(orders_.size()));
+    return boost::irange(Place{0}, static_cast<Place>(orders_.size()));
   }
   [[nodiscard]] static Place position(Place p) { return p; }
   [[nodiscard]] static Place index(Place p) { return p; }
