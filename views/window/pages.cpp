@@ -5,6 +5,8 @@
 #include <QStyle>
 #include <QVBoxLayout>
 
+#include "core/open/open.h"
+
 namespace jointer::views {
 namespace {
 
@@ -47,10 +49,9 @@ EmptyPage::EmptyPage(QWidget* parent) : QWidget(parent) {
   setObjectName(QStringLiteral("EmptyPage"));
   QVBoxLayout* column = centered_column(this);
   column->addWidget(heading(tr("No graph open"), this));
-  column->addWidget(paragraph(
-      tr("Drop a capture here: a native capture (.json, .json.zst), the text of print_readable, "
-         "or a TORCH_TRACE log or folder. Drop both files of a pair together."),
-      this));
+  column->addWidget(paragraph(tr("Drop a file here: %1. Drop both files of a pair together.")
+                                  .arg(QString::fromStdString(formats_text())),
+                              this));
   auto* buttons = new QHBoxLayout;
   auto* open = new QPushButton(tr("Open..."), this);
   open->setDefault(true);
