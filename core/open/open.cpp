@@ -146,8 +146,7 @@ Result<std::size_t> choose_half(const CaptureFile& file, const std::vector<Graph
   if (fitting.size() == 1) return fitting.front();
   return fail(Error::Kind::usage,
               "{} contains {} graphs, and {} of them could be the {} half; choose the forward with "
-              "--graph N "
-              "(`jointer info` lists them), or put each graph in its own file",
+              "--graph N (`jointer info` lists them), or put each graph in its own file",
               file.name, entries.size(), fitting.size(), to_string(kind));
 }
 
