@@ -5,6 +5,7 @@
 
 #include <QAbstractItemModelTester>
 
+#include "tests/support/model_rows.h"
 #include "tests/support/paths.h"
 #include "tests/support/reference.h"
 #include "tests/support/snapshots.h"
@@ -17,12 +18,7 @@ class AliveModelTest : public ::testing::Test {
   AliveModelTest() { model_.set_snapshot(snapshot_, memory().peak_index()); }
 
   [[nodiscard]] const MemoryTimeline& memory() const { return snapshot_->analysis.memory; }
-  int row(const QString& name) {
-    for (int r = 0; r < model_.row_count(); ++r)
-      if (model_.text(r, 0) == name) return r;
-    ADD_FAILURE() << name.toStdString();
-    return 0;
-  }
+  int row(const QString& name) { return test::row_of(model_, name); }
 
   SnapshotPtr snapshot_ = test::snapshot_of(test::kSmallStep);
   AliveModel model_;

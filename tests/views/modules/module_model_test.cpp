@@ -5,6 +5,7 @@
 
 #include <QAbstractItemModelTester>
 
+#include "tests/support/model_rows.h"
 #include "tests/support/snapshots.h"
 
 namespace jointer::views {
@@ -23,12 +24,7 @@ class ModuleModelTest : public ::testing::Test {
     for (const int row : model_.shown(parent)) result.push_back(model_.text(row, 0).toStdString());
     return result;
   }
-  int row(const QString& name) {
-    for (int r = 0; r < model_.row_count(); ++r)
-      if (model_.text(r, 0) == name) return r;
-    ADD_FAILURE() << name.toStdString();
-    return 0;
-  }
+  int row(const QString& name) { return test::row_of(model_, name); }
 
   SnapshotPtr snapshot_;
   ModuleModel model_;

@@ -4,6 +4,7 @@
 
 #include <QAbstractItemModelTester>
 
+#include "tests/support/model_rows.h"
 #include "tests/support/snapshots.h"
 
 namespace jointer::views {
@@ -13,12 +14,7 @@ class OperatorModelTest : public ::testing::Test {
  protected:
   OperatorModelTest() { model_.set_snapshot(snapshot_); }
 
-  int row(const QString& name) {
-    for (int r = 0; r < model_.row_count(); ++r)
-      if (model_.text(r, 0) == name) return r;
-    ADD_FAILURE() << name.toStdString();
-    return 0;
-  }
+  int row(const QString& name) { return test::row_of(model_, name); }
 
   SnapshotPtr snapshot_ = test::snapshot_of(test::kSmallStep);
   OperatorModel model_;

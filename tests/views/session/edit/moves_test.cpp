@@ -7,6 +7,7 @@
 #include "core/graph/canonical.h"
 #include "core/graph/literal.h"
 #include "tests/support/snapshots.h"
+#include "tests/support/two_gathers.h"
 #include "views/session/edit/block_move.h"
 #include "views/session/edit/metrics.h"
 #include "views/session/edit/move_preview.h"
@@ -16,39 +17,11 @@
 namespace jointer::views {
 namespace {
 
-// Two collectives of one group, with compute that depends on neither between them and their waits.
-const char* const kTwoGathers = R"(
-  group fsdp: 0 1
-  w: f32[512,512] = parameter
-  x: f32[512,512] = input
-  g1: f32[1024,512] = _c10d_functional.all_gather_into_tensor(w, 2, 'fsdp')
-  v1: f32[1024,512] = _c10d_functional.wait_tensor(g1)
-  a: f32[512,512] = aten.mm(x, x)
-  b: f32[512,512] = aten.mm(a, x)
-  g2: f32[1024,512] = _c10d_functional.all_gather_into_tensor(x, 2, 'fsdp')
-  v2: f32[1024,512] = _c10d_functional.wait_tensor(g2)
-  y: f32[1024,512] = aten.mm(v1, b)
-  z: f32[1024,512] = aten.mm(v2, b)
-  return [y, z]
-)";
-
-class MovesTest : public testing::Test {
+class MovesTest : public test::TwoGathers {
  protected:
-  void SetUp() override {
-    snapshot_ = test::snapshot_of(kTwoGathers);
-    ASSERT_TRUE(snapshot_);
-    dependencies_ = std::make_unique<Dependencies>(graph());
-    what_if_ = std::make_unique<WhatIf>(graph(), *dependencies_, snapshot_->analysis.costs);
-  }
-  [[nodiscard]] const Graph& graph() const { return snapshot_->graph; }
-  [[nodiscard]] NodeId node(const char* name) const { return graph().find(name); }
   [[nodiscard]] BlockMove move(const char* name, std::size_t to) const {
     return {{node(name)}, what_if_->range(std::vector{node(name)})->current, to};
   }
-
-  SnapshotPtr snapshot_;
-  std::unique_ptr<Dependencies> dependencies_;
-  std::unique_ptr<WhatIf> what_if_;
 };
 
 TEST_F(MovesTest, block_is_in_its_gap_after_a_move) {
