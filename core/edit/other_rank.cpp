@@ -78,26 +78,39 @@ class EqualNodes {
 
   // True if the two have the same value on this rank: the same calls, back to inputs that stay.
   bool are_equal(NodeId a, NodeId b) {
-    if (a == b) return true;
-    if (!a || !b || !removed_.contains(a) || graph_.node(a).kind != graph_.node(b).kind ||
-        graph_.node(a).part != graph_.node(b).part || !comparer_.same_target(a, b))
-      return false;
-    if (known_.contains({a, b})) return true;
-    const auto inputs = comparer_.exchanged_inputs(a, b);
-    const PartId part = graph_.node(a).part;
-    const bool equal =
-        inputs && std::ranges::all_of(*inputs, [&](const auto& pair) {
-          return are_equal(graph_.find(part, pair.first), graph_.find(part, pair.second));
-        });
-    if (equal) known_.emplace(a, b);
-    return equal;
+    std::set<Pair> met;
+    std::vector<Pair> open{{a, b}};
+    while (!open.empty()) {
+      const Pair pair = open.back();
+      open.pop_back();
+      if (pair.first == pair.second || known_.contains(pair) || !met.insert(pair).second) continue;
+      if (!add_inputs(pair, open)) return false;
+    }
+    known_.merge(met);
+    return true;
   }
 
  private:
+  using Pair = std::pair<NodeId, NodeId>;
+
+  // Adds the inputs that must be equal too. False: the calls differ otherwise.
+  bool add_inputs(const Pair& pair, std::vector<Pair>& open) const {
+    const auto& [a, b] = pair;
+    if (!a || !b || !removed_.contains(a) || graph_.node(a).kind != graph_.node(b).kind ||
+        graph_.node(a).part != graph_.node(b).part || !comparer_.same_target(a, b))
+      return false;
+    const auto inputs = comparer_.exchanged_inputs(a, b);
+    if (!inputs) return false;
+    const PartId part = graph_.node(a).part;
+    for (const auto& [was, is] : *inputs)
+      open.emplace_back(graph_.find(part, was), graph_.find(part, is));
+    return true;
+  }
+
   const Graph& graph_;
   const std::unordered_set<NodeId>& removed_;
   NodeComparer comparer_;
-  std::set<std::pair<NodeId, NodeId>> known_;  // to be equal
+  std::set<Pair> known_;  // to be equal
 };
 
 }  // namespace
@@ -296,7 +309,6 @@ Result<void> OtherRank::adapt_insert(Graph& graph, InsertNode& insert) {
   if (copied.empty() && is_strict_) JOINTER_CHECK(check_integers(name, record, prefix));
   const std::string called = copied.empty() ? text_of(record, "target") : target(graph, origin);
   targets_.insert_or_assign(in_edits(prefix, name), called);
-  if (names_.are_equal() && !is_strict_) return {};
   std::string unknown;
   const auto rename = [&](const char* key, auto renamed) {
     if (const auto it = record.find(key); it != record.end())

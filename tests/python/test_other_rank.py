@@ -320,6 +320,36 @@ def test_removed_nodes_may_have_a_copy_or_an_equal_node() -> None:
     on_shard_1({"replace": "d_1", "inputs": {"b_1": "b"}}, {"remove": "b_1"})
 
 
+def test_long_equal_chains_may_be_merged() -> None:
+    length = 2000
+
+    def chains(rank: int) -> fx.GraphModule:
+        value = tensor([4], 0)
+        nodes = [placeholder("x", value)]
+        for chain in "mn":
+            nodes.append(call(f"{chain}0", "aten.sub.Tensor", n("x"), rank, val=value))
+            for i in range(1, length):
+                nodes.append(call(f"{chain}{i}", "aten.neg.default", n(f"{chain}{i - 1}"), val=value))
+        last = n(f"m{length - 1}"), n(f"n{length - 1}")
+        nodes += [call("e", "aten.mul.Tensor", *last, val=value), output(n("e"))]
+        return load_document(document(*nodes, storages=[16]))
+
+    first = chains(0)
+    lines = graph_lines(first)
+    merge = {"replace": "e", "inputs": {f"n{length - 1}": f"m{length - 1}"}}
+    made = recipe(
+        merge,
+        *({"remove": f"n{i}"} for i in reversed(range(length))),
+        hash=jointer.graph_hash(first),
+        rank_hash=jointer.rank_hash(first),
+    )
+    made["graphs"]["graph"].update(groups={}, devices={}, nodes=len(lines))
+    made["fingerprints"], made["expects"] = {"graph": pieces(fingerprint(lines))}, {}
+    gm = chains(1)
+    assert jointer.apply_recipe(gm, made).other_rank
+    assert "n0" not in names(gm) and "m0" in names(gm)
+
+
 def test_copied_views_have_their_offset() -> None:
     value = tensor([2, 8], 0, offset=0)
     value["t"]["storage"] = {"of": "x"}

@@ -57,7 +57,7 @@ class OtherRank:
         strict: bool,
     ) -> None:
         """``gm`` and its ``records``: the graph before the first edit. ``strict``: it is that of
-        another rank, so that whatever cannot be adapted is an error."""
+        another rank, so that whatever cannot be adapted is an error. ``expects`` is used if so."""
         nodes = {node.name: node for node in gm.graph.nodes}
         self._groups = _names_here(nodes, recorded.groups, _group_of)
         self._devices = _names_here(nodes, recorded.devices, _device_of)
@@ -163,13 +163,17 @@ class OtherRank:
         known_equal: set[tuple[fx.Node, fx.Node]] = set()
 
         def are_equal(a: fx.Node, b: fx.Node | None) -> bool:
-            if a is b or (a, b) in known_equal:
-                return True
-            if b is None or a not in removed or _constants(a) != _constants(b):
-                return False
-            if not all(map(are_equal, _reads(a), _reads(b))):
-                return False
-            known_equal.add((a, b))
+            met: set[tuple[fx.Node, fx.Node]] = set()
+            open_ = [(a, b)]
+            while open_:
+                was, now = open_.pop()
+                if was is now or (was, now) in known_equal or (was, now) in met:
+                    continue
+                if now is None or was not in removed or _constants(was) != _constants(now):
+                    return False
+                met.add((was, now))
+                open_ += zip(_reads(was), _reads(now), strict=False)
+            known_equal.update(met)
             return True
 
         def is_needed(start: fx.Node) -> bool:
@@ -249,8 +253,6 @@ class OtherRank:
 
     def _renamed(self, record: Mapping[str, Json], target: Any, name: str) -> Mapping[str, Json]:
         """A record of a call with the names of this rank in its arguments and value."""
-        if self._are_equal and not self._strict:
-            return record
         now = dict(record)
         try:
             if isinstance(record.get("args"), list):

@@ -337,8 +337,7 @@ Graph accepted(std::vector<Change> changes) {
 TEST(OtherRank, ItsConstantsAreNotLost) {
   constexpr std::string_view kLost =
       "edit 0 (edit): b has constants of this rank, (%a,128): the edit removes it, and does not "
-      "say "
-      "which node has them instead";
+      "say which node has them instead";
   EXPECT_EQ(refused({args("d", R"([{"n":"a"},7])"), RemoveNode{"b"}}), kLost) << "folded";
   EXPECT_EQ(refused({inputs("d", "b", "a"), RemoveNode{"b"}}), kLost) << "left out";
   EXPECT_EQ(refused({inputs("d", "b", "a"), RemoveNode{"forward:b"}}).substr(0, 23),
@@ -372,6 +371,41 @@ TEST(OtherRank, RemovedNodesMayHaveACopyOrAnEqualNode) {
     return make_recipe(before, after, std::move(edits), "twice");
   }();
   on_rank_1(twice, shard);
+}
+
+// Two equal chains that begin at a constant of the rank; the end of the second one is `n`.
+Graph chains(int rank) {
+  constexpr int kLength = 100'000;
+  std::string text = "x: f32[4] = input\n";
+  for (const char chain : {'m', 'n'}) {
+    fmt::format_to(std::back_inserter(text), "{}0: f32[4] = aten.sub.Tensor(x, {})\n", chain, rank);
+    for (int i = 1; i < kLength; ++i)
+      fmt::format_to(std::back_inserter(text), "{0}{1}: f32[4] = aten.neg({0}{2})\n", chain, i,
+                     i - 1);
+  }
+  fmt::format_to(std::back_inserter(text), "e: f32[4] = aten.mul(m{0}, n{0})\nreturn [e]",
+                 kLength - 1);
+  return parse(text);
+}
+
+TEST(OtherRank, LongEqualChainsMayBeMerged) {
+  const Graph graph = chains(0);
+  const NodeId reader = graph.find("e");
+  std::vector<NodeId> removed;
+  for (NodeId id = graph.inputs(reader)[1]; graph.name(id).starts_with('n');
+       id = graph.inputs(id).front())
+    removed.push_back(id);
+  std::vector<Change> changes{inputs("e", std::string(graph.name(graph.inputs(reader)[1])),
+                                     std::string(graph.name(graph.inputs(reader)[0])))};
+  for (const NodeId id : removed) changes.emplace_back(RemoveNode{std::string(graph.name(id))});
+  std::vector<Edit> edits{{.title = "edit", .by = {}, .changes = std::move(changes), .notes = {}}};
+  Graph after = graph;
+  ASSERT_TRUE(apply(after, edits.front()));
+  Graph other = chains(1);
+  const auto done = replay(other, make_recipe(graph, after, std::move(edits), "of rank 0"));
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_NE(done->other_rank, "");
+  EXPECT_EQ(other.order().size(), graph.order().size() - removed.size());
 }
 
 // The names of a recipe's edits decide by their full calls, not by the fingerprint.
