@@ -23,8 +23,8 @@ namespace jointer {
 class OtherRank {
  public:
   // Describes the graph before the first edit. `recorded` is null if the recipe does not record the
-  // part. `expects`: the recipe's, with the names of this graph. `is_strict`: the graph is that of
-  // another rank of the program, so that whatever cannot be adapted is an error.
+  // part. `is_strict`: the graph is that of another rank of the program, so that whatever cannot be
+  // adapted is an error. `expects`: the recipe's, with the names of this graph; used if strict.
   OtherRank(const Graph& graph, PartId part, const RecipeGraph* recorded,
             const std::map<std::string, std::string>& expects, bool is_strict);
 

@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "core/edit/copied_node.h"
+#include "core/edit/inserted_from.h"
 #include "core/edit/rank_names.h"
 #include "core/graph/canonical.h"
 #include "core/graph/fingerprint.h"
@@ -30,8 +30,9 @@ struct NameCollector {
   void operator()(const InsertNode& insert) {
     names.insert(insert.before);
     // On another rank, their constants decide whether the insertion fits.
-    for (std::string name : {copied_node(insert), model_node(insert)})
-      if (!name.empty()) names.insert(std::move(name));
+    InsertedFrom from = inserted_from(insert);
+    for (std::string* name : {&from.copy, &from.like})
+      if (!name->empty()) names.insert(std::move(*name));
   }
   void operator()(const RemoveNode& remove) { names.insert(remove.node); }
   void operator()(const ReplaceCall& replace) { names.insert(replace.node); }

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/edit/copied_node.h"
 #include "core/edit/editor.h"
 #include "core/edit/half_name.h"
+#include "core/edit/inserted_from.h"
 #include "core/edit/other_rank.h"
 #include "core/edit/select.h"
 #include "core/graph/canonical.h"
@@ -188,11 +188,12 @@ class Replayer {
 
   void find_ranks() {
     std::map<std::string, std::string> expects;
-    for (const auto& [name, call] : recipe_.expects)
-      if (const auto local = halves_.local(name, false)) {
-        const NodeId id = graph_.find(*local);
-        expects.emplace(id ? edit_name(graph_, id) : *local, call);
-      }
+    if (std::ranges::find(matches_, Match::other_rank) != matches_.end())
+      for (const auto& [name, call] : recipe_.expects)
+        if (const auto local = halves_.local(name, false)) {
+          const NodeId id = graph_.find(*local);
+          expects.emplace(id ? edit_name(graph_, id) : *local, call);
+        }
     for (std::size_t i = 0; i < graph_.part_count(); ++i) {
       // In a graph that differs, the recorded nodes may be others.
       const bool is_same = matches_[i] == Match::equal || matches_[i] == Match::other_rank;
@@ -261,7 +262,7 @@ class Replayer {
       for (const std::string& name : set->nodes) take(name);
     } else if (const auto* insert = std::get_if<InsertNode>(&change)) {
       take(insert->before);
-      if (!unexpected_.empty()) take(copied_node(*insert));
+      if (!unexpected_.empty()) take(inserted_from(*insert).copy);
     } else if (const auto* remove = std::get_if<RemoveNode>(&change)) {
       take(remove->node);
     } else if (const auto* replace = std::get_if<ReplaceCall>(&change)) {

@@ -162,7 +162,7 @@ def _recognize(
     here = digest(lines)
     for key, graph in recipe.graphs.items():
         if graph.hash == here:
-            rank = OtherRank(gm, graph, _expects(recipe, key), records, strict=False)
+            rank = OtherRank(gm, graph, {}, records, strict=False)
             return RecipeReport(key), True, rank
     if (key := _of_other_rank(recipe, records)) is not None:
         graph = recipe.graphs[key]

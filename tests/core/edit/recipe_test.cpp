@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "core/capture/native_writer.h"
-#include "core/edit/copied_node.h"
 #include "core/edit/difference.h"
+#include "core/edit/inserted_from.h"
 #include "core/edit/replay.h"
 #include "core/graph/canonical.h"
 #include "tests/support/graphs.h"
@@ -257,7 +257,7 @@ TEST(Replay, LenientSkipsACopyOfAnotherOperator) {
 // In a pair, a copied node has the half of the place of insertion.
 TEST(Recipe, ACopiedNodeHasTheHalfOfThePlace) {
   const auto copied = [](std::string node, std::string before) {
-    return copied_node({std::move(node), std::move(before)});
+    return inserted_from({std::move(node), std::move(before)}).copy;
   };
   EXPECT_EQ(copied(R"({"copy":"b"})", "c"), "b");
   EXPECT_EQ(copied(R"({"name":"a","copy":"b"})", "backward:c"), "backward:b");
