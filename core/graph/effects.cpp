@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "core/graph/memory_sources.h"
+
 namespace jointer {
 namespace {
 
@@ -75,6 +77,16 @@ void written_by_capture(const Graph& graph, const Node& node, std::vector<NodeId
   }
 }
 
+// True if the call writes to memory that no value in the graph describes. Any other node may use it.
+bool writes_to_unknown(const Graph& graph, const Node& node, const OperatorInfo& op) {
+  const auto lacks = [&](NodeId id) { return lacks_value(graph, id); };
+  if (std::ranges::none_of(graph.inputs(node), lacks) || !may_write(op)) return false;
+  std::vector<NodeId> written, sources;
+  written_arguments(graph, node, written);
+  return std::ranges::any_of(
+      written, [&](NodeId to) { return lacks(to) && !append_memory_sources(graph, to, sources); });
+}
+
 bool returns_nothing(const OperatorInfo& op, const Node& node) {
   return op.has_schema ? op.returns.empty() : node.value.kind == Value::Kind::none;
 }
@@ -89,6 +101,7 @@ Effects effects_of(const Graph& graph, const Node& node) {
   // Their effect is the order itself: it separates what is launched before from what is launched
   // after.
   if (op.space() == "streams" || packet == "aten.set_grad_enabled") return {Effects::separates};
+  if (writes_to_unknown(graph, node, op)) return {Effects::separates};
 
   unsigned flags = 0;
   if (op.has(OperatorTag::random) || packet.find("rng_state") != std::string_view::npos)

@@ -15,7 +15,7 @@ struct Effects {
     draws = 1 << 0,     // draws from a random generator, or sets its state
     acts = 1 << 1,      // changes something outside the graph
     checks = 1 << 2,    // checks a value, and may raise an error
-    separates = 1 << 3  // nothing may move across it: stream operators
+    separates = 1 << 3  // nothing may move across it: stream operators, writes to unknown memory
   };
   std::uint8_t flags = 0;
   [[nodiscard]] bool has(Flag flag) const { return (flags & flag) != 0; }

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "core/graph/effects.h"
+#include "core/graph/memory_sources.h"
 
 namespace jointer {
 namespace {
@@ -53,14 +54,20 @@ bool must_keep_order(MemoryUse a, MemoryUse b) {
 }
 
 void add_memory_accesses(const Graph& graph, NodeId id, std::vector<MemoryAccess>& accesses) {
-  const auto add = [&](NodeId of, MemoryUse use, bool is_whole) {
+  const auto add_tensors = [&](NodeId of, MemoryUse use, bool is_whole) {
     for (const Tensor& tensor : graph.tensors(of))
       if (tensor.storage) accesses.push_back({.tensor = &tensor, .use = use, .is_whole = is_whole});
   };
+  const auto add = [&](NodeId of, MemoryUse use, bool is_whole) {
+    if (!lacks_value(graph, of)) return add_tensors(of, use, is_whole);
+    std::vector<NodeId> sources;
+    append_memory_sources(graph, of, sources);
+    for (const NodeId source : sources) add_tensors(source, use, true);
+  };
   const Node& node = graph.node(id);
-  if (only_takes_views(graph, node)) return add(id, MemoryUse::view, false);
+  if (only_takes_views(graph, node)) return add_tensors(id, MemoryUse::view, false);
   const NodeId start = graph.is_wait(node) ? graph.collective_of_wait(node) : NodeId{};
-  add(id, MemoryUse::read, !keeps_to_tensors(node, graph.op(node)));
+  add_tensors(id, MemoryUse::read, !keeps_to_tensors(node, graph.op(node)));
   std::vector<NodeId> written;
   for (const NodeId call : {id, start}) {
     if (!call) continue;

@@ -26,6 +26,7 @@
 #include <algorithm>
 
 #include "core/graph/effects.h"
+#include "core/graph/memory_sources.h"
 
 namespace jointer {
 namespace {
@@ -66,8 +67,11 @@ bool MemoryOrder::uses_any(NodeId id) const {
       return tensor.storage && storage_of_[graph_.real_storage(tensor.storage).index()] >= 0;
     });
   };
+  const auto may_use = [&](NodeId input) {
+    return is_written(input) || lacks_value(graph_, input);
+  };
   const auto uses = [&](NodeId call) {
-    return is_written(call) || std::ranges::any_of(graph_.inputs(call), is_written);
+    return is_written(call) || std::ranges::any_of(graph_.inputs(call), may_use);
   };
   const Node& node = graph_.node(id);
   const NodeId start = graph_.is_wait(node) ? graph_.collective_of_wait(node) : NodeId{};

@@ -134,7 +134,7 @@ std::string_view reason_of_control(const Graph& graph, NodeId first, NodeId seco
   const Effects a = effects_of(graph, graph.node(first));
   const Effects b = effects_of(graph, graph.node(second));
   if (a.has(Effects::separates) || b.has(Effects::separates))
-    return "nothing moves over an operator on streams";
+    return "nothing moves across an operator on streams or a write to memory without a value";
   if (a.has(Effects::draws) && b.has(Effects::draws)) return "both draw from the random generator";
   if (a.has(Effects::acts) && b.has(Effects::acts)) return "both act on more than their results";
   if (a.has(Effects::checks)) return "one checks values that the other uses";

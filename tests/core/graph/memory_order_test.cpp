@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 #include <random>
@@ -197,6 +198,40 @@ TEST(MemoryOrder, AlternatingWritesOfSlicesAndReadsOfAllTakeLinearWork) {
   EXPECT_LE(listed, kRounds * 4 * kSlices);
   EXPECT_THAT(writes_before(graph, "w9"), UnorderedElementsAre("w5", "r5", "r6", "r7", "r8"));
   EXPECT_THAT(writes_before(graph, "r9"), UnorderedElementsAre("w6", "w7", "w8", "w9"));
+}
+
+// Passes may insert calls without meta["val"].
+TEST(MemoryOrder, AViewWithoutAValueStandsForAllOfItsArgumentsMemory) {
+  const auto none = [](Program& program, const char* name, const char* target, const char* of) {
+    program.call(name, target, fmt::format(R"({{"n":"{}"}})", of), "null");
+  };
+  Program program;
+  none(program, "part", "aten.slice.Tensor", "buffer");
+  none(program, "row", "aten.select.int", "part");
+  program.read("before", "row").write("write", "buffer").read("after", "row");
+  program.call("fill", "aten.fill_.Scalar", R"({"n":"row"},0)", "null").read("last", "buffer");
+  const Graph graph = program.graph();
+  EXPECT_THAT(writes_before(graph, "write"), Contains("before"));
+  EXPECT_THAT(writes_before(graph, "after"), Contains("write"));
+  EXPECT_THAT(writes_before(graph, "fill"), Contains("after"));
+  EXPECT_THAT(writes_before(graph, "last"), Contains("fill"));
+}
+
+TEST(MemoryOrder, NothingMovesOverAWriteToMemoryThatNoValueDescribes) {
+  Program program;
+  program.read("before", "x");
+  program.call("own", "aten.relu.default", R"({"n":"x"})", "null");
+  program.call("fill", "aten.fill_.Scalar", R"({"n":"own"},0)", "null");
+  program.call("sum", "aten.neg.default", R"({"n":"own"})", "null").read("after", "x");
+  const Graph graph = program.graph();
+  const Dependencies dependencies(graph);
+  const auto orders = [&](const char* first, const char* second) {
+    return std::ranges::any_of(dependencies.before(graph.find(second)), [&](const Dependency& d) {
+      return d.node == graph.find(first) && d.kind == DependencyKind::control;
+    });
+  };
+  EXPECT_TRUE(orders("before", "fill"));
+  EXPECT_TRUE(orders("fill", "after"));
 }
 
 TEST(MemoryOrder, ASliceOfOtherElementsMayLieAnywhere) {
