@@ -1,8 +1,8 @@
-# Most of what a compiler does with these sources is reading other people's headers, so what many
-# files of a layer include is read once a layer. The project's own headers are not among them: a
-# change of one rebuilds what includes it, and no more. Files include what they use all the same;
-# JOINTER_PRECOMPILED=OFF, which scripts/tidy wants, shows whether they do.
-option(JOINTER_PRECOMPILED "Read the libraries' headers once for many files" ON)
+# The compiler spends most of its time on headers of libraries, so those that many files of a layer
+# include are precompiled, once per layer. Jointer's own headers are not: changing one rebuilds only the
+# files that include it. Files still include what they use; JOINTER_PRECOMPILED=OFF, which scripts/tidy
+# needs, finds those that do not.
+option(JOINTER_PRECOMPILED "Precompile headers of libraries" ON)
 
 set(precompiled_standard
   <algorithm> <array> <charconv> <cmath> <cstdint> <filesystem> <functional> <limits> <map> <memory>
@@ -18,15 +18,15 @@ set(precompiled_qt
   <QRegularExpression> <QScrollBar> <QSettings> <QStyledItemDelegate> <QTextBrowser> <QTimer>
   <QToolButton> <QTreeView> <QVBoxLayout> <QtConcurrentRun>)
 
-# GCC no longer knows that what it reads there is a system's header, and reports what its flow analysis
-# sees in the standard library.
+# GCC treats precompiled system headers as the project's own, and reports what its flow analysis sees in
+# the standard library.
 function(jointer_calm target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overread)
   endif()
 endfunction()
 
-# jointer_precompiled(target HEADER...): its headers, read once.
+# jointer_precompiled(target HEADER...) precompiles headers for a target.
 function(jointer_precompiled target)
   if(JOINTER_PRECOMPILED)
     target_precompile_headers(${target} PRIVATE ${ARGN})
@@ -34,7 +34,7 @@ function(jointer_precompiled target)
   endif()
 endfunction()
 
-# jointer_precompiled_of(owner TARGET...): those of another target that is compiled alike.
+# jointer_precompiled_of(owner TARGET...) reuses the headers of a target with the same options.
 function(jointer_precompiled_of owner)
   if(JOINTER_PRECOMPILED)
     foreach(target ${ARGN})

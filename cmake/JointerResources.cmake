@@ -1,8 +1,8 @@
-# Data files that a program must always find are put into it: the assembler includes them byte for
-# byte, so a large table costs no compile time and a program needs no installation to run.
+# Embeds data files in a program, so that it runs without being installed. The assembler includes them
+# byte for byte, so a large table costs no compile time.
 
-# jointer_embed(target NAMESPACE ns FILES symbol=path ...): for every file, a function
-# `std::string_view ns::symbol()` declared in "embedded/<target>.h".
+# jointer_embed(target NAMESPACE ns FILES symbol=path ...) declares a function
+# `std::string_view ns::symbol()` for each file, in "embedded/<target>.h".
 function(jointer_embed target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE" "FILES")
   set(header ${PROJECT_BINARY_DIR}/embedded/${target}.h)

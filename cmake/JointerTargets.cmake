@@ -1,7 +1,7 @@
-# One way to make a target: warnings, sanitizers and include paths are the same everywhere.
+# All targets are created here, with the same warnings, sanitizers and include paths.
 
-# Warnings are errors with the compilers that the tests run with. A newer compiler's new warnings
-# shall not keep a person from building.
+# Warnings are errors with the compilers that the tests use; new warnings of newer compilers must not
+# prevent a build.
 set(werror OFF)
 if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
    OR (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 15))
@@ -17,8 +17,8 @@ target_include_directories(jointer_options INTERFACE
   $<INSTALL_INTERFACE:include/jointer>)
 target_compile_features(jointer_options INTERFACE cxx_std_20)
 
-# Warnings and sanitizers are those of this build, not of plugins that are built against it.
-# A designated initializer that leaves members at their defaults says what it means.
+# Warnings and sanitizers apply to this build, not to plugins built against it.
+# Designated initializers may omit members that keep their defaults.
 set(flags
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast
   -Woverloaded-virtual -Wnull-dereference -Wimplicit-fallthrough -Wno-missing-field-initializers)
@@ -39,13 +39,13 @@ if(JOINTER_SANITIZE)
   target_compile_options(jointer_options INTERFACE "$<BUILD_INTERFACE:${flags}>")
   target_link_options(jointer_options INTERFACE "$<BUILD_INTERFACE:${flags}>")
 endif()
-# Fuzz targets want to know which code an input reached, in every library.
+# libFuzzer needs coverage of every library.
 if(JOINTER_FUZZ)
   target_compile_options(jointer_options INTERFACE $<BUILD_INTERFACE:-fsanitize=fuzzer-no-link>)
   target_link_options(jointer_options INTERFACE $<BUILD_INTERFACE:-fsanitize=fuzzer-no-link>)
 endif()
 
-# jointer_library(name SOURCES ... LINK ...): a static library of one layer.
+# jointer_library(name SOURCES ... LINK ...) adds a static library.
 function(jointer_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
   add_library(${name} STATIC ${arg_SOURCES})

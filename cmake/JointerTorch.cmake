@@ -1,12 +1,12 @@
-# LibTorch of an installed torch wheel, as imported targets of our own:
-#   jointer_torch_cpu    libtorch_cpu and libc10; what the runner is built with
-#   jointer_torch_cuda   also libtorch_cuda, libc10_cuda and the wheel's NCCL, where a CUDA toolkit
+# Finds LibTorch in an installed torch wheel and defines imported targets:
+#   jointer_torch_cpu    libtorch_cpu and libc10, for the runner
+#   jointer_torch_cuda   also libtorch_cuda, libc10_cuda and the wheel's NCCL, if a CUDA toolkit
 #                        of the wheel's major version is found
-# Sets JOINTER_TORCH_FOUND, JOINTER_TORCH_CUDA_FOUND, JOINTER_TORCH_PYTHON (the Python that has it), and
-# JOINTER_TORCH_CUDA_MISSING: why jointer_torch_cuda is not there.
+# Sets JOINTER_TORCH_FOUND, JOINTER_TORCH_CUDA_FOUND, JOINTER_TORCH_PYTHON (the Python that has torch),
+# and JOINTER_TORCH_CUDA_MISSING (the reason why jointer_torch_cuda is not defined).
 #
-# find_package(Torch) is not used: it always wants libtorch_cuda, changes global CUDA flags, and
-# fails with C++20 where there is no GPU. The wheel is found without importing torch.
+# find_package(Torch) is not used: it requires libtorch_cuda, changes global CUDA flags, and fails with
+# C++20 on machines without a GPU. The wheel is found without importing torch.
 
 # The minor versions of torch 2 that the runner is built against and tested with.
 set(JOINTER_TORCH_OLDEST 11)
@@ -17,8 +17,8 @@ set(JOINTER_PYTHON "" CACHE FILEPATH
 set(JOINTER_TORCH_FOUND OFF)
 set(JOINTER_TORCH_CUDA_FOUND OFF)
 
-# Where torch may be: the Python that is named, and then no other; else the active one, else an
-# environment that ./run and ./test make in the user's cache, the newest first.
+# Candidates: JOINTER_PYTHON alone if it is set; otherwise the active Python, then the environments that
+# ./run and ./test create in the user's cache, the newest first.
 set(cache_home "$ENV{XDG_CACHE_HOME}")
 if(NOT cache_home)
   set(cache_home "$ENV{HOME}/.cache")
@@ -49,11 +49,11 @@ foreach(python IN LISTS pythons)
       set(JOINTER_TORCH_FOUND ON)
       break()
     endif()
-    set(refused "torch ${torch_version} of ${JOINTER_TORCH_PYTHON} is not 2.${JOINTER_TORCH_OLDEST} to 2.${JOINTER_TORCH_NEWEST}")
+    set(refused "torch ${torch_version} of ${JOINTER_TORCH_PYTHON} is not between 2.${JOINTER_TORCH_OLDEST} and 2.${JOINTER_TORCH_NEWEST}")
     if(JOINTER_PYTHON)
-      message(FATAL_ERROR "${refused}: name another Python in JOINTER_PYTHON, or set JOINTER_RUNNER=OFF")
+      message(FATAL_ERROR "${refused}; set JOINTER_PYTHON to another Python, or JOINTER_RUNNER to OFF")
     endif()
-    message(STATUS "${refused}: passed over")
+    message(STATUS "${refused}: skipped")
   endif()
 endforeach()
 if(NOT JOINTER_TORCH_FOUND)
@@ -62,7 +62,7 @@ if(NOT JOINTER_TORCH_FOUND)
 endif()
 message(STATUS "torch ${torch_version} of ${JOINTER_TORCH_PYTHON}")
 
-# jointer_torch_library(name file): one shared library of the wheel.
+# jointer_torch_library(name file) imports a shared library of the wheel.
 function(jointer_torch_library name file)
   add_library(${name} SHARED IMPORTED GLOBAL)
   set_target_properties(${name} PROPERTIES IMPORTED_LOCATION ${file})
@@ -71,10 +71,10 @@ jointer_torch_library(jointer_torch_c10 ${torch_dir}/lib/libc10.so)
 jointer_torch_library(jointer_torch_cpu_library ${torch_dir}/lib/libtorch_cpu.so)
 
 add_library(jointer_torch_cpu INTERFACE)
-# SYSTEM: warnings in torch's headers are not ours.
+# SYSTEM suppresses warnings in torch's headers.
 target_include_directories(jointer_torch_cpu SYSTEM INTERFACE
   ${torch_dir}/include ${torch_dir}/include/torch/csrc/api/include)
-# torch brings fmt's headers in a version of its own, before the system's: without its library.
+# The wheel has its own version of fmt's headers, without the library; they precede the system's.
 target_compile_definitions(jointer_torch_cpu INTERFACE
   USE_DISTRIBUTED USE_C10D_GLOO FMT_HEADER_ONLY=1)
 target_compile_options(jointer_torch_cpu INTERFACE -Wno-interference-size)
@@ -94,11 +94,11 @@ if(EXISTS ${torch_dir}/lib/libtorch_cuda.so)
     jointer_torch_library(jointer_torch_cuda_library ${torch_dir}/lib/libtorch_cuda.so)
     jointer_torch_library(jointer_torch_nccl ${nccl_library})
     add_library(jointer_torch_cuda INTERFACE)
-    # The wheel's NCCL, so that a process has one.
+    # The wheel's NCCL, so that a process never loads two.
     target_include_directories(jointer_torch_cuda SYSTEM INTERFACE
       ${torch_dir}/../nvidia/nccl/include)
     target_compile_definitions(jointer_torch_cuda INTERFACE USE_CUDA USE_C10D_NCCL)
-    # Their operators register themselves when they are loaded: nothing calls into them by name.
+    # No symbol of these libraries is referenced: their operators register themselves on loading.
     target_link_libraries(jointer_torch_cuda INTERFACE jointer_torch_cpu -Wl,--no-as-needed
       jointer_torch_cuda_library jointer_torch_c10_cuda -Wl,--as-needed jointer_torch_nccl
       CUDA::cudart)
@@ -107,12 +107,12 @@ if(EXISTS ${torch_dir}/lib/libtorch_cuda.so)
     target_link_options(jointer_torch_cuda INTERFACE -Wl,-rpath,${nvidia_path}
       -Wl,-rpath-link,${nvidia_path})
   elseif(NOT CUDAToolkit_FOUND)
-    set(JOINTER_TORCH_CUDA_MISSING "there is no CUDA toolkit")
+    set(JOINTER_TORCH_CUDA_MISSING "no CUDA toolkit found")
   elseif(NOT CUDAToolkit_VERSION_MAJOR EQUAL torch_cuda_major)
     set(JOINTER_TORCH_CUDA_MISSING
       "the CUDA toolkit is ${CUDAToolkit_VERSION}, torch ${torch_version} is built with CUDA ${torch_cuda_major}")
   else()
-    set(JOINTER_TORCH_CUDA_MISSING "the wheel's NCCL is not beside it")
+    set(JOINTER_TORCH_CUDA_MISSING "the wheel's NCCL was not found")
   endif()
 else()
   set(JOINTER_TORCH_CUDA_MISSING "torch ${torch_version} is built without CUDA")
