@@ -8,8 +8,9 @@
 //   1. Gradients: the tensors that the step returns from its backward.
 //   2. Match each gradient with the next input, after the one matched last, that has its shape and
 //      dtype. If a gradient has no match, derive nothing.
-//   3. Name: the path of the module of the first call that reads the parameter. If several
-//      parameters have the same path, they are named `path[0]`, `path[1]`, ...
+//   3. Name, as `named_parameters` would: `path.weight`, with the path of the module of the first
+//      call that reads the parameter. If several parameters have the same path, they are named
+//      `path.parameter_0`, `path.parameter_1`, ...
 //
 // Cost: linear in inputs, outputs and uses.
 
@@ -82,9 +83,10 @@ void derive_step_parameters(Graph& graph, PartId part) {
 
   for (const Pairing& pair : pairs) {
     const std::string& path = paths[pair.parameter];
-    const std::string name = path.empty()       ? std::string(graph.name(pair.parameter))
-                             : count[path] == 1 ? path
-                                                : fmt::format("{}[{}]", path, used[path]++);
+    const std::string name =
+        path.empty()       ? std::string(graph.name(pair.parameter))
+        : count[path] == 1 ? path + ".weight"
+                           : fmt::format("{}.parameter_{}", path, used[path]++);
     Node& node = graph.node(pair.parameter);
     node.role = Role::parameter;
     node.role_target = graph.intern(name);

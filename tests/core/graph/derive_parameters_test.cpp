@@ -45,14 +45,14 @@ TEST(StepParameters, AreTheInputsWithGradients) {
     g3: f32[8] = aten.mul.Tensor(scale, loss)  {backward}
     return [loss, g1, g2, g3]
   )");
-  EXPECT_EQ(target(graph, "w1"), "layers.0.moe[0]");
-  EXPECT_EQ(target(graph, "w2"), "layers.0.moe[1]");
-  EXPECT_EQ(target(graph, "scale"), "layers.0.norm");
+  EXPECT_EQ(target(graph, "w1"), "layers.0.moe.parameter_0");
+  EXPECT_EQ(target(graph, "w2"), "layers.0.moe.parameter_1");
+  EXPECT_EQ(target(graph, "scale"), "layers.0.norm.weight");
   EXPECT_EQ(target(graph, "table"), "none");
   EXPECT_EQ(target(graph, "x"), "none");
   const auto& outputs = graph.part(PartId(0)).outputs;
   EXPECT_EQ(outputs.at(0).role, Role::result);
-  EXPECT_EQ(outputs.at(2).target, "layers.0.moe[1]");
+  EXPECT_EQ(outputs.at(2).target, "layers.0.moe.parameter_1");
   EXPECT_EQ(outputs.at(3).role, Role::gradient);
 }
 
