@@ -24,6 +24,7 @@ from .arguments import encode_argument
 from .descriptors import encode_descriptor, is_forward_output, is_gradient
 from .document import FORMAT, VERSION
 from .errors import CaptureError
+from .fsdp_bucket import encode_bucket
 from .groups import describe_group, group_names, group_objects
 from .targets import operators_of, qualified_name, schema_aliases, schema_text, target_name
 from .triton import describe_kernels
@@ -249,6 +250,7 @@ class _GraphEncoder:
             record["custom"] = _json(custom)
         if meta.get("desc") is not None:
             record["desc"] = encode_descriptor(meta["desc"])
+        record |= encode_bucket(meta)
         return {**record, **meta.get(EXTRA, {})}
 
 

@@ -22,6 +22,7 @@ from torch.utils.checkpoint import CheckpointPolicy
 from .arguments import decode_argument
 from .encode import HEAD
 from .errors import CaptureError, RecipeError
+from .fsdp_bucket import decode_bucket
 from .kept_orders import check_kept_orders
 from .recipe_document import change_kind, split_half
 from .recipe_values import NodeValues
@@ -416,4 +417,4 @@ def _meta(record: Mapping[str, Json]) -> dict[str, Any]:
     if "recompute" in record:
         policies = CheckpointPolicy.__members__
         meta["recompute"] = policies.get(record["recompute"], record["recompute"])
-    return meta
+    return meta | decode_bucket(record)

@@ -22,6 +22,7 @@ from .descriptors import decode_descriptor
 from .document import check_document, read_document
 from .encode import EXTRA, HEAD
 from .errors import CaptureError
+from .fsdp_bucket import decode_bucket
 from .groups import restore_groups
 from .symbols import Assumptions, Number
 from .targets import UnknownOperator, register_operators, resolve_target
@@ -218,7 +219,8 @@ class _Loader:
             meta["recompute"] = policies.get(record["recompute"], record["recompute"])
         if "desc" in record:
             meta["desc"] = decode_descriptor(record["desc"])
-        if extra := {key: value for key, value in record.items() if key not in _KNOWN}:
+        meta |= decode_bucket(record)
+        if extra := {key: value for key, value in record.items() if key not in {*_KNOWN, *meta}}:
             meta[EXTRA] = extra
         return meta
 

@@ -1,0 +1,26 @@
+"""The transformer blocks and the direction that a bucket of FSDP serves, as graph_trainer marks its calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+#: The key in ``Node.meta`` and in a node's record.
+KEY = "fsdp_bucket"
+_BLOCKS = "plan_fqns"
+
+
+def encode_bucket(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """The members that a node's record gets; none if its ``meta`` has no mark."""
+    mark = meta.get(KEY)
+    if not isinstance(mark, dict) or not isinstance(mark.get(_BLOCKS), tuple):
+        return {}
+    return {KEY: {**mark, _BLOCKS: [*mark[_BLOCKS]]}}
+
+
+def decode_bucket(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The items that ``Node.meta`` gets from a record. graph_trainer's passes want tuples."""
+    mark = record.get(KEY)
+    if not isinstance(mark, dict) or not isinstance(mark.get(_BLOCKS), list):
+        return {}
+    return {KEY: {**mark, _BLOCKS: (*mark[_BLOCKS],)}}
