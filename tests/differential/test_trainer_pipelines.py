@@ -53,7 +53,7 @@ pytestmark = pytest.mark.skipif(not CAPTURES.is_dir(), reason=f"{CAPTURES} is mi
 
 def structure(path: Path) -> list[tuple[Any, ...]]:
     """Each node's operator, arguments with nodes by position, and shapes. Groups are numbered by first use:
-    one that a pass creates has a name of its own in each run.
+    a pass names the group that it creates differently in each run.
     """
     nodes = read_document(path)["nodes"]
     position = {node["name"]: i for i, node in enumerate(nodes)}

@@ -19,7 +19,7 @@ def encode_bucket(meta: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def decode_bucket(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The items that ``Node.meta`` gets from a record. graph_trainer's passes want tuples."""
+    """The items that ``Node.meta`` gets from a record. graph_trainer's passes expect tuples."""
     mark = record.get(KEY)
     if not isinstance(mark, dict) or not isinstance(mark.get(_BLOCKS), list):
         return {}
