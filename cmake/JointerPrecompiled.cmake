@@ -7,7 +7,7 @@ option(JOINTER_PRECOMPILED "Precompile headers of libraries" ON)
 set(precompiled_standard
   <algorithm> <array> <charconv> <cmath> <cstdint> <filesystem> <functional> <limits> <map> <memory>
   <optional> <set> <span> <string> <string_view> <unordered_map> <utility> <variant> <vector>
-  <fmt/format.h> <tl/expected.hpp>)
+  <fmt/core.h> <tl/expected.hpp>)
 set(precompiled_tests <gmock/gmock.h> <gtest/gtest.h> <rapidcheck/gtest.h>)
 set(precompiled_qt_core
   <QCoreApplication> <QFutureWatcher> <QObject> <QPointer> <QRegularExpression> <QString> <QStringList>

@@ -1,6 +1,6 @@
 // jointer: Jointer on the command line.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>

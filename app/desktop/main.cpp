@@ -1,6 +1,6 @@
 // jointer-desktop: opens the window, which is implemented in main_window and in views.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <QApplication>
 #include <QElapsedTimer>

@@ -1,6 +1,6 @@
 #include "app/launch/blame.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "app/launch/place_names.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "core/open/open.h"
 

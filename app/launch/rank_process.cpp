@@ -1,6 +1,6 @@
 #include "app/launch/rank_process.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <csignal>
 #include <fstream>

@@ -1,7 +1,7 @@
 // jointer-plugin-host: runs one pass of a C++ plugin for the process that started it, and describes
 // plugins at build time.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 #include <cstring>

@@ -1,7 +1,7 @@
 #include "app/runner/compare.h"
 
 #include <ATen/ATen.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <cstring>

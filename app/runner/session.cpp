@@ -1,7 +1,7 @@
 #include "app/runner/session.h"
 
 #include <ATen/Context.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <charconv>

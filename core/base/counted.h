@@ -2,7 +2,7 @@
 
 // Formats a count with its noun: "1 call", "3,000 calls".
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "core/base/json_writer.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -65,8 +65,9 @@ void JsonWriter::string(std::string_view text) {
 
 void JsonWriter::integer(std::int64_t number) {
   separate();
-  const fmt::format_int digits(number);
-  text_.append(digits.data(), digits.size());
+  std::array<char, 20> digits{};  // of the minimum
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  text_.append(digits.data(), end);
 }
 
 void JsonWriter::real(double number) {

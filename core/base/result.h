@@ -4,7 +4,7 @@
 // `core` throws across a public interface. A message is one line that says what is wrong, where
 // (file, node, argument, byte offset), and what to do about it.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <string>

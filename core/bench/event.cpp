@@ -3,7 +3,7 @@
 
 #include "core/bench/event.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <limits>
 #include <type_traits>

@@ -1,7 +1,7 @@
 // Command lines for runs on many machines, which existing launchers start. torchrun sets the
 // environment that a rank reads; under Slurm, a line of shell does.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "core/bench/request.h"
 #include "core/bench/shell.h"

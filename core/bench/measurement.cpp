@@ -1,6 +1,6 @@
 #include "core/bench/measurement.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

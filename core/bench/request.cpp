@@ -1,6 +1,6 @@
 #include "core/bench/request.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "core/base/cells.h"
 #include "core/base/units.h"

@@ -1,6 +1,6 @@
 #include "core/capture/fx_comment.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "core/base/number_text.h"
 #include "core/capture/python_json.h"

@@ -1,5 +1,7 @@
 #include "core/capture/fx_listing.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <string>

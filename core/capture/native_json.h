@@ -6,7 +6,7 @@
 // Inside the reader, errors are exceptions (simdjson's and ours), because any value can be
 // malformed. The reader's public functions catch them.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <simdjson.h>
 
 #include <cstdint>

@@ -1,5 +1,7 @@
 #include "core/cost/device.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 #include "core/edit/decision.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "core/base/units.h"
 

@@ -1,6 +1,6 @@
 #include "core/edit/rank_names.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "core/graph/group_argument.h"
 

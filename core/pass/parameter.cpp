@@ -1,5 +1,7 @@
 #include "core/pass/parameter.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>

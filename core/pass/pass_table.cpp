@@ -1,6 +1,6 @@
 #include "core/pass/pass_table.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <iterator>
 

@@ -25,6 +25,8 @@
 // forward is left to the partitioner (DeepSeek-V3 debug: the walk visits 385 of 1,937 calls).
 // `whole_forward` fixes this.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 

@@ -6,6 +6,8 @@
 
 #include "core/policy/export.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>

@@ -25,6 +25,8 @@
 // work on joint graphs; every tag is in region 0, as torch's partitioner requires (upstream's pass
 // for flat graphs does not).
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 

@@ -13,7 +13,7 @@
 
 #include "core/policy/step_values.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

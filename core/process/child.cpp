@@ -13,7 +13,7 @@
 
 #include "core/process/child.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>

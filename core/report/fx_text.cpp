@@ -5,6 +5,8 @@
 // classes have the names of captures; phases are printed as additional metadata, so that reading
 // the text restores them.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <vector>

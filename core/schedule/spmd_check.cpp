@@ -18,6 +18,8 @@
 
 #include "core/schedule/spmd_check.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <map>

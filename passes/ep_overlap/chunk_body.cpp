@@ -1,6 +1,6 @@
 #include "passes/ep_overlap/chunk_body.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 
 #include "passes/ep_overlap/chunk_inputs.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -17,7 +17,7 @@
 
 #include "passes/ep_overlap/chunk_lowering.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>

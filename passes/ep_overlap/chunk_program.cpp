@@ -6,7 +6,7 @@
 
 #include "passes/ep_overlap/chunk_program.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

@@ -7,7 +7,7 @@
 
 #include "passes/ep_overlap/chunk_sizes.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

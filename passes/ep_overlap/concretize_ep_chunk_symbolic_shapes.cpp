@@ -16,7 +16,7 @@
 
 #include "passes/ep_overlap/concretize_ep_chunk_symbolic_shapes.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

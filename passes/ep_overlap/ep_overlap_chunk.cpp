@@ -16,7 +16,7 @@
 
 #include "passes/ep_overlap/ep_overlap_chunk.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "core/base/counted.h"
 #include "passes/ep_overlap/chunk_lowering.h"

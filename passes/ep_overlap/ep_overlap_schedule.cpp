@@ -17,7 +17,7 @@
 
 #include "passes/ep_overlap/ep_overlap_schedule.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

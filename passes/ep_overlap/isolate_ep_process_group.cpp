@@ -13,7 +13,7 @@
 
 #include "passes/ep_overlap/isolate_ep_process_group.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

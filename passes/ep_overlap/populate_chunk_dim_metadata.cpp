@@ -12,7 +12,7 @@
 
 #include "passes/ep_overlap/populate_chunk_dim_metadata.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string_view>
 

@@ -3,7 +3,7 @@
 
 #include "passes/graph_pp/graph_pp.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "passes/graph_pp/extract.h"
 #include "passes/graph_pp/stages.h"

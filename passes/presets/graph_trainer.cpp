@@ -16,6 +16,8 @@
 
 #include "passes/presets/graph_trainer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>

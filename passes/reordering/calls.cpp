@@ -1,6 +1,6 @@
 #include "passes/reordering/calls.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

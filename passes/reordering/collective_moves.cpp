@@ -1,6 +1,6 @@
 #include "passes/reordering/collective_moves.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

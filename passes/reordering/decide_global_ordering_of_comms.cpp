@@ -9,7 +9,7 @@
 // passes that reorder calls (sink_waits, raise_comms, reorder_compute_for_overlap,
 // reorder_for_peak_memory) keep this order themselves.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -23,7 +23,7 @@
 //     and functional forms of an all-gather count as part of a block.
 //   - The run's memory limit holds.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <queue>

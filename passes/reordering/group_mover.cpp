@@ -1,6 +1,6 @@
 #include "passes/reordering/group_mover.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "passes/reordering/list_schedule.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

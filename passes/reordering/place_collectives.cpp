@@ -27,7 +27,7 @@
 //
 // Source: ours.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <tuple>

@@ -36,7 +36,7 @@
 //   - reorder_prefetch_limit, which upstream no longer reads, is kept. Its switches for debugging
 //     and logging are left out: the table and the decisions are always there.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <iterator>

@@ -5,7 +5,7 @@
 // share a global configuration; here this pass has the parameters of each, under the same names and
 // with the same meaning for every pass in the list. The list holds names only, no functions.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

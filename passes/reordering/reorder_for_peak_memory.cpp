@@ -16,7 +16,7 @@
 //     live until its wait.
 //   - Each half of a pair chooses for itself. The run's limit always holds: the peak never grows.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "core/base/units.h"
 #include "core/schedule/memory_timeline.h"

@@ -24,7 +24,7 @@
 //   - Upstream searches all ready calls for each call that it runs during a collective; here two
 //     heaps give the same answer.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>

@@ -32,6 +32,8 @@
 //
 // Cost: nodes times buckets.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>

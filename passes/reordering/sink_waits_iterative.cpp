@@ -35,7 +35,7 @@
 //   - Memory and dependencies are this program's, the checked peak is exact, and the run's own
 //     limit holds too. A wait for a copy to or from the host moves like any other.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <iterator>

@@ -1,6 +1,6 @@
 #include "passes/support/group_twin.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "passes/support/peak_limit.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -10,7 +10,7 @@
 // --backward: takes the backward half of a joint graph's minimum cut.
 // --layers: measures the first N / max(N) of the graph for each number N.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/resource.h>
 
 #include <string>

@@ -7,7 +7,7 @@
 //
 //   budget_benchmark CAPTURE...
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 

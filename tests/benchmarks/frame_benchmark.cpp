@@ -5,7 +5,7 @@
 //
 //   frame_benchmark [--measured] CAPTURE...
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <QApplication>
 #include <QElapsedTimer>

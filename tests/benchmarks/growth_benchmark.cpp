@@ -10,7 +10,7 @@
 // If a pass refuses the graph, its row shows the reason. Exits 1 with a message if a pass grows
 // faster than promised.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -10,7 +10,7 @@
 //
 //   hold_benchmark CAPTURE...
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <QApplication>
 #include <QElapsedTimer>

@@ -11,7 +11,7 @@
 //
 //   ladder_benchmark CAPTURE...
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <QApplication>
 #include <QElapsedTimer>

@@ -10,7 +10,7 @@
 //
 //   plan_benchmark [--ticks N] CAPTURE...
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

@@ -5,7 +5,7 @@
 //
 // The default estimator is `simple` on one communication stream, which favors no pass.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
 #include <string>

@@ -12,7 +12,7 @@
 //
 //   tune_benchmark [--seconds 30] [--threads 2] [--seed 0] CAPTURE[,BACKWARD]
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/resource.h>
 
 #include <algorithm>

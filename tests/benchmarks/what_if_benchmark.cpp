@@ -8,7 +8,7 @@
 //
 // --every N: previews only each N-th collective.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

@@ -4,7 +4,7 @@
 //
 //   window_benchmark CAPTURE...
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <QApplication>
 #include <QElapsedTimer>

@@ -2,7 +2,7 @@
 
 // Helpers for benchmarks of windows.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <QCoreApplication>
 #include <QElapsedTimer>

@@ -2,7 +2,7 @@
 // {"weights": [...], "values": [...], "budget": b, "solver": "dp"} gives {"value", "saved",
 // "recomputed", "budget"}.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdlib>
 #include <iostream>

@@ -2,7 +2,7 @@
 // n, "target": "_c10d_functional.all_reduce.default", "gpu": 2, "gpus_per_node": 8} gives {"ms",
 // "saturation"}, or null if torch has none.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdlib>
 #include <iostream>

@@ -5,6 +5,8 @@
 //
 // Its output is that of crash_writer: `at N DIGEST MILLISECONDS` once a state is on screen.
 
+#include <fmt/format.h>
+
 #include <openssl/evp.h>
 #include <unistd.h>
 

@@ -8,7 +8,7 @@
 //
 // Prints the figures of the plan, as JSON.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdlib>
 #include <random>

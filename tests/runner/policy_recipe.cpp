@@ -1,7 +1,7 @@
 // policy_recipe FILE PRESET OUT: writes a recipe that tags a flat training step with a memory
 // policy and applies the tags with selective_activation_remat.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdlib>
 #include <string>

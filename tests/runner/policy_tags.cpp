@@ -2,7 +2,7 @@
 // source, notes, and the tags of the graph afterwards. With a third argument, also writes it as a
 // recipe.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>

@@ -4,7 +4,7 @@
 //
 // The recipe is not bound to the graph's hash, so that it fits the captures of other ranks.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdlib>
 #include <string>

@@ -2,7 +2,7 @@
 
 #include "app/runner/support/torch_version.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "core/base/torch_version.h"

@@ -1,6 +1,6 @@
 #include "tests/support/ladders.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tests/support/graphs.h"
 

@@ -7,6 +7,8 @@
 // Before a step it prints `to N DIGEST` with the digest of the resulting history; after the
 // request, it prints `at N MILLISECONDS` of the system's monotonic clock.
 
+#include <fmt/format.h>
+
 #include <openssl/evp.h>
 #include <unistd.h>
 

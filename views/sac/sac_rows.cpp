@@ -1,6 +1,6 @@
 #include "views/sac/sac_rows.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

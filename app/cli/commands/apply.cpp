@@ -1,6 +1,6 @@
 // jointer apply FILE: replays the edits of a recipe on a graph, or runs passes on it.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "app/cli/commands/apply_passes.h"
 #include "app/cli/commands/commands.h"

@@ -1,6 +1,6 @@
 #include "app/cli/commands/apply_passes.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 #include <system_error>

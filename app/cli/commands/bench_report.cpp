@@ -1,6 +1,6 @@
 #include "app/cli/commands/bench_report.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <iterator>

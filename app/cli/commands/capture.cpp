@@ -1,6 +1,6 @@
 // jointer capture -- COMMAND: runs a training script with the Python helper.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cerrno>

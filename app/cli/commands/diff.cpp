@@ -1,6 +1,6 @@
 // jointer diff A B: compares two graphs node by node, and their figures.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "app/cli/commands/checks.h"
 #include "app/cli/commands/commands.h"

@@ -1,6 +1,6 @@
 // jointer info FILE: summarizes a graph.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

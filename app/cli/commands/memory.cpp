@@ -1,6 +1,6 @@
 // jointer memory FILE: live bytes over the program order, the peak, and what is alive there.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

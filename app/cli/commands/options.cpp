@@ -1,5 +1,7 @@
 #include "app/cli/commands/options.h"
 
+#include <fmt/format.h>
+
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 // jointer overlap FILE: simulates the step, and says which communication is exposed and why.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

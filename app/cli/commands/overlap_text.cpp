@@ -11,7 +11,7 @@
 
 #include "app/cli/commands/overlap_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <vector>
 

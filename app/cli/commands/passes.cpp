@@ -1,6 +1,6 @@
 // jointer passes: lists the available passes, their parameters, and presets.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

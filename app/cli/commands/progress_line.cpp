@@ -1,6 +1,6 @@
 #include "app/cli/commands/progress_line.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cstdio>

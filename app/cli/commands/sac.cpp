@@ -1,7 +1,7 @@
 // jointer sac FILE: what is saved for the backward and what is recomputed, under a policy, a
 // partitioner and a budget; the trade-off between them; and the policy as other programs take it.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

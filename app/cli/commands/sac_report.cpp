@@ -1,6 +1,6 @@
 // The output of `jointer sac`: JSON for scripts, tables on a terminal.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // jointer spmd FILE...: checks that the collectives of several ranks' programs match.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "app/cli/commands/checks.h"
 #include "app/cli/commands/commands.h"

@@ -1,6 +1,6 @@
 #include "app/cli/commands/training_loop.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "app/cli/commands/checks.h"
 #include "app/cli/commands/table.h"

@@ -1,6 +1,6 @@
 #include "app/runner/backends/compiled.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

@@ -22,7 +22,7 @@
 
 #include "app/runner/program/program_builder.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <queue>

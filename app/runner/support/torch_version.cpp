@@ -1,6 +1,6 @@
 #include "app/runner/support/torch_version.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <torch/headeronly/version.h>
 
 #include "core/base/torch_version.h"

@@ -2,7 +2,7 @@
 
 #include "core/bench/request.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

@@ -1,5 +1,7 @@
 #include "core/cost/profile_data.h"
 
+#include <fmt/format.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Random expressions, compared with an evaluator of the tree that they were written from.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

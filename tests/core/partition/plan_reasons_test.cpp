@@ -1,7 +1,7 @@
 // The reasons for a plan's values hold in its pair: recomputed values run in the backward, and so
 // does every call that a reason names as a reader.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

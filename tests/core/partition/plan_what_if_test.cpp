@@ -2,7 +2,7 @@
 
 #include "core/partition/plan_what_if.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include "passes/tune/tuner.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

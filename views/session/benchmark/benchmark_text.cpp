@@ -1,6 +1,6 @@
 #include "views/session/benchmark/benchmark_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <QCoreApplication>
 #include <cmath>

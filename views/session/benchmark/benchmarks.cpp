@@ -1,6 +1,6 @@
 #include "views/session/benchmark/benchmarks.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <QtConcurrentRun>
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "views/session/edit/block_move.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "views/session/edit/policy_edit.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>

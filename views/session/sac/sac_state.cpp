@@ -1,6 +1,6 @@
 #include "views/session/sac/sac_state.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

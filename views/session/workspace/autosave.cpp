@@ -1,6 +1,6 @@
 #include "views/session/workspace/autosave.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <QFileInfo>
 #include <QtConcurrentRun>
