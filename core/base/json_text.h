@@ -6,8 +6,11 @@
 //     nanoseconds per byte, and a tree about ten times the memory of its text;
 //   - simdjson's on-demand parser and JsonWriter (json_writer.h), without a tree, for documents of
 //     any size: captures and what profilers write.
+//
+// This header only declares the tree. Include <nlohmann/json.hpp> or json_fields.h where it is used;
+// not in a header.
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 

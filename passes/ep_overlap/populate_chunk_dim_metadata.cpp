@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "passes/ep_overlap/chunk_sizes.h"
