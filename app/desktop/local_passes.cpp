@@ -5,6 +5,7 @@
 #include <QHash>
 #include <QtConcurrentRun>
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "core/base/bytes.h"
 #include "passes/built_in.h"

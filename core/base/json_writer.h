@@ -6,8 +6,8 @@
 
 namespace jointer {
 
-// Writes compact JSON by appending to a string, and inserts the commas. For documents that are too
-// large to build as a tree; small ones use nlohmann::json.
+// Writes compact JSON by appending to a string, and inserts the commas. For documents that may be
+// too large for a tree (core/base/json_text.h).
 class JsonWriter {
  public:
   void begin_object() { open('{'); }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/json_text.h"
 #include "core/base/result.h"
 #include "core/bench/event.h"
 #include "core/bench/request.h"
@@ -90,6 +91,7 @@ struct BenchmarkResult {
 std::string write_result(const BenchmarkResult& result, bool with_profile,
                          std::string_view further = {});
 Result<BenchmarkResult> parse_result(std::string_view json);
+Result<BenchmarkResult> read_result(const OrderedJson& json);
 
 // Tables with one row per result, for an issue or a spreadsheet: run, when, backend, ranks, device,
 // predicted and measured peak and step, tokens/s, TFLOP/s, MFU, verified, status. CSV is in bytes

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/base/units.h"
-#include "core/bench/event_json.h"
+#include "core/bench/event_fields.h"
 #include "core/bench/result.h"
 
 namespace jointer {
@@ -19,156 +19,119 @@ std::int64_t to_ns(double ms) {
   return std::isfinite(ms) && std::abs(ms) < 4.5e9 ? std::llround(ms * 1e6) : 0;
 }
 
-void write_optional(JsonWriter& json, std::string_view key, std::optional<std::int64_t> value) {
-  json.key(key);
-  value ? json.integer(*value) : json.null();
+constexpr auto milliseconds(std::string_view key, auto field) {
+  return json_converted(key, field, &to_ms, &to_ns);
 }
 
-void write_optional(JsonWriter& json, std::string_view key, std::optional<double> value) {
-  if (value) return write_real(json, key, *value);
-  json.key(key);
-  json.null();
+constexpr auto kRankStatus =
+    std::tuple(json_field("rank", &RankResult::rank),
+               json_choice("status", &RankResult::status, kStatuses, &to_string).required());
+constexpr auto kRankRest = std::tuple(
+    json_field("started", &RankResult::started),
+    json_field("progress", &RankResult::progress).if_set(), json_field("stage", &RankResult::stage),
+    json_field("node", &RankResult::node), json_field("kind", &RankResult::kind),
+    json_field("reason", &RankResult::reason), json_field("ended_ns", &RankResult::ended_ns),
+    json_field("notes", &RankResult::notes), json_field("verified", &RankResult::verified));
+constexpr auto kStepTimes =
+    std::tuple(milliseconds("median", &StepTimes::median_ns),
+               milliseconds("min", &StepTimes::min_ns), milliseconds("max", &StepTimes::max_ns));
+constexpr auto kPrediction = std::tuple(json_field("peak_bytes", &Prediction::peak_bytes),
+                                        milliseconds("step_ms", &Prediction::step_ns),
+                                        json_field("estimator", &Prediction::estimator));
+constexpr auto kGraph = std::tuple(json_field("graph", &BenchmarkResult::graph_name),
+                                   json_field("hash", &BenchmarkResult::graph_hash),
+                                   json_field("started_at", &BenchmarkResult::started_at));
+constexpr auto kPeaks =
+    std::tuple(json_field("peak_bytes", &BenchmarkResult::peak_bytes),
+               json_field("requested_peak_bytes", &BenchmarkResult::requested_peak_bytes),
+               json_field("reserved_peak_bytes", &BenchmarkResult::reserved_peak_bytes));
+constexpr auto kStep = std::tuple(milliseconds("step_ms", &StepTimes::median_ns),
+                                  milliseconds("step_min_ms", &StepTimes::min_ns),
+                                  milliseconds("step_max_ms", &StepTimes::max_ns));
+constexpr auto kThroughput =
+    std::tuple(json_field("tokens_per_second", &Throughput::tokens_per_second),
+               json_field("tflops", &Throughput::tflops), json_field("mfu", &Throughput::mfu),
+               json_field("hardware_tflops", &Throughput::hardware_tflops));
+
+template <class T, class Fields>
+OrderedJson object_of(const T& object, const Fields& fields) {
+  OrderedJson json = OrderedJson::object();
+  write_fields(json, object, fields);
+  return json;
 }
 
-void write_rank(JsonWriter& json, const RankResult& rank, bool with_profile) {
+OrderedJson rank_json(const RankResult& rank, bool with_profile) {
   const RankMeasured* measured = rank.measured ? &*rank.measured : nullptr;
-  json.begin_object();
-  write_integer(json, "rank", rank.rank);
-  write_text(json, "status", to_string(rank.status));
-  if (!measured) write_optional(json, "peak_bytes", std::optional<std::int64_t>());
-  json.key("step_ms");
-  if (measured && !measured->step_ns.empty()) {
-    const StepTimes times = summarize(measured->step_ns);
-    json.begin_object();
-    write_real(json, "median", to_ms(times.median_ns));
-    write_real(json, "min", to_ms(times.min_ns));
-    write_real(json, "max", to_ms(times.max_ns));
-    json.end_object();
-  } else {
-    json.null();
-  }
-  if (measured) write_members(json, *measured, with_profile);
-  json.key("started");
-  if (rank.started) {
-    json.begin_object();
-    write_members(json, *rank.started);
-    json.end_object();
-  } else {
-    json.null();
-  }
-  if (rank.progress) {
-    json.key("progress");
-    json.begin_object();
-    write_members(json, *rank.progress);
-    json.end_object();
-  }
-  write_text(json, "stage", rank.stage);
-  write_text(json, "node", rank.node);
-  write_text(json, "kind", rank.kind);
-  write_text(json, "reason", rank.reason);
-  write_integer(json, "ended_ns", rank.ended_ns);
-  write_texts(json, "notes", rank.notes);
-  json.key("verified");
-  json.begin_array();
-  for (const RankVerified& verified : rank.verified) {
-    json.begin_object();
-    write_members(json, verified);
-    json.end_object();
-  }
-  json.end_array();
-  json.end_object();
+  OrderedJson json = object_of(rank, kRankStatus);
+  if (!measured) add_member(json, "peak_bytes", nullptr);
+  add_member(json, "step_ms",
+             measured && !measured->step_ns.empty()
+                 ? object_of(summarize(measured->step_ns), kStepTimes)
+                 : OrderedJson());
+  if (measured) write_fields(json, *measured, kMeasuredFigures);
+  if (measured && with_profile) write_fields(json, *measured, kMeasuredProfile);
+  write_fields(json, rank, kRankRest);
+  return json;
 }
 
-void read_rank(FieldReader& fields, RankResult& rank) {
-  std::string status;
-  fields.read("rank", rank.rank);
-  fields.read("status", status);
-  bool known = false;
-  for (const RankResult::Status each : kStatuses)
-    if (to_string(each) == status) {
-      rank.status = each;
-      known = true;
-    }
-  if (!known) fields.refuse();
+void read_rank(JsonMembers& members, RankResult& rank) {
+  read_fields(members, rank, kRankStatus);
+  const bool is_measured = members.find_set("peak_bytes") != nullptr;
   RankMeasured measured;
-  std::optional<std::int64_t> peak;
-  fields.read("peak_bytes", peak);
-  read_members(fields, measured);
-  if (peak) rank.measured = std::move(measured);
-  fields.read_object("started", [&](FieldReader& f) { read_members(f, rank.started.emplace()); });
-  fields.read_object("progress", [&](FieldReader& f) { read_members(f, rank.progress.emplace()); });
-  fields.read("stage", rank.stage);
-  fields.read("node", rank.node);
-  fields.read("kind", rank.kind);
-  fields.read("reason", rank.reason);
-  fields.read("ended_ns", rank.ended_ns);
-  fields.read("notes", rank.notes);
-  fields.read_objects("verified",
-                      [&](FieldReader& f) { read_members(f, rank.verified.emplace_back()); });
+  read_fields(members, measured);
+  if (is_measured) rank.measured = std::move(measured);
+  read_fields(members, rank, kRankRest);
 }
 
-void write_predicted(JsonWriter& json, const Prediction& predicted) {
-  json.key("predicted");
-  json.begin_object();
-  write_integer(json, "peak_bytes", predicted.peak_bytes);
-  write_real(json, "step_ms", to_ms(predicted.step_ns));
-  write_text(json, "estimator", predicted.estimator);
-  json.end_object();
+OrderedJson measured_json(const BenchmarkResult& result) {
+  OrderedJson json = object_of(result, kPeaks);
+  if (result.step)
+    write_fields(json, *result.step, kStep);
+  else
+    for (const char* key : {"step_ms", "step_min_ms", "step_max_ms"})
+      add_member(json, key, nullptr);
+  write_fields(json, result.throughput, kThroughput);
+  return json;
 }
 
-void write_measured(JsonWriter& json, const BenchmarkResult& result) {
-  const auto ms = [&](std::int64_t StepTimes::*field) {
-    return result.step ? std::optional(to_ms(result.step.value().*field)) : std::nullopt;
-  };
-  json.key("measured");
-  json.begin_object();
-  write_optional(json, "peak_bytes", result.peak_bytes);
-  write_optional(json, "requested_peak_bytes", result.requested_peak_bytes);
-  write_optional(json, "reserved_peak_bytes", result.reserved_peak_bytes);
-  write_optional(json, "step_ms", ms(&StepTimes::median_ns));
-  write_optional(json, "step_min_ms", ms(&StepTimes::min_ns));
-  write_optional(json, "step_max_ms", ms(&StepTimes::max_ns));
-  write_optional(json, "tokens_per_second", result.throughput.tokens_per_second);
-  write_optional(json, "tflops", result.throughput.tflops);
-  write_optional(json, "mfu", result.throughput.mfu);
-  write_real(json, "hardware_tflops", result.throughput.hardware_tflops);
-  json.end_object();
+void read_measured(JsonMembers& members, BenchmarkResult& result) {
+  read_fields(members, result, kPeaks);
+  if (members.find_set("step_ms") != nullptr) {
+    // The median stands for a time that is missing.
+    StepTimes step;
+    read_fields(members, step, std::tuple(std::get<0>(kStep)));
+    step.min_ns = step.max_ns = step.median_ns;
+    read_fields(members, step, kStep);
+    result.step = step;
+  }
+  read_fields(members, result.throughput, kThroughput);
 }
 
-void read_measured(FieldReader& fields, BenchmarkResult& result) {
-  fields.read("peak_bytes", result.peak_bytes);
-  fields.read("requested_peak_bytes", result.requested_peak_bytes);
-  fields.read("reserved_peak_bytes", result.reserved_peak_bytes);
-  std::optional<double> median, least, most;
-  fields.read("step_ms", median);
-  fields.read("step_min_ms", least);
-  fields.read("step_max_ms", most);
-  if (median)
-    result.step = {to_ns(*median), to_ns(least.value_or(*median)), to_ns(most.value_or(*median))};
-  fields.read("tokens_per_second", result.throughput.tokens_per_second);
-  fields.read("tflops", result.throughput.tflops);
-  fields.read("mfu", result.throughput.mfu);
-  fields.read("hardware_tflops", result.throughput.hardware_tflops);
+// Reads an object within another with `take(JsonMembers&)`.
+template <class Take>
+void read_object(JsonMembers& members, std::string_view key, Take take) {
+  const OrderedJson* json = members.find_set(key);
+  if (json == nullptr) return;
+  JsonMembers inner(*json, members.place_of(key));
+  take(inner);
+  members.check(inner);
 }
 
-Result<void> read_result(FieldReader& fields, BenchmarkResult& result) {
+Result<void> read_members(JsonMembers& members, BenchmarkResult& result) {
   std::vector<std::string> arguments;
-  fields.read("request", arguments);
+  members.read("request", arguments);
   auto request = parse_runner_arguments(arguments);
   if (!request) return input_error("the benchmark's request: {}", request.error().message);
   result.request = *std::move(request);
-  fields.read("graph", result.graph_name);
-  fields.read("hash", result.graph_hash);
-  fields.read("started_at", result.started_at);
-  fields.read_object("predicted", [&](FieldReader& f) {
-    double step_ms = 0;
-    f.read("peak_bytes", result.predicted.peak_bytes);
-    f.read("step_ms", step_ms);
-    f.read("estimator", result.predicted.estimator);
-    result.predicted.step_ns = to_ns(step_ms);
+  read_fields(members, result, kGraph);
+  read_object(members, "predicted",
+              [&](JsonMembers& m) { read_fields(m, result.predicted, kPrediction); });
+  read_object(members, "measured", [&](JsonMembers& m) { read_measured(m, result); });
+  members.read_list("ranks", [&](const OrderedJson& json, std::size_t i) {
+    JsonMembers inner(json, fmt::format("rank {}", i));
+    read_rank(inner, result.ranks.emplace_back());
+    members.check(inner);
   });
-  fields.read_object("measured", [&](FieldReader& f) { read_measured(f, result); });
-  fields.read_objects("ranks", [&](FieldReader& f) { read_rank(f, result.ranks.emplace_back()); });
   return {};
 }
 
@@ -176,45 +139,36 @@ Result<void> read_result(FieldReader& fields, BenchmarkResult& result) {
 
 std::string write_result(const BenchmarkResult& result, bool with_profile,
                          std::string_view further) {
-  JsonWriter json;
-  json.begin_object();
-  write_integer(json, "version", kBenchmarkVersion);
-  write_text(json, "graph", result.graph_name);
-  write_text(json, "hash", result.graph_hash);
-  write_text(json, "started_at", result.started_at);
-  write_texts(json, "request", runner_arguments(result.request));
-  write_text(json, "backend", to_string(result.request.backend));
-  write_text(json, "device", result.device());
-  write_boolean(json, "succeeded", result.succeeded());
-  write_text(json, "failure", result.failure());
-  write_predicted(json, result.predicted);
-  write_measured(json, result);
-  json.key("verify");
-  if (const auto verified = result.verified()) {
-    json.begin_object();
-    write_members(json, *verified);
-    json.end_object();
-  } else {
-    json.null();
-  }
-  write_texts(json, "notes", result.notes());
-  json.key("ranks");
-  json.begin_array();
-  for (const RankResult& rank : result.ranks) write_rank(json, rank, with_profile);
-  json.end_array();
-  json.raw_members(further);
-  json.end_object();
-  return json.take();
+  OrderedJson json;
+  add_member(json, "version", kBenchmarkVersion);
+  write_fields(json, result, kGraph);
+  add_member(json, "request", json_of(runner_arguments(result.request)));
+  add_member(json, "backend", to_string(result.request.backend));
+  add_member(json, "device", json_of(result.device()));
+  add_member(json, "succeeded", result.succeeded());
+  add_member(json, "failure", json_of(result.failure()));
+  add_member(json, "predicted", object_of(result.predicted, kPrediction));
+  add_member(json, "measured", measured_json(result));
+  add_member(json, "verify", json_of(result.verified()));
+  add_member(json, "notes", json_of(result.notes()));
+  OrderedJson::array_t ranks;
+  for (const RankResult& rank : result.ranks) ranks.push_back(rank_json(rank, with_profile));
+  add_member(json, "ranks", std::move(ranks));
+  add_members(json, std::string(further));
+  return write_json(json);
 }
 
 Result<BenchmarkResult> parse_result(std::string_view text) {
-  simdjson::dom::parser parser;
-  simdjson::dom::object object;
-  if (parser.parse(text.data(), text.size()).get(object) != simdjson::SUCCESS)
-    return input_error("not a benchmark result: expected a JSON object");
-  FieldReader fields(object);
+  const auto json = parse_tree(text);
+  if (!json) return input_error("not a benchmark result: expected a JSON object");
+  return read_result(*json);
+}
+
+Result<BenchmarkResult> read_result(const OrderedJson& json) {
+  if (!json.is_object()) return input_error("not a benchmark result: expected a JSON object");
+  JsonMembers members(json);
   std::optional<std::int64_t> version;
-  fields.read("version", version);
+  members.read("version", version);
   if (!version) return input_error("not a benchmark result: `version` is missing");
   if (*version > kBenchmarkVersion)
     return input_error(
@@ -222,8 +176,9 @@ Result<BenchmarkResult> parse_result(std::string_view text) {
         "newer Jointer",
         *version, kBenchmarkVersion);
   BenchmarkResult result;
-  JOINTER_CHECK(read_result(fields, result));
-  if (!fields.ok()) return input_error("the benchmark result has a field of the wrong type");
+  JOINTER_CHECK(read_members(members, result));
+  if (!members.problem().empty())
+    return input_error("the benchmark result has a field of the wrong type: {}", members.problem());
   return result;
 }
 

@@ -3,17 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
-#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
+#include "core/base/json_fields.h"
 #include "embedded/jointer_devices.h"
 
 namespace jointer {
 namespace {
-
-using Json = nlohmann::json;
 
 struct BuiltIn {
   std::string_view id, json;
@@ -24,94 +24,159 @@ std::vector<BuiltIn> built_in() {
           {"b200", embedded::b200()}, {"mi300x", embedded::mi300x()}, {"cpu", embedded::cpu()}};
 }
 
-struct Missing {
-  std::string what;
-};
-
-const Json& member(const Json& object, const char* key) {
-  const auto it = object.find(key);
-  if (it == object.end()) throw Missing{fmt::format("`{}` is missing", key)};
-  return *it;
+const OrderedJson* required(JsonMembers& members, std::string_view key) {
+  const OrderedJson* json = members.find(key);
+  if (json == nullptr) members.refuse(fmt::format("`{}` is missing", key));
+  return json;
 }
 
-double positive(const Json& object, const char* key) {
-  const Json& value = member(object, key);
-  if (!value.is_number() || !(value.get<double>() >= 0) || value.get<double>() > 1e18)
-    throw Missing{fmt::format("`{}` must be a number of at least 0", key)};
-  return value.get<double>();
+std::optional<double> read_figure(JsonMembers& members, std::string_view key, double min) {
+  const OrderedJson* json = required(members, key);
+  if (json == nullptr) return std::nullopt;
+  if (!json->is_number() || !(json->get<double>() >= 0) || json->get<double>() > 1e18)
+    members.refuse(fmt::format("`{}` must be a number of at least 0", key));
+  else if (json->get<double>() < min)
+    members.refuse(fmt::format("`{}` must be above 0", key));
+  else
+    return json->get<double>();
+  return std::nullopt;
 }
 
 // A divisor: zero, or nearly zero, would make times infinite.
-double above_zero(const Json& object, const char* key) {
-  const double value = positive(object, key);
-  if (value < 1e-9) throw Missing{fmt::format("`{}` must be above 0", key)};
-  return value;
-}
+constexpr double kAboveZero = 1e-9;
 
-std::string text(const Json& object, const char* key) {
-  const Json& value = member(object, key);
-  if (!value.is_string()) throw Missing{fmt::format("`{}` must be a string", key)};
-  return value.get<std::string>();
-}
+// Fields of a device: all must be there, and figures are limited.
+template <class Struct, class Value>
+struct Figure {
+  std::string_view key;
+  Value Struct::*member;
+  double min = 0;
 
-NcclGpu nccl_gpu(const std::string& name) {
-  if (name == "volta") return NcclGpu::volta;
-  if (name == "ampere") return NcclGpu::ampere;
-  if (name == "hopper") return NcclGpu::hopper;
-  if (name == "blackwell") return NcclGpu::blackwell;
-  throw Missing{fmt::format("`torch_nccl` is `{}`, not volta, ampere, hopper or blackwell", name)};
-}
-
-DeviceDescription parse(const Json& json) {
-  if (!json.is_object()) throw Missing{"it is not a JSON object"};
-  if (member(json, "version") != 1) throw Missing{"its version is not 1"};
-  DeviceDescription d;
-  d.id = text(json, "id");
-  d.name = text(json, "name");
-  d.vendor = text(json, "vendor");
-  d.architecture = text(json, "architecture");
-  d.memory_bytes = saturating_whole(positive(json, "memory_bytes"));
-  d.memory_gbps = above_zero(json, "memory_gbps");
-  const Json& peaks = member(json, "peak_tflops");
-  if (!peaks.is_object() || peaks.empty())
-    throw Missing{"`peak_tflops` must be an object with at least one entry"};
-  for (const auto& [name, value] : peaks.items())
-    d.peak_tflops.emplace_back(name, above_zero(peaks, name.c_str()));
-  d.matmul_units = saturating_whole(std::max(1.0, positive(json, "matmul_units")));
-  const Json& efficiency = member(json, "efficiency");
-  d.efficiency = {.matmul = above_zero(efficiency, "matmul"),
-                  .attention_forward = above_zero(efficiency, "attention_forward"),
-                  .attention_backward = above_zero(efficiency, "attention_backward"),
-                  .memory = above_zero(efficiency, "memory")};
-  d.kernel_us = positive(json, "kernel_us");
-  d.host_gbps = above_zero(json, "host_gbps");
-  const Json& host = member(json, "host");
-  d.host = {.operator_us = positive(host, "operator_us"),
-            .launch_us = positive(host, "launch_us"),
-            .collective_us = positive(host, "collective_us")};
-  const Json& links = member(json, "links");
-  d.links = {.intra_gbps = above_zero(links, "intra_gbps"),
-             .intra_efficiency = above_zero(links, "intra_efficiency"),
-             .inter_gbps = above_zero(links, "inter_gbps"),
-             .inter_efficiency = above_zero(links, "inter_efficiency"),
-             .base_us = positive(links, "base_us"),
-             .intra_step_us = positive(links, "intra_step_us"),
-             .inter_step_us = positive(links, "inter_step_us")};
-  d.torch_nccl = nccl_gpu(text(json, "torch_nccl"));
-  if (const auto sources = json.find("sources"); sources != json.end() && sources->is_array())
-    for (const Json& source : *sources)
-      if (source.is_string()) d.sources.push_back(source.get<std::string>());
-  return d;
-}
-
-Result<DeviceDescription> parse_text(std::string_view name, std::string_view json) {
-  try {
-    return parse(Json::parse(json));
-  } catch (const Missing& missing) {
-    return input_error("{}: not a device description: {}", name, missing.what);
-  } catch (const Json::exception& error) {
-    return input_error("{}: not a device description: {}", name, error.what());
+  void read(JsonMembers& members, Struct& object) const {
+    const auto value = read_figure(members, key, min);
+    if (!value) return;
+    if constexpr (std::is_same_v<Value, std::int64_t>)
+      object.*member = saturating_whole(*value);
+    else
+      object.*member = *value;
   }
+};
+template <class Struct, class Value>
+constexpr Figure<Struct, Value> figure(std::string_view key, Value Struct::*member) {
+  return {.key = key, .member = member};
+}
+template <class Struct>
+constexpr Figure<Struct, double> divisor(std::string_view key, double Struct::*member) {
+  return {.key = key, .member = member, .min = kAboveZero};
+}
+
+struct Text {
+  std::string_view key;
+  std::string DeviceDescription::*member;
+
+  void read(JsonMembers& members, DeviceDescription& device) const {
+    const OrderedJson* json = required(members, key);
+    if (json != nullptr && read_json(*json, device.*member) != nullptr)
+      members.refuse(fmt::format("`{}` must be a string", key));
+  }
+};
+
+template <class Struct, class Fields>
+struct Within {
+  std::string_view key;
+  Struct DeviceDescription::*member;
+  Fields fields;
+
+  void read(JsonMembers& members, DeviceDescription& device) const {
+    const OrderedJson* json = required(members, key);
+    const OrderedJson none = OrderedJson::object();  // then its first field is missing
+    JsonMembers inner(json != nullptr && json->is_object() ? *json : none);
+    read_fields(inner, device.*member, fields);
+    members.check(inner);
+  }
+};
+template <class Struct, class Fields>
+Within(std::string_view, Struct DeviceDescription::*, Fields) -> Within<Struct, Fields>;
+
+using Efficiency = DeviceDescription::Efficiency;
+using Host = DeviceDescription::Host;
+using Links = DeviceDescription::Links;
+
+constexpr auto kFields =
+    std::tuple(Text{"id", &DeviceDescription::id}, Text{"name", &DeviceDescription::name},
+               Text{"vendor", &DeviceDescription::vendor},
+               Text{"architecture", &DeviceDescription::architecture},
+               figure("memory_bytes", &DeviceDescription::memory_bytes),
+               divisor("memory_gbps", &DeviceDescription::memory_gbps),
+               figure("matmul_units", &DeviceDescription::matmul_units),
+               Within{"efficiency", &DeviceDescription::efficiency,
+                      std::tuple(divisor("matmul", &Efficiency::matmul),
+                                 divisor("attention_forward", &Efficiency::attention_forward),
+                                 divisor("attention_backward", &Efficiency::attention_backward),
+                                 divisor("memory", &Efficiency::memory))},
+               figure("kernel_us", &DeviceDescription::kernel_us),
+               divisor("host_gbps", &DeviceDescription::host_gbps),
+               Within{"host", &DeviceDescription::host,
+                      std::tuple(figure("operator_us", &Host::operator_us),
+                                 figure("launch_us", &Host::launch_us),
+                                 figure("collective_us", &Host::collective_us))},
+               Within{"links", &DeviceDescription::links,
+                      std::tuple(divisor("intra_gbps", &Links::intra_gbps),
+                                 divisor("intra_efficiency", &Links::intra_efficiency),
+                                 divisor("inter_gbps", &Links::inter_gbps),
+                                 divisor("inter_efficiency", &Links::inter_efficiency),
+                                 figure("base_us", &Links::base_us),
+                                 figure("intra_step_us", &Links::intra_step_us),
+                                 figure("inter_step_us", &Links::inter_step_us))});
+
+void read_peaks(JsonMembers& members, DeviceDescription& device) {
+  const OrderedJson* peaks = required(members, "peak_tflops");
+  if (peaks == nullptr) return;
+  if (!peaks->is_object() || peaks->empty())
+    return members.refuse("`peak_tflops` must be an object with at least one entry");
+  JsonMembers inner(*peaks);
+  for (const auto& [name, value] : peaks->items())
+    device.peak_tflops.emplace_back(name, read_figure(inner, name, kAboveZero).value_or(0));
+  members.check(inner);
+}
+
+void read_nccl(JsonMembers& members, DeviceDescription& device) {
+  constexpr std::array<std::pair<std::string_view, NcclGpu>, 4> kKnown{
+      {{"volta", NcclGpu::volta},
+       {"ampere", NcclGpu::ampere},
+       {"hopper", NcclGpu::hopper},
+       {"blackwell", NcclGpu::blackwell}}};
+  const OrderedJson* json = required(members, "torch_nccl");
+  std::string name;
+  if (json == nullptr) return;
+  if (read_json(*json, name) != nullptr) return members.refuse("`torch_nccl` must be a string");
+  for (const auto& [known, gpu] : kKnown)
+    if (name == known) {
+      device.torch_nccl = gpu;
+      return;
+    }
+  members.refuse(fmt::format("`torch_nccl` is `{}`, not volta, ampere, hopper or blackwell", name));
+}
+
+Result<DeviceDescription> parse_text(std::string_view name, std::string_view text) {
+  const auto json = parse_json(text, "it");
+  if (!json) return input_error("{}: not a device description: {}", name, json.error().message);
+  if (!json->is_object())
+    return input_error("{}: not a device description: it is not a JSON object", name);
+  JsonMembers members(*json);
+  if (const OrderedJson* version = required(members, "version"); version && *version != 1)
+    members.refuse("its version is not 1");
+  DeviceDescription device;
+  read_fields(members, device, kFields);
+  device.matmul_units = std::max<std::int64_t>(1, device.matmul_units);
+  read_peaks(members, device);
+  read_nccl(members, device);
+  if (const OrderedJson* sources = members.find("sources"); sources && sources->is_array())
+    for (const OrderedJson& source : *sources)
+      if (std::string each; read_json(source, each) == nullptr) device.sources.push_back(each);
+  if (!members.problem().empty())
+    return input_error("{}: not a device description: {}", name, members.problem());
+  return device;
 }
 
 std::string lower(std::string_view text) {

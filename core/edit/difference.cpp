@@ -16,6 +16,7 @@
 #include "core/edit/difference.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>

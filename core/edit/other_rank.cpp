@@ -1,6 +1,7 @@
 #include "core/edit/other_rank.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <unordered_set>
 #include <utility>
 

@@ -1,6 +1,7 @@
 #include "core/edit/rank_names.h"
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "core/graph/group_argument.h"
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/json_text.h"
 #include "core/edit/edit.h"
 
 namespace jointer {
@@ -51,5 +52,7 @@ Result<Recipe> read_recipe(std::string_view text);
 // The same for a single edit, as in workspaces and other files.
 std::string write_edit(const Edit& edit);
 Result<Edit> read_edit(std::string_view text, const std::string& where = "edit");
+OrderedJson json_of(const Edit& edit);
+Result<Edit> read_edit_tree(const OrderedJson& json, const std::string& where = "edit");
 
 }  // namespace jointer

@@ -1,16 +1,66 @@
-// Writes and reads recipes as JSON. nlohmann::ordered_json holds the numbers within nodes: 64-bit
-// integers and doubles are written as they were read.
+// Writes and reads recipes as JSON. A tree holds the numbers within nodes: 64-bit integers and doubles
+// are written as they were read.
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
+#include <tuple>
 
+#include "core/base/json_fields.h"
 #include "core/edit/recipe.h"
 
 namespace jointer {
+
+constexpr auto json_fields(const MoveNodes* /*of*/) {
+  return std::tuple(json_field("move", &MoveNodes::nodes).required(),
+                    json_field("before", &MoveNodes::before).required(),
+                    json_rest(&MoveNodes::extra));
+}
+
+constexpr auto json_fields(const InsertNode* /*of*/) {
+  return std::tuple(json_raw("insert", &InsertNode::node, JsonForm::object),
+                    json_field("before", &InsertNode::before).required(),
+                    json_rest(&InsertNode::extra));
+}
+
+constexpr auto json_fields(const RemoveNode* /*of*/) {
+  return std::tuple(json_field("remove", &RemoveNode::node).required(),
+                    json_rest(&RemoveNode::extra));
+}
+
+constexpr auto json_fields(const Decision* /*of*/) {
+  return std::tuple(json_field("node", &Decision::node).if_set(),
+                    json_field("action", &Decision::action).required(),
+                    json_field("reason", &Decision::reason).if_set(),
+                    json_field("effect", &Decision::effect).if_set(), json_rest(&Decision::extra));
+}
+
+constexpr auto json_fields(const RecipeGraph* /*of*/) {
+  return std::tuple(json_field("nodes", &RecipeGraph::nodes).if_set(),
+                    json_field("hash", &RecipeGraph::hash).required(),
+                    json_field("after", &RecipeGraph::after).if_set(),
+                    json_field("rank_hash", &RecipeGraph::rank_hash).if_set(),
+                    json_field("rank_after", &RecipeGraph::rank_after).if_set(),
+                    json_field("groups", &RecipeGraph::groups).if_set(),
+                    json_field("devices", &RecipeGraph::devices).if_set(),
+                    json_rest(&RecipeGraph::extra));
+}
+
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
+
+// The parts of tables before and after the members that need more than a table.
+constexpr auto kReplaced = std::tuple(json_field("replace", &ReplaceCall::node).required());
+constexpr auto kReplacement =
+    std::tuple(json_field("target", &ReplaceCall::target).if_set(),
+               json_raw("args", &ReplaceCall::args, JsonForm::list),
+               json_raw("kwargs", &ReplaceCall::kwargs, JsonForm::object),
+               json_raw("val", &ReplaceCall::val, JsonForm::any),
+               json_raw("custom", &ReplaceCall::custom, JsonForm::object_or_null),
+               json_rest(&ReplaceCall::extra));
+constexpr auto kEditHead =
+    std::tuple(json_field("title", &Edit::title), json_field("by", &Edit::by).if_set(),
+               json_field("notes", &Edit::notes).if_set());
 
 // Version 2 has `inputs` and `copy`, which readers of version 1 would ignore.
 constexpr std::int64_t kVersion = 2, kOldestVersion = 1;
@@ -21,13 +71,9 @@ constexpr std::size_t kShort = 96;  // an array or object up to this length is w
 
 // --- Writing ---
 
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 void print_line(const Json& json, std::string& out) {
   if (!json.is_structured()) {
-    out += dump(json);
+    out += write_json(json);
     return;
   }
   out += json.is_array() ? '[' : '{';
@@ -35,7 +81,7 @@ void print_line(const Json& json, std::string& out) {
   for (const auto& item : json.items()) {
     if (!first) out += ", ";
     first = false;
-    if (json.is_object()) out += dump(Json(item.key())) + ": ";
+    if (json.is_object()) out += quoted_json(item.key()) + ": ";
     print_line(item.value(), out);
   }
   out += json.is_array() ? ']' : '}';
@@ -46,7 +92,7 @@ void print_filled(const Json& texts, const std::string& indent, std::string& out
   out += '[';
   std::size_t width = kShort;  // so that the first one begins a line
   for (const Json& text : texts) {
-    const std::string written = dump(text);
+    const std::string written = write_json(text);
     if (width + written.size() + 2 > kShort) {
       out += "\n" + indent;
       width = indent.size();
@@ -84,85 +130,38 @@ void print(const Json& json, int depth, std::string& out) {
   for (const auto& item : json.items()) {
     out += (first ? "\n" : ",\n") + indent + std::string(kIndent, ' ');
     first = false;
-    if (json.is_object()) out += dump(Json(item.key())) + ": ";
+    if (json.is_object()) out += quoted_json(item.key()) + ": ";
     print(item.value(), depth + 1, out);
   }
   out += "\n" + indent + (json.is_array() ? "]" : "}");
 }
 
-// Adds members that were kept as `"key":value,...`.
-void add_extra(Json& json, const std::string& extra) {
-  if (extra.empty()) return;
-  const Json members = Json::parse("{" + extra + "}", nullptr, false);
-  if (members.is_object())
-    for (const auto& member : members.items()) json[member.key()] = member.value();
-}
-
 struct ChangeWriter {
-  Json operator()(const MoveNodes& move) const {
-    Json json = {{"move", move.nodes}, {"before", move.before}};
-    add_extra(json, move.extra);
-    return json;
+  template <HasJsonFields Kind>
+  Json operator()(const Kind& change) const {
+    return json_of(change);
   }
   Json operator()(const SetPolicy& set) const {
     Json json;
-    json["policy"] = set.policy == MemoryPolicy::none ? Json() : Json(to_string(set.policy));
-    json["select"] = set.nodes.empty() ? Json(set.select) : Json(set.nodes);
+    add_member(json, "policy",
+               set.policy == MemoryPolicy::none ? Json() : Json(to_string(set.policy)));
+    add_member(json, "select", set.nodes.empty() ? json_of(set.select) : json_of(set.nodes));
     if (set.region.kind != RegionChange::Kind::keep)
-      json["ac_graph_id"] =
-          set.region.kind == RegionChange::Kind::set ? Json(set.region.id) : Json();
-    add_extra(json, set.extra);
-    return json;
-  }
-  Json operator()(const InsertNode& insert) const {
-    Json json;
-    json["insert"] = Json::parse(insert.node, nullptr, false);
-    json["before"] = insert.before;
-    add_extra(json, insert.extra);
-    return json;
-  }
-  Json operator()(const RemoveNode& remove) const {
-    Json json;
-    json["remove"] = remove.node;
-    add_extra(json, remove.extra);
+      add_member(json, "ac_graph_id",
+                 set.region.kind == RegionChange::Kind::set ? Json(set.region.id) : Json());
+    add_members(json, set.extra);
     return json;
   }
   Json operator()(const ReplaceCall& replace) const {
     Json json;
-    json["replace"] = replace.node;
-    for (const auto& [from, to] : replace.inputs) json["inputs"][from] = to;
-    if (replace.target) json["target"] = *replace.target;
-    if (replace.args) json["args"] = Json::parse(*replace.args, nullptr, false);
-    if (replace.kwargs) json["kwargs"] = Json::parse(*replace.kwargs, nullptr, false);
-    if (replace.val) json["val"] = Json::parse(*replace.val, nullptr, false);
-    if (replace.custom) json["custom"] = Json::parse(*replace.custom, nullptr, false);
-    add_extra(json, replace.extra);
+    write_fields(json, replace, kReplaced);
+    if (!replace.inputs.empty()) add_member(json, "inputs", json_of(replace.inputs));
+    write_fields(json, replace, kReplacement);
     return json;
   }
   Json operator()(const RestoreNode&) const { return nullptr; }
   Json operator()(const RestoreCall&) const { return nullptr; }
 };
-
-Json to_json(const Edit& edit) {
-  Json json;
-  json["title"] = edit.title;
-  if (!edit.by.empty()) json["by"] = edit.by;
-  if (!edit.notes.empty()) json["notes"] = edit.notes;
-  json["changes"] = Json::array();
-  for (const Change& change : edit.changes)
-    if (Json written = std::visit(ChangeWriter{}, change); !written.is_null())
-      json["changes"].push_back(std::move(written));
-  for (const Decision& decision : edit.decisions) {
-    Json& written = json["decisions"].emplace_back(Json::object());
-    if (!decision.node.empty()) written["node"] = decision.node;
-    written["action"] = decision.action;
-    if (!decision.reason.empty()) written["reason"] = decision.reason;
-    if (!decision.effect.empty()) written["effect"] = decision.effect;
-    add_extra(written, decision.extra);
-  }
-  add_extra(json, edit.extra);
-  return json;
-}
 
 // The oldest version whose readers know all members of the change.
 std::int64_t version_of(const Json& change) {
@@ -176,338 +175,232 @@ std::int64_t version_of(const Json& change) {
 
 // --- Reading ---
 
-struct Failure {
-  std::string message;
-};
-template <class... Args>
-[[noreturn]] void give_up(fmt::format_string<Args...> format, Args&&... args) {
-  throw Failure{fmt::format(format, std::forward<Args>(args)...)};
-}
-
-// An object whose known members are taken one by one. The rest is kept.
-class Members {
- public:
-  Members(const Json& json, std::string where) : where_(std::move(where)) {
-    if (!json.is_object()) give_up("{}: expected an object", where_);
-    json_ = json;
-  }
-  [[nodiscard]] bool has(const char* key) const { return json_.contains(key); }
-  [[nodiscard]] bool is_list(const char* key) const { return has(key) && json_[key].is_array(); }
-  [[nodiscard]] const std::string& where() const { return where_; }
-
-  Json take(const char* key) {
-    const auto it = json_.find(key);
-    if (it == json_.end()) return {};
-    Json value = *it;
-    json_.erase(key);
-    return value;
-  }
-  std::string text(const char* key) {
-    if (!has(key)) give_up("{}: it has no `{}`", where_, key);
-    return optional_text(key);
-  }
-  std::string optional_text(const char* key) {
-    if (!has(key)) return {};
-    const Json value = take(key);
-    if (!value.is_string()) give_up("{}: `{}`: expected a string", where_, key);
-    return value.get<std::string>();
-  }
-  std::vector<std::string> texts(const char* key) {
-    std::vector<std::string> texts;
-    if (!has(key)) return texts;
-    const Json value = take(key);
-    if (!value.is_array()) give_up("{}: `{}`: expected a list of strings", where_, key);
-    for (const Json& text : value) {
-      if (!text.is_string()) give_up("{}: `{}`: expected a list of strings", where_, key);
-      texts.push_back(text.get<std::string>());
-    }
-    return texts;
-  }
-  [[nodiscard]] std::string rest() const {
-    const std::string object = dump(json_);
-    return object.substr(1, object.size() - 2);
-  }
-
- private:
-  Json json_;
-  std::string where_;
-};
-
-std::string structured(Members& members, const char* key, bool is_object) {
-  const Json value = members.take(key);
-  if (is_object ? !value.is_object() : !value.is_array())
-    give_up("{}: `{}`: expected {}", members.where(), key, is_object ? "an object" : "a list");
-  return dump(value);
-}
-
-SetPolicy read_policy(Members& members) {
+SetPolicy read_policy(JsonMembers& members) {
   SetPolicy set;
-  if (members.is_list("select")) {
-    set.nodes = members.texts("select");
-    if (set.nodes.empty()) give_up("{}: `select`: it selects no node", members.where());
+  if (const Json* select = members.find("select"); select != nullptr && select->is_array()) {
+    members.read("select", set.nodes);
+    if (set.nodes.empty()) members.refuse(members.place_of("select") + ": it selects no node");
   } else {
-    set.select = members.text("select");
+    read_fields(members, set, std::tuple(json_field("select", &SetPolicy::select).required()));
   }
-  if (members.has("ac_graph_id")) {
-    const Json region = members.take("ac_graph_id");
-    if (!region.is_null() && !region.is_number_integer())
-      give_up("{}: `ac_graph_id`: expected a whole number or null", members.where());
-    set.region.kind = region.is_null() ? RegionChange::Kind::remove : RegionChange::Kind::set;
-    if (!region.is_null()) set.region.id = region.get<std::int64_t>();
+  if (const Json* region = members.find("ac_graph_id")) {
+    set.region.kind = region->is_null() ? RegionChange::Kind::remove : RegionChange::Kind::set;
+    if (!region->is_null() && read_json(*region, set.region.id) != nullptr)
+      members.expect("ac_graph_id", "a whole number or null");
   }
-  const Json policy = members.take("policy");
-  if (!policy.is_null()) {
-    if (!policy.is_string()) give_up("{}: `policy`: expected a string or null", members.where());
-    const auto known = parse_memory_policy(policy.get<std::string>());
+  if (const Json* policy = members.find_set("policy")) {
+    std::string name;
+    if (read_json(*policy, name) != nullptr) members.expect("policy", "a string or null");
+    const auto known = parse_memory_policy(name);
     if (!known || *known == MemoryPolicy::none)
-      give_up("{}: unknown policy `{}`", members.where(), policy.get<std::string>());
-    set.policy = *known;
+      members.refuse(fmt::format("{}: unknown policy `{}`", members.place(), name));
+    else
+      set.policy = *known;
   }
   set.extra = members.rest();
   return set;
 }
 
-std::vector<std::pair<std::string, std::string>> read_inputs(Members& members) {
+void read_inputs(JsonMembers& members, ReplaceCall& replace) {
+  const Json* inputs = members.find("inputs");
+  if (inputs == nullptr) return;
   for (const char* key : {"target", "args", "kwargs"})
     if (members.has(key))
-      give_up("{}: `inputs` and `{}` cannot be used together", members.where(), key);
-  const Json inputs = members.take("inputs");
-  if (!inputs.is_object() || inputs.empty())
-    give_up("{}: `inputs`: expected an object with the name of a node per input", members.where());
-  std::vector<std::pair<std::string, std::string>> read;
-  for (const auto& input : inputs.items()) {
-    if (!input.value().is_string())
-      give_up("{}: `inputs`, {}: expected a string", members.where(), input.key());
-    read.emplace_back(input.key(), input.value().get<std::string>());
+      members.refuse(
+          fmt::format("{}: `inputs` and `{}` cannot be used together", members.place(), key));
+  if (!inputs->is_object() || inputs->empty())
+    return members.expect("inputs", "an object with the name of a node per input");
+  for (const auto& input : inputs->items()) {
+    auto& [from, to] = replace.inputs.emplace_back(input.key(), std::string());
+    if (const char* expected = read_json(input.value(), to))
+      members.refuse(
+          fmt::format("{}, {}: expected {}", members.place_of("inputs"), from, expected));
   }
-  return read;
 }
 
-ReplaceCall read_replace(Members& members) {
-  ReplaceCall replace{.node = members.text("replace"), .target = {}, .args = {}, .kwargs = {}};
-  if (members.has("inputs")) replace.inputs = read_inputs(members);
-  if (members.has("target")) replace.target = members.text("target");
-  if (members.has("args")) replace.args = structured(members, "args", false);
-  if (members.has("kwargs")) replace.kwargs = structured(members, "kwargs", true);
-  if (members.has("val")) replace.val = dump(members.take("val"));
-  if (members.has("custom")) {
-    const Json custom = members.take("custom");
-    if (!custom.is_object() && !custom.is_null())
-      give_up("{}: `custom`: expected an object or null", members.where());
-    replace.custom = dump(custom);
-  }
-  replace.extra = members.rest();
-  return replace;
+template <class Kind>
+Kind read_kind(JsonMembers& members) {
+  Kind change;
+  read_fields(members, change);
+  return change;
 }
 
-Change read_change(const Json& json, const std::string& where) {
-  Members members(json, where);
+Change read_change(JsonMembers& members) {
   constexpr std::array<const char*, 5> kKinds{"move", "policy", "insert", "remove", "replace"};
   const auto count = std::count_if(kKinds.begin(), kKinds.end(),
                                    [&](const char* kind) { return members.has(kind); });
   if (count == 0)
-    give_up(
-        "{}: not a known change (move, policy, insert, remove, replace); use a newer "
-        "Jointer",
-        where);
-  if (count > 1) give_up("{}: it has more than one change", where);
-  if (members.has("move")) {
-    MoveNodes move{.nodes = members.texts("move"), .before = members.text("before")};
-    move.extra = members.rest();
-    return move;
-  }
+    members.refuse(members.place() +
+                   ": not a known change (move, policy, insert, remove, replace); use a newer "
+                   "Jointer");
+  if (count > 1) members.refuse(members.place() + ": it has more than one change");
   if (members.has("policy")) return read_policy(members);
-  if (members.has("insert")) {
-    InsertNode insert{.node = structured(members, "insert", true),
-                      .before = members.text("before")};
-    insert.extra = members.rest();
-    return insert;
-  }
-  if (members.has("remove")) {
-    RemoveNode remove{.node = members.text("remove")};
-    remove.extra = members.rest();
-    return remove;
-  }
-  return read_replace(members);
+  if (members.has("insert")) return read_kind<InsertNode>(members);
+  if (members.has("remove")) return read_kind<RemoveNode>(members);
+  if (members.has("move")) return read_kind<MoveNodes>(members);
+  ReplaceCall replace;
+  read_fields(members, replace, kReplaced);
+  read_inputs(members, replace);
+  read_fields(members, replace, kReplacement);
+  return replace;
 }
 
-Decision read_decision(const Json& json, const std::string& where) {
-  Members members(json, where);
-  Decision decision{.pass = {},
-                    .node = members.optional_text("node"),
-                    .action = members.text("action"),
-                    .reason = members.optional_text("reason"),
-                    .effect = members.optional_text("effect")};
-  decision.extra = members.rest();
-  return decision;
-}
-
-Edit read_edit_json(const Json& json, const std::string& where) {
-  Members members(json, where);
-  Edit edit{.title = members.optional_text("title"),
-            .by = members.optional_text("by"),
-            .changes = {},
-            .notes = members.texts("notes")};
-  const Json changes = members.take("changes");
-  if (!changes.is_array()) give_up("{}: `changes`: expected a list", where);
-  for (std::size_t i = 0; i < changes.size(); ++i)
-    edit.changes.push_back(read_change(changes[i], fmt::format("{}, change {}", where, i)));
-  if (members.has("decisions")) {
-    const Json decisions = members.take("decisions");
-    if (!decisions.is_array()) give_up("{}: `decisions`: expected a list", where);
-    for (std::size_t i = 0; i < decisions.size(); ++i)
-      edit.decisions.push_back(
-          read_decision(decisions[i], fmt::format("{}, decision {}", where, i)));
-  }
+// Adds to the problems of the document, which `where` is a place in.
+Edit read_edit(const Json& json, const std::string& where, JsonMembers& document) {
+  JsonMembers members(json, where);
+  Edit edit;
+  read_fields(members, edit, kEditHead);
+  if (!members.has("changes")) members.expect("changes", "a list");
+  members.read_list("changes", [&](const Json& change, std::size_t i) {
+    JsonMembers inner(change, fmt::format("{}, change {}", where, i));
+    edit.changes.push_back(read_change(inner));
+    members.check(inner);
+  });
+  members.read_list("decisions", [&](const Json& decision, std::size_t i) {
+    JsonMembers inner(decision, fmt::format("{}, decision {}", where, i));
+    read_fields(inner, edit.decisions.emplace_back());
+    members.check(inner);
+  });
   edit.extra = members.rest();
+  document.check(members);
   return edit;
 }
 
-std::map<std::string, std::string> read_nodes(Members& members, const char* key) {
-  std::map<std::string, std::string> nodes;
-  if (!members.has(key)) return nodes;
-  const Json read = members.take(key);
-  if (!read.is_object()) give_up("{}: `{}`: expected an object", members.where(), key);
-  for (const auto& node : read.items()) {
-    if (!node.value().is_string())
-      give_up("{}: `{}`, {}: expected the name of a node", members.where(), key, node.key());
-    nodes.emplace(node.key(), node.value().get<std::string>());
-  }
-  return nodes;
-}
-
-RecipeGraph read_graph(const std::string& key, const Json& json, Json& fingerprints) {
-  const std::string where = fmt::format("graphs, {}", key);
+// `fingerprints` are those of the document, by graph.
+RecipeGraph read_graph(const std::string& key, const Json& json, JsonMembers& fingerprints,
+                       JsonMembers& document) {
+  JsonMembers members(json, "graphs, " + key);
   if (key != "graph" && key != "forward" && key != "backward")
-    give_up("{}: unknown graph; expected graph, forward or backward", where);
-  Members members(json, where);
-  RecipeGraph graph{.key = key,
-                    .nodes = 0,
-                    .hash = members.text("hash"),
-                    .after = members.optional_text("after"),
-                    .fingerprint = {},
-                    .rank_hash = members.optional_text("rank_hash"),
-                    .rank_after = members.optional_text("rank_after"),
-                    .groups = read_nodes(members, "groups"),
-                    .devices = read_nodes(members, "devices")};
-  if (const Json nodes = members.take("nodes"); nodes.is_number_unsigned())
-    graph.nodes = nodes.get<std::size_t>();
-  else if (!nodes.is_null())
-    give_up("{}: `nodes`: expected a number", where);
-  graph.extra = members.rest();
-  if (!fingerprints.is_object() || !fingerprints.contains(key)) return graph;
-  for (const Json& line : fingerprints[key]) {
-    if (!line.is_string()) give_up("fingerprints, {}: expected a list of strings", key);
-    graph.fingerprint += line.get<std::string>();
-  }
-  fingerprints.erase(key);
+    members.refuse(members.place() + ": unknown graph; expected graph, forward or backward");
+  RecipeGraph graph;
+  graph.key = key;
+  read_fields(members, graph);
+  fingerprints.read_list(key, [&](const Json& line, std::size_t /*at*/) {
+    std::string text;
+    if (read_json(line, text) != nullptr)
+      members.refuse(fmt::format("fingerprints, {}: expected a list of strings", key));
+    graph.fingerprint += text;
+  });
+  document.check(members);
   return graph;
 }
 
-Recipe read_document(const Json& json) {
-  Members members(json, "recipe");
-  if (const Json format = members.take("format"); format != "jointer-recipe")
-    give_up("it has no `format` \"jointer-recipe\": not a recipe");
-  const Json version = members.take("version");
-  if (!version.is_number_integer()) give_up("it has no `version`");
-  if (const auto number = version.get<std::int64_t>(); number < kOldestVersion || number > kVersion)
-    give_up("recipe version {} is not supported: this program reads versions {} to {}; {}", number,
-            kOldestVersion, kVersion,
-            number > kVersion ? "use a newer Jointer" : "it is not a version");
-  Recipe recipe{.name = members.optional_text("name"), .graphs = {}, .edits = {}, .expects = {}};
-  Json fingerprints = members.take("fingerprints");
-  if (!fingerprints.is_null() && !fingerprints.is_object())
-    give_up("`fingerprints`: expected an object");
-  if (const Json graphs = members.take("graphs"); graphs.is_object())
-    for (const auto& graph : graphs.items())
-      recipe.graphs.push_back(read_graph(graph.key(), graph.value(), fingerprints));
-  else if (!graphs.is_null())
-    give_up("`graphs`: expected an object");
-  const Json edits = members.take("edits");
-  if (!edits.is_array()) give_up("it has no list `edits`");
-  for (std::size_t i = 0; i < edits.size(); ++i)
-    recipe.edits.push_back(read_edit_json(edits[i], fmt::format("edit {}", i)));
-  if (const Json expects = members.take("expects"); expects.is_object())
-    for (const auto& node : expects.items()) {
-      if (!node.value().is_string()) give_up("expects, {}: expected a string", node.key());
-      recipe.expects[node.key()] = node.value().get<std::string>();
-    }
-  else if (!expects.is_null())
-    give_up("`expects`: expected an object");
+Recipe read_document(JsonMembers& members) {
+  Recipe recipe;
+  const Json* format = members.find("format");
+  if (format == nullptr || *format != "jointer-recipe")
+    members.refuse("it has no `format` \"jointer-recipe\": not a recipe");
+  std::optional<std::int64_t> version;
+  if (const Json* json = members.find("version"); json != nullptr && json->is_number_integer())
+    version = json->get<std::int64_t>();
+  if (!version)
+    members.refuse("it has no `version`");
+  else if (*version < kOldestVersion || *version > kVersion)
+    members.refuse(
+        fmt::format("recipe version {} is not supported: this program reads versions {} to {}; {}",
+                    *version, kOldestVersion, kVersion,
+                    *version > kVersion ? "use a newer Jointer" : "it is not a version"));
+  if (!members.problem().empty()) return recipe;
+  members.read("name", recipe.name);
+  const Json none = Json::object();
+  const Json* lines = members.find_set("fingerprints");
+  if (lines != nullptr && !lines->is_object()) members.expect("fingerprints", "an object");
+  JsonMembers fingerprints(lines != nullptr ? *lines : none, "fingerprints");
+  if (const Json* graphs = members.find_set("graphs")) {
+    if (!graphs->is_object())
+      members.expect("graphs", "an object");
+    else
+      for (const auto& graph : graphs->items())
+        recipe.graphs.push_back(read_graph(graph.key(), graph.value(), fingerprints, members));
+  }
+  members.check(fingerprints);
+  if (const Json* edits = members.find("edits"); edits == nullptr || !edits->is_array())
+    members.refuse("it has no list `edits`");
+  members.read_list("edits", [&](const Json& edit, std::size_t i) {
+    recipe.edits.push_back(read_edit(edit, fmt::format("edit {}", i), members));
+  });
+  members.read("expects", recipe.expects);
   recipe.extra = members.rest();
   return recipe;
 }
 
-// Deep nesting would overflow the stack. Edits nest about a dozen levels deep.
-constexpr std::size_t kMaxDepth = 200;
-
-template <class Read>
-auto read_text(std::string_view text, Read read) -> Result<decltype(read(Json()))> {
-  std::size_t depth = 0;
-  bool too_deep = false;
-  const auto watch = [&](int level, Json::parse_event_t, Json&) {
-    depth = std::max(depth, static_cast<std::size_t>(level));
-    too_deep = too_deep || depth > kMaxDepth;
-    return !too_deep;
-  };
-  try {
-    const Json json = Json::parse(text.begin(), text.end(), watch);
-    if (too_deep) return input_error("nested more than {} deep", kMaxDepth);
-    return read(json);
-  } catch (const Failure& failure) {
-    return input_error("{}", failure.message);
-  } catch (const Json::parse_error& error) {
-    return input_error("invalid JSON near byte {}; is the file truncated or damaged?", error.byte);
-  } catch (const Json::exception& error) {
-    return input_error("{}", error.what());
-  }
+Result<Json> parse(std::string_view text) {
+  auto tree = parse_tree(text);
+  if (tree) return *std::move(tree);
+  if (tree.error().is_too_deep) return input_error("nested more than {} deep", kMaxJsonDepth);
+  if (tree.error().byte == 0) return input_error("invalid JSON: a number is too large");
+  return input_error("invalid JSON near byte {}; is the file truncated or damaged?",
+                     tree.error().byte);
 }
 
 }  // namespace
 
 std::string write_recipe(const Recipe& recipe) {
-  Json json = {{"format", "jointer-recipe"}, {"version", kOldestVersion}};
-  if (!recipe.name.empty()) json["name"] = recipe.name;
-  Json fingerprints = Json::object();
+  Json json;
+  add_member(json, "format", "jointer-recipe");
+  add_member(json, "version", kOldestVersion);
+  if (!recipe.name.empty()) add_member(json, "name", json_of(recipe.name));
+  Json graphs, fingerprints = Json::object();
   for (const RecipeGraph& graph : recipe.graphs) {
-    Json& written = json["graphs"][graph.key];
-    if (graph.nodes > 0) written["nodes"] = graph.nodes;
-    written["hash"] = graph.hash;
-    if (!graph.after.empty()) written["after"] = graph.after;
-    if (!graph.rank_hash.empty()) written["rank_hash"] = graph.rank_hash;
-    if (!graph.rank_after.empty()) written["rank_after"] = graph.rank_after;
-    if (!graph.groups.empty()) written["groups"] = graph.groups;
-    if (!graph.devices.empty()) written["devices"] = graph.devices;
-    add_extra(written, graph.extra);
+    add_member(graphs, graph.key, json_of(graph));
+    Json lines = Json::array();
     for (std::size_t at = 0; at < graph.fingerprint.size(); at += kFingerprintLine)
-      fingerprints[graph.key].push_back(graph.fingerprint.substr(at, kFingerprintLine));
+      lines.push_back(graph.fingerprint.substr(at, kFingerprintLine));
+    if (!lines.empty()) add_member(fingerprints, graph.key, std::move(lines));
   }
-  json["edits"] = Json::array();
+  if (!graphs.is_null()) add_member(json, "graphs", std::move(graphs));
+  Json edits = Json::array();
   std::int64_t version = kOldestVersion;
   for (const Edit& edit : recipe.edits) {
-    json["edits"].push_back(to_json(edit));
-    for (const Json& change : json["edits"].back()["changes"])
+    edits.push_back(json_of(edit));
+    for (const Json& change : edits.back()["changes"])
       version = std::max(version, version_of(change));
   }
+  add_member(json, "edits", std::move(edits));
   json["version"] = version;
-  add_extra(json, recipe.extra);
-  if (!recipe.expects.empty()) json["expects"] = recipe.expects;
-  if (!fingerprints.empty()) json["fingerprints"] = std::move(fingerprints);
+  add_members(json, recipe.extra);
+  if (!recipe.expects.empty()) add_member(json, "expects", json_of(recipe.expects));
+  if (!fingerprints.empty()) add_member(json, "fingerprints", std::move(fingerprints));
   std::string out;
   print(json, 0, out);
   return out + "\n";
 }
 
 Result<Recipe> read_recipe(std::string_view text) {
-  return read_text(text, [](const Json& json) { return read_document(json); });
+  JOINTER_TRY(const Json json, parse(text));
+  JsonMembers members(json, {});
+  Recipe recipe = read_document(members);
+  if (!members.problem().empty()) return input_error("{}", members.problem());
+  return recipe;
+}
+
+OrderedJson json_of(const Edit& edit) {
+  Json json;
+  write_fields(json, edit, kEditHead);
+  Json changes = Json::array();
+  for (const Change& change : edit.changes)
+    if (Json written = std::visit(ChangeWriter{}, change); !written.is_null())
+      changes.push_back(std::move(written));
+  add_member(json, "changes", std::move(changes));
+  if (!edit.decisions.empty()) add_member(json, "decisions", json_of(edit.decisions));
+  add_members(json, edit.extra);
+  return json;
 }
 
 std::string write_edit(const Edit& edit) {
-  return dump(to_json(edit));
+  return write_json(json_of(edit));
+}
+
+Result<Edit> read_edit_tree(const OrderedJson& json, const std::string& where) {
+  JsonMembers problems(json, where);
+  Edit edit = read_edit(json, where, problems);
+  if (!problems.problem().empty()) return input_error("{}", problems.problem());
+  return edit;
 }
 
 Result<Edit> read_edit(std::string_view text, const std::string& where) {
-  return read_text(text, [&](const Json& json) { return read_edit_json(json, where); });
+  JOINTER_TRY(const Json json, parse(text));
+  return read_edit_tree(json, where);
 }
 
 }  // namespace jointer

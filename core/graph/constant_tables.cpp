@@ -1,5 +1,7 @@
 #include "core/graph/constant_tables.h"
 
+#include <nlohmann/json.hpp>
+
 namespace jointer {
 namespace {
 

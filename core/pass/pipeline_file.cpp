@@ -6,7 +6,7 @@
 #include <fstream>
 #include <limits>
 
-#include "core/base/json_text.h"
+#include "core/base/json_fields.h"
 
 namespace jointer {
 namespace {
@@ -120,12 +120,10 @@ OrderedJson to_json(const PassValue& value) {
   return std::visit(Writer(), value.held);
 }
 
-Result<std::string> text_member(const OrderedJson& json, const char* key) {
-  const auto found = json.find(key);
-  if (found == json.end()) return std::string();
-  if (!found->is_string()) return fail(Error::Kind::input, "`{}`: expected a string", key);
-  return found->get<std::string>();
-}
+constexpr auto kStep = std::tuple(json_field("pass", &PipelineStep::pass),
+                                  json_field("enabled", &PipelineStep::is_enabled));
+constexpr auto kNames = std::tuple(json_field("name", &PipelineFile::name).if_set(),
+                                   json_field("summary", &PipelineFile::summary).if_set());
 
 Result<PipelineStep> read_step(const OrderedJson& json) {
   if (json.is_string()) {
@@ -136,15 +134,13 @@ Result<PipelineStep> read_step(const OrderedJson& json) {
   }
   if (!json.is_object()) return fail(Error::Kind::input, "expected an object or a string");
   PipelineStep step;
-  JOINTER_TRY(step.pass, text_member(json, "pass"));
-  if (!is_word(step.pass)) return fail(Error::Kind::input, "`pass` is not the name of a pass");
-  if (const auto enabled = json.find("enabled"); enabled != json.end()) {
-    if (!enabled->is_boolean()) return fail(Error::Kind::input, "`enabled` is not true or false");
-    step.is_enabled = enabled->get<bool>();
-  }
-  const auto parameters = json.find("parameters");
-  if (parameters == json.end()) return step;
-  if (!parameters->is_object()) return fail(Error::Kind::input, "`parameters`: expected an object");
+  JsonMembers members(json);
+  read_fields(members, step, kStep);
+  if (!is_word(step.pass)) members.refuse("`pass` is not the name of a pass");
+  const OrderedJson* parameters = members.find("parameters");
+  if (parameters != nullptr && !parameters->is_object()) members.expect("parameters", "an object");
+  if (!members.problem().empty()) return input_error("{}", members.problem());
+  if (parameters == nullptr) return step;
   for (const auto& each : parameters->items()) {
     if (!is_word(each.key()))
       return fail(Error::Kind::input, "`{}`: expected the name of a parameter", each.key());
@@ -154,36 +150,32 @@ Result<PipelineStep> read_step(const OrderedJson& json) {
   return step;
 }
 
-Result<PipelineFile> read_json(std::string_view text, std::string_view path) {
+Result<PipelineFile> read_json_file(std::string_view text, std::string_view path) {
   JOINTER_TRY(const OrderedJson json, parse_json(text, path));
-  if (!json.is_object() || json.value("format", OrderedJson()) != kFormat)
+  JsonMembers members(json, std::string(path));
+  if (const OrderedJson* format = members.find("format"); format == nullptr || *format != kFormat)
     return input_error("{}: not a pipeline: expected `format` to be \"{}\"", path, kFormat);
-  const auto version = json.find("version");
-  if (version == json.end() || !version->is_number_integer() || version->get<std::int64_t>() < 1)
+  const OrderedJson* version = members.find("version");
+  if (version == nullptr || !version->is_number_integer() || version->get<std::int64_t>() < 1)
     return input_error("{}: `version` is missing or not a number", path);
   if (version->get<std::int64_t>() > kVersion)
     return input_error(
         "{}: version {} is not supported: this program reads version {}; use a newer Jointer", path,
         version->get<std::int64_t>(), kVersion);
   PipelineFile file;
-  auto name = text_member(json, "name"), summary = text_member(json, "summary");
-  if (!name) return input_error("{}: {}", path, name.error().message);
-  if (!summary) return input_error("{}: {}", path, summary.error().message);
-  file.name = *std::move(name);
-  file.summary = *std::move(summary);
-  const auto steps = json.find("steps");
-  if (steps == json.end() || !steps->is_array())
+  read_fields(members, file, kNames);
+  const OrderedJson* steps = members.find("steps");
+  if (steps == nullptr || !steps->is_array())
     return input_error("{}: `steps` is missing or not a list", path);
-  for (const OrderedJson& each : *steps) {
+  members.read_list("steps", [&](const OrderedJson& each, std::size_t i) {
     auto step = read_step(each);
-    if (!step)
-      return input_error("{}, step {}: {}", path, file.steps.size() + 1, step.error().message);
-    file.steps.push_back(*std::move(step));
-  }
-  constexpr std::array<std::string_view, 5> kKnown{"format", "version", "name", "summary", "steps"};
-  for (const auto& each : json.items())
-    if (std::find(kKnown.begin(), kKnown.end(), each.key()) == kKnown.end())
-      keep_member(file.extra, each.key(), each.value());
+    if (step)
+      file.steps.push_back(*std::move(step));
+    else
+      members.refuse(fmt::format("{}, step {}: {}", path, i + 1, step.error().message));
+  });
+  if (!members.problem().empty()) return input_error("{}", members.problem());
+  file.extra = members.rest();
   return file;
 }
 
@@ -225,7 +217,7 @@ bool is_pipeline_file(const std::string& path) {
 Result<PipelineFile> read_pipeline_file(std::string_view file, std::string_view path) {
   const std::string_view text = without_mark(file);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && text[first] == '{' ? read_json(text, path)
+  return first != std::string_view::npos && text[first] == '{' ? read_json_file(text, path)
                                                                : read_text(text, path);
 }
 
@@ -239,8 +231,7 @@ std::string write_pipeline_text(const PipelineFile& file) {
 
 std::string write_pipeline_json(const PipelineFile& file) {
   OrderedJson json{{"format", kFormat}, {"version", kVersion}};
-  if (!file.name.empty()) json["name"] = file.name;
-  if (!file.summary.empty()) json["summary"] = file.summary;
+  write_fields(json, file, kNames);
   OrderedJson& steps = json["steps"] = OrderedJson::array();
   for (const PipelineStep& step : file.steps) {
     OrderedJson one{{"pass", step.pass}};

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "core/base/bytes.h"
-#include "core/base/json_text.h"
+#include "core/base/json_fields.h"
 #include "core/base/units.h"
 #include "core/capture/native_writer.h"
 #include "core/graph/validate.h"
@@ -17,10 +17,13 @@ namespace jointer {
 namespace {
 
 constexpr const char* kReproducer = "reproducer";
-constexpr std::array<std::pair<const char*, std::vector<std::string> RunSettings::*>, 3> kTexts{
-    {{"plugins", &RunSettings::plugins},
-     {"python_passes", &RunSettings::python_passes},
-     {"options", &RunSettings::options}}};
+constexpr auto kReproduced = std::tuple(json_field("pipeline", &Reproduced::pipeline).lenient(),
+                                        json_field("error", &Reproduced::error).lenient());
+constexpr auto kSettings =
+    std::tuple(json_field("peak_limit", &RunSettings::peak_limit).if_set().lenient(),
+               json_field("plugins", &RunSettings::plugins).if_set().lenient(),
+               json_field("python_passes", &RunSettings::python_passes).if_set().lenient(),
+               json_field("options", &RunSettings::options).if_set().lenient());
 
 // The number of collectives that a step removed, if it added others.
 std::size_t merged_collectives(const Graph& before, const Graph& after,
@@ -209,10 +212,10 @@ Result<void> write_reproducer(const std::string& path, const Graph& graph,
                               const PipelineStep& failed, const Error& error,
                               const RunSettings& settings) {
   Graph copy = graph;
-  OrderedJson reproducer{{"pipeline", to_text(failed)}, {"error", error.message}};
-  if (settings.peak_limit) reproducer["peak_limit"] = *settings.peak_limit;
-  for (const auto& [key, member] : kTexts)
-    if (!(settings.*member).empty()) reproducer[key] = settings.*member;
+  const Reproduced all{.pipeline = to_text(failed), .error = error.message, .settings = settings};
+  OrderedJson reproducer;
+  write_fields(reproducer, all, kReproduced);
+  write_fields(reproducer, all.settings, kSettings);
   if (copy.is_pair()) {
     std::string members(copy.pair_extra());
     keep_member(members, kReproducer, reproducer);
@@ -229,20 +232,10 @@ std::optional<Reproduced> reproduced(const Graph& graph) {
   if (members.find(kReproducer) == std::string_view::npos) return std::nullopt;
   const auto json = parse_json(fmt::format("{{{}}}", members), kReproducer);
   if (!json || !json->contains(kReproducer)) return std::nullopt;
-  const OrderedJson& said = (*json)[kReproducer];
-  const auto text = [&](const char* key) {
-    const auto found = said.is_object() ? said.find(key) : said.end();
-    return said.is_object() && found != said.end() && found->is_string() ? found->get<std::string>()
-                                                                         : std::string();
-  };
-  Reproduced all{.pipeline = text("pipeline"), .error = text("error"), .settings = {}};
-  if (!said.is_object()) return all;
-  if (const auto limit = said.find("peak_limit"); limit != said.end() && limit->is_number_integer())
-    all.settings.peak_limit = limit->get<std::int64_t>();
-  for (const auto& [key, member] : kTexts)
-    if (const auto found = said.find(key); found != said.end() && found->is_array())
-      for (const OrderedJson& each : *found)
-        if (each.is_string()) (all.settings.*member).push_back(each.get<std::string>());
+  JsonMembers said((*json)[kReproducer]);
+  Reproduced all;
+  read_fields(said, all, kReproduced);
+  read_fields(said, all.settings, kSettings);
   return all;
 }
 

@@ -1,50 +1,40 @@
 #include "core/workspace/history.h"
 
 #include <algorithm>
-#include <initializer_list>
 
+#include "core/base/json_fields.h"
 #include "core/edit/recipe.h"
 
 namespace jointer {
 namespace {
 
-OrderedJson edit_to_json(const Edit& edit) {
-  return OrderedJson::parse(write_edit(edit), nullptr, false);
-}
+constexpr auto kStepTitle = std::tuple(json_field("title", &HistoryStep::title).lenient());
+constexpr auto kStepHead =
+    std::tuple_cat(kStepTitle, std::tuple(json_field("keep", &HistoryStep::keep)));
+constexpr auto kStepExtra = std::tuple(json_rest(&HistoryStep::extra));
 
-Result<Edit> edit_from_json(const OrderedJson& json, const std::string& where = "edit") {
-  return read_edit(write_json(json), where);
-}
-
-std::string members_besides(const OrderedJson& json,
-                            std::initializer_list<std::string_view> known) {
-  std::string members;
-  for (const auto& [key, value] : json.items())
-    if (std::find(known.begin(), known.end(), key) == known.end()) keep_member(members, key, value);
-  return members;
-}
-
-Result<std::vector<Edit>> edits_from_json(const OrderedJson& json) {
-  if (!json.is_array()) return input_error("`edits`: expected a list");
-  std::vector<Edit> edits;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    JOINTER_TRY(Edit edit, edit_from_json(json[i], fmt::format("edit {}", i)));
-    edits.push_back(std::move(edit));
-  }
-  return edits;
+// The member `edits`, which must be there.
+void read_edits(JsonMembers& members, std::vector<Edit>& edits) {
+  if (members.find_set("edits") == nullptr) members.expect("edits", "a list");
+  members.read_list("edits", [&](const OrderedJson& json, std::size_t i) {
+    auto edit = read_edit_tree(json, fmt::format("edit {}", i));
+    if (edit)
+      edits.push_back(*std::move(edit));
+    else
+      members.refuse(edit.error().message);
+  });
 }
 
 OrderedJson edits_to_json(const std::vector<Edit>& edits) {
   OrderedJson json = OrderedJson::array();
-  for (const Edit& edit : edits) json.push_back(edit_to_json(edit));
+  for (const Edit& edit : edits) json.push_back(json_of(edit));
   return json;
 }
 
-Result<std::size_t> count_member(const OrderedJson& json, const char* key, std::size_t most) {
-  const auto found = json.find(key);
-  if (found == json.end() || !found->is_number_unsigned() || found->get<std::size_t>() > most)
-    return input_error("`{}`: expected a whole number from 0 to {}", key, most);
-  return found->get<std::size_t>();
+void read_count(JsonMembers& members, std::string_view key, std::size_t most, std::size_t& count) {
+  const OrderedJson* json = members.find(key);
+  if (json == nullptr || read_json(*json, count) != nullptr || count > most)
+    members.expect(key, fmt::format("a whole number from 0 to {}", most));
 }
 
 std::size_t edits_after(const HistoryStep& step) {
@@ -77,33 +67,37 @@ void History::add(HistoryStep step) {
 OrderedJson step_to_json(const HistoryStep& step, std::size_t edits_before) {
   if (step.keep == edits_before && step.edits.size() == 1 &&
       step.title == step.edits.front().title && step.extra.empty())
-    return edit_to_json(step.edits.front());
-  OrderedJson json{
-      {"title", step.title}, {"keep", step.keep}, {"edits", edits_to_json(step.edits)}};
-  add_members(json, step.extra);
+    return json_of(step.edits.front());
+  OrderedJson json;
+  write_fields(json, step, kStepHead);
+  add_member(json, "edits", edits_to_json(step.edits));
+  write_fields(json, step, kStepExtra);
   return json;
 }
 
 Result<HistoryStep> step_from_json(const OrderedJson& json, std::size_t edits_before) {
-  HistoryStep step;
-  if (!json.is_object()) return input_error("expected an object");
-  if (!json.contains("keep")) {
-    JOINTER_TRY(Edit edit, edit_from_json(json));
+  JsonMembers members(json);
+  if (!json.is_object()) return input_error("{}", members.problem());
+  if (!members.has("keep")) {
+    JOINTER_TRY(Edit edit, read_edit_tree(json));
     return HistoryStep{.title = edit.title, .keep = edits_before, .edits = {std::move(edit)}};
   }
-  JOINTER_TRY(step.keep, count_member(json, "keep", edits_before));
-  if (const auto title = json.find("title"); title != json.end() && title->is_string())
-    step.title = title->get<std::string>();
-  JOINTER_TRY(step.edits, edits_from_json(json.contains("edits") ? json["edits"] : OrderedJson()));
-  step.extra = members_besides(json, {"title", "keep", "edits"});
+  HistoryStep step;
+  read_count(members, "keep", edits_before, step.keep);
+  read_fields(members, step, kStepTitle);
+  read_edits(members, step.edits);
+  read_fields(members, step, kStepExtra);
+  if (!members.problem().empty()) return input_error("{}", members.problem());
   return step;
 }
 
 OrderedJson states_to_json(const std::vector<KeptState>& states) {
   OrderedJson json = OrderedJson::array();
   for (const KeptState& state : states) {
-    json.push_back({{"name", state.name}, {"edits", edits_to_json(state.edits)}});
-    add_members(json.back(), state.extra);
+    OrderedJson& written = json.emplace_back(OrderedJson::object());
+    add_member(written, "name", json_of(state.name));
+    add_member(written, "edits", edits_to_json(state.edits));
+    add_members(written, state.extra);
   }
   return json;
 }
@@ -113,33 +107,36 @@ Result<std::vector<KeptState>> states_from_json(const OrderedJson& json) {
   std::vector<KeptState> states;
   for (const OrderedJson& each : json) {
     KeptState state;
-    if (!each.is_object() || !each.contains("name") || !each["name"].is_string())
+    JsonMembers members(each);
+    const OrderedJson* name = members.find("name");
+    if (name == nullptr || read_json(*name, state.name) != nullptr)
       return input_error("state {}: it has no name", states.size());
-    state.name = each["name"].get<std::string>();
-    auto edits = edits_from_json(each.contains("edits") ? each["edits"] : OrderedJson());
-    if (!edits) return input_error("state {}: {}", state.name, edits.error().message);
-    state.edits = *std::move(edits);
-    state.extra = members_besides(each, {"name", "edits"});
+    read_edits(members, state.edits);
+    state.extra = members.rest();
+    if (!members.problem().empty())
+      return input_error("state {}: {}", state.name, members.problem());
     states.push_back(std::move(state));
   }
   return states;
 }
 
 void history_to_json(OrderedJson& object, const History& history) {
-  object["edits"] = OrderedJson::array();
+  OrderedJson steps = OrderedJson::array();
   std::size_t before = 0;
   for (const HistoryStep& step : history.steps) {
-    object["edits"].push_back(step_to_json(step, before));
+    steps.push_back(step_to_json(step, before));
     before = edits_after(step);
   }
-  object["place"] = history.place;
-  object["states"] = states_to_json(history.states);
+  add_member(object, "edits", std::move(steps));
+  add_member(object, "place", history.place);
+  add_member(object, "states", states_to_json(history.states));
 }
 
 Result<History> history_from_json(const OrderedJson& object) {
   History history;
-  const auto steps = object.find("edits");
-  if (steps == object.end() || !steps->is_array()) return input_error("it has no list `edits`");
+  JsonMembers members(object);
+  const OrderedJson* steps = members.find("edits");
+  if (steps == nullptr || !steps->is_array()) return input_error("it has no list `edits`");
   std::size_t before = 0;
   for (std::size_t i = 0; i < steps->size(); ++i) {
     auto step = step_from_json((*steps)[i], before);
@@ -147,9 +144,10 @@ Result<History> history_from_json(const OrderedJson& object) {
     before = edits_after(*step);
     history.steps.push_back(*std::move(step));
   }
-  JOINTER_TRY(history.place, count_member(object, "place", history.steps.size()));
-  if (object.contains("states")) {
-    JOINTER_TRY(history.states, states_from_json(object["states"]));
+  read_count(members, "place", history.steps.size(), history.place);
+  if (!members.problem().empty()) return input_error("{}", members.problem());
+  if (const OrderedJson* states = members.find("states")) {
+    JOINTER_TRY(history.states, states_from_json(*states));
   }
   return history;
 }

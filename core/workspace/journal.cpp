@@ -15,6 +15,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/environment.h"
+#include "core/base/json_fields.h"
 
 namespace jointer {
 namespace {
@@ -54,19 +55,18 @@ OrderedJson start_record(const JournalState& state) {
   return json;
 }
 
-std::string text_member(const OrderedJson& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 Result<JournalState> read_start(const OrderedJson& json) {
-  if (!json.is_object() || text_member(json, "format") != kFormat)
+  JsonMembers members(json);
+  if (const OrderedJson* format = members.find("format"); format == nullptr || *format != kFormat)
     return input_error("it is not a journal");
-  if (!json.contains("version") || json["version"] != kVersion)
+  if (const OrderedJson* version = members.find("version");
+      version == nullptr || *version != kVersion)
     return input_error("it has an unknown version");
   JournalState state;
-  state.workspace.title = text_member(json, "title");
-  state.workspace_path = text_member(json, "workspace");
+  read_fields(members, state.workspace,
+              std::tuple(json_field("title", &Workspace::title).lenient()));
+  read_fields(members, state,
+              std::tuple(json_field("workspace", &JournalState::workspace_path).lenient()));
   if (!json.contains("capture")) return input_error("it has no `capture`");
   JOINTER_TRY(state.workspace.capture, capture_from_json(json["capture"]));
   JOINTER_TRY(state.workspace.history, history_from_json(json));

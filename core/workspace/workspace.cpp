@@ -9,10 +9,36 @@
 #include <filesystem>
 
 #include "core/base/bytes.h"
+#include "core/base/json_fields.h"
 #include "core/bench/history.h"
 #include "core/process/file_descriptor.h"
 
 namespace jointer {
+
+constexpr auto json_fields(const CaptureReference* /*of*/) {
+  return std::tuple(json_field("path", &CaptureReference::relative).if_set().lenient(),
+                    json_field("backward", &CaptureReference::relative_backward).if_set().lenient(),
+                    json_field("absolute", &CaptureReference::path).if_set().lenient(),
+                    json_field("absolute_backward", &CaptureReference::backward).if_set().lenient(),
+                    json_field("graph", &CaptureReference::graph).if_set(),
+                    json_field("assume", &CaptureReference::assume).if_set().lenient(),
+                    json_field("hash", &CaptureReference::hash).lenient(),
+                    json_rest(&CaptureReference::extra));
+}
+
+constexpr auto json_fields(const WorkspaceOptions* /*of*/) {
+  return std::tuple(json_field("device", &WorkspaceOptions::device).if_set().lenient(),
+                    json_field("estimator", &WorkspaceOptions::estimator).if_set().lenient(),
+                    json_field("optimizer", &WorkspaceOptions::optimizer).if_set().lenient(),
+                    json_rest(&WorkspaceOptions::extra));
+}
+
+constexpr auto json_fields(const WorkspacePipeline* /*of*/) {
+  return std::tuple(json_field("text", &WorkspacePipeline::text).lenient(),
+                    json_field("sources", &WorkspacePipeline::sources).if_set().lenient(),
+                    json_rest(&WorkspacePipeline::extra));
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -22,38 +48,20 @@ constexpr std::string_view kFormat = "jointer-workspace";
 // desktop's history of benchmarks.
 constexpr std::size_t kMaxProfileBytes = std::size_t{4} << 20;
 
-std::string text_member(const OrderedJson& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+// Reads an object whose table has no required members. Any other JSON is an empty object.
+template <HasJsonFields T>
+T lenient(const OrderedJson& json) {
+  JsonMembers members(json);
+  T object;
+  read_fields(members, object);
+  return object;
 }
-
-void set_text(OrderedJson& json, const char* key, const std::string& text) {
-  if (!text.empty()) json[key] = text;
-}
-
-// The members that this version does not know.
-template <class Known>
-std::string unknown(const OrderedJson& json, const Known& known) {
-  std::string members;
-  for (const auto& [key, value] : json.items())
-    if (std::ranges::find(known, std::string_view(key)) == std::ranges::end(known))
-      keep_member(members, key, value);
-  return members;
-}
-
-constexpr std::string_view kCaptureMembers[] = {
-    "path", "backward", "absolute", "absolute_backward", "graph", "assume", "hash"};
-constexpr std::string_view kOptionMembers[] = {"device", "estimator", "optimizer"};
-constexpr std::string_view kMembers[] = {"format",     "version", "title",   "capture",
-                                         "edits",      "place",   "states",  "options",
-                                         "benchmarks", "layout",  "pipeline"};
-constexpr std::string_view kPipelineMembers[] = {"text", "sources"};
 
 Result<std::vector<BenchmarkResult>> benchmarks_from_json(const OrderedJson& json) {
   if (!json.is_array()) return input_error("`benchmarks`: expected a list");
   std::vector<BenchmarkResult> results;
   for (std::size_t i = 0; i < json.size(); ++i) {
-    auto result = parse_result(write_json(json[i]));
+    auto result = read_result(json[i]);
     if (!result) return input_error("benchmark {}: {}", i, result.error().message);
     results.push_back(*std::move(result));
   }
@@ -61,10 +69,11 @@ Result<std::vector<BenchmarkResult>> benchmarks_from_json(const OrderedJson& jso
 }
 
 Result<Workspace> workspace_from_json(const OrderedJson& json) {
-  if (!json.is_object() || text_member(json, "format") != kFormat)
+  JsonMembers members(json);
+  if (const OrderedJson* format = members.find("format"); format == nullptr || *format != kFormat)
     return input_error("it is not a workspace (no \"format\": \"{}\")", kFormat);
-  const auto version = json.find("version");
-  if (version == json.end() || !version->is_number_integer())
+  const OrderedJson* version = members.find("version");
+  if (version == nullptr || !version->is_number_integer())
     return input_error("it has no `version`");
   if (version->get<std::int64_t>() > kWorkspaceVersion)
     return input_error(
@@ -72,19 +81,22 @@ Result<Workspace> workspace_from_json(const OrderedJson& json) {
         "newer Jointer",
         version->get<std::int64_t>(), kWorkspaceVersion);
   Workspace workspace;
-  workspace.title = text_member(json, "title");
-  if (!json.contains("capture")) return input_error("it has no `capture`");
-  JOINTER_TRY(workspace.capture, capture_from_json(json["capture"]));
+  const OrderedJson* capture = members.find("capture");
+  if (capture == nullptr) return input_error("it has no `capture`");
+  JOINTER_TRY(workspace.capture, capture_from_json(*capture));
   JOINTER_TRY(workspace.history, history_from_json(json));
-  if (const auto options = json.find("options"); options != json.end() && options->is_object())
+  for (const char* key : {"edits", "place", "states"}) members.find(key);
+  if (const OrderedJson* options = members.find("options"); options && options->is_object())
     workspace.options = options_from_json(*options);
-  if (const auto pipeline = json.find("pipeline"); pipeline != json.end())
+  if (const OrderedJson* pipeline = members.find("pipeline"))
     workspace.pipeline = pipeline_from_json(*pipeline);
-  if (const auto benchmarks = json.find("benchmarks"); benchmarks != json.end()) {
+  if (const OrderedJson* benchmarks = members.find("benchmarks")) {
     JOINTER_TRY(workspace.benchmarks, benchmarks_from_json(*benchmarks));
   }
-  workspace.layout = text_member(json, "layout");
-  workspace.extra = unknown(json, kMembers);
+  read_fields(
+      members, workspace,
+      std::tuple(json_field("title", &Workspace::title).lenient(),
+                 json_field("layout", &Workspace::layout).lenient(), json_rest(&Workspace::extra)));
   return workspace;
 }
 
@@ -118,36 +130,19 @@ Result<void> sync_folder(const std::string& path) {
 }  // namespace
 
 WorkspaceOptions options_from_json(const OrderedJson& json) {
-  return {.device = text_member(json, "device"),
-          .estimator = text_member(json, "estimator"),
-          .optimizer = text_member(json, "optimizer"),
-          .extra = unknown(json, kOptionMembers)};
+  return lenient<WorkspaceOptions>(json);
 }
 
 WorkspacePipeline pipeline_from_json(const OrderedJson& json) {
-  if (!json.is_object()) return {};
-  WorkspacePipeline pipeline{
-      .text = text_member(json, "text"), .sources = {}, .extra = unknown(json, kPipelineMembers)};
-  if (const auto sources = json.find("sources"); sources != json.end() && sources->is_object())
-    for (const auto& [pass, source] : sources->items())
-      if (source.is_string()) pipeline.sources.emplace_back(pass, source.get<std::string>());
-  return pipeline;
+  return lenient<WorkspacePipeline>(json);
 }
 
 OrderedJson pipeline_to_json(const WorkspacePipeline& pipeline) {
-  OrderedJson json{{"text", pipeline.text}};
-  for (const auto& [pass, source] : pipeline.sources) json["sources"][pass] = source;
-  add_members(json, pipeline.extra);
-  return json;
+  return json_of(pipeline);
 }
 
 OrderedJson options_to_json(const WorkspaceOptions& options) {
-  OrderedJson json = OrderedJson::object();
-  set_text(json, "device", options.device);
-  set_text(json, "estimator", options.estimator);
-  set_text(json, "optimizer", options.optimizer);
-  add_members(json, options.extra);
-  return json;
+  return json_of(options);
 }
 
 bool is_workspace(std::string_view bytes) {
@@ -159,33 +154,15 @@ bool is_workspace(std::string_view bytes) {
 }
 
 OrderedJson capture_to_json(const CaptureReference& capture) {
-  OrderedJson json = OrderedJson::object();
-  set_text(json, "path", capture.relative);
-  set_text(json, "backward", capture.relative_backward);
-  set_text(json, "absolute", capture.path);
-  set_text(json, "absolute_backward", capture.backward);
-  if (capture.graph) json["graph"] = *capture.graph;
-  set_text(json, "assume", capture.assume);
-  json["hash"] = capture.hash;
-  add_members(json, capture.extra);
-  return json;
+  return json_of(capture);
 }
 
 Result<CaptureReference> capture_from_json(const OrderedJson& json) {
   if (!json.is_object()) return input_error("`capture`: expected an object");
-  CaptureReference capture{.path = text_member(json, "absolute"),
-                           .backward = text_member(json, "absolute_backward"),
-                           .relative = text_member(json, "path"),
-                           .relative_backward = text_member(json, "backward"),
-                           .graph = {},
-                           .assume = text_member(json, "assume"),
-                           .hash = text_member(json, "hash"),
-                           .extra = unknown(json, kCaptureMembers)};
-  if (const auto graph = json.find("graph"); graph != json.end()) {
-    if (!graph->is_number_unsigned())
-      return input_error("`graph` of the capture: expected a whole number");
-    capture.graph = graph->get<std::size_t>();
-  }
+  JsonMembers members(json, "`capture`");
+  CaptureReference capture;
+  read_fields(members, capture);
+  if (!members.problem().empty()) return input_error("{}", members.problem());
   if (capture.path.empty() && capture.relative.empty()) return input_error("`capture` has no path");
   return capture;
 }

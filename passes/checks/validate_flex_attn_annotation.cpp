@@ -10,6 +10,8 @@
 
 #include "passes/checks/validate_flex_attn_annotation.h"
 
+#include <nlohmann/json.hpp>
+
 #include "core/base/json_text.h"
 #include "passes/support/kept.h"
 

@@ -21,6 +21,7 @@
 #include "passes/compile/annotate.h"
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 

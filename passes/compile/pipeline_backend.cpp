@@ -1,5 +1,7 @@
 #include "passes/compile/pipeline_backend.h"
 
+#include <nlohmann/json.hpp>
+
 #include "core/base/json_text.h"
 
 namespace jointer {

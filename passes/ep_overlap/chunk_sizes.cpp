@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <nlohmann/json.hpp>
 
 namespace jointer {
 namespace {

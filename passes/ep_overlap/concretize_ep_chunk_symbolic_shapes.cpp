@@ -22,6 +22,7 @@
 #include <array>
 #include <cctype>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "core/graph/users.h"

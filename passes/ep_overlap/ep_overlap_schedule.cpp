@@ -20,6 +20,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "core/graph/dependencies.h"
 #include "core/graph/effects.h"

@@ -1,6 +1,11 @@
 #include "passes/ep_overlap/node_marks.h"
 
+#include <nlohmann/json.hpp>
+
 namespace jointer {
+
+NodeMarks::NodeMarks(const Graph& graph) : graph_(graph) {}
+NodeMarks::~NodeMarks() = default;
 
 const OrderedJson* NodeMarks::find(NodeId node, const std::string& key) {
   const StringId custom = graph_.node(node).custom;
@@ -10,11 +15,13 @@ const OrderedJson* NodeMarks::find(NodeId node, const std::string& key) {
     auto json = parse_json(graph_.text(custom), "custom");
     at = parsed_
              .emplace(custom.value(),
-                      json && json->is_object() ? *std::move(json) : OrderedJson::object())
+                      std::make_unique<const OrderedJson>(
+                          json && json->is_object() ? *std::move(json) : OrderedJson::object()))
              .first;
   }
-  const auto member = at->second.find(key);
-  return member == at->second.end() ? nullptr : &*member;
+  const OrderedJson& marks = *at->second;
+  const auto member = marks.find(key);
+  return member == marks.end() ? nullptr : &*member;
 }
 
 std::string NodeMarks::text(NodeId node, const std::string& key) {

@@ -2,6 +2,7 @@
 
 // Reads graph_trainer's annotations of nodes, for passes of expert parallelism.
 
+#include <memory>
 #include <string>
 #include <unordered_map>
 
@@ -13,7 +14,10 @@ namespace jointer {
 // The `custom` members of nodes, each text parsed once. Must not outlive the graph.
 class NodeMarks {
  public:
-  explicit NodeMarks(const Graph& graph) : graph_(graph) {}
+  explicit NodeMarks(const Graph& graph);
+  ~NodeMarks();
+  NodeMarks(const NodeMarks&) = delete;
+  NodeMarks& operator=(const NodeMarks&) = delete;
 
   // The member of that name; null if the node has none.
   [[nodiscard]] const OrderedJson* find(NodeId node, const std::string& key);
@@ -22,7 +26,8 @@ class NodeMarks {
 
  private:
   const Graph& graph_;
-  std::unordered_map<std::uint32_t, OrderedJson> parsed_;  // by the text's id
+  std::unordered_map<std::uint32_t, std::unique_ptr<const OrderedJson>>
+      parsed_;  // by the text's id
 };
 
 // True if autograd ran it: by graph_trainer's `autograd_backward`, else by the phase.

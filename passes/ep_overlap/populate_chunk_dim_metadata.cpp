@@ -14,6 +14,7 @@
 
 #include <fmt/core.h>
 
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "passes/ep_overlap/chunk_sizes.h"

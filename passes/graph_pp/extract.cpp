@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <unordered_set>
 
 #include "core/base/json_text.h"

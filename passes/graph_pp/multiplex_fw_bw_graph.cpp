@@ -14,6 +14,7 @@
 // made both); partitioner tags say which half a call is from; a taken name may get another number.
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "core/base/json_text.h"

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "core/base/bytes.h"
+#include "core/base/json_fields.h"
 #include "plugins/hosted/declaration.h"
 
 namespace jointer {
@@ -10,6 +11,11 @@ namespace {
 
 constexpr const char* kFile = "/plugin.json";
 constexpr const char* kFormat = "jointer-plugin";
+constexpr auto kFields = std::tuple(json_field("id", &PluginFolder::id).required(),
+                                    json_field("summary", &PluginFolder::summary),
+                                    json_field("library", &PluginFolder::library).required(),
+                                    json_field("interface", &PluginFolder::interface).required(),
+                                    json_field("built_with", &PluginFolder::built_with).required());
 
 }  // namespace
 
@@ -24,39 +30,30 @@ Result<PluginFolder> read_plugin_folder(const std::string& path) {
   if (!json.is_object()) return input_error("{}: it does not describe a plugin", file);
   PluginFolder folder;
   folder.path = path;
-  try {
-    if (json.at("format") != kFormat) return input_error("{}: it does not describe a plugin", file);
-    folder.id = json.at("id").get<std::string>();
-    folder.library = json.at("library").get<std::string>();
-    folder.interface = json.at("interface").get<std::uint32_t>();
-    folder.built_with = json.at("built_with").get<std::string>();
-    folder.summary = json.value("summary", "");
-    for (const OrderedJson& each : json.at("passes")) {
-      auto info = read_pass_info(each);
-      if (!info) return input_error("{}: {}", file, info.error().message);
+  JsonMembers members(json, file + ": it does not describe a plugin");
+  if (const OrderedJson* format = members.find("format"); format == nullptr || *format != kFormat)
+    return input_error("{}: it does not describe a plugin", file);
+  read_fields(members, folder, kFields);
+  if (members.find_set("passes") == nullptr) members.expect("passes", "a list");
+  members.read_list("passes", [&](const OrderedJson& each, std::size_t /*at*/) {
+    auto info = read_pass_info(each);
+    if (info)
       folder.passes.push_back(*std::move(info));
-    }
-  } catch (const OrderedJson::exception& error) {
-    // Strips the library's prefix: "[json.exception.type_error.302] type must be string".
-    const std::string_view what = error.what();
-    const std::size_t at = what.find("] ");
-    return input_error("{}: it does not describe a plugin: {}", file,
-                       at == std::string_view::npos ? what : what.substr(at + 2));
-  }
+    else
+      members.refuse(fmt::format("{}: {}", file, info.error().message));
+  });
+  if (!members.problem().empty()) return input_error("{}", members.problem());
   if (folder.library.empty() || folder.library.find('/') != std::string::npos)
     return input_error("{}: its library is not in its folder", file);
   return folder;
 }
 
 Result<void> write_plugin_folder(const PluginFolder& folder) {
-  OrderedJson json{{"format", kFormat},
-                   {"id", folder.id},
-                   {"summary", folder.summary},
-                   {"library", folder.library},
-                   {"interface", folder.interface},
-                   {"built_with", folder.built_with},
-                   {"passes", OrderedJson::array()}};
-  for (const PassInfo& each : folder.passes) json["passes"].push_back(to_json(each));
+  OrderedJson json, passes = OrderedJson::array();
+  for (const PassInfo& each : folder.passes) passes.push_back(to_json(each));
+  add_member(json, "format", kFormat);
+  write_fields(json, folder, kFields);
+  add_member(json, "passes", std::move(passes));
   return write_bytes((folder.path.empty() ? "." : folder.path) + kFile, json.dump(2) + '\n');
 }
 

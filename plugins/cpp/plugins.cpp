@@ -47,10 +47,9 @@ Result<void> add_passes(PassRegistry& registry, const PluginFolder& folder,
   PassRegistry with = registry;  // adds all passes or none
   for (PassInfo info : folder.passes) {
     info.source = "plugin: " + folder.path;
-    OrderedJson request{{"library", folder.library_path()}, {"function", info.name}};
-    JOINTER_CHECK(with.add(make_hosted_pass(
-        {.info = std::move(info), .program = host_program, .request = std::move(request)},
-        options)));
+    HostedPass hosted{.info = std::move(info), .program = host_program, .request = {}};
+    hosted.request = {{"library", folder.library_path()}, {"function", hosted.info.name}};
+    JOINTER_CHECK(with.add(make_hosted_pass(std::move(hosted), options)));
   }
   registry = std::move(with);
   return {};

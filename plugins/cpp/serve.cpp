@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <iostream>
 #include <new>
+#include <nlohmann/json.hpp>
 
 #include "core/base/bytes.h"
 #include "core/capture/native_reader.h"

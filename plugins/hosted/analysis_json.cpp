@@ -1,44 +1,55 @@
 #include "plugins/hosted/analysis_json.h"
 
+#include "core/base/json_fields.h"
+
 namespace jointer {
 namespace {
 
 constexpr auto kMaxDevice = static_cast<std::int64_t>(DeviceType::other);
 
+// A field of two values as true, if it has `chosen`, or false.
+template <auto chosen, auto other, class Struct>
+constexpr auto flag(std::string_view key, decltype(chosen) Struct::*member) {
+  using Value = decltype(chosen);
+  return json_converted(
+      key, member, +[](Value value) { return value == chosen; },
+      +[](bool is_chosen) { return is_chosen ? chosen : other; });
+}
+
+constexpr auto kEstimator =
+    std::tuple(json_field("estimator", &EstimatorRequest::name),
+               json_field("device", &EstimatorRequest::device),
+               json_field("gpus_per_node", &EstimatorRequest::gpus_per_node),
+               json_field("costs", &EstimatorRequest::costs));
+constexpr auto kMemory = std::tuple(
+    flag<MemoryRules::torch, MemoryRules::runtime>("torch_memory", &MemoryOptions::rules),
+    flag<OptimizerState::adamw, OptimizerState::none>("adamw", &MemoryOptions::optimizer),
+    flag<CollectiveLibrary::gloo, CollectiveLibrary::none>("gloo", &MemoryOptions::collectives));
+constexpr auto kSimulation = std::tuple(
+    json_field("one_communication_stream", &SimulationOptions::one_communication_stream));
+
 }  // namespace
 
 OrderedJson to_json(const AnalysisOptions& o) {
-  OrderedJson json{{"estimator", o.estimator.name},
-                   {"device", o.estimator.device},
-                   {"gpus_per_node", o.estimator.gpus_per_node},
-                   {"costs", o.estimator.costs},
-                   {"torch_memory", o.memory.rules == MemoryRules::torch},
-                   {"adamw", o.memory.optimizer == OptimizerState::adamw},
-                   {"gloo", o.memory.collectives == CollectiveLibrary::gloo},
-                   {"one_communication_stream", o.simulation.one_communication_stream}};
-  if (o.memory.runs_on) json["runs_on"] = static_cast<std::int64_t>(*o.memory.runs_on);
+  OrderedJson json;
+  write_fields(json, o.estimator, kEstimator);
+  write_fields(json, o.memory, kMemory);
+  write_fields(json, o.simulation, kSimulation);
+  if (o.memory.runs_on) add_member(json, "runs_on", static_cast<std::int64_t>(*o.memory.runs_on));
   return json;
 }
 
 Result<AnalysisOptions> read_analysis_options(const OrderedJson& json) {
   AnalysisOptions o;
-  if (!json.is_object()) return input_error("the options of the analysis are not an object");
-  const AnalysisOptions usual;
-  try {
-    o.estimator.name = json.value("estimator", usual.estimator.name);
-    o.estimator.device = json.value("device", usual.estimator.device);
-    o.estimator.gpus_per_node = json.value("gpus_per_node", usual.estimator.gpus_per_node);
-    o.estimator.costs = json.value("costs", usual.estimator.costs);
-    if (json.value("torch_memory", false)) o.memory.rules = MemoryRules::torch;
-    if (json.value("adamw", false)) o.memory.optimizer = OptimizerState::adamw;
-    if (json.value("gloo", false)) o.memory.collectives = CollectiveLibrary::gloo;
-    o.simulation.one_communication_stream = json.value("one_communication_stream", false);
-    const auto device = json.value("runs_on", std::int64_t{-1});
-    if (device > kMaxDevice) return input_error("`runs_on` is not a device type");
-    if (device >= 0) o.memory.runs_on = static_cast<DeviceType>(device);
-  } catch (const OrderedJson::exception& error) {
-    return input_error("an option of the analysis is invalid: {}", error.what());
-  }
+  JsonMembers members(json, "the options of the analysis");
+  read_fields(members, o.estimator, kEstimator);
+  read_fields(members, o.memory, kMemory);
+  read_fields(members, o.simulation, kSimulation);
+  std::int64_t device = -1;
+  members.read("runs_on", device);
+  if (device > kMaxDevice) members.expect("runs_on", "a type of device");
+  if (device >= 0) o.memory.runs_on = static_cast<DeviceType>(device);
+  if (!members.problem().empty()) return input_error("{}", members.problem());
   return o;
 }
 

@@ -4,7 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/json_fields.h"
+
 namespace jointer {
+
+OrderedJson json_of(const PassValue& value);
+const char* read_json(const OrderedJson& json, PassValue& value);
+
 namespace {
 
 constexpr std::array kStages{PassStage::joint, PassStage::partition, PassStage::clean_up,
@@ -16,89 +22,29 @@ constexpr std::array kTypes{Parameter::Type::boolean, Parameter::Type::integer,
 // Lists nested deeper are refused; no pass needs them.
 constexpr int kDeepest = 16;
 
-// Reads members of one object and records the first that is invalid.
-class Members {
- public:
-  explicit Members(const OrderedJson& json) : json_(json) {
-    if (!json.is_object()) refused_ = "not an object";
-  }
+constexpr auto kParameter = std::tuple(
+    json_field("name", &Parameter::name).required(),
+    json_choice("type", &Parameter::type, kTypes, &to_string),
+    json_field("default", &Parameter::default_value), json_field("doc", &Parameter::doc),
+    json_field("least", &Parameter::min).if_set(), json_field("most", &Parameter::max).if_set(),
+    json_field("choices", &Parameter::choices).if_set());
+constexpr auto kInfo = std::tuple(json_field("name", &PassInfo::name).required(),
+                                  json_field("summary", &PassInfo::summary),
+                                  json_choice("stage", &PassInfo::stage, kStages, &to_string),
+                                  json_field("keeps_numerics", &PassInfo::keeps_numerics),
+                                  json_field("is_idempotent", &PassInfo::is_idempotent));
 
-  // Null if the member is missing or null.
-  [[nodiscard]] const OrderedJson* find(const char* key) const {
-    if (!json_.is_object()) return nullptr;
-    const auto found = json_.find(key);
-    return found == json_.end() || found->is_null() ? nullptr : &*found;
-  }
-  void read(const char* key, std::string& text) {
-    if (const OrderedJson* value = find(key))
-      value->is_string() ? text = value->get<std::string>() : refuse(key);
-  }
-  void read(const char* key, bool& flag) {
-    if (const OrderedJson* value = find(key))
-      value->is_boolean() ? void(flag = value->get<bool>()) : void(refuse(key));
-  }
-  void read(const char* key, std::optional<double>& number) {
-    if (const OrderedJson* value = find(key))
-      value->is_number() ? void(number = value->get<double>()) : void(refuse(key));
-  }
-  template <class Value, std::size_t N>
-  void read(const char* key, Value& value, const std::array<Value, N>& known) {
-    std::string text;
-    read(key, text);
-    if (text.empty()) return;
-    for (const Value each : known)
-      if (to_string(each) == text) {
-        value = each;
-        return;
-      }
-    refuse(key);
-  }
-  const std::string& refuse(const char* key) {
-    if (refused_.empty()) refused_ = fmt::format("`{}` is missing or invalid", key);
-    return refused_;
-  }
-  [[nodiscard]] const std::string& refused() const { return refused_; }
-
- private:
-  const OrderedJson& json_;
-  std::string refused_;
-};
-
-OrderedJson to_json(const Parameter& p) {
-  OrderedJson json{{"name", p.name},
-                   {"type", to_string(p.type)},
-                   {"default", to_json(p.default_value)},
-                   {"doc", p.doc}};
-  if (p.min) json["least"] = *p.min;
-  if (p.max) json["most"] = *p.max;
-  if (!p.choices.empty()) json["choices"] = p.choices;
-  return json;
+std::string name_in(const OrderedJson& json) {
+  std::string name;
+  JsonMembers(json).read("name", name);
+  return name;
 }
 
-Result<Parameter> read_parameter(const OrderedJson& json) {
-  Parameter p;
-  Members members(json);
-  members.read("name", p.name);
-  members.read("type", p.type, kTypes);
-  members.read("doc", p.doc);
-  members.read("least", p.min);
-  members.read("most", p.max);
-  if (const OrderedJson* value = members.find("default")) {
-    auto default_value = read_pass_value(*value);
-    if (default_value)
-      p.default_value = *std::move(default_value);
-    else
-      members.refuse("default");
-  }
-  if (const OrderedJson* choices = members.find("choices")) {
-    if (!choices->is_array()) members.refuse("choices");
-    for (const OrderedJson& each : *choices)
-      each.is_string() ? p.choices.push_back(each.get<std::string>())
-                       : void(members.refuse("choices"));
-  }
-  if (p.name.empty()) members.refuse("name");
-  if (!members.refused().empty()) return input_error("parameter {}: {}", p.name, members.refused());
-  return p;
+// Reads an object that must have a name.
+template <class Named, class Fields>
+void read_named(JsonMembers& members, Named& named, const Fields& fields) {
+  read_fields(members, named, fields);
+  if (named.name.empty()) members.expect("name", "a name");
 }
 
 Result<PassValue> read_value(const OrderedJson& json, int depth) {
@@ -154,35 +100,37 @@ Result<PassValue> read_pass_value(const OrderedJson& json) {
   return read_value(json, 0);
 }
 
+OrderedJson json_of(const PassValue& value) {
+  return to_json(value);
+}
+
+const char* read_json(const OrderedJson& json, PassValue& value) {
+  auto read = read_pass_value(json);
+  if (!read) return "a value of a parameter";
+  value = *std::move(read);
+  return nullptr;
+}
+
 OrderedJson to_json(const PassInfo& info) {
-  OrderedJson json{{"name", info.name},
-                   {"summary", info.summary},
-                   {"stage", to_string(info.stage)},
-                   {"keeps_numerics", info.keeps_numerics},
-                   {"is_idempotent", info.is_idempotent}};
-  OrderedJson& parameters = json["parameters"] = OrderedJson::array();
-  for (const Parameter& each : info.parameters) parameters.push_back(to_json(each));
+  OrderedJson json;
+  write_fields(json, info, kInfo);
+  OrderedJson parameters = OrderedJson::array();
+  for (const Parameter& each : info.parameters)
+    write_fields(parameters.emplace_back(), each, kParameter);
+  add_member(json, "parameters", std::move(parameters));
   return json;
 }
 
 Result<PassInfo> read_pass_info(const OrderedJson& json) {
   PassInfo info;
-  Members members(json);
-  members.read("name", info.name);
-  members.read("summary", info.summary);
-  members.read("stage", info.stage, kStages);
-  members.read("keeps_numerics", info.keeps_numerics);
-  members.read("is_idempotent", info.is_idempotent);
-  if (info.name.empty()) members.refuse("name");
-  const OrderedJson* parameters = members.find("parameters");
-  if (parameters != nullptr && !parameters->is_array()) members.refuse("parameters");
-  if (!members.refused().empty()) return input_error("pass {}: {}", info.name, members.refused());
-  if (parameters == nullptr) return info;
-  for (const OrderedJson& each : *parameters) {
-    auto parameter = read_parameter(each);
-    if (!parameter) return input_error("pass {}: {}", info.name, parameter.error().message);
-    info.parameters.push_back(*std::move(parameter));
-  }
+  JsonMembers members(json, "pass " + name_in(json));
+  read_named(members, info, kInfo);
+  members.read_list("parameters", [&](const OrderedJson& each, std::size_t /*at*/) {
+    JsonMembers inner(each, fmt::format("{}: parameter {}", members.place(), name_in(each)));
+    read_named(inner, info.parameters.emplace_back(), kParameter);
+    members.check(inner);
+  });
+  if (!members.problem().empty()) return input_error("{}", members.problem());
   return info;
 }
 

@@ -2,23 +2,17 @@
 
 // Sends one request to a host, a separate process whose failures cannot harm this one.
 
-#include <chrono>
-#include <cstdint>
 #include <functional>
-#include <optional>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 #include "core/base/json_text.h"
 #include "core/process/python.h"
+#include "plugins/hosted/host_limits.h"
 #include "plugins/hosted/message.h"
 
 namespace jointer {
-
-struct HostLimits {
-  std::optional<std::chrono::milliseconds> deadline = std::chrono::minutes(10);
-  std::int64_t memory_bytes = 0;  // 0: default_memory_limit()
-};
 
 struct HostQuestion {
   ProgramCommand program;  // reads one line from standard input and answers

@@ -11,6 +11,7 @@
 #include "core/process/temporary_folder.h"
 #include "plugins/hosted/analysis_json.h"
 #include "plugins/hosted/declaration.h"
+#include "plugins/hosted/host_process.h"
 #include "plugins/hosted/take_result.h"
 
 namespace jointer {
@@ -47,7 +48,7 @@ class Run {
     HostQuestion question;
     JOINTER_TRY(question.program, hosted_.program());
     question.limits = options_.limits;
-    question.request = hosted_.request;
+    for (const auto& [key, value] : hosted_.request) question.request[key] = value;
     question.request["request"] = "run";
     question.request["pass"] = hosted_.info.name;
     question.request["arguments"] = arguments;

@@ -7,11 +7,15 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/base/json_text.h"
 #include "core/pass/pass.h"
-#include "plugins/hosted/host_process.h"
+#include "core/process/python.h"
+#include "plugins/hosted/host_limits.h"
 
 namespace jointer {
 
@@ -24,7 +28,8 @@ struct HostOptions {
 struct HostedPass {
   PassInfo info;
   std::function<Result<ProgramCommand>()> program;  // called when the pass runs
-  OrderedJson request;  // members that identify the pass: its spec, or its library and function
+  // Members of the request that identify the pass: its spec, or its library and function.
+  std::vector<std::pair<std::string, std::string>> request;
 };
 
 Pass make_hosted_pass(HostedPass hosted, HostOptions options);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "plugins/hosted/declaration.h"
 #include "plugins/hosted/table_json.h"

@@ -1,6 +1,9 @@
 #include "plugins/hosted/table_json.h"
 
 #include <array>
+#include <optional>
+
+#include "core/base/json_fields.h"
 
 namespace jointer {
 namespace {
@@ -8,11 +11,19 @@ namespace {
 using Unit = PassTable::Unit;
 
 // Names in the protocol. to_string() is for display and has no word for some units.
-constexpr std::array<std::pair<Unit, std::string_view>, 5> kUnits{{{Unit::text, "text"},
-                                                                   {Unit::count, "count"},
-                                                                   {Unit::bytes, "bytes"},
-                                                                   {Unit::nanoseconds, "ns"},
-                                                                   {Unit::number, "number"}}};
+constexpr std::array kUnits{Unit::text, Unit::count, Unit::bytes, Unit::nanoseconds, Unit::number};
+std::string_view unit_name(Unit unit) {
+  constexpr std::array<std::string_view, kUnits.size()> kNames{"text", "count", "bytes", "ns",
+                                                               "number"};
+  return kNames[static_cast<std::size_t>(unit)];
+}
+
+constexpr auto kTitle = std::tuple(json_field("title", &PassTable::title).required());
+// An unknown unit is one of a newer host.
+constexpr auto kColumn = std::tuple(
+    json_field("name", &PassTable::Column::name).required(),
+    json_choice("unit", &PassTable::Column::unit, kUnits, &unit_name).required().lenient());
+constexpr auto kRow = std::tuple(json_field("node", &PassTable::Row::node).required());
 
 OrderedJson cell_json(const PassTable::Cell& cell) {
   return std::visit(
@@ -25,60 +36,69 @@ OrderedJson cell_json(const PassTable::Cell& cell) {
       cell);
 }
 
-// Throws OrderedJson::exception, as at() does.
-PassTable::Cell read_cell(const OrderedJson& json) {
-  if (json.is_null()) return {};
+// nullopt if it is of another type.
+std::optional<PassTable::Cell> read_cell(const OrderedJson& json) {
+  if (json.is_null()) return PassTable::Cell();
   if (json.is_number_integer()) return json.get<std::int64_t>();
   if (json.is_number()) return json.get<double>();
-  return json.get<std::string>();
+  if (json.is_string()) return json.get<std::string>();
+  return std::nullopt;
 }
 
-Unit read_unit(std::string_view text) {
-  for (const auto& [unit, name] : kUnits)
-    if (name == text) return unit;
-  return Unit::text;  // a unit of a newer host
-}
-
-PassTable read(const OrderedJson& json) {
-  PassTable table{.title = json.at("title").get<std::string>(), .columns = {}, .rows = {}};
-  for (const OrderedJson& each : json.at("columns"))
-    table.columns.push_back({.name = each.at("name").get<std::string>(),
-                             .unit = read_unit(each.at("unit").get<std::string>())});
-  for (const OrderedJson& each : json.at("rows")) {
-    PassTable::Row row{.node = each.at("node").get<std::string>(), .cells = {}};
-    for (const OrderedJson& cell : each.at("cells")) row.cells.push_back(read_cell(cell));
-    table.rows.push_back(std::move(row));
-  }
-  return table;
+void read_cells(JsonMembers& members, PassTable::Row& row) {
+  if (members.find_set("cells") == nullptr) members.expect("cells", "a list");
+  members.read_list("cells", [&](const OrderedJson& json, std::size_t /*at*/) {
+    if (auto cell = read_cell(json))
+      row.cells.push_back(*std::move(cell));
+    else
+      members.expect("cells", "numbers and strings");
+  });
 }
 
 }  // namespace
 
 OrderedJson to_json(const PassTable& table) {
-  OrderedJson json{
-      {"title", table.title}, {"columns", OrderedJson::array()}, {"rows", OrderedJson::array()}};
+  OrderedJson json;
+  write_fields(json, table, kTitle);
+  OrderedJson columns = OrderedJson::array(), rows = OrderedJson::array();
   for (const PassTable::Column& column : table.columns)
-    for (const auto& [unit, name] : kUnits)
-      if (unit == column.unit) json["columns"].push_back({{"name", column.name}, {"unit", name}});
+    write_fields(columns.emplace_back(), column, kColumn);
   for (const PassTable::Row& row : table.rows) {
+    OrderedJson& written = rows.emplace_back();
+    write_fields(written, row, kRow);
     OrderedJson cells = OrderedJson::array();
     for (const PassTable::Cell& cell : row.cells) cells.push_back(cell_json(cell));
-    json["rows"].push_back({{"node", row.node}, {"cells", std::move(cells)}});
+    add_member(written, "cells", std::move(cells));
   }
+  add_member(json, "columns", std::move(columns));
+  add_member(json, "rows", std::move(rows));
   return json;
 }
 
 Result<PassTable> read_pass_table(const OrderedJson& json) {
-  try {
-    PassTable table = read(json);
-    for (const PassTable::Row& row : table.rows)
-      if (row.cells.size() != table.columns.size())
-        return fail(Error::Kind::input, "a row has {} cells, but there are {} columns",
-                    row.cells.size(), table.columns.size());
-    return table;
-  } catch (const OrderedJson::exception&) {
-    return fail(Error::Kind::input, "not a table");
-  }
+  PassTable table;
+  JsonMembers members(json);
+  read_fields(members, table, kTitle);
+  for (const char* key : {"columns", "rows"})
+    if (members.find_set(key) == nullptr) members.expect(key, "a list");
+  members.read_list("columns", [&](const OrderedJson& each, std::size_t i) {
+    JsonMembers inner(each, fmt::format("column {}", i));
+    read_fields(inner, table.columns.emplace_back(), kColumn);
+    members.check(inner);
+  });
+  members.read_list("rows", [&](const OrderedJson& each, std::size_t i) {
+    JsonMembers inner(each, fmt::format("row {}", i));
+    PassTable::Row& row = table.rows.emplace_back();
+    read_fields(inner, row, kRow);
+    read_cells(inner, row);
+    members.check(inner);
+  });
+  if (!members.problem().empty()) return input_error("not a table: {}", members.problem());
+  for (const PassTable::Row& row : table.rows)
+    if (row.cells.size() != table.columns.size())
+      return input_error("a row has {} cells, but there are {} columns", row.cells.size(),
+                         table.columns.size());
+  return table;
 }
 
 }  // namespace jointer

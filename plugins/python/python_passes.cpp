@@ -2,6 +2,7 @@
 
 #include "core/base/bytes.h"
 #include "plugins/hosted/declaration.h"
+#include "plugins/hosted/host_process.h"
 
 namespace jointer {
 namespace {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "core/cost/node_flops.h"
 #include "core/cost/torch_nccl.h"

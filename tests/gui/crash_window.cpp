@@ -16,6 +16,7 @@
 #include <array>
 #include <cstdio>
 #include <ctime>
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "app/desktop/main_window.h"

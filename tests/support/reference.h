@@ -2,7 +2,7 @@
 
 // torch 2.11's own figures for the shared captures (JOINTER_SHARED/reference).
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,7 @@
 // jointer apply FILE: replays the edits of a recipe on a graph, or runs passes on it.
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "app/cli/commands/apply_passes.h"
 #include "app/cli/commands/commands.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <ctime>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/options.h"

@@ -1,6 +1,7 @@
 // jointer diff A B: compares two graphs node by node, and their figures.
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "app/cli/commands/checks.h"
 #include "app/cli/commands/commands.h"

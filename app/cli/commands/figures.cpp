@@ -1,5 +1,7 @@
 #include "app/cli/commands/figures.h"
 
+#include <nlohmann/json.hpp>
+
 #include "core/base/units.h"
 #include "core/schedule/memory_timeline.h"
 #include "core/schedule/simulation.h"

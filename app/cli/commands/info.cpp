@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/options.h"

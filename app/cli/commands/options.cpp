@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <iostream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "app/cli/commands/checks.h"
 #include "core/open/open.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "app/cli/commands/checks.h"
 #include "app/cli/commands/commands.h"

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "app/cli/commands/sac_answer.h"
 #include "app/cli/commands/table.h"

@@ -1,6 +1,7 @@
 // jointer spmd FILE...: checks that the collectives of several ranks' programs match.
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "app/cli/commands/checks.h"
 #include "app/cli/commands/commands.h"

@@ -1,6 +1,7 @@
 #include "app/cli/commands/training_loop.h"
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "app/cli/commands/checks.h"
 #include "app/cli/commands/table.h"

@@ -3,37 +3,40 @@
 #include <optional>
 #include <utility>
 
-#include "core/bench/json_fields.h"
+#include "core/base/json_fields.h"
 #include "core/process/child.h"
 #include "core/process/python.h"
 
 namespace jointer::runner {
+
 namespace {
 
-std::vector<PackageValue> read_values(FieldReader& package, std::string_view key) {
-  std::vector<PackageValue> values;
-  package.read_objects(key, [&](FieldReader& value) {
-    std::string kind;
-    value.read("name", values.emplace_back().name);
-    value.read("kind", kind);
-    values.back().is_number = kind == "integer";
-  });
-  return values;
+std::string kind_name(bool is_number) {
+  return is_number ? "integer" : "tensor";
+}
+bool is_integer(std::string kind) {
+  return kind == "integer";
 }
 
-CompiledPackage read_package(FieldReader& fields) {
-  CompiledPackage package;
-  fields.read("package", package.path);
-  fields.read("phase", package.phase);
-  fields.read("of", package.of);
-  fields.read("torch", package.torch);
-  package.inputs = read_values(fields, "inputs");
-  package.outputs = read_values(fields, "outputs");
-  fields.read("replaces", package.replaces);
-  fields.read("cached", package.from_cache);
-  fields.read("compile_seconds", package.seconds);
-  return package;
+}  // namespace
+
+constexpr auto json_fields(const PackageValue* /*of*/) {
+  return std::tuple(json_field("name", &PackageValue::name),
+                    json_converted("kind", &PackageValue::is_number, &kind_name, &is_integer));
 }
+
+constexpr auto json_fields(const CompiledPackage* /*of*/) {
+  return std::tuple(
+      json_field("package", &CompiledPackage::path), json_field("phase", &CompiledPackage::phase),
+      json_field("of", &CompiledPackage::of), json_field("torch", &CompiledPackage::torch),
+      json_field("inputs", &CompiledPackage::inputs),
+      json_field("outputs", &CompiledPackage::outputs),
+      json_field("replaces", &CompiledPackage::replaces),
+      json_field("cached", &CompiledPackage::from_cache),
+      json_field("compile_seconds", &CompiledPackage::seconds));
+}
+
+namespace {
 
 std::vector<std::string> arguments_of(const CompilerRequest& request) {
   std::vector<std::string> command{"compile", request.graph, "--method=" + request.method,
@@ -59,11 +62,10 @@ Result<std::vector<CompiledPackage>> run_compiler(const CompilerRequest& request
                                                   const CompilerListener& listener) {
   std::optional<std::vector<CompiledPackage>> packages;
   std::string failure;
-  simdjson::dom::parser parser;
   const auto on_line = [&](std::string_view line) {
-    simdjson::dom::object object;
-    if (parser.parse(line.data(), line.size()).get(object) != simdjson::SUCCESS) return;
-    FieldReader fields(object);
+    const auto json = parse_tree(line);
+    if (!json || !json->is_object()) return;
+    JsonMembers fields(*json);
     std::string event, stage, node, text;
     std::int64_t done = 0, total = 0;
     fields.read("event", event);
@@ -79,9 +81,7 @@ Result<std::vector<CompiledPackage>> run_compiler(const CompilerRequest& request
     } else if (event == "failed") {
       failure = (node.empty() ? "" : node + ": ") + text;
     } else if (event == "compiled") {
-      packages.emplace();
-      fields.read_objects("packages",
-                          [&](FieldReader& each) { packages->push_back(read_package(each)); });
+      fields.read("packages", packages.emplace());
     }
   };
   JOINTER_TRY(ProgramCommand python, python_program());

@@ -7,6 +7,8 @@
 #include "core/edit/replay.h"
 #include "core/graph/canonical.h"
 #include "tests/support/graphs.h"
+#include "tests/support/processor_time.h"
+#include "tests/support/sanitized.h"
 
 namespace jointer::test {
 namespace {
@@ -364,6 +366,23 @@ TEST(Recipe, ErrorsNameThePlace) {
   EXPECT_THAT(read_recipe("{\"format\":").error().message, HasSubstr("byte 11"));
   const std::string deep = std::string(5000, '[') + std::string(5000, ']');
   EXPECT_THAT(read_recipe(deep).error().message, HasSubstr("nested more than"));
+}
+
+// A recipe that edits many nodes expects a call of each.
+TEST(Recipe, ReadingIsLinearInTheNodesOfExpects) {
+  Recipe recipe;
+  for (int i = 0; i < 100'000; ++i)
+    recipe.expects.emplace(fmt::format("node_{}", i), "aten.add.Tensor(%a,%b) -> float32[4,8]");
+  const std::string text = write_recipe(recipe);
+  const double start = processor_ms();
+  const auto read = read_recipe(text);
+  const double took = processor_ms() - start;
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(*read, recipe);
+  RecordProperty("ms", fmt::format("{:.1f}", took));
+#if defined(NDEBUG) && !JOINTER_IS_SANITIZED
+  EXPECT_LT(took, 500);
+#endif
 }
 
 TEST(Replay, RefusesAnotherGraphAndNamesTheFirstDifference) {

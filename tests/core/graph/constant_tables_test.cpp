@@ -1,6 +1,7 @@
 #include "core/graph/constant_tables.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "core/capture/native_writer.h"
 #include "core/edit/edit.h"

@@ -1,0 +1,51 @@
+#pragma once
+
+// The members of the parts of events that a benchmark result also contains.
+
+#include "core/base/json_fields.h"
+#include "core/bench/event.h"
+
+namespace jointer {
+
+constexpr auto json_fields(const RankStarted* /*of*/) {
+  return std::tuple(
+      json_field("rank", &RankStarted::rank), json_field("world_size", &RankStarted::world_size),
+      json_field("pid", &RankStarted::pid), json_field("device", &RankStarted::device),
+      json_field("device_type", &RankStarted::device_type), json_field("hash", &RankStarted::hash));
+}
+
+constexpr auto json_fields(const RankProgress* /*of*/) {
+  return std::tuple(json_field("stage", &RankProgress::stage),
+                    json_field("done", &RankProgress::done),
+                    json_field("total", &RankProgress::total));
+}
+
+inline constexpr auto kMeasuredFigures =
+    std::tuple(json_field("step_ns", &RankMeasured::step_ns),
+               json_field("peak_bytes", &RankMeasured::peak_bytes),
+               json_field("requested_peak_bytes", &RankMeasured::requested_peak_bytes),
+               json_field("reserved_peak_bytes", &RankMeasured::reserved_peak_bytes),
+               json_field("resident_peak_bytes", &RankMeasured::resident_peak_bytes));
+inline constexpr auto kMeasuredProfile = std::tuple(
+    json_field("memory_profile", &RankMeasured::memory_profile).if_set(),
+    json_columns("nodes", &RankMeasured::nodes, json_column("position", &NodeTime::position),
+                 json_column("start_ns", &NodeTime::start_ns),
+                 json_column("end_ns", &NodeTime::end_ns),
+                 json_column("own_ns", &NodeTime::own_ns)),
+    json_columns("scratch", &RankMeasured::scratch, json_column("position", &NodeScratch::position),
+                 json_column("bytes", &NodeScratch::bytes)));
+constexpr auto json_fields(const RankMeasured* /*of*/) {
+  return std::tuple_cat(kMeasuredFigures, kMeasuredProfile);
+}
+
+constexpr auto json_fields(const RankVerified* /*of*/) {
+  return std::tuple(
+      json_field("against", &RankVerified::against), json_field("bitwise", &RankVerified::bitwise),
+      json_field("equal", &RankVerified::equal),
+      json_field("max_abs_diff", &RankVerified::max_abs_diff),
+      json_field("bound", &RankVerified::bound), json_field("output", &RankVerified::output),
+      json_field("element", &RankVerified::element),
+      json_field("compared", &RankVerified::compared));
+}
+
+}  // namespace jointer
