@@ -19,6 +19,7 @@
 #include "tests/support/paths.h"
 #include "tests/support/snapshots.h"
 #include "views/benchmark/benchmark_pane.h"
+#include "views/theme/theme_choice.h"
 #include "views/timeline/timeline_bar.h"
 #include "views/timeline/timeline_view.h"
 #include "views/window/scoreboard.h"

@@ -26,8 +26,10 @@
 #include "views/operators/operators_pane.h"
 #include "views/palette/command_palette.h"
 #include "views/session/text/node_text.h"
+#include "views/theme/theme_choice.h"
 #include "views/window/facts_popup.h"
 #include "views/window/graph_chooser.h"
+#include "views/window/recent_files.h"
 #include "views/window/scoreboard.h"
 
 namespace jointer {
