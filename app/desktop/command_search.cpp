@@ -10,7 +10,7 @@ void CommandSearch::open(const QString& text) {
   if (palette_ == nullptr) {
     palette_ = new CommandPalette(&window_);
     connect(palette_, &CommandPalette::node_chosen, this, [this](NodeId /*node*/) {
-      documents_.with_timeline([](TimelineView& view) { view.show_selection(); });
+      documents_.with_timeline([](TimelineView& view) { view.range().show_selection(); });
     });
   }
   palette_->set_actions(window_.findChildren<QAction*>());

@@ -111,7 +111,7 @@ void GraphMenu::check_ranks() {
     if (!document->has(node)) return;
     document->selection().select(node);
     document->selection().set_moment(document->moment_of(node));
-    context_.documents.with_timeline([](TimelineView& view) { view.show_selection(); });
+    context_.documents.with_timeline([](TimelineView& view) { view.range().show_selection(); });
   });
   dialog->show();
 }

@@ -286,7 +286,7 @@ void MainWindow::take_pane(QWidget* pane) {
   if (auto* table = qobject_cast<TablePane*>(pane)) tables << table;
   for (const TablePane* table : tables)
     connect(table, &TablePane::node_activated, this, [this](NodeId /*node*/) {
-      documents_->with_timeline([](TimelineView& view) { view.show_selection(); });
+      documents_->with_timeline([](TimelineView& view) { view.range().show_selection(); });
     });
 }
 

@@ -143,7 +143,7 @@ void PassMenu::take_pane(QWidget* made) {
   connect(pane, &PipelinePane::python_wanted, questions_, &CodeQuestions::choose_python);
   connect(pane, &PipelinePane::load_wanted, questions_, &CodeQuestions::load);
   connect(&pane->step_page().report(), &StepReport::node_activated, this, [this](NodeId /*node*/) {
-    context_.documents.with_timeline([](TimelineView& view) { view.show_selection(); });
+    context_.documents.with_timeline([](TimelineView& view) { view.range().show_selection(); });
   });
   connect(pane, &PipelinePane::compare_wanted, this, &PassMenu::show_states);
 }

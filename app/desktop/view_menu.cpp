@@ -15,15 +15,15 @@ ViewMenu::ViewMenu(const MenuContext& context, QSettings& settings)
   QMenu* menu = context_.bar.addMenu(tr("&View"));
   context_.actions.add(
       menu, tr("Zoom to &Whole Step"), {QKeySequence(Qt::Key_F)}, Needs::document, this,
-      [this] { context_.documents.with_timeline([](TimelineView& view) { view.fit(); }); });
+      [this] { context_.documents.with_timeline([](TimelineView& view) { view.range().fit(); }); });
   context_.actions.add(
       menu, tr("Zoom to &Selection"), {QKeySequence(Qt::Key_Z)}, Needs::document, this, [this] {
-        context_.documents.with_timeline([](TimelineView& view) { view.show_selection(); });
+        context_.documents.with_timeline([](TimelineView& view) { view.range().show_selection(); });
       });
   context_.actions.add(
       menu, tr("Toggle Program Order and &Time"), {QKeySequence(Qt::Key_G)}, Needs::document, this,
       [this] {
-        context_.documents.with_timeline([](TimelineView& view) { view.next_axis_kind(); });
+        context_.documents.with_timeline([](TimelineView& view) { view.content().next_kind(); });
       });
   menu->addSeparator();
   QMenu* panes = menu->addMenu(tr("&Panes"));
