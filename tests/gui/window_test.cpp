@@ -16,6 +16,7 @@
 #include "app/desktop/main_window.h"
 #include "core/base/bytes.h"
 #include "core/base/units.h"
+#include "tests/gui/ladder_places.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
 #include "views/alive/alive_pane.h"
@@ -439,16 +440,16 @@ void WindowTest::the_ladder_shares_the_selection() {
   const double begin = tab->timeline()->range().axis().begin(),
                end = tab->timeline()->range().axis().end();
   QTest::keyClick(&graph, Qt::Key_Z);
-  QTRY_VERIFY(!graph.place_of_node(node).isEmpty());
+  QTRY_VERIFY(!test::place_of_node(graph, node).isEmpty());
   QCOMPARE(tab->timeline()->range().axis().begin(), begin);
   QCOMPARE(tab->timeline()->range().axis().end(), end);
   // In the other direction.
-  const int row = graph.ladder().row_of(node);
-  const QPoint at = graph.place_of_row(row, LadderSide::forward).center();
+  const int row = graph.model().ladder().row_of(node);
+  const QPoint at = test::place_of_row(graph, row, LadderSide::forward).center();
   QVERIFY(graph.area().contains(at));
   QTest::mouseClick(graph.viewport(), Qt::LeftButton, {}, at);
   for (const NodeId selected : selection.nodes())
-    QCOMPARE(graph.ladder().row_of(selected), row);
+    QCOMPARE(graph.model().ladder().row_of(selected), row);
   QVERIFY(selection.nodes().size() > 1);
 }
 
