@@ -18,6 +18,7 @@
 #include "app/desktop/options.h"
 #include "core/workspace/journal.h"
 #include "views/session/sac/sac_session.h"
+#include "views/theme/theme_choice.h"
 
 namespace {
 

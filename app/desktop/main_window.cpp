@@ -1,27 +1,33 @@
 #include "app/desktop/main_window.h"
 
 #include <QCloseEvent>
-#include <QDir>
 #include <QDragEnterEvent>
-#include <QFileInfo>
+#include <QMenuBar>
 #include <QMimeData>
-#include <QPointer>
-#include <QSignalBlocker>
+#include <QStackedWidget>
 #include <QStatusBar>
+#include <QTabBar>
 #include <QVBoxLayout>
-#include <algorithm>
-#include <array>
 
-#include "app/desktop/panes.h"
+#include "app/desktop/command_search.h"
+#include "app/desktop/edit_menu.h"
+#include "app/desktop/file_menu.h"
+#include "app/desktop/go_menu.h"
+#include "app/desktop/graph_menu.h"
+#include "app/desktop/help_menu.h"
+#include "app/desktop/pass_menu.h"
+#include "app/desktop/recipes.h"
+#include "app/desktop/status_line.h"
+#include "app/desktop/view_menu.h"
+#include "app/desktop/workspaces.h"
 #include "core/capture/measurement_file.h"
 #include "core/pass/pipeline_file.h"
-#include "core/workspace/workspace_capture.h"
-#include "views/graph/graph_pane.h"
+#include "views/sac/sac_pane.h"
+#include "views/session/edit/editing.h"
 #include "views/session/open/open_requests.h"
-#include "views/session/text/node_text.h"
-#include "views/session/text/number_text.h"
+#include "views/session/pipeline/pipeline_session.h"
+#include "views/session/workspace/autosave.h"
 #include "views/tables/table_pane.h"
-#include "views/window/facts_popup.h"
 #include "views/window/graph_chooser.h"
 #include "views/window/scoreboard.h"
 
@@ -30,8 +36,7 @@ namespace {
 
 using namespace views;
 
-constexpr int kStateVersion = 7;
-constexpr int kMessageMs = 8000;
+const QString kGeometry = QStringLiteral("window/geometry");
 
 QWidget* make_scoreboard(Session& session) {
   return new Scoreboard(session.document());
@@ -45,6 +50,13 @@ QStringList dropped_files(const QMimeData* data) {
 }
 
 }  // namespace
+
+// The parts at the top of the window, above the docks.
+struct MainWindow::Top {
+  QMenuBar* menus = nullptr;
+  QToolButton* search = nullptr;
+  QTabBar* tabs = nullptr;
+};
 
 MainWindow::MainWindow(QSettings& settings, AnalysisOptions analysis, BenchmarkService& service,
                        BenchmarkHistory history, QWidget* parent)
@@ -60,235 +72,183 @@ MainWindow::MainWindow(QSettings& settings, AnalysisOptions analysis, BenchmarkS
   setDockOptions(AllowNestedDocks | AllowTabbedDocks | AnimatedDocks);
   resize(1600, 1000);
 
-  make_top();
-  center_ = new QStackedWidget(this);
-  empty_page_ = new EmptyPage(center_);
-  center_->addWidget(empty_page_);
-  setCentralWidget(center_);
-  connect(tabs_, &QTabBar::currentChanged, this, &MainWindow::take_tab);
-  connect(empty_page_, &EmptyPage::open_requested, this, &MainWindow::choose_files);
-  connect(empty_page_, &EmptyPage::sample_requested, this, &MainWindow::open_sample);
-  connect(empty_page_, &EmptyPage::file_requested, this, &MainWindow::open_recent);
+  const Top top = make_top();
+  make_parts(top);
+  make_menus(top);
+  connect(documents_.get(), &Documents::loaded, this, &MainWindow::follow);
+  connect(documents_.get(), &Documents::opened, this, &MainWindow::opened);
+  connect(documents_.get(), &Documents::failed, this, &MainWindow::report_failure);
+  connect(documents_.get(), &Documents::several, this,
+          [this](DocumentTab* tab, const std::vector<GraphEntry>& entries, const Error& error) {
+            choose_graph(tab, entries);
+            emit choosing(tab, error);
+          });
+  connect(documents_.get(), &Documents::current_changed, this, &MainWindow::take_current);
+  connect(documents_.get(), &Documents::texts_changed, this, &MainWindow::refresh_title);
+  connect(panes_.get(), &PaneDocks::made, this, &MainWindow::take_pane);
 
-  make_docks();
-  make_file_menu();
-  make_edit_menu();
-  make_view_menu();
-  make_graph_menu();
-  make_passes_menu();
-  make_go_menu();
-  make_help_menu();
-  make_status_bar();
-  connect(&recent_, &RecentFiles::changed, this, &MainWindow::fill_recent_menu);
-  fill_recent_menu();
-
-  restoreGeometry(settings_.value(QStringLiteral("window/geometry")).toByteArray());
-  place_docks();
-  restoreState(settings_.value(QStringLiteral("window/state")).toByteArray(), kStateVersion);
-  show_docks(false);
-  take_tab(-1);
+  restoreGeometry(settings_.value(kGeometry).toByteArray());
+  panes_->place();
+  panes_->restore_layout();
+  panes_->set_shown(false);
+  take_current();
 }
 
-// Tabs go before the docks, whose panes show their documents.
+// Documents are closed before the docks, whose panes show them.
 MainWindow::~MainWindow() {
-  tabs_->disconnect(this);
-  for (int i = 0; i < tabs_->count(); ++i) delete tab_at(i);
+  documents_->close_all();
 }
 
-// The menus, tabs and scoreboard, which stay at the top of the window above the docks.
-void MainWindow::make_top() {
+MainWindow::Top MainWindow::make_top() {
+  Top parts;
   auto* top = new QWidget(this);
   auto* column = new QVBoxLayout(top);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   auto* row = new QHBoxLayout;
   row->setContentsMargins(0, 2, 8, 2);
-  menus_ = new QMenuBar(top);
-  search_ = new QToolButton(top);
-  search_->setObjectName(QStringLiteral("search"));
-  search_->setMinimumSize(260, 22);
-  search_->setFocusPolicy(Qt::NoFocus);
-  row->addWidget(menus_, 1);
-  row->addWidget(search_);
+  parts.menus = new QMenuBar(top);
+  parts.search = new QToolButton(top);
+  parts.search->setObjectName(QStringLiteral("search"));
+  parts.search->setMinimumSize(260, 22);
+  parts.search->setFocusPolicy(Qt::NoFocus);
+  row->addWidget(parts.menus, 1);
+  row->addWidget(parts.search);
   column->addLayout(row);
-  tabs_ = new QTabBar(top);
-  tabs_->setDocumentMode(true);
-  tabs_->setDrawBase(true);
-  tabs_->setMovable(true);
-  tabs_->setExpanding(false);
-  tabs_->setElideMode(Qt::ElideMiddle);
-  column->addWidget(tabs_);
+  parts.tabs = new QTabBar(top);
+  parts.tabs->setDocumentMode(true);
+  parts.tabs->setDrawBase(true);
+  parts.tabs->setMovable(true);
+  parts.tabs->setExpanding(false);
+  parts.tabs->setElideMode(Qt::ElideMiddle);
+  column->addWidget(parts.tabs);
   scoreboards_ = new DocumentStack(make_scoreboard, top);
   column->addWidget(scoreboards_);
   setMenuWidget(top);
+  return parts;
+}
+
+void MainWindow::make_parts(const Top& top) {
+  auto* center = new QStackedWidget(this);
+  empty_page_ = new EmptyPage(center);
+  center->addWidget(empty_page_);
+  setCentralWidget(center);
+  const auto make_session = [this](const OpenRequest& source, SnapshotPtr snapshot) {
+    return std::make_unique<Session>(
+        source, std::move(snapshot),
+        SessionServices{.benchmarks = service_,
+                        .history = history_,
+                        .passes = passes_,
+                        .journal_folder = workspaces_->journal_folder()});
+  };
+  documents_ = std::make_unique<Documents>(*top.tabs, *center, *empty_page_, make_session);
+  status_ = std::make_unique<StatusLine>(*statusBar(), *documents_);
+  panes_ = std::make_unique<PaneDocks>(
+      *this, settings_,
+      PaneHost{.say = [this](const QString& sentence) { status_->say(sentence); },
+               .open = [this](const QString& path) { open({.path = path.toStdString()}); }});
+  workspaces_ = std::make_unique<Workspaces>(*this, *documents_, recent_, folder_, analysis_);
+  connect(workspaces_.get(), &Workspaces::message, status_.get(), &StatusLine::say);
+}
+
+void MainWindow::make_menus(const Top& top) {
+  actions_ = std::make_unique<ActionSet>(*this);
+  const MenuContext context{.window = *this,
+                            .bar = *top.menus,
+                            .actions = *actions_,
+                            .documents = *documents_,
+                            .panes = *panes_,
+                            .status = *status_,
+                            .folder = folder_};
+  recipes_ = std::make_unique<Recipes>(context);
+  search_ = std::make_unique<CommandSearch>(*this, *documents_);
+  file_menu_ = std::make_unique<FileMenu>(context, *workspaces_, *recipes_, recent_);
+  edit_menu_ = std::make_unique<EditMenu>(context, settings_);
+  view_menu_ = std::make_unique<ViewMenu>(context, settings_);
+  graph_menu_ = std::make_unique<GraphMenu>(context);
+  pass_menu_ = std::make_unique<PassMenu>(context, passes_, *workspaces_, *recipes_);
+  go_menu_ = std::make_unique<GoMenu>(context, *search_);
+  help_menu_ = std::make_unique<HelpMenu>(context, *search_, *top.search);
+
+  FileMenu* files = file_menu_.get();
+  connect(documents_.get(), &Documents::open_requested, files, &FileMenu::choose_files);
+  connect(empty_page_, &EmptyPage::open_requested, files, &FileMenu::choose_files);
+  connect(empty_page_, &EmptyPage::sample_requested, files, &FileMenu::open_sample);
+  connect(empty_page_, &EmptyPage::file_requested, files, &FileMenu::open_recent);
+  const auto show_recent = [this] { empty_page_->set_recent(recent_.list()); };
+  connect(&recent_, &RecentFiles::changed, empty_page_, show_recent);
+  show_recent();
 }
 
 // --- Documents ---
 
 void MainWindow::open(const OpenRequest& request) {
-  if (request.backward.empty() && is_workspace_file(request.path))
-    open_workspace(request);
-  else
-    open_tab(request, analysis_);
-}
-
-void MainWindow::open_tab(const OpenRequest& request, const AnalysisOptions& analysis,
-                          std::optional<SavedWork> found) {
-  const auto make_session = [this](const OpenRequest& source, SnapshotPtr snapshot) {
-    return std::make_unique<Session>(source, std::move(snapshot),
-                                     SessionServices{.benchmarks = service_,
-                                                     .history = history_,
-                                                     .passes = passes_,
-                                                     .journal_folder = journal_folder_});
-  };
-  auto* tab = new DocumentTab(request, analysis, make_session, center_);
-  if (found) found_.emplace(tab, *std::move(found));
-  connect(tab, &DocumentTab::ready, this, [this, tab] { tab_ready(tab); });
-  connect(tab, &DocumentTab::several, this,
-          [this, tab](const std::vector<GraphEntry>& entries, const Error& error) {
-            choose_graph(tab, entries);
-            emit choosing(tab, error);
-          });
-  connect(tab, &DocumentTab::failed, this,
-          [this, tab](const Error& error) { tab_failed(tab, error); });
-  connect(tab, &DocumentTab::cancelled, this, [this, tab] { close_tab(index_of(tab)); });
-  connect(tab, &DocumentTab::open_requested, this, &MainWindow::choose_files);
-  center_->addWidget(tab);
-  tab->load();
-  const QSignalBlocker quiet(tabs_);  // a first tab becomes current before its data is set
-  const int index = tabs_->addTab(QString());
-  tabs_->setTabData(index, QVariant::fromValue<QObject*>(tab));
-  auto* close = new QToolButton(tabs_);
-  close->setText(QStringLiteral("\u00d7"));
-  close->setAutoRaise(true);
-  close->setToolTip(tr("Close"));
-  close->setFixedSize(20, 20);
-  connect(close, &QToolButton::clicked, this, [this, tab] { close_tab(index_of(tab)); });
-  tabs_->setTabButton(index, QTabBar::RightSide, close);
-  tabs_->setCurrentIndex(index);
-  refresh_tab_texts(tab);
-  take_tab(index);
+  workspaces_->open(request);
 }
 
 void MainWindow::open_all(const std::vector<OpenRequest>& requests) {
-  for (const OpenRequest& request : requests) open(request);
+  workspaces_->open_all(requests);
+}
+
+void MainWindow::apply_recipe(const QString& path) {
+  recipes_->apply(path);
 }
 
 DocumentTab* MainWindow::current_tab() const {
-  return tab_at(tabs_->currentIndex());
+  return documents_->tab();
 }
 
-DocumentTab* MainWindow::tab_at(int index) const {
-  return qobject_cast<DocumentTab*>(tabs_->tabData(index).value<QObject*>());
+int MainWindow::tab_count() const {
+  return documents_->count();
 }
 
-int MainWindow::index_of(const DocumentTab* tab) const {
-  int index = tabs_->count() - 1;
-  while (index >= 0 && tab_at(index) != tab) --index;
-  return index;
+void MainWindow::set_journal_folder(const QString& folder) {
+  workspaces_->set_journal_folder(folder);
 }
 
-QStringList MainWindow::pane_names() {
-  QStringList names;
-  for (const PaneKind& kind : pane_kinds()) names << QString::fromLatin1(kind.name);
-  return names;
+void MainWindow::restore_left(const std::vector<OpenRequest>& asked) {
+  workspaces_->restore_left(asked);
 }
 
-PaneDock* MainWindow::dock(const QString& name) const {
-  const auto found = std::ranges::find(docks_, name, &PaneDock::objectName);
-  return found == docks_.end() ? nullptr : *found;
+void MainWindow::follow(DocumentTab* tab) {
+  const Session* session = tab->session();
+  connect(&session->benchmarks(), &Benchmarks::running_changed, this, &MainWindow::refresh_actions);
+  connect(&session->pipeline(), &PipelineSession::changed, this, &MainWindow::refresh_actions);
+  connect(&session->document().editing(), &Editing::changed, this, [this, tab] {
+    documents_->refresh_texts(tab);
+    refresh_actions();
+  });
+  connect(tab->timeline(), &TimelineView::plan_peak_clicked, this, [this] {
+    panes_->bring_up(QStringLiteral("sac"));
+    if (auto* sac = panes_->pane<SacPane>(QStringLiteral("sac"))) sac->show_peak();
+  });
 }
 
-Document* MainWindow::current_document() const {
-  const DocumentTab* tab = current_tab();
-  return tab == nullptr ? nullptr : tab->document();
-}
-
-Session* MainWindow::current_session() const {
-  const DocumentTab* tab = current_tab();
-  return tab == nullptr ? nullptr : tab->session();
-}
-
-TimelineView* MainWindow::timeline() const {
-  const DocumentTab* tab = current_tab();
-  return tab == nullptr ? nullptr : tab->timeline();
-}
-
-void MainWindow::with_timeline(const std::function<void(TimelineView&)>& action) {
-  if (TimelineView* view = timeline()) action(*view);
-}
-
-void MainWindow::take_tab(int /*index*/) {
-  DocumentTab* tab = current_tab();
-  center_->setCurrentWidget(tab == nullptr ? static_cast<QWidget*>(empty_page_) : tab);
-  tabs_->setVisible(tab != nullptr);
-  Session* session = current_session();
-  show_docks(session != nullptr);
+void MainWindow::take_current() {
+  Session* session = documents_->session();
+  panes_->set_shown(session != nullptr);
   scoreboards_->setVisible(session != nullptr);
   scoreboards_->show_session(session);
-  for (PaneDock* dock : docks_) dock->show_session(session);
+  panes_->show_session(session);
   refresh_actions();
   refresh_title();
-  refresh_status();
 }
 
 void MainWindow::refresh_actions() {
-  const Session* session = current_session();
-  for (QAction* action : document_actions_) action->setEnabled(session != nullptr);
-  for (QAction* action : run_actions_)
-    action->setEnabled(session != nullptr && session->benchmarks().is_running());
-  for (QAction* action : pass_actions_)
-    action->setEnabled(session != nullptr && session->pipeline().is_running());
-  const Editing* editing = session == nullptr ? nullptr : &session->document().editing();
-  for (QAction* action : edited_actions_)
-    action->setEnabled(editing != nullptr && editing->is_edited());
-  const auto name = [](QAction* action, const QString& verb, const EditStep* step) {
-    action->setEnabled(step != nullptr);
-    action->setText(step != nullptr ? QStringLiteral("%1 %2").arg(verb, step->title) : verb);
-  };
-  name(undo_, tr("&Undo"), editing == nullptr ? nullptr : editing->undoable());
-  name(redo_, tr("&Redo"), editing == nullptr ? nullptr : editing->redoable());
+  actions_->refresh(documents_->session());
+  edit_menu_->refresh();
 }
 
-void MainWindow::close_tab(int index) {
-  if (DocumentTab* tab = tab_at(index)) {
-    tabs_->removeTab(index);
-    center_->removeWidget(tab);
-    found_.erase(tab);
-    tab->deleteLater();
-  }
+void MainWindow::refresh_title() {
+  const Session* session = documents_->session();
+  setWindowTitle(session == nullptr ? QStringLiteral("Jointer")
+                                    : tr("%1[*] - Jointer").arg(session->document().title()));
+  setWindowModified(session != nullptr && session->autosave().is_dirty());
 }
 
-void MainWindow::tab_ready(DocumentTab* tab) {
-  Document* document = tab->document();
-  Benchmarks* benchmarks = &tab->session()->benchmarks();
-  connect(benchmarks, &Benchmarks::running_changed, this, &MainWindow::refresh_actions);
-  connect(
-      benchmarks, &Benchmarks::calibrated, this,
-      [this, document](const MeasurementPtr& measurement) { keep_costs(*document, measurement); });
-  connect(benchmarks, &Benchmarks::message_changed, this,
-          [this, benchmarks] { say(benchmarks->message()); });
-  listen_to_edits(tab);
-  connect_pipeline(tab->session()->pipeline());
-  connect(document, &Document::changed, this, &MainWindow::refresh_status);
-  connect(document, &Document::failed, this, &MainWindow::say);
-  connect(document, &Document::busy_changed, this, [this](bool busy) {
-    if (busy)
-      statusBar()->showMessage(tr("Computing memory and time..."));
-    else
-      statusBar()->clearMessage();
-  });
-  connect(&document->selection(), &Selection::nodes_changed, this, &MainWindow::refresh_status);
-  connect(&document->selection(), &Selection::stretch_changed, this, &MainWindow::refresh_status);
-  keep(tab);
-  refresh_tab_texts(tab);
-  if (tab == current_tab()) take_tab(tabs_->currentIndex());
-  emit opened(tab);
-}
-
-void MainWindow::tab_failed(DocumentTab* tab, const Error& error) {
+void MainWindow::report_failure(DocumentTab* tab, const Error& error) {
   if (tab->document() != nullptr)
-    say(tr("Reloading failed: %1").arg(QString::fromStdString(error.message)));
+    status_->say(tr("Reloading failed: %1").arg(QString::fromStdString(error.message)));
   emit open_failed(tab, error);
 }
 
@@ -298,7 +258,7 @@ void MainWindow::choose_graph(DocumentTab* tab, const std::vector<GraphEntry>& e
   connect(chooser, &QDialog::accepted, this, [this, chooser, request = tab->request()] {
     if (chooser->compares() != nullptr && chooser->compares()->isChecked())
       connect(
-          this, &MainWindow::opened, this, [this] { show_pane(QStringLiteral("compare")); },
+          this, &MainWindow::opened, this, [this] { panes_->bring_up(QStringLiteral("compare")); },
           Qt::SingleShotConnection);
     for (const std::size_t index : chooser->chosen()) {
       OpenRequest one = request;
@@ -306,105 +266,39 @@ void MainWindow::choose_graph(DocumentTab* tab, const std::vector<GraphEntry>& e
       open(one);
     }
   });
-  connect(chooser, &QDialog::finished, tab, [this, tab] { close_tab(index_of(tab)); });
+  connect(chooser, &QDialog::finished, tab, [this, tab] { documents_->close(tab); });
   chooser->open();
-}
-
-void MainWindow::refresh_tab_texts(DocumentTab* tab) {
-  const int index = index_of(tab);
-  if (index < 0) return;
-  const Autosave* autosave = tab->session() == nullptr ? nullptr : &tab->session()->autosave();
-  const bool is_dirty = autosave != nullptr && autosave->is_dirty();
-  tabs_->setTabText(index, QString(tab->title()).replace(u'&', QStringLiteral("&&")) +
-                               (is_dirty ? QStringLiteral(" *") : QString()));
-  QString tip = QDir::toNativeSeparators(QString::fromStdString(tab->request().path));
-  if (!tab->request().backward.empty())
-    tip += u'\n' + QDir::toNativeSeparators(QString::fromStdString(tab->request().backward));
-  if (autosave != nullptr && !autosave->path().isEmpty())
-    tip = QDir::toNativeSeparators(autosave->path()) + u'\n' + tip;
-  tabs_->setTabToolTip(index, tip);
 }
 
 // --- Docks ---
 
-void MainWindow::make_docks() {
-  const PaneHost host{.say = [this](const QString& sentence) { say(sentence); },
-                      .open = [this](const QString& path) { open({.path = path.toStdString()}); }};
-  for (const PaneKind& kind : pane_kinds())
-    docks_.push_back(new PaneDock(
-        QCoreApplication::translate("MainWindow", kind.title), QString::fromLatin1(kind.name),
-        [this, host, make = kind.make](Session& session) {
-          QWidget* pane = make(session, host);
-          connect_pane(*pane);
-          return pane;
-        },
-        this));
+QStringList MainWindow::pane_names() {
+  return PaneDocks::names();
 }
 
-void MainWindow::connect_pane(QWidget& pane) {
-  QList<TablePane*> tables = pane.findChildren<TablePane*>();
-  if (auto* table = qobject_cast<TablePane*>(&pane)) tables << table;
-  for (TablePane* table : tables) {
-    table->addActions(node_actions_);
+PaneDock* MainWindow::dock(const QString& name) const {
+  return panes_->dock(name);
+}
+
+// A node that is activated in a table is shown in the timeline.
+void MainWindow::take_pane(QWidget* pane) {
+  QList<TablePane*> tables = pane->findChildren<TablePane*>();
+  if (auto* table = qobject_cast<TablePane*>(pane)) tables << table;
+  for (const TablePane* table : tables)
     connect(table, &TablePane::node_activated, this, [this](NodeId /*node*/) {
-      with_timeline([](TimelineView& view) { view.show_selection(); });
+      documents_->with_timeline([](TimelineView& view) { view.range().show_selection(); });
     });
-  }
-  if (auto* graph = qobject_cast<GraphPane*>(&pane)) graph->view().addAction(why_);
-  if (auto* pipeline = qobject_cast<PipelinePane*>(&pane)) connect_pipeline_pane(*pipeline);
-}
-
-// The default layout: columns of tabs side by side above the timeline, which takes the full width.
-// The graph pane has the middle and most of the space.
-void MainWindow::place_docks() {
-  std::array<std::map<int, PaneDock*>, kPaneColumns> columns;
-  for (const PaneKind& kind : pane_kinds()) {
-    PaneDock* pane = dock(QString::fromLatin1(kind.name));
-    pane->setFloating(false);
-    addDockWidget(Qt::TopDockWidgetArea, pane);
-    columns[static_cast<std::size_t>(kind.column)].emplace(kind.tab, pane);
-  }
-  QList<QDockWidget*> fronts;
-  for (const auto& column : columns) fronts << column.begin()->second;
-  for (int i = 1; i < fronts.size(); ++i) splitDockWidget(fronts[i - 1], fronts[i], Qt::Horizontal);
-  for (const auto& column : columns) {
-    PaneDock* before = nullptr;
-    for (const auto& [tab, pane] : column) {
-      if (before != nullptr) tabifyDockWidget(before, pane);
-      before = pane;
-    }
-  }
-  for (PaneDock* dock : docks_) dock->show();
-  for (QDockWidget* front : fronts) front->raise();
-  const int share = width() / 20;
-  resizeDocks(fronts, {share * 5, share * 10, share * 5}, Qt::Horizontal);
-  resizeDocks({fronts[1]}, {height() * 2 / 5}, Qt::Vertical);
-}
-
-// Without a document panes would be empty frames, so they are hidden and later shown as they were.
-void MainWindow::show_docks(bool show) {
-  if (show == docks_shown_ && isVisible()) return;
-  docks_shown_ = show;
-  if (show) {
-    // No layout was saved, or it was saved by an incompatible version.
-    if (!restoreState(settings_.value(QStringLiteral("window/state")).toByteArray(), kStateVersion))
-      place_docks();
-  } else {
-    if (isVisible()) settings_.setValue(QStringLiteral("window/state"), saveState(kStateVersion));
-    for (PaneDock* dock : docks_) dock->hide();
-  }
-  panes_menu_->setEnabled(show);
 }
 
 QMenu* MainWindow::createPopupMenu() {
   auto* menu = new QMenu(this);
-  for (PaneDock* dock : docks_) menu->addAction(dock->seen_action());
+  panes_->add_actions(*menu);
   return menu;
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  settings_.setValue(QStringLiteral("window/geometry"), saveGeometry());
-  if (docks_shown_) settings_.setValue(QStringLiteral("window/state"), saveState(kStateVersion));
+  settings_.setValue(kGeometry, saveGeometry());
+  panes_->save_layout();
   event->accept();
 }
 
@@ -419,61 +313,16 @@ void MainWindow::dropEvent(QDropEvent* event) {
   // Measurements are overlaid on the current graph and pipelines are loaded for it; everything else
   // is opened as a graph.
   QStringList graphs;
+  const bool has_graph = documents_->document() != nullptr;
   for (const QString& path : dropped_files(event->mimeData())) {
-    if (current_document() != nullptr && is_pipeline_file(path.toStdString()))
-      load_pipeline_file(path);
-    else if (current_document() != nullptr && is_measurement_file(path.toStdString()))
-      import_measurement(path);
+    if (has_graph && is_pipeline_file(path.toStdString()))
+      pass_menu_->load_pipeline_file(path);
+    else if (has_graph && is_measurement_file(path.toStdString()))
+      graph_menu_->import_measurement(path);
     else
       graphs << path;
   }
   open_all(requests_for(graphs));
-}
-
-// --- Status line ---
-
-void MainWindow::make_status_bar() {
-  facts_ = new QToolButton(this);
-  facts_->setObjectName(QStringLiteral("facts"));
-  facts_->setAutoRaise(true);
-  facts_->setToolTip(tr("Facts that the capture does not record and that were derived or assumed"));
-  connect(facts_, &QToolButton::clicked, this, [this] {
-    if (const Document* document = current_document())
-      (new FactsPopup(document->graph(), this))->show_above(*facts_);
-  });
-  connect(statusBar(), &QStatusBar::messageChanged, this, [this](const QString& message) {
-    if (message.isEmpty()) refresh_status();
-  });
-  selection_ = new QLabel(this);
-  statusBar()->addWidget(facts_);
-  selection_->setContentsMargins(0, 0, 10, 0);
-  statusBar()->addPermanentWidget(selection_);
-  statusBar()->setSizeGripEnabled(false);
-}
-
-void MainWindow::refresh_status() {
-  const Document* document = current_document();
-  if (document == nullptr) {
-    facts_->hide();
-    return selection_->clear();
-  }
-  // A message covers the status line; this is shown again when it disappears.
-  if (statusBar()->currentMessage().isEmpty()) facts_->show();
-  facts_->setText(graph_summary(document->graph()));
-  const auto nodes = document->selection().nodes();
-  if (nodes.empty()) return selection_->setText(tr("Nothing selected"));
-  std::int64_t bytes = 0, ns = 0;
-  for (const NodeId node : nodes) {
-    bytes += document->graph().output_bytes(document->graph().node(node));
-    ns += document->analysis().costs[node.index()].ns;
-  }
-  const QString what = nodes.size() == 1 ? to_qstring(document->graph().name(nodes.front()))
-                                         : tr("%1 nodes").arg(count_text(nodes.size()));
-  selection_->setText(tr("%1: outputs %2, %3").arg(what, bytes_text(bytes), time_text(ns)));
-}
-
-void MainWindow::say(const QString& message) {
-  statusBar()->showMessage(message, kMessageMs);
 }
 
 }  // namespace jointer::desktop

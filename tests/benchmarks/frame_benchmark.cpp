@@ -37,7 +37,7 @@ void move(TimelineView& view, int frame) {
   if (phase < 20)
     view.zoom(1.25);
   else if (phase < 40)
-    view.pan(phase % 2 == 0 ? 0.2 : 0.1);
+    view.range().pan(phase % 2 == 0 ? 0.2 : 0.1);
   else
     view.zoom(1 / 1.25);
 }

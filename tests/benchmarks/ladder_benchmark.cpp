@@ -60,10 +60,10 @@ class Subject {
     const int fold = row_where([](const LadderRow& row) {
       return row.kind == LadderRow::Kind::fold && row.name.starts_with("layers");
     });
-    view_->open_row(fold);
-    const int layer = fold + 1, next = view_->ladder().row(layer).end;
+    view_->model().open_row(fold);
+    const int layer = fold + 1, next = view_->model().ladder().row(layer).end;
     const double open = ms_of([&] {
-      view_->open_row(layer);
+      view_->model().open_row(layer);
       paint();
     });
     const double nodes = ms_of([&] { open_all(layer); });
@@ -83,12 +83,12 @@ class Subject {
         "\"frame_median_ms\":{:.2f},\"frame_p99_ms\":{:.2f},"
         "\"all_open_frame_median_ms\":{:.2f},\"all_open_frame_p99_ms\":{:.2f},\"rows\":{}}}",
         first, open, nodes, identical, again, plan, percentile(some, 0.5), percentile(some, 0.99),
-        percentile(all, 0.5), percentile(all, 0.99), view_->layout().items().size());
+        percentile(all, 0.5), percentile(all, 0.99), view_->model().layout().items().size());
   }
 
  private:
   int row_where(const std::function<bool(const LadderRow&)>& is_it) const {
-    const auto rows = view_->ladder().rows();
+    const auto rows = view_->model().ladder().rows();
     return static_cast<int>(std::find_if(rows.begin(), rows.end(), is_it) - rows.begin());
   }
 
@@ -107,10 +107,10 @@ class Subject {
   void paint() { view_->viewport()->render(&screen_); }
 
   void open_all(int row) {
-    view_->open_all(row);
-    bool settled = view_->pending() == 0;
-    const auto connection =
-        QObject::connect(view_.get(), &GraphView::settled, view_.get(), [&] { settled = true; });
+    view_->model().open_all(row);
+    bool settled = view_->model().groups().pending() == 0;
+    const auto connection = QObject::connect(&view_->model(), &LadderModel::settled, view_.get(),
+                                             [&] { settled = true; });
     while (!settled) QApplication::processEvents(QEventLoop::WaitForMoreEvents);
     QObject::disconnect(connection);
     paint();

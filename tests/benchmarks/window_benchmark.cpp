@@ -16,6 +16,7 @@
 
 #include "app/desktop/local_benchmarks.h"
 #include "app/desktop/main_window.h"
+#include "views/theme/theme_choice.h"
 
 namespace {
 

@@ -19,6 +19,7 @@
 #include "tests/support/paths.h"
 #include "tests/support/snapshots.h"
 #include "views/benchmark/benchmark_pane.h"
+#include "views/theme/theme_choice.h"
 #include "views/timeline/timeline_bar.h"
 #include "views/timeline/timeline_view.h"
 #include "views/window/scoreboard.h"
@@ -425,27 +426,29 @@ void BenchmarkTest::scoreboard_shows_the_measurement() {
 void BenchmarkTest::the_timeline_has_a_measured_axis() {
   open_window();
   TimelineView* timeline = window_->current_tab()->timeline();
-  const std::size_t lanes = timeline->rows().size();
+  const std::size_t lanes = timeline->content().rows().size();
   QTest::keyClick(timeline, Qt::Key_G);
   QTest::keyClick(timeline, Qt::Key_G);
-  QVERIFY(timeline->axis_kind() == AxisKind::estimated_time);
+  QVERIFY(timeline->content().kind() == AxisKind::estimated_time);
   benchmarks().run();
   fake_->finish(fake_->measured(2));
-  QVERIFY(timeline->rows().size() > lanes);
+  QVERIFY(timeline->content().rows().size() > lanes);
   QTest::keyClick(timeline, Qt::Key_G);
-  QVERIFY(timeline->axis_kind() == AxisKind::measured_time);
-  QCOMPARE(&timeline->data(), timeline->measured());
+  QVERIFY(timeline->content().kind() == AxisKind::measured_time);
+  QCOMPARE(&timeline->content().data(), timeline->content().measured());
 
   // Clicking a measured lane selects the node, and the card shows both times.
-  const auto row = std::find_if(timeline->rows().begin(), timeline->rows().end(),
-                                [](const TimelineView::Row& r) { return r.is_measured; });
-  const LaneItem& item = timeline->lane(*row).items().front();
+  const auto row =
+      std::find_if(timeline->content().rows().begin(), timeline->content().rows().end(),
+                   [](const TimelineContent::Row& r) { return r.is_measured; });
+  const LaneItem& item = timeline->content().lane(*row).items().front();
   document().selection().select(item.node);
-  timeline->show_selection();
-  const double x = timeline->axis().to_pixel(static_cast<double>(item.begin + item.end) / 2);
+  timeline->range().show_selection();
+  const double x =
+      timeline->range().axis().to_pixel(static_cast<double>(item.begin + item.end) / 2);
   const QPoint at(static_cast<int>(x),
                   timeline->layout()
-                      .lane[static_cast<std::size_t>(row - timeline->rows().begin())]
+                      .lane[static_cast<std::size_t>(row - timeline->content().rows().begin())]
                       .center()
                       .y());
   document().selection().clear();
@@ -455,8 +458,8 @@ void BenchmarkTest::the_timeline_has_a_measured_axis() {
 
   // The choice belongs to the document: without a measurement the axis is unavailable.
   document().show_measurement(nullptr);
-  QVERIFY(timeline->axis_kind() == AxisKind::estimated_time);
-  QCOMPARE(timeline->rows().size(), lanes);
+  QVERIFY(timeline->content().kind() == AxisKind::estimated_time);
+  QCOMPARE(timeline->content().rows().size(), lanes);
   const auto* bar = window_->findChild<TimelineBar*>();
   auto* choice = bar->findChild<QToolButton*>("measurement");
   QVERIFY(choice->isVisible());

@@ -21,6 +21,8 @@
 
 #include "app/desktop/main_window.h"
 #include "tests/support/fake_benchmarks.h"
+#include "views/session/edit/editing.h"
+#include "views/session/workspace/autosave.h"
 
 namespace {
 

@@ -28,7 +28,9 @@
 #include "views/history/history_pane.h"
 #include "views/inspector/inspector_pane.h"
 #include "views/inspector/why_here.h"
+#include "views/session/edit/editing.h"
 #include "views/session/text/node_text.h"
+#include "views/theme/theme_choice.h"
 #include "views/window/scoreboard.h"
 
 namespace jointer {

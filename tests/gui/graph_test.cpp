@@ -12,9 +12,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/gui/ladder_places.h"
 #include "tests/support/ladders.h"
 #include "tests/support/snapshots.h"
 #include "views/graph/graph_pane.h"
+#include "views/graph/ladder_picture.h"
 #include "views/theme/theme_choice.h"
 
 namespace jointer::views {
@@ -25,11 +27,18 @@ class GraphTest : public QObject {
  private:
   [[nodiscard]] NodeId node(const char* name) const { return document_->graph().find(name); }
   [[nodiscard]] int row(const char* key) const {
-    const int row = view().ladder().find(key);
+    const int row = view().model().ladder().find(key);
     if (row < 0) qFatal("there is no row %s", key);
     return row;
   }
   [[nodiscard]] GraphView& view() const { return pane_->view(); }
+  [[nodiscard]] QRect place_of_row(int row, LadderSide side) const {
+    return test::place_of_row(view(), row, side);
+  }
+  [[nodiscard]] QRect place_of_node(NodeId id) const { return test::place_of_node(view(), id); }
+  [[nodiscard]] bool write(const QString& path, bool whole) const {
+    return write_ladder_picture(path, whole, document_->title(), view().scene(), view().font());
+  }
   [[nodiscard]] Selection& selection() const { return document_->selection(); }
   [[nodiscard]] QString current() const {
     return selection().current()
@@ -37,20 +46,20 @@ class GraphTest : public QObject {
                : QString();
   }
   [[nodiscard]] QString focused() const {
-    const int at = view().marks().focus_row;
-    return at < 0 ? QString() : QString::fromStdString(view().ladder().row(at).key);
+    const int at = view().scene().marks.focus_row;
+    return at < 0 ? QString() : QString::fromStdString(view().model().ladder().row(at).key);
   }
   [[nodiscard]] QPoint middle(const char* key, LadderSide side = LadderSide::forward) const {
-    return view().place_of_row(row(key), side).center();
+    return place_of_row(row(key), side).center();
   }
   // The toggle at the outer end of a row's box.
   [[nodiscard]] QPoint mark(const char* key, LadderSide side = LadderSide::forward) const {
-    const QRect box = view().place_of_row(row(key), side);
+    const QRect box = place_of_row(row(key), side);
     return {side == LadderSide::forward ? box.left() + 9 : box.right() - 9, box.center().y()};
   }
   [[nodiscard]] bool is_shown(const char* key) const {
-    const int r = view().ladder().find(key);
-    return r >= 0 && !view().place_of_row(r, LadderSide::forward).isEmpty();
+    const int r = view().model().ladder().find(key);
+    return r >= 0 && !place_of_row(r, LadderSide::forward).isEmpty();
   }
   void click(QPoint at, Qt::KeyboardModifiers modifiers = {}) {
     QTest::mouseClick(view().viewport(), Qt::LeftButton, modifiers, at);
@@ -65,9 +74,9 @@ class GraphTest : public QObject {
   }
   void open(const std::vector<const char*>& keys) {
     for (const char* key : keys) {
-      view().open_row(row(key));
-      QTRY_COMPARE(view().pending(), 0U);
-      QTRY_VERIFY(view().is_open(row(key)));
+      view().model().open_row(row(key));
+      QTRY_COMPARE(view().model().groups().pending(), 0U);
+      QTRY_VERIFY(view().model().is_open(row(key)));
     }
   }
   QMenu* menu_at(QPoint at) {
@@ -126,23 +135,22 @@ class GraphTest : public QObject {
       const QPoint at = mark(key);
       if (!view().area().contains(at)) continue;
       click(at);
-      QTRY_COMPARE(view().pending(), 0U);
-      QTRY_VERIFY(view().is_open(row(key)));
+      QTRY_COMPARE(view().model().groups().pending(), 0U);
+      QTRY_VERIFY(view().model().is_open(row(key)));
       QCOMPARE(mark(key), at);
       click(at);
-      QVERIFY(!view().is_open(row(key)));
+      QVERIFY(!view().model().is_open(row(key)));
       QCOMPARE(mark(key), at);
     }
   }
 
   void expanded_row_shows_its_nodes() {
     open({"*layers.0", "layers.0", "layers.0.attention", "layers.0.attention.wo"});
-    const QRect mm = view().place_of_node(node("o_0")), ar = view().place_of_node(node("ar_0"));
+    const QRect mm = place_of_node(node("o_0")), ar = place_of_node(node("ar_0"));
     QVERIFY(!mm.isEmpty());
     QVERIFY(mm.bottom() < ar.top());
-    QVERIFY(view().place_of_node(node("gwo_0")).bottom() <
-            view().place_of_node(node("at_0")).top());
-    QVERIFY(view().place_of_node(node("q_0")).isEmpty());
+    QVERIFY(place_of_node(node("gwo_0")).bottom() < place_of_node(node("at_0")).top());
+    QVERIFY(place_of_node(node("q_0")).isEmpty());
   }
 
   void click_selects_the_item_under_the_pointer() {
@@ -153,19 +161,19 @@ class GraphTest : public QObject {
     click(middle("*layers.0", LadderSide::backward));
     QCOMPARE(selection().nodes().size(), 3 * 6U);
     open({"*layers.0", "layers.0", "layers.0.attention", "layers.0.attention.wo"});
-    click(view().place_of_node(node("ar_0")).center());
+    click(place_of_node(node("ar_0")).center());
     QCOMPARE(current(), "ar_0");
     QCOMPARE(selection().nodes().size(), 1U);
-    click(view().place_of_node(node("wt_0")).center(), Qt::ControlModifier);
+    click(place_of_node(node("wt_0")).center(), Qt::ControlModifier);
     QCOMPARE(selection().nodes().size(), 2U);
-    click(view().place_of_node(node("ar_0")).center(), Qt::ControlModifier);
+    click(place_of_node(node("ar_0")).center(), Qt::ControlModifier);
     QCOMPARE(selection().nodes().size(), 1U);
     QCOMPARE(current(), "wt_0");
   }
 
   void click_on_a_rung_selects_its_tensors() {
-    const QRect left = view().place_of_row(row("*layers.0"), LadderSide::forward);
-    const QRect right = view().place_of_row(row("*layers.0"), LadderSide::backward);
+    const QRect left = place_of_row(row("*layers.0"), LadderSide::forward);
+    const QRect right = place_of_row(row("*layers.0"), LadderSide::backward);
     const QPoint rung((left.right() + right.left()) / 2, left.center().y());
     QVERIFY(view().card_at(rung).first() == "6.00 KiB S + 12.0 KiB A");
     click(rung);
@@ -179,8 +187,8 @@ class GraphTest : public QObject {
     QCOMPARE(focused(), "*layers.0");
     QVERIFY(!is_shown("layers.2"));
     press(Qt::Key_Z);
-    QTRY_VERIFY(!view().place_of_node(node("o_2")).isEmpty());
-    QVERIFY(view().area().contains(view().place_of_node(node("o_2"))));
+    QTRY_VERIFY(!place_of_node(node("o_2")).isEmpty());
+    QVERIFY(view().area().contains(place_of_node(node("o_2"))));
     // A distant node is scrolled into view.
     open({"layers.0"});
     selection().select(node("norm_0"));
@@ -247,15 +255,17 @@ class GraphTest : public QObject {
     const QPoint at(431, 287);
     const QPointF in_area = at - view().area().topLeft();
     for (const int notches : {1, 3, -2, -6, 4}) {
-      const double x = view().view().from_x(in_area.x()), y = view().view().from_y(in_area.y());
+      const double x = view().scroll().view().from_x(in_area.x()),
+                   y = view().scroll().view().from_y(in_area.y());
       wheel(at, notches, Qt::ControlModifier);
-      QVERIFY(std::abs(view().view().from_x(in_area.x()) - x) < 0.01);
-      QVERIFY(std::abs(view().view().from_y(in_area.y()) - y) < 0.01);
+      QVERIFY(std::abs(view().scroll().view().from_x(in_area.x()) - x) < 0.01);
+      QVERIFY(std::abs(view().scroll().view().from_y(in_area.y()) - y) < 0.01);
     }
     press(Qt::Key_F);
-    QVERIFY(view().view().from_y(view().view().height) >= view().layout().height() - 0.01);
+    QVERIFY(view().scroll().view().from_y(view().scroll().view().height) >=
+            view().model().layout().height() - 0.01);
     press(Qt::Key_1);
-    QVERIFY(std::abs(view().view().scale - 1) < 1e-9);
+    QVERIFY(std::abs(view().scroll().view().scale - 1) < 1e-9);
   }
 
   void wheel_and_drag_pan() {
@@ -275,24 +285,25 @@ class GraphTest : public QObject {
     QCOMPARE(view().verticalScrollBar()->value(), std::max(most - 40, 0));
     QCOMPARE(selection().nodes().size(), selected);  // a drag is not a click
     view().verticalScrollBar()->setValue(5);
-    QCOMPARE(view().view().y, 5.0);
+    QCOMPARE(view().scroll().view().y, 5.0);
   }
 
   void the_minimap_moves_the_view() {
-    view().open_all(-1);
-    QTRY_COMPARE(view().pending(), 0U);
-    QTRY_VERIFY(view().layout().height() > view().view().height);
+    view().model().open_all(-1);
+    QTRY_COMPARE(view().model().groups().pending(), 0U);
+    QTRY_VERIFY(view().model().layout().height() > view().scroll().view().height);
     const QRect map = view().minimap_area();
     click({map.center().x(), map.bottom() - 1});
-    QVERIFY(view().view().y + view().view().height >= view().layout().height() - 1);
+    QVERIFY(view().scroll().view().y + view().scroll().view().height >=
+            view().model().layout().height() - 1);
     click({map.center().x(), map.top() + 1});
-    QCOMPARE(view().view().y, 0.0);
+    QCOMPARE(view().scroll().view().y, 0.0);
   }
 
   void the_menu_opens_selects_and_copies() {
     choose(middle("*layers.0"), "Expand All Below");
-    QTRY_COMPARE(view().pending(), 0U);
-    QTRY_VERIFY(!view().place_of_node(node("q_2")).isEmpty());
+    QTRY_COMPARE(view().model().groups().pending(), 0U);
+    QTRY_VERIFY(!place_of_node(node("q_2")).isEmpty());
     choose(middle("*layers.0"), "Collapse All Below");
     QVERIFY(!is_shown("layers.0"));
     open({"*layers.0", "layers.1", "layers.1.attention", "layers.1.attention.wo"});
@@ -300,11 +311,11 @@ class GraphTest : public QObject {
     QCOMPARE(selection().nodes().size(), 7 + 6 + 2U);  // including its two parameters
     choose(middle("layers.1"), "Copy Name");
     QCOMPARE(QApplication::clipboard()->text(), "layers.1");
-    choose(view().place_of_node(node("ar_1")).center(), "Select This Node in All Identical");
+    choose(place_of_node(node("ar_1")).center(), "Select This Node in All Identical");
     QCOMPARE(selection().nodes().size(), 3U);
     QVERIFY(selection().contains(node("ar_0")));
     QVERIFY(selection().contains(node("ar_2")));
-    choose(view().place_of_node(node("ar_1")).center(), "Copy Name");
+    choose(place_of_node(node("ar_1")).center(), "Copy Name");
     QCOMPARE(QApplication::clipboard()->text(), "ar_1");
   }
 
@@ -315,8 +326,7 @@ class GraphTest : public QObject {
     QVERIFY(row_card.contains("all_reduce") || row_card.contains("all-reduce"));
     QVERIFY(view().card_at(QPoint(2, view().height() / 2)).isEmpty());
     open({"*layers.0", "layers.0", "layers.0.attention", "layers.0.attention.wq"});
-    const QString node_card =
-        view().card_at(view().place_of_node(node("q_0")).center()).join(u'\n');
+    const QString node_card = view().card_at(place_of_node(node("q_0")).center()).join(u'\n');
     QVERIFY2(node_card.contains("aten.mm.default") && node_card.contains("must save"),
              qPrintable(node_card));
   }
@@ -326,8 +336,8 @@ class GraphTest : public QObject {
     QList<QImage> seen;
     for (const LadderColor color : {LadderColor::time, LadderColor::bytes, LadderColor::phase,
                                     LadderColor::policy, LadderColor::plain}) {
-      view().set_color(color);
-      QCOMPARE(view().color(), color);
+      view().model().set_color(color);
+      QCOMPARE(view().model().colors().by(), color);
       const QImage now = image();
       for (const QImage& other : seen) QVERIFY(now != other);
       seen << now;
@@ -339,11 +349,11 @@ class GraphTest : public QObject {
     const QTemporaryDir folder;
     for (const bool whole : {false, true}) {
       const QString png = folder.filePath("ladder.png"), svg = folder.filePath("ladder.svg");
-      QVERIFY(view().write_picture(png, whole));
-      QVERIFY(view().write_picture(svg, whole));
+      QVERIFY(write(png, whole));
+      QVERIFY(write(svg, whole));
       const QImage image(png);
       QVERIFY(!image.isNull());
-      if (whole) QVERIFY(image.height() >= static_cast<int>(view().layout().height()));
+      if (whole) QVERIFY(image.height() >= static_cast<int>(view().model().layout().height()));
       QFile file(svg);
       QVERIFY(file.open(QIODevice::ReadOnly));
       QXmlStreamReader xml(&file);
@@ -354,22 +364,22 @@ class GraphTest : public QObject {
       QVERIFY(texts.contains("attention"));
       QVERIFY(texts.contains("wt_0"));
     }
-    QVERIFY(!view().write_picture("/nowhere/ladder.png", true));
-    QVERIFY(!view().write_picture("/nowhere/ladder.svg", true));
+    QVERIFY(!write("/nowhere/ladder.png", true));
+    QVERIFY(!write("/nowhere/ladder.svg", true));
   }
 
   void stays_expanded_when_the_document_changes() {
     open({"*layers.0", "layers.0", "layers.0.attention", "layers.0.attention.wo"});
     selection().select(node("ar_0"));
-    const QRect before = view().place_of_node(node("ar_0"));
+    const QRect before = place_of_node(node("ar_0"));
     AnalysisOptions options = document_->analysis().options;
     options.estimator.device = "a100";
     QSignalSpy changed(document_.get(), &Document::changed);
     document_->analyze_with(options);
     QTRY_COMPARE(changed.count(), 1);
     // In the next frame, without delay.
-    QCOMPARE(view().place_of_node(node("ar_0")), before);
-    QCOMPARE(&view().snapshot(), &document_->snapshot());
+    QCOMPARE(place_of_node(node("ar_0")), before);
+    QCOMPARE(&view().model().snapshot(), &document_->snapshot());
   }
 
   void hanging_dot_is_not_waited_for() {
@@ -377,14 +387,15 @@ class GraphTest : public QObject {
     const std::string program = folder.filePath("dot").toStdString();
     std::ofstream(program) << "#!/bin/sh\nexec sleep 600\n";
     std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-    view().set_dot({.program = program, .deadline = std::chrono::milliseconds(50)});
+    view().model().groups().set_dot(
+        {.program = program, .deadline = std::chrono::milliseconds(50)});
     open({"*layers.0", "layers.0", "layers.0.attention", "layers.0.attention.wo"});
-    QVERIFY(!view().place_of_node(node("ar_0")).isEmpty());
+    QVERIFY(!place_of_node(node("ar_0")).isEmpty());
   }
 
   void pane_can_be_closed_during_layout() {
-    view().open_all(-1);
-    QVERIFY(view().pending() > 0);
+    view().model().open_all(-1);
+    QVERIFY(view().model().groups().pending() > 0);
     pane_.reset();
   }
 

@@ -27,9 +27,13 @@
 #include "tests/support/paths.h"
 #include "tests/support/snapshots.h"
 #include "views/compare/compare_pane.h"
+#include "views/pipeline/code_questions.h"
 #include "views/pipeline/pipeline_pane.h"
 #include "views/pipeline/step_delegate.h"
 #include "views/session/edit/editing.h"
+#include "views/session/pipeline/pipeline_session.h"
+#include "views/session/workspace/autosave.h"
+#include "views/theme/theme_choice.h"
 
 namespace jointer {
 namespace {

@@ -15,6 +15,7 @@
 #include "tests/gui/sac_window.h"
 #include "views/session/edit/editing.h"
 #include "views/session/text/number_text.h"
+#include "views/timeline/plan_overlay.h"
 #include "views/window/scoreboard.h"
 
 namespace jointer {
@@ -70,6 +71,11 @@ class SacSolveTest : public test::SacWindow {
   [[nodiscard]] QString card_in_the_middle() const {
     const QRect area = timeline().layout().memory;
     return timeline().card_at(area.center()).join(u'\n');
+  }
+  // Where the timeline marks the peak of the plan.
+  [[nodiscard]] std::optional<QPoint> peak_place() const {
+    const TimelineScene scene = timeline().scene();
+    return PlanOverlay(scene).peak();
   }
 };
 
@@ -169,10 +175,10 @@ void SacSolveTest::the_solver_is_chosen() {
 
 void SacSolveTest::the_timeline_shows_the_plan() {
   QVERIFY(open(kSample));
-  QVERIFY(timeline().has_plan());
-  QVERIFY(timeline().plan_peak_place().has_value());
+  QVERIFY(timeline().content().has_plan());
+  QVERIFY(peak_place().has_value());
   for (const AxisKind kind : {AxisKind::program_order, AxisKind::estimated_time}) {
-    timeline().set_axis_kind(kind);
+    timeline().content().set_kind(kind);
     QVERIFY(card_in_the_middle().contains("as partitioned"));
   }
   const int row = largest(Keep::save);
@@ -187,13 +193,13 @@ void SacSolveTest::the_timeline_shows_the_plan() {
   QVERIFY(plan != nullptr && plan->isVisible());
   QTest::mouseClick(plan, Qt::LeftButton);
   QVERIFY(!card_in_the_middle().contains("as partitioned"));
-  QVERIFY(!timeline().plan_peak_place().has_value());
+  QVERIFY(!peak_place().has_value());
 }
 
 void SacSolveTest::click_on_the_timelines_peak_shows_its_tensors() {
   QVERIFY(open(kSample));
   window_->dock("modules")->raise();
-  const auto place = timeline().plan_peak_place();
+  const auto place = peak_place();
   QVERIFY(place.has_value());
   QTest::mouseClick(timeline().viewport(), Qt::LeftButton, {}, *place);
   QVERIFY(!window_->dock("sac")->visibleRegion().isEmpty());
@@ -212,7 +218,7 @@ void SacSolveTest::offloading_is_shown_everywhere() {
   QVERIFY(figures().offloaded_bytes > 0);
   QVERIFY(labels_of(pane().figures()).contains(bytes_text(figures().offloaded_bytes)));
   // The curve stays aligned with the joint graph, despite copies.
-  QVERIFY(timeline().plan_peak_place().has_value());
+  QVERIFY(peak_place().has_value());
   QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
   QTRY_COMPARE_WITH_TIMEOUT(figures().offloaded_bytes, 0, kPatienceMs);
 }

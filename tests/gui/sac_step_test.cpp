@@ -355,7 +355,7 @@ void SacStepTest::rungs_scoreboard_and_inspector_follow() {
   auto* graph = qobject_cast<GraphPane*>(window_->dock("graph")->pane());
   const auto saved = [&] {
     std::int64_t bytes = 0;
-    for (const LadderRow& row : graph->view().ladder().rows())
+    for (const LadderRow& row : graph->view().model().ladder().rows())
       if (row.parent < 0) bytes += row.saved[static_cast<std::size_t>(RungState::save)];
     return bytes;
   };

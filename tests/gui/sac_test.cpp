@@ -342,7 +342,7 @@ void SacTest::the_ladder_and_the_scoreboard_follow() {
   auto* graph = qobject_cast<GraphPane*>(window_->dock("graph")->pane());
   const auto saved = [&] {
     std::int64_t bytes = 0;
-    for (const LadderRow& row : graph->view().ladder().rows())
+    for (const LadderRow& row : graph->view().model().ladder().rows())
       if (row.parent < 0) bytes += row.saved[static_cast<std::size_t>(RungState::save)];
     return bytes;
   };

@@ -16,6 +16,9 @@
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
 #include "views/sac/sac_pane.h"
+#include "views/session/edit/editing.h"
+#include "views/session/sac/sac_session.h"
+#include "views/theme/theme_choice.h"
 #include "views/timeline/timeline_view.h"
 
 namespace jointer::test {

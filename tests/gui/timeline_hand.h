@@ -12,6 +12,7 @@
 #include "core/schedule/legal_range.h"
 #include "views/session/edit/editing.h"
 #include "views/timeline/move_tool.h"
+#include "views/timeline/timeline_hits.h"
 #include "views/timeline/timeline_view.h"
 
 namespace jointer::test {
@@ -25,14 +26,17 @@ class TimelineHand {
   // Zooms to a node and returns a point in its item where a press picks it up.
   std::optional<QPoint> grip_of(NodeId node) {
     document_.selection().select(node);
-    view_.show_selection();
-    const auto extent = view_.data().extent(node);
-    for (std::size_t row = 0; row < view_.rows().size(); ++row) {
+    view_.range().show_selection();
+    const auto extent = view_.content().data().extent(node);
+    for (std::size_t row = 0; row < view_.content().rows().size(); ++row) {
       const QRect& area = view_.layout().lane[row];
-      const int left = static_cast<int>(view_.axis().to_pixel(static_cast<double>(extent.begin)));
-      const int right = static_cast<int>(view_.axis().to_pixel(static_cast<double>(extent.end)));
+      const int left =
+          static_cast<int>(view_.range().axis().to_pixel(static_cast<double>(extent.begin)));
+      const int right =
+          static_cast<int>(view_.range().axis().to_pixel(static_cast<double>(extent.end)));
       for (int x = left; x <= right; ++x)
-        if (view_.grip_at({x, area.center().y()}) == node) return QPoint(x, area.center().y());
+        if (views::grip_at(view_.scene(), {x, area.center().y()}) == node)
+          return QPoint(x, area.center().y());
     }
     return std::nullopt;
   }
@@ -54,8 +58,8 @@ class TimelineHand {
       const views::MoveTool& tool = view_.move_tool();
       return *at + QPoint(6 + tool.x_of(gap) - tool.x_of(planner.held()->gap), 0);
     };
-    const QRect area = view_.content().adjusted(kMargin, 0, -kMargin, 0);
-    while (!area.contains(reach()) && !view_.axis().shows_all()) view_.zoom(0.7);
+    const QRect area = view_.layout().content().adjusted(kMargin, 0, -kMargin, 0);
+    while (!area.contains(reach()) && !view_.range().axis().shows_all()) view_.zoom(0.7);
     const QPoint last = reach();
     QTest::mouseMove(view_.viewport(), last);
     return last;

@@ -16,6 +16,7 @@
 #include "app/desktop/main_window.h"
 #include "core/base/bytes.h"
 #include "core/base/units.h"
+#include "tests/gui/ladder_places.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
 #include "views/alive/alive_pane.h"
@@ -26,8 +27,10 @@
 #include "views/operators/operators_pane.h"
 #include "views/palette/command_palette.h"
 #include "views/session/text/node_text.h"
+#include "views/theme/theme_choice.h"
 #include "views/window/facts_popup.h"
 #include "views/window/graph_chooser.h"
+#include "views/window/recent_files.h"
 #include "views/window/scoreboard.h"
 
 namespace jointer {
@@ -156,10 +159,11 @@ void WindowTest::drop(const QStringList& paths) {
 }
 
 QPoint WindowTest::point_of(TimelineView& timeline, NodeId node) {
-  const TimelineData& data = timeline.data();
+  const TimelineData& data = timeline.content().data();
   const auto extent = data.extent(node);
   const auto lane = static_cast<std::size_t>(data.lane_of(node));
-  const double x = timeline.axis().to_pixel(static_cast<double>(extent.begin + extent.end) / 2);
+  const double x =
+      timeline.range().axis().to_pixel(static_cast<double>(extent.begin + extent.end) / 2);
   return {static_cast<int>(x), timeline.layout().lane[lane].center().y()};
 }
 
@@ -329,15 +333,17 @@ void WindowTest::keys_work_on_the_timeline() {
   DocumentTab* tab = open(k8b);
   TimelineView* timeline = tab->timeline();
   timeline->setFocus();
-  const auto span = [timeline] { return timeline->axis().end() - timeline->axis().begin(); };
+  const auto span = [timeline] {
+    return timeline->range().axis().end() - timeline->range().axis().begin();
+  };
   const double whole = span();
   for (int i = 0; i < 4; ++i) QTest::keyClick(timeline, Qt::Key_W);
   QVERIFY(span() < whole / 2);
-  const double begin = timeline->axis().begin();
+  const double begin = timeline->range().axis().begin();
   QTest::keyClick(timeline, Qt::Key_D);
-  QVERIFY(timeline->axis().begin() > begin);
+  QVERIFY(timeline->range().axis().begin() > begin);
   QTest::keyClick(timeline, Qt::Key_A);
-  QCOMPARE(timeline->axis().begin(), begin);
+  QCOMPARE(timeline->range().axis().begin(), begin);
   QTest::keyClick(timeline, Qt::Key_F);
   QCOMPARE(span(), whole);
 
@@ -346,11 +352,11 @@ void WindowTest::keys_work_on_the_timeline() {
   QCOMPARE(tab->document()->moment(), memory.peak_index());
   QCOMPARE(tab->document()->selection().current(), memory.node_at(memory.peak_index()));
 
-  const AxisKind axis = timeline->axis_kind();
+  const AxisKind axis = timeline->content().kind();
   QTest::keyClick(timeline, Qt::Key_G);
-  QVERIFY(timeline->axis_kind() != axis);
+  QVERIFY(timeline->content().kind() != axis);
   QTest::keyClick(timeline, Qt::Key_G);
-  QVERIFY(timeline->axis_kind() == axis);
+  QVERIFY(timeline->content().kind() == axis);
 
   // From a collective to its wait and back.
   const auto& collective = tab->document()->analysis().simulation.collectives().front();
@@ -376,21 +382,21 @@ void WindowTest::wheel_zooms_at_the_pointer() {
   TimelineView* timeline = tab->timeline();
   const QPoint at(timeline->layout().left() + timeline->layout().width() / 3,
                   timeline->layout().memory.center().y());
-  const double under = timeline->axis().to_position(at.x());
+  const double under = timeline->range().axis().to_position(at.x());
   const QPointF global = timeline->viewport()->mapToGlobal(QPointF(at));
   QWheelEvent wheel(at, global, {}, {0, 240}, Qt::NoButton, Qt::ControlModifier, Qt::NoScrollPhase,
                     false);
   QApplication::sendEvent(timeline->viewport(), &wheel);
-  QVERIFY(!timeline->axis().shows_all());
-  const double off = timeline->axis().to_position(at.x()) - under;
-  QVERIFY(std::abs(off) * timeline->axis().width() <
-          timeline->axis().end() - timeline->axis().begin());
+  QVERIFY(!timeline->range().axis().shows_all());
+  const double off = timeline->range().axis().to_position(at.x()) - under;
+  QVERIFY(std::abs(off) * timeline->range().axis().width() <
+          timeline->range().axis().end() - timeline->range().axis().begin());
 }
 
 void WindowTest::clicks_select_in_every_pane() {
   DocumentTab* tab = open(kJoint);
   TimelineView* timeline = tab->timeline();
-  timeline->set_axis_kind(AxisKind::program_order);
+  timeline->content().set_kind(AxisKind::program_order);
   const NodeId node = first_collective(*tab);
   QTest::mouseClick(timeline->viewport(), Qt::LeftButton, {}, point_of(*timeline, node));
   QVERIFY(tab->document()->selection().contains(node));
@@ -431,17 +437,19 @@ void WindowTest::the_ladder_shares_the_selection() {
   const NodeId node = first_collective(*tab);
   selection.select(node);
   graph.setFocus();
-  const double begin = tab->timeline()->axis().begin(), end = tab->timeline()->axis().end();
+  const double begin = tab->timeline()->range().axis().begin(),
+               end = tab->timeline()->range().axis().end();
   QTest::keyClick(&graph, Qt::Key_Z);
-  QTRY_VERIFY(!graph.place_of_node(node).isEmpty());
-  QCOMPARE(tab->timeline()->axis().begin(), begin);
-  QCOMPARE(tab->timeline()->axis().end(), end);
+  QTRY_VERIFY(!test::place_of_node(graph, node).isEmpty());
+  QCOMPARE(tab->timeline()->range().axis().begin(), begin);
+  QCOMPARE(tab->timeline()->range().axis().end(), end);
   // In the other direction.
-  const int row = graph.ladder().row_of(node);
-  const QPoint at = graph.place_of_row(row, LadderSide::forward).center();
+  const int row = graph.model().ladder().row_of(node);
+  const QPoint at = test::place_of_row(graph, row, LadderSide::forward).center();
   QVERIFY(graph.area().contains(at));
   QTest::mouseClick(graph.viewport(), Qt::LeftButton, {}, at);
-  for (const NodeId selected : selection.nodes()) QCOMPARE(graph.ladder().row_of(selected), row);
+  for (const NodeId selected : selection.nodes())
+    QCOMPARE(graph.model().ladder().row_of(selected), row);
   QVERIFY(selection.nodes().size() > 1);
 }
 
@@ -518,9 +526,10 @@ void WindowTest::finds_nodes() {
   QVERIFY(tab->document()->graph().is_wait(tab->document()->graph().node(first)));
   // The timeline follows, however small its visible range.
   const auto in_sight = [tab] {
-    const auto extent = tab->timeline()->data().extent(tab->document()->selection().current());
-    return static_cast<double>(extent.begin) >= tab->timeline()->axis().begin() &&
-           static_cast<double>(extent.end) <= tab->timeline()->axis().end();
+    const auto extent =
+        tab->timeline()->content().data().extent(tab->document()->selection().current());
+    return static_cast<double>(extent.begin) >= tab->timeline()->range().axis().begin() &&
+           static_cast<double>(extent.end) <= tab->timeline()->range().axis().end();
   };
   tab->timeline()->zoom(50);
   QTest::keyClick(line, Qt::Key_Return);

@@ -14,6 +14,8 @@
 #include "core/workspace/workspace_capture.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
+#include "views/session/edit/editing.h"
+#include "views/session/workspace/autosave.h"
 #include "views/window/restore_bar.h"
 
 namespace jointer {

@@ -8,6 +8,7 @@
 #include <QLabel>
 #include <QMenu>
 
+#include "views/graph/ladder_picture.h"
 #include "views/widgets/bar_button.h"
 
 namespace jointer::views {
@@ -17,7 +18,9 @@ constexpr double kZoomStep = 1.4;
 
 }  // namespace
 
-GraphBar::GraphBar(GraphView& graph, QWidget* parent) : QWidget(parent), graph_(graph) {
+GraphBar::GraphBar(Document& document, GraphView& graph, QWidget* parent)
+    : QWidget(parent), document_(document), graph_(graph) {
+  LadderModel* model = &graph_.model();
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(8, 2, 8, 2);
   row->setSpacing(2);
@@ -27,19 +30,19 @@ GraphBar::GraphBar(GraphView& graph, QWidget* parent) : QWidget(parent), graph_(
   for (const LadderColor color : kLadderColors) {
     QAction* action = group->addAction(color_->menu()->addAction(label_of(color)));
     action->setCheckable(true);
-    action->setChecked(color == graph_.color());
-    connect(action, &QAction::triggered, &graph_, [this, color] { graph_.set_color(color); });
-    connect(&graph_, &GraphView::color_changed, action,
+    action->setChecked(color == graph_.model().colors().by());
+    connect(action, &QAction::triggered, model, [model, color] { model->set_color(color); });
+    connect(model, &LadderModel::color_changed, action,
             [action, color](LadderColor now) { action->setChecked(now == color); });
   }
-  connect(&graph_, &GraphView::color_changed, this, &GraphBar::show_color);
-  show_color(graph_.color());
+  connect(model, &LadderModel::color_changed, this, &GraphBar::show_color);
+  show_color(graph_.model().colors().by());
   row->addStretch(1);
   connect(add_bar_button(*this, tr("Selected"),
                          tr("Expand the rows around the selected node and show it (Z)")),
           &QToolButton::clicked, &graph_, &GraphView::show_selection);
   connect(add_bar_button(*this, tr("Collapse All"), tr("Collapse all rows")), &QToolButton::clicked,
-          &graph_, [this] { graph_.close_all(-1); });
+          &graph_, &GraphView::close_all);
   connect(add_bar_button(*this, QStringLiteral("\u2212"), tr("Zoom out (S)")),
           &QToolButton::clicked, &graph_, [this] { graph_.zoom(1 / kZoomStep); });
   connect(add_bar_button(*this, QStringLiteral("+"), tr("Zoom in (W)")), &QToolButton::clicked,
@@ -47,7 +50,7 @@ GraphBar::GraphBar(GraphView& graph, QWidget* parent) : QWidget(parent), graph_(
   connect(add_bar_button(*this, QStringLiteral("1:1"), tr("Full size (1)")), &QToolButton::clicked,
           &graph_, &GraphView::full_size);
   connect(add_bar_button(*this, tr("Fit"), tr("Show the whole ladder (F)")), &QToolButton::clicked,
-          &graph_, &GraphView::fit);
+          &graph_.scroll(), &LadderScroll::fit);
   QMenu* menu =
       add_menu_button(tr("Export"), tr("Save a picture of the ladder"), QStringLiteral("export"))
           ->menu();
@@ -78,16 +81,16 @@ void GraphBar::show_color(LadderColor color) {
 }
 
 void GraphBar::export_picture(const QString& suffix, bool whole) {
-  const QString path =
-      QFileDialog::getSaveFileName(this, tr("Save ladder picture"),
-                                   QDir(last_folder_).filePath(graph_.document().title() + suffix),
-                                   QStringLiteral("*%1").arg(suffix));
+  const QString path = QFileDialog::getSaveFileName(
+      this, tr("Save ladder picture"), QDir(last_folder_).filePath(document_.title() + suffix),
+      QStringLiteral("*%1").arg(suffix));
   if (path.isEmpty()) return;
   last_folder_ = QFileInfo(path).absolutePath();
   const QString with_suffix = path.endsWith(suffix, Qt::CaseInsensitive) ? path : path + suffix;
-  emit message(graph_.write_picture(with_suffix, whole)
-                   ? tr("Wrote %1").arg(QDir::toNativeSeparators(with_suffix))
-                   : tr("Could not write %1").arg(QDir::toNativeSeparators(with_suffix)));
+  emit message(
+      write_ladder_picture(with_suffix, whole, document_.title(), graph_.scene(), graph_.font())
+          ? tr("Wrote %1").arg(QDir::toNativeSeparators(with_suffix))
+          : tr("Could not write %1").arg(QDir::toNativeSeparators(with_suffix)));
 }
 
 }  // namespace jointer::views

@@ -11,7 +11,7 @@ namespace jointer::views {
 class GraphBar : public QWidget {
   Q_OBJECT
  public:
-  explicit GraphBar(GraphView& graph, QWidget* parent = nullptr);
+  GraphBar(Document& document, GraphView& graph, QWidget* parent = nullptr);
 
  signals:
   // A picture was written, or writing failed.
@@ -22,6 +22,7 @@ class GraphBar : public QWidget {
   void show_color(LadderColor color);
   void export_picture(const QString& suffix, bool whole);
 
+  Document& document_;
   GraphView& graph_;
   QToolButton* color_ = nullptr;
   QString last_folder_;

@@ -9,7 +9,7 @@ GraphPane::GraphPane(Document& document, QWidget* parent)
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
-  auto* bar = new GraphBar(*view_, this);
+  auto* bar = new GraphBar(document, *view_, this);
   column->addWidget(bar);
   column->addWidget(view_, 1);
   connect(bar, &GraphBar::message, this, &GraphPane::message);

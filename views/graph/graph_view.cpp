@@ -1,335 +1,97 @@
 #include "views/graph/graph_view.h"
 
+#include <QContextMenuEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
 #include <QPainter>
-#include <QScrollBar>
-#include <QtConcurrentRun>
 #include <algorithm>
 #include <cmath>
 
-#include "views/session/sac/sac_session.h"
-#include "views/session/text/node_text.h"
+#include "views/graph/ladder_menu.h"
+#include "views/graph/ladder_picture.h"
+#include "views/graph/ladder_text.h"
+#include "views/theme/fonts.h"
+#include "views/widgets/hover_card.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kHeader = 24, kLegend = 24, kMinimap = 52;
-constexpr int kRelayoutMs = 15;
+constexpr int kMinimap = 52;
 constexpr double kRevealRoom = 30;
+constexpr double kZoomStep = 1.25;
+constexpr int kDragDistance = 4;
+constexpr double kWheelPixels = 60;  // per notch
 
 }  // namespace
 
 GraphView::GraphView(Document& document, QWidget* parent)
-    : QAbstractScrollArea(parent), document_(document) {
+    : QAbstractScrollArea(parent),
+      document_(document),
+      model_(document, area().width()),
+      scroll_(model_, *horizontalScrollBar(), *verticalScrollBar()),
+      selection_(document, model_) {
   setFrameShape(QFrame::NoFrame);
   setFocusPolicy(Qt::StrongFocus);
   viewport()->setMouseTracking(true);
   viewport()->setAttribute(Qt::WA_OpaquePaintEvent);
   setAccessibleName(tr("Graph"));
   setMinimumSize(240, 140);
-  pool_.setMaxThreadCount(2);
-  relayout_soon_.setSingleShot(true);
-  relayout_soon_.setInterval(kRelayoutMs);
-  connect(&relayout_soon_, &QTimer::timeout, this, [this] {
-    relayout(anchor_);
-    if (!pending_.empty()) return;
-    if (shown_when_laid_out_) {
-      shown_when_laid_out_.reset();
-      show_selection();
-    }
-    if (pending_.empty()) emit settled();
-  });
-  connect(&document_, &Document::changed, this, &GraphView::take_document);
-  connect(&document_.sac(), &SacSession::changed, this, &GraphView::take_plan);
-  connect(&document_.selection(), &Selection::nodes_changed, this, &GraphView::follow_selection);
-  snapshot_ = document_.shared_snapshot();
-  ladder_ = std::make_unique<Ladder>(snapshot_->graph, snapshot_->analysis);
-  show_plan();
-  colors_ = std::make_unique<const LadderColors>(*snapshot_, *ladder_, LadderColor::time);
-  // A ladder with a single row is of no use, so it starts expanded.
-  if (ladder_->rows().size() > 1 && ladder_->row(0).end == static_cast<int>(ladder_->rows().size()))
-    expansion_.open(*ladder_, 0);
-  relayout({});
+  connect_parts();
+  take_layout();
 }
 
-GraphView::~GraphView() {
-  pool_.clear();
-  pool_.waitForDone();
+GraphView::~GraphView() = default;
+
+void GraphView::connect_parts() {
+  connect(&model_, &LadderModel::rows_about_to_change, this, [this](int row, LadderSide side) {
+    row_anchor_ = row < 0 ? scroll_.anchor_on_screen() : scroll_.anchor_at(row, side);
+    next_anchor_ = row_anchor_;
+  });
+  connect(&model_, &LadderModel::graph_about_to_change, this,
+          [this] { next_anchor_ = scroll_.anchor_on_screen(); });
+  connect(&model_, &LadderModel::layout_changed, this, &GraphView::take_layout);
+  connect(&model_, &LadderModel::settled, this, [this] {
+    if (std::exchange(is_waiting_to_show_, false)) show_selection();
+  });
+  connect(&model_, &LadderModel::color_changed, this, [this] {
+    minimap_.forget();
+    refresh();
+  });
+  connect(&scroll_, &LadderScroll::changed, this, &GraphView::refresh);
+  // Rows are not expanded automatically; the row that contains the node is scrolled into view.
+  connect(&selection_, &LadderSelection::selected_elsewhere, this, [this] {
+    is_waiting_to_show_ = false;
+    reveal_current(kRevealRoom);
+  });
+  connect(&selection_, &LadderSelection::changed, this, &GraphView::refresh);
 }
 
 QRect GraphView::area() const {
-  return viewport()->rect().adjusted(0, kHeader, -kMinimap, -kLegend);
+  return viewport()->rect().adjusted(0, kLadderHeader, -kMinimap, -kLadderLegend);
 }
 
 QRect GraphView::minimap_area() const {
   const QRect all = viewport()->rect();
-  return {all.right() + 1 - kMinimap + 6, kHeader, kMinimap - 8, all.height() - kHeader - kLegend};
+  return {all.right() + 1 - kMinimap + 6, kLadderHeader, kMinimap - 8,
+          all.height() - kLadderHeader - kLadderLegend};
 }
 
-// --- The document ---
+LadderScene GraphView::scene() const {
+  return {model_.snapshot(),    model_.ladder(),    model_.layout(), model_.colors(),
+          Theme::of(palette()), selection_.marks(), scroll_.view(),  hovered_link_};
+}
 
-void GraphView::take_document() {
-  const Anchor anchor = anchor_on_screen();
-  snapshot_ = document_.shared_snapshot();
-  ladder_ = std::make_unique<Ladder>(snapshot_->graph, snapshot_->analysis);
-  show_plan();
-  colors_ = std::make_unique<const LadderColors>(*snapshot_, *ladder_, colors_->by());
+QStringList GraphView::card_at(QPoint at) const {
+  return hit_lines(model_, hit(at));
+}
+
+void GraphView::take_layout() {
   hovered_link_.reset();
-  // Expanded rows stay expanded in the same frame.
-  lay_out_open_groups_now();
-  relayout(anchor);
-}
-
-// The rows are unchanged; only the rungs are repainted.
-void GraphView::take_plan() {
-  if (plan_.lock() == document_.sac().state()) return;
-  const Anchor anchor = anchor_on_screen();
-  show_plan();
-  relayout(anchor);
-}
-
-void GraphView::show_plan() {
-  const SacStatePtr state = document_.sac().state();
-  plan_ = state;
-  // Until a new graph's plan is ready, the old plan would refer to other nodes.
-  if (state && state->can_change() &&
-      state->snapshot->graph.node_count() == snapshot_->graph.node_count())
-    ladder_->show_plan(state->base ? state->base->partition.joint : snapshot_->graph, state->plan,
-                       state->snapshot->analysis.options.memory);
-}
-
-void GraphView::lay_out_open_groups_now() {
-  std::vector<GroupGraphs> missing;
-  for (int row = 0; row < static_cast<int>(ladder_->rows().size()); ++row) {
-    if (!expansion_.is_open(*ladder_, row)) {
-      row = ladder_->row(row).end - 1;
-      continue;
-    }
-    if (!ladder_->is_leaf(row)) continue;
-    GroupGraphs graphs = group_graphs(snapshot_->graph, *ladder_, row);
-    if (!groups_.find(graphs)) missing.push_back(std::move(graphs));
-  }
-  std::vector<GroupLayout> layouts = lay_out_groups(missing, LayoutStyle{}, {.program = {}});
-  for (std::size_t i = 0; i < missing.size(); ++i)
-    groups_.add(missing[i], std::make_shared<const GroupLayout>(std::move(layouts[i])));
-}
-
-void GraphView::follow_selection() {
-  if (!is_selecting_) {
-    focus_key_.clear();
-    shown_when_laid_out_.reset();
-  }
-  refresh_marks();
-  // Rows are not expanded automatically; the row that contains the node is scrolled into view.
-  if (!is_selecting_) reveal(document_.selection().current(), kRevealRoom);
+  selection_.refresh_marks();
+  scroll_.restore(next_anchor_, area().size());
+  next_anchor_ = row_anchor_;
+  minimap_.forget();
   refresh();
-}
-
-void GraphView::refresh_marks() {
-  const Selection& selection = document_.selection();
-  std::vector<NodeId> nodes(selection.nodes().begin(), selection.nodes().end());
-  std::erase_if(nodes, [this](NodeId node) {
-    return !node || node.index() >= snapshot_->graph.node_count();
-  });
-  NodeId current = selection.current();
-  if (current && current.index() >= snapshot_->graph.node_count()) current = {};
-  marks_ = make_marks(snapshot_->graph, snapshot_->users, *ladder_, *layout_, nodes, current);
-  marks_.focus_row = focus_key_.empty() ? -1 : ladder_->find(focus_key_);
-  marks_.focus_side = focus_side_;
-  if (marks_.focus_row < 0 && marks_.current && marks_.current_place.item >= 0 &&
-      marks_.current_place.node < 0) {
-    marks_.focus_row = layout_->item(marks_.current_place.item).row;
-    marks_.focus_side = marks_.current_side;
-  }
-}
-
-void GraphView::reveal(NodeId node, double room) {
-  if (ladder_->row_of(node) < 0 || marks_.current_place.item < 0) return;
-  const LadderPlace place = marks_.current_place;
-  const LadderItem& item = layout_->item(place.item);
-  show_place(place.node < 0 ? layout_->box(item, marks_.current_side)
-                            : layout_->node_box(item, marks_.current_side,
-                                                static_cast<std::size_t>(place.node)),
-             room);
-}
-
-void GraphView::show_place(const LadderRect& rect, double room) {
-  LadderView view = view_;
-  view.show_y(rect.y, rect.bottom(), room);
-  // A box wider than the view is visible enough.
-  if (rect.width * view.scale < view.width) view.show_x(rect.x, rect.right());
-  set_view(view);
-}
-
-// --- Layout ---
-
-GraphView::Anchor GraphView::anchor_at(int row, LadderSide side) const {
-  const std::int32_t index = layout_->item_of_row(row);
-  if (index < 0) return {};
-  const LadderItem& item = layout_->item(index);
-  const LadderRect box = layout_->box(item, side);
-  const double outer = side == LadderSide::forward ? box.x : box.right();
-  return {ladder_->row(item.row).key, side, view_.to_x(outer), view_.to_y(box.y)};
-}
-
-GraphView::Anchor GraphView::anchor_on_screen() const {
-  const auto bands = visible_bands(*layout_, view_);
-  if (bands.empty()) return {};
-  for (const LadderBand& band : bands)
-    if (view_.to_y(band.y) >= 0)
-      return anchor_at(layout_->item(band.first).row, LadderSide::forward);
-  return anchor_at(layout_->item(bands.front().first).row, LadderSide::forward);
-}
-
-void GraphView::relayout(const Anchor& anchor) {
-  LadderStyle style;
-  style.width = std::max(area().width(), 1);
-  layout_ = std::make_unique<const LadderLayout>(*ladder_, expansion_, style,
-                                                 [this](int leaf) { return group_of(leaf); });
-  lay_out_wanted();
-  hovered_link_.reset();
-  refresh_marks();
-  restore(anchor);
-  minimap_ = {};
-  refresh();
-}
-
-void GraphView::restore(const Anchor& anchor) {
-  LadderView view = view_;
-  view.width = area().width();
-  view.height = area().height();
-  // The row of a key may have been removed by an edit.
-  if (const int row = anchor.key.empty() ? -1 : ladder_->find(anchor.key); row >= 0) {
-    const LadderItem& item = layout_->item(layout_->item_of_row(row));
-    const LadderRect box = layout_->box(item, anchor.side);
-    const double outer = anchor.side == LadderSide::forward ? box.x : box.right();
-    view.x = outer * view.scale - anchor.x;
-    view.y = box.y * view.scale - anchor.y;
-  }
-  set_view(view);
-}
-
-GroupLayoutPtr GraphView::group_of(int leaf) {
-  GroupGraphs graphs = group_graphs(snapshot_->graph, *ladder_, leaf);
-  if (GroupLayoutPtr known = groups_.find(graphs)) return known;
-  if (pending_.insert(graphs).second) wanted_.push_back(std::move(graphs));
-  return nullptr;
-}
-
-// Uses as many jobs as there are threads: starting dot takes longer than most layouts.
-void GraphView::lay_out_wanted() {
-  if (wanted_.empty()) return;
-  std::vector<std::vector<GroupGraphs>> jobs(
-      std::min<std::size_t>(static_cast<std::size_t>(pool_.maxThreadCount()), wanted_.size()));
-  for (std::size_t i = 0; i < wanted_.size(); ++i)
-    jobs[i % jobs.size()].push_back(std::move(wanted_[i]));
-  wanted_.clear();
-  for (std::vector<GroupGraphs>& job : jobs) {
-    const auto work = [job, style = LayoutStyle{}, dot = dot_] {
-      return lay_out_groups(job, style, dot);
-    };
-    QtConcurrent::run(&pool_, work).then(this, [this, job](std::vector<GroupLayout> layouts) {
-      take_groups(job, std::move(layouts));
-    });
-  }
-}
-
-void GraphView::take_groups(const std::vector<GroupGraphs>& graphs,
-                            std::vector<GroupLayout> layouts) {
-  for (std::size_t i = 0; i < graphs.size(); ++i) {
-    groups_.add(graphs[i], std::make_shared<const GroupLayout>(std::move(layouts[i])));
-    pending_.erase(graphs[i]);
-  }
-  // Layouts that finish at about the same time are shown together.
-  if (pending_.empty() || !relayout_soon_.isActive())
-    relayout_soon_.start(pending_.empty() ? 0 : kRelayoutMs);
-}
-
-void GraphView::open_row(int row) {
-  if (is_open(row)) return;
-  anchor_ = anchor_at(row, focus_side_);
-  expansion_.open(*ladder_, row);
-  relayout(anchor_);
-}
-
-void GraphView::close_row(int row) {
-  if (!is_open(row)) return;
-  anchor_ = anchor_at(row, focus_side_);
-  expansion_.close(*ladder_, row);
-  relayout(anchor_);
-}
-
-void GraphView::toggle_row(int row) {
-  is_open(row) ? close_row(row) : open_row(row);
-}
-
-void GraphView::open_all(int row) {
-  anchor_ = row < 0 ? anchor_on_screen() : anchor_at(row, focus_side_);
-  const int end = row < 0 ? static_cast<int>(ladder_->rows().size()) : ladder_->row(row).end;
-  for (int r = std::max(row, 0); r < end; ++r) expansion_.open(*ladder_, r);
-  relayout(anchor_);
-}
-
-void GraphView::close_all(int row) {
-  anchor_ = row < 0 ? anchor_on_screen() : anchor_at(row, focus_side_);
-  const int end = row < 0 ? static_cast<int>(ladder_->rows().size()) : ladder_->row(row).end;
-  for (int r = std::max(row, 0); r < end; ++r) expansion_.close(*ladder_, r);
-  relayout(anchor_);
-  if (row < 0) {
-    LadderView view = view_;
-    view.y = 0;
-    set_view(view);
-  }
-}
-
-void GraphView::show_selection() {
-  const NodeId node = document_.selection().current();
-  const int leaf = ladder_->row_of(node);
-  if (leaf < 0) return;
-  anchor_ = anchor_at(leaf, LadderSide::forward);
-  for (int row = leaf; row >= 0; row = ladder_->row(row).parent) expansion_.open(*ladder_, row);
-  focus_key_.clear();
-  relayout(anchor_);
-  // Its nodes may still be waiting for a layout.
-  if (!pending_.empty()) shown_when_laid_out_ = node;
-  reveal(node, view_.height / 3);
-}
-
-// --- The visible part ---
-
-void GraphView::set_view(const LadderView& view) {
-  view_ = view;
-  set_bars();
-  refresh();
-}
-
-// The scroll range covers the ladder and the current view, which an anchor may have moved beyond an
-// end.
-void GraphView::set_bars() {
-  is_setting_bars_ = true;
-  const auto set = [](QScrollBar* bar, double offset, double size, double whole) {
-    const int at = static_cast<int>(std::lround(offset));
-    bar->setRange(std::min(0, at),
-                  std::max(static_cast<int>(std::ceil(std::max(whole - size, 0.0))), at));
-    bar->setPageStep(std::max(static_cast<int>(size), 1));
-    bar->setSingleStep(30);
-    bar->setValue(at);
-  };
-  set(horizontalScrollBar(), view_.x, view_.width, layout_->width() * view_.scale);
-  set(verticalScrollBar(), view_.y, view_.height, layout_->height() * view_.scale);
-  is_setting_bars_ = false;
-}
-
-void GraphView::scrollContentsBy(int /*dx*/, int /*dy*/) {
-  if (is_setting_bars_) return;
-  view_.x = horizontalScrollBar()->value();
-  view_.y = verticalScrollBar()->value();
-  set_bars();
-  refresh();
-}
-
-void GraphView::resizeEvent(QResizeEvent* /*event*/) {
-  const Anchor anchor = anchor_on_screen();
-  relayout(anchor);
 }
 
 void GraphView::refresh() {
@@ -337,58 +99,323 @@ void GraphView::refresh() {
   viewport()->update();
 }
 
-void GraphView::set_color(LadderColor color) {
-  if (color == colors_->by()) return;
-  colors_ = std::make_unique<const LadderColors>(*snapshot_, *ladder_, color);
-  minimap_ = {};
-  refresh();
-  emit color_changed(color);
-}
-
-void GraphView::fit() {
-  LadderView view = view_;
-  view.fit(*layout_);
-  set_view(view);
-}
+// --- Commands ---
 
 void GraphView::full_size() {
-  zoom(1 / view_.scale);
+  zoom(1 / scroll_.view().scale);
 }
 
 void GraphView::zoom(double factor) {
   const QRect at = area();
-  const QPoint middle = hover_ && at.contains(*hover_) ? *hover_ - at.topLeft()
-                                                       : QPoint(at.width() / 2, at.height() / 2);
-  LadderView view = view_;
-  view.zoom_at(middle.x(), middle.y(), factor);
-  set_view(view);
+  scroll_.zoom_at(hover_ && at.contains(*hover_) ? *hover_ - at.topLeft()
+                                                 : QPoint(at.width() / 2, at.height() / 2),
+                  factor);
 }
 
-void GraphView::follow_flow(bool forward) {
-  const NodeId current = document_.selection().current();
-  if (ladder_->row_of(current) < 0) return;
-  const auto next = forward ? snapshot_->users.of(current) : snapshot_->graph.inputs(current);
-  if (!next.empty()) document_.selection().select(next.front());
+void GraphView::close_all() {
+  model_.close_all(-1);
+  scroll_.to_top();
 }
 
-QRect GraphView::place_of_row(int row, LadderSide side) const {
-  const std::int32_t index = layout_->item_of_row(row);
-  if (index < 0 || layout_->item(index).row != row) return {};
-  const LadderRect box = layout_->box(layout_->item(index), side);
-  return QRectF(view_.to_x(box.x) + area().left(), view_.to_y(box.y) + area().top(),
-                box.width * view_.scale, box.height * view_.scale)
-      .toAlignedRect();
+void GraphView::show_selection() {
+  const int leaf = model_.ladder().row_of(document_.selection().current());
+  if (leaf < 0) return;
+  selection_.clear_focus();
+  model_.open_path(leaf);
+  // Its nodes may still be waiting for a layout.
+  if (model_.groups().pending() > 0) is_waiting_to_show_ = true;
+  reveal_current(scroll_.view().height / 3);
 }
 
-QRect GraphView::place_of_node(NodeId node) const {
-  const LadderPlace place = layout_->place_of(*ladder_, snapshot_->graph, node);
-  if (place.item < 0 || place.node < 0) return {};
-  const LadderRect box =
-      layout_->node_box(layout_->item(place.item), side_of(snapshot_->graph.node(node)),
-                        static_cast<std::size_t>(place.node));
-  return QRectF(view_.to_x(box.x) + area().left(), view_.to_y(box.y) + area().top(),
-                box.width * view_.scale, box.height * view_.scale)
-      .toAlignedRect();
+void GraphView::reveal_current(double room) {
+  const LadderMarks& marks = selection_.marks();
+  const LadderPlace place = marks.current_place;
+  if (model_.ladder().row_of(document_.selection().current()) < 0 || place.item < 0) return;
+  const LadderLayout& layout = model_.layout();
+  const LadderItem& item = layout.item(place.item);
+  scroll_.show_place(place.node < 0 ? layout.box(item, marks.current_side)
+                                    : layout.node_box(item, marks.current_side,
+                                                      static_cast<std::size_t>(place.node)),
+                     room);
+}
+
+// --- Pointer ---
+
+LadderHit GraphView::hit(QPoint at) const {
+  const QRect in = area();
+  if (!in.contains(at)) return {};
+  return hit_ladder(model_.layout(), scroll_.view(), at.x() - in.left() + 0.5,
+                    at.y() - in.top() + 0.5);
+}
+
+void GraphView::mousePressEvent(QMouseEvent* event) {
+  press_ = last_ = event->pos();
+  if (event->button() != Qt::LeftButton && event->button() != Qt::MiddleButton) return;
+  if (minimap_area().contains(press_) && event->button() == Qt::LeftButton) {
+    drag_ = Drag::minimap;
+    move_minimap(press_.y());
+  } else {
+    drag_ = event->button() == Qt::MiddleButton ? Drag::pan : Drag::maybe;
+  }
+}
+
+void GraphView::mouseMoveEvent(QMouseEvent* event) {
+  const QPoint at = event->pos();
+  if (drag_ == Drag::maybe && (at - press_).manhattanLength() > kDragDistance &&
+      area().contains(press_)) {
+    drag_ = Drag::pan;
+    viewport()->setCursor(Qt::ClosedHandCursor);
+  }
+  if (drag_ == Drag::pan) {
+    scroll_.pan(at - last_);
+  } else if (drag_ == Drag::minimap) {
+    move_minimap(at.y());
+  } else {
+    const LadderHit under = hit(at);
+    if (under.link != hovered_link_) {
+      hovered_link_ = under.link;
+      refresh();
+    }
+    viewport()->setCursor(under.is_toggle ? Qt::PointingHandCursor : Qt::ArrowCursor);
+  }
+  last_ = at;
+  hover_ = at;
+  viewport()->update();
+}
+
+void GraphView::mouseReleaseEvent(QMouseEvent* event) {
+  if (drag_ == Drag::maybe && event->button() == Qt::LeftButton)
+    click(event->pos(), event->modifiers());
+  drag_ = Drag::none;
+  viewport()->unsetCursor();
+}
+
+void GraphView::mouseDoubleClickEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton) return;
+  const LadderHit under = hit(event->pos());
+  // The first click of the double-click has already toggled it.
+  if (under.place.item < 0 || under.is_toggle || under.place.node >= 0) return;
+  selection_.set_side(under.side.value_or(LadderSide::forward));
+  model_.toggle_row(model_.layout().item(under.place.item).row, selection_.side());
+}
+
+void GraphView::wheelEvent(QWheelEvent* event) {
+  const QPointF delta = QPointF(event->angleDelta()) / 120.0;
+  hover_ = event->position().toPoint();
+  if (event->modifiers().testFlag(Qt::ControlModifier)) {
+    scroll_.zoom_at(event->position() - area().topLeft(), std::pow(kZoomStep, delta.y()));
+  } else {
+    const bool sideways = event->modifiers().testFlag(Qt::ShiftModifier);
+    scroll_.turn((sideways ? QPointF(delta.y(), 0) : delta) * kWheelPixels);
+  }
+  event->accept();
+}
+
+void GraphView::move_minimap(int y) {
+  const QRect map = minimap_area();
+  scroll_.center_at(
+      std::clamp(static_cast<double>(y - map.top()) / std::max(map.height(), 1), 0.0, 1.0));
+}
+
+void GraphView::click(QPoint at, Qt::KeyboardModifiers modifiers) {
+  const LadderHit under = hit(at);
+  if (under.link) return selection_.select_link(*under.link, modifiers);
+  if (under.is_nothing()) return;
+  const int row = model_.layout().item(under.place.item).row;
+  const LadderSide side = *under.side;
+  selection_.set_side(side);
+  if (under.is_toggle) return model_.toggle_row(row, side);
+  if (under.place.node >= 0)
+    return selection_.select_node(
+        model_.ladder().boxes(row, side)[static_cast<std::size_t>(under.place.node)], modifiers);
+  selection_.select_row(row, side, modifiers);
+  const LadderLayout& layout = model_.layout();
+  scroll_.show_place(layout.box(layout.item(layout.item_of_row(row)), side));
+}
+
+void GraphView::contextMenuEvent(QContextMenuEvent* event) {
+  const LadderMarks& marks = selection_.marks();
+  LadderHit under;
+  if (event->reason() != QContextMenuEvent::Keyboard)
+    under = hit(event->pos());
+  else if (marks.focus_row >= 0)
+    under = {.place = {model_.layout().item_of_row(marks.focus_row), -1},
+             .side = selection_.side()};
+  else
+    under = {.place = marks.current_place, .side = marks.current_side};
+  auto* menu = new QMenu(this);
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  add_ladder_actions(*menu, model_, selection_, under, actions());
+  QAction* show = menu->addAction(tr("Show Selected &Node"), this, &GraphView::show_selection);
+  show->setEnabled(static_cast<bool>(marks.current));
+  menu->addAction(tr("Collapse All &Rows"), this, &GraphView::close_all);
+  menu->addAction(tr("Show &Whole Ladder"), &scroll_, &LadderScroll::fit);
+  menu->popup(event->globalPos());
+}
+
+// --- Keys ---
+
+KeysGroup GraphView::keys() {
+  return {tr("Graph"),
+          {{tr("Click, Ctrl+Click"), tr("Select; select more")},
+           {tr("Double-click, Enter"), tr("Expand or collapse a row")},
+           {tr("Up, Down"), tr("Go to the row or node above or below")},
+           {tr("Right, Left"), tr("Expand a row and step into it; step out and collapse it")},
+           {tr("Ctrl+Left, Ctrl+Right"), tr("Go to the forward or backward side of a row")},
+           {tr("[, ]"), tr("Go to an input or a user of the node")},
+           {tr("Z"), tr("Expand the rows around the selected node and show it")},
+           {tr("Wheel, drag"), tr("Pan; with Shift, horizontally")},
+           {tr("Ctrl+Wheel, W, S"), tr("Zoom at the pointer")},
+           {tr("F, 1"), tr("Show the whole ladder; full size")}}};
+}
+
+// The window also uses some of these keys; here they belong to the ladder.
+bool GraphView::event(QEvent* event) {
+  if (event->type() == QEvent::ShortcutOverride) {
+    const auto* key = static_cast<QKeyEvent*>(event);
+    const bool is_plain = (key->modifiers() & ~Qt::KeypadModifier) == Qt::NoModifier;
+    for (const int own : {Qt::Key_F, Qt::Key_Z, Qt::Key_BracketLeft, Qt::Key_BracketRight})
+      if (is_plain && key->key() == own) {
+        event->accept();
+        return true;
+      }
+  }
+  return QAbstractScrollArea::event(event);
+}
+
+LadderPosition GraphView::position() const {
+  return {model_, selection_.marks(), selection_.side()};
+}
+
+void GraphView::keyPressEvent(QKeyEvent* event) {
+  const int key = event->key();
+  const bool with_control = event->modifiers().testFlag(Qt::ControlModifier);
+  if (event->modifiers() & (Qt::AltModifier | Qt::MetaModifier))
+    return QAbstractScrollArea::keyPressEvent(event);
+  const int focus_row = selection_.marks().focus_row;
+  if (with_control && (key == Qt::Key_Left || key == Qt::Key_Right)) {
+    const LadderSide side = key == Qt::Key_Left ? LadderSide::forward : LadderSide::backward;
+    if (focus_row >= 0 && model_.ladder().has(side))
+      take_step({LadderStep::Kind::select_row, focus_row, side});
+    return;
+  }
+  if (with_control) return QAbstractScrollArea::keyPressEvent(event);
+  if (take_arrow(key)) return;
+  switch (key) {
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+      if (focus_row >= 0) model_.toggle_row(focus_row, selection_.side());
+      return;
+    case Qt::Key_F:
+      return scroll_.fit();
+    case Qt::Key_1:
+      return full_size();
+    case Qt::Key_W:
+    case Qt::Key_Plus:
+      return zoom(kZoomStep);
+    case Qt::Key_S:
+    case Qt::Key_Minus:
+      return zoom(1 / kZoomStep);
+    case Qt::Key_Z:
+      return show_selection();
+    case Qt::Key_BracketRight:
+      return selection_.follow_flow(true);
+    case Qt::Key_BracketLeft:
+      return selection_.follow_flow(false);
+    default:
+      QAbstractScrollArea::keyPressEvent(event);
+  }
+}
+
+// Returns false if it is another key.
+bool GraphView::take_arrow(int key) {
+  const bool is_vertical = key == Qt::Key_Up || key == Qt::Key_Down;
+  const auto items = model_.layout().items();
+  switch (key) {
+    case Qt::Key_Up:
+    case Qt::Key_Left:
+    case Qt::Key_Down:
+    case Qt::Key_Right: {
+      const int direction = key == Qt::Key_Down || key == Qt::Key_Right ? 1 : -1;
+      LadderStep step = step_nodes(position(), is_vertical, direction);
+      if (step.kind == LadderStep::Kind::none)
+        step = is_vertical     ? step_rows(position(), direction)
+               : direction > 0 ? step_in(position())
+                               : step_out(position());
+      take_step(step);
+      return true;
+    }
+    case Qt::Key_Home:
+    case Qt::Key_End:
+      if (!items.empty())
+        take_step({LadderStep::Kind::select_row,
+                   key == Qt::Key_Home ? items.front().row : items.back().row, selection_.side()});
+      return true;
+    default:
+      return false;
+  }
+}
+
+void GraphView::take_step(const LadderStep& step) {
+  const LadderLayout& layout = model_.layout();
+  const auto item = [&]() -> const LadderItem& {
+    return layout.item(layout.item_of_row(step.row));
+  };
+  switch (step.kind) {
+    case LadderStep::Kind::none:
+      return;
+    case LadderStep::Kind::select_row:
+      selection_.select_row(step.row, step.side);
+      return scroll_.show_place(layout.box(item(), step.side));
+    case LadderStep::Kind::select_node:
+      selection_.select_node(model_.ladder().boxes(step.row, step.side)[step.node]);
+      return scroll_.show_place(layout.node_box(item(), step.side, step.node));
+    case LadderStep::Kind::open_row:
+      return model_.open_row(step.row, step.side);
+    case LadderStep::Kind::close_row:
+      return model_.close_row(step.row, step.side);
+  }
+}
+
+// --- Events ---
+
+bool GraphView::viewportEvent(QEvent* event) {
+  if (event->type() == QEvent::Leave) {
+    hover_.reset();
+    if (hovered_link_) {
+      hovered_link_.reset();
+      refresh();
+    }
+    viewport()->update();
+  }
+  return QAbstractScrollArea::viewportEvent(event);
+}
+
+void GraphView::changeEvent(QEvent* event) {
+  if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) {
+    minimap_.forget();
+    refresh();
+  }
+  QAbstractScrollArea::changeEvent(event);
+}
+
+void GraphView::resizeEvent(QResizeEvent* /*event*/) {
+  next_anchor_ = scroll_.anchor_on_screen();
+  model_.set_width(area().width());
+}
+
+void GraphView::paintEvent(QPaintEvent* /*event*/) {
+  const QPixmap& frame = frame_.of(*this, [this](QPainter& painter) {
+    const LadderScene scene = this->scene();
+    paint_ladder_picture(painter, viewport()->size(), scene, font());
+    minimap_.paint(painter, scene, minimap_area());
+  });
+  QPainter painter(viewport());
+  painter.setFont(small_font(font()));
+  painter.drawPixmap(0, 0, frame);
+  if (hover_ && drag_ == Drag::none)
+    paint_card(painter, *hover_, viewport()->rect(), card_at(*hover_), Theme::of(palette()));
+  emit painted();
 }
 
 }  // namespace jointer::views

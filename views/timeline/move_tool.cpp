@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "views/session/edit/editing.h"
-#include "views/timeline/timeline_view.h"
 
 namespace jointer::views {
 namespace {
@@ -18,36 +17,40 @@ constexpr double kMaxScroll = 40;
 
 }  // namespace
 
-MoveTool::MoveTool(TimelineView& view)
-    : QObject(&view), view_(view), planner_(view.document().editing().planner()) {
+MoveTool::MoveTool(const TimelineContent& content, TimelineRange& range)
+    : content_(content),
+      range_(range),
+      planner_(content.document().editing().planner()),
+      begin_(range.axis().begin()),
+      end_(range.axis().end()) {
   patience_.setSingleShot(true);
   patience_.setInterval(kPatienceMs);
   connect(&patience_, &QTimer::timeout, this, &MoveTool::take);
   scrolling_.setInterval(kScrollMs);
   connect(&scrolling_, &QTimer::timeout, this, &MoveTool::scroll);
   connect(&planner_, &MovePlanner::held_changed, this, &MoveTool::take_held);
-  connect(&planner_, &MovePlanner::moved, &view_, [this] { view_.show_held(); });
-  connect(&view_, &TimelineView::axis_kind_changed, this, &MoveTool::take_held);
-  connect(&view_, &TimelineView::range_changed, this, &MoveTool::anchor);
+  connect(&planner_, &MovePlanner::moved, this, &MoveTool::changed);
+  connect(&content_, &TimelineContent::kind_changed, this, &MoveTool::take_held);
+  connect(&range_, &TimelineRange::changed, this, &MoveTool::anchor);
 }
 
 bool MoveTool::is_holding() const {
   return planner_.held() != nullptr;
 }
 
-bool MoveTool::press(QPoint at, Qt::KeyboardModifiers modifiers) {
+bool MoveTool::press(QPoint at, NodeId grip, Qt::KeyboardModifiers modifiers) {
   if (const HeldMove* held = planner_.held(); held != nullptr && !held->is_dropped && scale_) {
     // Picked up by a command: a click chooses its place.
     pressed_ = held->handle;
     press_ = last_ = at;
     is_dragged_ = true;
-    const double position = view_.axis().to_position(at.x());
-    planner_.move_to(scale_->snapped(position, held->preview.best, view_.axis(), kSnapPixels));
+    const double position = range_.axis().to_position(at.x());
+    planner_.move_to(scale_->snapped(position, held->preview.best, range_.axis(), kSnapPixels));
     press_.setX(x_of(held->preview.current()));
     return true;
   }
   if (modifiers.testFlag(Qt::ControlModifier)) return false;
-  pressed_ = view_.grip_at(at);
+  pressed_ = grip;
   if (!pressed_) return false;
   press_ = last_ = at;
   is_dragged_ = moved_by_key_ = false;
@@ -58,8 +61,8 @@ bool MoveTool::press(QPoint at, Qt::KeyboardModifiers modifiers) {
 void MoveTool::take() {
   patience_.stop();
   if (!pressed_ || planner_.held() != nullptr || planner_.is_taking()) return;
-  if (!view_.document().selection().contains(pressed_))
-    view_.document().selection().select(pressed_);
+  Selection& selection = content_.document().selection();
+  if (!selection.contains(pressed_)) selection.select(pressed_);
   planner_.take(pressed_);
 }
 
@@ -75,8 +78,7 @@ bool MoveTool::move(QPoint at, Qt::KeyboardModifiers modifiers) {
     moved_by_key_ = carries;
     planner_.set_carry(carries);
   }
-  const QRect area = view_.content();
-  if (planner_.held() != nullptr && (at.x() < area.left() + kEdge || at.x() > area.right() - kEdge))
+  if (is_holding() && beyond_edge(at.x()) != 0)
     scrolling_.start();
   else
     scrolling_.stop();
@@ -89,35 +91,38 @@ void MoveTool::follow(int x, bool snaps) {
   const HeldMove* held = planner_.held();
   if (held == nullptr || held->is_dropped || !scale_) return;
   const double from = static_cast<double>(scale_->position(held->preview.current()));
-  const double to = from + (x - press_.x()) / view_.axis().pixels_per_unit();
+  const double to = from + (x - press_.x()) / range_.axis().pixels_per_unit();
   if (x == press_.x()) return planner_.move_to(held->preview.current());
-  planner_.move_to(snaps ? scale_->snapped(to, held->preview.best, view_.axis(), kSnapPixels)
+  planner_.move_to(snaps ? scale_->snapped(to, held->preview.best, range_.axis(), kSnapPixels)
                          : scale_->gap_at(to));
 }
 
 // Zooming while a block is held keeps the block in place.
 void MoveTool::anchor() {
-  const double begin = std::exchange(begin_, view_.axis().begin());
-  const double end = std::exchange(end_, view_.axis().end());
+  const double begin = std::exchange(begin_, range_.axis().begin());
+  const double end = std::exchange(end_, range_.axis().end());
   if (begin == begin_ && end == end_) return;
   const HeldMove* held = planner_.held();
   if (is_scrolling_ || !pressed_ || held == nullptr || !scale_) return;
   press_.setX(last_.x() - (x_of(held->gap) - x_of(held->preview.current())));
 }
 
+int MoveTool::beyond_edge(int x) const {
+  const int left = static_cast<int>(range_.axis().left());
+  const int right = left + static_cast<int>(range_.axis().width()) - 1;
+  if (x < left + kEdge) return x - left - kEdge;
+  return x > right - kEdge ? x - right + kEdge : 0;
+}
+
 // Scrolls while the pointer is beyond an edge of the view, and moves the block along.
 void MoveTool::scroll() {
-  const QRect area = view_.content();
-  const int beyond = last_.x() < area.left() + kEdge    ? last_.x() - area.left() - kEdge
-                     : last_.x() > area.right() - kEdge ? last_.x() - area.right() + kEdge
-                                                        : 0;
+  const int beyond = beyond_edge(last_.x());
   if (beyond == 0 || !is_holding()) return scrolling_.stop();
-  const double before = view_.axis().begin();
+  const double before = range_.axis().begin();
   is_scrolling_ = true;
-  view_.pan(std::clamp(static_cast<double>(beyond), -kMaxScroll, kMaxScroll) /
-            std::max(area.width(), 1));
+  range_.pan_by(std::clamp(static_cast<double>(beyond), -kMaxScroll, kMaxScroll));
   is_scrolling_ = false;
-  const double moved = (view_.axis().begin() - before) * view_.axis().pixels_per_unit();
+  const double moved = (range_.axis().begin() - before) * range_.axis().pixels_per_unit();
   press_.rx() -= static_cast<int>(std::lround(moved));
   follow(last_.x(), true);
 }
@@ -175,27 +180,26 @@ void MoveTool::take_held() {
     pressed_ = {};
     scrolling_.stop();
   } else {
-    const TimelineData& data = view_.axis_kind() == AxisKind::measured_time && view_.measured()
-                                   ? *view_.measured()
-                                   : held->from->timeline(view_.axis_kind());
+    const TimelineData& data =
+        content_.is_measured_axis() ? *content_.measured() : held->from->timeline(content_.kind());
     scale_ = std::make_unique<GapScale>(held->from->graph, held->from->analysis, data, held->block,
                                         held->preview);
     // The pointer may have moved while places were being computed.
     if (pressed_ && is_dragged_) follow(last_.x(), true);
   }
-  view_.show_held();
+  emit changed();
 }
 
 int MoveTool::x_of(std::size_t gap) const {
   return static_cast<int>(
-      std::lround(view_.axis().to_pixel(static_cast<double>(scale_->position(gap)))));
+      std::lround(range_.axis().to_pixel(static_cast<double>(scale_->position(gap)))));
 }
 
-void MoveTool::paint(QPainter& painter) const {
+void MoveTool::paint(QPainter& painter, const TimelineLayout& layout, const Theme& theme) const {
   const HeldMove* held = planner_.held();
   if (held == nullptr || !scale_) return;
-  const MoveStrip strip(*held, *scale_, view_.axis(), view_.layout(), Theme::of(view_.palette()));
-  strip.paint_range(painter, view_.content());
+  const MoveStrip strip(*held, *scale_, range_.axis(), layout, theme);
+  strip.paint_range(painter, layout.content());
   strip.paint_strip(painter);
 }
 

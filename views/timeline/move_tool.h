@@ -9,22 +9,21 @@
 
 #include "views/timeline/gap_scale.h"
 #include "views/timeline/move_strip.h"
+#include "views/timeline/timeline_range.h"
 
 namespace jointer::views {
 
-class TimelineView;
-
 // Moves blocks by dragging them in the timeline: a collective (its start, or its wait at its right
-// end), a wait by its stall, or any node in program order. The view forwards its events; an event
+// end), a wait by its stall, or any node in program order. The view passes on its events; an event
 // for which a function returns true is handled and must be ignored by the view.
 class MoveTool : public QObject {
   Q_OBJECT
  public:
-  // `view` must outlive this object.
-  explicit MoveTool(TimelineView& view);
+  // Both must outlive this object.
+  MoveTool(const TimelineContent& content, TimelineRange& range);
 
-  // Returns true if the press is on a node that can be moved.
-  bool press(QPoint at, Qt::KeyboardModifiers modifiers);
+  // `grip`: the node that a press there would pick up, if any. Returns true if it may be moved.
+  bool press(QPoint at, NodeId grip, Qt::KeyboardModifiers modifiers);
   bool move(QPoint at, Qt::KeyboardModifiers modifiers);
   // Returns true if a block was moved or held; false for a click.
   bool release();
@@ -32,9 +31,13 @@ class MoveTool : public QObject {
   // A block is held, by the pointer or by a command.
   [[nodiscard]] bool is_holding() const;
 
-  void paint(QPainter& painter) const;
+  void paint(QPainter& painter, const TimelineLayout& layout, const Theme& theme) const;
   // The x coordinate of a gap.
   [[nodiscard]] int x_of(std::size_t gap) const;
+
+ signals:
+  // The held block or its place has changed.
+  void changed();
 
  private:
   void take();
@@ -42,8 +45,11 @@ class MoveTool : public QObject {
   void follow(int x, bool snaps);
   void scroll();
   void anchor();
+  // Pixels by which the pointer is beyond an edge of the axis, or nearly so; negative at the left.
+  [[nodiscard]] int beyond_edge(int x) const;
 
-  TimelineView& view_;
+  const TimelineContent& content_;
+  TimelineRange& range_;
   MovePlanner& planner_;
   NodeId pressed_;
   QPoint press_, last_;

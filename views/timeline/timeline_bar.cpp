@@ -18,7 +18,7 @@ constexpr int kMaxLabel = 260;
 }  // namespace
 
 TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
-    : QWidget(parent), timeline_(timeline) {
+    : QWidget(parent), timeline_(timeline), content_(timeline.content()) {
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(12, 2, 12, 2);
   row->setSpacing(4);
@@ -44,24 +44,22 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   measurement_->setAccessibleName(tr("Measurement"));
   measurement_->setObjectName(QStringLiteral("measurement"));
   connect(measurement_->menu(), &QMenu::aboutToShow, this, &TimelineBar::fill_measurement_menu);
-  connect(&timeline_.document(), &Document::measurement_changed, this,
+  connect(&content_.document(), &Document::measurement_changed, this,
           &TimelineBar::show_measurement);
   auto* reserved = add_bar_button(*this, tr("Reserved"),
                                   tr("Show the memory that the caching allocator would reserve"));
   reserved->setCheckable(true);
   reserved->setChecked(true);
-  reserved->setVisible(timeline_.has_reserved());
-  connect(reserved, &QToolButton::toggled, &timeline_, &TimelineView::set_show_reserved);
+  reserved->setVisible(content_.has_reserved());
+  connect(reserved, &QToolButton::toggled, &content_, &TimelineContent::set_show_reserved);
   ghost_ =
       add_bar_button(*this, tr("Baseline"), tr("Show the graph as opened behind the edited graph"));
   ghost_->setCheckable(true);
   ghost_->setChecked(true);
   ghost_->setObjectName(QStringLiteral("ghost"));
-  connect(ghost_, &QToolButton::toggled, &timeline_, &TimelineView::set_show_ghost);
-  const auto show_ghost = [this] {
-    ghost_->setVisible(timeline_.document().editing().is_edited());
-  };
-  connect(&timeline_.document().editing(), &Editing::changed, ghost_, show_ghost);
+  connect(ghost_, &QToolButton::toggled, &content_, &TimelineContent::set_show_ghost);
+  const auto show_ghost = [this] { ghost_->setVisible(content_.document().editing().is_edited()); };
+  connect(&content_.document().editing(), &Editing::changed, ghost_, show_ghost);
   show_ghost();
   auto* plan =
       add_bar_button(*this, tr("Plan"),
@@ -70,9 +68,9 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   plan->setCheckable(true);
   plan->setChecked(true);
   plan->setObjectName(QStringLiteral("plan"));
-  connect(plan, &QToolButton::toggled, &timeline_, &TimelineView::set_show_plan);
-  const auto show_plan = [this, plan] { plan->setVisible(timeline_.has_plan()); };
-  connect(&timeline_.document().sac(), &SacSession::changed, plan, show_plan);
+  connect(plan, &QToolButton::toggled, &content_, &TimelineContent::set_show_plan);
+  const auto show_plan = [this, plan] { plan->setVisible(content_.has_plan()); };
+  connect(&content_.document().sac(), &SacSession::changed, plan, show_plan);
   show_plan();
   row->addStretch(1);
   range_ = new QLabel(this);
@@ -86,21 +84,21 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   connect(add_bar_button(*this, tr("Peak"), tr("Go to the peak (P)")), &QToolButton::clicked,
           &timeline_, &TimelineView::show_peak);
   connect(add_bar_button(*this, tr("Fit"), tr("Show the whole step (F)")), &QToolButton::clicked,
-          &timeline_, &TimelineView::fit);
-  connect(&timeline_, &TimelineView::axis_kind_changed, this, &TimelineBar::show_axis);
-  connect(&timeline_, &TimelineView::range_changed, range_,
-          [this] { range_->setText(timeline_.range_text()); });
-  show_axis(timeline_.axis_kind());
+          &timeline_.range(), &TimelineRange::fit);
+  connect(&content_, &TimelineContent::kind_changed, this, &TimelineBar::show_axis);
+  const TimelineRange* range = &timeline_.range();
+  connect(range, &TimelineRange::changed, range_,
+          [this, range] { range_->setText(range->text()); });
+  show_axis(content_.kind());
   show_measurement();
-  range_->setText(timeline_.range_text());
+  range_->setText(range->text());
 }
 
 QToolButton* TimelineBar::add_axis(const QString& text, AxisKind kind, const QString& tip) {
   QToolButton* button = add_bar_button(*this, text, tip);
   button->setCheckable(true);
   button->setAutoExclusive(true);
-  connect(button, &QToolButton::clicked, &timeline_,
-          [this, kind] { timeline_.set_axis_kind(kind); });
+  connect(button, &QToolButton::clicked, &content_, [this, kind] { content_.set_kind(kind); });
   return button;
 }
 
@@ -112,7 +110,7 @@ void TimelineBar::show_axis(AxisKind kind) {
 }
 
 void TimelineBar::show_measurement() {
-  const Document& document = timeline_.document();
+  const Document& document = content_.document();
   const MeasuredTimeline* shown = document.measured();
   measured_time_->setVisible(shown != nullptr);
   measurement_->setVisible(!document.measurements().empty());
@@ -137,7 +135,7 @@ void TimelineBar::fill_measurement_menu() {
   menu->clear();
   qDeleteAll(menu->findChildren<QActionGroup*>());
   auto* group = new QActionGroup(menu);
-  Document& document = timeline_.document();
+  Document& document = content_.document();
   const MeasurementPtr shown =
       document.measured() == nullptr ? nullptr : document.measured()->shared_measurement();
   const auto add = [&](const QString& text, const MeasurementPtr& measurement) {

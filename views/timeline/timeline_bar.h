@@ -21,6 +21,7 @@ class TimelineBar : public QWidget {
   void fill_measurement_menu();
 
   TimelineView& timeline_;
+  TimelineContent& content_;
   QToolButton* program_order_ = nullptr;
   QToolButton* estimated_time_ = nullptr;
   QToolButton* measured_time_ = nullptr;

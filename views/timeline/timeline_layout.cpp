@@ -54,6 +54,10 @@ TimelineLayout TimelineLayout::make(QSize size, std::span<const LaneKind> kinds,
   return layout;
 }
 
+QRect TimelineLayout::content() const {
+  return {left(), ruler.top(), width(), lanes.bottom() - ruler.top() + 1};
+}
+
 std::optional<std::size_t> TimelineLayout::lane_at(QPoint point) const {
   if (point.y() < lanes.top() || point.y() > lanes.bottom()) return std::nullopt;
   for (std::size_t i = 0; i < lane.size(); ++i)

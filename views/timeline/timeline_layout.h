@@ -27,6 +27,8 @@ struct TimelineLayout {
   // Left edge and width of the axis.
   [[nodiscard]] int left() const { return memory.left(); }
   [[nodiscard]] int width() const { return memory.width(); }
+  // The area along the axis, from the ruler to the lanes.
+  [[nodiscard]] QRect content() const;
   [[nodiscard]] std::optional<std::size_t> lane_at(QPoint point) const;
 };
 

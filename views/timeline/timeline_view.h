@@ -1,18 +1,15 @@
 #pragma once
 
 #include <QAbstractScrollArea>
-#include <QPixmap>
-#include <QPointer>
+#include <memory>
 #include <optional>
 
-#include "views/session/document/document.h"
-#include "views/session/edit/move_planner.h"
-#include "views/session/sac/sac_state.h"
-#include "views/session/snapshot/measured_timeline.h"
-#include "views/timeline/lane_track.h"
-#include "views/timeline/memory_track.h"
+#include "views/timeline/timeline_content.h"
 #include "views/timeline/timeline_layout.h"
-#include "views/widgets/axis_view.h"
+#include "views/timeline/timeline_marks.h"
+#include "views/timeline/timeline_overview.h"
+#include "views/timeline/timeline_range.h"
+#include "views/timeline/timeline_scene.h"
 #include "views/widgets/cached_frame.h"
 #include "views/widgets/keys_group.h"
 
@@ -38,72 +35,23 @@ class TimelineView : public QAbstractScrollArea {
   TimelineView(const TimelineView&) = delete;
   TimelineView& operator=(const TimelineView&) = delete;
 
-  [[nodiscard]] Document& document() const { return document_; }
-  // The data that defines the axis and the positions of nodes and moments on it.
-  [[nodiscard]] const TimelineData& data() const {
-    return is_measured_axis() ? *measured() : estimated();
-  }
-  [[nodiscard]] const TimelineData& estimated() const { return shown().timeline(kind_); }
-  // The document's graph, with a held block at its current place.
-  [[nodiscard]] const Snapshot& shown() const {
-    const HeldMove* held = planner_.held();
-    return held == nullptr ? document_.snapshot() : *held->shown;
-  }
-  // The graph as opened, if it differs from the shown one.
-  [[nodiscard]] const Snapshot* ghost() const;
-  // Null if no measurement is shown.
-  [[nodiscard]] const TimelineData* measured() const {
-    return document_.measured() == nullptr ? nullptr : &document_.measured()->timeline(kind_);
-  }
-  // Lanes from top to bottom, as in the layout.
-  struct Row {
-    std::size_t lane = 0;  // index in estimated() or *measured()
-    bool is_measured = false;
-  };
-  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
-  [[nodiscard]] const Lane& lane(const Row& row) const {
-    return (row.is_measured ? *measured() : estimated()).lanes()[row.lane];
-  }
-  [[nodiscard]] AxisKind axis_kind() const { return kind_; }
-  [[nodiscard]] const AxisView& axis() const { return axis_; }
+  [[nodiscard]] TimelineContent& content() { return content_; }
+  [[nodiscard]] TimelineRange& range() { return range_; }
   [[nodiscard]] const TimelineLayout& layout() const { return layout_; }
-  // Returns true if there is a caching allocator to model, which the CPU does not have.
-  [[nodiscard]] bool has_reserved() const {
-    return document_.graph().main_device() == DeviceType::cuda;
-  }
-  // Returns true if the SAC pane's plan can be drawn over the memory curve.
-  [[nodiscard]] bool has_plan() const;
-  // The mark of the plan's peak, if visible; clicking it emits `plan_peak_clicked`.
-  [[nodiscard]] std::optional<QPoint> plan_peak_place() const;
+  // Refers to this view and is valid until it changes.
+  [[nodiscard]] TimelineScene scene() const;
+  [[nodiscard]] const MoveTool& move_tool() const { return *tool_; }
   // Time taken to paint the last frame, in milliseconds.
   [[nodiscard]] double last_frame_ms() const { return frame_.last_ms(); }
   // Keys and mouse actions, for the help page.
   [[nodiscard]] static KeysGroup keys();
   // Hover text at a position of the viewport; empty if there is nothing.
-  [[nodiscard]] QStringList card_at(QPoint at) const { return hit_lines(hit(at), at.x()); }
-  [[nodiscard]] const MoveTool& move_tool() const { return *tool_; }
-  // The node that a press there would pick up, if any.
-  [[nodiscard]] NodeId grip_at(QPoint at) const;
-  // The area along the axis, from the ruler to the lanes.
-  [[nodiscard]] QRect content() const;
-  // The visible range: "120 ms to 180 ms".
-  [[nodiscard]] QString range_text() const;
+  [[nodiscard]] QStringList card_at(QPoint at) const;
 
  public slots:
-  void set_axis_kind(jointer::views::AxisKind kind);
-  // Cycles through program order, estimated time and, if a measurement is shown, measured time.
-  void next_axis_kind();
-  void fit();
+  // Zooms at the pointer if it is over the axis, otherwise at the center.
   void zoom(double factor);
-  // As a fraction of the visible width; negative is left.
-  void pan(double share);
-  void show_selection();
   void show_peak();
-  void set_show_reserved(bool show);
-  void set_show_ghost(bool show);
-  void set_show_plan(bool show);
-  // The held block or its place has changed.
-  void show_held() { refresh(); }
   // Follows the current node's data flow: from a collective to its wait, otherwise to the next
   // user, or back to the producer.
   void follow_flow(bool forward);
@@ -115,9 +63,6 @@ class TimelineView : public QAbstractScrollArea {
   void toggle_mark();
 
  signals:
-  void axis_kind_changed(jointer::views::AxisKind kind);
-  // The result of `range_text` may have changed.
-  void range_changed();
   // A frame was painted.
   void painted();
   // The user asked what contributes to the plan's peak.
@@ -140,105 +85,21 @@ class TimelineView : public QAbstractScrollArea {
  private:
   enum class Drag : std::uint8_t { none, maybe, area, pan, overview, move };
 
-  [[nodiscard]] const Theme& theme() const { return Theme::of(palette()); }
-  [[nodiscard]] bool shows_reserved() const { return show_reserved_ && has_reserved(); }
-  [[nodiscard]] std::int64_t top_bytes() const;
-  [[nodiscard]] std::int64_t axis_length() const;
-  // The row that shows a node's lane, or -1.
-  [[nodiscard]] int row_of(NodeId node, bool is_measured) const;
-  [[nodiscard]] int row_of(std::size_t lane, bool is_measured) const;
-  [[nodiscard]] bool is_measured_axis() const {
-    return kind_ == AxisKind::measured_time && measured() != nullptr;
-  }
-  void take_document();
-  void take_measurement();
   void relayout();
   void refresh();  // invalidates the cached frame
-
-  // Painting, in timeline_paint.cpp.
   void paint_frame(QPainter& painter);
-  void paint_ruler(QPainter& painter) const;
-  void paint_memory(QPainter& painter) const;
-  void paint_reserved(QPainter& painter, const MemoryTrack& track) const;
-  void paint_ghost_curve(QPainter& painter, const MemoryTrack& track) const;
-  void paint_ghost_lane(QPainter& painter, std::size_t row) const;
-  void paint_measured_curve(QPainter& painter, const MemoryTrack& track) const;
-  void paint_lifetime(QPainter& painter) const;
-  void paint_peak(QPainter& painter, const MemoryTrack& track) const;
-  void paint_lanes(QPainter& painter) const;
-  void paint_lane_label(QPainter& painter, std::size_t row) const;
-  void paint_cut(QPainter& painter, std::size_t row) const;
-  struct LaneDetail {
-    QString text;
-    bool warns = false;
-  };
-  [[nodiscard]] LaneDetail lane_detail(const Row& row) const;
-  void paint_flows(QPainter& painter) const;
-  void paint_flow(QPainter& painter, const CollectiveTiming& collective, const QColor& color) const;
-  void paint_overview(QPainter& painter);
-  void paint_selection(QPainter& painter) const;
-  void paint_moment(QPainter& painter) const;
-  void paint_marks(QPainter& painter) const;
-  void paint_stretch(QPainter& painter) const;
-  void paint_hover(QPainter& painter) const;
-  [[nodiscard]] QString position_text(double position) const;
-  [[nodiscard]] QStringList stretch_lines(Selection::Stretch stretch) const;
-
-  // The legend, in timeline_legend.cpp.
-  struct LegendEntry;
-  [[nodiscard]] std::vector<LegendEntry> legend_entries() const;
-  template <class Put>
-  int place_legend(const QFontMetrics& metrics, int left, int width, Put put) const;
-  [[nodiscard]] int legend_height(int width) const;
-  void paint_legend(QPainter& painter) const;
-
-  // The plan, in timeline_plan.cpp.
-  struct PlanPeak {
-    std::optional<QPoint> mark;  // none if it is not visible
-    QRect label;
-  };
-  [[nodiscard]] bool has_place_for(const SacStatePtr& state) const;
-  // Null if no plan is shown.
-  [[nodiscard]] PlanOutcomePtr plan() const;
-  [[nodiscard]] PlanOutcomePtr what_if() const;
-  void take_plan();
-  [[nodiscard]] QString plan_name() const;
-  [[nodiscard]] QString plan_peak_text() const;
-  [[nodiscard]] PlanPeak plan_peak() const;
-  [[nodiscard]] bool is_at_plan_peak(QPoint at) const;
-  void paint_plan(QPainter& painter) const;
-  void paint_plan_peak(QPainter& painter, const PlanPeak& peak) const;
-  [[nodiscard]] QStringList plan_lines(int x) const;
-
-  // Hit testing.
-  struct Hit {
-    std::optional<std::size_t> row;
-    std::optional<LaneRun> run;
-    std::optional<std::size_t> point;  // in the memory profile
-  };
-  [[nodiscard]] Hit hit(QPoint at) const;
-  [[nodiscard]] LaneTrack track_of(std::size_t row) const;
-  [[nodiscard]] QStringList hit_lines(const Hit& hit, int x) const;
-  [[nodiscard]] QStringList folded_lines(const Lane& lane, const LaneRun& run) const;
-  void click(QPoint at, Qt::KeyboardModifiers modifiers);
-  void drag_area(QPoint to);
-  void move_overview(int x);
-  void select_and_reveal(NodeId node);
+  void go_to(NodeId node);
   void follow_selection();
-  void drop_hover();
   void show_cursor(QPoint at);
+  void click(QPoint at, Qt::KeyboardModifiers modifiers);
+  void move_overview(int x);
 
   Document& document_;
-  MovePlanner& planner_;
-  MoveTool* tool_ = nullptr;
-  SnapshotPtr last_;  // shown before the document changed
-  AxisKind kind_ = AxisKind::estimated_time;
-  AxisView axis_;
+  TimelineContent content_;
+  TimelineRange range_;
   TimelineLayout layout_;
-  std::vector<Row> rows_;
-  bool show_reserved_ = true, show_ghost_ = true, show_plan_ = true;
-  bool had_plan_ = false;
-  std::vector<std::size_t> marks_;  // points in the memory profile
+  TimelineMarks marks_;
+  std::unique_ptr<MoveTool> tool_;
 
   Drag drag_ = Drag::none;
   QPoint press_, last_at_;
@@ -246,7 +107,7 @@ class TimelineView : public QAbstractScrollArea {
   bool space_held_ = false;
 
   CachedFrame frame_;  // everything except the plan's curve and the hover card
-  QPixmap overview_;
+  TimelineOverview overview_;
 };
 
 }  // namespace jointer::views

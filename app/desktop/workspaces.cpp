@@ -1,4 +1,4 @@
-// Workspaces and journals in MainWindow: saving, opening, and restoring the previous session.
+#include "app/desktop/workspaces.h"
 
 #include <QDateTime>
 #include <QDir>
@@ -8,9 +8,7 @@
 #include <QPushButton>
 #include <unordered_set>
 
-#include "app/desktop/main_window.h"
 #include "core/workspace/workspace_capture.h"
-#include "views/spmd/spmd_dialog.h"
 #include "views/window/restore_bar.h"
 
 namespace jointer::desktop {
@@ -35,22 +33,43 @@ void take_journal(const LeftJournal& left, SavedWork& found) {
 
 }  // namespace
 
-void MainWindow::set_journal_folder(const QString& folder) {
-  journal_folder_ = folder;
+Workspaces::Workspaces(QMainWindow& window, Documents& documents, RecentFiles& recent,
+                       LastFolder& folder, AnalysisOptions analysis)
+    : window_(window),
+      documents_(documents),
+      recent_(recent),
+      folder_(folder),
+      analysis_(std::move(analysis)) {
+  connect(&documents_, &Documents::loaded, this, &Workspaces::follow);
+  connect(&documents_, &Documents::closed, this, [this](DocumentTab* tab) { found_.erase(tab); });
 }
 
 // --- Opening ---
 
-void MainWindow::open_workspace(const OpenRequest& request) {
+void Workspaces::open(const OpenRequest& request) {
+  if (request.backward.empty() && is_workspace_file(request.path))
+    open_workspace(request);
+  else
+    documents_.open(request, analysis_);
+}
+
+void Workspaces::open_all(const std::vector<OpenRequest>& requests) {
+  for (const OpenRequest& request : requests) open(request);
+}
+
+void Workspaces::open_workspace(const OpenRequest& request) {
   auto workspace = read_workspace(request.path);
   // The tab's page reports the error, since reading the graph fails the same way.
-  if (!workspace) return open_tab(request, analysis_);
+  if (!workspace) {
+    documents_.open(request, analysis_);
+    return;
+  }
   SavedWork found{.workspace = *std::move(workspace),
                   .path = QFileInfo(QString::fromStdString(request.path)).absoluteFilePath(),
                   .journal = {}};
   auto capture = locate_capture(found.workspace, request.path);
   if (!capture) {
-    open_tab(request, analysis_);
+    documents_.open(request, analysis_);
     return ask_for_capture(request.path, found.workspace);
   }
   const std::vector<LeftJournal> left = left_journals(journal_folder_.toStdString());
@@ -58,29 +77,29 @@ void MainWindow::open_workspace(const OpenRequest& request) {
   open_found(std::move(found), *capture);
 }
 
-void MainWindow::open_found(SavedWork found, const OpenRequest& request) {
+void Workspaces::open_found(SavedWork found, const OpenRequest& request) {
   AnalysisOptions analysis = analysis_;
   const WorkspaceOptions& options = found.workspace.options;
   if (!options.device.empty()) analysis.estimator.device = options.device;
   if (!options.estimator.empty()) analysis.estimator.name = options.estimator;
   if (options.optimizer == "adamw") analysis.memory.optimizer = OptimizerState::adamw;
   if (options.optimizer == "none") analysis.memory.optimizer = OptimizerState::none;
-  open_tab(request, analysis, std::move(found));
+  found_.emplace(documents_.open(request, analysis), std::move(found));
 }
 
-void MainWindow::ask_for_capture(const std::string& path, const Workspace& workspace) {
+void Workspaces::ask_for_capture(const std::string& path, const Workspace& workspace) {
   auto* box = new QMessageBox(
       QMessageBox::Question, tr("Capture not found"),
       tr("%1 refers to a capture that has been moved or deleted. Where is %2 now?")
           .arg(QFileInfo(QString::fromStdString(path)).fileName(),
                QFileInfo(QString::fromStdString(workspace.capture.path)).fileName()),
-      QMessageBox::Cancel, this);
+      QMessageBox::Cancel, &window_);
   box->setAttribute(Qt::WA_DeleteOnClose);
   box->setObjectName(QStringLiteral("ask_for_capture"));
   QPushButton* choose = box->addButton(tr("Choose..."), QMessageBox::AcceptRole);
   connect(choose, &QPushButton::clicked, this, [this, path, workspace] {
     const auto ask = [&](const QString& title) {
-      return QFileDialog::getOpenFileName(this, title, last_folder_).toStdString();
+      return QFileDialog::getOpenFileName(&window_, title, folder_.path).toStdString();
     };
     SavedWork found{.workspace = workspace,
                     .path = QFileInfo(QString::fromStdString(path)).absoluteFilePath(),
@@ -93,13 +112,13 @@ void MainWindow::ask_for_capture(const std::string& path, const Workspace& works
     capture.relative.clear();
     capture.relative_backward.clear();
     const auto located = locate_capture(found.workspace, path);
-    if (!located) return say(QString::fromStdString(located.error().message));
+    if (!located) return emit message(QString::fromStdString(located.error().message));
     open_found(std::move(found), *located);
   });
   box->open();
 }
 
-void MainWindow::restore_left(const std::vector<OpenRequest>& asked) {
+void Workspaces::restore_left(const std::vector<OpenRequest>& asked) {
   if (journal_folder_.isEmpty()) return;
   remove_old_journals(journal_folder_.toStdString(),
                       QDateTime::currentSecsSinceEpoch() - kKeptDays * kSecondsOfDay);
@@ -121,17 +140,14 @@ void MainWindow::restore_left(const std::vector<OpenRequest>& asked) {
 
 // --- Autosave ---
 
-void MainWindow::keep(DocumentTab* tab) {
+void Workspaces::follow(DocumentTab* tab) {
   Autosave* autosave = &tab->session()->autosave();
-  connect(autosave, &Autosave::dirty_changed, this, [this, tab] {
-    refresh_tab_texts(tab);
-    refresh_title();
-  });
-  connect(autosave, &Autosave::failed, this, &MainWindow::say);
+  connect(autosave, &Autosave::dirty_changed, this, [this, tab] { documents_.refresh_texts(tab); });
+  connect(autosave, &Autosave::failed, this, &Workspaces::message);
   connect(autosave, &Autosave::saved, this, [this, tab](const QString& path) {
     recent_.add(path, {});
-    refresh_tab_texts(tab);
-    say(tr("Saved as %1").arg(QDir::toNativeSeparators(path)));
+    documents_.refresh_texts(tab);
+    emit message(tr("Saved as %1").arg(QDir::toNativeSeparators(path)));
   });
 
   // A document that this one replaces releases its journal first.
@@ -139,7 +155,7 @@ void MainWindow::keep(DocumentTab* tab) {
       autosave, [this, tab, autosave] { restore_found(tab, *autosave); }, Qt::QueuedConnection);
 }
 
-void MainWindow::restore_found(DocumentTab* tab, Autosave& autosave) {
+void Workspaces::restore_found(DocumentTab* tab, Autosave& autosave) {
   SavedWork found;
   bool is_found = false;
   if (auto node = found_.extract(tab)) {
@@ -168,12 +184,12 @@ void MainWindow::restore_found(DocumentTab* tab, Autosave& autosave) {
       Qt::SingleShotConnection);
   autosave.restore(found);
   // The layout belongs to the whole window, so it is restored only for a single document.
-  if (!found.workspace.layout.empty() && tabs_->count() == 1)
-    restoreState(QByteArray::fromBase64(QByteArray::fromStdString(found.workspace.layout)));
+  if (!found.workspace.layout.empty() && documents_.count() == 1)
+    window_.restoreState(QByteArray::fromBase64(QByteArray::fromStdString(found.workspace.layout)));
 }
 
-void MainWindow::reload() {
-  DocumentTab* tab = current_tab();
+void Workspaces::reload() {
+  DocumentTab* tab = documents_.tab();
   if (tab == nullptr) return;
   // Unsaved edits come back from the journal, saved ones from the workspace.
   const Autosave* autosave = tab->session() == nullptr ? nullptr : &tab->session()->autosave();
@@ -185,10 +201,9 @@ void MainWindow::reload() {
   tab->load();
 }
 
-void MainWindow::show_restored(DocumentTab* tab, const SavedWork& found, int edits,
+void Workspaces::show_restored(DocumentTab* tab, const SavedWork& found, int edits,
                                const QStringList& refused) {
-  refresh_tab_texts(tab);
-  refresh_title();
+  documents_.refresh_texts(tab);
   Autosave* autosave = &tab->session()->autosave();
   const bool was_left = !found.journal.isEmpty();
   const bool has_changed = autosave->has_changed(found);
@@ -202,49 +217,28 @@ void MainWindow::show_restored(DocumentTab* tab, const SavedWork& found, int edi
 
 // --- Saving ---
 
-void MainWindow::save_workspace() {
-  if (current_session() == nullptr) return;
-  Autosave* autosave = &current_session()->autosave();
-  if (autosave->path().isEmpty()) return save_workspace_as();
-  autosave->save(autosave->path(), saveState());
+void Workspaces::save() {
+  if (documents_.session() == nullptr) return;
+  Autosave* autosave = &documents_.session()->autosave();
+  if (autosave->path().isEmpty()) return save_as();
+  autosave->save(autosave->path(), window_.saveState());
 }
 
-void MainWindow::save_workspace_as() {
-  if (current_session() == nullptr) return;
-  Autosave* autosave = &current_session()->autosave();
-  if (current_document()->source().path == "-")
-    return say(tr("The graph was read from standard input. Save it to a file and open that file."));
+void Workspaces::save_as() {
+  if (documents_.session() == nullptr) return;
+  Autosave* autosave = &documents_.session()->autosave();
+  if (documents_.document()->source().path == "-")
+    return emit message(
+        tr("The graph was read from standard input. Save it to a file and open that file."));
   const QString name = autosave->path().isEmpty()
-                           ? QDir(last_folder_).filePath(current_document()->title() + kSuffix)
+                           ? QDir(folder_.path).filePath(documents_.document()->title() + kSuffix)
                            : autosave->path();
-  QString path = QFileDialog::getSaveFileName(this, tr("Save workspace"), name,
+  QString path = QFileDialog::getSaveFileName(&window_, tr("Save workspace"), name,
                                               tr("Workspaces (*%1)").arg(kSuffix));
   if (path.isEmpty()) return;
   if (!path.endsWith(kSuffix)) path += kSuffix;
-  last_folder_ = QFileInfo(path).absolutePath();
-  autosave->save(path, saveState());
-}
-
-// --- Other ranks ---
-
-void MainWindow::check_ranks() {
-  Document* document = current_document();
-  if (document == nullptr) return;
-  auto* dialog = new SpmdDialog(*document, this);
-  connect(dialog, &SpmdDialog::node_activated, document, [this, document](NodeId node) {
-    if (!document->has(node)) return;
-    document->selection().select(node);
-    document->selection().set_moment(document->moment_of(node));
-    with_timeline([](TimelineView& view) { view.show_selection(); });
-  });
-  dialog->show();
-}
-
-void MainWindow::refresh_title() {
-  const Session* session = current_session();
-  setWindowTitle(session == nullptr ? QStringLiteral("Jointer")
-                                    : tr("%1[*] - Jointer").arg(session->document().title()));
-  setWindowModified(session != nullptr && session->autosave().is_dirty());
+  folder_.remember(path);
+  autosave->save(path, window_.saveState());
 }
 
 }  // namespace jointer::desktop

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <QAction>
+#include <QList>
+#include <QMenu>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "views/session/session.h"
+
+namespace jointer::desktop {
+
+// When an action is enabled.
+enum class Needs : std::uint8_t {
+  nothing,
+  document,
+  run,     // the current document's benchmark is running
+  passes,  // its pipeline is running
+  edits,   // it has been edited
+};
+
+// The actions of the menus. Each is enabled while the current document has what it needs.
+class ActionSet {
+ public:
+  // The window owns the actions, so that it handles their keys and the command palette finds them.
+  // It must outlive this object.
+  explicit ActionSet(QWidget& window) : window_(window) {}
+
+  // Adds an action to a menu. It calls `slot`, a member function of the receiver or a function,
+  // while the receiver exists.
+  template <class Receiver, class Slot>
+  QAction* add(QMenu* menu, const QString& text, const QList<QKeySequence>& keys, Needs needs,
+               Receiver* receiver, Slot slot) {
+    auto* action = new QAction(text, &window_);
+    action->setShortcuts(keys);
+    QObject::connect(action, &QAction::triggered, receiver, slot);
+    menu->addAction(action);
+    include(action, needs);
+    return action;
+  }
+  // Includes an action that something else owns. It must be excluded before it is deleted.
+  void include(QAction* action, Needs needs);
+  void exclude(QAction* action);
+
+  // Enables actions for the current session, which may be null.
+  void refresh(const views::Session* session);
+
+ private:
+  QWidget& window_;
+  std::map<Needs, std::vector<QAction*>> actions_;  // without those that need nothing
+};
+
+}  // namespace jointer::desktop

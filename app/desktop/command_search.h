@@ -1,0 +1,27 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+
+#include "app/desktop/documents.h"
+#include "views/palette/command_palette.h"
+
+namespace jointer::desktop {
+
+// Finds the commands of a window and the nodes of the current document by name.
+class CommandSearch : public QObject {
+  Q_OBJECT
+ public:
+  // The window owns the palette. Both must outlive this object.
+  CommandSearch(QWidget& window, Documents& documents) : window_(window), documents_(documents) {}
+
+  // Opens the palette with this text.
+  void open(const QString& text);
+
+ private:
+  QWidget& window_;
+  Documents& documents_;
+  views::CommandPalette* palette_ = nullptr;
+};
+
+}  // namespace jointer::desktop

@@ -1,0 +1,325 @@
+#include "app/desktop/edit_menu.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QCoreApplication>
+#include <QInputDialog>
+#include <QTimer>
+#include <algorithm>
+#include <array>
+
+#include "core/edit/merge.h"
+#include "core/edit/replace.h"
+#include "core/report/export.h"
+#include "views/find/find_bar.h"
+#include "views/graph/graph_pane.h"
+#include "views/inspector/inspector_pane.h"
+#include "views/session/edit/editing.h"
+#include "views/session/text/node_text.h"
+#include "views/tables/table_pane.h"
+
+namespace jointer::desktop {
+namespace {
+
+using namespace views;
+
+const QString kFindHistory = QStringLiteral("find/history");
+
+struct PolicyEntry {
+  const char* verb;
+  MemoryPolicy policy;
+};
+constexpr std::array kPolicies{
+    PolicyEntry{QT_TRANSLATE_NOOP("MainWindow", "Save"), MemoryPolicy::must_save},
+    PolicyEntry{QT_TRANSLATE_NOOP("MainWindow", "Recompute"), MemoryPolicy::must_recompute},
+    PolicyEntry{QT_TRANSLATE_NOOP("MainWindow", "Offload"), MemoryPolicy::must_cpu_offload},
+    PolicyEntry{QT_TRANSLATE_NOOP("MainWindow", "Leave to the Partitioner:"), MemoryPolicy::none},
+};
+struct ScopeEntry {
+  const char* whom;
+  PolicyScope scope;
+};
+constexpr std::array kScopes{
+    ScopeEntry{QT_TRANSLATE_NOOP("MainWindow", "Selected Nodes"), PolicyScope::nodes},
+    ScopeEntry{QT_TRANSLATE_NOOP("MainWindow", "Operator Everywhere"), PolicyScope::op},
+    ScopeEntry{QT_TRANSLATE_NOOP("MainWindow", "Operator in Similar Modules"),
+               PolicyScope::pattern},
+};
+
+// The selected nodes that can have a policy, the current node first.
+std::vector<NodeId> calls_selected(const Document& document) {
+  std::vector<NodeId> calls;
+  const auto add = [&](NodeId node) {
+    if (document.has(node) && document.graph().node(node).kind == NodeKind::call)
+      calls.push_back(node);
+  };
+  const NodeId current = document.selection().current();
+  add(current);
+  for (const NodeId node : document.selection().nodes())
+    if (node != current) add(node);
+  return calls;
+}
+
+}  // namespace
+
+EditMenu::EditMenu(const MenuContext& context, QSettings& settings)
+    : context_(context), settings_(settings) {
+  QMenu* menu = context_.bar.addMenu(tr("&Edit"));
+  add_edit_actions(menu);
+  menu->addSeparator();
+  context_.actions.add(menu, tr("Copy &Report as Markdown"),
+                       {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C)}, Needs::document, this,
+                       &EditMenu::copy_report);
+  menu->addSeparator();
+  context_.actions.add(menu, tr("&Find..."), {QKeySequence::Find, QKeySequence(Qt::Key_Slash)},
+                       Needs::document, this, &EditMenu::show_find_bar);
+  const auto walk = [this](void (FindBar::*step)()) {
+    if (FindBar* bar = context_.documents.tab() == nullptr
+                           ? nullptr
+                           : context_.documents.tab()->findChild<FindBar*>())
+      (bar->*step)();
+  };
+  context_.actions.add(menu, tr("Find &Next"), {QKeySequence(Qt::Key_F3)}, Needs::document, this,
+                       [walk] { walk(&FindBar::next); });
+  context_.actions.add(menu, tr("Find &Previous"), {QKeySequence(Qt::SHIFT | Qt::Key_F3)},
+                       Needs::document, this, [walk] { walk(&FindBar::previous); });
+  context_.actions.add(menu, tr("&Clear Selection"), {QKeySequence(Qt::Key_Escape)},
+                       Needs::document, this, &EditMenu::escape);
+  connect(&context_.documents, &Documents::loaded, this, &EditMenu::follow);
+  connect(&context_.panes, &PaneDocks::made, this, &EditMenu::take_pane);
+}
+
+void EditMenu::add_edit_actions(QMenu* menu) {
+  const auto planner = [this](auto action) { return [this, action] { with_planner(action); }; };
+  undo_ =
+      context_.actions.add(menu, tr("&Undo"), {QKeySequence::Undo}, Needs::nothing, this, [this] {
+        if (Document* document = context_.documents.document()) document->editing().undo();
+      });
+  redo_ = context_.actions.add(
+      menu, tr("&Redo"),
+      {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)},
+      Needs::nothing, this, [this] {
+        if (Document* document = context_.documents.document()) document->editing().redo();
+      });
+  menu->addSeparator();
+  const auto add = [&](const QString& text, const QKeySequence& key, auto slot) {
+    node_actions_ << context_.actions.add(menu, text, {key}, Needs::document, this, slot);
+  };
+  add(tr("&Hold and Move"), QKeySequence(Qt::Key_V), &EditMenu::hold_selection);
+  add(tr("Move to &Best Place"), QKeySequence(Qt::Key_B),
+      planner([](MovePlanner& p) { p.to_best(); }));
+  add(tr("Move One Place &Earlier"), QKeySequence(Qt::ALT | Qt::Key_Left),
+      planner([](MovePlanner& p) { p.nudge(-1); }));
+  add(tr("Move One Place &Later"), QKeySequence(Qt::ALT | Qt::Key_Right),
+      planner([](MovePlanner& p) { p.nudge(1); }));
+  add(tr("Move to Previous Change"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Left),
+      planner([](MovePlanner& p) { p.to_next_change(-1); }));
+  add(tr("Move to Next Change"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Right),
+      planner([](MovePlanner& p) { p.to_next_change(1); }));
+  add(tr("Move as Early as Possible"), QKeySequence(Qt::ALT | Qt::Key_Home),
+      planner([](MovePlanner& p) { p.to_end(-1); }));
+  add(tr("Move as Late as Possible"), QKeySequence(Qt::ALT | Qt::Key_End),
+      planner([](MovePlanner& p) { p.to_end(1); }));
+  add(tr("Move Chain to Best Place"), QKeySequence(Qt::SHIFT | Qt::Key_B),
+      planner([](MovePlanner& p) { p.to_best(true); }));
+  add(tr("Move Chain as Early as Possible"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Home),
+      planner([](MovePlanner& p) { p.to_end(-1, true); }));
+  add(tr("Move Chain as Late as Possible"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_End),
+      planner([](MovePlanner& p) { p.to_end(1, true); }));
+  menu->addSeparator();
+  add(tr("&Merge Collectives"), {}, [this] { change_collectives(true); });
+  add(tr("&Split Collective"), {}, [this] { change_collectives(false); });
+  add(tr("&Replace Operator..."), {}, &EditMenu::choose_operator);
+  QMenu* policies = make_policy_menu();
+  menu->addMenu(policies);
+  node_actions_ << policies->menuAction();
+  menu->addSeparator();
+  add(tr("&Why Is This Here?"), QKeySequence(Qt::Key_Y), &EditMenu::ask_why);
+  why_ = node_actions_.last();
+}
+
+QMenu* EditMenu::make_policy_menu() {
+  auto* menu = new QMenu(tr("Memory &Policy"), &context_.window);
+  for (const ScopeEntry& scope : kScopes) {
+    for (const PolicyEntry& policy : kPolicies)
+      context_.actions.add(
+          menu,
+          QStringLiteral("%1 %2").arg(QCoreApplication::translate("MainWindow", policy.verb),
+                                      QCoreApplication::translate("MainWindow", scope.whom)),
+          {}, Needs::document, this,
+          [this, &scope, &policy] { set_policy(scope.scope, policy.policy); });
+    menu->addSeparator();
+  }
+  return menu;
+}
+
+void EditMenu::with_planner(const std::function<void(MovePlanner&)>& action) {
+  if (Document* document = context_.documents.document()) action(document->editing().planner());
+}
+
+// Works wherever the node was selected: the timeline shows its legal range and handles the keys.
+void EditMenu::hold_selection() {
+  Document* document = context_.documents.document();
+  if (document == nullptr) return;
+  const NodeId node = document->selection().current();
+  if (!document->has(node)) return context_.status.say(tr("Select the node to move first."));
+  context_.documents.with_timeline([](TimelineView& view) { view.setFocus(); });
+  document->editing().planner().take(node);
+}
+
+void EditMenu::set_policy(PolicyScope scope, MemoryPolicy policy) {
+  Document* document = context_.documents.document();
+  if (document == nullptr) return;
+  const std::vector<NodeId> nodes = calls_selected(*document);
+  if (nodes.empty()) return context_.status.say(tr("Select the output of an operator first."));
+  document->editing().apply(
+      policy_edit(document->graph(), document->analysis().modules, nodes, scope, policy));
+}
+
+void EditMenu::change_collectives(bool merge) {
+  Document* document = context_.documents.document();
+  if (document == nullptr) return;
+  // A wait stands for its collective.
+  std::vector<NodeId> starts;
+  const Simulation& simulation = document->analysis().simulation;
+  for (const NodeId node : document->selection().nodes()) {
+    const std::int32_t index = document->has(node) ? simulation.collective_of(node) : -1;
+    if (index < 0) continue;
+    const NodeId start = simulation.collectives()[static_cast<std::size_t>(index)].start;
+    if (std::find(starts.begin(), starts.end(), start) == starts.end()) starts.push_back(start);
+  }
+  if (starts.empty())
+    return context_.status.say(merge ? tr("Select the collectives to merge first.")
+                                     : tr("Select the collective to split first."));
+  const Result<Edit> edit = merge ? merge_collectives(document->graph(), starts)
+                                  : split_collective(document->graph(), starts.front());
+  if (!edit) return context_.status.say(QString::fromStdString(edit.error().message));
+  document->editing().apply(*edit);
+}
+
+// Offers the operators that take the call's arguments and return the same shape and dtype.
+void EditMenu::choose_operator() {
+  Document* document = context_.documents.document();
+  if (document == nullptr) return;
+  const NodeId node = document->selection().current();
+  if (!document->has(node)) return context_.status.say(tr("Select the call to change first."));
+  const Graph& graph = document->graph();
+  QStringList operators;
+  for (const std::string& name : replacing_operators(graph, node))
+    operators << QString::fromStdString(name);
+  const QString call = to_qstring(graph.name(node)),
+                target = to_qstring(graph.target(graph.node(node)));
+  if (operators.isEmpty())
+    return context_.status.say(
+        tr("No other operator is known to return the same as %1 (%2).").arg(call, target));
+  auto* dialog = new QInputDialog(&context_.window);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setWindowTitle(tr("Replace Operator"));
+  dialog->setLabelText(tr("%1 calls %2. Replace it with:").arg(call, target));
+  dialog->setComboBoxItems(operators);
+  dialog->setComboBoxEditable(true);
+  // The graph may have changed when the user chooses.
+  connect(dialog, &QInputDialog::textValueSelected, document,
+          [this, document, name = edit_name(graph, node)](const QString& chosen) {
+            const NodeId now = document->graph().find(name);
+            if (!now)
+              return context_.status.say(
+                  tr("There is no node %1 any more.").arg(QString::fromStdString(name)));
+            const Result<Edit> edit =
+                replace_call(document->graph(), now, chosen.trimmed().toStdString());
+            if (!edit) return context_.status.say(QString::fromStdString(edit.error().message));
+            document->editing().apply(*edit);
+          });
+  dialog->open();
+}
+
+// Shows the edits' reasons for the selected node's position.
+void EditMenu::ask_why() {
+  const Document* document = context_.documents.document();
+  if (document == nullptr) return;
+  if (!document->has(document->selection().current()))
+    return context_.status.say(tr("Select a node first."));
+  context_.panes.bring_up(QStringLiteral("inspector"));
+  const PaneDock* pane = context_.panes.dock(QStringLiteral("inspector"));
+  const auto ask = [pane] {
+    auto* inspector = qobject_cast<InspectorPane*>(pane->pane());
+    if (inspector != nullptr) inspector->ask_why();
+    return inspector != nullptr;
+  };
+  // A pane is created when it is first shown.
+  if (!ask()) QTimer::singleShot(0, pane, [ask] { ask(); });
+}
+
+void EditMenu::copy_report() {
+  const Document* document = context_.documents.document();
+  if (document == nullptr) return;
+  QApplication::clipboard()->setText(
+      QString::fromStdString(export_markdown(document->graph(), document->analysis())));
+  context_.status.say(tr("The report was copied to the clipboard."));
+}
+
+void EditMenu::show_find_bar() {
+  DocumentTab* tab = context_.documents.tab();
+  if (tab == nullptr || tab->document() == nullptr) return;
+  auto* bar = tab->findChild<FindBar*>();
+  if (bar == nullptr) {
+    bar = new FindBar(*tab->document(), tab);
+    bar->set_history(settings_.value(kFindHistory).toStringList());
+    connect(bar, &FindBar::history_changed, this,
+            [this, bar] { settings_.setValue(kFindHistory, bar->history()); });
+    connect(bar, &FindBar::closed, tab->timeline(), qOverload<>(&QWidget::setFocus));
+    tab->insert_bar(bar);
+  }
+  bar->open();
+}
+
+// Escape drops a held node first, then closes overlays, then clears the selection.
+void EditMenu::escape() {
+  const DocumentTab* tab = context_.documents.tab();
+  if (tab == nullptr || tab->document() == nullptr) return;
+  MovePlanner& planner = tab->document()->editing().planner();
+  planner.cancel();
+  if (planner.held() != nullptr || planner.is_taking()) return planner.give_up();
+  if (auto* bar = tab->findChild<FindBar*>(); bar != nullptr && bar->isVisible()) {
+    bar->close_bar();
+    return;
+  }
+  tab->document()->selection().clear();
+  tab->document()->selection().set_stretch(std::nullopt);
+  tab->document()->selection().set_moment(std::nullopt);
+}
+
+void EditMenu::follow(const DocumentTab* tab) {
+  tab->timeline()->addActions(node_actions_);
+  tab->timeline()->setContextMenuPolicy(Qt::ActionsContextMenu);
+  const Editing* editing = &tab->document()->editing();
+  StatusLine* status = &context_.status;
+  connect(editing, &Editing::applied, status, &StatusLine::say);
+  connect(editing, &Editing::refused, status, &StatusLine::say);
+  const MovePlanner* planner = &tab->document()->editing().planner();
+  connect(planner, &MovePlanner::refused, status, &StatusLine::say);
+  connect(planner, &MovePlanner::progressed, status, [status](int done, int count) {
+    if (done < count)
+      status->say(tr("Finding places: %1 of %2. Press Esc to cancel.").arg(done).arg(count));
+  });
+}
+
+void EditMenu::take_pane(QWidget* pane) {
+  QList<TablePane*> tables = pane->findChildren<TablePane*>();
+  if (auto* table = qobject_cast<TablePane*>(pane)) tables << table;
+  for (TablePane* table : tables) table->addActions(node_actions_);
+  if (auto* graph = qobject_cast<GraphPane*>(pane)) graph->view().addAction(why_);
+}
+
+void EditMenu::refresh() {
+  const Document* document = context_.documents.document();
+  const Editing* editing = document == nullptr ? nullptr : &document->editing();
+  const auto name = [](QAction* action, const QString& verb, const EditStep* step) {
+    action->setEnabled(step != nullptr);
+    action->setText(step != nullptr ? QStringLiteral("%1 %2").arg(verb, step->title) : verb);
+  };
+  name(undo_, tr("&Undo"), editing == nullptr ? nullptr : editing->undoable());
+  name(redo_, tr("&Redo"), editing == nullptr ? nullptr : editing->redoable());
+}
+
+}  // namespace jointer::desktop

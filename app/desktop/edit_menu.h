@@ -1,0 +1,49 @@
+#pragma once
+
+#include <QObject>
+#include <QSettings>
+#include <functional>
+
+#include "app/desktop/menu_context.h"
+#include "core/graph/node.h"
+#include "views/session/edit/move_planner.h"
+#include "views/session/edit/policy_edit.h"
+
+namespace jointer::desktop {
+
+// Commands that change the graph, and those that select or find nodes in it. The commands for the
+// selected nodes are also shown in menus of panes.
+class EditMenu : public QObject {
+  Q_OBJECT
+ public:
+  // `settings`, which stores the searches, must outlive this object.
+  EditMenu(const MenuContext& context, QSettings& settings);
+
+  // The titles of the edits that can be undone and redone may have changed.
+  void refresh();
+
+ private:
+  void add_edit_actions(QMenu* menu);
+  QMenu* make_policy_menu();
+  void follow(const views::DocumentTab* tab);
+  void take_pane(QWidget* pane);
+
+  void with_planner(const std::function<void(views::MovePlanner&)>& action);
+  void hold_selection();
+  void ask_why();
+  void set_policy(views::PolicyScope scope, MemoryPolicy policy);
+  void change_collectives(bool merge);
+  void choose_operator();
+  void copy_report();
+  void show_find_bar();
+  void escape();
+
+  MenuContext context_;
+  QSettings& settings_;
+  QList<QAction*> node_actions_;  // for the selected nodes
+  QAction* why_ = nullptr;        // one of them: explains a position
+  QAction* undo_ = nullptr;
+  QAction* redo_ = nullptr;
+};
+
+}  // namespace jointer::desktop

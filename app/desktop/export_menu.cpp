@@ -1,0 +1,91 @@
+#include "app/desktop/export_menu.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFileDialog>
+#include <QMessageBox>
+#include <QtConcurrentRun>
+#include <algorithm>
+#include <array>
+
+#include "core/base/bytes.h"
+#include "core/report/export.h"
+
+namespace jointer::desktop {
+namespace {
+
+using namespace views;
+
+struct ExportFormat {
+  const char* title;
+  const char* format;
+  const char* suffix;
+  std::string (*write)(const Graph& graph, const Analysis& analysis);
+};
+constexpr std::array kFormats{
+    ExportFormat{QT_TRANSLATE_NOOP("MainWindow", "Perfetto Trace..."), "perfetto", ".perfetto.json",
+                 export_perfetto},
+    ExportFormat{QT_TRANSLATE_NOOP("MainWindow", "Node Table (CSV)..."), "csv", ".csv", export_csv},
+    ExportFormat{QT_TRANSLATE_NOOP("MainWindow", "Report (Markdown)..."), "markdown", ".md",
+                 export_markdown},
+    ExportFormat{QT_TRANSLATE_NOOP("MainWindow", "FX Text (print_readable)..."), "fx-text", ".txt",
+                 export_fx_text},
+    ExportFormat{QT_TRANSLATE_NOOP("MainWindow", "Graphviz (DOT)..."), "dot", ".dot", export_dot},
+};
+
+}  // namespace
+
+ExportMenu::ExportMenu(const MenuContext& context, QMenu* menu, QObject* parent)
+    : QObject(parent), context_(context) {
+  for (const ExportFormat& format : kFormats)
+    context_.actions.add(menu, QCoreApplication::translate("MainWindow", format.title), {},
+                         Needs::document, this, [this, &format] {
+                           export_as(QString::fromLatin1(format.format),
+                                     QString::fromLatin1(format.suffix));
+                         });
+  menu->addSeparator();
+  context_.actions.add(menu, tr("Window Picture (PNG)..."), {}, Needs::nothing, this,
+                       &ExportMenu::save_picture);
+}
+
+void ExportMenu::export_as(const QString& format, const QString& suffix) {
+  const DocumentTab* tab = context_.documents.tab();
+  const QString path = QFileDialog::getSaveFileName(
+      &context_.window, tr("Export"),
+      QDir(context_.folder.path).filePath(tab->document()->title() + suffix),
+      QStringLiteral("*%1").arg(suffix));
+  if (path.isEmpty()) return;
+  context_.folder.remember(path);
+  const auto* chosen = std::find_if(kFormats.begin(), kFormats.end(),
+                                    [&](const ExportFormat& f) { return format == f.format; });
+  context_.status.say(tr("Writing %1...").arg(QFileInfo(path).fileName()));
+  // Writing the trace of a large graph takes a while; the snapshot is immutable.
+  const auto write = [path, snapshot = tab->document()->shared_snapshot(),
+                      to_text = chosen->write] {
+    const auto written =
+        write_bytes(path.toStdString(), to_text(snapshot->graph, snapshot->analysis));
+    return written ? QString() : QString::fromStdString(written.error().message);
+  };
+  QtConcurrent::run(write).then(this, [this, path](const QString& mistake) {
+    if (mistake.isEmpty())
+      return context_.status.say(tr("Wrote %1").arg(QDir::toNativeSeparators(path)));
+    auto* box = new QMessageBox(QMessageBox::Warning, tr("Export"), mistake, QMessageBox::Ok,
+                                &context_.window);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->open();
+  });
+}
+
+void ExportMenu::save_picture() {
+  // Taken before the dialog opens, which would be in the picture.
+  const QPixmap picture = context_.window.grab();
+  const QString path = QFileDialog::getSaveFileName(
+      &context_.window, tr("Picture of the window"),
+      QDir(context_.folder.path).filePath(QStringLiteral("jointer.png")), QStringLiteral("*.png"));
+  if (path.isEmpty()) return;
+  context_.status.say(picture.save(path)
+                          ? tr("Wrote %1").arg(QDir::toNativeSeparators(path))
+                          : tr("Could not write %1").arg(QDir::toNativeSeparators(path)));
+}
+
+}  // namespace jointer::desktop

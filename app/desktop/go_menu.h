@@ -1,0 +1,21 @@
+#pragma once
+
+#include <QObject>
+
+#include "app/desktop/command_search.h"
+#include "app/desktop/menu_context.h"
+
+namespace jointer::desktop {
+
+// Ways to other nodes, panes and documents.
+class GoMenu : public QObject {
+  Q_OBJECT
+ public:
+  // `search` must outlive this object.
+  GoMenu(const MenuContext& context, CommandSearch& search);
+
+ private:
+  MenuContext context_;
+};
+
+}  // namespace jointer::desktop

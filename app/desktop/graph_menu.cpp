@@ -1,0 +1,119 @@
+#include "app/desktop/graph_menu.h"
+
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMessageBox>
+#include <QtConcurrentRun>
+
+#include "core/bench/calibrate.h"
+#include "core/capture/measurement_file.h"
+#include "core/cost/measured.h"
+#include "views/spmd/spmd_dialog.h"
+
+namespace jointer::desktop {
+
+using namespace views;
+
+GraphMenu::GraphMenu(const MenuContext& context) : context_(context) {
+  QMenu* menu = context_.bar.addMenu(tr("&Graph"));
+  context_.actions.add(menu, tr("&Run Benchmark"), {QKeySequence(Qt::CTRL | Qt::Key_R)},
+                       Needs::document, this, [this] { run_benchmark(&Benchmarks::run); });
+  context_.actions.add(menu, tr("&Cancel Benchmark"), {QKeySequence(Qt::CTRL | Qt::Key_Period)},
+                       Needs::run, this, [this] {
+                         if (Session* session = context_.documents.session())
+                           session->benchmarks().cancel();
+                       });
+  context_.actions.add(menu, tr("Ca&librate Estimates"), {}, Needs::document, this,
+                       [this] { run_benchmark(&Benchmarks::calibrate); });
+  menu->addSeparator();
+  context_.actions.add(menu, tr("&Import Profiler Trace or Memory Snapshot..."), {},
+                       Needs::document, this, &GraphMenu::choose_measurement);
+  context_.actions.add(menu, tr("C&heck Against Other Ranks..."), {}, Needs::document, this,
+                       &GraphMenu::check_ranks);
+  connect(&context_.documents, &Documents::loaded, this, &GraphMenu::follow);
+}
+
+void GraphMenu::follow(const DocumentTab* tab) {
+  Document* document = tab->document();
+  const Benchmarks* benchmarks = &tab->session()->benchmarks();
+  connect(
+      benchmarks, &Benchmarks::calibrated, this,
+      [this, document](const MeasurementPtr& measurement) { keep_costs(*document, measurement); });
+  connect(benchmarks, &Benchmarks::message_changed, this,
+          [this, benchmarks] { context_.status.say(benchmarks->message()); });
+}
+
+// Brings the pane to the front, since it shows the progress.
+void GraphMenu::run_benchmark(void (Benchmarks::*start)()) {
+  Session* session = context_.documents.session();
+  if (session == nullptr) return;
+  context_.panes.bring_up(QStringLiteral("benchmark"));
+  (session->benchmarks().*start)();
+}
+
+void GraphMenu::choose_measurement() {
+  const QStringList paths = QFileDialog::getOpenFileNames(
+      &context_.window, tr("Profiler traces and CUDA memory snapshots"), context_.folder.path,
+      tr("Measurements (*.json *.json.gz *.pickle *.pkl);;All files (*)"));
+  if (paths.isEmpty()) return;
+  context_.folder.remember(paths.front());
+  for (const QString& path : paths) import_measurement(path);
+}
+
+// Runs on a working thread, since reading a trace takes a while.
+void GraphMenu::import_measurement(const QString& path) {
+  Document* document = context_.documents.document();
+  if (document == nullptr) return;
+  context_.status.say(tr("Reading %1...").arg(QFileInfo(path).fileName()));
+  const auto read = [path, snapshot = document->shared_snapshot()] {
+    return read_measurement(snapshot->graph, path.toStdString());
+  };
+  QtConcurrent::run(read).then(document, [this, document](const Result<Measurement>& read_one) {
+    if (read_one) {
+      document->add_import(std::make_shared<const Measurement>(*read_one));
+      context_.status.say(
+          tr("Showing %1 with the estimates.").arg(QString::fromStdString(read_one->label)));
+      return;
+    }
+    auto* box = new QMessageBox(QMessageBox::Warning, tr("Import"),
+                                QString::fromStdString(read_one.error().message), QMessageBox::Ok,
+                                &context_.window);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->open();
+  });
+}
+
+// Stores the costs in the database and switches the estimates to the device's own.
+void GraphMenu::keep_costs(Document& document, const MeasurementPtr& measurement) {
+  const auto work = [snapshot = document.shared_snapshot(), measurement] {
+    return store(snapshot->graph, *measurement);
+  };
+  QtConcurrent::run(work).then(
+      &document, [this, &document, measurement](const Result<CostSamples>& stored) {
+        if (!stored) return context_.status.say(QString::fromStdString(stored.error().message));
+        context_.status.say(
+            tr("Saved the costs of %1 operators and %2 collectives on %3; estimates now use them.")
+                .arg(stored->nodes.size())
+                .arg(stored->collectives.size())
+                .arg(QString::fromStdString(measurement->device)));
+        AnalysisOptions options = document.analysis().options;
+        options.estimator = measured_on(measurement->device);
+        emit document.costs_changed();
+        document.analyze_with(options);
+      });
+}
+
+void GraphMenu::check_ranks() {
+  Document* document = context_.documents.document();
+  if (document == nullptr) return;
+  auto* dialog = new SpmdDialog(*document, &context_.window);
+  connect(dialog, &SpmdDialog::node_activated, document, [this, document](NodeId node) {
+    if (!document->has(node)) return;
+    document->selection().select(node);
+    document->selection().set_moment(document->moment_of(node));
+    context_.documents.with_timeline([](TimelineView& view) { view.range().show_selection(); });
+  });
+  dialog->show();
+}
+
+}  // namespace jointer::desktop

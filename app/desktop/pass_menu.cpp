@@ -1,0 +1,174 @@
+#include "app/desktop/pass_menu.h"
+
+#include <QMessageBox>
+#include <QTimer>
+#include <map>
+
+#include "app/desktop/recipes.h"
+#include "app/desktop/workspaces.h"
+#include "passes/presets/presets.h"
+#include "views/compare/compare_pane.h"
+#include "views/session/pipeline/pipeline_session.h"
+#include "views/session/text/node_text.h"
+
+namespace jointer::desktop {
+namespace {
+
+using namespace views;
+
+constexpr int kMakingMs = 20;  // a pane is created in an event loop turn after it is shown
+
+}  // namespace
+
+PassMenu::PassMenu(const MenuContext& context, LocalPasses& passes, Workspaces& workspaces,
+                   Recipes& recipes)
+    : context_(context), passes_(passes), workspaces_(workspaces), recipes_(recipes) {
+  questions_ = new CodeQuestions(passes_, &context_.window);
+  connect(&passes_, &PassService::failed, this, [this](const QString& sentence) {
+    auto* box = new QMessageBox(QMessageBox::Warning, tr("Passes"), sentence, QMessageBox::Ok,
+                                &context_.window);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->open();
+  });
+  QMenu* menu = context_.bar.addMenu(tr("&Passes"));
+  context_.actions.add(menu, tr("&Run Pipeline"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R)},
+                       Needs::document, this,
+                       [this] { with_pipeline([](PipelineSession& s) { s.run(); }); });
+  context_.actions.add(menu, tr("Run &Next Step"), {QKeySequence(Qt::Key_F10)}, Needs::document,
+                       this, [this] { with_pipeline([](PipelineSession& s) { s.run_next(); }); });
+  context_.actions.add(menu, tr("&Stop Pipeline"),
+                       {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Period)}, Needs::passes, this,
+                       [this] { with_pipeline([](PipelineSession& s) { s.cancel(); }); });
+  menu->addSeparator();
+  context_.actions.add(
+      menu, tr("&Add Pass..."), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_A)}, Needs::document,
+      this, [this] { with_pipeline_pane([](PipelinePane& pane) { pane.open_catalog(); }); });
+  pass_menu_ = menu->addMenu(tr("Passes by &Stage"));
+  QMenu* presets = menu->addMenu(tr("Pr&esets"));
+  presets->setToolTipsVisible(true);
+  for (const PipelinePreset& preset : pipeline_presets()) {
+    const QString name = QString::fromStdString(preset.name);
+    context_.actions
+        .add(presets, tr("Preset %1").arg(name), {}, Needs::document, this,
+             [this, name] { with_pipeline([name](PipelineSession& s) { take_preset(s, name); }); })
+        ->setToolTip(QString::fromStdString(preset.summary));
+  }
+  menu->addSeparator();
+  context_.actions.add(menu, tr("&Tune..."), {}, Needs::document, this, [this] {
+    context_.panes.bring_up(QStringLiteral("tune"));
+    if (QWidget* pane = context_.panes.dock(QStringLiteral("tune"))->pane()) pane->setFocus();
+  });
+  menu->addSeparator();
+  context_.actions.add(menu, tr("&Load Pipeline..."), {}, Needs::document, this, [this] {
+    with_pipeline_pane([](PipelinePane& pane) { pane.choose_file(); });
+  });
+  context_.actions.add(menu, tr("Sa&ve Pipeline As..."), {}, Needs::document, this, [this] {
+    with_pipeline_pane([](PipelinePane& pane) { pane.save_file(); });
+  });
+  menu->addSeparator();
+  context_.actions.add(menu, tr("Add Plu&gin..."), {}, Needs::nothing, this,
+                       [this] { questions_->choose_plugin(); });
+  context_.actions.add(menu, tr("Add P&ython Pass..."), {}, Needs::nothing, this,
+                       [this] { questions_->choose_python(); });
+  connect(&passes_, &PassService::changed, this, &PassMenu::fill_pass_menu);
+  connect(&context_.documents, &Documents::loaded, this, &PassMenu::follow);
+  connect(&context_.panes, &PaneDocks::made, this, &PassMenu::take_pane);
+  fill_pass_menu();
+}
+
+// Grouped by stage, and rebuilt whenever plugins change.
+void PassMenu::fill_pass_menu() {
+  for (QAction* old : pass_menu_->findChildren<QAction*>()) context_.actions.exclude(old);
+  pass_menu_->clear();
+  qDeleteAll(pass_menu_->findChildren<QMenu*>(Qt::FindDirectChildrenOnly));
+  std::map<PassStage, QMenu*> stages;
+  const auto registry = passes_.registry();
+  for (const Pass& pass : registry->passes()) {
+    QMenu*& stage = stages[pass.info.stage];
+    if (stage == nullptr) {
+      stage = pass_menu_->addMenu(to_qstring(to_string(pass.info.stage)));
+      stage->setToolTipsVisible(true);
+    }
+    const QString name = QString::fromStdString(pass.info.name);
+    // Owned by the menu, not the window, so that it is deleted with the menu.
+    auto* action = new QAction(tr("Add Pass %1").arg(name), stage);
+    action->setToolTip(QString::fromStdString(pass.info.summary));
+    action->setEnabled(context_.documents.document() != nullptr);
+    connect(action, &QAction::triggered, this, [this, name] {
+      with_pipeline_pane([name](PipelinePane& pane) { pane.add_pass(name); });
+    });
+    stage->addAction(action);
+    context_.actions.include(action, Needs::document);
+  }
+}
+
+// The pane is shown first, so that the user sees the result.
+void PassMenu::with_pipeline(const std::function<void(PipelineSession&)>& action) {
+  Session* session = context_.documents.session();
+  if (session == nullptr) return;
+  context_.panes.bring_up(QStringLiteral("pipeline"));
+  action(session->pipeline());
+}
+
+void PassMenu::with_pipeline_pane(std::function<void(PipelinePane&)> action) {
+  if (context_.documents.document() == nullptr) return;
+  context_.panes.bring_up(QStringLiteral("pipeline"));
+  const auto act = [this, action = std::move(action)] {
+    if (auto* pane = context_.panes.pane<PipelinePane>(QStringLiteral("pipeline"))) action(*pane);
+  };
+  if (context_.panes.dock(QStringLiteral("pipeline"))->pane() != nullptr) return act();
+  QTimer::singleShot(kMakingMs, this, act);
+}
+
+void PassMenu::load_pipeline_file(const QString& path) {
+  with_pipeline([path](PipelineSession& session) {
+    if (const auto loaded = load_pipeline(session, path); !loaded)
+      session.say(QString::fromStdString(loaded.error().message), true);
+  });
+}
+
+void PassMenu::follow(const DocumentTab* tab) {
+  const PipelineSession& session = tab->session()->pipeline();
+  connect(&session, &PipelineSession::message_changed, this, [this, &session] {
+    if (!session.message().isEmpty()) context_.status.say(session.message());
+  });
+  connect(&session, &PipelineSession::asks, questions_, &CodeQuestions::ask);
+  connect(&session, &PipelineSession::graph_made, this, &PassMenu::open_graph_of_step);
+}
+
+void PassMenu::take_pane(QWidget* made) {
+  auto* pane = qobject_cast<PipelinePane*>(made);
+  if (pane == nullptr) return;
+  connect(pane, &PipelinePane::plugin_wanted, questions_, &CodeQuestions::choose_plugin);
+  connect(pane, &PipelinePane::python_wanted, questions_, &CodeQuestions::choose_python);
+  connect(pane, &PipelinePane::load_wanted, questions_, &CodeQuestions::load);
+  connect(&pane->step_page().report(), &StepReport::node_activated, this, [this](NodeId /*node*/) {
+    context_.documents.with_timeline([](TimelineView& view) { view.range().show_selection(); });
+  });
+  connect(pane, &PipelinePane::compare_wanted, this, &PassMenu::show_states);
+}
+
+void PassMenu::show_states(const EditHistory& before, const EditHistory& after) {
+  context_.panes.bring_up(QStringLiteral("compare"));
+  QTimer::singleShot(kMakingMs, this, [this, before, after] {
+    if (auto* compare = context_.panes.pane<ComparePane>(QStringLiteral("compare")))
+      compare->show_states(before, after);
+  });
+}
+
+// The remaining steps are applied once the graph is loaded.
+void PassMenu::open_graph_of_step(const QString& capture, const QString& recipe) {
+  if (!recipe.isEmpty()) {
+    auto* waiting = new QObject(this);
+    connect(&context_.documents, &Documents::opened, waiting,
+            [this, waiting, capture, recipe](DocumentTab* tab) {
+              if (tab->request().path != capture.toStdString() || tab != context_.documents.tab())
+                return;
+              waiting->deleteLater();
+              recipes_.apply(recipe);
+            });
+  }
+  workspaces_.open({.path = capture.toStdString()});
+}
+
+}  // namespace jointer::desktop

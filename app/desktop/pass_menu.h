@@ -1,0 +1,43 @@
+#pragma once
+
+#include <QObject>
+#include <functional>
+
+#include "app/desktop/local_passes.h"
+#include "app/desktop/menu_context.h"
+#include "app/desktop/recipes.h"
+#include "app/desktop/workspaces.h"
+#include "views/pipeline/code_questions.h"
+#include "views/pipeline/pipeline_pane.h"
+
+namespace jointer::desktop {
+
+// Passes, and the pipeline of the current document.
+class PassMenu : public QObject {
+  Q_OBJECT
+ public:
+  // All must outlive this object.
+  PassMenu(const MenuContext& context, LocalPasses& passes, Workspaces& workspaces,
+           Recipes& recipes);
+
+  // Replaces the pipeline of the current document, and reports a bad file in its pane.
+  void load_pipeline_file(const QString& path);
+
+ private:
+  void fill_pass_menu();
+  void follow(const views::DocumentTab* tab);
+  void take_pane(QWidget* made);
+  void with_pipeline(const std::function<void(views::PipelineSession&)>& action);
+  void with_pipeline_pane(std::function<void(views::PipelinePane&)> action);
+  void show_states(const views::EditHistory& before, const views::EditHistory& after);
+  void open_graph_of_step(const QString& capture, const QString& recipe);
+
+  MenuContext context_;
+  LocalPasses& passes_;
+  Workspaces& workspaces_;
+  Recipes& recipes_;
+  views::CodeQuestions* questions_ = nullptr;
+  QMenu* pass_menu_ = nullptr;  // one entry per pass
+};
+
+}  // namespace jointer::desktop

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <QObject>
+
+#include "app/desktop/menu_context.h"
+
+namespace jointer::desktop {
+
+// Writes the edits of the current document as a recipe, and applies recipes to it.
+class Recipes : public QObject {
+  Q_OBJECT
+ public:
+  explicit Recipes(const MenuContext& context) : context_(context) {}
+
+  void add_actions(QMenu* menu);
+  // Applies the edits of a recipe that fit the current document and reports the others.
+  void apply(const QString& path);
+
+ private:
+  void export_recipe();
+  void choose_recipe();
+
+  MenuContext context_;
+};
+
+}  // namespace jointer::desktop

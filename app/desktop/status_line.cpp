@@ -1,0 +1,78 @@
+#include "app/desktop/status_line.h"
+
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
+#include "views/window/facts_popup.h"
+
+namespace jointer::desktop {
+namespace {
+
+using namespace views;
+
+constexpr int kMessageMs = 8000;
+
+}  // namespace
+
+StatusLine::StatusLine(QStatusBar& bar, Documents& documents) : bar_(bar), documents_(documents) {
+  facts_ = new QToolButton(&bar_);
+  facts_->setObjectName(QStringLiteral("facts"));
+  facts_->setAutoRaise(true);
+  facts_->setToolTip(tr("Facts that the capture does not record and that were derived or assumed"));
+  connect(facts_, &QToolButton::clicked, this, [this] {
+    if (const Document* document = documents_.document())
+      (new FactsPopup(document->graph(), bar_.window()))->show_above(*facts_);
+  });
+  connect(&bar_, &QStatusBar::messageChanged, this, [this](const QString& message) {
+    if (message.isEmpty()) refresh();
+  });
+  selection_ = new QLabel(&bar_);
+  bar_.addWidget(facts_);
+  selection_->setContentsMargins(0, 0, 10, 0);
+  bar_.addPermanentWidget(selection_);
+  bar_.setSizeGripEnabled(false);
+  connect(&documents_, &Documents::loaded, this, &StatusLine::follow);
+  connect(&documents_, &Documents::current_changed, this, &StatusLine::refresh);
+  refresh();
+}
+
+void StatusLine::follow(const DocumentTab* tab) {
+  const Document* document = tab->document();
+  connect(document, &Document::changed, this, &StatusLine::refresh);
+  connect(document, &Document::failed, this, &StatusLine::say);
+  connect(document, &Document::busy_changed, this, [this](bool busy) {
+    if (busy)
+      bar_.showMessage(tr("Computing memory and time..."));
+    else
+      bar_.clearMessage();
+  });
+  const Selection* selection = &document->selection();
+  connect(selection, &Selection::nodes_changed, this, &StatusLine::refresh);
+  connect(selection, &Selection::stretch_changed, this, &StatusLine::refresh);
+}
+
+void StatusLine::refresh() {
+  const Document* document = documents_.document();
+  if (document == nullptr) {
+    facts_->hide();
+    return selection_->clear();
+  }
+  // A message covers the status line; this is shown again when it disappears.
+  if (bar_.currentMessage().isEmpty()) facts_->show();
+  facts_->setText(graph_summary(document->graph()));
+  const auto nodes = document->selection().nodes();
+  if (nodes.empty()) return selection_->setText(tr("Nothing selected"));
+  std::int64_t bytes = 0, ns = 0;
+  for (const NodeId node : nodes) {
+    bytes += document->graph().output_bytes(document->graph().node(node));
+    ns += document->analysis().costs[node.index()].ns;
+  }
+  const QString what = nodes.size() == 1 ? to_qstring(document->graph().name(nodes.front()))
+                                         : tr("%1 nodes").arg(count_text(nodes.size()));
+  selection_->setText(tr("%1: outputs %2, %3").arg(what, bytes_text(bytes), time_text(ns)));
+}
+
+void StatusLine::say(const QString& message) {
+  bar_.showMessage(message, kMessageMs);
+}
+
+}  // namespace jointer::desktop

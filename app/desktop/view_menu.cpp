@@ -1,0 +1,56 @@
+#include "app/desktop/view_menu.h"
+
+#include <QActionGroup>
+#include <QApplication>
+
+#include "views/theme/theme_choice.h"
+#include "views/timeline/timeline_view.h"
+
+namespace jointer::desktop {
+
+using namespace views;
+
+ViewMenu::ViewMenu(const MenuContext& context, QSettings& settings)
+    : context_(context), settings_(settings) {
+  QMenu* menu = context_.bar.addMenu(tr("&View"));
+  context_.actions.add(
+      menu, tr("Zoom to &Whole Step"), {QKeySequence(Qt::Key_F)}, Needs::document, this,
+      [this] { context_.documents.with_timeline([](TimelineView& view) { view.range().fit(); }); });
+  context_.actions.add(
+      menu, tr("Zoom to &Selection"), {QKeySequence(Qt::Key_Z)}, Needs::document, this, [this] {
+        context_.documents.with_timeline([](TimelineView& view) { view.range().show_selection(); });
+      });
+  context_.actions.add(
+      menu, tr("Toggle Program Order and &Time"), {QKeySequence(Qt::Key_G)}, Needs::document, this,
+      [this] {
+        context_.documents.with_timeline([](TimelineView& view) { view.content().next_kind(); });
+      });
+  menu->addSeparator();
+  QMenu* panes = menu->addMenu(tr("&Panes"));
+  context_.panes.add_actions(*panes);
+  connect(&context_.panes, &PaneDocks::shown_changed, panes, &QMenu::setEnabled);
+  context_.actions.add(menu, tr("&Reset Layout"), {}, Needs::document, &context_.panes,
+                       &PaneDocks::place);
+  fill_theme_menu(menu->addMenu(tr("&Theme")));
+}
+
+void ViewMenu::fill_theme_menu(QMenu* menu) {
+  auto* group = new QActionGroup(this);
+  const QString chosen =
+      settings_.value(QStringLiteral("theme"), to_string(ThemeChoice::system)).toString();
+  const auto add = [&](const QString& text, ThemeChoice choice) {
+    QAction* action = menu->addAction(text);
+    action->setCheckable(true);
+    action->setChecked(to_string(choice) == chosen);
+    group->addAction(action);
+    connect(action, &QAction::triggered, this, [this, choice] {
+      settings_.setValue(QStringLiteral("theme"), to_string(choice));
+      apply_theme(*qApp, choice);
+    });
+  };
+  add(tr("&System"), ThemeChoice::system);
+  add(tr("&Light"), ThemeChoice::light);
+  add(tr("&Dark"), ThemeChoice::dark);
+}
+
+}  // namespace jointer::desktop

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <QMainWindow>
+#include <QObject>
+#include <map>
+#include <vector>
+
+#include "app/desktop/documents.h"
+#include "app/desktop/last_folder.h"
+#include "views/session/workspace/autosave.h"
+#include "views/window/recent_files.h"
+
+namespace jointer::desktop {
+
+// Opens graphs and workspaces, saves workspaces, and restores the edits that journals contain.
+class Workspaces : public QObject {
+  Q_OBJECT
+ public:
+  // The window is the parent of dialogs, and its layout is part of a workspace. `analysis` is used
+  // for new documents. The references must outlive this object.
+  Workspaces(QMainWindow& window, Documents& documents, views::RecentFiles& recent,
+             LastFolder& folder, AnalysisOptions analysis);
+
+  // Opens a graph or a workspace in a new tab and makes it current.
+  void open(const OpenRequest& request);
+  void open_all(const std::vector<OpenRequest>& requests);
+
+  // Where journals of edits are written. If it is empty, as it is at first, none are written.
+  [[nodiscard]] const QString& journal_folder() const { return journal_folder_; }
+  void set_journal_folder(const QString& folder) { journal_folder_ = folder; }
+  // Reopens documents that were open when the program ended, except those in `asked`: these are
+  // restored when they are opened, which has to follow.
+  void restore_left(const std::vector<OpenRequest>& asked);
+
+ public slots:
+  // These apply to the current document.
+  void reload();
+  void save();
+  void save_as();
+
+ signals:
+  // A message for the status line.
+  void message(const QString& sentence);
+
+ private:
+  void open_workspace(const OpenRequest& request);
+  void open_found(views::SavedWork found, const OpenRequest& request);
+  void ask_for_capture(const std::string& path, const Workspace& workspace);
+  void follow(views::DocumentTab* tab);
+  void restore_found(views::DocumentTab* tab, views::Autosave& autosave);
+  void show_restored(views::DocumentTab* tab, const views::SavedWork& found, int edits,
+                     const QStringList& refused);
+
+  QMainWindow& window_;
+  Documents& documents_;
+  views::RecentFiles& recent_;
+  LastFolder& folder_;
+  AnalysisOptions analysis_;
+  QString journal_folder_;
+  std::map<views::DocumentTab*, views::SavedWork> found_;  // while their graphs are loading
+};
+
+}  // namespace jointer::desktop

@@ -1,0 +1,75 @@
+#include "views/timeline/timeline_steps.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/snapshots.h"
+#include "views/timeline/timeline_marks.h"
+
+namespace jointer::views {
+namespace {
+
+class TimelineStepsTest : public testing::Test {
+ protected:
+  [[nodiscard]] NodeId node(const char* name) const { return snapshot->graph.find(name); }
+  [[nodiscard]] const TimelineData& data() const {
+    return snapshot->timeline(AxisKind::program_order);
+  }
+
+  SnapshotPtr snapshot = test::snapshot_of(test::kSmallStep);
+};
+
+TEST_F(TimelineStepsTest, FollowsTheFlow) {
+  EXPECT_EQ(next_in_flow(*snapshot, node("ar"), true), node("wt"));
+  EXPECT_EQ(next_in_flow(*snapshot, node("wt"), false), node("ar"));
+  EXPECT_EQ(next_in_flow(*snapshot, node("mm"), true), node("relu"));
+  EXPECT_EQ(next_in_flow(*snapshot, node("mm"), false), node("x"));
+  EXPECT_FALSE(next_in_flow(*snapshot, node("x"), false));
+  EXPECT_FALSE(next_in_flow(*snapshot, {}, true));
+}
+
+TEST_F(TimelineStepsTest, StaysAtTheEndsOfALane) {
+  EXPECT_EQ(next_in_lane(data(), node("mm"), 1), node("relu"));
+  EXPECT_EQ(next_in_lane(data(), node("relu"), -1), node("mm"));
+  const NodeId first = data().lanes()[1].items().front().node;
+  EXPECT_EQ(next_in_lane(data(), first, -1), first);
+  EXPECT_EQ(next_in_lane(data(), {}, 1), first);
+}
+
+TEST_F(TimelineStepsTest, FindsExposedCollectives) {
+  EXPECT_EQ(next_exposed(*snapshot, {}, 1), node("ar"));
+  EXPECT_EQ(next_exposed(*snapshot, {}, -1), node("ar"));
+  EXPECT_EQ(next_exposed(*snapshot, node("mm"), 1), node("ar"));
+  EXPECT_FALSE(next_exposed(*snapshot, node("wt"), 1));
+}
+
+TEST(TimelineMarksTest, AreCarriedOverByNode) {
+  const SnapshotPtr before = test::snapshot_of(R"(
+    x: f32[8,8] = input
+    a: f32[8,8] = aten.relu(x)
+    b: f32[8,8] = aten.neg(x)
+    return [a, b]
+  )");
+  Graph graph = before->graph;
+  std::vector<NodeId> order(graph.order().begin(), graph.order().end());
+  const auto at = [&](const char* name) {
+    return std::find(order.begin(), order.end(), before->graph.find(name));
+  };
+  std::iter_swap(at("a"), at("b"));
+  graph.set_order(order);
+  const SnapshotPtr now = make_snapshot(std::move(graph), {}).value();
+
+  const auto moment = [](const SnapshotPtr& snapshot, const char* name) {
+    return 1 + 2 * *snapshot->analysis.memory.step_of(snapshot->graph.find(name));
+  };
+  ASSERT_NE(moment(before, "a"), moment(now, "a"));
+  TimelineMarks marks;
+  marks.toggle(moment(before, "a"));
+  marks.toggle(moment(before, "b"));
+  marks.toggle(moment(before, "b"));
+  EXPECT_EQ(marks.moments().size(), 1U);
+  marks.carry_over(*before, *now);
+  EXPECT_EQ(marks.moments(), std::vector{moment(now, "a")});
+}
+
+}  // namespace
+}  // namespace jointer::views

@@ -1,0 +1,67 @@
+#include "views/graph/group_queue.h"
+
+#include <QtConcurrentRun>
+#include <algorithm>
+
+namespace jointer::views {
+namespace {
+
+constexpr int kSoonMs = 15;
+
+}  // namespace
+
+GroupQueue::GroupQueue() {
+  pool_.setMaxThreadCount(2);
+  laid_out_soon_.setSingleShot(true);
+  laid_out_soon_.setInterval(kSoonMs);
+  connect(&laid_out_soon_, &QTimer::timeout, this, &GroupQueue::laid_out);
+}
+
+GroupQueue::~GroupQueue() {
+  pool_.clear();
+  pool_.waitForDone();
+}
+
+GroupLayoutPtr GroupQueue::find_or_request(GroupGraphs graphs) {
+  if (GroupLayoutPtr known = groups_.find(graphs)) return known;
+  if (pending_.insert(graphs).second) wanted_.push_back(std::move(graphs));
+  return nullptr;
+}
+
+// Uses as many jobs as there are threads: starting dot takes longer than most layouts.
+void GroupQueue::start() {
+  if (wanted_.empty()) return;
+  std::vector<std::vector<GroupGraphs>> jobs(
+      std::min<std::size_t>(static_cast<std::size_t>(pool_.maxThreadCount()), wanted_.size()));
+  for (std::size_t i = 0; i < wanted_.size(); ++i)
+    jobs[i % jobs.size()].push_back(std::move(wanted_[i]));
+  wanted_.clear();
+  for (std::vector<GroupGraphs>& job : jobs) {
+    const auto work = [job, style = LayoutStyle{}, dot = dot_] {
+      return lay_out_groups(job, style, dot);
+    };
+    QtConcurrent::run(&pool_, work).then(this, [this, job](std::vector<GroupLayout> layouts) {
+      take_groups(job, std::move(layouts));
+    });
+  }
+}
+
+void GroupQueue::take_groups(const std::vector<GroupGraphs>& graphs,
+                             std::vector<GroupLayout> layouts) {
+  for (std::size_t i = 0; i < graphs.size(); ++i) {
+    groups_.add(graphs[i], std::make_shared<const GroupLayout>(std::move(layouts[i])));
+    pending_.erase(graphs[i]);
+  }
+  // Layouts that finish at about the same time are shown together.
+  if (pending_.empty() || !laid_out_soon_.isActive())
+    laid_out_soon_.start(pending_.empty() ? 0 : kSoonMs);
+}
+
+void GroupQueue::lay_out_now(std::vector<GroupGraphs> graphs) {
+  std::erase_if(graphs, [this](const GroupGraphs& one) { return groups_.find(one) != nullptr; });
+  std::vector<GroupLayout> layouts = lay_out_groups(graphs, LayoutStyle{}, {.program = {}});
+  for (std::size_t i = 0; i < graphs.size(); ++i)
+    groups_.add(graphs[i], std::make_shared<const GroupLayout>(std::move(layouts[i])));
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <QObject>
+#include <QThreadPool>
+#include <QTimer>
+#include <set>
+#include <vector>
+
+#include "views/graph/group_layout.h"
+
+namespace jointer::views {
+
+// Lays out the nodes of groups on other threads and keeps the results.
+class GroupQueue : public QObject {
+  Q_OBJECT
+ public:
+  GroupQueue();
+  ~GroupQueue() override;
+  GroupQueue(const GroupQueue&) = delete;
+  GroupQueue& operator=(const GroupQueue&) = delete;
+
+  // The layout of a group, if it is known. Otherwise requests it, and returns null.
+  [[nodiscard]] GroupLayoutPtr find_or_request(GroupGraphs graphs);
+  // Starts to lay out what was requested.
+  void start();
+  // Lays out what is not known among these groups, with our own layout, before it returns.
+  void lay_out_now(std::vector<GroupGraphs> graphs);
+  // Number of groups being laid out.
+  [[nodiscard]] std::size_t pending() const { return pending_.size(); }
+  // Applies to groups that are not laid out yet.
+  void set_dot(DotOptions dot) { dot_ = std::move(dot); }
+
+ signals:
+  // Groups were laid out: once for those that finish at about the same time.
+  void laid_out();
+
+ private:
+  void take_groups(const std::vector<GroupGraphs>& graphs, std::vector<GroupLayout> layouts);
+
+  GroupLayouts groups_;
+  DotOptions dot_;
+  QThreadPool pool_;
+  std::vector<GroupGraphs> wanted_;  // not yet passed to the pool
+  std::set<GroupGraphs> pending_;
+  QTimer laid_out_soon_;
+};
+
+}  // namespace jointer::views

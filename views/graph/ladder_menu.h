@@ -1,0 +1,18 @@
+#pragma once
+
+#include <QAction>
+#include <QMenu>
+
+#include "views/graph/ladder_model.h"
+#include "views/graph/ladder_selection.h"
+#include "views/graph/ladder_view.h"
+
+namespace jointer::views {
+
+// Adds the commands for the row or node at a position; none if there is nothing. `node_actions`
+// apply to the selection and are added for a node, which they select. The model and the selection
+// must outlive the menu.
+void add_ladder_actions(QMenu& menu, LadderModel& model, LadderSelection& selection,
+                        const LadderHit& hit, const QList<QAction*>& node_actions);
+
+}  // namespace jointer::views

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <QPainter>
+#include <QPixmap>
+
+#include "views/graph/ladder_painter.h"
+
+namespace jointer::views {
+
+// The strip that shows the whole ladder, the visible part and the current node.
+class LadderMinimap {
+ public:
+  // The rows, their colors or the theme have changed.
+  void forget() { rows_ = {}; }
+  void paint(QPainter& painter, const LadderScene& scene, const QRect& map);
+
+ private:
+  QPixmap rows_;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,134 @@
+#include "views/graph/ladder_model.h"
+
+#include <algorithm>
+
+#include "views/session/sac/sac_session.h"
+
+namespace jointer::views {
+
+LadderModel::LadderModel(Document& document, int width)
+    : document_(document), snapshot_(document.shared_snapshot()), width_(width) {
+  connect(&document_, &Document::changed, this, &LadderModel::take_document);
+  connect(&document_.sac(), &SacSession::changed, this, &LadderModel::take_plan);
+  connect(&groups_, &GroupQueue::laid_out, this, [this] {
+    relayout();
+    if (groups_.pending() == 0) emit settled();
+  });
+  ladder_ = std::make_unique<Ladder>(snapshot_->graph, snapshot_->analysis);
+  show_plan();
+  colors_ = std::make_unique<const LadderColors>(*snapshot_, *ladder_, LadderColor::time);
+  // A ladder with a single row is of no use, so it starts expanded.
+  if (ladder_->rows().size() > 1 && ladder_->row(0).end == static_cast<int>(ladder_->rows().size()))
+    expansion_.open(*ladder_, 0);
+  relayout();
+}
+
+LadderModel::~LadderModel() = default;
+
+// --- The document ---
+
+void LadderModel::take_document() {
+  emit graph_about_to_change();
+  snapshot_ = document_.shared_snapshot();
+  ladder_ = std::make_unique<Ladder>(snapshot_->graph, snapshot_->analysis);
+  show_plan();
+  colors_ = std::make_unique<const LadderColors>(*snapshot_, *ladder_, colors_->by());
+  // Expanded rows stay expanded in the same frame.
+  lay_out_open_groups_now();
+  relayout();
+}
+
+// The rows are unchanged; only the rungs are repainted.
+void LadderModel::take_plan() {
+  if (plan_.lock() == document_.sac().state()) return;
+  emit graph_about_to_change();
+  show_plan();
+  relayout();
+}
+
+// Shows the plan of the document's SAC session if it belongs to this graph.
+void LadderModel::show_plan() {
+  const SacStatePtr state = document_.sac().state();
+  plan_ = state;
+  // Until a new graph's plan is ready, the old plan would refer to other nodes.
+  if (state && state->can_change() &&
+      state->snapshot->graph.node_count() == snapshot_->graph.node_count())
+    ladder_->show_plan(state->base ? state->base->partition.joint : snapshot_->graph, state->plan,
+                       state->snapshot->analysis.options.memory);
+}
+
+void LadderModel::lay_out_open_groups_now() {
+  std::vector<GroupGraphs> groups;
+  for (int row = 0; row < static_cast<int>(ladder_->rows().size()); ++row) {
+    if (!is_open(row))
+      row = ladder_->row(row).end - 1;
+    else if (ladder_->is_leaf(row))
+      groups.push_back(group_graphs(snapshot_->graph, *ladder_, row));
+  }
+  groups_.lay_out_now(std::move(groups));
+}
+
+// --- Layout ---
+
+void LadderModel::relayout() {
+  LadderStyle style;
+  style.width = std::max(width_, 1);
+  layout_ = std::make_unique<const LadderLayout>(*ladder_, expansion_, style, [this](int leaf) {
+    return groups_.find_or_request(group_graphs(snapshot_->graph, *ladder_, leaf));
+  });
+  groups_.start();
+  emit layout_changed();
+}
+
+void LadderModel::set_width(int width) {
+  width_ = width;
+  relayout();
+}
+
+void LadderModel::open_row(int row, LadderSide side) {
+  if (is_open(row)) return;
+  emit rows_about_to_change(row, side);
+  expansion_.open(*ladder_, row);
+  relayout();
+}
+
+void LadderModel::close_row(int row, LadderSide side) {
+  if (!is_open(row)) return;
+  emit rows_about_to_change(row, side);
+  expansion_.close(*ladder_, row);
+  relayout();
+}
+
+void LadderModel::toggle_row(int row, LadderSide side) {
+  is_open(row) ? close_row(row, side) : open_row(row, side);
+}
+
+void LadderModel::open_all(int row, LadderSide side) {
+  set_all(row, side, true);
+}
+
+void LadderModel::close_all(int row, LadderSide side) {
+  set_all(row, side, false);
+}
+
+void LadderModel::set_all(int row, LadderSide side, bool open) {
+  emit rows_about_to_change(row, side);
+  const int end = row < 0 ? static_cast<int>(ladder_->rows().size()) : ladder_->row(row).end;
+  for (int r = std::max(row, 0); r < end; ++r)
+    open ? expansion_.open(*ladder_, r) : expansion_.close(*ladder_, r);
+  relayout();
+}
+
+void LadderModel::open_path(int row) {
+  emit rows_about_to_change(row, LadderSide::forward);
+  for (; row >= 0; row = ladder_->row(row).parent) expansion_.open(*ladder_, row);
+  relayout();
+}
+
+void LadderModel::set_color(LadderColor color) {
+  if (color == colors_->by()) return;
+  colors_ = std::make_unique<const LadderColors>(*snapshot_, *ladder_, color);
+  emit color_changed(color);
+}
+
+}  // namespace jointer::views

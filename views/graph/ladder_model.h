@@ -1,0 +1,78 @@
+#pragma once
+
+#include <QObject>
+#include <memory>
+
+#include "views/graph/group_queue.h"
+#include "views/graph/ladder_colors.h"
+#include "views/graph/ladder_layout.h"
+#include "views/session/document/document.h"
+
+namespace jointer::views {
+
+struct SacState;
+
+// The ladder of a document as it is shown: the rows, which of them are expanded, their colors and
+// their layout. Follows the document and the plan of its SAC session. The nodes of an expanded row
+// are laid out on another thread; until that is done the row stays collapsed.
+class LadderModel : public QObject {
+  Q_OBJECT
+ public:
+  // `width`: of the area that shows the ladder, in pixels. `document` must outlive this object.
+  LadderModel(Document& document, int width);
+  ~LadderModel() override;
+  LadderModel(const LadderModel&) = delete;
+  LadderModel& operator=(const LadderModel&) = delete;
+
+  [[nodiscard]] const Snapshot& snapshot() const { return *snapshot_; }
+  [[nodiscard]] const Ladder& ladder() const { return *ladder_; }
+  [[nodiscard]] const LadderLayout& layout() const { return *layout_; }
+  [[nodiscard]] const LadderColors& colors() const { return *colors_; }
+  [[nodiscard]] bool is_open(int row) const { return expansion_.is_open(*ladder_, row); }
+  [[nodiscard]] GroupQueue& groups() { return groups_; }
+
+  void set_width(int width);
+  // The box on this side is the one to keep in place.
+  void open_row(int row, LadderSide side = LadderSide::forward);
+  void close_row(int row, LadderSide side = LadderSide::forward);
+  void toggle_row(int row, LadderSide side = LadderSide::forward);
+  // Includes all rows below the given one; -1 stands for the whole ladder.
+  void open_all(int row, LadderSide side = LadderSide::forward);
+  void close_all(int row, LadderSide side = LadderSide::forward);
+  // Expands a row and those that contain it.
+  void open_path(int row);
+
+ public slots:
+  void set_color(jointer::views::LadderColor color);
+
+ signals:
+  // Precedes `layout_changed` if rows are expanded or collapsed. The box of the row on that side is
+  // to be kept in place, or the visible part if the row is -1.
+  void rows_about_to_change(int row, jointer::views::LadderSide side);
+  // Precedes `layout_changed` if the graph or the plan has changed.
+  void graph_about_to_change();
+  void layout_changed();
+  void color_changed(jointer::views::LadderColor color);
+  // All pending layouts are done and shown.
+  void settled();
+
+ private:
+  void take_document();
+  void take_plan();
+  void show_plan();
+  void set_all(int row, LadderSide side, bool open);
+  void lay_out_open_groups_now();
+  void relayout();
+
+  Document& document_;
+  SnapshotPtr snapshot_;                // the document's, as currently shown
+  std::weak_ptr<const SacState> plan_;  // shown by the rungs
+  std::unique_ptr<Ladder> ladder_;
+  std::unique_ptr<const LadderColors> colors_;
+  LadderExpansion expansion_;
+  GroupQueue groups_;
+  int width_;
+  std::unique_ptr<const LadderLayout> layout_;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,201 @@
+#include "views/graph/ladder_picture.h"
+
+#include <QCoreApplication>
+#include <QImage>
+#include <QSvgGenerator>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "views/graph/rung_style.h"
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
+#include "views/theme/fonts.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kLegendLine = 22, kSwatch = 10;
+constexpr double kMaxSide = 16'000, kMaxPixels = 6.0e7;  // limits for a PNG
+
+QString tr(const char* text) {
+  return QCoreApplication::translate("Ladder", text);
+}
+
+void paint_header(QPainter& painter, const QRect& strip, const LadderScene& scene,
+                  const QFont& font) {
+  const LadderView& view = scene.view;
+  const Theme& t = scene.theme;
+  painter.save();
+  painter.fillRect(strip, t.window);
+  painter.setFont(small_font(font));
+  painter.setPen(t.muted_text);
+  LadderSums sums[2];
+  BytesByState saved{};
+  std::int64_t made_again = 0;
+  for (const LadderRow& row : scene.ladder.rows()) {
+    if (row.parent >= 0) continue;
+    for (const LadderSide side : kLadderSides) sums[index_of(side)] += row.side(side);
+    for (std::size_t s = 0; s < kRungStates; ++s) saved[s] += row.saved[s];
+    made_again += row.recomputed_bytes;
+  }
+  const auto of_side = [&](LadderSide side, const QString& word) {
+    const LadderSums& s = sums[index_of(side)];
+    return tr("%1   %2 nodes, %3").arg(word, count_text(s.nodes), time_text(s.ns));
+  };
+  const QFontMetrics metrics = painter.fontMetrics();
+  const int left = static_cast<int>(view.to_x(scene.layout.channel_left()));
+  const int right = static_cast<int>(view.to_x(scene.layout.channel_right()));
+  const auto draw = [&](int from, int to, Qt::Alignment alignment, const QString& text) {
+    const QRect room(std::max(from, strip.left() + 8), strip.top(),
+                     std::min(to, strip.right() - 8) - std::max(from, strip.left() + 8),
+                     strip.height());
+    if (room.width() > 40)
+      painter.drawText(room, alignment | Qt::AlignVCenter,
+                       metrics.elidedText(text, Qt::ElideRight, room.width()));
+  };
+  if (scene.layout.has(LadderSide::forward))
+    draw(static_cast<int>(view.to_x(0)) + 8, left - 8, Qt::AlignLeft,
+         of_side(LadderSide::forward, tr("↓ forward")));
+  if (scene.layout.has(LadderSide::backward))
+    draw(right + 2, static_cast<int>(view.to_x(scene.layout.width())) - 8, Qt::AlignRight,
+         of_side(LadderSide::backward, tr("↑ backward")));
+  painter.setPen(t.text);
+  draw(left + 4, right - 4, Qt::AlignHCenter, channel_text(saved, made_again));
+  painter.fillRect(QRect(strip.left(), strip.bottom(), strip.width(), 1), t.border);
+  painter.restore();
+}
+
+void paint_legend(QPainter& painter, const QRect& strip, const LadderScene& scene,
+                  const QFont& font) {
+  const Theme& t = scene.theme;
+  painter.save();
+  painter.fillRect(strip, t.window);
+  painter.fillRect(QRect(strip.left(), strip.top(), strip.width(), 1), t.border);
+  painter.setFont(small_font(font));
+  const QFontMetrics metrics = painter.fontMetrics();
+  int x = strip.left() + 10;
+  const int middle = strip.center().y() + 1;
+  const auto say = [&](const QString& text, const QColor& color) {
+    painter.setPen(color);
+    painter.drawText(QRect(x, strip.top(), metrics.horizontalAdvance(text) + 2, strip.height()),
+                     Qt::AlignLeft | Qt::AlignVCenter, text);
+    x += metrics.horizontalAdvance(text);
+  };
+  const auto fits = [&](const QString& text, int more) {
+    return x + metrics.horizontalAdvance(text) + more < strip.right() - 8;
+  };
+  if (scene.colors.by() != LadderColor::plain) {
+    say(label_of(scene.colors.by()) + QStringLiteral("  "), t.muted_text);
+    const auto entries = scene.colors.legend(t);
+    for (const auto& entry : entries) {
+      if (!fits(entry.text, 2 * kSwatch)) break;
+      const int width = entry.text.isEmpty() ? 16 : kSwatch;
+      const QRect swatch(x, middle - kSwatch / 2, width, kSwatch);
+      painter.fillRect(swatch, t.border);
+      painter.fillRect(
+          swatch.adjusted(entry.text.isEmpty() ? 0 : 1, 1, entry.text.isEmpty() ? 0 : -1, -1),
+          entry.color);
+      hatch(painter, swatch, entry.hatch, entry.color);
+      x += width;
+      if (entry.text.isEmpty()) continue;
+      x += 5;
+      say(entry.text, t.text);
+      x += 10;
+    }
+    if (scene.colors.is_amount() && fits(tr(" maximum per level"), 0))
+      say(tr(" maximum per level"), t.text);
+    x += 18;
+  }
+  // States that occur, then groups.
+  std::array<bool, kRungStates> occurs{};
+  for (const Rung& rung : scene.ladder.rungs()) occurs[static_cast<std::size_t>(rung.state)] = true;
+  for (std::size_t s = 0; s < kRungStates; ++s) {
+    const auto state = static_cast<RungState>(s);
+    const QString text = tr("%1 %2").arg(rung_letter(state), rung_word(state));
+    if (!occurs[s] || !fits(text, 40)) continue;
+    QPainterPath line(QPointF(x, middle));
+    line.lineTo(x + kLegendLine, middle);
+    draw_rung(painter, line,
+              {.state = state, .color = rung_color(t, state), .inside = t.window, .width = 6});
+    x += kLegendLine + 5;
+    say(text, t.text);
+    x += 12;
+  }
+  x += 6;
+  for (std::size_t g = 0; g < scene.snapshot.graph.group_count(); ++g) {
+    const GroupId group(g);
+    const QString text = to_qstring(scene.snapshot.graph.group_label(group));
+    if (!fits(text, 24)) break;
+    painter.fillRect(QRect(x, middle - kSwatch / 2, kSwatch, kSwatch), group_color(t, group));
+    x += kSwatch + 5;
+    say(text, t.text);
+    x += 12;
+  }
+  painter.restore();
+}
+
+}  // namespace
+
+void paint_ladder_picture(QPainter& painter, QSize size, const LadderScene& scene,
+                          const QFont& font) {
+  const Theme& t = scene.theme;
+  const QRect all(QPoint(0, 0), size);
+  painter.fillRect(all, t.surface);
+  painter.save();
+  const QRect inner = all.adjusted(0, kLadderHeader, 0, -kLadderLegend);
+  painter.setClipRect(inner);
+  painter.translate(inner.topLeft());
+  LadderPainter(painter, scene).paint();
+  painter.restore();
+  if (scene.ladder.rows().empty()) {
+    painter.setPen(t.muted_text);
+    painter.drawText(inner, Qt::AlignCenter, tr("The graph has no nodes."));
+  }
+  paint_header(painter, {0, 0, size.width(), kLadderHeader}, scene, font);
+  paint_legend(painter, {0, size.height() - kLadderLegend, size.width(), kLadderLegend}, scene,
+               font);
+}
+
+bool write_ladder_picture(const QString& path, bool whole, const QString& title,
+                          const LadderScene& shown, const QFont& font) {
+  LadderScene scene = shown;
+  LadderView& view = scene.view;
+  const bool is_svg = path.endsWith(QStringLiteral(".svg"), Qt::CaseInsensitive);
+  if (whole) {
+    view.x = view.y = 0;
+    view.scale = 1;
+    view.width = scene.layout.width();
+    view.height = scene.layout.height();
+    if (!is_svg) {
+      const double most = std::max(view.width, view.height);
+      view.scale =
+          std::min({1.0, kMaxSide / most, std::sqrt(kMaxPixels / (view.width * view.height))});
+      view.width *= view.scale;
+      view.height *= view.scale;
+    }
+  }
+  const QSize size(static_cast<int>(std::ceil(view.width)),
+                   static_cast<int>(std::ceil(view.height)) + kLadderHeader + kLadderLegend);
+  if (is_svg) {
+    QSvgGenerator svg;
+    svg.setFileName(path);
+    svg.setSize(size);
+    svg.setViewBox(QRect(QPoint(0, 0), size));
+    svg.setTitle(title);
+    QPainter painter;
+    if (!painter.begin(&svg)) return false;
+    painter.setFont(font);
+    paint_ladder_picture(painter, size, scene, font);
+    return painter.end();
+  }
+  QImage image(size, QImage::Format_RGB32);
+  if (image.isNull()) return false;
+  QPainter painter(&image);
+  painter.setFont(font);
+  paint_ladder_picture(painter, size, scene, font);
+  painter.end();
+  return image.save(path);
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,133 @@
+#include "views/graph/ladder_scroll.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace jointer::views {
+
+LadderScroll::LadderScroll(const LadderModel& model, QScrollBar& horizontal, QScrollBar& vertical)
+    : model_(model), horizontal_(horizontal), vertical_(vertical) {
+  connect(&horizontal_, &QScrollBar::valueChanged, this, &LadderScroll::take_bars);
+  connect(&vertical_, &QScrollBar::valueChanged, this, &LadderScroll::take_bars);
+}
+
+void LadderScroll::set_view(const LadderView& view) {
+  view_ = view;
+  set_bars();
+  emit changed();
+}
+
+// The scroll range covers the ladder and the current view, which an anchor may have moved beyond an
+// end.
+void LadderScroll::set_bars() {
+  is_setting_bars_ = true;
+  const auto set = [](QScrollBar& bar, double offset, double size, double whole) {
+    const int at = static_cast<int>(std::lround(offset));
+    bar.setRange(std::min(0, at),
+                 std::max(static_cast<int>(std::ceil(std::max(whole - size, 0.0))), at));
+    bar.setPageStep(std::max(static_cast<int>(size), 1));
+    bar.setSingleStep(30);
+    bar.setValue(at);
+  };
+  const LadderLayout& layout = model_.layout();
+  set(horizontal_, view_.x, view_.width, layout.width() * view_.scale);
+  set(vertical_, view_.y, view_.height, layout.height() * view_.scale);
+  is_setting_bars_ = false;
+}
+
+void LadderScroll::take_bars() {
+  if (is_setting_bars_) return;
+  LadderView view = view_;
+  view.x = horizontal_.value();
+  view.y = vertical_.value();
+  set_view(view);
+}
+
+void LadderScroll::fit() {
+  LadderView view = view_;
+  view.fit(model_.layout());
+  set_view(view);
+}
+
+void LadderScroll::zoom_at(QPointF point, double factor) {
+  LadderView view = view_;
+  view.zoom_at(point.x(), point.y(), factor);
+  set_view(view);
+}
+
+void LadderScroll::pan(QPoint pixels) {
+  LadderView view = view_;
+  view.x -= pixels.x();
+  view.y -= pixels.y();
+  set_view(view);
+}
+
+void LadderScroll::turn(QPointF pixels) {
+  const auto moved = [](double offset, double by, double whole, double size) {
+    const double end = std::max(whole - size, 0.0);
+    return by > 0 ? std::min(offset, std::max(offset - by, 0.0))
+                  : std::max(offset, std::min(offset - by, end));
+  };
+  LadderView view = view_;
+  view.x = moved(view.x, pixels.x(), model_.layout().width() * view.scale, view.width);
+  view.y = moved(view.y, pixels.y(), model_.layout().height() * view.scale, view.height);
+  set_view(view);
+}
+
+void LadderScroll::show_place(const LadderRect& rect, double room) {
+  LadderView view = view_;
+  view.show_y(rect.y, rect.bottom(), room);
+  // A box wider than the view is visible enough.
+  if (rect.width * view.scale < view.width) view.show_x(rect.x, rect.right());
+  set_view(view);
+}
+
+void LadderScroll::to_top() {
+  LadderView view = view_;
+  view.y = 0;
+  set_view(view);
+}
+
+void LadderScroll::center_at(double share) {
+  LadderView view = view_;
+  const double whole = model_.layout().height() * view.scale;
+  view.y = std::clamp(share * whole - view.height / 2, 0.0, std::max(whole - view.height, 0.0));
+  set_view(view);
+}
+
+LadderScroll::Anchor LadderScroll::anchor_at(int row, LadderSide side) const {
+  const LadderLayout& layout = model_.layout();
+  const std::int32_t index = layout.item_of_row(row);
+  if (index < 0) return {};
+  const LadderItem& item = layout.item(index);
+  const LadderRect box = layout.box(item, side);
+  const double outer = side == LadderSide::forward ? box.x : box.right();
+  return {model_.ladder().row(item.row).key, side, view_.to_x(outer), view_.to_y(box.y)};
+}
+
+LadderScroll::Anchor LadderScroll::anchor_on_screen() const {
+  const LadderLayout& layout = model_.layout();
+  const auto bands = visible_bands(layout, view_);
+  if (bands.empty()) return {};
+  for (const LadderBand& band : bands)
+    if (view_.to_y(band.y) >= 0) return anchor_at(layout.item(band.first).row, LadderSide::forward);
+  return anchor_at(layout.item(bands.front().first).row, LadderSide::forward);
+}
+
+void LadderScroll::restore(const Anchor& anchor, QSize area) {
+  LadderView view = view_;
+  view.width = area.width();
+  view.height = area.height();
+  // The row of a key may have been removed by an edit.
+  if (const int row = anchor.key.empty() ? -1 : model_.ladder().find(anchor.key); row >= 0) {
+    const LadderLayout& layout = model_.layout();
+    const LadderItem& item = layout.item(layout.item_of_row(row));
+    const LadderRect box = layout.box(item, anchor.side);
+    const double outer = anchor.side == LadderSide::forward ? box.x : box.right();
+    view.x = outer * view.scale - anchor.x;
+    view.y = box.y * view.scale - anchor.y;
+  }
+  set_view(view);
+}
+
+}  // namespace jointer::views

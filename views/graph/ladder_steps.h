@@ -1,0 +1,37 @@
+#pragma once
+
+// Moving through a ladder by key, from the row or node that is current.
+
+#include <cstdint>
+
+#include "views/graph/ladder_marks.h"
+#include "views/graph/ladder_model.h"
+
+namespace jointer::views {
+
+struct LadderStep {
+  enum class Kind : std::uint8_t { none, select_row, select_node, open_row, close_row };
+  Kind kind = Kind::none;
+  int row = -1;
+  LadderSide side = LadderSide::forward;
+  std::size_t node = 0;  // in Ladder::boxes
+};
+
+// The place that a step starts from. `side` is that of the row with keyboard focus.
+struct LadderPosition {
+  const LadderModel& model;
+  const LadderMarks& marks;
+  LadderSide side = LadderSide::forward;
+};
+
+// The row below, or above if `direction` is negative. Up from a node is the row that contains it.
+LadderStep step_rows(const LadderPosition& from, int direction);
+// To the nearest node of the same group; horizontally, within a rank. None if no node is current or
+// there is none in that direction.
+LadderStep step_nodes(const LadderPosition& from, bool is_vertical, int direction);
+// Expands the row, or goes to the row below it or to its topmost node.
+LadderStep step_in(const LadderPosition& from);
+// From a node to its row; collapses the row, or goes to the one that contains it.
+LadderStep step_out(const LadderPosition& from);
+
+}  // namespace jointer::views

@@ -1,0 +1,232 @@
+#include "views/timeline/lanes_painter.h"
+
+#include <QPainter>
+#include <QPainterPath>
+#include <algorithm>
+#include <cmath>
+
+#include "views/session/text/number_text.h"
+#include "views/theme/fonts.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr std::size_t kMaxFlows = 24;  // drawn at once unless one is selected
+constexpr double kFlowLeastPixels = 6;
+constexpr int kGhostLane = 3;
+
+}  // namespace
+
+void LanesPainter::paint(QPainter& painter) const {
+  painter.save();
+  painter.setFont(small_font(scene_.font));
+  painter.setClipRect(
+      QRect(0, scene_.layout.lanes.top(), scene_.viewport.width(), scene_.layout.lanes.height()));
+  for (std::size_t row = 0; row < scene_.content.rows().size(); ++row) {
+    const QRect& area = scene_.layout.lane[row];
+    if (area.bottom() < scene_.layout.lanes.top() || area.top() > scene_.layout.lanes.bottom())
+      continue;
+    painter.fillRect(area, scene_.theme.bed);
+    scene_.lane_track(row).paint(painter);
+    paint_ghost(painter, row);
+    paint_cut(painter, row);
+    paint_label(painter, row);
+  }
+  paint_selection(painter);
+  paint_flows(painter);
+  painter.restore();
+}
+
+// Paints a thin line under each lane where its nodes were in the graph as opened.
+void LanesPainter::paint_ghost(QPainter& painter, std::size_t row) const {
+  const Snapshot* opened = scene_.content.ghost();
+  if (opened == nullptr || scene_.content.rows()[row].is_measured ||
+      scene_.content.is_measured_axis())
+    return;
+  const auto lanes = opened->timeline(scene_.content.kind()).lanes();
+  if (scene_.content.rows()[row].lane == 0 || scene_.content.rows()[row].lane >= lanes.size())
+    return;
+  const QRect& area = scene_.layout.lane[row];
+  std::vector<QRect> blocks;
+  for (const LaneRun& run : fold_lane(lanes[scene_.content.rows()[row].lane], scene_.axis))
+    blocks.emplace_back(run.left, area.bottom() + 1, std::max(run.right - run.left - 1, 1),
+                        kGhostLane);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(scene_.theme.ghost);
+  painter.drawRects(blocks.data(), static_cast<int>(blocks.size()));
+}
+
+// Marks the edge if the step continues beyond the axis.
+void LanesPainter::paint_cut(QPainter& painter, std::size_t row) const {
+  const std::int64_t length = (scene_.content.rows()[row].is_measured ? *scene_.content.measured()
+                                                                      : scene_.content.estimated())
+                                  .length();
+  if (length <= scene_.axis.length() ||
+      scene_.axis.end() < static_cast<double>(scene_.axis.length()))
+    return;
+  const QString label =
+      tr("… to %1").arg(scene_.content.position_text(static_cast<double>(length)));
+  const QRect& area = scene_.layout.lane[row];
+  const QFontMetrics metrics = painter.fontMetrics();
+  const int width = metrics.horizontalAdvance(label) + 10;
+  const QRect box(area.right() + 1 - width, area.top(), width, area.height());
+  QColor behind = scene_.theme.surface;
+  behind.setAlphaF(0.9F);
+  painter.fillRect(box, behind);
+  painter.setPen(scene_.theme.muted_text);
+  painter.drawText(box, Qt::AlignCenter, label);
+}
+
+LanesPainter::Detail LanesPainter::detail_of(const TimelineContent::Row& row) const {
+  const Simulation& s = scene_.content.shown().analysis.simulation;
+  if (row.lane == 0) return {};
+  if (row.is_measured) {
+    std::int64_t busy = 0;
+    const Lane& in_time =
+        scene_.content.document().measured()->timeline(AxisKind::measured_time).lanes()[row.lane];
+    const auto by_color = in_time.times(0, in_time.items().size());
+    for (std::size_t c = 0; c < kItemColors; ++c)
+      if (static_cast<ItemColor>(c) != ItemColor::stall) busy += by_color[c];
+    return {time_text(busy)};
+  }
+  if (row.lane == 1) return {tr("%1 busy").arg(time_text(s.compute_ns()))};
+  std::int64_t exposed = 0;
+  for (const CollectiveTiming& c : s.collectives())
+    if (s.timing(c.start).stream == static_cast<std::int32_t>(row.lane) - 1)
+      exposed += c.exposed_ns;
+  if (exposed > 0) return {tr("%1 exposed").arg(time_text(exposed)), true};
+  return {tr("hidden")};
+}
+
+void LanesPainter::paint_label(QPainter& painter, std::size_t row) const {
+  const QRect& area = scene_.layout.lane[row];
+  const QRect box(8, area.top(), scene_.layout.gutter - 16, area.height());
+  const QFontMetrics metrics = painter.fontMetrics();
+  const Detail detail = detail_of(scene_.content.rows()[row]);
+  if (scene_.content.rows()[row].is_measured) {
+    // Filled, like its blocks.
+    const int middle = area.center().y();
+    painter.fillRect(QRect(box.left(), middle - 3, 7, 7), scene_.theme.text);
+    painter.setPen(scene_.theme.text);
+    const QRect rest = box.adjusted(13, 0, 0, 0);
+    painter.drawText(
+        rest, Qt::AlignLeft | Qt::AlignVCenter,
+        metrics.elidedText(tr("measured %1").arg(detail.text), Qt::ElideRight, rest.width()));
+    return;
+  }
+  const QString name = metrics.elidedText(QString::fromStdString(scene_.lane(row).name()),
+                                          Qt::ElideRight, box.width());
+  painter.setPen(scene_.theme.text);
+  if (detail.text.isEmpty() || area.height() < 2 * metrics.height()) {
+    painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter, name);
+    return;
+  }
+  const int top = area.top() + (area.height() - 2 * metrics.height()) / 2;
+  painter.drawText(QRect(box.left(), top, box.width(), metrics.height()),
+                   Qt::AlignLeft | Qt::AlignVCenter, name);
+  painter.setPen(detail.warns ? scene_.theme.warning : scene_.theme.muted_text);
+  painter.drawText(QRect(box.left(), top + metrics.height(), box.width(), metrics.height()),
+                   Qt::AlignLeft | Qt::AlignVCenter,
+                   metrics.elidedText(detail.text, Qt::ElideRight, box.width()));
+}
+
+void LanesPainter::paint_selection(QPainter& painter) const {
+  painter.save();
+  const NodeId current = scene_.content.document().selection().current();
+  painter.setBrush(Qt::NoBrush);
+  std::vector<int> last_column(scene_.layout.lane.size(), -1);
+  const auto mark = [&](NodeId node, bool is_measured) {
+    const int row = scene_.content.row_of(node, is_measured);
+    if (row < 0) return;
+    const auto extent =
+        (is_measured ? *scene_.content.measured() : scene_.content.estimated()).extent(node);
+    if (static_cast<double>(extent.end) < scene_.axis.begin() ||
+        static_cast<double>(extent.begin) > scene_.axis.end())
+      return;
+    const int x0 = static_cast<int>(std::lround(
+        std::max(scene_.axis.to_pixel(static_cast<double>(extent.begin)), scene_.axis.left())));
+    const int x1 = std::max(
+        static_cast<int>(std::lround(std::min(scene_.axis.to_pixel(static_cast<double>(extent.end)),
+                                              scene_.axis.left() + scene_.axis.width()))),
+        x0 + 2);
+    const QRect& area = scene_.layout.lane[static_cast<std::size_t>(row)];
+    // One mark per column, since thousands of selected nodes may share one.
+    int& last = last_column[static_cast<std::size_t>(row)];
+    if (node != current && last == x0) return;
+    last = x0;
+    painter.fillRect(QRect(x0, area.bottom() - 2, x1 - x0, 3), scene_.theme.accent);
+    if (node == current) {
+      painter.setPen(QPen(scene_.theme.accent, 2));
+      painter.drawRect(QRect(x0 - 1, area.top(), x1 - x0 + 1, area.height()));
+    }
+  };
+  for (const NodeId node : scene_.content.document().selection().nodes()) {
+    mark(node, false);
+    if (scene_.content.measured() != nullptr) mark(node, true);
+  }
+  painter.restore();
+}
+
+void LanesPainter::paint_flows(QPainter& painter) const {
+  const Simulation& s = scene_.content.shown().analysis.simulation;
+  painter.save();
+  painter.setClipRect(scene_.layout.lanes);
+  painter.setRenderHint(QPainter::Antialiasing);
+  // Draw all that are wide enough to be distinguished, unless there are too many.
+  std::vector<const CollectiveTiming*> visible;
+  for (const CollectiveTiming& c : s.collectives()) {
+    const auto extent = scene_.content.data().extent(c.start);
+    if (static_cast<double>(extent.end) < scene_.axis.begin() ||
+        static_cast<double>(extent.begin) > scene_.axis.end())
+      continue;
+    if (static_cast<double>(extent.end - extent.begin) * scene_.axis.pixels_per_unit() <
+        kFlowLeastPixels)
+      continue;
+    visible.push_back(&c);
+    if (visible.size() > kMaxFlows) break;
+  }
+  if (visible.size() <= kMaxFlows) {
+    QColor quiet = scene_.theme.muted_text;
+    quiet.setAlphaF(0.75F);
+    for (const CollectiveTiming* c : visible) paint_flow(painter, *c, quiet);
+  }
+  for (const NodeId node : scene_.content.document().selection().nodes().first(
+           std::min(scene_.content.document().selection().nodes().size(), kMaxFlows))) {
+    const std::int32_t c = s.collective_of(node);
+    if (c >= 0)
+      paint_flow(painter, s.collectives()[static_cast<std::size_t>(c)], scene_.theme.accent);
+  }
+  painter.restore();
+}
+
+void LanesPainter::paint_flow(QPainter& painter, const CollectiveTiming& c,
+                              const QColor& color) const {
+  if (!c.wait) return;
+  const int from_row = scene_.content.row_of(c.start, scene_.content.is_measured_axis());
+  const int to_row = scene_.content.row_of(std::size_t{1}, scene_.content.is_measured_axis());
+  if (from_row < 0 || to_row < 0) return;
+  const QRect& from_area = scene_.layout.lane[static_cast<std::size_t>(from_row)];
+  const QRect& to_area = scene_.layout.lane[static_cast<std::size_t>(to_row)];
+  const auto from = scene_.content.data().extent(c.start);
+  const auto to = scene_.content.data().extent(c.wait);
+  // In time, the flow goes from the collective's end to the end of its wait; in program order, from
+  // its start to its wait.
+  const bool in_time = scene_.content.kind() != AxisKind::program_order;
+  const QPointF a(scene_.axis.to_pixel(static_cast<double>(in_time ? from.end : from.begin)),
+                  from_area.center().y());
+  const QPointF b(scene_.axis.to_pixel(static_cast<double>(in_time ? to.end : to.begin)),
+                  to_area.bottom() + 1);
+  QPainterPath path(a);
+  const double bend = std::max(std::fabs(b.x() - a.x()) / 2, 14.0);
+  path.cubicTo(a + QPointF(bend, 0), b + QPointF(0, 18), b);
+  painter.setPen(QPen(color, 1.4));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawPath(path);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(color);
+  painter.drawEllipse(a, 2.5, 2.5);
+  // An arrowhead pointing into the compute lane.
+  painter.drawPolygon(QPolygonF({b, b + QPointF(-3.5, 6), b + QPointF(3.5, 6)}));
+}
+
+}  // namespace jointer::views

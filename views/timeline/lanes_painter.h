@@ -1,0 +1,34 @@
+#pragma once
+
+#include <QCoreApplication>
+#include <QPainter>
+
+#include "views/timeline/timeline_scene.h"
+
+namespace jointer::views {
+
+// Paints the lanes with their labels, the selected nodes, and the flows from collectives to their
+// waits.
+class LanesPainter {
+  Q_DECLARE_TR_FUNCTIONS(LanesPainter)
+ public:
+  explicit LanesPainter(const TimelineScene& scene) : scene_(scene) {}
+  void paint(QPainter& painter) const;
+
+ private:
+  struct Detail {
+    QString text;
+    bool warns = false;
+  };
+  [[nodiscard]] Detail detail_of(const TimelineContent::Row& row) const;
+  void paint_label(QPainter& painter, std::size_t row) const;
+  void paint_ghost(QPainter& painter, std::size_t row) const;
+  void paint_cut(QPainter& painter, std::size_t row) const;
+  void paint_selection(QPainter& painter) const;
+  void paint_flows(QPainter& painter) const;
+  void paint_flow(QPainter& painter, const CollectiveTiming& collective, const QColor& color) const;
+
+  const TimelineScene& scene_;
+};
+
+}  // namespace jointer::views

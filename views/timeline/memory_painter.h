@@ -1,0 +1,28 @@
+#pragma once
+
+#include <QCoreApplication>
+#include <QPainter>
+
+#include "views/timeline/timeline_scene.h"
+
+namespace jointer::views {
+
+// Paints the memory curve with what is drawn over it: the reserved memory, the graph as opened, the
+// measurement, the lifetime of the current node's storage, and the peak.
+class MemoryPainter {
+  Q_DECLARE_TR_FUNCTIONS(MemoryPainter)
+ public:
+  explicit MemoryPainter(const TimelineScene& scene) : scene_(scene) {}
+  void paint(QPainter& painter) const;
+
+ private:
+  void paint_reserved(QPainter& painter, const MemoryTrack& track) const;
+  void paint_ghost(QPainter& painter, const MemoryTrack& track) const;
+  void paint_lifetime(QPainter& painter) const;
+  void paint_measured(QPainter& painter, const MemoryTrack& track) const;
+  void paint_peak(QPainter& painter, const MemoryTrack& track) const;
+
+  const TimelineScene& scene_;
+};
+
+}  // namespace jointer::views

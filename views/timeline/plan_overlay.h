@@ -1,0 +1,39 @@
+#pragma once
+
+#include <QCoreApplication>
+#include <QPainter>
+#include <QStringList>
+#include <optional>
+
+#include "views/timeline/timeline_scene.h"
+
+namespace jointer::views {
+
+// The SAC pane's plan over the memory curve: the memory of the partitioned graph, or of the step
+// with its tags applied, and of a previewed change.
+class PlanOverlay {
+  Q_DECLARE_TR_FUNCTIONS(PlanOverlay)
+ public:
+  explicit PlanOverlay(const TimelineScene& scene) : scene_(scene) {}
+
+  // The mark of the plan's peak, if visible.
+  [[nodiscard]] std::optional<QPoint> peak() const { return place_of_peak().mark; }
+  // Returns true at the mark and at its label.
+  [[nodiscard]] bool is_at_peak(QPoint at) const;
+  // Hover text for a pixel column.
+  [[nodiscard]] QStringList lines(int x) const;
+  void paint(QPainter& painter) const;
+
+ private:
+  struct Place {
+    std::optional<QPoint> mark;  // none if it is not visible
+    QRect label;
+  };
+  [[nodiscard]] Place place_of_peak() const;
+  [[nodiscard]] QString peak_text() const;
+  void paint_peak(QPainter& painter, const Place& peak) const;
+
+  const TimelineScene& scene_;
+};
+
+}  // namespace jointer::views

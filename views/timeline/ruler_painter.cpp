@@ -1,0 +1,128 @@
+#include "views/timeline/ruler_painter.h"
+
+#include <QLocale>
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "views/session/text/number_text.h"
+#include "views/theme/fonts.h"
+#include "views/timeline/timeline_text.h"
+#include "views/widgets/hover_card.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr double kMinMajorPixels = 90;
+
+}  // namespace
+
+void RulerPainter::paint_ruler(QPainter& painter) const {
+  painter.save();
+  painter.setFont(small_font(scene_.font));
+  const QRect& r = scene_.layout.ruler;
+  painter.setPen(scene_.theme.border);
+  painter.drawLine(r.left(), r.bottom(), r.right(), r.bottom());
+  const auto ticks =
+      ruler_ticks(scene_.axis.begin(), scene_.axis.end(), scene_.axis.width(), kMinMajorPixels);
+  // Use one unit for all labels of a ruler, with as many digits as the tick distance requires.
+  auto step = static_cast<double>(scene_.axis.length());
+  double last_major = -1;
+  for (const Tick& tick : ticks) {
+    if (!tick.major) continue;
+    if (last_major >= 0) step = std::min(step, tick.position - last_major);
+    last_major = tick.position;
+  }
+  for (const Tick& tick : ticks) {
+    const int x = static_cast<int>(std::lround(scene_.axis.to_pixel(tick.position)));
+    painter.setPen(scene_.theme.border);
+    painter.drawLine(x, r.bottom() - (tick.major ? 7 : 3), x, r.bottom());
+    if (!tick.major) continue;
+    QString label;
+    if (scene_.content.kind() == AxisKind::program_order) {
+      label = count_text(static_cast<std::size_t>(tick.position));
+    } else {
+      const bool us = step < 1e5, s = !us && scene_.axis.end() >= 2e9;
+      const double unit = s ? 1e9 : us ? 1e3 : 1e6;
+      const int decimals =
+          std::clamp(static_cast<int>(std::ceil(-std::log10(step / unit) - 1e-9)), 0, 6);
+      label = QLocale::c().toString(tick.position / unit, 'f', decimals) + (s    ? " s"
+                                                                            : us ? " us"
+                                                                                 : " ms");
+    }
+    painter.setPen(scene_.theme.muted_text);
+    const int width = painter.fontMetrics().horizontalAdvance(label);
+    const int left = std::clamp(x - width / 2, r.left(), std::max(r.right() - width, r.left()));
+    painter.drawText(QPoint(left, r.bottom() - 9), label);
+  }
+  painter.setPen(scene_.theme.muted_text);
+  painter.drawText(QRect(8, r.top(), scene_.layout.gutter - 16, r.height()),
+                   Qt::AlignLeft | Qt::AlignVCenter,
+                   scene_.content.kind() == AxisKind::program_order    ? tr("program order")
+                   : scene_.content.kind() == AxisKind::estimated_time ? tr("estimated time")
+                                                                       : tr("measured time"));
+  painter.restore();
+}
+
+void RulerPainter::paint_stretch(QPainter& painter) const {
+  const auto stretch = scene_.content.document().selection().stretch();
+  if (!stretch || 2 * stretch->last >= scene_.content.data().point_count() + 1) return;
+  const QRect area = scene_.layout.content();
+  const auto column = [&](std::size_t point) {
+    const double pixel = scene_.axis.to_pixel(static_cast<double>(
+        scene_.content.data().position(std::min(point, scene_.content.data().point_count() - 1))));
+    return static_cast<int>(std::lround(
+        std::clamp(pixel, scene_.axis.left(), scene_.axis.left() + scene_.axis.width())));
+  };
+  const int x0 = column(1 + 2 * stretch->first), x1 = std::max(column(2 * stretch->last), x0 + 1);
+  QColor shade = scene_.theme.accent;
+  shade.setAlphaF(0.14F);
+  painter.fillRect(QRect(x0, area.top(), x1 - x0, area.height()), shade);
+  painter.setPen(scene_.theme.accent);
+  painter.drawLine(x0, area.top(), x0, area.bottom());
+  painter.drawLine(x1, area.top(), x1, area.bottom());
+  paint_card(painter, QPoint(x1, scene_.layout.memory.top()), scene_.viewport,
+             stretch_lines(scene_.content, *stretch), scene_.theme);
+}
+
+void RulerPainter::paint_marks(QPainter& painter, std::span<const std::size_t> moments) const {
+  for (const std::size_t moment : moments) {
+    const double position = static_cast<double>(scene_.content.data().position(moment));
+    if (position < scene_.axis.begin() || position > scene_.axis.end()) continue;
+    const int x = static_cast<int>(std::lround(scene_.axis.to_pixel(position)));
+    painter.setPen(QPen(scene_.theme.ghost, 1, Qt::DotLine));
+    painter.drawLine(x, scene_.layout.ruler.bottom(), x, scene_.layout.lanes.bottom());
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(scene_.theme.ghost);
+    painter.drawPolygon(QPolygon({QPoint(x - 5, scene_.layout.ruler.bottom() - 7),
+                                  QPoint(x + 5, scene_.layout.ruler.bottom() - 7),
+                                  QPoint(x, scene_.layout.ruler.bottom())}));
+  }
+}
+
+void RulerPainter::paint_moment(QPainter& painter) const {
+  const auto moment = scene_.content.document().selection().moment();
+  if (!moment || *moment >= scene_.content.data().point_count()) return;
+  const double position = static_cast<double>(scene_.content.data().position(*moment));
+  if (position < scene_.axis.begin() || position > scene_.axis.end()) return;
+  painter.save();
+  painter.setFont(small_font(scene_.font));
+  const int x = static_cast<int>(std::lround(scene_.axis.to_pixel(position)));
+  painter.setPen(scene_.theme.accent);
+  painter.drawLine(x, scene_.layout.ruler.top() + 2, x, scene_.layout.lanes.bottom());
+  const QString label = QStringLiteral("%1  %2").arg(
+      scene_.content.position_text(position),
+      bytes_text(scene_.content.shown().analysis.memory.profile()[*moment]));
+  const QFontMetrics metrics = painter.fontMetrics();
+  QRect box(0, scene_.layout.ruler.top() + 1, metrics.horizontalAdvance(label) + 10,
+            metrics.height() + 2);
+  box.moveLeft(std::clamp(
+      x - box.width() / 2, scene_.layout.left(),
+      std::max(scene_.layout.left() + scene_.layout.width() - box.width(), scene_.layout.left())));
+  painter.fillRect(box, scene_.theme.accent);
+  painter.setPen(scene_.theme.accent_text);
+  painter.drawText(box, Qt::AlignCenter, label);
+  painter.restore();
+}
+
+}  // namespace jointer::views

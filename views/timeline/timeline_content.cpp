@@ -1,0 +1,181 @@
+#include "views/timeline/timeline_content.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "views/session/edit/editing.h"
+#include "views/session/sac/sac_session.h"
+#include "views/session/text/number_text.h"
+
+namespace jointer::views {
+namespace {
+
+// Limits how much an axis is extended to show a longer second step completely. Beyond that limit
+// its end is cut off and labeled.
+constexpr std::int64_t kMaxStretch = 2;
+
+}  // namespace
+
+TimelineContent::TimelineContent(Document& document)
+    : document_(document),
+      planner_(document.editing().planner()),
+      last_(document.shared_snapshot()) {
+  connect(&document_, &Document::changed, this, &TimelineContent::take_document);
+  connect(&document_, &Document::measurement_changed, this, &TimelineContent::take_measurement);
+  connect(&document_.sac(), &SacSession::changed, this, &TimelineContent::take_plan);
+  update_rows();
+  had_plan_ = plan() != nullptr;
+}
+
+const Snapshot* TimelineContent::ghost() const {
+  const Snapshot* opened = document_.baseline().get();
+  return show_ghost_ && opened != &shown() ? opened : nullptr;
+}
+
+const TimelineData& TimelineContent::data_of(AxisKind kind) const {
+  const MeasuredTimeline* m = document_.measured();
+  return kind == AxisKind::measured_time && m != nullptr ? m->timeline(kind)
+                                                         : shown().timeline(kind);
+}
+
+std::int64_t TimelineContent::top_bytes() const {
+  const Analysis& a = shown().analysis;
+  std::int64_t most = a.memory.peak_bytes();
+  if (shows_reserved()) most = std::max(most, a.reserved.peak_bytes);
+  // While a block is held and after an edit the scale is fixed, so that a lower curve looks lower.
+  if (const Snapshot* opened = ghost())
+    most = std::max({most, opened->analysis.memory.peak_bytes(),
+                     shows_reserved() ? opened->analysis.reserved.peak_bytes : 0});
+  if (const MeasuredTimeline* m = document_.measured()) {
+    if (const MeasuredCurve& curve = m->curve(kind_); !curve.empty())
+      most = std::max(most, curve.bytes(curve.peak()));
+  }
+  if (const PlanOutcomePtr partitioned = plan())
+    most = std::max(most, partitioned->figures.figures.peak_bytes);
+  return most + most / 16 + 1;
+}
+
+std::int64_t TimelineContent::axis_length() const {
+  std::int64_t own = data().length();
+  // The axis is fixed too, so that a shorter step looks shorter.
+  if (const Snapshot* opened = ghost(); opened != nullptr && !is_measured_axis())
+    own = std::max(own, opened->timeline(kind_).length());
+  if (kind_ == AxisKind::program_order || measured() == nullptr) return own;
+  const std::int64_t longer = std::max(estimated().length(), measured()->length());
+  return std::min(longer, kMaxStretch * own);
+}
+
+QString TimelineContent::position_text(double position) const {
+  if (kind_ == AxisKind::program_order)
+    return count_text(static_cast<std::size_t>(std::max(position, 0.0)));
+  return time_text(static_cast<std::int64_t>(position));
+}
+
+// --- Lanes ---
+
+void TimelineContent::update_rows() {
+  rows_.clear();
+  for (std::size_t i = 0; i < estimated().lanes().size(); ++i) {
+    rows_.push_back({i, false});
+    if (measured() == nullptr || measured()->lanes()[i].items().empty()) continue;
+    rows_.push_back({i, true});
+  }
+}
+
+int TimelineContent::row_of(std::size_t lane, bool is_measured) const {
+  for (std::size_t row = 0; row < rows_.size(); ++row)
+    if (rows_[row].lane == lane && rows_[row].is_measured == is_measured)
+      return static_cast<int>(row);
+  return -1;
+}
+
+int TimelineContent::row_of(NodeId node, bool is_measured) const {
+  const std::int32_t lane = (is_measured ? *measured() : estimated()).lane_of(node);
+  return lane < 0 ? -1 : row_of(static_cast<std::size_t>(lane), is_measured);
+}
+
+// --- The plan ---
+
+// A plan is placed over the steps of the graph that it partitions; it cannot be shown for another
+// order.
+bool TimelineContent::has_place_for(const SacStatePtr& state) const {
+  if (!state || !state->can_change() || state->places.size() < 2 || !show_plan_) return false;
+  const auto shown_steps = shown().analysis.memory.steps();
+  const auto steps = state->snapshot->analysis.memory.steps();
+  return state->snapshot.get() == &shown() || std::ranges::equal(shown_steps, steps);
+}
+
+// Without tags, a training step's plan would equal the step's own curve.
+PlanOutcomePtr TimelineContent::plan() const {
+  const SacStatePtr state = document_.sac().state();
+  if (!has_place_for(state) || (state->is_step() && !state->applied_tags.any)) return nullptr;
+  return state;
+}
+
+QString TimelineContent::plan_name() const {
+  const SacStatePtr state = document_.sac().state();
+  return state && state->is_step() ? tr("with tags applied") : tr("as partitioned");
+}
+
+PlanOutcomePtr TimelineContent::what_if() const {
+  const auto& preview = document_.sac().shown_preview();
+  const bool is_shown = preview && preview->outcome && preview->outcome->places.size() > 1 &&
+                        has_place_for(document_.sac().state());
+  return is_shown ? preview->outcome : nullptr;
+}
+
+bool TimelineContent::has_plan() const {
+  const SacStatePtr state = document_.sac().state();
+  return state && state->can_change();
+}
+
+// --- Changes ---
+
+void TimelineContent::set_kind(AxisKind kind) {
+  if (kind == kind_ || (kind == AxisKind::measured_time && measured() == nullptr)) return;
+  const AxisKind before = std::exchange(kind_, kind);
+  update_rows();
+  emit kind_changed(kind, before);
+}
+
+void TimelineContent::next_kind() {
+  if (kind_ == AxisKind::estimated_time && measured() != nullptr)
+    return set_kind(AxisKind::measured_time);
+  set_kind(kind_ == AxisKind::program_order ? AxisKind::estimated_time : AxisKind::program_order);
+}
+
+void TimelineContent::set_show_reserved(bool show) {
+  show_reserved_ = show;
+  emit changed();
+}
+
+void TimelineContent::set_show_ghost(bool show) {
+  show_ghost_ = show;
+  emit changed();
+}
+
+void TimelineContent::set_show_plan(bool show) {
+  show_plan_ = show;
+  emit plan_toggled();
+}
+
+void TimelineContent::take_document() {
+  const SnapshotPtr before = std::exchange(last_, document_.shared_snapshot());
+  update_rows();
+  emit snapshot_changed(before);
+}
+
+void TimelineContent::take_measurement() {
+  if (kind_ == AxisKind::measured_time && measured() == nullptr) set_kind(AxisKind::estimated_time);
+  update_rows();
+  emit measurement_changed();
+}
+
+void TimelineContent::take_plan() {
+  if (std::exchange(had_plan_, plan() != nullptr) != had_plan_)
+    emit plan_toggled();
+  else
+    emit changed();
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <vector>
+
+#include "views/session/document/document.h"
+#include "views/session/edit/move_planner.h"
+#include "views/session/sac/sac_state.h"
+#include "views/session/snapshot/measured_timeline.h"
+
+namespace jointer::views {
+
+// What a timeline shows of a document: the states, the axis and the lanes. Nothing here depends on
+// pixels.
+class TimelineContent : public QObject {
+  Q_OBJECT
+ public:
+  // `document` must outlive this object.
+  explicit TimelineContent(Document& document);
+
+  [[nodiscard]] Document& document() const { return document_; }
+  [[nodiscard]] AxisKind kind() const { return kind_; }
+  [[nodiscard]] bool is_measured_axis() const {
+    return kind_ == AxisKind::measured_time && measured() != nullptr;
+  }
+
+  // The document's graph, with a held block at its current place.
+  [[nodiscard]] const Snapshot& shown() const {
+    const HeldMove* held = planner_.held();
+    return held == nullptr ? document_.snapshot() : *held->shown;
+  }
+  // The graph as opened, which is drawn behind an edited graph; null if it is the shown one.
+  [[nodiscard]] const Snapshot* ghost() const;
+  // The data that defines the axis and the positions of nodes and moments on it.
+  [[nodiscard]] const TimelineData& data() const { return data_of(kind_); }
+  [[nodiscard]] const TimelineData& data_of(AxisKind kind) const;
+  [[nodiscard]] const TimelineData& estimated() const { return shown().timeline(kind_); }
+  // Null if no measurement is shown.
+  [[nodiscard]] const TimelineData* measured() const {
+    return document_.measured() == nullptr ? nullptr : &document_.measured()->timeline(kind_);
+  }
+  // Long enough for both an estimate and a measurement, or an edited graph and the graph as opened.
+  [[nodiscard]] std::int64_t axis_length() const;
+  // The value at the upper edge of the memory curve.
+  [[nodiscard]] std::int64_t top_bytes() const;
+  // "120 ms", or a count of steps in program order.
+  [[nodiscard]] QString position_text(double position) const;
+
+  // Lanes from top to bottom, as in the layout.
+  struct Row {
+    std::size_t lane = 0;  // index in estimated() or *measured()
+    bool is_measured = false;
+  };
+  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+  [[nodiscard]] const Lane& lane(const Row& row) const {
+    return (row.is_measured ? *measured() : estimated()).lanes()[row.lane];
+  }
+  // The row that shows a node's lane, or -1.
+  [[nodiscard]] int row_of(NodeId node, bool is_measured) const;
+  [[nodiscard]] int row_of(std::size_t lane, bool is_measured) const;
+
+  // Returns true if there is a caching allocator to model, which the CPU does not have.
+  [[nodiscard]] bool has_reserved() const {
+    return document_.graph().main_device() == DeviceType::cuda;
+  }
+  [[nodiscard]] bool shows_reserved() const { return show_reserved_ && has_reserved(); }
+
+  // Returns true if the SAC pane's plan can be drawn over the memory curve.
+  [[nodiscard]] bool has_plan() const;
+  // The plan, and the plan with a previewed change; null if it is not shown.
+  [[nodiscard]] PlanOutcomePtr plan() const;
+  [[nodiscard]] PlanOutcomePtr what_if() const;
+  [[nodiscard]] QString plan_name() const;
+
+ public slots:
+  void set_kind(jointer::views::AxisKind kind);
+  // Cycles through program order, estimated time and, if a measurement is shown, measured time.
+  void next_kind();
+  void set_show_reserved(bool show);
+  void set_show_ghost(bool show);
+  void set_show_plan(bool show);
+
+ signals:
+  void kind_changed(jointer::views::AxisKind kind, jointer::views::AxisKind before);
+  void snapshot_changed(const jointer::views::SnapshotPtr& before);
+  // Another measurement is shown, or none. If the axis was measured time, `kind_changed` precedes.
+  void measurement_changed();
+  // The plan was shown or hidden, which changes the legend's entries.
+  void plan_toggled();
+  // Anything else that is painted has changed.
+  void changed();
+
+ private:
+  [[nodiscard]] bool has_place_for(const SacStatePtr& state) const;
+  void take_document();
+  void take_measurement();
+  void take_plan();
+  void update_rows();
+
+  Document& document_;
+  const MovePlanner& planner_;
+  SnapshotPtr last_;  // the document's, before it changed
+  AxisKind kind_ = AxisKind::estimated_time;
+  std::vector<Row> rows_;
+  bool show_reserved_ = true, show_ghost_ = true, show_plan_ = true;
+  bool had_plan_ = false;
+};
+
+}  // namespace jointer::views

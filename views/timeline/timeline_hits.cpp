@@ -1,0 +1,91 @@
+#include "views/timeline/timeline_hits.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "views/session/edit/editing.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMinTwoGrips = 18;  // minimum width for separate grips of start and wait
+
+}  // namespace
+
+TimelineHit hit_timeline(const TimelineScene& scene, QPoint at) {
+  TimelineHit h;
+  if (at.x() < scene.layout.left() || at.x() >= scene.layout.left() + scene.layout.width())
+    return h;
+  if (scene.layout.memory.contains(at) || scene.layout.ruler.contains(at)) {
+    const auto begin = static_cast<std::int64_t>(std::floor(scene.axis.to_position(at.x())));
+    const auto end = static_cast<std::int64_t>(std::ceil(scene.axis.to_position(at.x() + 1)));
+    h.point = scene.content.data().largest_point(std::max<std::int64_t>(begin, 0),
+                                                 std::max(end, begin + 1));
+  } else if ((h.row = scene.layout.lane_at(at))) {
+    h.run = scene.lane_track(*h.row).run_at(at.x());
+  }
+  return h;
+}
+
+NodeId grip_at(const TimelineScene& scene, QPoint at) {
+  const TimelineHit h = hit_timeline(scene, at);
+  if (!h.run || h.run->is_folded() || scene.content.rows()[*h.row].is_measured) return {};
+  const NodeId node = scene.lane(*h.row).items()[h.run->first].node;
+  const Node& n = scene.content.shown().graph.node(node);
+  const std::size_t row_lane = scene.content.rows()[*h.row].lane;
+  const bool in_order = scene.content.kind() == AxisKind::program_order;
+  if (scene.content.shown().graph.is_asynchronous(n)) {
+    // In its group's lane the block is the collective, with its wait at the right end.
+    const std::int32_t index = scene.content.shown().analysis.simulation.collective_of(node);
+    if (row_lane < 2 || index < 0) return node;
+    const NodeId wait = scene.content.shown()
+                            .analysis.simulation.collectives()[static_cast<std::size_t>(index)]
+                            .wait;
+    const int width = h.run->right - h.run->left;
+    const bool at_end = width >= kMinTwoGrips && at.x() >= h.run->right - width / 3;
+    return wait && at_end ? wait : node;
+  }
+  if (scene.content.shown().graph.is_wait(n)) return node;
+  const bool is_selected = scene.content.document().selection().current() == node;
+  return (in_order || is_selected) && scene.content.document().editing().planner().can_move(node)
+             ? node
+             : NodeId{};
+}
+
+void select_at(const TimelineScene& scene, QPoint at, bool toggles) {
+  Selection& selection = scene.content.document().selection();
+  const TimelineHit h = hit_timeline(scene, at);
+  selection.set_stretch(std::nullopt);
+  if (h.run) {
+    const auto items = scene.lane(*h.row).items();
+    if (h.run->is_folded()) {
+      std::vector<NodeId> nodes;
+      for (std::size_t i = h.run->first; i < h.run->last; ++i) nodes.push_back(items[i].node);
+      selection.select_all(std::move(nodes));
+    } else if (toggles) {
+      selection.toggle(items[h.run->first].node);
+    } else {
+      selection.select(items[h.run->first].node);
+    }
+    if (const auto moment = scene.content.document().moment_of(selection.current()))
+      selection.set_moment(moment);
+  } else if (h.point) {
+    selection.set_moment(h.point);
+    if (const NodeId node = scene.content.shown().analysis.memory.node_at(*h.point))
+      selection.select(node);
+  } else if (scene.layout.content().contains(at)) {
+    selection.clear();
+  }
+}
+
+Selection::Stretch stretch_between(const TimelineScene& scene, int a, int b) {
+  const auto step_at = [&](int x) {
+    const auto position = static_cast<std::int64_t>(scene.axis.to_position(x));
+    const std::size_t point = scene.content.data().point_at(std::max<std::int64_t>(position, 0));
+    return point == 0 ? std::size_t{0} : (point - 1) / 2;
+  };
+  const std::size_t first = step_at(std::min(a, b));
+  return {first, std::max(step_at(std::max(a, b)), first) + 1};
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+
+#include "views/timeline/timeline_content.h"
+#include "views/widgets/axis_view.h"
+
+namespace jointer::views {
+
+// The visible range of a timeline's axis. It follows the content: the same part of the step stays
+// visible if the axis or its length changes.
+class TimelineRange : public QObject {
+  Q_OBJECT
+ public:
+  // `content` must outlive this object.
+  explicit TimelineRange(const TimelineContent& content);
+
+  [[nodiscard]] const AxisView& axis() const { return axis_; }
+  // "120 ms to 180 ms"
+  [[nodiscard]] QString text() const;
+  // The axis's place on screen. Does not emit `changed`.
+  void set_pixels(int left, int width) { axis_.set_pixels(left, width); }
+
+  void zoom_at(double pixel, double factor);
+  void pan_by(double pixels);
+  // Shows [begin, end] with a margin, given as a fraction of its length, on both sides.
+  void show(std::int64_t begin, std::int64_t end, double margin);
+  // Scrolls by the minimum needed to show [begin, end].
+  void reveal(std::int64_t begin, std::int64_t end);
+  // Centers a position that is given as a fraction of the whole axis.
+  void center_at(double share);
+
+ public slots:
+  void fit();
+  // As a fraction of the visible width; negative is left.
+  void pan(double share);
+  void show_selection();
+
+ signals:
+  void changed();
+
+ private:
+  void take_kind(AxisKind kind, AxisKind before);
+  void take_snapshot(const SnapshotPtr& before);
+  void take_measurement();
+
+  const TimelineContent& content_;
+  AxisView axis_;
+};
+
+}  // namespace jointer::views

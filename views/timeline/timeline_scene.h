@@ -1,0 +1,41 @@
+#pragma once
+
+#include <QFont>
+#include <QRect>
+
+#include "views/theme/theme.h"
+#include "views/timeline/lane_track.h"
+#include "views/timeline/memory_track.h"
+#include "views/timeline/timeline_content.h"
+#include "views/timeline/timeline_layout.h"
+#include "views/widgets/axis_view.h"
+
+namespace jointer::views {
+
+// A timeline as it is on screen. Holds references, so it is valid only while painting or looking
+// for what is at a position.
+struct TimelineScene {
+  const TimelineContent& content;
+  const AxisView& axis;
+  const TimelineLayout& layout;
+  const Theme& theme;
+  QFont font;
+  QRect viewport;
+
+  [[nodiscard]] const Lane& lane(std::size_t row) const {
+    return content.lane(content.rows()[row]);
+  }
+  [[nodiscard]] LaneTrack lane_track(std::size_t row) const {
+    return {content.shown().graph,
+            lane(row),
+            axis,
+            layout.lane[row],
+            theme,
+            content.rows()[row].is_measured ? LaneStyle::measured : LaneStyle::estimated};
+  }
+  [[nodiscard]] MemoryTrack memory_track() const {
+    return {content.data(), axis, layout.memory, content.top_bytes(), theme};
+  }
+};
+
+}  // namespace jointer::views
