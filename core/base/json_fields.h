@@ -95,7 +95,8 @@ const char* read_json(const OrderedJson& json, std::vector<std::int64_t>& value)
 const char* read_json(const OrderedJson& json, std::vector<std::string>& value);
 
 template <class T>
-const char* read_json(const OrderedJson& json, std::optional<T>& value) {
+requires(!HasJsonFields<T>) const
+    char* read_json(const OrderedJson& json, std::optional<T>& value) {
   T given{};
   if (const char* expected = read_json(json, given)) return expected;
   value = std::move(given);
