@@ -7,7 +7,6 @@
 #include <QFileDialog>
 #include <QMessageBox>
 #include <QStatusBar>
-#include <QtConcurrentRun>
 #include <algorithm>
 #include <array>
 
@@ -25,6 +24,7 @@
 #include "views/palette/keys_help.h"
 #include "views/sac/sac_table.h"
 #include "views/session/open/open_requests.h"
+#include "views/session/work/task.h"
 
 namespace jointer::desktop {
 namespace {
@@ -176,13 +176,13 @@ void MainWindow::export_as(const QString& format, const QString& suffix) {
   // Writing the trace of a large graph takes a while; the snapshot is immutable.
   const auto write = [path, snapshot = tab->document()->shared_snapshot(),
                       to_text = chosen->write] {
-    const auto written =
-        write_bytes(path.toStdString(), to_text(snapshot->graph, snapshot->analysis));
-    return written ? QString() : QString::fromStdString(written.error().message);
+    return write_bytes(path.toStdString(), to_text(snapshot->graph, snapshot->analysis));
   };
-  QtConcurrent::run(write).then(this, [this, path](const QString& mistake) {
-    if (mistake.isEmpty()) return say(tr("Wrote %1").arg(QDir::toNativeSeparators(path)));
-    auto* box = new QMessageBox(QMessageBox::Warning, tr("Export"), mistake, QMessageBox::Ok, this);
+  run_in_background(this, write, [this, path](const Result<void>& written) {
+    if (written) return say(tr("Wrote %1").arg(QDir::toNativeSeparators(path)));
+    auto* box =
+        new QMessageBox(QMessageBox::Warning, tr("Export"),
+                        QString::fromStdString(written.error().message), QMessageBox::Ok, this);
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->open();
   });
@@ -333,7 +333,7 @@ void MainWindow::import_measurement(const QString& path) {
   const auto read = [path, snapshot = document->shared_snapshot()] {
     return read_measurement(snapshot->graph, path.toStdString());
   };
-  QtConcurrent::run(read).then(document, [this, document](const Result<Measurement>& read_one) {
+  run_in_background(document, read, [this, document](const Result<Measurement>& read_one) {
     if (read_one) {
       document->add_import(std::make_shared<const Measurement>(*read_one));
       say(tr("Showing %1 with the estimates.").arg(QString::fromStdString(read_one->label)));
@@ -352,8 +352,8 @@ void MainWindow::keep_costs(Document& document, const MeasurementPtr& measuremen
   const auto work = [snapshot = document.shared_snapshot(), measurement] {
     return store(snapshot->graph, *measurement);
   };
-  QtConcurrent::run(work).then(
-      &document, [this, &document, measurement](const Result<CostSamples>& stored) {
+  run_in_background(
+      &document, work, [this, &document, measurement](const Result<CostSamples>& stored) {
         if (!stored) return say(QString::fromStdString(stored.error().message));
         say(tr("Saved the costs of %1 operators and %2 collectives on %3; estimates now use them.")
                 .arg(stored->nodes.size())

@@ -6,7 +6,6 @@
 #include <QMessageBox>
 #include <QStatusBar>
 #include <QTimer>
-#include <QtConcurrentRun>
 #include <array>
 
 #include "app/desktop/main_window.h"
@@ -19,6 +18,7 @@
 #include "views/sac/sac_pane.h"
 #include "views/session/edit/policy_edit.h"
 #include "views/session/text/node_text.h"
+#include "views/session/work/task.h"
 
 namespace jointer::desktop {
 namespace {
@@ -282,7 +282,7 @@ void MainWindow::apply_recipe(const QString& path) {
     Graph graph = snapshot->graph;
     return replay(graph, recipe, true);
   };
-  QtConcurrent::run(replay_it).then(document, [this, document, path](const Result<Replay>& done) {
+  run_in_background(document, replay_it, [this, document, path](const Result<Replay>& done) {
     const QString name = QFileInfo(path).fileName();
     QString text, details;
     if (!done) {

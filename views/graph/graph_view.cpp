@@ -2,12 +2,12 @@
 
 #include <QPainter>
 #include <QScrollBar>
-#include <QtConcurrentRun>
 #include <algorithm>
 #include <cmath>
 
 #include "views/session/sac/sac_session.h"
 #include "views/session/text/node_text.h"
+#include "views/session/work/task.h"
 
 namespace jointer::views {
 namespace {
@@ -53,7 +53,7 @@ GraphView::GraphView(Document& document, QWidget* parent)
 
 GraphView::~GraphView() {
   pool_.clear();
-  pool_.waitForDone();
+  wait_on_close(pool_);
 }
 
 QRect GraphView::area() const {
@@ -227,9 +227,11 @@ void GraphView::lay_out_wanted() {
     const auto work = [job, style = LayoutStyle{}, dot = dot_] {
       return lay_out_groups(job, style, dot);
     };
-    QtConcurrent::run(&pool_, work).then(this, [this, job](std::vector<GroupLayout> layouts) {
-      take_groups(job, std::move(layouts));
-    });
+    const auto take = [this, job](Result<std::vector<GroupLayout>> layouts) {
+      if (layouts) return take_groups(job, *std::move(layouts));
+      for (const GroupGraphs& graphs : job) pending_.erase(graphs);  // the next layout tries again
+    };
+    run_in_background(this, work, take, pool_);
   }
 }
 
