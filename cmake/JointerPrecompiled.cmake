@@ -10,13 +10,13 @@ set(precompiled_standard
   <fmt/core.h> <tl/expected.hpp>)
 set(precompiled_tests <gmock/gmock.h> <gtest/gtest.h> <rapidcheck/gtest.h>)
 set(precompiled_qt_core
-  <QCoreApplication> <QFutureWatcher> <QObject> <QPointer> <QRegularExpression> <QString> <QStringList>
-  <QTimer> <QtConcurrentRun>)
+  <QCoreApplication> <QObject> <QPointer> <QRegularExpression> <QString> <QStringList>
+  <QThreadPool> <QTimer>)
 set(precompiled_qt
   <QApplication> <QComboBox> <QDialog> <QEvent> <QFileDialog> <QHeaderView> <QLabel> <QLineEdit>
   <QMainWindow> <QMenu> <QMouseEvent> <QPainter> <QPainterPath> <QPointer> <QPushButton>
   <QRegularExpression> <QScrollBar> <QSettings> <QStyledItemDelegate> <QTextBrowser> <QTimer>
-  <QToolButton> <QTreeView> <QVBoxLayout> <QtConcurrentRun>)
+  <QThreadPool> <QToolButton> <QTreeView> <QVBoxLayout>)
 
 # GCC treats precompiled system headers as the project's own, and reports what its flow analysis sees in
 # the standard library.

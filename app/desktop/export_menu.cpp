@@ -4,12 +4,12 @@
 #include <QDir>
 #include <QFileDialog>
 #include <QMessageBox>
-#include <QtConcurrentRun>
 #include <algorithm>
 #include <array>
 
 #include "core/base/bytes.h"
 #include "core/report/export.h"
+#include "views/session/work/task.h"
 
 namespace jointer::desktop {
 namespace {
@@ -62,14 +62,12 @@ void ExportMenu::export_as(const QString& format, const QString& suffix) {
   // Writing the trace of a large graph takes a while; the snapshot is immutable.
   const auto write = [path, snapshot = tab->document()->shared_snapshot(),
                       to_text = chosen->write] {
-    const auto written =
-        write_bytes(path.toStdString(), to_text(snapshot->graph, snapshot->analysis));
-    return written ? QString() : QString::fromStdString(written.error().message);
+    return write_bytes(path.toStdString(), to_text(snapshot->graph, snapshot->analysis));
   };
-  QtConcurrent::run(write).then(this, [this, path](const QString& mistake) {
-    if (mistake.isEmpty())
-      return context_.status.say(tr("Wrote %1").arg(QDir::toNativeSeparators(path)));
-    auto* box = new QMessageBox(QMessageBox::Warning, tr("Export"), mistake, QMessageBox::Ok,
+  run_in_background(this, write, [this, path](const Result<void>& written) {
+    if (written) return context_.status.say(tr("Wrote %1").arg(QDir::toNativeSeparators(path)));
+    auto* box = new QMessageBox(QMessageBox::Warning, tr("Export"),
+                                QString::fromStdString(written.error().message), QMessageBox::Ok,
                                 &context_.window);
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->open();

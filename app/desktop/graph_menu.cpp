@@ -3,11 +3,11 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QMessageBox>
-#include <QtConcurrentRun>
 
 #include "core/bench/calibrate.h"
 #include "core/capture/measurement_file.h"
 #include "core/cost/measured.h"
+#include "views/session/work/task.h"
 #include "views/spmd/spmd_dialog.h"
 
 namespace jointer::desktop {
@@ -68,7 +68,7 @@ void GraphMenu::import_measurement(const QString& path) {
   const auto read = [path, snapshot = document->shared_snapshot()] {
     return read_measurement(snapshot->graph, path.toStdString());
   };
-  QtConcurrent::run(read).then(document, [this, document](const Result<Measurement>& read_one) {
+  run_in_background(document, read, [this, document](const Result<Measurement>& read_one) {
     if (read_one) {
       document->add_import(std::make_shared<const Measurement>(*read_one));
       context_.status.say(
@@ -88,8 +88,8 @@ void GraphMenu::keep_costs(Document& document, const MeasurementPtr& measurement
   const auto work = [snapshot = document.shared_snapshot(), measurement] {
     return store(snapshot->graph, *measurement);
   };
-  QtConcurrent::run(work).then(
-      &document, [this, &document, measurement](const Result<CostSamples>& stored) {
+  run_in_background(
+      &document, work, [this, &document, measurement](const Result<CostSamples>& stored) {
         if (!stored) return context_.status.say(QString::fromStdString(stored.error().message));
         context_.status.say(
             tr("Saved the costs of %1 operators and %2 collectives on %3; estimates now use them.")

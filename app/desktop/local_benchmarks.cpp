@@ -34,10 +34,32 @@ QString message_of(const Error& error) {
   return QString::fromStdString(error.message);
 }
 
+Result<BenchmarkResult> run(const BenchmarkJob& job, const Machine& machine,
+                            const Reporter<BenchmarkResult>& reporter) {
+  LaunchOptions options;
+  options.is_cancelled = [&] { return reporter.is_cancelled(); };
+  options.on_progress = [&](const std::vector<RankResult>& ranks) {
+    BenchmarkResult so_far{.request = job.request};
+    so_far.ranks = ranks;
+    reporter.report(std::move(so_far));
+  };
+  const Graph& graph = job.snapshot->graph;
+  // The window's estimator, but for the device that the benchmark runs on.
+  EstimatorRequest estimator = job.snapshot->analysis.options.estimator;
+  estimator.device.clear();
+  return fit_to_machine(graph, job.request, machine)
+      .and_then([&](const FittedRequest& fitted) {
+        return run_benchmark(graph, fitted, estimator, options,
+                             job.is_edited ? ProgramSource::graph : ProgramSource::files);
+      })
+      .map([](BenchmarkOutcome&& outcome) { return std::move(outcome.result); });
+}
+
 }  // namespace
 
 LocalBenchmarks::LocalBenchmarks(QObject* parent)
     : BenchmarkService(parent), machine_(this_machine()) {
+  pool_.setMaxThreadCount(1);
   const QString processor = QString::fromStdString(processor_name()).simplified();
   devices_ = {
       tr("%1, %2").arg(processor.isEmpty() ? tr("unknown processor") : processor,
@@ -51,11 +73,7 @@ LocalBenchmarks::LocalBenchmarks(QObject* parent)
     devices_ << (machine_.gpus == 1 ? tr("1 GPU") : tr("%1 GPUs").arg(machine_.gpus));
 }
 
-LocalBenchmarks::~LocalBenchmarks() {
-  if (!run_) return;
-  *run_->cancel = true;
-  run_->thread->wait();
-}
+LocalBenchmarks::~LocalBenchmarks() = default;
 
 QString LocalBenchmarks::why_not(Backend backend) const {
   if (backend == Backend::cudagraph && machine_.gpus == 0)
@@ -80,60 +98,35 @@ std::optional<QString> LocalBenchmarks::running() const {
 }
 
 quint64 LocalBenchmarks::start(const BenchmarkJob& job) {
-  run_.emplace();
-  run_->number = ++last_number_;
-  run_->title = job.title;
-  const quint64 number = run_->number;
-  run_->thread.reset(
-      QThread::create([this, number, job, cancel = run_->cancel] { work(number, job, *cancel); }));
-  run_->thread->start();
+  run_ = {.number = ++last_number_, .title = job.title, .so_far = {.request = job.request}};
+  const auto work = [job, machine = machine_](const Reporter<BenchmarkResult>& reporter) {
+    return run(job, machine, reporter);
+  };
+  task_.start(
+      work, [this](const Result<BenchmarkResult>& result) { finish(result); },
+      [this](const BenchmarkResult& so_far) {
+        run_->so_far = so_far;
+        emit progressed(run_->number, so_far);
+      });
   emit running_changed();
-  return number;
+  return last_number_;
 }
 
 void LocalBenchmarks::cancel(quint64 run) {
-  if (run_ && run_->number == run) *run_->cancel = true;
+  if (!run_ || run_->number != run) return;
+  run_->is_cancelled = true;
+  task_.end_early();
 }
 
-// Runs on the run's thread and reports on the window's. This object outlives the thread, and calls
-// that are still queued are dropped with it.
-void LocalBenchmarks::work(quint64 number, const BenchmarkJob& job,
-                           const std::atomic<bool>& cancel) {
-  BenchmarkResult so_far{.request = job.request};
-  LaunchOptions options;
-  options.is_cancelled = [&cancel] { return cancel.load(); };
-  options.on_progress = [&](const std::vector<RankResult>& ranks) {
-    so_far.ranks = ranks;
-    QMetaObject::invokeMethod(this, [this, number, so_far] { emit progressed(number, so_far); });
-  };
-  const Graph& graph = job.snapshot->graph;
-  // The window's estimator, but for the device that the benchmark runs on.
-  EstimatorRequest estimator = job.snapshot->analysis.options.estimator;
-  estimator.device.clear();
-  const auto result =
-      fit_to_machine(graph, job.request, machine_)
-          .and_then([&](const FittedRequest& fitted) {
-            return run_benchmark(graph, fitted, estimator, options,
-                                 job.is_edited ? ProgramSource::graph : ProgramSource::files);
-          })
-          .map([](BenchmarkOutcome&& outcome) { return std::move(outcome.result); });
-  const bool cancelled = cancel.load();
-  QMetaObject::invokeMethod(this, [this, number, cancelled, so_far, result] {
-    end(number);
-    if (cancelled)
-      emit finished(number, result ? *result : so_far, true);
-    else if (result)
-      emit finished(number, *result, false);
-    else
-      emit failed(number, message_of(result.error()));
-    emit running_changed();
-  });
-}
-
-void LocalBenchmarks::end(quint64 number) {
-  if (!run_ || run_->number != number) return;
-  run_->thread->wait();  // the thread has finished its work
-  run_.reset();
+void LocalBenchmarks::finish(const Result<BenchmarkResult>& result) {
+  const Run ended = *std::exchange(run_, std::nullopt);
+  if (ended.is_cancelled)
+    emit finished(ended.number, result ? *result : ended.so_far, true);
+  else if (result)
+    emit finished(ended.number, *result, false);
+  else
+    emit failed(ended.number, message_of(result.error()));
+  emit running_changed();
 }
 
 }  // namespace jointer::desktop

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <QThread>
-#include <atomic>
-#include <memory>
+#include <QThreadPool>
 
 #include "app/launch/machine.h"
 #include "views/session/benchmark/benchmark_service.h"
+#include "views/session/work/task.h"
 
 namespace jointer::desktop {
 
@@ -31,17 +30,18 @@ class LocalBenchmarks : public views::BenchmarkService {
   struct Run {
     quint64 number = 0;
     QString title;
-    std::shared_ptr<std::atomic<bool>> cancel = std::make_shared<std::atomic<bool>>(false);
-    std::unique_ptr<QThread> thread;
+    BenchmarkResult so_far;
+    bool is_cancelled = false;
   };
 
-  void work(quint64 number, const views::BenchmarkJob& job, const std::atomic<bool>& cancel);
-  void end(quint64 number);
+  void finish(const Result<BenchmarkResult>& result);
 
   Machine machine_;
   QStringList devices_;
   std::optional<Run> run_;
   quint64 last_number_ = 0;
+  QThreadPool pool_;  // a single thread; destroyed after its ranks have ended
+  views::Task<BenchmarkResult, BenchmarkResult> task_{pool_};
 };
 
 }  // namespace jointer::desktop

@@ -3,7 +3,6 @@
 #include <QCryptographicHash>
 #include <QFile>
 #include <QHash>
-#include <QtConcurrentRun>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -14,6 +13,7 @@
 #include "plugins/hosted/declaration.h"
 #include "plugins/hosted/withheld.h"
 #include "plugins/python/python_passes.h"
+#include "views/session/work/task.h"
 
 namespace jointer::desktop {
 namespace {
@@ -82,39 +82,19 @@ Result<std::vector<PassInfo>> infos_of(const QString& text) {
 
 }  // namespace
 
-// Forwards output of passes from their threads to the window's thread.
-class LocalPasses::Printer : public QObject {
- public:
-  explicit Printer(LocalPasses& passes) : passes_(&passes) {}
-  // Called on the window's thread.
-  void end() { passes_ = nullptr; }
-  static void print(const std::shared_ptr<Printer>& printer, std::string_view pass,
-                    std::string_view line) {
-    QMetaObject::invokeMethod(printer.get(), [printer, pass = std::string(pass),
-                                              line = std::string(line)] {
-      if (printer->passes_ != nullptr)
-        emit printer->passes_->printed(QString::fromStdString(pass), QString::fromStdString(line));
-    });
-  }
-
- private:
-  LocalPasses* passes_;
-};
-
 LocalPasses::LocalPasses(QSettings& settings, QObject* parent)
-    : PassService(parent), settings_(settings), printer_(new Printer(*this), [](Printer* printer) {
-        printer->deleteLater();  // the last reference may be held by a pass's thread
-      }) {
-  host_.log = [printer = printer_](std::string_view pass, std::string_view line) {
-    Printer::print(printer, pass, line);
+    : PassService(parent), settings_(settings) {
+  // Called on the threads of passes, which may outlive this object.
+  host_.log = [this, window = output_.address()](std::string_view pass, std::string_view line) {
+    window.post([this, pass = std::string(pass), line = std::string(line)] {
+      emit printed(QString::fromStdString(pass), QString::fromStdString(line));
+    });
   };
   load();
   make_registry();
 }
 
-LocalPasses::~LocalPasses() {
-  printer_->end();
-}
+LocalPasses::~LocalPasses() = default;
 
 PythonRunner LocalPasses::python() const {
   return python_runner(host_);
@@ -277,17 +257,17 @@ void LocalPasses::add_python(const ForeignCode& code) {
     JOINTER_CHECK(add_python_passes(alone, std::span(&spec, 1), host));
     return infos_text(alone);
   };
-  QtConcurrent::run(&threads(), declare)
-      .then(this, [this, code](const Result<std::string>& declared) {
-        if (!declared) {
-          emit failed(QString::fromStdString(declared.error().message));
-          return;
-        }
-        std::erase_if(python_, [&](const PythonSource& each) { return each.spec == code.source; });
-        python_.push_back({code.source, code.hash, QString::fromStdString(*declared)});
-        store();
-        make_registry();
-      });
+  const auto take = [this, code](const Result<std::string>& declared) {
+    if (!declared) {
+      emit failed(QString::fromStdString(declared.error().message));
+      return;
+    }
+    std::erase_if(python_, [&](const PythonSource& each) { return each.spec == code.source; });
+    python_.push_back({code.source, code.hash, QString::fromStdString(*declared)});
+    store();
+    make_registry();
+  };
+  run_in_background(this, declare, take, threads());
 }
 
 }  // namespace jointer::desktop

@@ -7,6 +7,7 @@
 
 #include "plugins/hosted/hosted_pass.h"
 #include "views/session/pipeline/pass_service.h"
+#include "views/session/work/mailbox.h"
 
 namespace jointer::desktop {
 
@@ -31,7 +32,6 @@ class LocalPasses : public views::PassService {
   void add(const views::ForeignCode& code) override;
 
  private:
-  class Printer;
   // A Python pass whose declaration is cached.
   struct PythonSource {
     QString spec, hash;
@@ -50,7 +50,7 @@ class LocalPasses : public views::PassService {
   [[nodiscard]] bool is_allowed(const views::ForeignCode& code) const;
 
   QSettings& settings_;
-  std::shared_ptr<Printer> printer_;
+  views::Mailbox output_;  // of passes
   HostOptions host_;
   QStringList plugins_;  // folders that were added
   std::vector<PythonSource> python_;

@@ -4,11 +4,11 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QMessageBox>
-#include <QtConcurrentRun>
 
 #include "core/base/bytes.h"
 #include "core/edit/replay.h"
 #include "views/session/edit/editing.h"
+#include "views/session/work/task.h"
 
 namespace jointer::desktop {
 namespace {
@@ -58,7 +58,7 @@ void Recipes::apply(const QString& path) {
     Graph graph = snapshot->graph;
     return replay(graph, recipe, true);
   };
-  QtConcurrent::run(replay_it).then(document, [this, document, path](const Result<Replay>& done) {
+  run_in_background(document, replay_it, [this, document, path](const Result<Replay>& done) {
     const QString name = QFileInfo(path).fileName();
     QString text, details;
     if (!done) {

@@ -7,7 +7,6 @@
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QVBoxLayout>
-#include <QtConcurrentRun>
 #include <algorithm>
 
 #include "views/session/document/document.h"
@@ -72,7 +71,9 @@ ComparePane::ComparePane(Document& document, QWidget* parent)
   setFocusProxy(from_);
   connect(&editing_, &Editing::changed, this, &ComparePane::refresh);
   connect(&document_, &Document::changed, this, [this] {
-    before_snapshot_ = nullptr;  // it may have been computed with other options
+    // It may have been computed with other options.
+    making_before_.cancel();
+    before_snapshot_ = nullptr;
     refresh();
   });
   look_for_before();
@@ -85,9 +86,8 @@ void ComparePane::look_for_before() {
   if (!source.index || !source.backward.empty()) return;
   const OpenRequest request{
       .path = source.path, .index = source.index, .assumptions = source.assumptions};
-  QtConcurrent::run([request] {
-    return request_before(request);
-  }).then(this, [this](const Result<OpenRequest>& found) {
+  const auto find = [request] { return request_before(request); };
+  run_in_background(this, find, [this](const Result<OpenRequest>& found) {
     if (!found) return;  // not a log of passes
     before_ = *found;
     fill_choices();
@@ -106,7 +106,7 @@ void ComparePane::make(const Choice& choice, const Take& take) {
     JOINTER_TRY(Graph graph, open_graph(request));
     return make_snapshot(std::move(graph), options);
   };
-  QtConcurrent::run(work).then(this, [this, take](const Result<SnapshotPtr>& made) {
+  making_before_.start(work, [this, take](const Result<SnapshotPtr>& made) {
     if (made) before_snapshot_ = *made;
     take(made);
   });
@@ -186,6 +186,7 @@ void ComparePane::compare() {
   const Choice from = choices_[static_cast<std::size_t>(from_->currentIndex())];
   const Choice to = choices_[static_cast<std::size_t>(to_->currentIndex())];
   const quint64 job = ++wanted_;
+  comparing_.cancel();
   make(from, [=, this](const Result<SnapshotPtr>& a) {
     if (job != wanted_) return;
     if (!a) return show_comparison(tl::unexpected(a.error()));
@@ -196,9 +197,7 @@ void ComparePane::compare() {
                          after = ComparedState{to.name, *b}] {
         return compare_states(before, after);
       };
-      QtConcurrent::run(work).then(this, [this, job](const Result<Comparison>& result) {
-        if (job == wanted_) show_comparison(result);
-      });
+      comparing_.start(work, [this](const Result<Comparison>& result) { show_comparison(result); });
     });
   });
 }

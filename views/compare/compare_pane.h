@@ -13,6 +13,7 @@
 #include "views/compare/curve_overlay.h"
 #include "views/differences/difference_table.h"
 #include "views/session/edit/editing.h"
+#include "views/session/work/task.h"
 
 namespace jointer::views {
 
@@ -73,6 +74,8 @@ class ComparePane : public QWidget {
   bool is_stale_ = true;
   std::optional<OpenRequest> before_;  // request for the pass's input, if known
   SnapshotPtr before_snapshot_;        // loaded on demand
+  Task<SnapshotPtr> making_before_;
+  Task<Comparison> comparing_;
   std::optional<std::pair<EditHistory, EditHistory>>
       wanted_states_;  // applied when the pane is shown
 };

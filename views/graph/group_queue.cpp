@@ -1,7 +1,8 @@
 #include "views/graph/group_queue.h"
 
-#include <QtConcurrentRun>
 #include <algorithm>
+
+#include "views/session/work/task.h"
 
 namespace jointer::views {
 namespace {
@@ -19,7 +20,7 @@ GroupQueue::GroupQueue() {
 
 GroupQueue::~GroupQueue() {
   pool_.clear();
-  pool_.waitForDone();
+  wait_on_close(pool_);
 }
 
 GroupLayoutPtr GroupQueue::find_or_request(GroupGraphs graphs) {
@@ -40,9 +41,11 @@ void GroupQueue::start() {
     const auto work = [job, style = LayoutStyle{}, dot = dot_] {
       return lay_out_groups(job, style, dot);
     };
-    QtConcurrent::run(&pool_, work).then(this, [this, job](std::vector<GroupLayout> layouts) {
-      take_groups(job, std::move(layouts));
-    });
+    const auto take = [this, job](Result<std::vector<GroupLayout>> layouts) {
+      if (layouts) return take_groups(job, *std::move(layouts));
+      for (const GroupGraphs& graphs : job) pending_.erase(graphs);  // the next layout tries again
+    };
+    run_in_background(this, work, take, pool_);
   }
 }
 

@@ -5,7 +5,6 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QGuiApplication>
-#include <QtConcurrentRun>
 #include <algorithm>
 #include <array>
 
@@ -15,6 +14,7 @@
 #include "core/policy/with_fsdp.h"
 #include "views/session/edit/editing.h"
 #include "views/session/open/open_graph.h"
+#include "views/session/work/task.h"
 
 namespace jointer::views {
 namespace {
@@ -96,7 +96,7 @@ void PolicyExchange::export_then(PolicyFormat format,
                        {.partitioner = state->base->settings.partitioner,
                         .memory = state->snapshot->analysis.options.memory});
   };
-  QtConcurrent::run(make).then(this, [this, use](const Result<PolicyExport>& made) {
+  run_in_background(this, make, [this, use](const Result<PolicyExport>& made) {
     if (made)
       use(*made);
     else
@@ -146,7 +146,7 @@ void PolicyExchange::take(const QString& text) {
                      opened = session_.open_graph().baseline(), text] {
     return import_policy(snapshot->graph, text.toStdString(), fsdp_policy(opened->graph));
   };
-  QtConcurrent::run(read).then(this, [this](const Result<ImportedPolicy>& policy) {
+  run_in_background(this, read, [this](const Result<ImportedPolicy>& policy) {
     if (!policy) return emit message(QString::fromStdString(policy.error().message));
     if (policy->edits.empty())
       return emit message(tr("The imported policy does not apply to this graph."));

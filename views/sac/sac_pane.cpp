@@ -1,7 +1,6 @@
 #include "views/sac/sac_pane.h"
 
 #include <QVBoxLayout>
-#include <QtConcurrentRun>
 
 #include "views/session/document/document.h"
 #include "views/session/sac/pair_file.h"
@@ -165,13 +164,10 @@ void SacPane::show_pareto() {
 
 void SacPane::make_pair() {
   const SacStatePtr state = session_.state();
-  if (!state || !state->base || is_making_pair_) return;
-  is_making_pair_ = true;
+  if (!state || !state->base || making_pair_.is_running()) return;
   emit message(tr("Creating the forward and backward graphs of this plan..."));
-  QtConcurrent::run([state, title = document_.title()] {
-    return write_pair(*state, title);
-  }).then(this, [this](const Result<QString>& path) {
-    is_making_pair_ = false;
+  const auto make = [state, title = document_.title()] { return write_pair(*state, title); };
+  making_pair_.start(make, [this](const Result<QString>& path) {
     if (path)
       emit pair_made(*path);
     else

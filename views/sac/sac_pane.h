@@ -13,6 +13,7 @@
 #include "views/sac/sac_bar.h"
 #include "views/sac/sac_figures.h"
 #include "views/sac/sac_table.h"
+#include "views/session/work/task.h"
 
 namespace jointer::views {
 
@@ -65,7 +66,7 @@ class SacPane : public QWidget {
   // Commands for one kind of graph.
   std::vector<QAction*> of_partitioner_;
   QAction *apply_tags_ = nullptr, *untag_ = nullptr;
-  bool is_making_pair_ = false;
+  Task<QString> making_pair_;
 };
 
 }  // namespace jointer::views

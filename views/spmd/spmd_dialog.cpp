@@ -5,7 +5,6 @@
 #include <QFileInfo>
 #include <QHeaderView>
 #include <QVBoxLayout>
-#include <QtConcurrentRun>
 #include <algorithm>
 
 #include "views/session/open/open_requests.h"
@@ -130,12 +129,12 @@ void SpmdDialog::choose_files() {
 
 void SpmdDialog::refresh() {
   const int programs = files_->count() + (with_own_->isChecked() ? 1 : 0);
-  check_->setEnabled(!is_checking_ && programs >= 2);
+  check_->setEnabled(!checking_.is_running() && programs >= 2);
   if (programs < 2) answer_->setText(tr("Add the captures of other ranks."));
 }
 
 void SpmdDialog::check() {
-  if (!document_ || is_checking_) return;
+  if (!document_ || checking_.is_running()) return;
   std::vector<RankFiles> files;
   // The halves of a pair are recognized by their names, as when files are dropped on the window.
   QStringList paths;
@@ -145,23 +144,19 @@ void SpmdDialog::check() {
                      .backward = request.backward,
                      .index = {},
                      .assumptions = document_->graph().assumptions()});
-  is_checking_ = true;
+  const auto work = [files, own = with_own_->isChecked() ? document_->shared_snapshot() : nullptr,
+                     rank = rank_] { return check_ranks(files, own, rank); };
+  checking_.start(work, [this](const Result<RankCheck>& result) {
+    refresh();
+    if (result)
+      show_result(*result);
+    else
+      show_error(QString::fromStdString(result.error().message));
+    emit checked();
+  });
   refresh();
   answer_->setText(tr("Reading..."));
   sides_->hide();
-  const auto work = [files, own = with_own_->isChecked() ? document_->shared_snapshot() : nullptr,
-                     rank = rank_]() -> std::shared_ptr<const Result<RankCheck>> {
-    return std::make_shared<const Result<RankCheck>>(check_ranks(files, own, rank));
-  };
-  QtConcurrent::run(work).then(this, [this](std::shared_ptr<const Result<RankCheck>> result) {
-    is_checking_ = false;
-    refresh();
-    if (*result)
-      show_result(**result);
-    else
-      show_error(QString::fromStdString(result->error().message));
-    emit checked();
-  });
 }
 
 void SpmdDialog::show_error(const QString& sentence) {

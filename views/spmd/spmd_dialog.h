@@ -13,6 +13,7 @@
 
 #include "core/open/open_ranks.h"
 #include "views/session/document/document.h"
+#include "views/session/work/task.h"
 
 namespace jointer::views {
 
@@ -61,7 +62,7 @@ class SpmdDialog : public QDialog {
   QPushButton* check_ = nullptr;
   QLabel* answer_ = nullptr;
   QTreeWidget* sides_ = nullptr;
-  bool is_checking_ = false;
+  Task<RankCheck> checking_;
 };
 
 }  // namespace jointer::views

@@ -5,7 +5,6 @@
 #include <QMenu>
 #include <QToolButton>
 #include <QVBoxLayout>
-#include <QtConcurrentRun>
 
 #include "views/pipeline/report/report_summary.h"
 #include "views/session/edit/editing.h"
@@ -142,7 +141,6 @@ void StepReport::set_empty_text(const QString& text) {
 }
 
 void StepReport::show_steps(std::vector<ReportedStep> steps) {
-  const quint64 job = ++wanted_;
   const auto make = [steps = std::move(steps)] {
     auto made = std::make_shared<Made>();
     made->steps = steps;
@@ -155,8 +153,11 @@ void StepReport::show_steps(std::vector<ReportedStep> steps) {
     made->decisions = list_decisions(steps);
     return made;
   };
-  QtConcurrent::run(make).then(this, [this, job](const std::shared_ptr<Made>& made) {
-    if (job == wanted_) take(*made);
+  making_.start(make, [this](const Result<std::shared_ptr<Made>>& made) {
+    if (made) return take(**made);
+    Made failed;
+    failed.refusal = QString::fromStdString(made.error().message);
+    take(failed);
   });
 }
 

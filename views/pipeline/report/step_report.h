@@ -10,6 +10,7 @@
 #include "views/pipeline/report/decision_table.h"
 #include "views/pipeline/report/pass_table_pane.h"
 #include "views/pipeline/report/reported_step.h"
+#include "views/session/work/task.h"
 
 namespace jointer::views {
 
@@ -76,7 +77,7 @@ class StepReport : public QWidget {
   NodeDifferencesPtr differences_;
   QString refusal_;      // why nodes are not compared
   bool is_low_ = false;  // the figures are shown as one line, to leave space for the tables
-  quint64 wanted_ = 0;   // the newest request
+  Task<std::shared_ptr<Made>> making_;
 
   QLabel* empty_ = nullptr;
   QWidget* body_ = nullptr;

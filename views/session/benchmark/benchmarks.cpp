@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <QtConcurrentRun>
 #include <algorithm>
 
 #include "core/base/bytes.h"
@@ -10,6 +9,7 @@
 #include "views/session/benchmark/benchmark_text.h"
 #include "views/session/edit/editing.h"
 #include "views/session/text/number_text.h"
+#include "views/session/work/task.h"
 
 namespace jointer::views {
 namespace {
@@ -39,7 +39,7 @@ Benchmarks::Benchmarks(Document& document, BenchmarkService& service, BenchmarkH
 
 Benchmarks::~Benchmarks() {
   if (is_running() && service_) service_->cancel(run_);
-  keeping_.waitForDone();
+  wait_on_close(keeping_);
 }
 
 // --- The next run ---
@@ -227,9 +227,14 @@ void Benchmarks::load() {
     auto loaded = history.load(hash);
     return Read(std::move(hash), std::move(loaded));
   };
-  QtConcurrent::run(&keeping_, work).then(this, [this](Read read) {
-    take_history(std::move(read.second), std::move(read.first));
-  });
+  const auto take = [this](Result<Read> read) {
+    if (read) return take_history(std::move(read->second), std::move(read->first));
+    state_ = State::fresh;  // the next request tries again
+    say(tr("Could not load earlier results: %1").arg(QString::fromStdString(read.error().message)),
+        true);
+    emit rows_changed();
+  };
+  run_in_background(this, work, take, keeping_);
 }
 
 void Benchmarks::take_history(BenchmarkHistory::Loaded loaded, std::string hash) {
@@ -254,13 +259,15 @@ void Benchmarks::save() {
     std::vector<BenchmarkResult> results;
     results.reserve(rows.size());
     for (const BenchmarkRow& row : rows) results.push_back(*row.result);
-    const auto saved = history.save(hash, results);
-    return saved ? QString() : QString::fromStdString(saved.error().message);
+    return history.save(hash, results);
   };
-  QtConcurrent::run(&keeping_, work).then(this, [this](const QString& mistake) {
+  const auto take = [this](const Result<void>& saved) {
     --saving_;
-    if (!mistake.isEmpty()) say(tr("Could not save the results: %1").arg(mistake), true);
-  });
+    if (!saved)
+      say(tr("Could not save the results: %1").arg(QString::fromStdString(saved.error().message)),
+          true);
+  };
+  run_in_background(this, work, take, keeping_);
 }
 
 }  // namespace jointer::views

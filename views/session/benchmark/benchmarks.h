@@ -67,8 +67,10 @@ class Benchmarks : public QObject {
   void add(const std::vector<BenchmarkResult>& results);
   // Loads stored results of this graph once; rows are added later.
   void load();
+  // Stored results are being loaded; `rows_changed` follows.
+  [[nodiscard]] bool is_loading() const { return state_ == State::loading; }
   // Returns true if nothing is being loaded or saved.
-  [[nodiscard]] bool is_settled() const { return state_ != State::loading && saving_ == 0; }
+  [[nodiscard]] bool is_settled() const { return !is_loading() && saving_ == 0; }
 
  public slots:
   void run();

@@ -1,6 +1,5 @@
 #include "views/session/edit/editing.h"
 
-#include <QtConcurrentRun>
 #include <algorithm>
 
 #include "core/base/bytes.h"
@@ -31,9 +30,7 @@ Editing::Editing(OpenGraph& open, StateQueue& queue)
   });
 }
 
-Editing::~Editing() {
-  if (metrics_job_) *metrics_job_ = true;
-}
+Editing::~Editing() = default;
 
 EditHistory Editing::history_at(int place) const {
   return place == 0 ? EditHistory() : step(place - 1).after;
@@ -253,8 +250,7 @@ void Editing::make_state(const EditHistory& history, QObject* context, Made done
   const auto make = [baseline = open_.baseline(), edits = edits_of(history)] {
     return snapshot_of_history(baseline, edits);
   };
-  QtConcurrent::run(make).then(context,
-                               [done](const Result<SnapshotPtr>& result) { done(result); });
+  run_in_background(context, make, done);
 }
 
 // --- Figures of the history ---
@@ -265,8 +261,7 @@ void Editing::forget_old_metrics() {
   const bool same = same_estimates(*estimated_as_, *now);
   estimated_as_ = open_.baseline();
   if (same) return;
-  if (metrics_job_) *metrics_job_ = true;
-  metrics_job_ = nullptr;
+  finding_metrics_.cancel();
   for (int i = 0; i < step_count(); ++i) steps_.step(i).metrics.reset();
   for (NamedState& state : named_) state.metrics.reset();
   compute_metrics();
@@ -274,21 +269,18 @@ void Editing::forget_old_metrics() {
 }
 
 void Editing::compute_metrics() {
-  if (metrics_job_) return;  // the running job starts another one when it finishes
+  if (finding_metrics_.is_running()) return;  // the job is followed by another one
   std::vector<EditHistory> histories;
   for (int i = 0; i < step_count(); ++i)
     if (!step(i).metrics) histories.push_back(step(i).after);
   for (const NamedState& state : named_)
     if (!state.metrics) histories.push_back(state.history);
   if (histories.empty()) return;
-  metrics_job_ = std::make_shared<std::atomic<bool>>(false);
-  const auto find = [baseline = open_.baseline(), histories, cancel = metrics_job_] {
-    return metrics_of_histories(*baseline, histories, *cancel);
+  const auto find = [baseline = open_.baseline(), histories](const Cancellation& job) {
+    return metrics_of_histories(*baseline, histories, job.flag());
   };
-  QtConcurrent::run(find).then(this, [this, job = metrics_job_](const MetricsByHistory& found) {
-    if (job != metrics_job_) return;
-    metrics_job_ = nullptr;
-    fill_metrics(found);
+  finding_metrics_.start(find, [this](const Result<MetricsByHistory>& found) {
+    if (found) fill_metrics(*found);  // otherwise they stay empty
   });
 }
 

@@ -2,7 +2,6 @@
 
 #include <QObject>
 #include <QString>
-#include <atomic>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "views/session/edit/edit_run.h"
 #include "views/session/edit/edit_step.h"
 #include "views/session/edit/step_stack.h"
+#include "views/session/work/task.h"
 
 namespace jointer::views {
 
@@ -135,8 +135,8 @@ class Editing : public QObject {
   std::optional<KeptMoment> moment_;
   std::unique_ptr<MovePlanner> planner_;
 
-  SnapshotPtr estimated_as_;                        // metrics belong to estimates like this one's
-  std::shared_ptr<std::atomic<bool>> metrics_job_;  // set to true to cancel
+  SnapshotPtr estimated_as_;  // metrics belong to estimates like this one's
+  Task<MetricsByHistory> finding_metrics_;
 };
 
 }  // namespace jointer::views

@@ -1,6 +1,6 @@
 #include "views/session/edit/move_planner.h"
 
-#include <QtConcurrentRun>
+#include <QElapsedTimer>
 #include <algorithm>
 #include <utility>
 
@@ -26,6 +26,7 @@ namespace {
 
 // Larger blocks are moved only by commands.
 constexpr std::size_t kMaxHeld = 256;
+constexpr int kProgressMs = 40;
 
 // Returns true if the graphs of two histories have the same calls.
 bool same_calls(const EditHistory& a, const EditHistory& b) {
@@ -37,23 +38,18 @@ bool same_calls(const EditHistory& a, const EditHistory& b) {
 
 MovePlanner::MovePlanner(OpenGraph& open, Editing& editing) : open_(open), editing_(editing) {
   connect(&open_, &OpenGraph::changed, this, &MovePlanner::take_graph);
-  connect(&preparing_, &QFutureWatcherBase::finished, this, &MovePlanner::take_basis);
-  connect(&live_, &QFutureWatcherBase::finished, this, &MovePlanner::take_live);
-  connect(&planning_, &QFutureWatcherBase::finished, this, &MovePlanner::take_plan);
-  connect(&planning_, &QFutureWatcherBase::progressValueChanged, this,
-          [this](int done) { emit progressed(done, planning_.progressMaximum()); });
 }
 
-MovePlanner::~MovePlanner() {
-  cancel();
-  planning_.waitForFinished();
-}
+MovePlanner::~MovePlanner() = default;
 
 // --- The what-if ---
 
 bool MovePlanner::is_ready() const {
-  return basis_ && basis_->snapshot == open_.shared_snapshot() && !command_ &&
-         editing_.is_settled();
+  return is_basis_of(open_.shared_snapshot()) && !planning_.is_running() && editing_.is_settled();
+}
+
+bool MovePlanner::is_basis_of(const SnapshotPtr& snapshot) const {
+  return basis_ && basis_->snapshot == snapshot;
 }
 
 bool MovePlanner::can_move(NodeId node) const {
@@ -61,13 +57,14 @@ bool MovePlanner::can_move(NodeId node) const {
 }
 
 void MovePlanner::prepare() {
-  if (preparing_.isRunning() || command_) return;  // both call this again when they finish
-  if (basis_ && basis_->snapshot == open_.shared_snapshot()) return;
+  // Both call this again when they finish.
+  if (preparing_.is_running() || planning_.is_running()) return;
+  if (is_basis_of(open_.shared_snapshot())) return;
   const EditHistory& history = editing_.edit_history();
   const SnapshotPtr now = open_.shared_snapshot();
   std::shared_ptr<const Dependencies> dependencies;
   if (basis_ && same_calls(basis_->history, history)) dependencies = basis_->dependencies;
-  preparing_.setFuture(QtConcurrent::run([now, history, dependencies] {
+  const auto make = [now, history, dependencies] {
     auto basis = std::make_shared<Basis>();
     basis->origin = basis->snapshot = now;
     basis->history = history;
@@ -77,27 +74,33 @@ void MovePlanner::prepare() {
     basis->what_if = std::make_unique<WhatIf>(now->graph, *basis->dependencies, a.costs,
                                               a.options.memory, a.options.simulation);
     return basis;
-  }));
+  };
+  preparing_.start(make, [this](auto basis) { take_basis(std::move(basis)); });
 }
 
-void MovePlanner::take_basis() {
-  basis_ = preparing_.result();
-  if (basis_->snapshot != open_.shared_snapshot()) return prepare();
+void MovePlanner::take_basis(Result<std::shared_ptr<Basis>> basis) {
+  if (!basis) {
+    waiting_.clear();
+    taking_.reset();
+    emit refused(QString::fromStdString(basis.error().message));
+    return;
+  }
+  // While it was made, the graph may have returned to the state of the current one. That one may be
+  // in use by a held block or a command.
+  if (!is_basis_of(open_.shared_snapshot()) && !planning_.is_running()) basis_ = *std::move(basis);
+  prepare();
   run_waiting();
 }
 
 void MovePlanner::take_graph() {
   const SnapshotPtr now = open_.shared_snapshot();
-  if (held_ && held_->from != now) {
-    held_.reset();
-    emit held_changed();
-  }
+  if (held_ && held_->from != now) release();
   const auto same_order = [&] {
     const auto order = basis_->what_if->order();
     return std::equal(order.begin(), order.end(), now->graph.order().begin(),
                       now->graph.order().end());
   };
-  if (basis_ && !command_ && same_calls(basis_->history, editing_.edit_history()) &&
+  if (basis_ && !planning_.is_running() && same_calls(basis_->history, editing_.edit_history()) &&
       same_estimates(*basis_->snapshot, *now) && same_order()) {
     basis_->snapshot = now;
     basis_->history = editing_.edit_history();
@@ -109,7 +112,7 @@ void MovePlanner::take_graph() {
 void MovePlanner::when_ready(std::function<void()> work) {
   waiting_.push_back(std::move(work));
   if (is_ready()) return run_waiting();
-  if (!basis_ || basis_->snapshot != open_.shared_snapshot()) prepare();
+  prepare();
 }
 
 void MovePlanner::run_waiting() {
@@ -130,26 +133,46 @@ void MovePlanner::take(NodeId node) {
                        .arg(to_qstring(open_.graph().name(node))));
     return;
   }
-  taken_ = node;
-  when_ready([this, node] {
-    if (taken_ == node) hold(node, false);
-  });
+  taking_ =
+      std::make_shared<Taking>(Taking{.handle = node, .nodes = taken_with(node), .commands = {}});
+  when_ready([this, taking = taking_] { start_holding(taking); });
 }
 
-void MovePlanner::hold(NodeId node, bool carry) {
+void MovePlanner::start_holding(const std::shared_ptr<Taking>& taking) {
+  if (taking != taking_) return;  // given up
+  taking_.reset();
+  // The graph may have changed since the request.
+  if (!can_move(taking->handle)) return;
+  hold(taking->handle, movable(taking->nodes), false);
+  for (const auto& command : taking->commands)
+    if (held_) command();
+}
+
+std::vector<NodeId> MovePlanner::movable(std::vector<NodeId> nodes) const {
+  std::erase_if(nodes, [this](NodeId each) { return !can_move(each); });
+  return nodes;
+}
+
+void MovePlanner::release() {
+  live_.cancel();
+  held_.reset();
+  emit held_changed();
+}
+
+void MovePlanner::hold(NodeId handle, std::vector<NodeId> nodes, bool carry) {
   const SnapshotPtr from = open_.shared_snapshot();
   const Graph& graph = from->graph;
   auto held = std::make_unique<HeldMove>();
-  held->handle = node;
+  held->handle = handle;
   held->carries = carry;
-  held->block = taken_with(node);
+  held->nodes = nodes;
+  held->block = std::move(nodes);
   held->taken = held->block.size();
   if (carry)
     carry_along(graph, *held);
   else if (held->block.size() > 1)
     held->carried = tr("%1 selected nodes move together.").arg(count_text(held->block.size()));
   Result<RangePreview> preview = basis_->what_if->preview(held->block);
-  taken_ = {};
   if (!preview) {
     emit refused(QString::fromStdString(preview.error().message));
     return;
@@ -159,6 +182,7 @@ void MovePlanner::hold(NodeId node, bool carry) {
   held->earliest = QString::fromStdString(earliest_reason(graph, held->preview.range.range));
   held->latest = QString::fromStdString(latest_reason(graph, held->preview.range.range));
   held->from = held->shown = from;
+  live_.cancel();
   held_ = std::move(held);
   emit held_changed();
 }
@@ -167,9 +191,7 @@ void MovePlanner::hold(NodeId node, bool carry) {
 std::vector<NodeId> MovePlanner::taken_with(NodeId node) const {
   const Selection& selection = open_.selection();
   if (!selection.contains(node) || selection.nodes().size() > kMaxHeld) return {node};
-  std::vector<NodeId> nodes(selection.nodes().begin(), selection.nodes().end());
-  std::erase_if(nodes, [&](NodeId each) { return !can_move(each); });
-  return nodes;
+  return movable({selection.nodes().begin(), selection.nodes().end()});
 }
 
 void MovePlanner::carry_along(const Graph& graph, HeldMove& held) {
@@ -208,36 +230,35 @@ BlockMove MovePlanner::move_of(const HeldMove& held) {
 }
 
 void MovePlanner::show_live() {
-  if (live_.isRunning()) return;
-  live_gap_ = held_->gap;
-  live_from_ = held_->from;
+  if (live_.is_running()) return;  // take_live calls this again
   if (held_->gap == held_->preview.current()) {
     held_->shown = held_->from;
     return;
   }
-  live_.setFuture(QtConcurrent::run([from = held_->from, move = move_of(*held_)]() -> SnapshotPtr {
+  const auto make = [from = held_->from, move = move_of(*held_)] {
     Graph graph = from->graph;
     graph.set_order(order_after(graph.order(), move));
-    return snapshot_after(*from, std::move(graph), true).value_or(nullptr);
-  }));
+    return snapshot_after(*from, std::move(graph), true);
+  };
+  live_.start(
+      make, [this, gap = held_->gap](const Result<SnapshotPtr>& shown) { take_live(shown, gap); });
 }
 
-void MovePlanner::take_live() {
-  if (!held_ || live_from_ != held_->from) return;
-  if (const SnapshotPtr shown = live_.result()) held_->shown = shown;
-  if (live_gap_ != held_->gap) show_live();
+void MovePlanner::take_live(const Result<SnapshotPtr>& shown, std::size_t gap) {
+  if (shown) held_->shown = *shown;
+  if (gap != held_->gap) show_live();
   emit moved();
 }
 
 void MovePlanner::set_carry(bool carry) {
   if (!held_ || held_->is_dropped || held_->carries == carry) return;
   const std::size_t gap = held_->gap;
-  hold(held_->handle, carry);
+  hold(held_->handle, held_->nodes, carry);
   if (held_ && held_->carries == carry) move_to(gap);
 }
 
 void MovePlanner::drop() {
-  taken_ = {};
+  taking_.reset();
   if (!held_ || held_->is_dropped) return;
   if (held_->gap == held_->preview.current()) return give_up();
   const Graph& graph = held_->from->graph;
@@ -256,25 +277,28 @@ void MovePlanner::drop() {
 }
 
 void MovePlanner::give_up() {
-  taken_ = {};
-  if (!held_ || held_->is_dropped) return;
-  held_.reset();
-  emit held_changed();
+  taking_.reset();
+  if (held_ && !held_->is_dropped) release();
 }
 
 void MovePlanner::take_refusal() {
-  if (held_ && held_->is_dropped) {
-    held_.reset();
-    emit held_changed();
-  }
-  // The what-if has a move that the graph does not have.
-  basis_.reset();
+  if (held_ && !held_->is_dropped) return run_waiting();  // an edit from elsewhere
+  if (held_) release();
+  // The what-if may have a move that the graph does not have.
+  if (!planning_.is_running()) basis_.reset();
   prepare();
 }
 
 // --- By command ---
 
+template <class Act>
+bool MovePlanner::waits_for_block(Act act) {
+  if (taking_) taking_->commands.push_back(act);
+  return is_taking();
+}
+
 void MovePlanner::nudge(int direction) {
+  if (waits_for_block([=, this] { nudge(direction); })) return;
   if (held_) {
     const HeldMove& h = *held_;
     if (direction < 0 && h.gap == h.preview.first()) return;
@@ -288,6 +312,7 @@ void MovePlanner::nudge(int direction) {
 }
 
 void MovePlanner::to_end(int direction, bool carries) {
+  if (waits_for_block([=, this] { to_end(direction, carries); })) return;
   if (held_) return move_to(direction < 0 ? held_->preview.first() : held_->preview.last());
   const auto end = [direction](const WhatIf&, const LegalRange& range, std::span<const NodeId>) {
     return direction < 0 ? range.first : range.last;
@@ -297,6 +322,7 @@ void MovePlanner::to_end(int direction, bool carries) {
 }
 
 void MovePlanner::to_next_change(int direction) {
+  if (waits_for_block([=, this] { to_next_change(direction); })) return;
   if (held_) return move_to(held_->preview.next_change(held_->gap, direction));
   const auto next = [direction](const WhatIf& what_if, const LegalRange& range,
                                 std::span<const NodeId> block) {
@@ -316,6 +342,7 @@ std::size_t best_gap(const MovePreview& preview) {
 }  // namespace
 
 void MovePlanner::to_best(bool carries) {
+  if (waits_for_block([=, this] { to_best(carries); })) return;
   if (held_) return move_to(best_gap(held_->preview));
   const std::int64_t allowed = open_.baseline()->analysis.memory.peak_bytes();
   const auto best = [allowed](const WhatIf& what_if, const LegalRange& range,
@@ -329,60 +356,72 @@ void MovePlanner::to_best(bool carries) {
 // Moves nodes one at a time on a working thread, each in the graph left by the previous moves, and
 // combines the moves into one edit.
 void MovePlanner::move_selected(Command command) {
-  std::vector<NodeId> nodes;
-  for (const NodeId node : open_.selection().nodes())
-    if (can_move(node)) nodes.push_back(node);
+  const auto selected = open_.selection().nodes();
+  const std::vector<NodeId> nodes = movable({selected.begin(), selected.end()});
   if (nodes.empty()) {
-    emit refused(open_.selection().nodes().empty()
-                     ? tr("Select the nodes to move first.")
-                     : tr("Placeholders, constants and outputs cannot be moved."));
+    emit refused(selected.empty() ? tr("Select the nodes to move first.")
+                                  : tr("Placeholders, constants and outputs cannot be moved."));
     return;
   }
   when_ready([this, nodes, command] { start(nodes, command); });
 }
 
-void MovePlanner::start(std::vector<NodeId> nodes, const Command& command) {
+void MovePlanner::start(const std::vector<NodeId>& selected, const Command& command) {
   const SnapshotPtr now = open_.shared_snapshot();
   const Graph& graph = now->graph;
+  // The graph may have changed since the request.
+  std::vector<NodeId> nodes = movable(selected);
+  if (nodes.empty()) return emit refused(tr("The selected nodes have been removed."));
   std::sort(nodes.begin(), nodes.end(), [&](NodeId a, NodeId b) {
     return command.direction <= 0 ? graph.position(a) < graph.position(b)
                                   : graph.position(a) > graph.position(b);
   });
-  command_ = std::make_shared<std::atomic<bool>>(false);
-  const auto work = [now, basis = basis_, nodes, command,
-                     cancelled = command_](QPromise<Plan>& promise) {
+  const auto work = [now, basis = basis_, nodes,
+                     command](const Reporter<Progress>& job) -> Result<Plan> {
     PlannedMoves moves(now->graph, *basis->what_if, command.direction);
     if (command.carries) moves.carry_along();
-    promise.setProgressRange(0, static_cast<int>(nodes.size()));
-    for (std::size_t i = 0; i < nodes.size() && !*cancelled; ++i) {
+    QElapsedTimer since;
+    since.start();
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (job.is_cancelled()) return fail(Error::Kind::cancelled, "cancelled");
       moves.add(nodes[i], command.target);
-      promise.setProgressValue(static_cast<int>(i) + 1);
+      if (i + 1 < nodes.size() && since.elapsed() < kProgressMs) continue;
+      since.restart();
+      job.report({static_cast<int>(i) + 1, static_cast<int>(nodes.size())});
     }
-    if (*cancelled) return;
     Plan plan{.edit = {}, .refusal = moves.refusal()};
     if (!moves.empty()) plan.edit = moves.edit(command.how.toStdString());
-    promise.addResult(std::move(plan));
+    return plan;
   };
-  planning_.setFuture(QtConcurrent::run(work));
+  planning_.start(
+      work, [=, this](const Result<Plan>& plan) { take_plan(plan, now, selected, command); },
+      [this](Progress progress) { emit progressed(progress.done, progress.count); });
 }
 
-void MovePlanner::take_plan() {
-  command_.reset();
-  if (planning_.future().resultCount() == 0) {
-    // Cancelled: the what-if has only some of the moves.
+void MovePlanner::take_plan(const Result<Plan>& plan, const SnapshotPtr& from,
+                            const std::vector<NodeId>& selected, const Command& command) {
+  if (!plan) {
+    // The what-if has only some of the moves.
     basis_.reset();
+    if (plan.error().kind != Error::Kind::cancelled)
+      emit refused(QString::fromStdString(plan.error().message));
     return prepare();
   }
-  const Plan plan = planning_.result();
-  if (plan.edit) return editing_.apply(*plan.edit);
-  emit refused(plan.refusal.empty() ? tr("The selected nodes are already at their best place.")
-                                    : QString::fromStdString(plan.refusal));
+  if (open_.shared_snapshot() != from || !editing_.is_settled()) {
+    // The graph was edited since: the command is repeated for its new state.
+    basis_.reset();
+    waiting_.push_front([=, this] { start(selected, command); });
+    return prepare();
+  }
+  if (plan->edit) return editing_.apply(*plan->edit);
+  emit refused(plan->refusal.empty() ? tr("The selected nodes are already at their best place.")
+                                     : QString::fromStdString(plan->refusal));
   prepare();
   run_waiting();
 }
 
 void MovePlanner::cancel() {
-  if (command_) *command_ = true;
+  planning_.end_early();
 }
 
 }  // namespace jointer::views

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <QFutureWatcher>
 #include <QObject>
 #include <QString>
 #include <QStringList>
-#include <atomic>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -16,6 +14,7 @@
 #include "views/session/edit/edit_history.h"
 #include "views/session/edit/move_preview.h"
 #include "views/session/edit/planned_moves.h"
+#include "views/session/work/task.h"
 
 namespace jointer::views {
 
@@ -25,7 +24,8 @@ class OpenGraph;
 // The block being moved, and the figures of each place that it could move to.
 struct HeldMove {
   NodeId handle;              // the node that the user picked up
-  std::size_t taken = 1;      // number of selected nodes picked up with it
+  std::vector<NodeId> nodes;  // picked up: the handle or the whole selection
+  std::size_t taken = 1;      // their number
   std::vector<NodeId> block;  // including nodes that move with it, in program order
   bool carries = false;
   MovePreview preview;
@@ -43,7 +43,8 @@ struct HeldMove {
 // act on the whole selection. Both result in one edit.
 //
 // What-if figures are prepared on a working thread whenever the graph changes, so that they are
-// ready when a drag starts.
+// ready when a drag starts. Requests wait for them, and for pending edits. They are about the nodes
+// that were selected at the time of the request, as far as the graph still has them.
 class MovePlanner : public QObject {
   Q_OBJECT
  public:
@@ -56,7 +57,7 @@ class MovePlanner : public QObject {
   // Null while nothing is held.
   [[nodiscard]] const HeldMove* held() const { return held_.get(); }
   // A node was picked up and its places are being computed.
-  [[nodiscard]] bool is_taking() const { return static_cast<bool>(taken_); }
+  [[nodiscard]] bool is_taking() const { return taking_ != nullptr; }
   [[nodiscard]] bool is_ready() const;
   // Returns false for placeholders, constants and outputs.
   [[nodiscard]] bool can_move(NodeId node) const;
@@ -73,6 +74,8 @@ class MovePlanner : public QObject {
   void give_up();
 
   // --- Commands: act on the held block, or else on the selection ---
+  // While a node is picked up and not yet held, they wait and then act on its block; giving it up
+  // drops them.
   void nudge(int direction);
   void to_next_change(int direction);
   // `carries` includes cheap nodes that feed a start or read a wait; a held block has its own
@@ -108,40 +111,54 @@ class MovePlanner : public QObject {
     std::optional<Edit> edit;  // none if nothing moves
     std::string refusal;
   };
+  struct Progress {
+    int done = 0, count = 0;
+  };
+  // A node that was picked up and is not yet held.
+  struct Taking {
+    NodeId handle;
+    std::vector<NodeId> nodes;  // the handle, and the selection if it was part of it
+    std::vector<std::function<void()>> commands;  // for the block once it is held
+  };
 
   // What-if figures.
-  void take_basis();
+  void take_basis(Result<std::shared_ptr<Basis>> basis);
+  [[nodiscard]] bool is_basis_of(const SnapshotPtr& snapshot) const;
   void take_graph();
   void when_ready(std::function<void()> work);
   void run_waiting();
 
   // Dragging.
-  void hold(NodeId node, bool carry);
+  void start_holding(const std::shared_ptr<Taking>& taking);
+  void hold(NodeId handle, std::vector<NodeId> nodes, bool carry);
+  void release();
   [[nodiscard]] std::vector<NodeId> taken_with(NodeId node) const;
+  [[nodiscard]] std::vector<NodeId> movable(std::vector<NodeId> nodes) const;
   static void carry_along(const Graph& graph, HeldMove& held);
   [[nodiscard]] static BlockMove move_of(const HeldMove& held);
   void show_live();
-  void take_live();
+  void take_live(const Result<SnapshotPtr>& shown, std::size_t gap);
 
   // Commands.
+  // Returns true if the command waits for a block that is not yet held.
+  template <class Act>
+  bool waits_for_block(Act act);
   void move_selected(Command command);
-  void start(std::vector<NodeId> nodes, const Command& command);
-  void take_plan();
+  void start(const std::vector<NodeId>& selected, const Command& command);
+  void take_plan(const Result<Plan>& plan, const SnapshotPtr& from,
+                 const std::vector<NodeId>& selected, const Command& command);
 
   OpenGraph& open_;
   Editing& editing_;
+  // Used by the running command; otherwise by this thread.
   std::shared_ptr<Basis> basis_;
-  QFutureWatcher<std::shared_ptr<Basis>> preparing_;
+  Task<std::shared_ptr<Basis>> preparing_;
   std::deque<std::function<void()>> waiting_;
 
-  std::unique_ptr<HeldMove> held_;
-  NodeId taken_;  // picked up, but not yet held
-  QFutureWatcher<SnapshotPtr> live_;
-  SnapshotPtr live_from_;  // the graph and gap that `live_` is computed for
-  std::size_t live_gap_ = 0;
-
-  QFutureWatcher<Plan> planning_;
-  std::shared_ptr<std::atomic<bool>> command_;  // of the running command; set to true to cancel
+  std::shared_ptr<Taking> taking_;
+  std::unique_ptr<HeldMove> held_;  // `basis_` is of its graph until it is dropped
+  Task<SnapshotPtr> live_;          // of the held block
+  Task<Plan, Progress> planning_;   // the running command
 };
 
 }  // namespace jointer::views

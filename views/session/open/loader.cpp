@@ -1,7 +1,5 @@
 #include "views/session/open/loader.h"
 
-#include <QtConcurrentRun>
-
 namespace jointer::views {
 namespace {
 
@@ -12,42 +10,36 @@ constexpr double kReadingShare = 0.6;  // share of the progress; the rest is ana
 
 Loader::Loader(OpenRequest request, AnalysisOptions options, QObject* parent)
     : QObject(parent), request_(std::move(request)), options_(std::move(options)) {
-  connect(&watcher_, &QFutureWatcherBase::finished, this, &Loader::finish);
   connect(&timer_, &QTimer::timeout, this, &Loader::report);
   timer_.setInterval(kReportEveryMs);
 }
 
-Loader::~Loader() {
-  shared_->cancel = true;
-}
+Loader::~Loader() = default;
 
 void Loader::start() {
   elapsed_.start();
   timer_.start();
-  OpenRequest request = request_;
-  request.progress = [shared = shared_](double fraction, std::string_view) {
-    shared->fraction = fraction;
-    return !shared->cancel;
-  };
-  request.choose = [shared = shared_](std::span<const GraphEntry> entries) {
-    shared->choices.assign(entries.begin(), entries.end());
-    return std::optional<std::size_t>();
-  };
-  const auto work = [request = std::move(request), options = options_,
-                     shared = shared_]() -> Result<SnapshotPtr> {
+  const auto work = [request = request_, options = options_,
+                     shared = shared_](const Cancellation& job) mutable -> Result<SnapshotPtr> {
+    request.progress = [&](double fraction, std::string_view) {
+      shared->fraction = fraction;
+      return !job.is_cancelled();
+    };
+    request.choose = [&](std::span<const GraphEntry> entries) {
+      shared->choices.assign(entries.begin(), entries.end());
+      return std::optional<std::size_t>();
+    };
     JOINTER_TRY(Graph graph, open_graph(request));
-    if (shared->cancel) return fail(Error::Kind::cancelled, "opening was cancelled");
+    if (job.is_cancelled()) return fail(Error::Kind::cancelled, "opening was cancelled");
     shared->analyzing = true;
     return make_snapshot(std::move(graph), options);
   };
-  watcher_.setFuture(QtConcurrent::run(work));
+  task_.start(work, [this](const Result<SnapshotPtr>& result) { finish(result); });
 }
 
 void Loader::cancel() {
-  shared_->cancel = true;
+  task_.cancel();
   timer_.stop();
-  // The work ends soon and need not be waited for.
-  disconnect(&watcher_, nullptr, this, nullptr);
   emit cancelled();
 }
 
@@ -61,9 +53,8 @@ void Loader::report() {
                   left);
 }
 
-void Loader::finish() {
+void Loader::finish(const Result<SnapshotPtr>& result) {
   timer_.stop();
-  const Result<SnapshotPtr> result = watcher_.result();
   if (result)
     emit loaded(*result);
   else if (result.error().kind == Error::Kind::cancelled)

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <QElapsedTimer>
-#include <QFutureWatcher>
 #include <QObject>
 #include <QString>
 #include <QTimer>
@@ -11,6 +10,7 @@
 
 #include "core/open/open.h"
 #include "views/session/snapshot/snapshot.h"
+#include "views/session/work/task.h"
 
 namespace jointer::views {
 
@@ -45,17 +45,17 @@ class Loader : public QObject {
   // Written by the working thread, read by the window's thread.
   struct Shared {
     std::atomic<double> fraction = 0;
-    std::atomic<bool> analyzing = false, cancel = false;
+    std::atomic<bool> analyzing = false;
     std::vector<GraphEntry> choices;  // read only after the work has finished
   };
 
   void report();
-  void finish();
+  void finish(const Result<SnapshotPtr>& result);
 
   OpenRequest request_;
   AnalysisOptions options_;
   std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
-  QFutureWatcher<Result<SnapshotPtr>> watcher_;
+  Task<SnapshotPtr> task_;
   QTimer timer_;
   QElapsedTimer elapsed_;
 };

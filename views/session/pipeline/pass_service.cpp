@@ -1,5 +1,7 @@
 #include "views/session/pipeline/pass_service.h"
 
+#include "views/session/work/job.h"
+
 namespace jointer::views {
 namespace {
 
@@ -13,7 +15,7 @@ PassService::PassService(QObject* parent) : QObject(parent) {
 }
 
 PassService::~PassService() {
-  threads_.waitForDone();
+  wait_on_close(threads_);
 }
 
 }  // namespace jointer::views

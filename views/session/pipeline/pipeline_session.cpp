@@ -2,7 +2,6 @@
 
 #include <QDir>
 #include <QStandardPaths>
-#include <QtConcurrentRun>
 #include <algorithm>
 
 #include "core/base/bytes.h"
@@ -82,7 +81,7 @@ QString status_text(StepStatus status) {
 }
 
 PipelineSession::PipelineSession(Document& document, PassService& service, QObject* parent)
-    : QObject(parent), document_(document), service_(service) {
+    : QObject(parent), document_(document), service_(service), work_(service.threads()) {
   tick_.setInterval(kTickMs);
   connect(&tick_, &QTimer::timeout, this, &PipelineSession::progressed);
   connect(&draft_, &PipelineDraft::changed, this, &PipelineSession::follow_draft);
@@ -116,9 +115,7 @@ void PipelineSession::take_reproducer(const Reproduced& said) {
   say(tr("This is a reproducer. Recorded error: %1").arg(QString::fromStdString(said.error)));
 }
 
-PipelineSession::~PipelineSession() {
-  if (run_) run_->work.share->is_cancelled = true;
-}
+PipelineSession::~PipelineSession() = default;
 
 // --- State ---
 
@@ -357,17 +354,14 @@ void PipelineSession::start(std::vector<DraftStep> steps, std::size_t first) {
                            QStringLiteral("/reproducers");
   say({});
   tick_.start();
-  run_->watcher = new QFutureWatcher<StepDone>(this);
-  connect(run_->watcher, &QFutureWatcherBase::resultReadyAt, this, &PipelineSession::take);
-  connect(run_->watcher, &QFutureWatcherBase::finished, this, &PipelineSession::finish);
-  run_->watcher->setFuture(QtConcurrent::run(&service_.threads(), work_pipeline, work));
+  work_.start([work](const Reporter<StepDone>& job) { work_pipeline(work, job); },
+              [this](const Result<void>& result) { finish(result); },
+              [this](const StepDone& ended) { take(ended); });
   emit changed();
   emit progressed();
 }
 
-void PipelineSession::take(int index) {
-  if (!run_ || run_->is_applying) return;
-  const StepDone ended = run_->watcher->resultAt(index);
+void PipelineSession::take(const StepDone& ended) {
   quint64 step = 0;
   if (ended.outcome) {
     step = ended.outcome->step;
@@ -383,15 +377,8 @@ void PipelineSession::take(int index) {
   emit step_ended(step);
 }
 
-// Remaining signals belong to a cancelled or finished run. The watcher may be in the middle of a
-// call to this object.
-void PipelineSession::drop_watcher() {
-  run_->watcher->disconnect(this);
-  std::exchange(run_->watcher, nullptr)->deleteLater();
-}
-
-void PipelineSession::finish() {
-  if (!run_ || run_->is_applying) return;
+void PipelineSession::finish(const Result<void>& result) {
+  if (!result) return apply(sentence_of(result.error().message), true);
   if (!failure_) return apply(done_text(), false);
   QString text = sentence_of(failure_->error.message);
   text += u' ' + tr("This step did not change the graph.");
@@ -405,7 +392,6 @@ void PipelineSession::finish() {
 // The thread ends when its pass next checks for cancellation and is not waited for.
 void PipelineSession::cancel() {
   if (!run_ || run_->is_applying) return;
-  run_->work.share->is_cancelled = true;
   const std::size_t done = run_->outcomes.size();
   const QString pass =
       QString::fromStdString(run_->steps[std::min(done, run_->steps.size() - 1)].step.pass);
@@ -442,7 +428,7 @@ QString PipelineSession::done_text() const {
 // Applies the results to the document, one edit per step.
 void PipelineSession::apply(const QString& message, bool is_error) {
   tick_.stop();
-  drop_watcher();
+  work_.cancel();
   if (run_->outcomes.empty()) return end_run(message, is_error);
   Editing& editing = document_.editing();
   if (editing.edit_history() != run_->history || !editing.is_settled())
@@ -549,7 +535,7 @@ void PipelineSession::open_graph(int place) {
     return QStringList{capture, recipe};
   };
   say(tr("Writing the graph..."));
-  QtConcurrent::run(write).then(this, [this](const Result<QStringList>& files) {
+  run_in_background(this, write, [this](const Result<QStringList>& files) {
     if (!files) return say(QString::fromStdString(files.error().message), true);
     say({});
     emit graph_made(files->at(0), files->at(1));

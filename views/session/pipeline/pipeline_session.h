@@ -1,7 +1,6 @@
 #pragma once
 
 #include <QElapsedTimer>
-#include <QFutureWatcher>
 #include <QObject>
 #include <QString>
 #include <QTimer>
@@ -15,6 +14,7 @@
 #include "views/session/pipeline/pass_service.h"
 #include "views/session/pipeline/pipeline_draft.h"
 #include "views/session/pipeline/pipeline_work.h"
+#include "views/session/work/task.h"
 
 namespace jointer::views {
 
@@ -134,15 +134,13 @@ class PipelineSession : public QObject {
     std::vector<DraftStep> steps;
     bool is_applying = false;
     QElapsedTimer since;
-    QFutureWatcher<StepDone>* watcher = nullptr;  // null after the steps have ended
   };
 
   void take_reproducer(const Reproduced& said);
   void run_until(std::size_t end);
   void start(std::vector<DraftStep> steps, std::size_t first);
-  void take(int index);
-  void drop_watcher();
-  void finish();
+  void take(const StepDone& ended);
+  void finish(const Result<void>& result);
   void apply(const QString& message, bool is_error);
   void take_applied(const EditHistory& base, const std::vector<std::size_t>& edits_after,
                     const QStringList& refused, const QString& message, bool is_error);
@@ -173,6 +171,7 @@ class PipelineSession : public QObject {
   SnapshotPtr start_estimates_;
   std::optional<StepFailure> failure_;
   std::unique_ptr<Run> run_;
+  Task<void, StepDone> work_;          // of the run, until its steps have ended
   std::unique_ptr<QObject> applying_;  // set while the result is applied to the document
   QStringList printed_;                // by the running step
   QTimer tick_;

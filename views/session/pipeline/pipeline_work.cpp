@@ -50,20 +50,20 @@ void check_edit(const Graph& before, StepResult& result) {
 
 }  // namespace
 
-void work_pipeline(QPromise<StepDone>& promise, const PipelineWork& work) {
+void work_pipeline(const PipelineWork& work, const Reporter<StepDone>& job) {
   PassContext::Options options = work.options;
   const std::shared_ptr<RunShare> share = work.share;
   options.report = [share](double done) { share->done = done; };
-  options.is_cancelled = [share] { return share->is_cancelled.load(); };
+  options.is_cancelled = [&job] { return job.is_cancelled(); };
   std::shared_ptr<const Graph> graph = work.graph;
   for (const DraftStep& each : work.steps) {
     share->done = 0;
     const auto run = [&]() -> Result<StepResult> {
-      if (share->is_cancelled) return fail(Error::Kind::cancelled, "cancelled");
+      if (job.is_cancelled()) return fail(Error::Kind::cancelled, "cancelled");
       return run_step(*graph, each.step, *work.registry, options);
     };
     Result<StepResult> result = run();
-    if (share->is_cancelled) return;  // the result is no longer needed
+    if (job.is_cancelled()) return;  // the result is no longer needed
     if (!result) {
       auto failure = std::make_shared<StepFailure>(StepFailure{.step = each.id,
                                                                .text = to_text(each.step),
@@ -72,12 +72,12 @@ void work_pipeline(QPromise<StepDone>& promise, const PipelineWork& work) {
                                                                .no_reproducer = {},
                                                                .printed = {}});
       add_reproducer(*failure, *graph, each.step, work);
-      promise.addResult(StepDone{.outcome = {}, .failure = std::move(failure)});
+      job.report(StepDone{.outcome = {}, .failure = std::move(failure)});
       return;
     }
     check_edit(*graph, *result);
     const auto after = result->graph;
-    promise.addResult(StepDone{
+    job.report(StepDone{
         .outcome = std::make_shared<StepOutcome>(StepOutcome{
             .step = each.id, .result = *std::move(result), .before = graph, .printed = {}}),
         .failure = {}});

@@ -2,19 +2,18 @@
 
 // Runs the steps of a pipeline in order: the part of a run that is on a working thread.
 
-#include <QPromise>
 #include <atomic>
 #include <memory>
 #include <vector>
 
 #include "views/session/pipeline/pipeline_draft.h"
 #include "views/session/pipeline/step_outcome.h"
+#include "views/session/work/job.h"
 
 namespace jointer::views {
 
 // State shared between a run and its observer.
 struct RunShare {
-  std::atomic<bool> is_cancelled = false;
   std::atomic<double> done = 0;  // progress of the running step, from 0 to 1
 };
 
@@ -35,6 +34,6 @@ struct StepDone {
 
 // Reports each step's result as it ends and stops after a failure. A failure that is not caused by
 // invalid parameters or cancellation writes a reproducer.
-void work_pipeline(QPromise<StepDone>& promise, const PipelineWork& work);
+void work_pipeline(const PipelineWork& work, const Reporter<StepDone>& job);
 
 }  // namespace jointer::views

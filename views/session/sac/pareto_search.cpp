@@ -1,6 +1,5 @@
 #include "views/session/sac/pareto_search.h"
 
-#include <QtConcurrentRun>
 #include <algorithm>
 
 namespace jointer::views {
@@ -22,16 +21,12 @@ ParetoSearch::ParetoSearch(QObject* parent) : QObject(parent) {
   connect(&timer_, &QTimer::timeout, this, &ParetoSearch::take);
 }
 
-ParetoSearch::~ParetoSearch() {
-  if (shared_) shared_->cancel = true;
-}
+ParetoSearch::~ParetoSearch() = default;
 
 void ParetoSearch::cancel() {
-  if (!shared_) return;
+  if (!is_running()) return;
   take();
-  shared_->cancel = true;
-  shared_.reset();
-  timer_.stop();
+  end();
   emit changed();
 }
 
@@ -42,11 +37,17 @@ void ParetoSearch::clear() {
   emit changed();
 }
 
-ParetoSearch::SharedPtr ParetoSearch::begin() {
-  if (shared_) shared_->cancel = true;
+void ParetoSearch::begin() {
+  end();
   shared_ = std::make_shared<Shared>();
   timer_.start();
-  return shared_;
+}
+
+void ParetoSearch::end() {
+  search_.cancel();
+  fit_.cancel();
+  shared_.reset();
+  timer_.stop();
 }
 
 void ParetoSearch::take() {
@@ -65,7 +66,7 @@ void ParetoSearch::take() {
 
 // Uses the graph as shown: as solved, with later ticks.
 Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
-    const SacState& state, const SharedPtr& shared, std::function<void(const ParetoPoint&)> tell) {
+    const SacState& state, const Cancellation& job, std::function<void(const ParetoPoint&)> tell) {
   const Analysis& analysis = state.snapshot->analysis;
   TradeOffOptions options{.partition = options_of(state.base->settings),
                           .now = {.budget = -1,
@@ -75,11 +76,11 @@ Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
                                   .partitioner = state.base->settings.partitioner},
                           .fsdp = state.base->fsdp,
                           .has_policy = has_policy(state),
-                          .found = [shared, tell = std::move(tell)](const ParetoPoint& point) {
+                          .found = [job, tell = std::move(tell)](const ParetoPoint& point) {
                             if (tell) tell(point);
-                            return !shared->cancel;
+                            return !job.is_cancelled();
                           }};
-  options.partition.watcher.is_cancelled = [shared] { return shared->cancel.load(); };
+  options.partition.watcher.is_cancelled = [job] { return job.is_cancelled(); };
   return TradeOff::make(state.snapshot->graph,
                         {.costs = analysis.costs,
                          .flops = analysis.flops,
@@ -91,14 +92,14 @@ Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
 
 void ParetoSearch::search(const SacStatePtr& state) {
   points_.clear();
-  const SharedPtr shared = begin();
-  emit changed();
-  const auto run = [state, shared]() -> Result<std::vector<ParetoPoint>> {
+  begin();
+  const auto run = [state,
+                    shared = shared_](const Cancellation& job) -> Result<std::vector<ParetoPoint>> {
     const auto tell = [&shared](const ParetoPoint& point) {
       const std::scoped_lock lock(shared->mutex);
       shared->found.push_back(point);
     };
-    JOINTER_TRY(const auto trade_off, trade_off_of(*state, shared, tell));
+    JOINTER_TRY(const auto trade_off, trade_off_of(*state, job, tell));
     JOINTER_TRY(std::vector<ParetoPoint> points, trade_off->curve());
     // Presets are shown in addition to the curve.
     for (const ParetoPoint& preset : trade_off->presets())
@@ -107,10 +108,8 @@ void ParetoSearch::search(const SacStatePtr& state) {
         points.push_back(preset);
     return points;
   };
-  QtConcurrent::run(run).then(this, [this, shared](const Result<std::vector<ParetoPoint>>& all) {
-    if (shared != shared_) return;
-    shared_.reset();
-    timer_.stop();
+  search_.start(run, [this](const Result<std::vector<ParetoPoint>>& all) {
+    end();
     // Only points on the front; others were intermediate results.
     if (all) {
       points_ = *all;
@@ -123,26 +122,25 @@ void ParetoSearch::search(const SacStatePtr& state) {
     }
     emit changed();
   });
+  emit changed();
 }
 
 template <class Find>
 void ParetoSearch::find(const SacStatePtr& state, Find find_one) {
-  const SharedPtr shared = begin();
-  emit changed();
-  const auto run = [state, shared, find_one]() -> Result<Fit> {
-    JOINTER_TRY(const auto trade_off, trade_off_of(*state, shared, {}));
+  begin();
+  const auto run = [state, find_one](const Cancellation& job) -> Result<Fit> {
+    JOINTER_TRY(const auto trade_off, trade_off_of(*state, job, {}));
     return find_one(*trade_off);
   };
-  QtConcurrent::run(run).then(this, [this, shared](const Result<Fit>& fit) {
-    if (shared != shared_) return;
-    shared_.reset();
-    timer_.stop();
+  fit_.start(run, [this](const Result<Fit>& fit) {
+    end();
     if (fit)
       emit fitted(*fit);
     else
       emit failed(QString::fromStdString(fit.error().message));
     emit changed();
   });
+  emit changed();
 }
 
 void ParetoSearch::find_fastest(const SacStatePtr& state, std::int64_t peak_bytes) {

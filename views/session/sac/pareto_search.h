@@ -3,7 +3,6 @@
 #include <QObject>
 #include <QString>
 #include <QTimer>
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -11,6 +10,7 @@
 
 #include "core/policy/trade_off.h"
 #include "views/session/sac/sac_state.h"
+#include "views/session/work/task.h"
 
 namespace jointer::views {
 
@@ -28,7 +28,7 @@ class ParetoSearch : public QObject {
   ParetoSearch(const ParetoSearch&) = delete;
   ParetoSearch& operator=(const ParetoSearch&) = delete;
 
-  [[nodiscard]] bool is_running() const { return shared_ != nullptr; }
+  [[nodiscard]] bool is_running() const { return search_.is_running() || fit_.is_running(); }
   // Budgets, presets and the state's own plan, sorted by peak once the search is done.
   [[nodiscard]] const std::vector<ParetoPoint>& points() const { return points_; }
 
@@ -48,19 +48,21 @@ class ParetoSearch : public QObject {
 
  private:
   struct Shared {
-    std::atomic<bool> cancel = false;
     std::mutex mutex;
     std::vector<ParetoPoint> found;  // not yet moved to points_
   };
   using SharedPtr = std::shared_ptr<Shared>;
-  SharedPtr begin();
+  void begin();
   void take();
+  void end();
   static Result<std::unique_ptr<TradeOff>> trade_off_of(
-      const SacState& state, const SharedPtr& shared, std::function<void(const ParetoPoint&)> tell);
+      const SacState& state, const Cancellation& job, std::function<void(const ParetoPoint&)> tell);
   template <class Find>
   void find(const SacStatePtr& state, Find find_one);
 
-  SharedPtr shared_;  // of the running search
+  Task<std::vector<ParetoPoint>> search_;  // at most one of the two is running
+  Task<Fit> fit_;
+  SharedPtr shared_;  // of the latest search
   std::vector<ParetoPoint> points_;
   QTimer timer_;
 };

@@ -1,6 +1,5 @@
 #include "views/session/sac/plan_reserved.h"
 
-#include <QtConcurrentRun>
 #include <algorithm>
 
 #include "core/schedule/caching_allocator.h"
@@ -60,12 +59,9 @@ void PlanReserved::take_step() {
 
 // Runs one computation at a time; of the pending requests, only the last is computed.
 void PlanReserved::find() {
-  if (is_running_) return;
-  is_running_ = true;
-  QtConcurrent::run([state = state_] {
-    return reserved_of(*state);
-  }).then(this, [this, of = state_](const Result<std::int64_t>& bytes) {
-    is_running_ = false;
+  if (finding_.is_running()) return;
+  const auto find = [state = state_] { return reserved_of(*state); };
+  finding_.start(find, [this, of = state_](const Result<std::int64_t>& bytes) {
     if (bytes) {
       known_.push_front({of->base, of->plan, *bytes});
       if (known_.size() > kMaxKnown) known_.pop_back();

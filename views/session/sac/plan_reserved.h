@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "views/session/sac/sac_state.h"
+#include "views/session/work/task.h"
 
 namespace jointer::views {
 
@@ -25,7 +26,7 @@ class PlanReserved : public QObject {
   void follow(SacStatePtr state);
   // For the current state; empty until it is known, or if there is no caching allocator.
   [[nodiscard]] std::optional<std::int64_t> bytes() const { return bytes_; }
-  [[nodiscard]] bool is_settled() const { return !soon_.isActive() && !is_running_; }
+  [[nodiscard]] bool is_settled() const { return !soon_.isActive() && !finding_.is_running(); }
 
  signals:
   void changed();
@@ -44,7 +45,7 @@ class PlanReserved : public QObject {
   std::optional<std::int64_t> bytes_;
   std::deque<Known> known_;  // newest first
   QTimer soon_;
-  bool is_running_ = false;
+  Task<std::int64_t> finding_;
 };
 
 }  // namespace jointer::views

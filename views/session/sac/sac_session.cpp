@@ -1,7 +1,6 @@
 #include "views/session/sac/sac_session.h"
 
 #include <QPointer>
-#include <QtConcurrentRun>
 #include <algorithm>
 #include <array>
 
@@ -25,13 +24,13 @@ SacSession::SacSession(OpenGraph& open, Editing& editing) : open_(open), editing
 SacSession::~SacSession() = default;
 
 void SacSession::start() {
-  if (is_started_ && (state_ || is_running_)) return;
+  if (is_started_ && (state_ || is_running())) return;
   is_started_ = true;
   ask_state();
 }
 
 bool SacSession::is_settled() const {
-  return !is_running_ && !is_stale_ && asked_.empty() && questions_.empty() && pending_.empty() &&
+  return !is_running() && !is_stale_ && asked_.empty() && questions_.empty() && pending_.empty() &&
          !wanted_preview_ && !will_apply_tags_ && editing_.is_settled();
 }
 
@@ -61,8 +60,8 @@ void SacSession::set_working(bool working) {
 }
 
 void SacSession::cancel() {
-  ++generation_;
-  is_running_ = false;
+  answering_.cancel();
+  tagging_.cancel();
   is_stale_ = false;
   will_apply_tags_ = false;
   asked_.clear();
@@ -77,21 +76,29 @@ void SacSession::cancel() {
 
 // Answers one question at a time: the state first, then ticks, then previews.
 void SacSession::pump() {
-  if (is_running_) return;
+  if (is_running()) return;
   if (will_apply_tags_ && !is_stale_ && asked_.empty() && pending_.empty() && editing_.is_settled())
     return start_applying_tags();
   SacRequest request = this->request();
   std::optional<Preview> preview;
+  std::optional<PolicyTick> tick;
   std::function<void(const PlanFigures&)> use;
+  // The document may have changed since ticks, previews and questions were requested.
   if (is_stale_) {
     is_stale_ = false;
     set_working(true);
   } else if (!asked_.empty()) {
-    request.ticks.push_back(asked_.front());
+    tick = std::move(asked_.front());
     asked_.erase(asked_.begin());
+    tick->nodes = present(std::move(tick->nodes));
+    if (tick->nodes.empty()) return pump();
+    request.ticks.push_back(*tick);
     set_working(true);
   } else if (wanted_preview_ && state_ && state_->can_change()) {
     preview = std::exchange(wanted_preview_, std::nullopt);
+    const bool has_nodes = !preview->nodes.empty();
+    preview->nodes = present(std::move(preview->nodes));
+    if (has_nodes && preview->nodes.empty()) return pump();
     if (!preview->wish)
       request.ticks.push_back(
           {nodes_to_tag(*state_, preview->nodes, preview->keep), preview->keep});
@@ -103,9 +110,8 @@ void SacSession::pump() {
   } else {
     return set_working(false);
   }
-  is_running_ = true;
-  const bool is_tick = !preview && !use && request.ticks.size() > pending_.size();
-  const auto make = [solver = solver_, request, preview, use, is_tick, shown = state_]() -> Answer {
+  const auto make = [solver = solver_, request, preview, use, is_tick = tick.has_value(),
+                     shown = state_] {
     Answer answer{.state = SacStatePtr(), .preview = preview, .use = use};
     if (preview) {
       answer = answer_to(*solver, request, *preview);
@@ -123,15 +129,22 @@ void SacSession::pump() {
     }
     return answer;
   };
-  QtConcurrent::run(make).then(this,
-                               [this, ticks = std::move(request.ticks), generation = generation_,
-                                cleared = cleared_](const Answer& a) {
-                                 if (generation != generation_) return;
-                                 is_running_ = false;
-                                 if (!a.preview || a.preview->is_to_be_done || cleared == cleared_)
-                                   take(a, ticks);
-                                 pump();
-                               });
+  answering_.start(make, [this, tick, preview, use, cleared = cleared_](Result<Answer> made) {
+    Answer answer{.state = SacStatePtr(), .preview = preview, .use = use};
+    if (made) {
+      answer = *std::move(made);
+    } else {
+      answer.state = tl::unexpected(made.error());
+      if (preview) answer.preview->refusal = QString::fromStdString(made.error().message);
+    }
+    if (!preview || preview->is_to_be_done || cleared == cleared_) take(answer, tick);
+    pump();
+  });
+}
+
+std::vector<NodeId> SacSession::present(std::vector<NodeId> nodes) const {
+  std::erase_if(nodes, [this](NodeId node) { return !open_.has(node); });
+  return nodes;
 }
 
 SacSession::Answer SacSession::answer_to(SacSolver& solver, const SacRequest& request,
@@ -151,7 +164,7 @@ SacSession::Answer SacSession::answer_to(SacSolver& solver, const SacRequest& re
   return {.state = SacStatePtr(), .preview = std::move(preview)};
 }
 
-void SacSession::take(const Answer& answer, const std::vector<PolicyTick>& ticks) {
+void SacSession::take(const Answer& answer, const std::optional<PolicyTick>& tick) {
   if (answer.use) {
     if (answer.state) answer.use(answer.outcome->figures);
     return;
@@ -162,18 +175,20 @@ void SacSession::take(const Answer& answer, const std::vector<PolicyTick>& ticks
     if (preview_ && preview_->is_to_be_done) do_wish(*preview_);
     return;
   }
+  // The document has changed, so the answer is outdated. A tick is tried again in the new state.
+  if (is_stale_) {
+    if (tick) asked_.insert(asked_.begin(), *tick);
+    return;
+  }
   const QString mistake =
       answer.state ? QString() : QString::fromStdString(answer.state.error().message);
-  const bool is_tick = ticks.size() > pending_.size();
-  if (!answer.state && is_tick) {
+  if (!answer.state && tick) {
     emit refused(mistake);
     return;
   }
-  // The document has changed, so the answer is outdated.
-  if (is_stale_) return;
   problem_ = mistake;
   state_ = answer.state ? *answer.state : nullptr;
-  if (is_tick) do_tick(ticks.back());
+  if (tick) do_tick(*tick);
   if (!answer.is_complete) is_stale_ = true;  // the rows follow
   if (preview_) {
     preview_.reset();
@@ -194,13 +209,17 @@ void SacSession::do_tick(const PolicyTick& tick) {
 void SacSession::find_figures(const EditHistory& history, QObject* context,
                               std::function<void(const PlanFigures&)> use) {
   editing_.make_state(
-      history, this, [this, history, use, context = QPointer(context)](const auto& made) {
+      history, this,
+      [this, history, use, baseline = open_.baseline(),
+       context = QPointer(context)](const auto& made) {
         if (!made || !context) return;
+        // The estimates have changed.
+        if (baseline != open_.baseline()) return find_figures(history, context, use);
         const auto tell = [use, context](const PlanFigures& figures) {
           if (context) use(figures);
         };
         questions_.push_back(
-            {{.now = *made, .baseline = open_.baseline(), .history = history, .ticks = {}}, tell});
+            {{.now = *made, .baseline = baseline, .history = history, .ticks = {}}, tell});
         if (is_started_) pump();
       });
 }
@@ -290,16 +309,13 @@ void SacSession::apply_tags() {
 
 void SacSession::start_applying_tags() {
   will_apply_tags_ = false;
-  is_running_ = true;
   set_working(true);
-  QtConcurrent::run([of = open_.shared_snapshot()] { return step_tags_edit(of->graph); })
-      .then(this, [this, of = open_.shared_snapshot(),
-                   generation = generation_](const Result<Edit>& edit) {
-        if (generation != generation_) return;
-        is_running_ = false;
-        take_applied_tags(edit, of);
-        pump();
-      });
+  const SnapshotPtr of = open_.shared_snapshot();
+  tagging_.start([of] { return step_tags_edit(of->graph); },
+                 [this, of](const Result<Edit>& edit) {
+                   take_applied_tags(edit, of);
+                   pump();
+                 });
 }
 
 void SacSession::take_applied_tags(const Result<Edit>& edit, const SnapshotPtr& of) {

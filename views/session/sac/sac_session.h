@@ -1,6 +1,5 @@
 #pragma once
 
-#include <QFutureWatcher>
 #include <QObject>
 #include <QString>
 #include <functional>
@@ -11,6 +10,7 @@
 #include "core/edit/edit.h"
 #include "views/session/sac/plan_reserved.h"
 #include "views/session/sac/sac_solver.h"
+#include "views/session/work/task.h"
 
 namespace jointer::views {
 
@@ -107,7 +107,10 @@ class SacSession : public QObject {
   void ask(Preview preview);
   void pump();
   static Answer answer_to(SacSolver& solver, const SacRequest& request, Preview preview);
-  void take(const Answer& answer, const std::vector<PolicyTick>& ticks);
+  [[nodiscard]] bool is_running() const { return answering_.is_running() || tagging_.is_running(); }
+  // The nodes that the graph still has.
+  [[nodiscard]] std::vector<NodeId> present(std::vector<NodeId> nodes) const;
+  void take(const Answer& answer, const std::optional<PolicyTick>& tick);
   void set_working(bool working);
   [[nodiscard]] SacRequest request() const;
   void do_tick(const PolicyTick& tick);
@@ -117,7 +120,9 @@ class SacSession : public QObject {
 
   OpenGraph& open_;
   Editing& editing_;
-  std::shared_ptr<SacSolver> solver_ = std::make_shared<SacSolver>();
+  std::shared_ptr<SacSolver> solver_ = std::make_shared<SacSolver>();  // used by `answering_`
+  Task<Answer> answering_;  // at most one of the two is running
+  Task<Edit> tagging_;
   SacStatePtr state_;
   PlanReserved reserved_;
   QString problem_;
@@ -130,9 +135,8 @@ class SacSession : public QObject {
   std::vector<PolicyTick> asked_;  // waiting to be tried
   std::optional<Preview> wanted_preview_, preview_;
   bool will_apply_tags_ = false;
-  bool is_started_ = false, is_stale_ = false, is_working_ = false, is_running_ = false;
-  std::size_t generation_ = 0;  // answers to older questions are ignored
-  std::size_t cleared_ = 0;     // answers to cleared previews are ignored
+  bool is_started_ = false, is_stale_ = false, is_working_ = false;
+  std::size_t cleared_ = 0;  // answers to cleared previews are ignored
 };
 
 }  // namespace jointer::views

@@ -1,13 +1,9 @@
 #include "views/session/snapshot/state_queue.h"
 
-#include <QtConcurrentRun>
-
 namespace jointer::views {
 
 StateQueue::StateQueue(DocumentState state, QObject* parent)
-    : QObject(parent), state_(std::move(state)) {
-  connect(&watcher_, &QFutureWatcherBase::finished, this, &StateQueue::finish);
-}
+    : QObject(parent), state_(std::move(state)) {}
 
 void StateQueue::add(Job job, Done done) {
   jobs_.push_back({std::move(job), std::move(done)});
@@ -21,14 +17,13 @@ void StateQueue::add_replacing(Job job, Done done) {
 }
 
 void StateQueue::start() {
-  watcher_.setFuture(QtConcurrent::run(
-      [job = jobs_.front().job, state = state_]() -> Result<DocumentState> { return job(state); }));
+  task_.start([job = jobs_.front().job, state = state_] { return job(state); },
+              [this](const Result<DocumentState>& result) { finish(result); });
 }
 
-void StateQueue::finish() {
+void StateQueue::finish(const Result<DocumentState>& result) {
   const Entry entry = std::move(jobs_.front());
   jobs_.pop_front();
-  const Result<DocumentState> result = watcher_.result();
   while (!jobs_.empty() && jobs_.front().dropped) jobs_.pop_front();
   const bool takes = result && !entry.dropped;
   if (takes) state_ = *result;

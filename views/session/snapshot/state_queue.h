@@ -1,11 +1,11 @@
 #pragma once
 
-#include <QFutureWatcher>
 #include <QObject>
 #include <deque>
 #include <functional>
 
 #include "views/session/snapshot/snapshot.h"
+#include "views/session/work/task.h"
 
 namespace jointer::views {
 
@@ -44,11 +44,11 @@ class StateQueue : public QObject {
     bool replaceable = false, dropped = false;
   };
   void start();
-  void finish();
+  void finish(const Result<DocumentState>& result);
 
   DocumentState state_;
   std::deque<Entry> jobs_;  // the first one is running
-  QFutureWatcher<Result<DocumentState>> watcher_;
+  Task<DocumentState> task_;
 };
 
 }  // namespace jointer::views

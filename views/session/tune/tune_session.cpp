@@ -1,6 +1,5 @@
 #include "views/session/tune/tune_session.h"
 
-#include <QtConcurrentRun>
 #include <algorithm>
 #include <thread>
 
@@ -15,15 +14,11 @@ namespace {
 
 constexpr int kTakeMs = 60;
 
-// The result of running a pipeline: the edits of its steps, or a pair.
-struct PipelineResult {
-  std::vector<Edit> edits;
-  StepFigures figures;
-  QString pair;  // file of the pair, or empty
-};
+}  // namespace
 
-Result<PipelineResult> run(const Snapshot& snapshot, const Pipeline& pipeline, std::int64_t budget,
-                           const QString& title) {
+Result<TuneSession::PipelineResult> TuneSession::run(const Snapshot& snapshot,
+                                                     const Pipeline& pipeline, std::int64_t budget,
+                                                     const QString& title) {
   PassContext::Options options;
   options.analysis = snapshot.analysis.options;
   options.peak_limit = budget;
@@ -41,8 +36,6 @@ Result<PipelineResult> run(const Snapshot& snapshot, const Pipeline& pipeline, s
   return taken;
 }
 
-}  // namespace
-
 TuneSession::TuneSession(Document& document, QObject* parent)
     : QObject(parent), document_(document) {
   timer_.setInterval(kTakeMs);
@@ -50,9 +43,7 @@ TuneSession::TuneSession(Document& document, QObject* parent)
   connect(&document, &Document::changed, this, &TuneSession::changed);
 }
 
-TuneSession::~TuneSession() {
-  if (shared_) shared_->cancel = true;
-}
+TuneSession::~TuneSession() = default;
 
 bool TuneSession::makes_a_pair() const {
   return searched_ && !searched_->graph.is_pair() &&
@@ -68,21 +59,20 @@ std::optional<int> TuneSession::searched_place() const {
 }
 
 bool TuneSession::can_take() const {
-  return result_ && !is_taking_ && (makes_a_pair() || searched_place());
+  return result_ && !taking_.is_running() && (makes_a_pair() || searched_place());
 }
 
 void TuneSession::start(const TuneSettings& settings) {
-  if (shared_) shared_->cancel = true;
-  shared_ = running_ = std::make_shared<Shared>();
+  running_ = std::make_shared<Shared>();
   searched_ = document_.shared_snapshot();
   history_ = document_.editing().edit_history();
   result_.reset();
   timer_.start();
-  emit changed();
-  const auto search = [settings, snapshot = searched_, shared = shared_]() -> Result<TuneResult> {
+  const auto search = [settings, snapshot = searched_,
+                       shared = running_](const Cancellation& job) -> Result<TuneResult> {
     TuneOptions options;
     options.context.analysis = snapshot->analysis.options;
-    options.context.is_cancelled = [&shared] { return shared->cancel.load(); };
+    options.context.is_cancelled = [&job] { return job.is_cancelled(); };
     options.budget = settings.budget;
     options.evaluations = settings.evaluations;
     options.seconds = settings.seconds;
@@ -93,8 +83,7 @@ void TuneSession::start(const TuneSettings& settings) {
       shared->so_far = progress.so_far;
     });
   };
-  QtConcurrent::run(search).then(this, [this, shared = shared_](const Result<TuneResult>& result) {
-    if (shared != shared_) return;
+  search_.start(search, [this](const Result<TuneResult>& result) {
     running_.reset();
     timer_.stop();
     if (result)
@@ -103,12 +92,13 @@ void TuneSession::start(const TuneSettings& settings) {
       emit message(QString::fromStdString(result.error().message));
     emit changed();
   });
+  emit changed();
 }
 
 void TuneSession::stop() {
   if (!running_) return;
   take_news();
-  running_->cancel = true;
+  search_.end_early();
   running_.reset();
   timer_.stop();
   emit changed();
@@ -128,18 +118,15 @@ void TuneSession::take_news() {
 
 void TuneSession::take(const Pipeline& pipeline) {
   if (!can_take()) {
-    emit message(is_taking_ ? tr("The selected pipeline is already being applied.")
-                            : tr("The graph has changed since the search; search again."));
+    emit message(taking_.is_running()
+                     ? tr("The selected pipeline is already being applied.")
+                     : tr("The graph has changed since the search; search again."));
     return;
   }
-  is_taking_ = true;
   emit message(tr("Running the selected pipeline..."));
-  emit changed();
-  QtConcurrent::run([snapshot = searched_, pipeline, budget = *result_->budget,
-                     title = document_.title()] {
-    return run(*snapshot, pipeline, budget, title);
-  }).then(this, [this, searched = searched_](const Result<PipelineResult>& taken) {
-    is_taking_ = false;
+  const auto work = [snapshot = searched_, pipeline, budget = *result_->budget,
+                     title = document_.title()] { return run(*snapshot, pipeline, budget, title); };
+  taking_.start(work, [this, searched = searched_](const Result<PipelineResult>& taken) {
     if (!taken)
       emit message(QString::fromStdString(taken.error().message));
     else if (!taken->pair.isEmpty())
@@ -148,6 +135,7 @@ void TuneSession::take(const Pipeline& pipeline) {
       apply(taken->edits, taken->figures);
     emit changed();
   });
+  emit changed();
 }
 
 // Returns to the history entry that was searched, then applies the edits.

@@ -3,7 +3,6 @@
 #include <QObject>
 #include <QString>
 #include <QTimer>
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "passes/tune/tuner.h"
 #include "views/session/edit/edit_history.h"
 #include "views/session/snapshot/snapshot.h"
+#include "views/session/work/task.h"
 
 namespace jointer::views {
 
@@ -59,23 +59,30 @@ class TuneSession : public QObject {
 
  private:
   struct Shared {
-    std::atomic<bool> cancel = false;
     std::mutex mutex;
     std::optional<TuneResult> so_far;  // not yet moved to result_
   };
   using SharedPtr = std::shared_ptr<Shared>;
+  // The result of running a pipeline: the edits of its steps, or a pair.
+  struct PipelineResult {
+    std::vector<Edit> edits;
+    StepFigures figures;
+    QString pair;  // file of the pair, or empty
+  };
+  static Result<PipelineResult> run(const Snapshot& snapshot, const Pipeline& pipeline,
+                                    std::int64_t budget, const QString& title);
   void take_news();
   void apply(const std::vector<Edit>& edits, const StepFigures& figures);
   [[nodiscard]] std::optional<int> searched_place() const;
 
   Document& document_;
-  SharedPtr running_;  // of the running search
-  SharedPtr shared_;   // of the latest search
+  SharedPtr running_;  // of the running search, unless it has been stopped
+  Task<TuneResult> search_;
   std::optional<TuneResult> result_;
   SnapshotPtr searched_;
   EditHistory history_;  // leads to `searched_`
   QTimer timer_;
-  bool is_taking_ = false;
+  Task<PipelineResult> taking_;
 };
 
 }  // namespace jointer::views

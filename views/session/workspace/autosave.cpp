@@ -3,12 +3,12 @@
 #include <fmt/core.h>
 
 #include <QFileInfo>
-#include <QtConcurrentRun>
 #include <algorithm>
 
 #include "core/base/bytes.h"
 #include "core/graph/canonical.h"
 #include "core/workspace/workspace_capture.h"
+#include "views/session/work/task.h"
 
 namespace jointer::views {
 namespace {
@@ -55,8 +55,7 @@ Autosave::Autosave(Document& document, Benchmarks& benchmarks, QString folder,
       benchmarks_(benchmarks),
       draft_(pipeline),
       folder_(std::move(folder)),
-      hash_(QtConcurrent::run(
-          [baseline = document.baseline()] { return graph_hash(baseline->graph); })) {
+      hash_([baseline = document.baseline()] { return graph_hash(baseline->graph); }) {
   saving_.setMaxThreadCount(1);
   saved_options_ = known_options_ = options();
   saved_pipeline_ = known_pipeline_ = this->pipeline();
@@ -66,7 +65,7 @@ Autosave::Autosave(Document& document, Benchmarks& benchmarks, QString folder,
 }
 
 Autosave::~Autosave() {
-  saving_.waitForDone();
+  wait_on_close(saving_);
   if (!journal_) return;
   if (is_dirty_)
     journal_->set_closed(true);
@@ -100,6 +99,10 @@ WorkspacePipeline Autosave::pipeline() const {
   return draft_ == nullptr ? WorkspacePipeline() : draft_->saved();
 }
 
+std::string Autosave::hash() const {
+  return hash_.block_until_known().value_or(std::string());
+}
+
 Workspace Autosave::workspace() {
   const OpenRequest& source = document_.source();
   Workspace workspace;
@@ -110,7 +113,7 @@ Workspace Autosave::workspace() {
                        .relative_backward = {},
                        .graph = source.index,
                        .assume = document_.graph().assumptions().text(),
-                       .hash = hash_.result()};
+                       .hash = hash()};
   workspace.history = document_.editing().history();
   workspace.options = options();
   workspace.pipeline = pipeline();
@@ -120,7 +123,7 @@ Workspace Autosave::workspace() {
 
 bool Autosave::has_changed(const SavedWork& found) const {
   const std::string& then = found.workspace.capture.hash;
-  return !then.empty() && then != hash_.result();
+  return !then.empty() && then != hash();
 }
 
 // --- Tracking changes ---
@@ -144,12 +147,15 @@ void Autosave::start_journal(const Workspace& start) {
   std::unique_ptr<Journal> old = std::move(journal_);
   if (folder_.isEmpty()) return;
   const auto complain = [this](const std::string& sentence) {
-    QMetaObject::invokeMethod(this, [this, text = QString::fromStdString(sentence)] {
-      emit failed(tr("Autosave stopped. Save now: %1").arg(text));
-    });
+    emit failed(tr("Autosave stopped. Save now: %1").arg(QString::fromStdString(sentence)));
   };
-  auto made = Journal::create(
-      folder_.toStdString(), {.workspace = start, .workspace_path = path_.toStdString()}, complain);
+  const auto complain_here = [complain,
+                              window = complaints_.address()](const std::string& sentence) {
+    window.post([complain, sentence] { complain(sentence); });
+  };
+  auto made =
+      Journal::create(folder_.toStdString(),
+                      {.workspace = start, .workspace_path = path_.toStdString()}, complain_here);
   if (!made) {
     folder_.clear();  // report this only once
     return complain(made.error().message);
@@ -276,10 +282,14 @@ void Autosave::save(const QString& path, const QByteArray& layout) {
   is_saving_ = true;
   // Include rows from earlier days.
   benchmarks_.load();
-  if (benchmarks_.is_settled()) return write_file(path, layout);
+  write_when_loaded(path, layout);
+}
+
+void Autosave::write_when_loaded(const QString& path, const QByteArray& layout) {
+  if (!benchmarks_.is_loading()) return write_file(path, layout);
   connect(
       &benchmarks_, &Benchmarks::rows_changed, this,
-      [this, path, layout] { write_file(path, layout); },
+      [this, path, layout] { write_when_loaded(path, layout); },
       static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
 }
 
@@ -287,21 +297,19 @@ void Autosave::write_file(const QString& path, const QByteArray& layout) {
   Workspace workspace = this->workspace();
   workspace.layout = layout.toBase64().toStdString();
   for (const BenchmarkRow& row : benchmarks_.rows()) workspace.benchmarks.push_back(*row.result);
-  const auto work = [workspace, path] {
-    const auto written = write_workspace(path.toStdString(), workspace);
-    return written ? QString() : QString::fromStdString(written.error().message);
-  };
+  const auto work = [workspace, path] { return write_workspace(path.toStdString(), workspace); };
   workspace.benchmarks.clear();
-  QtConcurrent::run(&saving_, work)
-      .then(this, [this, path, workspace, known = current_summary(),
-                   options = options()](const QString& mistake) {
-        is_saving_ = false;
-        if (!mistake.isEmpty()) return emit failed(tr("Not saved: %1").arg(mistake));
-        path_ = path;
-        remember(known, options, workspace.pipeline, workspace.history);
-        take_saved();
-        emit saved(path);
-      });
+  const auto take = [this, path, workspace, known = current_summary(),
+                     options = options()](const Result<void>& written) {
+    is_saving_ = false;
+    if (!written)
+      return emit failed(tr("Not saved: %1").arg(QString::fromStdString(written.error().message)));
+    path_ = path;
+    remember(known, options, workspace.pipeline, workspace.history);
+    take_saved();
+    emit saved(path);
+  };
+  run_in_background(this, work, take, saving_);
 }
 
 // The journal adds nothing to the file unless edits were made during the save.

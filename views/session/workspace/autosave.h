@@ -1,6 +1,5 @@
 #pragma once
 
-#include <QFuture>
 #include <QObject>
 #include <QString>
 #include <QStringList>
@@ -16,6 +15,8 @@
 #include "views/session/document/document.h"
 #include "views/session/edit/editing.h"
 #include "views/session/pipeline/pipeline_draft.h"
+#include "views/session/work/mailbox.h"
+#include "views/session/work/precomputed.h"
 
 namespace jointer::views {
 
@@ -92,6 +93,7 @@ class Autosave : public QObject {
   void set_dirty(bool dirty);
   void take_restored(int edits, const QStringList& refused);
   void give_up_restoring(const QString& why);
+  void write_when_loaded(const QString& path, const QByteArray& layout);
   void write_file(const QString& path, const QByteArray& layout);
   void take_saved();
   void remember(const Summary& known, const WorkspaceOptions& options,
@@ -99,6 +101,9 @@ class Autosave : public QObject {
   [[nodiscard]] Summary current_summary() const;
   [[nodiscard]] WorkspaceOptions options() const;
   [[nodiscard]] WorkspacePipeline pipeline() const;
+  // The hash of the graph as opened. Begun when the document is opened, and needed first by the first
+  // edit; usually known by then.
+  [[nodiscard]] std::string hash() const;
   // Excludes benchmarks and layout.
   [[nodiscard]] Workspace workspace();
 
@@ -106,7 +111,7 @@ class Autosave : public QObject {
   Benchmarks& benchmarks_;
   PipelineDraft* draft_;
   QString folder_, path_;
-  QFuture<std::string> hash_;  // of the graph as opened
+  Precomputed<std::string> hash_;  // of the graph as opened
   std::unique_ptr<Journal> journal_;
   Summary known_, saved_known_;  // of the journal, or else of the file; of the file
   WorkspaceOptions known_options_, saved_options_;
@@ -116,6 +121,7 @@ class Autosave : public QObject {
   std::unique_ptr<QObject> restoring_;  // set while a history is being replayed
   bool is_dirty_ = false, is_saving_ = false, is_restoring_ = false, is_found_dirty_ = false;
   QThreadPool saving_;
+  Mailbox complaints_;  // of the journal, which writes on its own thread
 };
 
 // The latest of the journals that belongs to the requested workspace or capture, or null.

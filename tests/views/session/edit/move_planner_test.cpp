@@ -1,0 +1,260 @@
+// Tests moves whose what-if, edits or plans are still being computed: a pool held by the test decides
+// when each of them is ready.
+
+#include "views/session/edit/move_planner.h"
+
+#include <gtest/gtest.h>
+
+#include <QCoreApplication>
+#include <QTest>
+
+#include "core/edit/moves.h"
+#include "tests/support/held_pool.h"
+#include "tests/support/two_gathers.h"
+#include "views/session/document/document.h"
+#include "views/session/edit/editing.h"
+
+namespace jointer::views {
+namespace {
+
+class MovePlannerTest : public test::TwoGathers {
+ protected:
+  void SetUp() override {
+    TwoGathers::SetUp();
+    pool = std::make_unique<test::HeldPool>();
+    open();
+  }
+  void TearDown() override {
+    document.reset();
+    pool.reset();
+  }
+
+  void open() {
+    document = std::make_unique<Document>(OpenRequest{.path = "/tmp/graph.json"}, snapshot_);
+    QObject::connect(&planner(), &MovePlanner::refused,
+                     [this](const QString& why) { refusals << why; });
+    QObject::connect(&editing(), &Editing::refused,
+                     [this](const QString& why) { refusals << why; });
+  }
+
+  void open_with_unused_node() {
+    document.reset();
+    snapshot_ = test::snapshot_of(R"(
+      x: f32[512,512] = input
+      a: f32[512,512] = aten.mm(x, x)
+      d: f32[512,512] = aten.mm(x, x)
+      c: f32[512,512] = aten.mm(x, x)
+      b: f32[512,512] = aten.mm(a, c)
+      return [b]
+    )");
+    open();
+  }
+
+  [[nodiscard]] Editing& editing() const { return document->editing(); }
+  [[nodiscard]] MovePlanner& planner() const { return editing().planner(); }
+  [[nodiscard]] std::size_t position(const char* name) const {
+    return document->graph().position(node(name));
+  }
+  void select(std::initializer_list<const char*> names) const {
+    std::vector<NodeId> nodes;
+    for (const char* name : names) nodes.push_back(node(name));
+    document->selection().select_all(nodes);
+  }
+  // Runs what has been started, and then delivers it.
+  void run() const {
+    pool->run_started();
+    QCoreApplication::processEvents();
+  }
+  void run_all() const {
+    for (int i = 0; i < 20; ++i) run();
+    EXPECT_TRUE(editing().is_settled());
+  }
+  void move(const char* name, const char* before) const {
+    const auto edit = move_edit(document->graph(), std::vector{node(name)}, node(before));
+    ASSERT_TRUE(edit) << edit.error().message;
+    editing().apply(*edit);
+  }
+
+  std::unique_ptr<test::HeldPool> pool;
+  std::unique_ptr<Document> document;
+  QStringList refusals;
+};
+
+TEST_F(MovePlannerTest, CommandThatFollowsAPickUpMovesTheHeldBlock) {
+  select({"v1"});
+  planner().take(node("v1"));
+  planner().nudge(1);
+  EXPECT_TRUE(planner().is_taking());
+  EXPECT_EQ(planner().held(), nullptr);
+  run();
+  ASSERT_NE(planner().held(), nullptr);
+  EXPECT_EQ(planner().held()->gap, planner().held()->preview.current() + 1);
+  EXPECT_TRUE(planner().is_ready()) << "no command uses the what-if of the held block";
+  const std::size_t before = position("v1");
+  planner().set_carry(true);
+  planner().set_carry(false);
+  planner().drop();
+  run_all();
+  EXPECT_EQ(position("v1"), before + 1);
+  EXPECT_EQ(editing().step_count(), 1);
+  EXPECT_EQ(refusals, QStringList());
+}
+
+TEST_F(MovePlannerTest, GivingUpAPickUpDropsItsCommands) {
+  select({"v1"});
+  planner().take(node("v1"));
+  planner().to_end(1);
+  planner().give_up();
+  planner().take(node("v2"));
+  run_all();
+  ASSERT_NE(planner().held(), nullptr);
+  EXPECT_EQ(planner().held()->handle, node("v2"));
+  EXPECT_EQ(planner().held()->gap, planner().held()->preview.current());
+  EXPECT_EQ(editing().step_count(), 0);
+}
+
+TEST_F(MovePlannerTest, PickUpWaitsForTheCommandBeforeIt) {
+  select({"v1"});
+  planner().nudge(1);
+  planner().take(node("v1"));
+  run();  // the what-if; the command has started
+  EXPECT_EQ(planner().held(), nullptr);
+  EXPECT_FALSE(planner().is_ready());
+  run_all();
+  ASSERT_NE(planner().held(), nullptr);
+  EXPECT_EQ(planner().held()->from, document->shared_snapshot());
+  EXPECT_EQ(editing().step_count(), 1);
+}
+
+TEST_F(MovePlannerTest, RequestsAreAboutWhatWasSelectedThen) {
+  select({"v1"});
+  planner().to_end(1);
+  select({"v2"});
+  const std::size_t other = position("a");
+  run_all();
+  EXPECT_EQ(position("v1"), position("y") - 1);
+  EXPECT_EQ(position("a"), other - 1);
+  ASSERT_EQ(editing().step_count(), 1);
+
+  select({"a", "v1"});
+  editing().undo();
+  planner().take(node("a"));
+  select({"a"});
+  run_all();
+  ASSERT_NE(planner().held(), nullptr);
+  EXPECT_EQ(planner().held()->taken, 2U);
+  select({});
+  planner().set_carry(true);
+  EXPECT_EQ(planner().held()->taken, 2U);
+}
+
+TEST_F(MovePlannerTest, RequestsForRemovedNodesAreRefused) {
+  open_with_unused_node();
+  editing().apply(
+      {.title = "Remove d", .by = {}, .changes = {RemoveNode{.node = "d"}}, .notes = {}});
+  select({"d"});
+  planner().nudge(-1);
+  planner().take(node("d"));
+  run_all();
+  ASSERT_EQ(editing().step_count(), 1);
+  EXPECT_EQ(planner().held(), nullptr);
+  EXPECT_FALSE(planner().is_taking());
+  EXPECT_EQ(refusals, QStringList("The selected nodes have been removed."));
+}
+
+TEST_F(MovePlannerTest, CommandIsRepeatedIfTheGraphIsEditedMeanwhile) {
+  planner().prepare();
+  run();
+  select({"v1"});
+  planner().to_end(1);  // starts at once
+  EXPECT_FALSE(planner().is_ready());
+  move("b", "a");  // refused: it reads `a`
+  move("v2", "z");
+  move("g2", "a");
+  run_all();
+  EXPECT_EQ(refusals.size(), 1) << refusals.join('\n').toStdString();
+  EXPECT_EQ(position("v1"), position("y") - 1);
+  EXPECT_LT(position("g2"), position("a"));
+  EXPECT_EQ(editing().step_count(), 3);
+  EXPECT_TRUE(planner().is_ready());
+}
+
+TEST_F(MovePlannerTest, OutdatedWhatIfDoesNotReplaceThatOfAHeldBlock) {
+  open_with_unused_node();
+  planner().prepare();
+  run();
+  ASSERT_TRUE(planner().is_ready());
+  // Without `d`, another what-if is needed. It is ready when `d` is back.
+  editing().apply(
+      {.title = "Remove d", .by = {}, .changes = {RemoveNode{.node = "d"}}, .notes = {}});
+  editing().undo();
+  QObject::connect(document.get(), &Document::changed, document.get(), [this] {
+    if (planner().is_ready()) planner().take(node("c"));
+  });
+  run_all();
+  ASSERT_NE(planner().held(), nullptr);
+  EXPECT_TRUE(planner().is_ready());
+  planner().to_end(-1);
+  planner().drop();
+  run_all();
+  EXPECT_LT(position("c"), position("a"));
+  EXPECT_EQ(refusals, QStringList());
+}
+
+TEST_F(MovePlannerTest, RefusedEditFromElsewhereKeepsAHeldBlock) {
+  planner().prepare();
+  run();
+  planner().take(node("v1"));
+  ASSERT_NE(planner().held(), nullptr);
+  move("b", "a");
+  run_all();
+  EXPECT_EQ(refusals.size(), 1);
+  ASSERT_NE(planner().held(), nullptr);
+  planner().set_carry(true);
+  planner().set_carry(false);
+  planner().to_end(1);
+  planner().drop();
+  run_all();
+  EXPECT_EQ(position("v1"), position("y") - 1);
+}
+
+TEST_F(MovePlannerTest, AnotherBlockDoesNotShowTheFirstOnesPlace) {
+  planner().prepare();
+  run();
+  planner().take(node("v1"));
+  planner().to_end(1);  // its graph is being computed
+  planner().give_up();
+  planner().take(node("g2"));
+  run_all();
+  ASSERT_NE(planner().held(), nullptr);
+  EXPECT_EQ(planner().held()->shown, planner().held()->from);
+  planner().to_end(-1);
+  run_all();
+  EXPECT_EQ(planner().held()->shown->graph.position(node("g2")), planner().held()->gap);
+}
+
+TEST_F(MovePlannerTest, BlockThatReturnsIsShownWhereItIs) {
+  planner().prepare();
+  run();
+  planner().take(node("v1"));
+  planner().nudge(1);
+  pool->run_started();  // computed, but not delivered
+  planner().nudge(-1);
+  run_all();
+  EXPECT_EQ(planner().held()->shown, planner().held()->from);
+}
+
+TEST_F(MovePlannerTest, CancelledCommandChangesNothing) {
+  planner().prepare();
+  run();
+  select({"v1", "v2"});
+  planner().to_end(1);
+  planner().cancel();
+  run_all();
+  EXPECT_EQ(editing().step_count(), 0);
+  EXPECT_EQ(refusals, QStringList());
+  EXPECT_TRUE(planner().is_ready());
+}
+
+}  // namespace
+}  // namespace jointer::views

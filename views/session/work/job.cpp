@@ -1,0 +1,49 @@
+#include "views/session/work/job.h"
+
+#include <QRunnable>
+#include <new>
+
+namespace jointer::views {
+namespace work {
+namespace {
+
+class Job : public QRunnable {
+ public:
+  explicit Job(std::function<void()> function) : function_(std::move(function)) {
+    is_complete_.store(true, std::memory_order_release);
+  }
+  void run() override {
+    // The pool's lock orders both threads already, but ThreadSanitizer does not see into Qt.
+    if (is_complete_.load(std::memory_order_acquire)) function_();
+  }
+
+ private:
+  std::function<void()> function_;
+  std::atomic<bool> is_complete_ = false;
+};
+
+}  // namespace
+
+Error error_of(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    return {Error::Kind::run, "not enough memory; close other graphs and try again"};
+  } catch (const std::exception& exception) {
+    return {Error::Kind::run, fmt::format("unexpected error: {}", exception.what())};
+  } catch (...) {
+    return {Error::Kind::run, "unexpected error"};
+  }
+}
+
+void start(QThreadPool& pool, std::function<void()> function) {
+  pool.start(new Job(std::move(function)));  // the pool deletes it
+}
+
+}  // namespace work
+
+void wait_on_close(QThreadPool& pool) {
+  pool.waitForDone();
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,85 @@
+#pragma once
+
+// The part of a job that is on its working thread. It knows whether it is cancelled, and lets no
+// exception out. Jobs are started by task.h.
+
+#include <QThreadPool>
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "core/base/result.h"
+
+namespace jointer::views {
+
+// Tells a job that its result is no longer needed. Copies refer to the same job.
+class Cancellation {
+ public:
+  [[nodiscard]] bool is_cancelled() const { return *flag_; }
+  void cancel() const { *flag_ = true; }
+  // For functions that poll a flag. Valid as long as a copy of this object.
+  [[nodiscard]] const std::atomic<bool>& flag() const { return *flag_; }
+  // True if both belong to the same job.
+  friend bool operator==(const Cancellation&, const Cancellation&) = default;
+
+ private:
+  std::shared_ptr<std::atomic<bool>> flag_ = std::make_shared<std::atomic<bool>>(false);
+};
+
+// The cancellation of a job that has intermediate results, and the way to report them.
+template <class Report>
+class Reporter : public Cancellation {
+ public:
+  Reporter(const Cancellation& cancellation, std::function<void(Report)> report)
+      : Cancellation(cancellation), report_(std::move(report)) {}
+  // Received on the task's thread, in order and before the result.
+  void report(Report report) const { report_(std::move(report)); }
+
+ private:
+  std::function<void(Report)> report_;
+};
+
+namespace work {
+
+template <class T>
+struct Value {
+  using Type = T;
+};
+template <class T>
+struct Value<Result<T>> {
+  using Type = T;
+};
+// The T of a function that returns T or Result<T>.
+template <class Function>
+using ValueOf = typename Value<std::invoke_result_t<Function&>>::Type;
+
+Error error_of(const std::exception_ptr& thrown);
+
+// Calls a function that returns T or Result<T>. An exception becomes an Error (run).
+template <class T, class Function, class... Args>
+Result<T> result_of(Function& function, const Args&... args) {
+  try {
+    if constexpr (std::is_void_v<std::invoke_result_t<Function&, const Args&...>>) {
+      function(args...);
+      return {};
+    } else {
+      return function(args...);
+    }
+  } catch (...) {
+    return tl::unexpected<Error>(error_of(std::current_exception()));
+  }
+}
+
+// Runs a function that does not throw on a thread of the pool.
+void start(QThreadPool& pool, std::function<void()> function);
+
+}  // namespace work
+
+// Blocks this thread until everything in the pool has ended. For the destructor of an object whose
+// files must be complete when it is gone.
+void wait_on_close(QThreadPool& pool);
+
+}  // namespace jointer::views

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <QObject>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+namespace jointer::views {
+
+// Receives calls from working threads on the thread that created it. Its own lock orders what the
+// threads do, where ThreadSanitizer sees it; Qt's locks are invisible to it.
+class Mailbox : public QObject {
+ public:
+  Mailbox();
+  // Drops the calls that have not been made.
+  ~Mailbox() override;
+  Mailbox(const Mailbox&) = delete;
+  Mailbox& operator=(const Mailbox&) = delete;
+
+ private:
+  struct Shared {
+    std::mutex mutex;
+    Mailbox* mailbox = nullptr;  // null once it is gone
+    std::deque<std::function<void()>> calls;
+  };
+
+ public:
+  // Copies can be used on any thread, and after the mailbox is gone.
+  class Address {
+   public:
+    // Makes the call on the mailbox's thread, after earlier ones. Drops it if the mailbox is gone.
+    void post(std::function<void()> call) const;
+
+   private:
+    friend class Mailbox;
+    explicit Address(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
+    std::shared_ptr<Shared> shared_;
+  };
+  [[nodiscard]] Address address() const { return Address(shared_); }
+
+ protected:
+  bool event(QEvent* event) override;
+
+ private:
+  std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
+};
+
+}  // namespace jointer::views

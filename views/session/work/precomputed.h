@@ -1,0 +1,44 @@
+#pragma once
+
+#include <QThreadPool>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "views/session/work/job.h"
+
+namespace jointer::views {
+
+// A value that is computed in advance because it will be needed at once later on.
+template <class T>
+class Precomputed {
+ public:
+  // `function` returns T or Result<T>.
+  template <class Function>
+  explicit Precomputed(Function function) : shared_(std::make_shared<Shared>()) {
+    shared_->compute = [function = std::move(function)]() mutable {
+      return work::result_of<T>(function);
+    };
+    work::start(*QThreadPool::globalInstance(), [shared = shared_] { shared->find(); });
+  }
+
+  // Blocks this thread if the value is still being computed. Computes it here if no thread has
+  // begun, so that this never waits for other work.
+  [[nodiscard]] const Result<T>& block_until_known() const { return shared_->find(); }
+
+ private:
+  struct Shared {
+    std::once_flag once;
+    std::function<Result<T>()> compute;
+    std::optional<Result<T>> result;
+
+    const Result<T>& find() {
+      std::call_once(once, [this] { result = std::exchange(compute, nullptr)(); });
+      return *result;
+    }
+  };
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace jointer::views
