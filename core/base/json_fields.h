@@ -70,7 +70,7 @@ class JsonMembers {
   [[nodiscard]] std::string place_of(std::string_view key) const;
   // Empty: everything was as expected.
   [[nodiscard]] const std::string& problem() const { return problem_; }
-  // The members that nobody has asked for: `"key":value,...`.
+  // The members that were not read: `"key":value,...`.
   [[nodiscard]] std::string rest() const;
 
  private:

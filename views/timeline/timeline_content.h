@@ -11,7 +11,7 @@
 
 namespace jointer::views {
 
-// What a timeline shows of a document: the states, the axis and the lanes. Nothing here depends on
+// The part of a document that a timeline shows: its states, axis and lanes. Nothing here depends on
 // pixels.
 class TimelineContent : public QObject {
   Q_OBJECT
