@@ -11,8 +11,8 @@
 
 namespace jointer::views {
 
-// What a timeline shows of a document: the states, the axis and the lanes. Nothing here depends on
-// pixels.
+// The content of a timeline: the states of a document, the axis and the lanes. Nothing here depends
+// on pixels.
 class TimelineContent : public QObject {
   Q_OBJECT
  public:
