@@ -11,8 +11,8 @@
 
 namespace jointer::views {
 
-// The part of a document that a timeline shows: its states, axis and lanes. Nothing here depends on
-// pixels.
+// The content of a timeline: the states of a document, the axis and the lanes. Nothing here depends
+// on pixels.
 class TimelineContent : public QObject {
   Q_OBJECT
  public:

@@ -8,7 +8,7 @@
 
 namespace jointer::views {
 
-// The items at a position of a timeline.
+// The item at a position of a timeline.
 struct TimelineHit {
   std::optional<std::size_t> row;
   std::optional<LaneRun> run;
