@@ -6,7 +6,7 @@
 namespace jointer {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -24,7 +24,7 @@ class DotWriter {
   }
 
   std::string run() {
-    out_ = "digraph " + quoted(graph_.title()) +
+    out_ = "digraph " + in_quotes(graph_.title()) +
            " {\n  node [shape=box style=filled fillcolor=white fontsize=10];\n";
     module(analysis_.modules.root(), 1);
     edges();
@@ -38,7 +38,8 @@ class DotWriter {
     const bool is_root = !m.parent;
     if (!is_root)
       fmt::format_to(std::back_inserter(out_), "{}subgraph cluster_{} {{\n{}  label={};\n", indent,
-                     id.index(), indent, quoted(m.segment + (m.type.empty() ? "" : ": " + m.type)));
+                     id.index(), indent,
+                     in_quotes(m.segment + (m.type.empty() ? "" : ": " + m.type)));
     for (const NodeId node : members_[id.index()]) this->node(node, indent);
     for (const ModuleId child : m.children) module(child, depth + 1);
     if (!is_root) out_ += indent + "}\n";
@@ -52,7 +53,7 @@ class DotWriter {
                         : n.phase == Phase::backward    ? "#cfe8f7"
                                                         : "white";
     fmt::format_to(std::back_inserter(out_), "{}  n{} [label={} fillcolor=\"{}\"];\n", indent,
-                   id.index(), quoted(fmt::format("{}\n{}", graph_.name(id), graph_.target(n))),
+                   id.index(), in_quotes(fmt::format("{}\n{}", graph_.name(id), graph_.target(n))),
                    color);
   }
 
@@ -63,7 +64,7 @@ class DotWriter {
                            graph_.node(id).phase == Phase::backward &&
                            graph_.node(input).kind == NodeKind::call;
         fmt::format_to(std::back_inserter(out_), "  n{} -> n{} [label={}{}];\n", input.index(),
-                       id.index(), quoted(format_bytes(graph_.output_bytes(graph_.node(input)))),
+                       id.index(), in_quotes(format_bytes(graph_.output_bytes(graph_.node(input)))),
                        saved ? " style=bold color=\"#d55e00\"" : "");
       }
     }
