@@ -79,7 +79,7 @@ def environment(rank: int, size: int, port: int) -> dict[str, str]:
     }
 
 
-def run_ranks(command: Sequence[object], size: int, timeout: float = 120) -> list[Ran]:
+def run_ranks(command: Sequence[object], size: int, timeout: float = 600) -> list[Ran]:
     """Runs the same command on every rank of a world; returns each rank's output."""
     port = free_port()
     ranks = [
@@ -106,12 +106,12 @@ def run_ranks(command: Sequence[object], size: int, timeout: float = 120) -> lis
     ]
 
 
-def run_runner(*arguments: object, size: int = 1, timeout: float = 120) -> list[Ran]:
+def run_runner(*arguments: object, size: int = 1, timeout: float = 600) -> list[Ran]:
     quick = ["--threads=1", "--iterations=2", "--warmup=0", "--on=cpu"]
     return run_ranks([BIN / "jointer-runner", *quick, *arguments], size, timeout)
 
 
-def bench(*arguments: object, timeout: float = 300) -> tuple[int, dict[str, Any]]:
+def bench(*arguments: object, timeout: float = 900) -> tuple[int, dict[str, Any]]:
     """The exit code of `jointer bench --json` and its JSON object."""
     command = [BIN / "jointer", "bench", "--json", "--on=cpu", *arguments]
     done = subprocess.run(

@@ -1,4 +1,5 @@
 #include "core/bench/history.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,14 +31,8 @@ BenchmarkResult result(std::int64_t peak, std::size_t nodes = 0) {
 
 class History : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = testing::TempDir() + "/jointer_history_" +
-              testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::string folder_;
+  TemporaryFolder parent_;
+  const std::string folder_ = parent_ / "history";  // does not exist yet
 };
 
 TEST_F(History, ReturnsWhatWasAdded) {

@@ -1,6 +1,7 @@
 // Requests round-trip through the runner's command line, including through a real shell.
 
 #include "core/bench/request.h"
+#include "tests/support/temporary_folder.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -203,10 +204,9 @@ TEST(LaunchCommands, SlurmSetsWhatTorchrunWould) {
   EXPECT_NE(slurm_command(request, 2, 4).find(" --gpus-per-node=4 "), std::string::npos);
 
   // The script itself, with the variables that Slurm sets, and stand-ins for its programs and ours.
-  const std::string folder = testing::TempDir() + "slurm_stand_ins";
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder folder;
   const auto stand_in = [&](const std::string& name, std::string_view script) {
-    const std::string path = folder + "/" + name;
+    const std::string path = folder / name;
     std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   };
@@ -215,12 +215,11 @@ TEST(LaunchCommands, SlurmSetsWhatTorchrunWould) {
   stand_in("jointer-runner",
            "echo $RANK $WORLD_SIZE $LOCAL_RANK $LOCAL_WORLD_SIZE $MASTER_ADDR $MASTER_PORT \"$@\"");
   request.on = RunOn::cpu;
-  EXPECT_EQ(output_of("export PATH='" + folder +
+  EXPECT_EQ(output_of("export PATH='" + folder.path().string() +
                       "':$PATH SLURM_PROCID=5 SLURM_NTASKS=8 SLURM_LOCALID=1 "
                       "SLURM_JOB_NODELIST='node[3-4]'; " +
                       slurm_command(request, 2, 4)),
             "5 8 1 4 node3 29500 --on=cpu it's.json\n");
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "core/schedule/memory_timeline.h"
 #include "tests/support/compare.h"
 #include "tests/support/paths.h"
+#include "tests/support/temporary_folder.h"
 
 namespace jointer::test {
 namespace {
@@ -447,7 +448,8 @@ TEST(FxTextErrors, BinaryDataIsRefused) {
 }
 
 std::string open_error(const std::string& name, std::string_view bytes) {
-  const std::string path = testing::TempDir() + name;
+  const TemporaryFolder folder;
+  const std::string path = folder / name;
   EXPECT_TRUE(write_bytes(path, bytes).has_value());
   const auto graph = open_graph({.path = path});
   return graph ? "no error" : graph.error().message;
@@ -478,7 +480,8 @@ class Sample : public testing::TestWithParam<const char*> {};
 TEST_P(Sample, TextReadsBackAsTheSameGraph) {
   const auto native = open_graph({.path = source_path("resources/samples/") + GetParam()});
   ASSERT_TRUE(native.has_value()) << native.error().message;
-  const std::string path = testing::TempDir() + GetParam() + ".txt";
+  const TemporaryFolder folder;
+  const std::string path = folder / "text.txt";
   ASSERT_TRUE(write_bytes(path, export_fx_text(*native)).has_value());
   const auto text =
       open_graph({.path = path, .backward = native->is_pair() ? path : std::string()});

@@ -7,6 +7,7 @@
 
 #include "tests/support/graphs.h"
 #include "tests/support/paths.h"
+#include "tests/support/temporary_folder.h"
 
 namespace jointer::test {
 namespace {
@@ -15,13 +16,18 @@ using testing::HasSubstr;
 
 const std::string kSnapshot = "tests/fuzz/corpus/memory_snapshot/protocol4.pickle";
 
-std::string written(const std::string& name, std::string_view text) {
-  const std::string path = testing::TempDir() + "/" + name;
-  std::ofstream(path, std::ios::binary) << text;
-  return path;
-}
+class MeasurementFile : public testing::Test {
+ protected:
+  [[nodiscard]] std::string written(const std::string& name, std::string_view text) const {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+    return folder_ / name;
+  }
 
-TEST(MeasurementFile, IsDistinguishedFromAGraph) {
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(MeasurementFile, IsDistinguishedFromAGraph) {
   EXPECT_TRUE(is_measurement_file(source_path(kSnapshot)));
   EXPECT_TRUE(is_measurement_file(written(
       "kineto.json", R"({"schemaVersion": 1, "deviceProperties": [], "traceEvents": []})")));
@@ -33,7 +39,7 @@ TEST(MeasurementFile, IsDistinguishedFromAGraph) {
   EXPECT_FALSE(is_measurement_file("/nowhere/at/all.json"));
 }
 
-TEST(MeasurementFile, IsNamedAfterItsFile) {
+TEST_F(MeasurementFile, IsNamedAfterItsFile) {
   const Graph graph = parse("x: f32[4] = input\ny: f32[4] = aten.relu(x)\nreturn [y]");
   const auto snapshot = read_measurement(graph, source_path(kSnapshot));
   ASSERT_TRUE(snapshot) << snapshot.error().message;
@@ -42,7 +48,7 @@ TEST(MeasurementFile, IsNamedAfterItsFile) {
   EXPECT_FALSE(snapshot->memory_over_time.empty());
 }
 
-TEST(MeasurementFile, ErrorsAreOneLine) {
+TEST_F(MeasurementFile, ErrorsAreOneLine) {
   const Graph graph = parse("x: f32[4] = input\ny: f32[4] = aten.relu(x)\nreturn [y]");
   const auto other = read_measurement(graph, written("other.json", R"({"traceEvents": []})"));
   ASSERT_FALSE(other);

@@ -13,6 +13,7 @@
 #include "core/open/open.h"
 #include "tests/support/compare.h"
 #include "tests/support/paths.h"
+#include "tests/support/temporary_folder.h"
 
 namespace jointer::test {
 namespace {
@@ -86,12 +87,18 @@ TEST(TorchTrace, ListsGraphs) {
   }
 }
 
-std::string write(const std::string& name, std::string_view text) {
-  const std::string path = testing::TempDir() + name;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-  EXPECT_TRUE(write_bytes(path, text).has_value());
-  return path;
-}
+class TorchTraceFiles : public testing::Test {
+ protected:
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_ / name; }
+  std::string write(const std::string& name, std::string_view text) const {
+    std::filesystem::create_directories(std::filesystem::path(path(name)).parent_path());
+    EXPECT_TRUE(write_bytes(path(name), text).has_value());
+    return path(name);
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
 
 // A trainer that logs the graph before and after every pass; one pass runs twice.
 std::string log_of_passes() {
@@ -135,30 +142,30 @@ TEST(TorchTrace, ListsTheGraphsAroundEveryPass) {
   EXPECT_THAT(before, testing::ElementsAre(std::nullopt, 0U, 1U, 2U, 3U));
 }
 
-TEST(TorchTrace, FindsTheGraphBeforeAPass) {
-  const std::string path = write("passes.log", log_of_passes());
-  const auto before = request_before({.path = path, .index = 2});
+TEST_F(TorchTraceFiles, FindsTheGraphBeforeAPass) {
+  const std::string log_file = write("passes.log", log_of_passes());
+  const auto before = request_before({.path = log_file, .index = 2});
   ASSERT_TRUE(before.has_value()) << before.error().message;
-  const auto a = open_graph(*before), b = open_graph({.path = path, .index = 2});
+  const auto a = open_graph(*before), b = open_graph({.path = log_file, .index = 2});
   ASSERT_TRUE(a.has_value()) << a.error().message;
   ASSERT_TRUE(b.has_value()) << b.error().message;
   EXPECT_TRUE(a->find("sin"));
   EXPECT_FALSE(b->find("sin"));
-  const auto first = request_before({.path = path, .index = 0});
+  const auto first = request_before({.path = log_file, .index = 0});
   ASSERT_FALSE(first.has_value());
   EXPECT_EQ(first.error().kind, Error::Kind::usage);
   EXPECT_THAT(first.error().message, HasSubstr("make_fx_graph_traced"));
   // Places in a folder count through all logs: the first log has three graphs.
   write("trace_of_passes/0.log", log());
   write("trace_of_passes/1.log", log_of_passes());
-  const auto later = request_before({.path = testing::TempDir() + "trace_of_passes", .index = 5});
+  const auto later = request_before({.path = path("trace_of_passes"), .index = 5});
   ASSERT_TRUE(later.has_value()) << later.error().message;
   EXPECT_EQ(later->index, 4U);
 }
 
-TEST(TorchTrace, TwoHalvesInALogAreAPair) {
-  const std::string path = write("trace.log.zst", log());
-  const auto pair = open_graph({.path = path, .backward = path});
+TEST_F(TorchTraceFiles, TwoHalvesInALogAreAPair) {
+  const std::string log_file = write("trace.log.zst", log());
+  const auto pair = open_graph({.path = log_file, .backward = log_file});
   ASSERT_TRUE(pair.has_value()) << pair.error().message;
   EXPECT_TRUE(pair->is_pair());
   EXPECT_EQ(pair->node_count(), 12U);
@@ -167,7 +174,7 @@ TEST(TorchTrace, TwoHalvesInALogAreAPair) {
   EXPECT_EQ(mul.role, Role::saved);
 }
 
-TEST(TorchTrace, HalvesMayHaveDifferentFormats) {
+TEST_F(TorchTraceFiles, HalvesMayHaveDifferentFormats) {
   const std::string log_path = write("mixed.log", log());
   const std::string text_path = write("mixed.backward.txt", kBackward);
   const auto pair = open_graph({.path = log_path, .backward = text_path});
@@ -177,28 +184,28 @@ TEST(TorchTrace, HalvesMayHaveDifferentFormats) {
   EXPECT_FALSE(wrong.has_value());
 }
 
-TEST(TorchTrace, SeveralGraphsRequireAChoice) {
-  const std::string path = write("choose.log", log());
-  const auto graph = open_graph({.path = path});
+TEST_F(TorchTraceFiles, SeveralGraphsRequireAChoice) {
+  const std::string log_file = write("choose.log", log());
+  const auto graph = open_graph({.path = log_file});
   ASSERT_FALSE(graph.has_value());
   EXPECT_EQ(graph.error().kind, Error::Kind::usage);
   EXPECT_THAT(graph.error().message, HasSubstr("contains 3 graphs; choose one with --graph N"));
-  const auto listed = list_graphs(path);
+  const auto listed = list_graphs(log_file);
   ASSERT_TRUE(listed.has_value());
   ASSERT_EQ(listed->size(), 3U);
   EXPECT_THAT(describe((*listed)[1]), HasSubstr("rank 3, 1/2, aot_backward_graph (backward, 7"));
-  EXPECT_TRUE(open_graph({.path = path, .index = 1}).has_value());
-  EXPECT_FALSE(open_graph({.path = path, .index = 7}).has_value());
+  EXPECT_TRUE(open_graph({.path = log_file, .index = 1}).has_value());
+  EXPECT_FALSE(open_graph({.path = log_file, .index = 7}).has_value());
 }
 
-TEST(TorchTrace, AFolderHasTheGraphsOfAllRanks) {
+TEST_F(TorchTraceFiles, AFolderHasTheGraphsOfAllRanks) {
   write("ranks/rank_0.log", log());
   write("ranks/rank_1.log", log());
   write("ranks/notes.txt", "nothing here");
-  const auto entries = list_graphs(testing::TempDir() + "ranks");
+  const auto entries = list_graphs(path("ranks"));
   ASSERT_TRUE(entries.has_value()) << entries.error().message;
   EXPECT_EQ(entries->size(), 6U);
-  EXPECT_TRUE(open_graph({.path = testing::TempDir() + "ranks", .index = 4}).has_value());
+  EXPECT_TRUE(open_graph({.path = path("ranks"), .index = 4}).has_value());
 }
 
 TEST(TorchTraceErrors, NameWhatIsMissing) {

@@ -11,6 +11,7 @@
 #include "core/graph/literal.h"
 #include "core/open/readers.h"
 #include "core/workspace/workspace.h"
+#include "tests/support/temporary_folder.h"
 
 namespace jointer::test {
 namespace {
@@ -23,8 +24,6 @@ constexpr std::string_view kGraph = "x: f32[2] = input\ny: f32[2] = aten.neg(x)\
 class Open : public testing::Test {
  protected:
   void SetUp() override {
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
     auto graph = parse_literal(kGraph);
     ASSERT_TRUE(graph.has_value()) << graph.error().message;
     hash_ = graph_hash(*graph);
@@ -35,7 +34,7 @@ class Open : public testing::Test {
     ASSERT_TRUE(write_workspace(path("work.jointer"), workspace).has_value());
   }
 
-  [[nodiscard]] std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_ / name; }
   void write(const std::string& name, std::string_view bytes) const {
     ASSERT_TRUE(write_bytes(path(name), bytes).has_value());
   }
@@ -44,7 +43,7 @@ class Open : public testing::Test {
     return graph ? "no error" : graph.error().message;
   }
 
-  const std::string folder_ = testing::TempDir() + "open_test";
+  TemporaryFolder folder_;
   std::string hash_;
 };
 
@@ -92,7 +91,7 @@ TEST_F(Open, AWorkspaceIsNotTheCaptureOfAWorkspace) {
 }
 
 TEST_F(Open, WorkspacesInAFolderAreSkipped) {
-  const auto entries = list_graphs(folder_);
+  const auto entries = list_graphs(folder_.path().string());
   ASSERT_TRUE(entries.has_value()) << entries.error().message;
   ASSERT_EQ(entries->size(), 1U);
   EXPECT_EQ(entries->front().file, path("graph.json"));

@@ -7,6 +7,7 @@
 #include "core/capture/native_writer.h"
 #include "tests/passes/run_pass.h"
 #include "tests/support/graphs.h"
+#include "tests/support/temporary_folder.h"
 
 namespace jointer::test {
 namespace {
@@ -31,23 +32,16 @@ Graph rank_graph(std::string text, std::int64_t rank) {
 
 class SpmdCheckPass : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              fmt::format("jointer_spmd_{}",
-                          testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   void write(std::int64_t rank, std::string text) const {
     ASSERT_TRUE(write_bytes(folder_ / fmt::format("{}.json", rank),
                             write_native(rank_graph(std::move(text), rank))));
   }
   [[nodiscard]] std::string pass_text(std::string_view more = {}) const {
-    return fmt::format(R"(spmd_check{{captures=["{}/{{rank}}.json"]{}}})", folder_.string(), more);
+    return fmt::format(R"(spmd_check{{captures=["{}/{{rank}}.json"]{}}})", folder_.path().string(),
+                       more);
   }
 
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 std::string text_with(std::string_view from, std::string_view to) {
