@@ -125,7 +125,7 @@ class Bench:
                 for path in (self.folder / "log").glob("*.json")}
 
     def finish(self, process: subprocess.Popen[bytes], started: float) -> Ran:
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=600)
         return Ran(process.returncode, out.decode(), (err or b"").decode(), time.monotonic() - started,
                    self.noted(), sorted(path.name for path in (self.folder / "tmp").iterdir()))
 

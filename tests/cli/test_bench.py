@@ -178,7 +178,7 @@ def test_progress_is_for_terminals(bench: Bench) -> None:
     process = bench.start(JOINT, "--json", ranks=everyone(["stage", "measure", 1, 3], ["sleep", 0.3], *END),
                           stderr=follower)
     os.close(follower)
-    out = process.communicate(timeout=60)[0]
+    out = process.communicate(timeout=600)[0]
     shown = os.read(leader, 1 << 16).decode()
     os.close(leader)
     assert json.loads(out)["succeeded"]
@@ -573,7 +573,7 @@ def test_ranks_stop_if_the_program_is_killed(bench: Bench) -> None:
     process = bench.start(JOINT, ranks=everyone(["stubborn"], ["sleep", 60]))
     pids = bench.wait_for_ranks(WORLD)
     process.kill()
-    process.communicate(timeout=10)
+    process.communicate(timeout=600)
     assert die_soon(pids)
 
 
@@ -605,7 +605,7 @@ def test_torchrun_starts_the_ranks(bench: Bench, tmp_path: Path) -> None:
     log.mkdir()
     environment = {**os.environ, "PATH": f"{programs}:{torchrun.parent}:{os.environ['PATH']}",
                    "FAKE_LOG": str(log), "HOME": str(tmp_path)}
-    done = subprocess.run(["sh", "-c", line], env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(["sh", "-c", line], env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count('"event": "done"') == WORLD
     for rank in range(WORLD):

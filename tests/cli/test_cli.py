@@ -111,7 +111,7 @@ def test_interrupt_of_a_search() -> None:
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=10)
+    out, err = process.communicate(timeout=600)
     assert (process.returncode, out, err) == (130, b"", b"")
 
 
@@ -125,7 +125,7 @@ def test_interrupt() -> None:
     )
     time.sleep(0.3)  # now it waits for standard input
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=10)
+    out, err = process.communicate(timeout=600)
     assert (process.returncode, out, err) == (130, b"", b"")
 
 

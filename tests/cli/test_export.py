@@ -73,7 +73,7 @@ def test_a_device_file_is_written_to_not_replaced(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True)
     assert run("export", JOINT, "--format", "markdown", "-o", pipe).code == 0
-    out, _ = reader.communicate(timeout=10)
+    out, _ = reader.communicate(timeout=600)
     assert out == exported(JOINT, "markdown")
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     assert [p.name for p in tmp_path.iterdir()] == ["pipe"]

@@ -433,7 +433,7 @@ def test_interrupted(tmp_path: Path) -> None:
     )  # fmt: skip
     time.sleep(1)
     process.send_signal(signal.SIGINT)
-    printed, said = process.communicate(timeout=30)
+    printed, said = process.communicate(timeout=600)
     assert process.returncode == 130, said
     assert printed == b"" and list(tmp_path.iterdir()) == []
 

@@ -28,7 +28,7 @@ def partitioned(folder: Path, budget: float, *recipe: Path) -> set[str]:
         [str(word) for word in command],
         env=environment,
         check=True,
-        timeout=120,
+        timeout=600,
         capture_output=True,
     )
     return set(json.loads((folder / "saved.json").read_text()))
@@ -37,7 +37,7 @@ def partitioned(folder: Path, budget: float, *recipe: Path) -> set[str]:
 def imported(folder: Path, text: Path) -> dict[str, Any]:
     command = [BIN / "policy_tags", folder / "joint.json", text, folder / "recipe.json"]
     done = subprocess.run(
-        [str(word) for word in command], check=True, timeout=60, capture_output=True, text=True
+        [str(word) for word in command], check=True, timeout=600, capture_output=True, text=True
     )
     return dict(json.loads(done.stdout))
 

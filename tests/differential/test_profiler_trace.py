@@ -202,7 +202,7 @@ def test_collectives_of_two_ranks(tmp_path: Path, jointer: Any) -> None:
         )
         for rank in range(2)
     ]
-    errors = [rank.communicate(timeout=120)[1] for rank in ranks]
+    errors = [rank.communicate(timeout=600)[1] for rank in ranks]
     assert [rank.returncode for rank in ranks] == [0, 0], errors
     graph = capture.replace("RANK", "0")
     said = jointer("calibrate", graph, "--trace", tmp_path / "trace0.json")

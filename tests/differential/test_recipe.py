@@ -44,7 +44,7 @@ def run(program: str, *arguments: object) -> str:
         [str(BIN / program), *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -41,7 +41,7 @@ def jointer(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
         [str(BIN / "jointer"), *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
         cwd=cwd,
         env={**os.environ, "JOINTER_PYTHON": PYTHON},
@@ -196,7 +196,7 @@ def test_an_interrupted_pass_leaves_nothing(tmp_path: Path) -> None:
         assert "asleep" in next(line for line in process.stderr if line.startswith("sleeps"))
         assert list(folder.glob("jointer-pass.*"))
         process.send_signal(signal.SIGINT)
-        printed, said = process.communicate(timeout=30)
+        printed, said = process.communicate(timeout=600)
     assert process.returncode == 130 and printed == "" and said == "jointer: interrupted\n"
     assert not list(folder.glob("jointer-pass.*"))
     assert not list(tmp_path.glob("jointer-reproducer.*"))

@@ -26,7 +26,7 @@ def check(environment: dict[str, str], out: Path, ranks: int, *mesh: str) -> Non
         ],
         env=environment,
         check=True,
-        timeout=300,
+        timeout=600,
     )
 
 

@@ -15,7 +15,7 @@ EDITS = 60
 
 def jointer(*arguments: object) -> str:
     done = subprocess.run(
-        [str(BIN / "jointer"), *map(str, arguments)], capture_output=True, text=True, timeout=60
+        [str(BIN / "jointer"), *map(str, arguments)], capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -32,7 +32,7 @@ def edited(base: str, is_pair: bool, size: int, seed: int, folder: Path) -> str:
 
     recipe = folder / "recipe.json"
     subprocess.run(
-        [BIN / "random_recipe", *of(0), str(seed), str(EDITS), recipe], check=True, timeout=60
+        [BIN / "random_recipe", *of(0), str(seed), str(EDITS), recipe], check=True, timeout=600
     )
     document = json.loads(recipe.read_text())
     assert len(document["edits"]) >= EDITS // 2

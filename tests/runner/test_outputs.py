@@ -246,7 +246,7 @@ def test_torchrun_starts_the_ranks() -> None:
         SAMPLES / "llama_debug_fsdp2.joint.json.zst",
     ]
     done = subprocess.run(
-        [str(word) for word in command], capture_output=True, text=True, timeout=120
+        [str(word) for word in command], capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 0, done.stderr
     events = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]

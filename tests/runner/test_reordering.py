@@ -42,7 +42,7 @@ def reordered(name: str, is_pair: bool, pipeline: str, folder: Path) -> tuple[st
             [BIN / "pass_pipeline", pipeline, *files, folder / f"done.{rank}.json"],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=600,
         )
         assert done.returncode == 0, done.stderr
         moved = int(done.stdout)

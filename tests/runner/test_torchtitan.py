@@ -57,7 +57,7 @@ def test_a_step_computes_the_same_as_eager(name: str, tmp_path: Path) -> None:
     graph, inputs = step_of(name), write_inputs(name, tmp_path)
     expected = f"{tmp_path}/out.{{rank}}.safetensors"
     eager = [sys.executable, HERE / "eager.py", graph, inputs, expected]
-    for ran in run_ranks(eager, RANKS, timeout=300):
+    for ran in run_ranks(eager, RANKS, timeout=600):
         assert ran.code == 0, ran.err
     code, result = bench(
         graph, f"--inputs={inputs}", f"--expected={expected}",
