@@ -9,6 +9,7 @@ if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_
 endif()
 option(JOINTER_WERROR "Treat warnings as errors" ${werror})
 option(JOINTER_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+option(JOINTER_SANITIZE_THREADS "Build sessions and their tests with ThreadSanitizer" OFF)
 
 add_library(jointer_options INTERFACE)
 target_include_directories(jointer_options INTERFACE
@@ -44,6 +45,15 @@ if(JOINTER_FUZZ)
   target_compile_options(jointer_options INTERFACE $<BUILD_INTERFACE:-fsanitize=fuzzer-no-link>)
   target_link_options(jointer_options INTERFACE $<BUILD_INTERFACE:-fsanitize=fuzzer-no-link>)
 endif()
+
+# jointer_sanitize_threads(target): it and what is linked to it, if the build is for ThreadSanitizer. What it
+# links to stays as in a release build, and comes from the compiler's cache: its threads are seen by their locks.
+function(jointer_sanitize_threads target)
+  if(JOINTER_SANITIZE_THREADS)
+    target_compile_options(${target} PUBLIC -fsanitize=thread -g1 -Wno-tsan)
+    target_link_options(${target} PUBLIC -fsanitize=thread)
+  endif()
+endfunction()
 
 # jointer_library(name SOURCES ... LINK ...): a static library of one layer.
 function(jointer_library name)
