@@ -9,6 +9,7 @@ if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_
 endif()
 option(JOINTER_WERROR "Treat warnings as errors" ${werror})
 option(JOINTER_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+option(JOINTER_SANITIZE_THREADS "Build sessions and their tests with ThreadSanitizer" OFF)
 
 add_library(jointer_options INTERFACE)
 target_include_directories(jointer_options INTERFACE
@@ -44,6 +45,16 @@ if(JOINTER_FUZZ)
   target_compile_options(jointer_options INTERFACE $<BUILD_INTERFACE:-fsanitize=fuzzer-no-link>)
   target_link_options(jointer_options INTERFACE $<BUILD_INTERFACE:-fsanitize=fuzzer-no-link>)
 endif()
+
+# jointer_sanitize_threads(target) instruments a target, and what links to it, in a build for ThreadSanitizer. The
+# libraries that it links to are those of a release build, which come from the compiler's cache: ThreadSanitizer
+# sees their locks, but not their accesses.
+function(jointer_sanitize_threads target)
+  if(JOINTER_SANITIZE_THREADS)
+    target_compile_options(${target} PUBLIC -fsanitize=thread -g1 -Wno-tsan)
+    target_link_options(${target} PUBLIC -fsanitize=thread)
+  endif()
+endfunction()
 
 # jointer_library(name SOURCES ... LINK ...) adds a static library.
 function(jointer_library name)

@@ -1,0 +1,35 @@
+// Tests saving while other parts of the session write their files.
+
+#include "views/session/workspace/autosave.h"
+
+#include <gtest/gtest.h>
+
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "tests/support/fake_benchmarks.h"
+#include "tests/support/snapshots.h"
+
+namespace jointer::views {
+namespace {
+
+TEST(AutosaveTest, SavesWhileBenchmarkResultsAreWritten) {
+  const QTemporaryDir folder;
+  test::FakeBenchmarks service;
+  Document document(OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(test::kSmallStep));
+  Benchmarks benchmarks(document, service, BenchmarkHistory(folder.path().toStdString()));
+  benchmarks.load();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return benchmarks.is_settled(); }));
+  Autosave autosave(document, benchmarks, {});
+  benchmarks.run();
+  service.finish(service.measured(2));
+  ASSERT_FALSE(benchmarks.is_settled()) << "the results are being written";
+  const QSignalSpy saved(&autosave, &Autosave::saved), failed(&autosave, &Autosave::failed);
+  autosave.save(folder.filePath(QStringLiteral("graph.jointer")), {});
+  EXPECT_TRUE(QTest::qWaitFor([&] { return saved.count() + failed.count() > 0; }));
+  EXPECT_EQ(saved.count(), 1);
+}
+
+}  // namespace
+}  // namespace jointer::views
