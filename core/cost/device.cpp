@@ -6,6 +6,8 @@
 
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
+#include "core/base/counted.h"
+#include "core/base/number_text.h"
 #include "embedded/jointer_devices.h"
 
 namespace jointer {
@@ -112,6 +114,27 @@ Result<DeviceDescription> parse_text(std::string_view name, std::string_view jso
   }
 }
 
+// `cpu{cores=4}`: the share of the generic CPU that 4 cores have, of its arithmetic and of its memory
+// bandwidth, which ranks on the other cores use too.
+Result<DeviceDescription> load_cores(std::string_view text) {
+  constexpr std::string_view kBegin = "cpu{cores=", kEnd = "}";
+  constexpr int kMax = 65536;
+  int cores = 0;
+  if (text.starts_with(kBegin) && text.ends_with(kEnd))
+    cores = number_of<int>(text.substr(kBegin.size(), text.size() - kBegin.size() - kEnd.size()))
+                .value_or(0);
+  if (cores < 1 || cores > kMax)
+    return fail(Error::Kind::usage,
+                "there is no device `{}`: write cpu{{cores=N}}, with 1 to {} cores", text, kMax);
+  JOINTER_TRY(DeviceDescription d, parse_text("cpu", embedded::cpu()));
+  const double share = cores / Json::parse(embedded::cpu())["cores"].get<double>();
+  for (auto& [type, tflops] : d.peak_tflops) tflops *= share;
+  d.memory_gbps *= share;
+  d.host_gbps *= share;
+  d.name = fmt::format("{}, {}", d.name.substr(0, d.name.find(',')), counted(cores, "core"));
+  return d;
+}
+
 std::string lower(std::string_view text) {
   std::string result(text);
   std::transform(result.begin(), result.end(), result.begin(),
@@ -147,6 +170,7 @@ Result<DeviceDescription> load_device(std::string_view id_or_path) {
   const std::string id = lower(id_or_path);
   for (const BuiltIn& device : built_in())
     if (device.id == id) return parse_text(device.id, device.json);
+  if (id.starts_with("cpu{")) return load_cores(id);
   if (id_or_path.find('/') == std::string_view::npos && !id.ends_with(".json"))
     return fail(Error::Kind::usage, "there is no device `{}`: name one of {}, or a JSON file",
                 id_or_path, fmt::join(device_ids(), ", "));
