@@ -280,8 +280,8 @@ class GraphEditor:
             raise RecipeError(f"{node.name} is {kind_text(node)}: only calls can be removed")
         if node.users:
             first, *others = sorted(node.users)
-            readers = f"{first.name} and {len(others)} more read" if others else f"{first.name} reads"
-            raise RecipeError(f"{node.name} cannot be removed: {readers} it")
+            more = f"and {len(others)} more read" if others else "reads"
+            raise RecipeError(f"{node.name} cannot be removed: {first.name} {more} it")
         after, meta, name = node.next.name, node.meta, node.name
         op, target, args, kwargs = node.op, node.target, node.args, node.kwargs
 

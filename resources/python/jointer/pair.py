@@ -1,4 +1,5 @@
-"""Links a backward graph to the forward graph whose values it reads, as core/graph/derive.cpp does."""
+"""Links a backward graph to the forward graph whose values it reads, as ``link_pair`` in
+core/graph/derive.cpp does."""
 
 from __future__ import annotations
 

@@ -70,7 +70,8 @@ class Program:
         captured = self.parts[0].document.get("torch") or ""
         if minor_version(captured) in (None, minor_version(torch.__version__)):
             return None
-        return f"captured with torch {captured}, run with torch {torch.__version__.partition('+')[0]}"
+        here = torch.__version__.partition("+")[0]
+        return f"captured with torch {captured}, run with torch {here}"
 
     @property
     def groups(self) -> dict[str, Any]:

@@ -139,7 +139,9 @@ def _parse(document: Json, where: str) -> Recipe:
         where=where,
         edits=[_edit(each, f"{where}: edit {i}") for i, each in enumerate(edits)],
         graphs={
-            key: _graph(graphs[key], _fingerprint(fingerprints, key, where), f"{where}: graphs, {key}")
+            key: _graph(
+                graphs[key], _fingerprint(fingerprints, key, where), f"{where}: graphs, {key}"
+            )
             for key in GRAPHS
             if key in graphs
         },
