@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "app/launch/baseline.h"
 #include "app/launch/captures.h"
 #include "app/launch/machine.h"
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
 #include "core/cost/device.h"
+#include "core/open/open.h"
 #include "core/open/open_ranks.h"
 #include "core/process/temporary_folder.h"
 
@@ -21,12 +23,16 @@ std::vector<int> rank_numbers(const BenchmarkRequest& request) {
   return ranks;
 }
 
+bool verifies_itself(const BenchmarkRequest& request) {
+  return request.baseline.graph == request.program.graph &&
+         request.baseline.backward == request.program.backward;
+}
+
 // Ranks read native captures from disk, so a graph in another format is written as one.
 Result<BenchmarkRequest> with_native_files(const Graph& graph, BenchmarkRequest request,
                                            const TemporaryFolder& folder, ProgramSource source) {
   const bool is_edited = source == ProgramSource::graph;
-  const bool verifies_itself = !is_edited && request.baseline.graph == request.program.graph &&
-                               request.baseline.backward == request.program.backward;
+  const bool has_baseline = !request.baseline.empty() && (is_edited || !verifies_itself(request));
   ConvertRequest convert{.files = request.program,
                          .graph_index = request.graph_index,
                          .assumptions = graph.assumptions(),
@@ -39,13 +45,13 @@ Result<BenchmarkRequest> with_native_files(const Graph& graph, BenchmarkRequest 
   } else {
     JOINTER_TRY(request.program, native_files(convert, folder));
   }
-  if (verifies_itself) {
-    request.baseline = request.program;
-  } else if (!request.baseline.empty()) {
+  if (has_baseline) {
     convert.files = request.baseline;
     convert.opened = nullptr;
     convert.name = "baseline";
     JOINTER_TRY(request.baseline, native_files(convert, folder));
+  } else if (!request.baseline.empty()) {
+    request.baseline = request.program;
   }
   request.graph_index.reset();
   return request;
@@ -73,6 +79,21 @@ Result<void> check_ranks(const BenchmarkRequest& request, const Assumptions& ass
   return {};
 }
 
+// Compares the outputs of the first rank's graph with those of its baseline, which is in another
+// file.
+Result<void> check_outputs(const Graph& graph, const BenchmarkRequest& request) {
+  if (request.baseline.empty() || verifies_itself(request)) return {};
+  const int rank = rank_numbers(request).front();
+  JOINTER_TRY(const Graph baseline,
+              open_graph({.path = path_of_rank(request.baseline.graph, rank),
+                          .backward = path_of_rank(request.baseline.backward, rank),
+                          .index = request.graph_index,
+                          .choose = {},
+                          .assumptions = graph.assumptions(),
+                          .progress = {}}));
+  return check_baseline(graph, baseline);
+}
+
 // The device that the ranks reported, or the one that they will most likely use.
 DeviceType device_that_ran(const BenchmarkResult& result, const Graph& graph) {
   for (const RankResult& rank : result.ranks)
@@ -85,9 +106,13 @@ DeviceType device_that_ran(const BenchmarkResult& result, const Graph& graph) {
 
 Result<Analysis> estimate(const Graph& graph, const BenchmarkResult& result,
                           EstimatorRequest estimator) {
+  const DeviceType runs_on = device_that_ran(result, graph);
   if (estimator.device.empty()) estimator.device = device_id_in(result.device());
+  if (estimator.device.empty() && runs_on == DeviceType::cpu)
+    estimator.device =
+        fmt::format("cpu{{cores={}}}", threads_per_rank(result.request, this_machine()));
   AnalysisOptions options{.estimator = std::move(estimator)};
-  options.memory.runs_on = device_that_ran(result, graph);
+  options.memory.runs_on = runs_on;
   if (options.memory.runs_on == DeviceType::cpu && !result.request.solo)
     options.memory.collectives = CollectiveLibrary::gloo;
   return analyze(graph, options);
@@ -100,6 +125,7 @@ Result<BenchmarkOutcome> run_benchmark(const Graph& graph, const FittedRequest& 
                                        const LaunchOptions& options, ProgramSource source) {
   if (source == ProgramSource::files && options.compares_ranks)
     JOINTER_CHECK(check_ranks(fitted.request, graph.assumptions()));
+  JOINTER_CHECK(check_outputs(graph, fitted.request));
   JOINTER_TRY(const TemporaryFolder folder, TemporaryFolder::make("jointer-bench-"));
   JOINTER_TRY(const BenchmarkRequest files,
               with_native_files(graph, fitted.request, folder, source));

@@ -51,6 +51,12 @@ int world_size(const Graph& graph) {
   return static_cast<int>(std::min<std::int64_t>(world, 1 << 30));
 }
 
+int threads_per_rank(const BenchmarkRequest& request, const Machine& machine) {
+  if (request.threads > 0) return request.threads;
+  const int ranks = request.solo ? 1 : std::max(1, request.ranks);
+  return std::max(1, machine.cores / ranks);
+}
+
 Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest request,
                                      const Machine& machine) {
   const int world = world_size(graph);

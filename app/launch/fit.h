@@ -15,6 +15,9 @@ inline constexpr int kMaxRanks = 64;
 // The number of ranks that the graph's collectives need; 1 without collectives.
 int world_size(const Graph& graph);
 
+// The threads of a rank's operators: those of the request, or the rank's share of the cores.
+int threads_per_rank(const BenchmarkRequest& request, const Machine& machine);
+
 struct FittedRequest {
   BenchmarkRequest request;        // with the number of ranks, unless one runs alone
   std::vector<std::string> notes;  // decisions that the user should know about

@@ -27,6 +27,7 @@
 #include <set>
 
 #include "app/launch/blame.h"
+#include "app/launch/fit.h"
 #include "app/launch/machine.h"
 #include "app/launch/place_names.h"
 #include "app/launch/programs.h"
@@ -100,8 +101,7 @@ class Run {
                 request_.backend == Backend::python ? python_program() : runner_program());
     JOINTER_TRY(const int port, free_port());
     const int world = request_.solo ? 1 : request_.ranks;
-    const int threads =
-        request_.threads > 0 ? request_.threads : std::max(1, this_machine().cores / world);
+    const int threads = threads_per_rank(request_, this_machine());
     for (int i = 0; i < world; ++i) {
       ChildOptions child;
       child.command = program.command;

@@ -9,7 +9,9 @@
 
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
+#include "core/base/counted.h"
 #include "core/base/json_fields.h"
+#include "core/base/number_text.h"
 #include "embedded/jointer_devices.h"
 
 namespace jointer {
@@ -179,6 +181,29 @@ Result<DeviceDescription> parse_text(std::string_view name, std::string_view tex
   return device;
 }
 
+// `cpu{cores=4}`: the share of the generic CPU that 4 cores have, of its arithmetic and of its memory
+// bandwidth, which ranks on the other cores use too.
+Result<DeviceDescription> load_cores(std::string_view text) {
+  constexpr std::string_view kBegin = "cpu{cores=", kEnd = "}";
+  constexpr int kMax = 65536;
+  int cores = 0;
+  if (text.starts_with(kBegin) && text.ends_with(kEnd))
+    cores = number_of<int>(text.substr(kBegin.size(), text.size() - kBegin.size() - kEnd.size()))
+                .value_or(0);
+  if (cores < 1 || cores > kMax)
+    return fail(Error::Kind::usage,
+                "there is no device `{}`: write cpu{{cores=N}}, with 1 to {} cores", text, kMax);
+  JOINTER_TRY(DeviceDescription device, parse_text("cpu", embedded::cpu()));
+  JOINTER_TRY(const OrderedJson json, parse_json(embedded::cpu(), "cpu"));
+  const double share = cores / json["cores"].get<double>();
+  for (auto& [type, tflops] : device.peak_tflops) tflops *= share;
+  device.memory_gbps *= share;
+  device.host_gbps *= share;
+  device.name = fmt::format("{}, {}", device.name.substr(0, device.name.find(',')),
+                            counted(static_cast<std::size_t>(cores), "core"));
+  return device;
+}
+
 std::string lower(std::string_view text) {
   std::string result(text);
   std::transform(result.begin(), result.end(), result.begin(),
@@ -214,6 +239,7 @@ Result<DeviceDescription> load_device(std::string_view id_or_path) {
   const std::string id = lower(id_or_path);
   for (const BuiltIn& device : built_in())
     if (device.id == id) return parse_text(device.id, device.json);
+  if (id.starts_with("cpu{")) return load_cores(id);
   if (id_or_path.find('/') == std::string_view::npos && !id.ends_with(".json"))
     return fail(Error::Kind::usage, "there is no device `{}`: name one of {}, or a JSON file",
                 id_or_path, fmt::join(device_ids(), ", "));

@@ -52,9 +52,9 @@ struct DeviceDescription {
   [[nodiscard]] double peak_flops(DType type) const;
 };
 
-// Loads a device by id ("h100", in any case) or by the path of a JSON file. Error (usage): the
-// device does not exist; the message lists the built-in ones. Error (input): the file is not a
-// device description.
+// Loads a device by id ("h100", in any case; "cpu{cores=4}") or by the path of a JSON file. Error
+// (usage): the device does not exist; the message lists the built-in ones. Error (input): the file
+// is not a device description.
 Result<DeviceDescription> load_device(std::string_view id_or_path);
 
 // Ids of the built-in devices.

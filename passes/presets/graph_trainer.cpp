@@ -484,16 +484,17 @@ std::string graph_trainer_recipe_file(const Pipeline& pipeline, std::string_view
   if (!has(steps, "cudagraph")) flags.disabled = {"cudagraph"};
   flags.numerics_changing = has(steps, "annotate_rmsnorm_for_regional_inductor");
   const std::string compiles = to_text(flags);
+  const bool is_absolute = recipe.starts_with('/');
   return fmt::format(
       R"(# Registers a pipeline of torchtitan's graph_trainer that replays a recipe of Jointer's:
 # {0}
 # Import it before training, and choose it: --compile.pass_pipeline jointer{1}{2}
-
+{3}
 import jointer
 from torchtitan.experiments.graph_trainer.passes import construct_default_graph_passes
 from torchtitan.experiments.graph_trainer.registry import register_pass_pipeline
 
-RECIPE = {3}
+RECIPE = {4}{5}
 
 # Passes with which graph_trainer compiles the final graph.
 COMPILES = (
@@ -515,7 +516,9 @@ def pipeline(traced_result, config, *, parallel_dims=None):
     replay.__name__ = "jointer_recipe_pass"
     return [replay, *compiles]
 )",
-      to_text(steps), compiles.empty() ? "" : " ", compiles, nlohmann::json(recipe).dump());
+      to_text(steps), compiles.empty() ? "" : " ", compiles,
+      is_absolute ? "" : "\nfrom pathlib import Path\n",
+      is_absolute ? "" : "Path(__file__).parent / ", nlohmann::json(recipe).dump());
 }
 
 }  // namespace jointer

@@ -47,8 +47,9 @@ Result<Pipeline> graph_trainer_pipeline(const GraphTrainerFlags& flags);
 Result<GraphTrainerFlags> graph_trainer_flags(const Pipeline& pipeline);
 
 // A Python file that registers a pipeline of graph_trainer: it replays the recipe at `recipe`,
-// which `pipeline` made on the traced step, then compiles as `pipeline` does. A comment in it lists
-// the flags with which training chooses it.
+// which `pipeline` made on the traced step, then compiles as `pipeline` does. A relative path
+// starts at the folder of the Python file, so that both can be moved together. A comment in the
+// file lists the flags with which training chooses it.
 std::string graph_trainer_recipe_file(const Pipeline& pipeline, std::string_view recipe);
 
 }  // namespace jointer

@@ -126,6 +126,11 @@ def test_the_estimate_is_for_the_device_of_the_run(bench: Bench) -> None:
     """
     on_cpu = bench.run(JOINT, "--solo", "0", "--json").json["predicted"]
     assert "CPU" in on_cpu["estimator"]
+    for threads, cores in (("1", "1 core"), ("3", "3 cores")):  # its share of the machine's
+        few = bench.run(JOINT, "--threads", threads, "--json").json["predicted"]
+        assert few["estimator"] == f"roofline, Generic CPU, {cores}"
+        device = f"cpu{{cores={threads}}}"
+        assert few["step_ms"] == pytest.approx(answer("overlap", JOINT, "--device", device)["step_ms"])
     assert bench.run(JOINT, "--json").json["predicted"]["peak_bytes"] >= on_cpu["peak_bytes"]
     gpu = {"*": [["started", {"device": "NVIDIA H200", "device_type": "cuda"}], *END]}
     on_gpu = bench.run(JOINT, "--json", ranks=gpu).json["predicted"]
@@ -256,6 +261,15 @@ def test_verify_names_a_baseline(bench: Bench, tmp_path: Path) -> None:
     assert baseline.endswith("baseline.json")
     # The result records the request as given.
     assert f"--baseline={text}" in converted.json["request"]
+
+
+def test_an_unrelated_baseline_is_refused_before_ranks_start(bench: Bench, tmp_path: Path) -> None:
+    """Another number of outputs, or outputs of other shapes."""
+    other = sample("llama_debug_fsdp2.joint")
+    ran = bench.run(JOINT, "--verify", "--baseline", other)
+    assert ran.code == 2 and not ran.ranks
+    assert ran.err.count("\n") == 1 and "their outputs cannot be compared" in ran.err
+    assert "float32[" in ran.err or " outputs, but " in ran.err
 
 
 @pytest.mark.parametrize("equal, code", [(True, 0), (False, 1)])

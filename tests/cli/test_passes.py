@@ -295,8 +295,13 @@ def test_a_recipe_becomes_a_pipeline_of_graph_trainer(tmp_path: Path) -> None:
     assert done.code == 0, done.err
     text = file.read_text()
     compile(text, str(file), "exec")
-    assert f'RECIPE = "{recipe}"' in text and '@register_pass_pipeline("jointer")' in text
+    assert 'RECIPE = Path(__file__).parent / "recipe.json"' in text
+    assert '@register_pass_pipeline("jointer")' in text
     assert "--compile.pass_pipeline jointer" in text
+    (tmp_path / "deep").mkdir()
+    elsewhere = tmp_path / "deep" / "pipeline.py"
+    done = run("apply", STEP, "--passes", "canonicalize_graph", "--save-recipe", recipe, "--save-graph-trainer", elsewhere)
+    assert done.code == 0 and f'RECIPE = "{recipe}"' in elsewhere.read_text()
     assert "--save-recipe" in run("apply", STEP, "--passes", "canonicalize_graph", "--save-graph-trainer", file).err
 
 

@@ -51,6 +51,14 @@ TEST(Fit, WithoutCollectivesAnyNumberOfRanksFits) {
   EXPECT_TRUE(fit_to_machine(of_one(), {.solo = 7}, {}));
 }
 
+TEST(Fit, RanksShareTheCores) {
+  const Machine machine{.cores = 8};
+  EXPECT_EQ(threads_per_rank({.ranks = 2}, machine), 4);
+  EXPECT_EQ(threads_per_rank({.ranks = 16}, machine), 1);
+  EXPECT_EQ(threads_per_rank({.ranks = 0, .solo = 3}, machine), 8);
+  EXPECT_EQ(threads_per_rank({.ranks = 2, .threads = 3}, machine), 3);
+}
+
 TEST(Fit, AWorldThatIsTooLargeRunsAsOneRank) {
   EXPECT_EQ(fit_to_machine(of_world(64), {}, {})->request.ranks, 64);
   EXPECT_THAT(refused(of_world(65), {}), HasSubstr("65 ranks are too many"));

@@ -19,7 +19,7 @@ from support import call, document, output, placeholder, tensor
 from test_bench import needs_captures, request_of
 
 from jointer.artifacts import Cache, package_name
-from jointer.compile import Request, compile_program
+from jointer.compile import CompileError, Request, compile_program
 from jointer.errors import CaptureError
 from jointer.load import load_document
 from jointer.regional import find_regions
@@ -199,6 +199,24 @@ def test_a_failure_leaves_nothing_in_the_cache(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="disk full"):
         Cache(tmp_path).get("key", fail)
     assert [each.name for each in tmp_path.iterdir()] == ["key.lock"]
+
+
+def test_a_repeated_random_call_is_refused_before_anything_is_compiled(tmp_path: Path) -> None:
+    forward, backward = graph(tmp_path / "forward.json"), tmp_path / "backward.json"
+    nodes = [
+        placeholder("rng_state_output_0", tensor([5056], storage=0, dtype="uint8")),
+        placeholder("y", tensor([4, 3], storage=1)),
+        call("again", "run_with_rng_state", {"n": "rng_state_output_0"},
+             {"op": "aten.rand_like.default"}, {"n": "y"}, val=tensor([4, 3], storage=2)),
+        output({"n": "again"}),
+    ]  # fmt: skip
+    storages = [5056, 48, 48]
+    backward.write_text(json.dumps(document(*nodes, kind="backward", storages=storages)))
+    stages: list[str] = []
+    request = Request(forward, str(backward), on="cpu")
+    with pytest.raises(CompileError, match="^run_with_rng_state, .* use the interpret") as caught:
+        compile_program(request, lambda stage, done, total: stages.append(stage))
+    assert caught.value.node == "again" and stages == ["load"]
 
 
 def test_names_are_safe() -> None:

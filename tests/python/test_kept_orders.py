@@ -12,7 +12,7 @@ import torch
 from torch import fx, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from jointer.effects import memory_of
+from jointer.effects import Memory, memory_of
 from jointer.errors import RecipeError
 from jointer.graph_editor import GraphEditor
 from jointer.kept_orders import check_kept_orders
@@ -101,11 +101,12 @@ def refused_by_pairs(
         for other in (each for each in now if each not in changed):
             if (was[node] < was[other]) == (place[node] < place[other]):
                 continue
-            both = f"{node.name} and {other.name} must keep their order: "
+            side = "after" if was[other] < was[node] else "before"
+            stays = f"{node.name} must stay {side} {other.name}: "
             if memory_of(node).keeps_order_with(memory_of(other)):
-                return both + "one writes to memory that the other uses"
+                return stays + "one of them writes to memory that the other uses"
             if draws(node) and draws(other):
-                return both + "both draw random numbers"
+                return stays + "their effects must keep their order"
     return None
 
 
@@ -148,6 +149,20 @@ def test_random_moves_compared_with_all_pairs() -> None:
             if chance.random() < 0.5:
                 editor.undo(start)
     assert len(answers) == 3 and min(answers.values()) > 100
+
+
+def test_a_move_that_only_the_groups_refuse_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the comparison of pairs, which finds the node to name, finds none."""
+    builder = Builder()
+    buffer = builder.buffer(8)
+    write, read = builder.fill(buffer), builder.read(buffer)
+    editor = builder.editor()
+    monkeypatch.setattr(Memory, "keeps_order_with", lambda self, other: False)
+    editor.apply({"move": [read.name], "before": write.name})
+    assert refused(editor) == (
+        f"{read.name} cannot be moved there: it would change places with a node that uses the same "
+        "memory"
+    )
 
 
 def parts_of_a_buffer(builder: Builder, count: int, other: int) -> list[fx.Node]:

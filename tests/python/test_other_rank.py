@@ -141,7 +141,7 @@ OTHER_PROGRAMS = {
 @pytest.mark.parametrize("alter", OTHER_PROGRAMS.values(), ids=OTHER_PROGRAMS)
 def test_another_program_is_refused(alter: Callable[[dict[str, Any]], None]) -> None:
     gm = program(1, alter)
-    with pytest.raises(RecipeError, match="this is not the graph it was made on: node 2, b"):
+    with pytest.raises(RecipeError, match="the recipe was made for another graph: node 2, b"):
         jointer.apply_recipe(gm, recipe({"move": ["s"], "before": "w"}))
 
 
@@ -422,7 +422,7 @@ def test_older_recipes_are_for_one_rank() -> None:
     document = recipe({"replace": "s", "args": [n("c"), "sum", "dp0_extra"]})
     del document["graphs"]["graph"]["rank_hash"]
     gm = program(1)
-    with pytest.raises(RecipeError, match="this is not the graph it was made on"):
+    with pytest.raises(RecipeError, match="the recipe was made for another graph"):
         jointer.apply_recipe(gm, document)
     report = jointer.apply_recipe(gm, document, lenient=True)
     assert report.other_rank is False
@@ -437,5 +437,5 @@ def test_without_expectations_or_fingerprint_nothing_is_overwritten() -> None:
 
 @pytest.mark.parametrize("damage", [{"rank_hash": 7}, {"groups": []}, {"devices": {"cuda:0": 7}}])
 def test_damaged(damage: dict[str, Any]) -> None:
-    with pytest.raises(RecipeError, match="damaged"):
+    with pytest.raises(RecipeError, match="expected"):
         jointer.apply_recipe(program(1), recipe({"move": ["s"], "before": "w"}, **damage))

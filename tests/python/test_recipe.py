@@ -94,7 +94,7 @@ def test_an_edit_is_judged_as_a_whole() -> None:
     changes = [{"move": ["sigmoid"], "before": "add_"}, {"move": ["sigmoid"], "before": "relu"}]
     jointer.apply_recipe(gm, recipe(changes))
     assert names(gm)[2:4] == ["sigmoid", "relu"]
-    assert "edit 0 (), change 0: mm would read sigmoid before it exists" in refusal(
+    assert "edit 0 (), change 0: mm reads sigmoid and would come before it" in refusal(
         gm, recipe(changes[:1])
     )
 
@@ -136,7 +136,7 @@ def test_lenient_applies_the_valid_part_of_a_list() -> None:
     gm = chain()
     changes = [{"policy": "MUST_SAVE", "select": ["mm", "gone", "relu", "x_1", "sigmoid"]}]
     document = recipe(changes, expects={"relu": "aten.tanh.default"})
-    assert "relu calls aten.relu.default" in refusal(gm, document)
+    assert "relu is aten.relu.default here" in refusal(gm, document)
     assert "recompute" not in find(gm, "mm").meta
     report = jointer.apply_recipe(gm, document, lenient=True)
     assert [str(each) for each in report.skipped] == [
@@ -176,7 +176,7 @@ def test_policy_within_modules() -> None:
     assert tagged("layers.[!1]::aten.*") == ["relu"]
     assert tagged("aten.m*") == ["mm"]
     for nothing in ("Layers.*::*", "layers::aten.add.*", "aten.n*"):
-        assert f"{nothing!r} selects no node" in refusal(
+        assert f"`{nothing}` selects nothing" in refusal(
             chain(), recipe([{"policy": "MUST_SAVE", "select": nothing}])
         )
 
@@ -303,30 +303,30 @@ def test_storages_of_an_unknown_operator() -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"move": ["mm"], "before": "relu"}, "mm would read relu before it exists"),
-        ({"move": ["relu"], "before": "output"}, "mm would read relu before it exists"),
-        ({"move": ["x_1"], "before": "mm"}, "x_1 is a placeholder, which stays where it is"),
-        ({"move": ["output"], "before": "mm"}, "output is a output, which stays where it is"),
-        ({"move": ["mm"], "before": "x_1"}, "nothing can be placed before the placeholder x_1"),
-        ({"move": ["mm"], "before": "mm"}, "mm cannot be moved before itself"),
-        ({"move": ["mm", "mm"], "before": "add"}, "a node is moved twice"),
+        ({"move": ["mm"], "before": "relu"}, "mm reads relu and would come before it"),
+        ({"move": ["relu"], "before": "output"}, "mm reads relu and would come before it"),
+        ({"move": ["x_1"], "before": "mm"}, "x_1 is a placeholder: placeholders, constants and"),
+        ({"move": ["output"], "before": "mm"}, "output is the output: placeholders, constants and"),
+        ({"move": ["mm"], "before": "x_1"}, "x_1 is a placeholder: no node can precede it"),
+        ({"move": ["mm"], "before": "mm"}, "mm cannot be moved before itself: it is listed twice"),
+        ({"move": ["mm", "mm"], "before": "add"}, "mm cannot be moved before itself: it is listed twice"),
         ({"move": ["gone"], "before": "add"}, "there is no node gone"),
         ({"move": ["mm"], "before": "gone"}, "there is no node gone"),
         (
             {"move": ["add_"], "before": "mm"},
-            "add_ and mm must keep their order: one writes to memory that the other uses",
+            "add_ must stay after mm: one of them writes to memory that the other uses",
         ),
-        ({"policy": "MUST_SAVE", "select": "gone"}, "'gone' selects no node"),
-        ({"policy": "MUST_SAVE", "select": "x_1"}, "x_1 is a placeholder, which has no memory"),
+        ({"policy": "MUST_SAVE", "select": "gone"}, "`gone` selects nothing: no node has this name, and no call matches it"),
+        ({"policy": "MUST_SAVE", "select": "x_1"}, "x_1 is a placeholder: only calls have a policy"),
         ({"policy": "MUST_FLY", "select": "mm"}, "has no memory policy 'MUST_FLY'"),
-        (insertion(name="mm"), "there is a node mm already"),
-        (insertion(name="not a name"), "'not a name' is not a valid name for a node"),
-        (insertion(name="while"), "'while' is not a valid name for a node"),
-        (insertion(op="get_attr"), "no other node reads the constant 'aten.mul.Tensor'"),
-        (insertion(target="elsewhere.op"), "does not know here: import what registers it"),
+        (insertion(name="mm"), "mm cannot be inserted: there is already a node of that name"),
+        (insertion(name="not a name"), "`not a name` is not a valid name for a node"),
+        (insertion(name="while"), "`while` is not a valid name for a node"),
+        (insertion(op="get_attr"), "no other node reads the constant aten.mul.Tensor"),
+        (insertion(target="elsewhere.op"), "does not have: import what registers it"),
         (insertion(target=None), "mul has no target"),
         (insertion(args=[{"n": "gone"}]), "there is no node gone"),
-        (insertion(args=[{"n": "add"}]), "mul would read add before it exists"),
+        (insertion(args=[{"n": "add"}]), "mul reads add and would come before it"),
         (insertion(args=[{"what": 1}]), "argument of unknown kind 'what'"),
         (insertion(args=7), "the arguments of mul are not a list"),
         (insertion(kwargs={"a b": 1}), "the keyword arguments of mul are damaged"),
@@ -334,11 +334,11 @@ def test_storages_of_an_unknown_operator() -> None:
             insertion(val={"t": {"shape": [4, 5], "dtype": "float32"}}),
             "mul would return float32[4,4], the recipe says float32[4,5]",
         ),
-        ({"remove": "relu"}, "relu is read by mm"),
-        ({"remove": "x_1"}, "x_1 is a placeholder, which stays where it is"),
-        ({"replace": "x_1", "args": []}, "only calls can be replaced"),
-        ({"replace": "output", "target": "aten.mm.default"}, "only the arguments can be replaced"),
-        ({"replace": "mm", "args": [{"n": "add"}, 1]}, "mm would read add before it exists"),
+        ({"remove": "relu"}, "relu cannot be removed: mm and 1 more read it"),
+        ({"remove": "x_1"}, "x_1 is a placeholder: only calls can be removed"),
+        ({"replace": "x_1", "args": []}, "x_1 is a placeholder: it has no call to replace"),
+        ({"replace": "output", "target": "aten.mm.default"}, "output is the output: only its arguments can be replaced"),
+        ({"replace": "mm", "args": [{"n": "add"}, 1]}, "mm reads add and would come before it"),
         (
             {"replace": "mm", "inputs": {"relu": "sigmoid", "t": "relu"}},
             "mm does not read t, which relu is to replace",
@@ -348,15 +348,15 @@ def test_storages_of_an_unknown_operator() -> None:
             {"replace": "mm", "inputs": {"relu": "gone"}},
             "there is no node gone to replace relu",
         ),
-        ({"replace": "mm", "inputs": {"relu": "add"}}, "mm would read add before it exists"),
-        ({"replace": "x_1", "inputs": {"relu": "add"}}, "only calls can be replaced"),
+        ({"replace": "mm", "inputs": {"relu": "add"}}, "mm reads add and would come before it"),
+        ({"replace": "x_1", "inputs": {"relu": "add"}}, "x_1 is a placeholder: it has no call to replace"),
         (insertion(copy="relu"), "`copy` cannot be used together with `op`, `target`, `args` or `kwargs`"),
         (copy_of("relu", op="call_function"), "`copy` cannot be used together with `op`, `target`, `args` or `kwargs`"),
         (insertion(inputs={"relu": "sigmoid"}), "`inputs` needs `copy`"),
         (insertion(inputs={}), "`inputs` needs `copy`"),
         (copy_of("gone"), "`copy` names gone, but there is no such node"),
         (copy_of(7), "`copy` names 7, but there is no such node"),
-        (copy_of("output"), "copied is a output: only calls and constants can be inserted"),
+        (copy_of("output"), "copied is the output: only calls and constants can be inserted"),
         (copy_of("mm", {"t": "relu"}), "mm does not read t, which relu is to replace"),
         (copy_of("mm", {"relu": "gone"}), "there is no node gone to replace relu"),
     ],
@@ -392,7 +392,7 @@ def test_random_operators_keep_their_order() -> None:
         return torch.rand_like(x) + torch.rand_like(x)
 
     gm = trace(function, torch.ones(3))
-    assert "both draw random numbers" in refusal(
+    assert "rand_like_1 must stay after rand_like: their effects must keep their order" in refusal(
         gm, recipe([{"move": ["rand_like_1"], "before": "rand_like"}])
     )
     # A recipe made on this very graph is trusted with the order.
@@ -423,8 +423,8 @@ def test_names_the_first_difference() -> None:
     document["expects"] = {"mm": "aten.mm.default(%relu,%sigmoid) -> float32[4,4]"}
     find(gm, "mm").args = (find(gm, "relu"), find(gm, "relu"))
     message = refusal(gm, document)
-    assert "this is not the graph it was made on: node 4, mm: its arguments differ" in message
-    assert "recorded: aten.mm.default(%relu,%sigmoid) -> float32[4,4]" in message
+    assert "the recipe was made for another graph: node 4, mm: its arguments differ" in message
+    assert "; it was aten.mm.default(%relu,%sigmoid) -> float32[4,4]" in message
     assert "lenient=True" in message
 
 
@@ -463,7 +463,7 @@ def test_lenient() -> None:
     ]
     text = str(report)
     assert "differs from the recorded one: node 4, mm" in text
-    assert "edit 0, change 2 (Some): sigmoid calls aten.sigmoid.default, expected aten.tanh.default" in text
+    assert "edit 0, change 2 (Some): sigmoid is aten.sigmoid.default here, but was aten.tanh.default" in text
     assert "edit 1 (All): there is no node gone" in text
     gm.graph.lint()
 
@@ -478,7 +478,7 @@ def test_lenient_skips_a_copy_of_another_operator(half: str) -> None:
     report = jointer.apply_recipe(gm, recipe([copy], expects=expects, **other), lenient=True)
     assert "copied" not in names(gm)
     assert [each.reason for each in report.skipped] == [
-        f"{half}relu calls aten.relu.default, expected aten.tanh.default"
+        f"{half}relu is aten.relu.default here, but was aten.tanh.default"
     ]
 
 
@@ -489,7 +489,7 @@ def test_lenient_skips_places_at_another_operator() -> None:
     report = jointer.apply_recipe(gm, document, lenient=True)
     assert names(gm) == ORDER
     assert {each.reason for each in report.skipped} == {
-        "mm calls aten.mm.default, expected aten.bmm.default"
+        "mm is aten.mm.default here, but was aten.bmm.default"
     }
 
 
@@ -510,12 +510,12 @@ def test_reports_a_different_final_graph() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("[]", 'not a recipe (no "format": "jointer-recipe")'),
-        ("{", "not JSON at byte 1"),
+        ("[]", 'it has no `format` "jointer-recipe": not a recipe'),
+        ("{", "invalid JSON near byte 1; is the file truncated or damaged?"),
         ("\udcff", "byte 0 is not UTF-8 text"),
         ("[" * 100_000, "nested too deep"),
-        ('{"format": "jointer-recipe", "version": 3}', "version 3 of the recipe format; 2 is"),
-        ('{"format": "jointer-recipe", "version": 1}', "no 'edits'"),
+        ('{"format": "jointer-recipe", "version": 3}', "recipe version 3 is not supported: this program reads versions 1 to 2"),
+        ('{"format": "jointer-recipe", "version": 1}', "it has no list `edits`"),
     ],
 )
 def test_invalid_files(tmp_path: Path, text: str, why: str) -> None:
@@ -530,34 +530,66 @@ def test_invalid_files(tmp_path: Path, text: str, why: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage",
+    ("damage", "why"),
     [
-        {"edits": [7]},
-        {"edits": [{}]},
-        {"edits": [{"changes": [7]}]},
-        {"edits": [{"changes": [{}]}]},
-        {"edits": [{"changes": [{"teleport": "mm"}]}]},
-        {"edits": [{"changes": [{"move": "mm", "before": "t"}]}]},
-        {"edits": [{"changes": [{"move": [7], "before": "t"}]}]},
-        {"edits": [{"changes": [{"move": ["t"]}]}]},
-        {"edits": [{"title": 7, "changes": []}]},
-        {"edits": [{"changes": [{"policy": 7, "select": "t"}]}]},
-        {"edits": [{"changes": [{"policy": "MUST_SAVE", "select": []}]}]},
-        {"edits": [{"changes": [{"policy": "MUST_SAVE", "select": ["t", 1]}]}]},
-        {"edits": [{"changes": [{"policy": None, "select": "t", "ac_graph_id": "0"}]}]},
-        {"edits": [{"changes": [{"replace": "mm", "inputs": {}}]}]},
-        {"edits": [{"changes": [{"replace": "mm", "inputs": ["relu"]}]}]},
-        {"edits": [{"changes": [{"replace": "mm", "inputs": {"relu": 7}}]}]},
-        {"edits": [{"changes": [{"replace": "mm", "inputs": {"relu": "t"}, "args": []}]}]},
-        {"graphs": 7},
-        {"graphs": {"graph": 7}},
-        {"graphs": {"graph": {}}},
-        {"fingerprints": {"graph": 7}, "graphs": {"graph": {"hash": ""}}},
-        {"expects": {"mm": 7}},
+        ({"edits": [7]}, "edit 0: expected an object"),
+        ({"edits": [{}]}, "edit 0: `changes`: expected a list"),
+        ({"edits": [{"title": 7, "changes": []}]}, "edit 0: `title`: expected a string"),
+        ({"graphs": 7}, "`graphs`: expected an object"),
+        ({"graphs": {"graph": 7}}, "graphs, graph: expected an object"),
+        ({"graphs": {"graph": {}}}, "graphs, graph: it has no `hash`"),
+        ({"graphs": {"graph": {"hash": "", "groups": {"a": 7}}}}, "`groups`, a: expected the name"),
+        (
+            {"fingerprints": {"graph": 7}, "graphs": {"graph": {"hash": ""}}},
+            "fingerprints, graph: expected a list of strings",
+        ),
+        ({"expects": {"mm": 7}}, "expects, mm: expected a string"),
     ],
 )
-def test_damaged(damage: Any) -> None:
-    assert refusal(chain(), {**recipe([]), **damage}).startswith("recipe: ")
+def test_damaged(damage: Any, why: str) -> None:
+    message = refusal(chain(), {**recipe([]), **damage})
+    assert message.startswith("recipe: ") and why in message
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (7, "expected an object"),
+        ({}, "not a known change (move, policy, insert, remove, replace); use a newer Jointer"),
+        ({"teleport": "mm"}, "not a known change (move, policy, insert, remove, replace); use"),
+        ({"move": "mm", "before": "t"}, "`move`: expected a list of strings"),
+        ({"move": [7], "before": "t"}, "`move`: expected a list of strings"),
+        ({"move": ["t"]}, "it has no `before`"),
+        ({"move": ["t"], "before": 7}, "`before`: expected a string"),
+        ({"insert": [], "before": "t"}, "`insert`: expected an object"),
+        ({"remove": 7}, "`remove`: expected a string"),
+        ({"policy": 7, "select": "t"}, "`policy`: expected a string or null"),
+        ({"policy": "MUST_SAVE"}, "it has no `select`"),
+        ({"policy": "MUST_SAVE", "select": []}, "`select`: it selects no node"),
+        ({"policy": "MUST_SAVE", "select": ["t", 1]}, "`select`: expected a list of strings"),
+        (
+            {"policy": None, "select": "t", "ac_graph_id": "0"},
+            "`ac_graph_id`: expected a whole number or null",
+        ),
+        (
+            {"replace": "mm", "inputs": {}},
+            "`inputs`: expected an object with the name of a node per input",
+        ),
+        (
+            {"replace": "mm", "inputs": ["relu"]},
+            "`inputs`: expected an object with the name of a node per input",
+        ),
+        ({"replace": "mm", "inputs": {"relu": 7}}, "`inputs`, relu: expected a string"),
+        (
+            {"replace": "mm", "inputs": {"relu": "t"}, "args": []},
+            "`inputs` and `args` cannot be used together",
+        ),
+    ],
+)
+def test_damaged_changes(change: Any, why: str) -> None:
+    """In the same words as the desktop and the command line, which read the same files."""
+    message = refusal(chain(), {**recipe([]), "edits": [{"changes": [change]}]})
+    assert message.startswith(f"recipe: edit 0, change 0: {why}")
 
 
 def test_unknown_keys_are_ignored() -> None:
@@ -613,7 +645,7 @@ def test_pass_knows_the_halves(tmp_path: Path) -> None:
         assert calls[0] == name
         assert graph_pass.reports[-1].elsewhere == elsewhere
     assert [each.graph for each in graph_pass.reports] == ["forward", "backward"]
-    with pytest.raises(RecipeError, match="this is not the backward graph it was made on"):
+    with pytest.raises(RecipeError, match=r"the recipe was made for another graph \(backward\)"):
         graph_pass(gm, [])
 
 

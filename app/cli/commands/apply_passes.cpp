@@ -239,6 +239,17 @@ Result<std::optional<std::int64_t>> limit_of(const std::string& text) {
   return bytes;
 }
 
+// The recipe's path for the Python file `file`: relative if both can be moved together, as in a
+// checkout of the training code.
+std::string recipe_path(const std::string& recipe, const std::string& file) {
+  const auto path = std::filesystem::absolute(recipe).lexically_normal();
+  if (file == "-") return path.string();
+  const auto folder = std::filesystem::absolute(file).lexically_normal().parent_path();
+  const auto relative = path.lexically_relative(folder);
+  const bool is_below = !relative.empty() && *relative.begin() != "..";
+  return is_below ? relative.string() : path.string();
+}
+
 Result<void> write_files(const ApplyPasses& options, const Graph& graph, const Pipeline& pipeline,
                          const PipelineRun& run) {
   std::string recipe;
@@ -250,7 +261,7 @@ Result<void> write_files(const ApplyPasses& options, const Graph& graph, const P
     JOINTER_CHECK(write_bytes(options.output, write_native(end_of(run, graph))));
   if (!options.recipe.empty()) JOINTER_CHECK(write_bytes(options.recipe, recipe));
   if (!options.graph_trainer.empty()) {
-    const auto path = std::filesystem::absolute(options.recipe).lexically_normal().string();
+    const std::string path = recipe_path(options.recipe, options.graph_trainer);
     JOINTER_CHECK(write_bytes(options.graph_trainer,
                               graph_trainer_recipe_file(applied(pipeline, run).steps, path)));
   }

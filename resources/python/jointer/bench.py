@@ -246,7 +246,8 @@ class _Rank:
             if len(unedited) != len(outputs):
                 raise Failure(
                     "verify",
-                    f"the unedited graph has {len(unedited)} outputs and this one {len(outputs)}",
+                    f"the baseline has {len(unedited)} outputs, but the graph has {len(outputs)}: "
+                    "their outputs cannot be compared",
                 )
             wanted = dict(enumerate(unedited))
             verdicts.append(compare("baseline", program.output_names, outputs, wanted))

@@ -14,10 +14,11 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+from torch import fx
 
 from .artifacts import FORMAT, VERSION, Cache, cache_key, capability, package_name, place
 from .errors import CaptureError
-from .inductor import Compiled, CompileError, Layout, compile_graph
+from .inductor import Compiled, CompileError, Layout, check_compilable, compile_graph
 from .program import Part, parse_assumptions, read_program
 from .regional import Region, find_regions
 from .retarget import retarget
@@ -82,6 +83,10 @@ class _Piece:
         return self.part.phase if self.region is None else "region"
 
     @property
+    def gm(self) -> fx.GraphModule:
+        return self.part.gm if self.region is None else self.region.gm
+
+    @property
     def label(self) -> str:
         """The phase, as in the name of a file."""
         if self.region is None:
@@ -125,6 +130,8 @@ def compile_program(
             "no node is marked: annotate with compile_with_inductor, or give --mark NODE or "
             "--mark 'FQN_PATTERN::OPERATOR'"
         )
+    for piece in pieces:  # all of them before the first is compiled
+        check_compilable(piece.gm)
     cache, layouts, packages = Cache(), dict[str, Layout](), []
     for done, piece in enumerate(pieces):
         stage = _Stage(report, done, len(pieces))
@@ -180,7 +187,7 @@ def _package(
     stage: _Stage,
 ) -> dict[str, Any]:
     region = piece.region
-    gm = piece.part.gm if region is None else region.gm
+    gm = piece.gm
     names = {node.name for node in gm.graph.find_nodes(op="placeholder")}
     given = {name: layout for name, layout in layouts.items() if name in names}
     facts = {

@@ -49,6 +49,19 @@ _Call = tuple[str, Any, Any, Any]
 #: Keys of a replacement that change the call.
 _CALL = frozenset({"inputs", "target", "args", "kwargs", "val"})
 
+#: Kinds of nodes in messages, in the words of the desktop and the command line.
+_KINDS = {
+    "placeholder": "a placeholder",
+    "get_attr": "a constant",
+    "output": "the output",
+    "call_function": "a call",
+}
+
+
+def kind_text(node: fx.Node) -> str:
+    """The kind of ``node``, for messages."""
+    return _KINDS.get(node.op, f"a {node.op}")
+
 
 class GraphEditor:
     """Edits one graph."""
@@ -119,10 +132,10 @@ class GraphEditor:
         for node in self._touched:
             for each in node.all_input_nodes:
                 if not each < node:
-                    raise RecipeError(f"{node.name} would read {each.name} before it exists")
+                    raise RecipeError(f"{node.name} reads {each.name} and would come before it")
             for each in node.users:
                 if not node < each:
-                    raise RecipeError(f"{each.name} would read {node.name} before it exists")
+                    raise RecipeError(f"{each.name} reads {node.name} and would come before it")
         if self._stood and not self._trusted:
             check_kept_orders(self._stood, self._changed)
 
@@ -131,13 +144,17 @@ class GraphEditor:
     def _move(self, change: Mapping[str, Json]) -> None:
         block = [self.node(name) for name in change["move"]]
         before = self._place(change)
-        if len(set(block)) < len(block):
-            raise RecipeError("a node is moved twice")
-        if before in block:
-            raise RecipeError(f"{before.name} cannot be moved before itself")
+        seen: set[fx.Node] = set()
+        for node in (*block, before):
+            if node in seen:
+                raise RecipeError(f"{node.name} cannot be moved before itself: it is listed twice")
+            seen.add(node)
         for node in block:
             if node.op in ("placeholder", "output"):
-                raise RecipeError(f"{node.name} is a {node.op}, which stays where it is")
+                raise RecipeError(
+                    f"{node.name} is {kind_text(node)}: placeholders, constants and outputs stay "
+                    "where they are"
+                )
         for node in block:
             if node.next is not before:
                 self._put(node, before)
@@ -156,7 +173,7 @@ class GraphEditor:
             raise RecipeError(f"torch {torch.__version__} has no memory policy {name!r}")
         for node in self._selected(change["select"]):
             if node.op != "call_function":
-                raise RecipeError(f"{node.name} is a {node.op}, which has no memory policy")
+                raise RecipeError(f"{node.name} is {kind_text(node)}: only calls have a policy")
             self._tag(node, policy, change)
 
     def _selected(self, select_: str | list[str]) -> list[fx.Node]:
@@ -168,7 +185,9 @@ class GraphEditor:
         named = self._nodes.get(selector)
         nodes = [named] if named is not None else select(self._graph.nodes, selector)
         if not nodes and (half or not self._half):
-            raise RecipeError(f"{selector!r} selects no node")
+            raise RecipeError(
+                f"`{selector}` selects nothing: no node has this name, and no call matches it"
+            )
         return nodes
 
     def _is_mine(self, half: str) -> bool:
@@ -205,9 +224,9 @@ class GraphEditor:
         record, before = change["insert"], self._place(change)
         name = record.get("name")
         if not _is_identifier(name):
-            raise RecipeError(f"{name!r} is not a valid name for a node")
+            raise RecipeError(f"`{name}` is not a valid name for a node")
         if name in self._nodes:
-            raise RecipeError(f"there is a node {name} already")
+            raise RecipeError(f"{name} cannot be inserted: there is already a node of that name")
         op, target, args, kwargs = self._copied(record) if "copy" in record else self._new(record)
         self._create(before, op, target, args, kwargs, name)
         node = self._nodes[name]
@@ -230,7 +249,8 @@ class GraphEditor:
         elif op == "call_function":
             target = self._target(record.get("target"), name)
         else:
-            raise RecipeError(f"{name} is a {op}: only calls and constants can be inserted")
+            kind = _KINDS.get(op, f"a {op}")
+            raise RecipeError(f"{name} is {kind}: only calls and constants can be inserted")
         args = self._args(record.get("args", []), name)
         return op, target, args, self._kwargs(record.get("kwargs", {}), name)
 
@@ -244,7 +264,7 @@ class GraphEditor:
         node = self._nodes[record["copy"]]
         if node.op not in ("call_function", "get_attr"):
             raise RecipeError(
-                f"{record['name']} is a {node.op}: only calls and constants can be inserted"
+                f"{record['name']} is {kind_text(node)}: only calls and constants can be inserted"
             )
         args, kwargs = self._exchanged(node, record.get("inputs", {}))
         return node.op, node.target, args, kwargs
@@ -253,14 +273,16 @@ class GraphEditor:
         """``target``, which another node of the graph reads."""
         if any(node.op == "get_attr" and node.target == target for node in self._nodes.values()):
             return target
-        raise RecipeError(f"{name} cannot be inserted: no other node reads the constant {target!r}")
+        raise RecipeError(f"{name} cannot be inserted: no other node reads the constant {target}")
 
     def _remove(self, change: Mapping[str, Json]) -> None:
         node = self.node(change["remove"])
         if node.op in ("placeholder", "output"):
-            raise RecipeError(f"{node.name} is a {node.op}, which stays where it is")
+            raise RecipeError(f"{node.name} is {kind_text(node)}: only calls can be removed")
         if node.users:
-            raise RecipeError(f"{node.name} is read by {next(iter(node.users)).name}")
+            first, *others = sorted(node.users)
+            more = f"and {len(others)} more read" if others else "reads"
+            raise RecipeError(f"{node.name} cannot be removed: {first.name} {more} it")
         after, meta, name = node.next.name, node.meta, node.name
         op, target, args, kwargs = node.op, node.target, node.args, node.kwargs
 
@@ -281,9 +303,9 @@ class GraphEditor:
         if not _CALL.intersection(change):
             return
         if node.op not in ("call_function", "output"):
-            raise RecipeError(f"{node.name} is a {node.op}: only calls can be replaced")
+            raise RecipeError(f"{node.name} is {kind_text(node)}: it has no call to replace")
         if node.op == "output" and any(key in change for key in ("target", "kwargs", "val")):
-            raise RecipeError("of the output only the arguments can be replaced")
+            raise RecipeError(f"{node.name} is the output: only its arguments can be replaced")
         name, target, args, kwargs = node.name, node.target, node.args, node.kwargs
         has_value, value = "val" in node.meta, node.meta.get("val")
 
@@ -345,7 +367,7 @@ class GraphEditor:
     def _place(self, change: Mapping[str, Json]) -> fx.Node:
         before = self.node(change["before"])
         if before.op == "placeholder":
-            raise RecipeError(f"nothing can be placed before the placeholder {before.name}")
+            raise RecipeError(f"{before.name} is a placeholder: no node can precede it")
         return before
 
     def _target(self, name: Json, node: str) -> Callable[..., Any]:
@@ -354,8 +376,8 @@ class GraphEditor:
         target = resolve_target(name)
         if isinstance(target, UnknownOperator) and not self._is_loaded:
             raise RecipeError(
-                f"{node} calls {name}, which torch {torch.__version__} does not know here: "
-                "import what registers it"
+                f"{node} would call {name}, which torch {torch.__version__} does not have: import "
+                "what registers it"
             )
         return target
 

@@ -29,7 +29,7 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv, free_unbacked_symbol
 from . import symbols
 from .artifacts import cache_folder
 from .encode import HEAD
-from .retarget import moved
+from .retarget import captured_target, moved
 from .signature import INTEGER, Signature, UnfitNode, adapt
 from .triton import missing_kernel
 from .values import captured_sizes
@@ -41,6 +41,11 @@ Progress = Callable[[str], None]
 
 #: Metadata key for the name of the node from which a retraced node originates.
 _ORIGIN = "jointer_origin"
+
+#: Random calls that the backward repeats. Compiled code without Python has no equivalent.
+_REPEATED_DRAWS = frozenset(
+    {"run_and_save_rng_state", "run_with_rng_state", "graphsafe_run_with_rng_state"}
+)
 
 
 class CompileError(Exception):
@@ -64,6 +69,17 @@ class Compiled:
     mutated: list[int]
     #: Layouts of tensor outputs by node name.
     layouts: dict[str, Layout]
+
+
+def check_compilable(gm: fx.GraphModule) -> None:
+    """Raise ``CompileError`` for a node that no package can run."""
+    for node in gm.graph.nodes:
+        if node.op == "call_function" and captured_target(node) in _REPEATED_DRAWS:
+            raise CompileError(
+                f"{captured_target(node)}, a random call that the backward repeats, cannot be "
+                "compiled: use the interpret backend",
+                node.name,
+            )
 
 
 def compile_graph(

@@ -22,7 +22,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import torch
 from torch import fx
@@ -181,23 +181,25 @@ class _Check:
     def _former_key(self, node: fx.Node) -> Any:
         return self._stood[node][0] if node in self._stood else node._sort_key
 
-    def _refuse(self, moved: fx.Node) -> None:
-        """Raise with the first node that ``moved`` must keep its order with."""
+    def _refuse(self, moved: fx.Node) -> NoReturn:
+        """Raise, with the first node that ``moved`` must keep its order with."""
         before, now = self._places[moved]
         memory, is_random = self._memory[moved], _is_random(moved)
         for other in self._span:
             place = self._places[other]
             if (place.before < before) == (place.now < now):
                 continue
+            stays = f"{moved.name} must stay {'after' if place.before < before else 'before'}"
             if memory.keeps_order_with(self._memory_of(other)):
                 raise RecipeError(
-                    f"{moved.name} and {other.name} must keep their order: one writes to memory "
-                    "that the other uses"
+                    f"{stays} {other.name}: one of them writes to memory that the other uses"
                 )
             if is_random and _is_random(other):
-                raise RecipeError(
-                    f"{moved.name} and {other.name} must keep their order: both draw random numbers"
-                )
+                raise RecipeError(f"{stays} {other.name}: their effects must keep their order")
+        raise RecipeError(
+            f"{moved.name} cannot be moved there: it would change places with a node that uses the "
+            "same memory"
+        )
 
 
 def _span(stood: Stood) -> list[fx.Node]:

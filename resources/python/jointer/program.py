@@ -70,8 +70,8 @@ class Program:
         captured = self.parts[0].document.get("torch") or ""
         if minor_version(captured) in (None, minor_version(torch.__version__)):
             return None
-        releases = [each.partition("+")[0] for each in (captured, torch.__version__)]
-        return f"captured by torch {releases[0]}, run by torch {releases[1]}"
+        here = torch.__version__.partition("+")[0]
+        return f"captured with torch {captured}, run with torch {here}"
 
     @property
     def groups(self) -> dict[str, Any]:

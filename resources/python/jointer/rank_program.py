@@ -13,7 +13,6 @@ from typing import Any
 import torch
 from torch import Tensor, fx
 
-from .errors import CaptureError
 from .execute import (
     Call,
     Ledger,
@@ -28,7 +27,8 @@ from .execute import (
 )
 from .inputs import make_inputs
 from .local_collectives import local_form
-from .program import Part, Program
+from .pair import link_pair
+from .program import Program
 from .retarget import retarget, substitute
 from .signature import graph_outputs
 
@@ -54,7 +54,10 @@ class RankProgram:
             if alone:
                 _stand_in(part.gm)
         self._forward, self._backward = parts[0].gm, parts[1].gm if program.is_pair else None
-        self._saved = _saved(parts[0], parts[1]) if program.is_pair else set()
+        #: By the backward's placeholder: the output of the forward that it is saved from.
+        self._saved: dict[str, fx.Node] = {}
+        if self._backward is not None:
+            self._saved = link_pair(self._forward.graph, self._backward.graph)
         self.placeholders = [
             node
             for part in parts
@@ -62,10 +65,8 @@ class RankProgram:
             if part is parts[0] or node.name not in self._saved
         ]
         outputs = graph_outputs(self._forward.graph)
-        #: The outputs that the forward returns to its caller, and those saved for backward, by
-        #: name.
+        #: The outputs that the forward returns to its caller; those saved for backward follow.
         self._returned = outputs[: len(outputs) - len(self._saved)]
-        self._handed_over = {n.name: n for n in _nodes(outputs) if n.name in self._saved}
         self._staying = {*self._forward.graph.find_nodes(op="placeholder"), *_nodes(self._returned)}
         self._plans = [plan(self._forward, 0, {*self._staying, *_nodes(outputs)})]
         if self._backward is not None:
@@ -143,10 +144,10 @@ class RankProgram:
             forward.end()
             return outputs
         returned = outputs[: len(self._returned)]
-        saved = {name: forward.values[node] for name, node in self._handed_over.items()}
+        saved = {name: forward.values[node] for name, node in self._saved.items()}
         backward.bind({**inputs, **saved})
         # From here on, only the backward holds them, so it can free them.
-        forward.drop(node for node in self._handed_over.values() if node not in self._staying)
+        forward.drop(node for node in self._saved.values() if node not in self._staying)
         del outputs, saved
         gradients = backward.run()
         backward.end()
@@ -159,20 +160,6 @@ class RankProgram:
 
 def _nodes(values: Iterable[Any]) -> list[fx.Node]:
     return [each for each in values if isinstance(each, fx.Node)]
-
-
-def _saved(forward: Part, backward: Part) -> set[str]:
-    """The names of the values that the backward graph reads from the forward."""
-    given = {n.name for n in graph_outputs(forward.gm.graph) if isinstance(n, fx.Node)}
-    taken = {node.name for node in backward.gm.graph.find_nodes(op="placeholder")}
-    saved = given & taken
-    for node in backward.gm.graph.find_nodes(op="placeholder"):
-        if node.name not in saved and not node.name.startswith("tangents") and node.users:
-            raise CaptureError(
-                f"node {node.name}: the backward takes it and the forward does not give it: "
-                "the two are not a pair"
-            )
-    return saved
 
 
 def _stand_in(gm: fx.GraphModule) -> None:

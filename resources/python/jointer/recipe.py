@@ -17,7 +17,7 @@ from torch import fx
 from .encode import HEAD, infer_kind
 from .errors import CaptureError, RecipeError
 from .fingerprint import first_difference
-from .graph_editor import GraphEditor
+from .graph_editor import GraphEditor, kind_text
 from .groups import make_twins
 from .hashing import Record, digest, graph_records, rank_lines, record_lines
 from .other_rank import OtherRank
@@ -156,7 +156,9 @@ def _recognize(
         records = graph_records(gm)
     except CaptureError as error:
         if recipe.graphs and not lenient:
-            raise RecipeError(f"{recipe.where}: not the graph it was made on: {error}") from None
+            raise RecipeError(
+                f"{recipe.where}: the recipe was made for another graph: {error}"
+            ) from None
         return RecipeReport(_likely(gm, recipe), difference=str(error)), False, None
     lines = record_lines(records)
     here = digest(lines)
@@ -177,12 +179,12 @@ def _recognize(
     difference = first_difference(lines, recorded.fingerprint) if recorded.fingerprint else None
     difference = difference or f"its hash is {here[:12]}, the recorded one {recorded.hash[:12]}"
     if expected := _expected_at(difference, key, recipe):
-        difference += f"; recorded: {expected}"
+        difference += f"; it was {expected}"
     if not lenient:
-        what = "graph" if key == "graph" else f"{key} graph"
+        half = "" if key == "graph" else f" ({key})"
         raise RecipeError(
-            f"{recipe.where}: this is not the {what} it was made on: {difference}. Capture the "
-            "graph again and open the recipe on it, or replay with lenient=True"
+            f"{recipe.where}: the recipe was made for another graph{half}: {difference}. Capture "
+            "the graph again and open the recipe on it, or replay with lenient=True"
         )
     return RecipeReport(key, difference=difference), False, None
 
@@ -335,7 +337,7 @@ class _Replay:
         except RecipeError as error:
             return str(error)
         is_call = node.op == "call_function"
-        return "" if is_call else f"{node.name} is a {node.op}, which has no memory policy"
+        return "" if is_call else f"{node.name} is {kind_text(node)}: only calls have a policy"
 
     def _is_here(self, change: Mapping[str, Json]) -> bool:
         """True if ``change`` concerns this graph. Names without a prefix are those of the
@@ -387,7 +389,7 @@ class _Replay:
             except RecipeError:
                 continue  # in the other half, or missing, which the change reports itself
             if wanted != here:
-                found[name] = f"{name} calls {here}, expected {wanted}"
+                found[name] = f"{name} is {here} here, but was {wanted}"
         return found
 
     def _check_expected(self, change: Mapping[str, Json]) -> None:

@@ -23,13 +23,22 @@ VERSION = 2
 #: The keys of the graphs that a recipe can edit.
 GRAPHS = ("graph", "forward", "backward")
 
-#: The kinds of changes, and their other required keys.
+#: The kinds of changes, with the types of their values, and their other required keys.
 _CHANGES: dict[str, tuple[Any, dict[str, Any]]] = {
     "move": (list, {"before": str}),
     "policy": ((str, type(None)), {"select": (str, list)}),
     "insert": (dict, {"before": str}),
     "remove": (str, {}),
     "replace": (str, {}),
+}
+
+#: Descriptions of types in messages.
+_EXPECTED: dict[Any, str] = {
+    str: "a string",
+    (str, list): "a string",
+    (str, type(None)): "a string or null",
+    dict: "an object",
+    list: "a list",
 }
 
 
@@ -102,7 +111,9 @@ def read_recipe(source: str | os.PathLike[str] | Mapping[str, Json] | Recipe) ->
     except UnicodeDecodeError as error:
         raise RecipeError(f"{where}: byte {error.start} is not UTF-8 text: not a recipe") from None
     except json.JSONDecodeError as error:
-        raise RecipeError(f"{where}: not JSON at byte {error.pos} ({error.msg})") from None
+        raise RecipeError(
+            f"{where}: invalid JSON near byte {error.pos}; is the file truncated or damaged?"
+        ) from None
     except RecursionError:
         raise RecipeError(f"{where}: nested too deep for a recipe") from None
     return _parse(document, where)
@@ -110,66 +121,77 @@ def read_recipe(source: str | os.PathLike[str] | Mapping[str, Json] | Recipe) ->
 
 def _parse(document: Json, where: str) -> Recipe:
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
-        raise RecipeError(f'{where}: not a recipe (no "format": "{FORMAT}")')
+        raise RecipeError(f'{where}: it has no `format` "{FORMAT}": not a recipe')
     version = document.get("version")
-    if not isinstance(version, int) or version > VERSION:
+    if not isinstance(version, int):
+        raise RecipeError(f"{where}: it has no `version`")
+    if version > VERSION:
         raise RecipeError(
-            f"{where}: version {version} of the recipe format; {VERSION} is the newest known: "
-            "use a newer jointer"
+            f"{where}: recipe version {version} is not supported: this program reads versions 1 to "
+            f"{VERSION}; use a newer Jointer"
         )
     fingerprints = _member(document, "fingerprints", dict, where, {})
     graphs = _member(document, "graphs", dict, where, {})
-    edits = _member(document, "edits", list, where)
+    edits = document.get("edits")
+    if not isinstance(edits, list):
+        raise RecipeError(f"{where}: it has no list `edits`")
     return Recipe(
         where=where,
         edits=[_edit(each, f"{where}: edit {i}") for i, each in enumerate(edits)],
         graphs={
-            key: _graph(graphs[key], fingerprints.get(key) or [], f"{where}: graphs, {key}")
+            key: _graph(
+                graphs[key], _fingerprint(fingerprints, key, where), f"{where}: graphs, {key}"
+            )
             for key in GRAPHS
             if key in graphs
         },
-        expects=_texts(_member(document, "expects", dict, where, {}), f"{where}: expects"),
+        expects=_texts(
+            _member(document, "expects", dict, where, {}), f"{where}: expects", "a string"
+        ),
     )
 
 
-def _graph(document: Json, fingerprint: Json, where: str) -> RecipeGraph:
-    if not isinstance(fingerprint, list) or not all(isinstance(x, str) for x in fingerprint):
-        raise RecipeError(f"{where}: its fingerprint is damaged")
+def _fingerprint(fingerprints: Mapping[str, Json], key: str, where: str) -> str:
+    lines = fingerprints.get(key) or []
+    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+        raise RecipeError(f"{where}: fingerprints, {key}: expected a list of strings")
+    return "".join(lines)
+
+
+def _graph(document: Json, fingerprint: str, where: str) -> RecipeGraph:
     return RecipeGraph(
         hash=_member(document, "hash", str, where),
         after=_member(document, "after", str, where, ""),
-        fingerprint="".join(fingerprint),
+        fingerprint=fingerprint,
         rank_hash=_member(document, "rank_hash", str, where, ""),
         rank_after=_member(document, "rank_after", str, where, ""),
-        groups=_texts(_member(document, "groups", dict, where, {}), f"{where}, groups"),
-        devices=_texts(_member(document, "devices", dict, where, {}), f"{where}, devices"),
+        groups=_nodes(document, "groups", where),
+        devices=_nodes(document, "devices", where),
     )
 
 
 def _edit(document: Json, where: str) -> Edit:
-    changes = _member(document, "changes", list, where)
+    title, by = (_member(document, key, str, where, "") for key in ("title", "by"))
+    changes = document.get("changes")
+    if not isinstance(changes, list):
+        raise RecipeError(f"{where}: `changes`: expected a list")
     for number, change in enumerate(changes):
         _check_change(change, f"{where}, change {number}")
-    return Edit(
-        title=_member(document, "title", str, where, ""),
-        by=_member(document, "by", str, where, ""),
-        changes=changes,
-    )
+    return Edit(title=title, by=by, changes=changes)
 
 
 def _check_change(change: Json, where: str) -> None:
     if not isinstance(change, Mapping):
-        raise RecipeError(f"{where}: not an object: the recipe is damaged")
+        raise RecipeError(f"{where}: expected an object")
     kind = next((each for each in change if each in _CHANGES), None)
     if kind is None:
-        raise RecipeError(f"{where}: unknown kind of change: use a newer Jointer")
+        known = ", ".join(_CHANGES)
+        raise RecipeError(f"{where}: not a known change ({known}); use a newer Jointer")
     about, members = _CHANGES[kind]
-    if not isinstance(change[kind], about):
-        raise RecipeError(f"{where}: {kind!r} is damaged")
-    for key, expected in members.items():
+    if kind == "move":
+        _check_texts(change, "move", where)
+    for key, expected in {kind: about, **members}.items():
         _member(change, key, expected, where)
-    if kind == "move" and not all(isinstance(name, str) for name in change["move"]):
-        raise RecipeError(f"{where}: 'move' is damaged")
     if kind == "policy":
         _check_policy(change, where)
     if "inputs" in change and kind == "replace":
@@ -178,36 +200,53 @@ def _check_change(change: Json, where: str) -> None:
 
 def _check_policy(change: Mapping[str, Json], where: str) -> None:
     named = change["select"]
-    if isinstance(named, list) and not (named and all(isinstance(name, str) for name in named)):
-        raise RecipeError(f"{where}: 'select' is damaged")
+    if isinstance(named, list):
+        _check_texts(change, "select", where)
+        if not named:
+            raise RecipeError(f"{where}: `select`: it selects no node")
     region = change.get("ac_graph_id")
     if isinstance(region, bool) or not isinstance(region, (int, type(None))):
-        raise RecipeError(f"{where}: 'ac_graph_id' is damaged")
+        raise RecipeError(f"{where}: `ac_graph_id`: expected a whole number or null")
 
 
 def _check_inputs(change: Mapping[str, Json], where: str) -> None:
     for key in ("target", "args", "kwargs"):
         if key in change:
-            raise RecipeError(f"{where}: 'inputs' and {key!r} cannot be used together")
+            raise RecipeError(f"{where}: `inputs` and `{key}` cannot be used together")
     inputs = change["inputs"]
     if not isinstance(inputs, Mapping) or not inputs:
-        raise RecipeError(f"{where}: 'inputs' is damaged")
-    if not all(isinstance(name, str) for name in inputs.values()):
-        raise RecipeError(f"{where}: 'inputs' is damaged")
+        raise RecipeError(
+            f"{where}: `inputs`: expected an object with the name of a node per input"
+        )
+    _texts(inputs, f"{where}: `inputs`", "a string")
 
 
-def _texts(document: Mapping[str, Json], where: str) -> dict[str, str]:
-    if not all(isinstance(value, str) for value in document.values()):
-        raise RecipeError(f"{where}: expected strings: the recipe is damaged")
+def _check_texts(document: Mapping[str, Json], key: str, where: str) -> None:
+    texts = document[key]
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise RecipeError(f"{where}: `{key}`: expected a list of strings")
+
+
+def _nodes(document: Mapping[str, Json], key: str, where: str) -> dict[str, str]:
+    nodes = _member(document, key, dict, where, {})
+    return _texts(nodes, f"{where}: `{key}`", "the name of a node")
+
+
+def _texts(document: Mapping[str, Json], where: str, expected: str) -> dict[str, str]:
+    for key, value in document.items():
+        if not isinstance(value, str):
+            raise RecipeError(f"{where}, {key}: expected {expected}")
     return dict(document)
 
 
 def _member(document: Json, key: str, kind: Any, where: str, otherwise: Any = None) -> Any:
     """``document[key]``, or ``otherwise`` if the key is missing and there is a default."""
     if not isinstance(document, Mapping):
-        raise RecipeError(f"{where}: not an object: the recipe is damaged")
-    if key not in document and otherwise is not None:
+        raise RecipeError(f"{where}: expected an object")
+    if key not in document:
+        if otherwise is None:
+            raise RecipeError(f"{where}: it has no `{key}`")
         return otherwise
-    if not isinstance(document.get(key), kind):
-        raise RecipeError(f"{where}: no {key!r}, or it is damaged")
+    if not isinstance(document[key], kind):
+        raise RecipeError(f"{where}: `{key}`: expected {_EXPECTED[kind]}")
     return document[key]

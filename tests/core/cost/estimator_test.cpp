@@ -43,6 +43,18 @@ TEST(Devices, AllLoadAndNameTheirSources) {
   EXPECT_EQ(load_device("/nonexistent.json").error().kind, Error::Kind::input);
 }
 
+TEST(Devices, CoresHaveTheirShareOfTheCpu) {
+  const DeviceDescription all = device("cpu"), some = device("cpu{cores=4}");
+  EXPECT_EQ(some.name, "Generic CPU, 4 cores");
+  EXPECT_EQ(device("CPU{cores=1}").name, "Generic CPU, 1 core");
+  EXPECT_DOUBLE_EQ(some.peak_flops(DType::float32), all.peak_flops(DType::float32) / 4);
+  EXPECT_DOUBLE_EQ(some.memory_gbps, all.memory_gbps / 4);
+  EXPECT_EQ(some.host.operator_us, all.host.operator_us);
+  for (const char* wrong : {"cpu{", "cpu{}", "cpu{cores=0}", "cpu{cores=two}", "cpu{cores=-1}"})
+    EXPECT_FALSE(load_device(wrong)) << wrong;
+  EXPECT_EQ(device("cpu{cores=16}").name, all.name);
+}
+
 TEST(Devices, PeaksAreWithoutSparsity) {
   // From the data sheets of NVIDIA and AMD, without sparsity.
   EXPECT_NEAR(device("a100").peak_flops(DType::bfloat16), 312e12, 1e12);

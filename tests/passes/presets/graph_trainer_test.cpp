@@ -7,6 +7,7 @@ namespace jointer::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::vector<std::string> names(const Pipeline& pipeline) {
   std::vector<std::string> found;
@@ -109,6 +110,14 @@ TEST(GraphTrainerFlags, ARecipeFileNamesTheCompiler) {
   EXPECT_THAT(file, HasSubstr(R"(RECIPE = "/a \"b\".json")"));
   EXPECT_THAT(file,
               HasSubstr("--compile.pass_pipeline jointer --compile.disable_passes cudagraph_pass"));
+  EXPECT_THAT(file, Not(HasSubstr("Path")));
+}
+
+TEST(GraphTrainerFlags, ARelativeRecipeIsFoundNextToTheFile) {
+  const std::string file =
+      graph_trainer_recipe_file(*parse_pipeline("canonicalize_graph"), "recipes/a.json");
+  EXPECT_THAT(file, HasSubstr("\n\nfrom pathlib import Path\n\nimport jointer\n"));
+  EXPECT_THAT(file, HasSubstr("RECIPE = Path(__file__).parent / \"recipes/a.json\"\n"));
 }
 
 }  // namespace

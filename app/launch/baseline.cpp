@@ -1,0 +1,69 @@
+#include "app/launch/baseline.h"
+
+#include <fmt/ranges.h>
+
+#include <vector>
+
+namespace jointer {
+namespace {
+
+// The outputs of a step, as the runner returns them: a pair's forward saves the others.
+std::vector<const OutputEntry*> outputs_of(const Graph& graph) {
+  std::vector<const OutputEntry*> outputs;
+  for (std::size_t i = 0; i < graph.part_count(); ++i) {
+    const Part& part = graph.part(PartId(i));
+    const bool saves = graph.is_pair() && part.kind == CaptureKind::forward;
+    for (const OutputEntry& entry : part.outputs)
+      if (!saves || entry.role != Role::saved) outputs.push_back(&entry);
+  }
+  return outputs;
+}
+
+const Tensor* tensor_of(const Graph& graph, const OutputEntry& entry) {
+  return entry.node ? graph.single_tensor(graph.node(entry.node)) : nullptr;
+}
+
+std::string text(const Graph& graph, const OutputEntry& entry) {
+  const Tensor* tensor = tensor_of(graph, entry);
+  if (tensor == nullptr) return "None";
+  std::vector<std::string> sizes;
+  for (const Dim& size : graph.shape(*tensor))
+    sizes.push_back(size.expression ? std::string(graph.expression_text(size.expression))
+                                    : fmt::format("{}", size.value));
+  return fmt::format("{}[{}]", to_string(tensor->dtype), fmt::join(sizes, ","));
+}
+
+bool fits(const Graph& graph, const OutputEntry& entry, const Graph& baseline,
+          const OutputEntry& expected) {
+  const Tensor *a = tensor_of(graph, entry), *b = tensor_of(baseline, expected);
+  // A node without a tensor may be one that its file does not describe; no node is None.
+  if (a == nullptr) return b == nullptr || static_cast<bool>(entry.node);
+  if (b == nullptr) return static_cast<bool>(expected.node);
+  if (a->dtype != b->dtype || a->rank != b->rank) return false;
+  const std::span<const Dim> sizes = graph.shape(*a), wanted = baseline.shape(*b);
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (!sizes[i].expression && !wanted[i].expression && sizes[i].value != wanted[i].value)
+      return false;
+  return true;
+}
+
+}  // namespace
+
+Result<void> check_baseline(const Graph& graph, const Graph& baseline) {
+  const auto outputs = outputs_of(graph), expected = outputs_of(baseline);
+  if (outputs.size() != expected.size())
+    return fail(Error::Kind::usage,
+                "the baseline, {}, has {} outputs, but {} has {}: their outputs cannot be compared",
+                baseline.title(), expected.size(), graph.title(), outputs.size());
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (!fits(graph, *outputs[i], baseline, *expected[i]))
+      return fail(
+          Error::Kind::usage,
+          "output {} of the baseline, {}, is {}, but that of {} is {}: their outputs cannot "
+          "be compared",
+          i, baseline.title(), text(baseline, *expected[i]), graph.title(),
+          text(graph, *outputs[i]));
+  return {};
+}
+
+}  // namespace jointer
