@@ -35,6 +35,10 @@ struct Header {
   bool take(std::string_view key, json::value value) {
     if (key == "format") {
       const std::string_view format = get_text(value);
+      if (format == "jointer-recipe")
+        give_up(
+            "this is a Jointer recipe, not a capture; replay it with `jointer apply FILE --recipe "
+            "RECIPE`");
       if (format != "jointer-capture") give_up("format `{}` is not `jointer-capture`", format);
       has_format = true;
     } else if (key == "version") {

@@ -1,6 +1,6 @@
 // Computes the difference between two graphs, and the edit that turns one into the other.
 //
-// Nodes are matched by name. Among the common nodes, those of a longest increasing subsequence of
+// Nodes are matched by name, unless a match is given (core/edit/node_match.h). Among the common nodes, those of a longest increasing subsequence of
 // positions (in `before`, listed in the order of `after`) stay; the others move, neighbors
 // together. Placeholders, constants and outputs always stay. A call can belong to the subsequence
 // only if it has the same number of them before it in both graphs.
@@ -63,17 +63,22 @@ std::vector<std::size_t> longest_increasing(const std::vector<std::size_t>& valu
 // One half: the nodes that stay, move, are added, and are removed.
 class HalfComparer {
  public:
-  HalfComparer(const Graph& before, const Graph& after, PartId part, GraphDifference& out)
-      : before_(before), after_(after), part_(part), comparer_(before, after), out_(out) {}
+  HalfComparer(const Graph& before, const Graph& after, const NodeMatch& match, PartId part,
+               GraphDifference& out)
+      : before_(before),
+        after_(after),
+        match_(match),
+        part_(part),
+        comparer_(before, after, &match),
+        out_(out) {}
 
   void run() {
     for (const NodeId id : before_.order())
-      if (before_.node(id).part == part_ && !after_.find(part_, before_.name(id)))
-        out_.removed.push_back(id);
+      if (before_.node(id).part == part_ && !match_.in_after(id)) out_.removed.push_back(id);
     std::vector<NodeId> common;  // in the order of `after`
     for (const NodeId id : after_.order()) {
       if (after_.node(id).part != part_) continue;
-      if (const NodeId was = before_.find(part_, after_.name(id))) {
+      if (const NodeId was = match_.in_before(id)) {
         common.push_back(id);
         compare(was, id);
       } else {
@@ -103,14 +108,14 @@ class HalfComparer {
     for (std::size_t i = 0; i < before_.order().size(); ++i) {
       const NodeId id = before_.order()[i];
       const Node& n = before_.node(id);
-      const bool counts = n.part == part_ && stays(n) && after_.find(part_, before_.name(id));
+      const bool counts = n.part == part_ && stays(n) && match_.in_after(id);
       fixed[i + 1] = fixed[i] + (counts ? 1 : 0);
     }
     std::vector<std::size_t> places;
     std::vector<NodeId> candidates;
     std::size_t passed = 0;
     for (const NodeId id : common) {
-      const std::size_t place = before_.position(before_.find(part_, after_.name(id)));
+      const std::size_t place = before_.position(match_.in_before(id));
       if (fixed[place] == passed) {
         places.push_back(place);
         candidates.push_back(id);
@@ -125,6 +130,7 @@ class HalfComparer {
 
   const Graph& before_;
   const Graph& after_;
+  const NodeMatch& match_;
   PartId part_;
   NodeComparer comparer_;
   GraphDifference& out_;
@@ -332,16 +338,25 @@ class EditWriter {
 
 }  // namespace
 
-Result<GraphDifference> compare_graphs(const Graph& before, const Graph& after) {
+Result<void> check_comparable(const Graph& before, const Graph& after) {
   if (before.part_count() != after.part_count())
     return fail(Error::Kind::usage,
                 "{} is a pair of a forward and a backward, but {} is a single graph",
                 before.is_pair() ? before.title() : after.title(),
                 before.is_pair() ? after.title() : before.title());
+  return {};
+}
+
+GraphDifference compare_graphs(const Graph& before, const Graph& after, const NodeMatch& match) {
   GraphDifference found;
   for (std::size_t part = 0; part < before.part_count(); ++part)
-    HalfComparer(before, after, PartId(part), found).run();
+    HalfComparer(before, after, match, PartId(part), found).run();
   return found;
+}
+
+Result<GraphDifference> compare_graphs(const Graph& before, const Graph& after) {
+  JOINTER_CHECK(check_comparable(before, after));
+  return compare_graphs(before, after, NodeMatch::by_name(before, after));
 }
 
 Result<Edit> difference(const Graph& before, const Graph& after) {

@@ -1,17 +1,18 @@
 #pragma once
 
-// Compares two graphs by the names of their nodes, and computes the edit that turns one into the
-// other.
+// Compares two graphs by the names of their nodes, or by their structure, and computes the edit that
+// turns one into the other.
 
 #include <vector>
 
 #include "core/edit/edit.h"
+#include "core/edit/node_match.h"
 
 namespace jointer {
 
 struct GraphDifference {
   std::vector<NodeId> moved;     // in `after`, like the next three; the minimum number
-  std::vector<NodeId> added;     // names that are not in `before`
+  std::vector<NodeId> added;     // that correspond to no node of `before`
   std::vector<NodeId> changed;   // their operator, arguments or value differ
   std::vector<NodeId> retagged;  // calls whose memory policy differs
   std::vector<NodeId> removed;   // in `before`
@@ -25,6 +26,10 @@ struct GraphDifference {
 // Compares whole graphs or pairs. Counts as moved all common nodes except a longest sequence that
 // has the same order in both graphs. Cost: n log n. Error (usage): only one of them is a pair.
 Result<GraphDifference> compare_graphs(const Graph& before, const Graph& after);
+// The same for other nodes that correspond. Both must have the same number of parts.
+GraphDifference compare_graphs(const Graph& before, const Graph& after, const NodeMatch& match);
+// Error (usage): only one of the two is a pair, so that they cannot be compared.
+Result<void> check_comparable(const Graph& before, const Graph& after);
 
 // The edit that, applied to `before`, gives a graph with the hash, the policies and the shared
 // storages of `after`. Error (usage), in one sentence: the graphs differ in something that no edit

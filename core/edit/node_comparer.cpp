@@ -81,7 +81,13 @@ std::string constant_text(const Graph& graph, const Value& value) {
 
 // --- Nodes ---
 
+bool NodeComparer::same_node(NodeId a, NodeId b) const {
+  return match_ != nullptr ? match_->in_before(b) == a : a_.name(a) == b_.name(b);
+}
+
 bool NodeComparer::same_target(NodeId a, NodeId b) const {
+  if (match_ != nullptr && a_.node(a).kind == NodeKind::placeholder)
+    return b_.node(b).kind == NodeKind::placeholder;
   return a_.target(a_.node(a)) == b_.target(b_.node(b));
 }
 
@@ -149,7 +155,7 @@ bool NodeComparer::same(const Argument& x, const Argument& y, Pairs* inputs) con
       return std::bit_cast<std::uint64_t>(x.real) == std::bit_cast<std::uint64_t>(y.real) ||
              (x.real != x.real && y.real != y.real);
     case Kind::node:
-      if (inputs == nullptr) return a_.name(x.node()) == b_.name(y.node());
+      if (inputs == nullptr) return same_node(x.node(), y.node());
       inputs->emplace_back(a_.name(x.node()), b_.name(y.node()));
       return true;
     case Kind::symbol:

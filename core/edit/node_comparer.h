@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/edit/node_match.h"
 #include "core/graph/graph.h"
 
 namespace jointer {
@@ -18,11 +19,13 @@ struct DetailDifference {
   std::string before, after;
 };
 
-// Other nodes are compared by name, storages not at all.
+// Storages are not compared. Other nodes are compared by name, or by what they correspond to; then
+// names of placeholders, which are their targets, are not compared either.
 class NodeComparer {
  public:
-  // The graphs must outlive it.
-  NodeComparer(const Graph& before, const Graph& after) : a_(before), b_(after) {}
+  // The graphs and the match must outlive it.
+  NodeComparer(const Graph& before, const Graph& after, const NodeMatch* match = nullptr)
+      : a_(before), b_(after), match_(match != nullptr && !match->is_by_name() ? match : nullptr) {}
 
   [[nodiscard]] bool same_target(NodeId a, NodeId b) const;
   [[nodiscard]] bool same_args(NodeId a, NodeId b) const;
@@ -45,6 +48,7 @@ class NodeComparer {
   using Pairs = std::vector<std::pair<std::string_view, std::string_view>>;
   // If `inputs` is given, any two nodes count as the same, and are added to it.
   [[nodiscard]] bool same(const Argument& x, const Argument& y, Pairs* inputs = nullptr) const;
+  [[nodiscard]] bool same_node(NodeId a, NodeId b) const;
   [[nodiscard]] bool same(const Value& x, const Value& y) const;
   [[nodiscard]] bool same(const Tensor& x, const Tensor& y) const;
   [[nodiscard]] bool same(const Dim& x, const Dim& y) const;
@@ -54,6 +58,7 @@ class NodeComparer {
 
   const Graph& a_;
   const Graph& b_;
+  const NodeMatch* match_;  // null: by name
 };
 
 }  // namespace jointer

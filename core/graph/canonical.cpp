@@ -22,10 +22,16 @@ enum class Constants : std::uint8_t {
   of_any_rank,  // only what is the same on every rank
 };
 
+// How the nodes that a call reads are written.
+enum class Inputs : std::uint8_t { named, unnamed };
+
 class CanonicalWriter {
  public:
-  explicit CanonicalWriter(const Graph& graph, Constants constants = Constants::exact)
-      : graph_(graph), of_any_rank_(constants == Constants::of_any_rank) {}
+  explicit CanonicalWriter(const Graph& graph, Constants constants = Constants::exact,
+                           Inputs inputs = Inputs::named)
+      : graph_(graph),
+        of_any_rank_(constants == Constants::of_any_rank),
+        is_named_(inputs == Inputs::named) {}
   CanonicalWriter(const Graph& graph, const NamesElsewhere& names)
       : graph_(graph), names_(&names) {}
 
@@ -126,7 +132,7 @@ class CanonicalWriter {
         break;
       case AK::node:
         out_ += '%';
-        out_ += graph_.name(a.node());
+        if (is_named_) out_ += graph_.name(a.node());
         break;
       case AK::list:
         children(a, '[', ']');
@@ -308,7 +314,7 @@ class CanonicalWriter {
   }
 
   const Graph& graph_;
-  bool of_any_rank_ = false;
+  bool of_any_rank_ = false, is_named_ = true;
   const NamesElsewhere* names_ = nullptr;
   std::unordered_map<StringId, std::size_t> groups_;  // numbers, in order of appearance
   std::string out_;
@@ -345,6 +351,12 @@ std::string rank_text(const Graph& graph, PartId part) {
 
 std::string canonical_call(const Graph& graph, NodeId id) {
   CanonicalWriter writer(graph);
+  writer.call(id);
+  return writer.take();
+}
+
+std::string unnamed_call(const Graph& graph, NodeId id) {
+  CanonicalWriter writer(graph, Constants::exact, Inputs::unnamed);
   writer.call(id);
   return writer.take();
 }

@@ -17,6 +17,9 @@ std::string canonical_text(const Graph& graph, PartId part);
 // The node's line of that text without the name: `TARGET(ARGS) -> VALUE`.
 std::string canonical_call(const Graph& graph, NodeId id);
 
+// The same with `%` in place of the names of the nodes that it reads.
+std::string unnamed_call(const Graph& graph, NodeId id);
+
 // The names that another rank of the same program has for the process groups and devices of this
 // one, by their names here.
 struct NamesElsewhere {

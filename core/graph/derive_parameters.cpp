@@ -94,8 +94,8 @@ void derive_step_parameters(Graph& graph, PartId part) {
   }
   graph.add_fact(Fact::Kind::derived,
                  fmt::format("{} inputs count as parameters: the step returns gradients of their "
-                             "shapes in their order. They are named after the modules that read "
-                             "them, as the file has no names",
+                             "shapes in their order. The file has no parameter names; each is "
+                             "named after the first module that reads it",
                              pairs.size()));
 }
 

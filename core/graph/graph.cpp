@@ -472,15 +472,19 @@ Result<void> Graph::evaluate_symbols(const Assumptions& assumptions) {
   std::erase_if(facts_, [](const Fact& f) { return f.kind == Fact::Kind::assumed; });
   std::array<std::size_t, 6> by_source{};
   for (const SymbolValue& v : symbol_values_) ++by_source[static_cast<std::size_t>(v.source)];
+  const bool any_balanced = by_source[static_cast<std::size_t>(SymbolSource::balanced)] > 0;
   for (const SymbolSource source : {SymbolSource::given, SymbolSource::capture,
                                     SymbolSource::balanced, SymbolSource::fallback}) {
     const std::size_t count = by_source[static_cast<std::size_t>(source)];
     if (count == 0) continue;
     const auto first = std::find_if(symbol_values_.begin(), symbol_values_.end(),
                                     [&](const SymbolValue& v) { return v.source == source; });
+    const std::string_view text = source == SymbolSource::fallback && any_balanced
+                                      ? "the same share as the balanced ones"
+                                      : to_string(source);
     add_fact(Fact::Kind::assumed,
              fmt::format("{} size symbols are assumed ({}), first {} = {}; change with --assume",
-                         count, to_string(source), first->name, first->value));
+                         count, text, first->name, first->value));
   }
   if (!values.violated().empty())
     add_fact(Fact::Kind::assumed,

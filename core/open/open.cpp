@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/base/counted.h"
+#include "core/base/file_start.h"
+#include "core/capture/native_reader.h"
+#include "core/capture/native_start.h"
 #include "core/graph/complete.h"
 #include "core/open/readers.h"
 #include "core/workspace/workspace_capture.h"
@@ -60,19 +64,44 @@ struct Listing {
   };
   std::vector<GraphEntry> entries;
   std::vector<Place> places;  // one per entry
+  std::size_t ignored = 0;    // number of files of a folder that hold no graph
 };
+
+constexpr std::size_t kStart = 4096;  // bytes that suffice to tell other JSON from captures
+
+// Judges a file in a folder by its start.
+NativeStart look_at_start(const std::string& path) {
+  const auto start = read_start(path, kStart);
+  if (!start || start->empty()) return NativeStart::other;
+  if (path.ends_with(kWorkspaceSuffix) || is_workspace(*start)) return NativeStart::other;
+  return is_native_capture(*start) ? look_at_native_start(*start) : NativeStart::unknown;
+}
+
+// Empty, or " (3 files ignored)".
+std::string ignored_text(std::size_t ignored) {
+  return ignored == 0 ? std::string() : fmt::format(" ({} ignored)", counted(ignored, "file"));
+}
 
 Result<Listing> locate(const std::string& path) {
   JOINTER_TRY(const std::vector<std::string> files, files_of(path));
   Listing listing;
   for (const std::string& file_path : files) {
-    // Files in a folder that are not captures are skipped; a named file must be one.
+    // Files in a folder that are not captures are ignored; a named file must be one.
+    if (file_path != path) {
+      const NativeStart start = look_at_start(file_path);
+      if (start == NativeStart::other) ++listing.ignored;
+      if (start == NativeStart::one_graph) {
+        listing.entries.push_back({.name = file_path, .file = file_path});
+        listing.places.push_back({.path = file_path, .index = 0});
+      }
+      if (start != NativeStart::unknown) continue;
+    }
     auto file = load(file_path);
     auto reader = file ? reader_for(*file) : tl::unexpected(file.error());
-    if (reader && (*reader)->open != nullptr && file_path != path) continue;
     auto entries = reader ? list(**reader, *file) : tl::unexpected(reader.error());
     if (!entries) {
       if (files.size() == 1) return tl::unexpected(entries.error());
+      ++listing.ignored;
       continue;
     }
     const std::size_t first = listing.entries.size();
@@ -82,20 +111,22 @@ Result<Listing> locate(const std::string& path) {
       listing.places.push_back({.path = file_path, .index = i});
     }
   }
-  if (listing.entries.empty()) return input_error("{}: it contains no graph", path);
+  if (listing.entries.empty())
+    return input_error("{}: it contains no graph{}", path, ignored_text(listing.ignored));
   return listing;
 }
 
 // The index of the requested graph.
-Result<std::size_t> chosen(const OpenRequest& request, std::span<const GraphEntry> entries) {
+Result<std::size_t> chosen(const OpenRequest& request, std::span<const GraphEntry> entries,
+                           std::size_t ignored = 0) {
   const std::string name = display_name(request.path);
   if (entries.empty()) return input_error("{}: it contains no graph", name);
   std::optional<std::size_t> index = request.index;
   if (!index && entries.size() == 1) index = 0;
   if (!index && request.choose) index = request.choose(entries);
   if (!index)
-    return fail(Error::Kind::usage, "{} contains {} graphs; choose one with --graph N (0 to {})",
-                name, entries.size(), entries.size() - 1);
+    return fail(Error::Kind::usage, "{} contains {} graphs{}; choose one with --graph N (0 to {})",
+                name, entries.size(), ignored_text(ignored), entries.size() - 1);
   if (*index >= entries.size())
     return fail(Error::Kind::usage, "{}: there is no graph {}; the last one is {}", name, *index,
                 entries.size() - 1);
@@ -104,7 +135,7 @@ Result<std::size_t> chosen(const OpenRequest& request, std::span<const GraphEntr
 
 Result<Graph> open_in_folder(const OpenRequest& request) {
   JOINTER_TRY(const Listing listing, locate(request.path));
-  JOINTER_TRY(const std::size_t index, chosen(request, listing.entries));
+  JOINTER_TRY(const std::size_t index, chosen(request, listing.entries, listing.ignored));
   const Listing::Place& place = listing.places[index];
   JOINTER_TRY(const CaptureFile file, load(place.path));
   JOINTER_TRY(const GraphReader* reader, reader_for(file));

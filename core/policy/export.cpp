@@ -2,7 +2,8 @@
 //
 // The lists are found and written, then applied to the graph and compared with the plan, which
 // shows what they cannot express. Finally the text is imported into the graph as opened, the graph
-// is partitioned, and the resulting plan and its peak are compared as well.
+// is partitioned, and the resulting plan and its peak are compared as well. In a flat training step,
+// the tags are applied instead.
 
 #include "core/policy/export.h"
 
@@ -17,6 +18,7 @@
 #include "core/edit/recipe.h"
 #include "core/partition/pair_order.h"
 #include "core/partition/plan_memory.h"
+#include "core/policy/apply_step_tags.h"
 #include "core/policy/import.h"
 #include "core/policy/operator_list.h"
 #include "core/policy/plan_makers.h"
@@ -38,7 +40,7 @@ constexpr std::array<std::pair<std::string_view, PolicyFormat>, 3> kFormats{{
 std::string count_of(const Graph& graph, const std::string& op) {
   const std::array<std::string_view, 1> ops{op};
   const std::vector<bool> calls = calls_of(graph, ops);
-  return format_count(std::count(calls.begin(), calls.end(), true));
+  return counted(static_cast<std::size_t>(std::count(calls.begin(), calls.end(), true)), "call");
 }
 
 std::string write_python(const Graph& joint, const SacOptions& options) {
@@ -51,7 +53,7 @@ std::string write_python(const Graph& joint, const SacOptions& options) {
   } else {
     text += "SAVE_OPS = {\n";
     for (const std::string& op : options.save)
-      text += fmt::format("    {},  # {} calls\n", python_operator(op), count_of(joint, op));
+      text += fmt::format("    {},  # {}\n", python_operator(op), count_of(joint, op));
     text += "}\n";
   }
   if (!options.every_nth.empty()) {
@@ -60,7 +62,7 @@ std::string write_python(const Graph& joint, const SacOptions& options) {
         "# counted over the whole graph, or separately in each layer.\n"
         "RECOMPUTE_EVERY_NTH = {\n";
     for (const EveryNth& rule : options.every_nth)
-      text += fmt::format("    {}: ({}, \"{}\"),  # {} calls\n", python_operator(rule.op), rule.n,
+      text += fmt::format("    {}: ({}, \"{}\"),  # {}\n", python_operator(rule.op), rule.n,
                           rule.counter == EveryNth::Counter::per_layer ? "layer" : "global",
                           count_of(joint, rule.op));
     text += "}\n";
@@ -153,12 +155,57 @@ Result<Outcome> outcome_of(const Graph& joint, const SavePlan& plan, const ReadB
                  .peak_bytes = PlanMemory(orders, options.memory).evaluate(order).peak_bytes};
 }
 
-Result<Partition> solve_under(const Graph& opened, const std::string& text,
-                              Partitioner partitioner) {
+Result<Graph> tagged_with(const Graph& opened, const std::string& text) {
   JOINTER_TRY(const ImportedPolicy policy, import_policy(opened, text));
   Graph tagged = opened;
   for (const Edit& edit : policy.edits) JOINTER_CHECK(apply(tagged, edit));
+  return tagged;
+}
+
+Result<Partition> solve_under(const Graph& opened, const std::string& text,
+                              Partitioner partitioner) {
+  JOINTER_TRY(const Graph tagged, tagged_with(opened, text));
   return partition(tagged, {.partitioner = partitioner});
+}
+
+// A sentence about the difference between two outcomes; empty if they are equal. `what`: "plan".
+std::string outcome_text(std::string_view what, const Outcome& wanted, const Outcome& found) {
+  if (found.makers == wanted.makers && found.peak_bytes == wanted.peak_bytes) return {};
+  const auto count = [](std::size_t n) { return format_count(static_cast<std::int64_t>(n)); };
+  const std::string peak = format_bytes(found.peak_bytes),
+                    of_plan = format_bytes(wanted.peak_bytes);
+  return fmt::format(
+      "With this text, the {} has {} and saves {}.", what,
+      peak == of_plan ? "the same peak" : fmt::format("a peak of {} instead of {}", peak, of_plan),
+      found.activations == wanted.activations
+          ? fmt::format("{} activations{}", count(found.activations),
+                        found.makers == wanted.makers ? "" : ", some of them different")
+          : fmt::format("{} activations instead of {}", count(found.activations),
+                        count(wanted.activations)));
+}
+
+// Applies the tags of a flat training step. The makers are the saved values themselves.
+Result<Outcome> outcome_of_step(const Graph& tagged, const MemoryOptions& memory) {
+  Graph step = tagged;
+  JOINTER_CHECK(apply_step_tags(step));
+  JOINTER_TRY(SavePlan plan, plan_of_step(tagged, step));
+  std::sort(plan.saved.begin(), plan.saved.end());
+  const std::size_t count = plan.saved.size();
+  return Outcome{.makers = std::move(plan.saved),
+                 .activations = count,
+                 .peak_bytes = MemoryTimeline(step, memory).peak_bytes()};
+}
+
+// The same as `difference` for a flat training step, whose tags no partitioner reads.
+Result<std::string> step_difference(const SavePlan& plan, const Graph& opened,
+                                    const std::string& text, const ReadBack& options) {
+  Outcome wanted{
+      .makers = plan.saved, .activations = plan.saved.size(), .peak_bytes = *options.step_peak};
+  std::sort(wanted.makers.begin(), wanted.makers.end());
+  JOINTER_TRY(const Graph tagged, tagged_with(opened, text));
+  const Result<Outcome> found = outcome_of_step(tagged, options.memory);
+  if (!found) return fmt::format("Applying this text fails: {}.", found.error().message);
+  return outcome_text("step", wanted, *found);
 }
 
 // A sentence about the difference between the plan and the solution under the text; empty if they
@@ -170,19 +217,7 @@ Result<std::string> difference(const Graph& joint, const SavePlan& plan, const G
   const Result<Partition> again = solve_under(opened, text, options.partitioner);
   if (!again) return fmt::format("Partitioning with this text fails: {}.", again.error().message);
   JOINTER_TRY(const Outcome found, outcome_of(again->joint, again->plan, options));
-  if (found.makers == wanted->makers && found.peak_bytes == wanted->peak_bytes)
-    return std::string();
-  const auto count = [](std::size_t n) { return format_count(static_cast<std::int64_t>(n)); };
-  const std::string peak = format_bytes(found.peak_bytes),
-                    of_plan = format_bytes(wanted->peak_bytes);
-  return fmt::format(
-      "With this text, the plan has {} and saves {}.",
-      peak == of_plan ? "the same peak" : fmt::format("a peak of {} instead of {}", peak, of_plan),
-      found.activations == wanted->activations
-          ? fmt::format("{} activations{}", count(found.activations),
-                        found.makers == wanted->makers ? "" : ", some of them different")
-          : fmt::format("{} activations instead of {}", count(found.activations),
-                        count(wanted->activations)));
+  return outcome_text("plan", *wanted, found);
 }
 
 }  // namespace
@@ -205,6 +240,9 @@ Result<PolicyExport> export_plan(const Graph& joint, const SavePlan& plan, Polic
   JOINTER_TRY(PolicyExport made, export_as(joint, plan, format, opened));
   if (opened.part(PartId(0)).kind == CaptureKind::joint) {
     JOINTER_TRY(std::string differs, difference(joint, plan, opened, made.text, read_back));
+    if (!differs.empty()) made.differences.insert(made.differences.begin(), std::move(differs));
+  } else if (read_back.step_peak && !made.differences.empty()) {
+    JOINTER_TRY(std::string differs, step_difference(plan, opened, made.text, read_back));
     if (!differs.empty()) made.differences.insert(made.differences.begin(), std::move(differs));
   }
   if (format == PolicyFormat::torchtitan && !made.differences.empty()) {

@@ -32,8 +32,8 @@ struct PolicyExport {
   std::string text;  // ends with a newline
   // Sentences about the differences between the plan and the text. If empty, the imported text
   // (import.h) tags the graph so that the partitioner saves what the plan saves, with the same
-  // peak. Otherwise the first one describes the result of partitioning with it. In Python, they
-  // are also comments at the end of the text.
+  // peak. Otherwise the first one describes the result of partitioning with it, or of applying it to
+  // a flat training step. In Python, they are also comments at the end of the text.
   std::vector<std::string> differences;
 };
 
@@ -41,6 +41,8 @@ struct PolicyExport {
 struct ReadBack {
   Partitioner partitioner = Partitioner::min_cut;  // partitions the graph again with the text
   MemoryOptions memory = {};
+  // The peak of a flat training step under the plan. If it is not given, the step is not compared.
+  std::optional<std::int64_t> step_peak = std::nullopt;
 };
 
 // `joint`: the graph of the plan (Partition::joint). `opened`: the graph as opened, with its

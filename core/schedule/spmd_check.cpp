@@ -275,11 +275,12 @@ class Checker {
     return side;
   }
 
-  std::string side_text(const SpmdSide& side) const {
+  std::string side_text(const SpmdSide& side, bool is_brief) const {
     if (!side.node) return fmt::format("rank {} makes no further call", side.rank);
     const auto program = std::ranges::find(programs_, side.rank, &Program::rank);
-    return fmt::format("rank {} calls {} ({}, position {})", side.rank,
-                       program->graph->name(side.node), side.does, side.position);
+    const std::string text =
+        fmt::format("rank {} calls {}", side.rank, program->graph->name(side.node));
+    return is_brief ? text : fmt::format("{} ({}, position {})", text, side.does, side.position);
   }
 
   // Keeps the mismatch that comes first in the first program that contains it.
@@ -289,15 +290,20 @@ class Checker {
                        .call = call,
                        .a = side(key, a, call),
                        .b = side(key, b, call),
-                       .sentence = {}};
+                       .sentence = {},
+                       .brief = {}};
     const auto first = [](const SpmdMismatch& m) {
       constexpr auto kNever = std::numeric_limits<std::size_t>::max();
       return std::min(m.a.node ? m.a.position : kNever, m.b.node ? m.b.position : kNever);
     };
     if (report_.mismatch && first(*report_.mismatch) <= first(found)) return;
-    found.sentence = fmt::format(
-        "in group {} (ranks {}), as collective {}, {}, but {}: the run would hang", found.group,
-        ranks_text(found.ranks), call, side_text(found.a), side_text(found.b));
+    const auto sentence = [&](bool is_brief) {
+      return fmt::format("in group {} (ranks {}), as collective {}, {}, but {}: the run would hang",
+                         found.group, ranks_text(found.ranks), call, side_text(found.a, is_brief),
+                         side_text(found.b, is_brief));
+    };
+    found.sentence = sentence(false);
+    found.brief = sentence(true);
     report_.mismatch = std::move(found);
   }
 
@@ -376,12 +382,14 @@ class Checker {
                        .call = call,
                        .a = side(key, waiting, call),
                        .b = side(key, other, call),
-                       .sentence = {}};
+                       .sentence = {},
+                       .brief = {}};
     found.sentence = fmt::format(
         "rank {} waits at {} for {}, which rank {} calls only after {}, where it waits for rank "
         "{}: the run would hang",
         found.a.rank, name(waiting, standing(waiting)), name(waiting, start), found.b.rank,
         name(other, standing(other)), programs_[*blocker(steps, other)].rank);
+    found.brief = found.sentence;
     report_.mismatch = std::move(found);
   }
 

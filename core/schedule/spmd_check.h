@@ -34,6 +34,7 @@ struct SpmdMismatch {
   std::size_t call = 0;             // index among the group's collectives, from 0
   SpmdSide a, b;
   std::string sentence;
+  std::string brief;  // the same without what `a` and `b` say, for a text that shows these too
 };
 
 struct SpmdGroup {

@@ -87,7 +87,13 @@ Pass cudagraph_pass() {
       info_of("cudagraph", "Records the run as a CUDA graph and replays it.", "cudagraph.py");
   info.keeps_numerics = true;
   return {.info = std::move(info),
-          .run = [](Graph&, const Arguments&, PassContext& context) -> Result<void> {
+          .run = [](Graph& graph, const Arguments&, PassContext& context) -> Result<void> {
+            if (graph.main_device() == DeviceType::cpu) {
+              context.decide("kept",
+                             "the graph is on the CPU, which has no CUDA graphs: `jointer bench "
+                             "--passes` skips this pass there");
+              return {};
+            }
             context.decide("recorded",
                            "`jointer bench --passes` records its second run and "
                            "replays it from then on");

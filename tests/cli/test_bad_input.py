@@ -5,6 +5,7 @@ Nothing on standard output, in bounded time and memory, and no crash.
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import random
@@ -474,6 +475,28 @@ def test_folder_without_captures(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("a")
     (tmp_path / "b.txt").write_text("b")
     assert_refused(run("info", tmp_path), tmp_path, "no graph")
+
+
+def test_folder_with_other_files(tmp_path: Path) -> None:
+    """Recipes and results of commands are JSON too, but are not listed."""
+    for name in ("a", "c"):
+        write(tmp_path / f"{name}.json", capture())
+    (tmp_path / "b.r.json").write_text('{"format": "jointer-recipe", "version": 1, "edits": []}')
+    (tmp_path / "d.json").write_text('{"peak_bytes": 1, "profile": [1, 2]}')
+    (tmp_path / "e.txt").write_text("notes")
+    (tmp_path / "f.json.gz").write_bytes(gzip.compress(b'{"peak_bytes": 1}'))
+    done = run("info", tmp_path)
+    assert done.code == 2 and "contains 2 graphs (4 files ignored)" in done.err, done.err
+    assert [line.split()[1] for line in done.out.splitlines()] == [
+        str(tmp_path / "a.json"), str(tmp_path / "c.json")
+    ]  # fmt: skip
+    assert run("info", tmp_path, "--graph", "1").code == 0
+
+
+def test_a_recipe_is_not_a_capture(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    path.write_text('{"format": "jointer-recipe", "version": 1, "edits": []}')
+    assert_refused(run("info", path), path, "this is a Jointer recipe", "`jointer apply FILE --recipe")
 
 
 def test_folder_as_a_half(tmp_path: Path) -> None:

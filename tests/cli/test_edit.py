@@ -106,6 +106,21 @@ def test_lenient_skips_and_reports(tmp_path: Path) -> None:
     assert order(out).index("t") == 3
 
 
+def test_skipped_changes_may_have_a_limit(tmp_path: Path) -> None:
+    graph = write(tmp_path / "a.json", capture())
+    edits = write(tmp_path / "r.json", recipe(
+        {"move": ["mm"], "before": "cat"}, {"move": ["t"], "before": "mm"},
+    ))  # fmt: skip
+    out = tmp_path / "b.json"
+    arguments = ["apply", graph, "--recipe", edits, "-o", out, "--lenient", "--max-skipped"]
+    assert run(*arguments, 1).code == 0
+    done = run(*arguments, 0)
+    assert done.code == 1 and out.exists() and "skipped, edit 0" in done.out
+    assert done.err == "jointer: 1 change was skipped, but --max-skipped is 0\n"
+    json.loads(run(*arguments, 0, "--json").out)
+    assert_refused(run("apply", graph, "--recipe", edits, "--max-skipped", "0"), "--lenient")
+
+
 def test_diff_of_the_same_is_empty() -> None:
     answer = run("diff", JOINT, JOINT, "--json").json
     assert answer["equal"] is True
@@ -138,6 +153,86 @@ def test_diff_names_what_differs(tmp_path: Path) -> None:
     assert people.code == 1
     for word in ("moved 1 of 8", "added 1", "changed 1", "other policy 1", "peak memory"):
         assert word in people.out
+
+
+def test_diff_shows_regions_that_differ(tmp_path: Path) -> None:
+    a, b = capture(), capture()
+    at(a, "mm")["ac_graph_id"] = 0
+    at(a, "cat")["recompute"] = "MUST_RECOMPUTE"
+    first, second = write(tmp_path / "a.json", a), write(tmp_path / "b.json", b)
+    found = json.loads(run("diff", first, second, "--json").out)
+    assert found["nodes"]["retagged"] == ["cat", "mm"]
+    assert found["retags"] == [
+        {"node": "cat", "before": {"policy": "MUST_RECOMPUTE", "region": None},
+         "after": {"policy": "none", "region": None}},
+        {"node": "mm", "before": {"policy": "MUST_SAVE", "region": 0},
+         "after": {"policy": "MUST_SAVE", "region": None}},
+    ]  # fmt: skip
+    lines = [line.split() for line in run("diff", first, second).out.splitlines()]
+    assert ["mm", "MUST_SAVE,", "region", "0", "MUST_SAVE,", "no", "region"] in lines
+    assert ["cat", "MUST_RECOMPUTE", "none"] in lines
+
+
+def renumbered(document: dict[str, Any]) -> dict[str, Any]:
+    """The same graph with other names, except for the output's."""
+    names = {each["name"]: each["name"] + "_9" for each in document["nodes"] if each["op"] != "output"}
+
+    def rename(value: Any) -> Any:
+        if isinstance(value, list):
+            return [rename(each) for each in value]
+        if not isinstance(value, dict):
+            return value
+        if value.keys() == {"n"}:
+            return n(names[value["n"]])
+        return {
+            key: names.get(each, each) if key in ("name", "origin") else rename(each)
+            for key, each in value.items()
+        }
+
+    changed: dict[str, Any] = rename(document)
+    for record in changed["nodes"]:
+        if record["op"] == "placeholder":
+            record["target"] = record["name"]
+    return changed
+
+
+def test_diff_ignores_names_on_request(tmp_path: Path) -> None:
+    first = write(tmp_path / "a.json", capture())
+    second = write(tmp_path / "b.json", renumbered(capture()))
+    assert run("diff", first, second).code == 1
+    done = run("diff", first, second, "--ignore-names")
+    assert done.code == 0, done.out
+    assert "The same 8 nodes in the same order; 7 have other names." in done.out
+    found = run("diff", first, second, "--ignore-names", "--json").json
+    assert found["equal"] is True
+    assert {"before": "mm", "after": "mm_9"} in found["renamed"]
+    refused = run("diff", first, second, "--ignore-names", "--save-recipe", tmp_path / "r.json")
+    assert refused.code == 2
+
+
+def test_diff_without_names_says_what_else_differs(tmp_path: Path) -> None:
+    b = renumbered(capture())
+    nodes = b["nodes"]
+    nodes.insert(3, nodes.pop(2))  # t after cat
+    at(b, "mm_9")["val"]["t"]["stride"] = [16, 1]
+    value = tensor(3, {"sym": "s0", "hint": 8}, 8)
+    nodes.insert(-1, node("relu", "call_function", "aten.relu.default", [n("wait_9")], value))
+    first, second = write(tmp_path / "a.json", capture()), write(tmp_path / "b.json", b)
+    found = json.loads(run("diff", first, second, "--ignore-names", "--json").out)
+    assert found["nodes"]["added"] == ["relu"] and found["nodes"]["removed"] == []
+    assert len(found["nodes"]["moved"]) == 1 and found["nodes"]["changed"] == ["mm_9"]
+    people = run("diff", first, second, "--ignore-names")
+    assert people.code == 1 and "mm_9 (A: mm)  stride [8,1]" in people.out, people.out
+
+
+def test_a_model_whose_nodes_are_numbered_differently_is_the_same(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.json", tmp_path / "b.json"
+    assert run("apply", JOINT, "--passes", "apply_sac", "-o", first).code == 0
+    document = json.loads(first.read_text())
+    write(second, renumbered(document))
+    assert run("diff", first, second).code == 1
+    found = run("diff", first, second, "--ignore-names", "--json").json
+    assert found["equal"] is True and found["common"] == len(document["nodes"])
 
 
 def test_diff_shows_how_calls_with_the_same_text_differ(tmp_path: Path) -> None:

@@ -110,6 +110,11 @@ def test_apply_writes_the_result_of_the_passes(tmp_path: Path) -> None:
     people = run("apply", graph, "--passes", "eliminate_dead_code", "--decisions")
     for word in ("eliminate_dead_code", "peak memory", "dead", "nothing reads its result"):
         assert word in people.out
+    header = ["decision", "why", "effect"]
+    rows = [line.split() for line in people.out.splitlines()]
+    assert ["node", *header] in rows  # the pass is the same in every row
+    two = run("apply", graph, "--passes", "eliminate_dead_code,canonicalize_graph", "--decisions").out
+    assert ["pass", "node", *header] in [line.split() for line in two.splitlines()]
 
 
 def test_a_partitioner_writes_a_pair_as_sac_does(tmp_path: Path) -> None:
@@ -473,6 +478,16 @@ def test_a_pass_that_changes_nothing_says_why() -> None:
     assert "low_contention_collectives changed nothing: a rank sends " in out
     out = run("apply", JOINT, "--passes", "apply_sac,min_cut_partition").out
     assert "changed nothing" not in out
+
+
+def test_cudagraph_is_skipped_on_the_cpu(tmp_path: Path) -> None:
+    text = json.dumps(with_dead_code())
+    cuda = run("apply", write(tmp_path / "b.json", text.encode()), "--passes", "cudagraph").out
+    assert "`jointer bench --passes` records its second run" in cuda
+    text = text.replace("cuda:0", "cpu")
+    out = run("apply", write(tmp_path / "a.json", text.encode()), "--passes", "cudagraph").out
+    assert "cudagraph changed nothing: the graph is on the CPU, which has no CUDA graphs" in out
+    assert "records its second run" not in out
 
 
 def test_bytes_are_shown_in_units() -> None:

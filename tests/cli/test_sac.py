@@ -329,6 +329,26 @@ def test_an_export_of_a_flat_step_can_be_used_as_a_policy(tmp_path: Path, form: 
     assert names(answer("sac", step, "--policy", policy)) == names(answer("sac", step, *by_list))
 
 
+def test_an_export_that_a_list_cannot_express_gives_the_peak_of_the_step(tmp_path: Path) -> None:
+    tags = {"a": "MUST_RECOMPUTE", "b": "MUST_SAVE", "c": "MUST_RECOMPUTE"}
+    step = flat_step(tmp_path, **tags)
+    document = json.loads(step.read_text())
+    for record in document["nodes"]:
+        if record["name"] in tags:
+            record["target"] = "aten.sin.default"  # the second of three cannot be chosen
+    write(step, document)
+    done = run("sac", step, "--export", "torchtitan")
+    assert done.code == 0, done.err
+    policy = tmp_path / "policy.py"
+    policy.write_text(done.out)
+    found, wanted = answer("sac", step, "--policy", policy), answer("sac", step, "-o", tmp_path / "out.json")
+    assert names(found) != names(wanted)
+    first = done.err.splitlines()[0]
+    assert first.startswith("jointer: With this text, the step has "), done.err
+    saved = len(found["saved"])
+    assert f"saves {saved} activation" in first, first
+
+
 @pytest.mark.parametrize(
     "arguments",
     [["--budget", "0.5"], ["--slower", "5"], ["--pareto"], ["--partitioner", "default"], ["--solver", "greedy"]],

@@ -117,7 +117,15 @@ QString NodeDifferences::detail(const NodeDifference& node) const {
     const auto policy = [](MemoryPolicy of) {
       return of == MemoryPolicy::none ? tr("no policy") : policy_text(of);
     };
-    return tr("%1, was %2").arg(policy(after.policy), policy(before.policy));
+    const auto has_region = [](const Node& of) { return of.has(Node::has_ac_graph_id); };
+    const bool same_region = has_region(before) == has_region(after) &&
+                             (!has_region(after) || before.ac_graph_id == after.ac_graph_id);
+    const auto tag = [&](const Node& of) {
+      if (same_region) return policy(of.policy);
+      return has_region(of) ? tr("%1 in region %2").arg(policy(of.policy)).arg(of.ac_graph_id)
+                            : tr("%1 in no region").arg(policy(of.policy));
+    };
+    return tr("%1, was %2").arg(tag(after), tag(before));
   }
   const NodeComparer comparer(*from_, graph);
   if (!comparer.same_target(was, node.node))

@@ -165,7 +165,7 @@ void SpmdDialog::show_error(const QString& sentence) {
 
 void SpmdDialog::show_result(const RankCheck& result) {
   const SpmdReport& report = result.report;
-  QString text = report.mismatch ? QString::fromStdString(report.mismatch->sentence)
+  QString text = report.mismatch ? QString::fromStdString(report.mismatch->brief)
                                  : tr("All ranks make the same calls in the same order.");
   text[0] = text[0].toUpper();
   text += u'\n' + ranks_text(report);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/commands/apply_passes.h"
+#include "app/cli/commands/checks.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/figures.h"
 #include "app/cli/commands/options.h"
@@ -12,6 +13,7 @@
 #include "app/cli/commands/table.h"
 #include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
+#include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/capture/native_writer.h"
 #include "core/edit/replay.h"
@@ -24,6 +26,7 @@ struct ApplyCommand {
   ApplyPasses common;  // options of both modes, and those of passes
   std::string recipe;
   bool lenient = false;
+  std::optional<std::size_t> max_skipped;
 };
 
 struct Answer {
@@ -72,8 +75,18 @@ void print_tables(const Answer& a) {
         "changed, or edits were skipped.\n");
 }
 
-Result<int> apply_recipe(const ApplyPasses& options, const std::string& path, bool lenient,
-                         const CLI::App& command) {
+// The exit code under the limit of --max-skipped; reports on standard error if it is exceeded.
+int code_of(const Replay& replay, std::optional<std::size_t> max_skipped) {
+  const std::size_t skipped = replay.skipped.size();
+  if (!max_skipped || skipped <= *max_skipped) return ExitCode::done;
+  fmt::print(stderr, "jointer: {}, but --max-skipped is {}\n",
+             counted(skipped, "change was skipped", "changes were skipped"), *max_skipped);
+  return ExitCode::answer_is_no;
+}
+
+Result<int> apply_recipe(const ApplyCommand& given, const CLI::App& command) {
+  const ApplyPasses& options = given.common;
+  const std::string& path = given.recipe;
   if (options.graph.file == "-" && path == "-")
     return fail(Error::Kind::usage, "FILE and --recipe cannot both be standard input (`-`)");
   JOINTER_CHECK(PluginOptions::refuse(command, "needs --passes; a recipe runs no passes"));
@@ -91,19 +104,20 @@ Result<int> apply_recipe(const ApplyPasses& options, const std::string& path, bo
                 .replay = {},
                 .before = figures_of(graph, *estimator, options.optimizer),
                 .after = {}};
-  auto replayed = replay(graph, answer.recipe, lenient);
+  auto replayed = replay(graph, answer.recipe, given.lenient);
   if (!replayed)
     return fail(replayed.error().kind, "{}: {}{}", path, replayed.error().message,
-                lenient ? "" : "; --lenient replays what fits");
+                given.lenient ? "" : "; --lenient replays what fits");
   answer.replay = std::move(*replayed);
   answer.after = figures_of(graph, *estimator, options.optimizer);
   if (!options.output.empty()) JOINTER_CHECK(write_bytes(options.output, write_native(graph)));
-  if (options.output == "-") return ExitCode::done;
+  const int code = code_of(answer.replay, given.max_skipped);
+  if (options.output == "-") return code;
   if (options.json)
     print_json(to_json(answer));
   else
     print_tables(answer);
-  return ExitCode::done;
+  return code;
 }
 
 std::optional<Reproduced> reproduced_at(const std::string& path) {
@@ -128,8 +142,7 @@ Result<int> run(const ApplyCommand& options, const CLI::App& command) {
     return fail(Error::Kind::usage,
                 "apply runs passes (--passes, --preset or --graph-trainer-flags) or replays a "
                 "recipe (--recipe), but not both");
-  if (!options.recipe.empty())
-    return apply_recipe(options.common, options.recipe, options.lenient, command);
+  if (!options.recipe.empty()) return apply_recipe(options, command);
   return apply_passes(options.common, command);
 }
 
@@ -147,10 +160,19 @@ void add_apply_command(CLI::App& program, int& exit_code) {
           ->add_option("--recipe", options->recipe,
                        "Recipe to replay (docs/recipes.md); `-` is standard input")
           ->type_name("FILE");
+  CLI::Option* lenient =
+      command
+          ->add_flag("--lenient", options->lenient,
+                     "Skip and report edits that do not fit, instead of refusing the recipe")
+          ->needs(recipe);
   command
-      ->add_flag("--lenient", options->lenient,
-                 "Skip and report edits that do not fit, instead of refusing the recipe")
-      ->needs(recipe);
+      ->add_option(
+          "--max-skipped", options->max_skipped,
+          "With --lenient: exit code 1 if more than N changes are skipped; an edit that is "
+          "skipped as a whole counts as one")
+      ->type_name("N")
+      ->check(whole_number(0))
+      ->needs(lenient);
   command
       ->add_option("-o,--output", common.output,
                    "Write the edited graph as a native capture, compressed if the name ends in "

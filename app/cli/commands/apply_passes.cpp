@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <system_error>
 
 #include "app/cli/commands/figures.h"
@@ -166,11 +167,20 @@ void print_steps(const Answer& a) {
 }
 
 void print_decisions(const Answer& a) {
-  Table table(
-      {{"pass", left}, {"node", left}, {"decision", left}, {"why", left}, {"effect", left}});
+  std::set<std::string_view> passes;
   for (const StepResult& step : a.run.steps)
-    for (const Decision& each : step.decisions)
-      table.add({each.pass, each.node, each.action, each.reason, each.effect});
+    for (const Decision& each : step.decisions) passes.insert(each.pass);
+  std::vector<Table::Column> columns{
+      {"node", left}, {"decision", left}, {"why", left}, {"effect", left}};
+  const bool names_passes = a.run.steps.size() > 1 || passes.size() > 1;
+  if (names_passes) columns.insert(columns.begin(), {"pass", left});
+  Table table(std::move(columns));
+  for (const StepResult& step : a.run.steps)
+    for (const Decision& each : step.decisions) {
+      std::vector<std::string> row{each.node, each.action, each.reason, each.effect};
+      if (names_passes) row.insert(row.begin(), each.pass);
+      table.add(std::move(row));
+    }
   if (!table.empty()) fmt::print("\n{}", table.text());
 }
 

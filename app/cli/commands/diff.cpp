@@ -11,6 +11,7 @@
 #include "app/cli/commands/table.h"
 #include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
+#include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/edit/difference.h"
 #include "core/edit/node_comparer.h"
@@ -26,22 +27,45 @@ struct DiffCommand {
   EstimatorOptions estimator;
   std::string optimizer = "none", recipe;
   std::size_t top = 20;
-  bool json = false;
+  bool ignores_names = false, json = false;
 };
 
 struct Answer {
   const Graph& a;
   const Graph& b;
+  NodeMatch match;
   GraphDifference difference;
   Figures before, after;
 };
 
 NodeId in_a(const Answer& answer, NodeId id) {
-  return answer.a.find(answer.b.node(id).part, answer.b.name(id));
+  return answer.match.in_before(id);
 }
 
 std::vector<DetailDifference> detail_differences(const Answer& answer, NodeId id) {
-  return NodeComparer(answer.a, answer.b).detail_differences(in_a(answer, id), id);
+  return NodeComparer(answer.a, answer.b, &answer.match).detail_differences(in_a(answer, id), id);
+}
+
+// The nodes of B that correspond to a node of A with another name.
+std::vector<NodeId> renamed(const Answer& answer) {
+  std::vector<NodeId> found;
+  for (const NodeId id : answer.b.order())
+    if (const NodeId was = in_a(answer, id); was && answer.a.name(was) != answer.b.name(id))
+      found.push_back(id);
+  return found;
+}
+
+// True if the two calls are the same and what they return reads the same, so that only details
+// differ.
+bool differs_in_details(const Answer& answer, NodeId id) {
+  const NodeId was = in_a(answer, id);
+  const std::string before = canonical_call(answer.a, was), after = canonical_call(answer.b, id);
+  if (before == after) return true;
+  const NodeComparer comparer(answer.a, answer.b, &answer.match);
+  const auto value = [](const std::string& call) { return call.substr(call.rfind(") -> ")); };
+  return !answer.match.is_by_name() && comparer.same_target(was, id) &&
+         comparer.same_args(was, id) && comparer.same_kwargs(was, id) &&
+         value(before) == value(after);
 }
 
 Json names(const Graph& graph, const std::vector<NodeId>& nodes) {
@@ -52,6 +76,23 @@ Json names(const Graph& graph, const std::vector<NodeId>& nodes) {
 
 std::string_view policy_text(MemoryPolicy policy) {
   return policy == MemoryPolicy::none ? "none" : to_string(policy);
+}
+
+std::optional<std::int64_t> region(const Node& node) {
+  return node.has(Node::has_ac_graph_id) ? std::optional(node.ac_graph_id) : std::nullopt;
+}
+
+// The policy; also the region, if the two nodes differ in it.
+std::string tag_text(const Node& node, const Node& other) {
+  const std::string policy(policy_text(node.policy));
+  if (region(node) == region(other)) return policy;
+  const auto id = region(node);
+  return id ? fmt::format("{}, region {}", policy, *id) : policy + ", no region";
+}
+
+Json tag_json(const Node& node) {
+  return {{"policy", policy_text(node.policy)},
+          {"region", region(node) ? Json(*region(node)) : Json()}};
 }
 
 // True if the computations differ, but only in what differs between the ranks of a program.
@@ -85,6 +126,17 @@ Json to_json(const Answer& answer) {
       change["details"].push_back(
           {{"part", each.part}, {"before", each.before}, {"after", each.after}});
   }
+  Json& retags = json["retags"] = Json::array();
+  for (const NodeId id : d.retagged)
+    retags.push_back({{"node", edit_name(answer.b, id)},
+                      {"before", tag_json(answer.a.node(in_a(answer, id)))},
+                      {"after", tag_json(answer.b.node(id))}});
+  if (!answer.match.is_by_name()) {
+    Json& names = json["renamed"] = Json::array();
+    for (const NodeId id : renamed(answer))
+      names.push_back(
+          {{"before", edit_name(answer.a, in_a(answer, id))}, {"after", edit_name(answer.b, id)}});
+  }
   json["metrics"] = cli::to_json(answer.before, answer.after);
   return json;
 }
@@ -97,14 +149,20 @@ class Printer {
     using enum Table::Align;
     const GraphDifference& d = answer_.difference;
     fmt::print("A  {}\nB  {}\n\n", answer_.a.title(), answer_.b.title());
-    if (d.empty()) fmt::print("The same {} nodes in the same order.\n\n", d.common);
+    if (d.empty()) {
+      const std::size_t names = renamed(answer_).size();
+      fmt::print("The same {} nodes in the same order{}.\n\n", d.common,
+                 names > 0
+                     ? fmt::format("; {}", counted(names, "has another name", "have other names"))
+                     : std::string());
+    }
     if (is_other_rank(answer_))
       fmt::print("The computation differs only in constants of the rank.\n\n");
     table(fmt::format("moved {} of {}", d.moved.size(), d.common),
           {{"node", left}, {"operator", left}, {"place in A", right}, {"in B", right}}, d.moved,
           [&](NodeId id) -> std::vector<std::string> {
-            return {edit_name(answer_.b, id), target(answer_.b, id),
-                    place(answer_.a, in_a(answer_, id)), place(answer_.b, id)};
+            return {name(id), target(answer_.b, id), place(answer_.a, in_a(answer_, id)),
+                    place(answer_.b, id)};
           });
     const auto whole = [&](const Graph& graph) {
       return [&](NodeId id) -> std::vector<std::string> {
@@ -120,9 +178,8 @@ class Printer {
     table(fmt::format("other policy {}", d.retagged.size()),
           {{"node", left}, {"in A", left}, {"in B", left}}, d.retagged,
           [&](NodeId id) -> std::vector<std::string> {
-            return {edit_name(answer_.b, id),
-                    std::string(policy_text(answer_.a.node(in_a(answer_, id)).policy)),
-                    std::string(policy_text(answer_.b.node(id).policy))};
+            const Node &was = answer_.a.node(in_a(answer_, id)), &is = answer_.b.node(id);
+            return {name(id), tag_text(was, is), tag_text(is, was)};
           });
     fmt::print("{}", compare_table(answer_.before, answer_.after, "A", "B").text());
   }
@@ -130,17 +187,22 @@ class Printer {
  private:
   // The calls, or what differs between two that read the same.
   std::vector<std::string> changed(NodeId id) const {
-    std::string before = canonical_call(answer_.a, in_a(answer_, id)),
-                after = canonical_call(answer_.b, id);
-    if (before != after) return {edit_name(answer_.b, id), std::move(before), std::move(after)};
-    before.clear();
-    after.clear();
+    if (!differs_in_details(answer_, id))
+      return {name(id), canonical_call(answer_.a, in_a(answer_, id)),
+              canonical_call(answer_.b, id)};
+    std::string before, after;
     for (const DetailDifference& each : detail_differences(answer_, id)) {
       const std::string_view separator = before.empty() ? "" : ", ";
       before += fmt::format("{}{} {}", separator, each.part, each.before);
       after += fmt::format("{}{} {}", separator, each.part, each.after);
     }
-    return {edit_name(answer_.b, id), std::move(before), std::move(after)};
+    return {name(id), std::move(before), std::move(after)};
+  }
+
+  // The name in B, and the one in A if it is another.
+  std::string name(NodeId id) const {
+    const std::string is = edit_name(answer_.b, id), was = edit_name(answer_.a, in_a(answer_, id));
+    return is == was ? is : fmt::format("{} (A: {})", is, was);
   }
 
   static std::string target(const Graph& graph, NodeId id) {
@@ -193,9 +255,13 @@ Result<int> run(DiffCommand options, const CLI::App& command) {
   JOINTER_TRY(const Graph a, options.a.open(options.json));
   JOINTER_TRY(const Graph b, options.b.open(options.json));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(a));
-  JOINTER_TRY(GraphDifference found, compare_graphs(a, b));
+  JOINTER_CHECK(check_comparable(a, b));
+  NodeMatch match =
+      options.ignores_names ? NodeMatch::by_structure(a, b) : NodeMatch::by_name(a, b);
+  GraphDifference found = compare_graphs(a, b, match);
   const Answer answer{.a = a,
                       .b = b,
+                      .match = std::move(match),
                       .difference = std::move(found),
                       .before = figures_of(a, *estimator, options.optimizer),
                       .after = figures_of(b, *estimator, options.optimizer)};
@@ -218,7 +284,9 @@ Result<int> run(DiffCommand options, const CLI::App& command) {
 void add_diff_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<DiffCommand>();
   CLI::App* command = program.add_subcommand(
-      "diff", "Compares two graphs by node name; exit code 1 if they differ");
+      "diff",
+      "Compares two graphs, by the names of their nodes or by structure; exit code 1 if they "
+      "differ");
   {
     const HelpGroup group(*command, "Graphs");
     command->add_option("A", options->a.file, "First graph")->type_name("")->required();
@@ -253,11 +321,17 @@ void add_diff_command(CLI::App& program, int& exit_code) {
   }
   options->estimator.add_to(*command);
   add_optimizer_option(*command, options->optimizer);
+  CLI::Option* recipe =
+      command
+          ->add_option(
+              "--save-recipe", options->recipe,
+              "Write a recipe that turns A into B; `-` is standard output, without the figures")
+          ->type_name("FILE");
   command
-      ->add_option(
-          "--save-recipe", options->recipe,
-          "Write a recipe that turns A into B; `-` is standard output, without the figures")
-      ->type_name("FILE");
+      ->add_flag("--ignore-names", options->ignores_names,
+                 "Compare nodes by what they compute from which arguments, whatever their names; "
+                 "graphs that are equal except for names do not differ")
+      ->excludes(recipe);
   CLI::Option* top =
       command->add_option("--top", options->top, "List at most N nodes of each kind of difference")
           ->type_name("N")

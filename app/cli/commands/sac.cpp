@@ -353,7 +353,9 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
   if (!options.format.empty()) {
     JOINTER_TRY(const PolicyFormat format, format_of(options));
     JOINTER_TRY(const SavePlan plan, plan_of_step(*tagged, graph));
-    JOINTER_TRY(answer.exported, export_plan(*tagged, plan, format, opened));
+    JOINTER_TRY(answer.exported, export_plan(*tagged, plan, format, opened,
+                                             {.memory = memory_options(options),
+                                              .step_peak = answer.figures.figures.peak_bytes}));
   }
   if (!options.output.empty()) JOINTER_CHECK(write_bytes(options.output, write_native(graph)));
   return print_answer(options, graph, answer);

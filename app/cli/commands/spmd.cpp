@@ -83,7 +83,7 @@ void print_tables(const SpmdReport& report, const std::vector<RankProgram>& prog
   if (report.groups.empty()) fmt::print("No group has two of these ranks.\n");
   for (const std::string& note : report.notes) fmt::print("{}\n", note);
   if (!report.mismatch) return fmt::print("All ranks make the same calls in the same order.\n");
-  fmt::print("\n{}\n", report.mismatch->sentence);
+  fmt::print("\n{}\n", report.mismatch->brief);
   Table sides({{"rank", right}, {"node", left}, {"position", right}, {"does", left}});
   for (const SpmdSide& side : {report.mismatch->a, report.mismatch->b}) {
     const Graph& graph = program_of(programs, side.rank).graph;

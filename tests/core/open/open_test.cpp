@@ -97,6 +97,25 @@ TEST_F(Open, WorkspacesInAFolderAreSkipped) {
   EXPECT_EQ(entries->front().file, path("graph.json"));
 }
 
+TEST_F(Open, OtherFilesInAFolderAreIgnoredAndCounted) {
+  write("a.r.json", R"({"format": "jointer-recipe", "version": 1, "edits": []})");
+  write("b.json", R"({"peak_bytes": 1})");
+  write("c.json.zst", R"({"peak_bytes": 1})");
+  const auto another = parse_literal(kGraph);
+  write("z.json.zst", write_native(*another));
+  const auto entries = list_graphs(folder_);
+  ASSERT_TRUE(entries.has_value()) << entries.error().message;
+  ASSERT_EQ(entries->size(), 2U);
+  EXPECT_EQ(entries->back().file, path("z.json.zst"));
+  // work.jointer is the fourth.
+  EXPECT_THAT(error_of({.path = folder_}), HasSubstr("contains 2 graphs (4 files ignored)"));
+}
+
+TEST_F(Open, ARecipeIsNotACapture) {
+  write("a.r.json", R"({"format": "jointer-recipe", "version": 1, "edits": []})");
+  EXPECT_THAT(error_of({.path = path("a.r.json")}), HasSubstr("this is a Jointer recipe"));
+}
+
 TEST_F(Open, AnUnknownFormatNamesTheKnownOnes) {
   write("notes.txt", "Some notes.");
   EXPECT_THAT(error_of({.path = path("notes.txt")}),

@@ -104,6 +104,20 @@ TEST(SpmdCheck, NamesTheFirstMismatch) {
             "");
 }
 
+TEST(SpmdCheck, TheBriefSentenceLeavesOutWhatTheSidesSay) {
+  const auto of = [](std::string_view op) {
+    return program(
+        fmt::format("a: f32[8,4] = _c10d_functional.all_reduce(x, '{}', 'tp')\nreturn [x]", op));
+  };
+  const std::vector<Graph> graphs{of("sum"), of("max")};
+  const SpmdReport report = check(graphs);
+  ASSERT_TRUE(report.mismatch.has_value());
+  EXPECT_EQ(
+      report.mismatch->brief,
+      "in group tp (ranks 0, 1), as collective 0, rank 0 calls a, but rank 1 calls a: the run "
+      "would hang");
+}
+
 TEST(SpmdCheck, SplitsOfAnAllToAllMustMatch) {
   const auto rank = [&](const std::string& sends, const std::string& expects) {
     return program("a: f32[8,4] = _c10d_functional.all_to_all_single(x, " + expects + ", " + sends +

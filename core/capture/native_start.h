@@ -1,0 +1,20 @@
+#pragma once
+
+// Tells native captures from other JSON by the start of the file.
+
+#include <cstdint>
+#include <string_view>
+
+namespace jointer {
+
+enum class NativeStart : std::uint8_t {
+  other,      // not a capture: a recipe, the result of a command, JSON of another program
+  one_graph,  // a capture of one graph or pair
+  unknown,    // a capture; how many graphs it has takes reading it
+};
+
+// `bytes`: the start of a file for which is_native_capture holds. Jointer writes `format` and `kind`
+// first.
+NativeStart look_at_native_start(std::string_view bytes);
+
+}  // namespace jointer

@@ -1,0 +1,311 @@
+// Finds the nodes of two graphs that correspond to each other, by name or by structure.
+//
+// By structure: the signature comes first. Outputs correspond, and placeholders at the same place,
+// if both graphs have equally many; otherwise those with the same name. Every node has a color per
+// radius. At radius 0, it is a hash of the node's call without names, or of its place in the
+// signature; at radius r + 1, it combines the colors at radius r of the node, of its arguments by
+// position, and of its readers. So nodes have the same color if everything within that distance is
+// the same.
+//
+// 1. From the largest radius to the smallest, nodes whose color only one unmatched node has in each
+//    graph are matched.
+// 2. From the largest radius to the smallest, nodes that share a color are matched in program
+//    order: first those of the same module, then the others. At radius 0, only those of the same
+//    module.
+// 3. The arguments of matched nodes are matched by position if they call the same operator: a call
+//    whose result has another shape is a change, rather than one node removed and another added.
+//
+// Whenever two nodes are matched, so are their arguments at the same position, and readers that
+// have only one counterpart, if their colors at radius 0 are the same. Therefore a difference
+// affects only its surroundings, and of several equal chains, none is cut and joined to another.
+//
+// Cost: linear in the arguments for each of seven radii, plus sorting. Nodes that can be exchanged
+// for each other without changing any color may be matched in a way that makes equal graphs differ;
+// computations of different inputs are not such nodes.
+
+#include "core/edit/node_match.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "core/graph/canonical.h"
+#include "core/graph/value_hash.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::array<std::size_t, 7> kRadii{0, 1, 2, 4, 8, 16, 32};
+
+std::uint64_t hash_of(std::string_view text) {
+  return mixed(std::hash<std::string_view>()(text));
+}
+
+void collect_nodes(const Graph& graph, const Argument& argument, std::vector<NodeId>& out) {
+  if (argument.kind == Argument::Kind::node) out.push_back(argument.node());
+  if (!argument.has_children()) return;
+  for (const Argument& child : graph.children(argument)) collect_nodes(graph, child, out);
+}
+
+// The nodes of one graph, with what they read and what reads them.
+class Side {
+ public:
+  using Color = std::uint64_t;
+  struct Reader {
+    NodeId node;
+    std::size_t position;  // among its arguments that are nodes
+  };
+
+  explicit Side(const Graph& graph)
+      : graph_(graph),
+        reads_(graph.node_count()),
+        readers_(graph.node_count()),
+        modules_(graph.node_count()) {
+    for (const NodeId id : graph.order()) {
+      std::vector<NodeId>& reads = reads_[id.index()];
+      collect_nodes(graph, graph.node(id).args, reads);
+      collect_keywords(id, reads);
+      for (std::size_t i = 0; i < reads.size(); ++i) readers_[reads[i].index()].push_back({id, i});
+      modules_[id.index()] = module_hash(id);
+    }
+  }
+
+  [[nodiscard]] const Graph& graph() const { return graph_; }
+  [[nodiscard]] const std::vector<NodeId>& reads(NodeId id) const { return reads_[id.index()]; }
+  [[nodiscard]] const std::vector<Reader>& readers(NodeId id) const { return readers_[id.index()]; }
+  // The color at radius kRadii[level].
+  [[nodiscard]] Color color(std::size_t level, NodeId id) const {
+    return colors_[level][id.index()];
+  }
+  [[nodiscard]] Color module(NodeId id) const { return modules_[id.index()]; }
+
+  // `places`: hashes of places in the signature, by node; 0 for other nodes.
+  void find_colors(const std::vector<Color>& places) {
+    std::vector<Color> now(graph_.node_count());
+    for (const NodeId id : graph_.order()) now[id.index()] = joined(places[id.index()], own(id));
+    std::size_t radius = 0;
+    for (std::size_t level = 0; level < kRadii.size(); ++level) {
+      for (; radius < kRadii[level]; ++radius) now = widened(now);
+      colors_[level] = now;
+    }
+  }
+
+ private:
+  void collect_keywords(NodeId id, std::vector<NodeId>& reads) const {
+    const auto pairs = graph_.children(graph_.node(id).kwargs);
+    std::vector<std::size_t> keys;
+    for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) keys.push_back(i);
+    std::sort(keys.begin(), keys.end(), [&](std::size_t a, std::size_t b) {
+      return graph_.text(pairs[a].text()) < graph_.text(pairs[b].text());
+    });
+    for (const std::size_t key : keys) collect_nodes(graph_, pairs[key + 1], reads);
+  }
+
+  [[nodiscard]] Color module_hash(NodeId id) const {
+    const ModuleStackId stack = graph_.node(id).module;
+    if (!stack) return 0;
+    const auto frames = graph_.frames(graph_.module_stack(stack));
+    return frames.empty() ? 0 : hash_of(graph_.text(frames.back().path));
+  }
+
+  // The hash of the node alone. The targets of placeholders and constants are names.
+  [[nodiscard]] Color own(NodeId id) const {
+    const Node& n = graph_.node(id);
+    const Color kind = joined(n.part.index(), static_cast<Color>(n.kind));
+    if (n.kind == NodeKind::call) return joined(kind, hash_of(unnamed_call(graph_, id)));
+    return joined_with_value(kind, graph_, n);
+  }
+
+  [[nodiscard]] std::vector<Color> widened(const std::vector<Color>& colors) const {
+    std::vector<Color> wide(colors.size());
+    for (const NodeId id : graph_.order()) {
+      Color above = 0, below = 0;
+      for (const NodeId read : reads_[id.index()]) above = joined(above, colors[read.index()]);
+      for (const Reader& reader : readers_[id.index()])
+        below += joined(colors[reader.node.index()], reader.position);
+      wide[id.index()] = joined(joined(colors[id.index()], above), mixed(below));
+    }
+    return wide;
+  }
+
+  const Graph& graph_;
+  std::vector<std::vector<NodeId>> reads_;  // by node, like the others
+  std::vector<std::vector<Reader>> readers_;
+  std::vector<Color> modules_;
+  std::array<std::vector<Color>, kRadii.size()> colors_;
+};
+
+}  // namespace
+
+class StructureMatcher {
+ public:
+  StructureMatcher(const Graph& before, const Graph& after)
+      : a_(before), b_(after), match_(before, after, false) {}
+
+  NodeMatch run() {
+    match_signatures();
+    for (std::size_t level = kRadii.size(); level-- > 0;) match_unique(level);
+    for (std::size_t level = kRadii.size(); level-- > 0;) {
+      match_in_order(level, true);
+      if (kRadii[level] > 0) match_in_order(level, false);
+    }
+    match_changed();
+    return std::move(match_);
+  }
+
+ private:
+  using Color = Side::Color;
+  using Groups = std::map<Color, std::vector<NodeId>>;
+  using Readers = std::map<std::pair<std::size_t, Color>, std::vector<NodeId>>;
+
+  [[nodiscard]] bool is_open(const Side& side, NodeId id) const {
+    return !(&side == &a_ ? match_.in_after(id) : match_.in_before(id));
+  }
+
+  void add(NodeId a, NodeId b) {
+    match_.add(a, b);
+    todo_.emplace_back(a, b);
+  }
+
+  // Matches the surroundings of the nodes that were matched since the last call.
+  void spread() {
+    while (!todo_.empty()) {
+      const auto [a, b] = todo_.back();
+      todo_.pop_back();
+      const auto &x = a_.reads(a), &y = b_.reads(b);
+      for (std::size_t i = 0; i < x.size() && x.size() == y.size(); ++i)
+        if (is_open(a_, x[i]) && is_open(b_, y[i]) && a_.color(0, x[i]) == b_.color(0, y[i]))
+          add(x[i], y[i]);
+      const Readers of_a = open_readers(a_, a), of_b = open_readers(b_, b);
+      for (const auto& [key, those] : of_a) {
+        const auto found = of_b.find(key);
+        if (those.size() == 1 && found != of_b.end() && found->second.size() == 1 &&
+            is_open(a_, those.front()) && is_open(b_, found->second.front()))
+          add(those.front(), found->second.front());
+      }
+    }
+  }
+
+  [[nodiscard]] Readers open_readers(const Side& side, NodeId id) const {
+    Readers readers;
+    for (const Side::Reader& each : side.readers(id))
+      if (is_open(side, each.node))
+        readers[{each.position, side.color(0, each.node)}].push_back(each.node);
+    return readers;
+  }
+
+  void match_signatures() {
+    std::vector<Color> a(a_.graph().node_count(), 0), b(b_.graph().node_count(), 0);
+    Color place = 0;
+    const auto pair = [&](NodeId x, NodeId y) {
+      a[x.index()] = b[y.index()] = mixed(++place);
+      match_.add(x, y);
+      todo_.emplace_back(x, y);
+    };
+    for (std::size_t part = 0; part < a_.graph().part_count(); ++part)
+      for (const NodeKind kind : {NodeKind::placeholder, NodeKind::output}) {
+        const auto x = of_kind(a_.graph(), PartId(part), kind),
+                   y = of_kind(b_.graph(), PartId(part), kind);
+        for (std::size_t i = 0; i < x.size(); ++i)
+          if (x.size() == y.size())
+            pair(x[i], y[i]);
+          else if (const NodeId other = b_.graph().find(PartId(part), a_.graph().name(x[i]));
+                   other && b_.graph().node(other).kind == kind)
+            pair(x[i], other);
+      }
+    a_.find_colors(a);
+    b_.find_colors(b);
+    spread();
+  }
+
+  static std::vector<NodeId> of_kind(const Graph& graph, PartId part, NodeKind kind) {
+    std::vector<NodeId> found;
+    for (const NodeId id : graph.order())
+      if (graph.node(id).part == part && graph.node(id).kind == kind) found.push_back(id);
+    return found;
+  }
+
+  // The unmatched nodes, by color.
+  [[nodiscard]] Groups open_groups(const Side& side, std::size_t level, bool by_module) const {
+    Groups groups;
+    for (const NodeId id : side.graph().order()) {
+      if (!is_open(side, id)) continue;
+      const Color color = side.color(level, id);
+      groups[by_module ? joined(color, side.module(id)) : color].push_back(id);
+    }
+    return groups;
+  }
+
+  void match_unique(std::size_t level) {
+    const Groups others = open_groups(b_, level, false);
+    for (const auto& [color, those] : open_groups(a_, level, false)) {
+      const auto found = others.find(color);
+      if (those.size() > 1 || found == others.end() || found->second.size() > 1) continue;
+      match_all(those, found->second);
+    }
+  }
+
+  void match_in_order(std::size_t level, bool by_module) {
+    const Groups groups = open_groups(a_, level, by_module),
+                 others = open_groups(b_, level, by_module);
+    // The order of colors is arbitrary; that of nodes is not.
+    std::vector<std::pair<std::size_t, Color>> firsts;
+    for (const auto& [color, those] : groups)
+      firsts.emplace_back(a_.graph().position(those.front()), color);
+    std::sort(firsts.begin(), firsts.end());
+    for (const auto& [position, color] : firsts)
+      if (const auto found = others.find(color); found != others.end())
+        match_all(groups.at(color), found->second);
+  }
+
+  void match_all(const std::vector<NodeId>& those, const std::vector<NodeId>& others) {
+    auto next = others.begin();
+    for (const NodeId id : those) {
+      if (!is_open(a_, id)) continue;
+      while (next != others.end() && !is_open(b_, *next)) ++next;
+      if (next == others.end()) return;
+      add(id, *next);
+      spread();
+    }
+  }
+
+  void match_changed() {
+    std::vector<std::pair<NodeId, NodeId>> matched;
+    for (const NodeId id : a_.graph().order())
+      if (const NodeId other = match_.in_after(id)) matched.emplace_back(id, other);
+    while (!matched.empty()) {
+      const auto [a, b] = matched.back();
+      matched.pop_back();
+      const auto &x = a_.reads(a), &y = b_.reads(b);
+      for (std::size_t i = 0; i < x.size() && x.size() == y.size(); ++i) {
+        const Node &m = a_.graph().node(x[i]), &n = b_.graph().node(y[i]);
+        if (!is_open(a_, x[i]) || !is_open(b_, y[i]) || m.kind != n.kind || m.part != n.part ||
+            a_.graph().target(m) != b_.graph().target(n))
+          continue;
+        match_.add(x[i], y[i]);
+        matched.emplace_back(x[i], y[i]);
+      }
+    }
+  }
+
+  Side a_, b_;
+  NodeMatch match_;
+  std::vector<std::pair<NodeId, NodeId>> todo_;  // matched nodes whose surroundings are not yet
+};
+
+NodeMatch NodeMatch::by_structure(const Graph& before, const Graph& after) {
+  return StructureMatcher(before, after).run();
+}
+
+NodeMatch NodeMatch::by_name(const Graph& before, const Graph& after) {
+  NodeMatch match(before, after, true);
+  for (const NodeId id : after.order())
+    if (const NodeId was = before.find(after.node(id).part, after.name(id))) match.add(was, id);
+  return match;
+}
+
+}  // namespace jointer

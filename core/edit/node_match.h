@@ -1,0 +1,37 @@
+#pragma once
+
+// Which nodes of two graphs correspond to each other.
+
+#include <vector>
+
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+class NodeMatch {
+ public:
+  // Nodes with the same name, in the same part. The graphs must have the same number of parts.
+  static NodeMatch by_name(const Graph& before, const Graph& after);
+  // Nodes that compute the same from corresponding nodes, and are used alike, whatever their names
+  // are. Cost: n log n. Deterministic.
+  static NodeMatch by_structure(const Graph& before, const Graph& after);
+
+  // The corresponding node of the other graph, or none. Each node corresponds to at most one.
+  [[nodiscard]] NodeId in_before(NodeId after) const { return to_before_[after.index()]; }
+  [[nodiscard]] NodeId in_after(NodeId before) const { return to_after_[before.index()]; }
+  [[nodiscard]] bool is_by_name() const { return is_by_name_; }
+
+ private:
+  friend class StructureMatcher;
+  NodeMatch(const Graph& before, const Graph& after, bool is_by_name)
+      : to_before_(after.node_count()), to_after_(before.node_count()), is_by_name_(is_by_name) {}
+  void add(NodeId before, NodeId after) {
+    to_after_[before.index()] = after;
+    to_before_[after.index()] = before;
+  }
+
+  std::vector<NodeId> to_before_, to_after_;
+  bool is_by_name_;
+};
+
+}  // namespace jointer
