@@ -83,10 +83,10 @@ void derive_step_parameters(Graph& graph, PartId part) {
 
   for (const Pairing& pair : pairs) {
     const std::string& path = paths[pair.parameter];
-    const std::string name =
-        path.empty()       ? std::string(graph.name(pair.parameter))
-        : count[path] == 1 ? path + ".weight"
-                           : fmt::format("{}.parameter_{}", path, used[path]++);
+    const std::string name = path.empty() ? std::string(graph.name(pair.parameter))
+                             : count[path] == 1
+                                 ? path + ".weight"
+                                 : fmt::format("{}.parameter_{}", path, used[path]++);
     Node& node = graph.node(pair.parameter);
     node.role = Role::parameter;
     node.role_target = graph.intern(name);
