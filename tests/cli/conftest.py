@@ -12,7 +12,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,7 +39,7 @@ class Done:
     code: int
     out: str
     err: str
-    seconds: float
+    cpu_seconds: float  # independent of other load on the machine
     peak_bytes: int  # maximum resident memory
 
     @property
@@ -65,7 +64,6 @@ def run(*arguments: Any, stdin: bytes | None = None, cwd: Path | None = None) ->
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as given:
         given.write(stdin or b"")
         given.seek(0)
-        started = time.monotonic()
         process = subprocess.Popen(
             [str(BIN / "jointer"), *map(str, arguments)],
             stdin=given,
@@ -76,14 +74,13 @@ def run(*arguments: Any, stdin: bytes | None = None, cwd: Path | None = None) ->
         )
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-        seconds = time.monotonic() - started
         out.seek(0)
         err.seek(0)
         return Done(
             process.returncode,
             out.read().decode(errors="replace"),
             err.read().decode(errors="replace"),
-            seconds,
+            usage.ru_utime + usage.ru_stime,
             usage.ru_maxrss * 1024,
         )
 

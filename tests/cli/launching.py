@@ -49,7 +49,7 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def die_soon(pids: list[int], seconds: float = 3) -> bool:
+def die_soon(pids: list[int], seconds: float = 60) -> bool:
     end = time.monotonic() + seconds
     while any(map(is_alive, pids)) and time.monotonic() < end:
         time.sleep(0.01)
@@ -112,7 +112,7 @@ class Bench:
 
     def wait_for_ranks(self, count: int, then: float = 0.2) -> list[int]:
         """Waits until `count` ranks have written their notes; returns their processes."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + 300
         while len(self.noted()) < count and time.monotonic() < end:
             time.sleep(0.01)
         time.sleep(then)

@@ -88,4 +88,4 @@ def test_a_time_limit_ends_the_search() -> None:
     done = run("apply", PAIR, "--passes", "auto_tune{evaluations=1000000,seconds=1}", "--decisions", "--json")
     (said,) = [each["reason"] for each in done.json["decisions"] if each["action"] == "searched"]
     assert "the time was up" in said
-    assert done.seconds < 30  # on a busy machine, too
+    assert done.cpu_seconds < 30

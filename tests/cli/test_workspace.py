@@ -181,7 +181,7 @@ def test_a_large_workspace_opens_quickly(tmp_path: Path) -> None:
     }
     done = run("info", write(tmp_path / "w.jointer", document))
     assert done.code == 0
-    assert done.seconds < 20
+    assert done.cpu_seconds < 20
 
 
 def _csv(path: Path, folder: Path) -> list[str]:

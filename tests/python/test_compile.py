@@ -142,7 +142,7 @@ def test_a_worker_is_ended_while_it_compiles(tmp_path: Path, worker: Worker, how
     assert not [name for name in left if name.endswith((".pt2", ".json")) or "making" in name]
 
 
-def gone_soon(pids: list[int], seconds: float = 3) -> bool:
+def gone_soon(pids: list[int], seconds: float = 60) -> bool:
     """True once none of them runs; a process that its new parent has yet to reap does not count."""
     end = time.monotonic() + seconds
     while any(map(is_running, pids)) and time.monotonic() < end:

@@ -103,12 +103,12 @@ TEST_F(Open, OtherFilesInAFolderAreIgnoredAndCounted) {
   write("c.json.zst", R"({"peak_bytes": 1})");
   const auto another = parse_literal(kGraph);
   write("z.json.zst", write_native(*another));
-  const auto entries = list_graphs(folder_);
+  const auto entries = list_graphs(folder_.path().string());
   ASSERT_TRUE(entries.has_value()) << entries.error().message;
   ASSERT_EQ(entries->size(), 2U);
   EXPECT_EQ(entries->back().file, path("z.json.zst"));
   // work.jointer is the fourth.
-  EXPECT_THAT(error_of({.path = folder_}), HasSubstr("contains 2 graphs (4 files ignored)"));
+  EXPECT_THAT(error_of({.path = folder_.path().string()}), HasSubstr("contains 2 graphs (4 files ignored)"));
 }
 
 TEST_F(Open, ARecipeIsNotACapture) {
