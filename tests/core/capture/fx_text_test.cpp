@@ -351,7 +351,7 @@ TEST(FxText, CommentsMarkTheBackwardOfATrainingStep) {
   EXPECT_EQ(of("add").phase, Phase::backward) << "it reads a result of the backward";
   EXPECT_EQ(graph.text(of("mul_1").stack ? graph.stack(of("mul_1").stack).text : StringId()),
             "  File \"m.py\", line 3, in forward\n    x * w");
-  EXPECT_EQ(graph.text(of("arg0_1").role_target), "layers.0.w1");
+  EXPECT_EQ(graph.text(of("arg0_1").role_target), "layers.0.w1.weight");
 }
 
 TEST(FxText, NestedClassesAreSubgraphs) {
