@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "core/edit/half_name.h"
 #include "core/edit/inserted_from.h"
 #include "core/edit/rank_names.h"
 #include "core/graph/canonical.h"
@@ -45,7 +46,7 @@ std::string_view key_of(const Graph& graph, PartId part) {
   return part.index() == 0 ? "forward" : "backward";
 }
 
-// Which halves the edits name; a pattern of both counts for both. If they name no node, then all:
+// Finds the halves that the edits name; a pattern without a half counts for both. If they name no node, then all:
 // the recipe is still for this graph alone.
 std::vector<bool> edited_parts(const Graph& graph, const std::set<std::string>& names) {
   std::vector<bool> edited(graph.part_count(), names.empty());
@@ -54,11 +55,11 @@ std::vector<bool> edited_parts(const Graph& graph, const std::set<std::string>& 
       edited[graph.node(id).part.index()] = true;
       continue;
     }
-    if (const bool backward = name.starts_with("backward:"); graph.is_pair()) {
-      const bool is_pattern = name.find("backward:") != 0 && name.find("forward:") != 0 &&
-                              name.find('.') != std::string::npos;
-      if (backward || is_pattern) edited[1] = true;
-      if (!backward || is_pattern) edited[0] = true;
+    if (graph.is_pair()) {
+      const std::string_view half = split_half(name).prefix;
+      const bool is_of_both = half.empty() && name.find('.') != std::string::npos;
+      if (half == kBackward || is_of_both) edited[1] = true;
+      if (half != kBackward || is_of_both) edited[0] = true;
     } else {
       edited[0] = true;
     }

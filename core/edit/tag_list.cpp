@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "core/edit/half_name.h"
+
 namespace jointer {
 namespace {
 
 bool is_backwards(const std::string& name) {
-  return name.starts_with("backward:");
+  return split_half(name).prefix == kBackward;
 }
 
 }  // namespace
