@@ -50,7 +50,7 @@ def test_writes_to_parts_of_a_buffer() -> None:
 
 def test_reading_a_part_of_a_buffer() -> None:
     gm = graph()
-    with pytest.raises(jointer.RecipeError, match="one writes to memory that the other uses"):
+    with pytest.raises(jointer.RecipeError, match="one of them writes to memory that the other uses"):
         jointer.apply_recipe(gm, recipe([{"move": ["copy__1"], "before": "output"}]))
 
 
