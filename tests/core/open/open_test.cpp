@@ -108,7 +108,8 @@ TEST_F(Open, OtherFilesInAFolderAreIgnoredAndCounted) {
   ASSERT_EQ(entries->size(), 2U);
   EXPECT_EQ(entries->back().file, path("z.json.zst"));
   // work.jointer is the fourth.
-  EXPECT_THAT(error_of({.path = folder_.path().string()}), HasSubstr("contains 2 graphs (4 files ignored)"));
+  EXPECT_THAT(error_of({.path = folder_.path().string()}),
+              HasSubstr("contains 2 graphs (4 files ignored)"));
 }
 
 TEST_F(Open, ARecipeIsNotACapture) {
