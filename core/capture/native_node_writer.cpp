@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "core/graph/storages.h"
-
 namespace jointer::native {
 namespace {
 
@@ -34,35 +32,27 @@ void write_frames(const Graph& graph, const ModuleStack& stack, JsonWriter& out)
   out.end_array();
 }
 
-std::int64_t record_bytes(const Graph& graph, const Tensor& t) {
-  return t.has(Tensor::has_stride)
-             ? storage_extent(graph.shape(t), graph.stride(t), graph.offset(t), t.dtype)
-             : graph.bytes(t);
-}
-
-void write_copy(const RecordCopy& copy, JsonWriter& out) {
-  out.string_member("copy", copy.of);
-  if (copy.inputs.empty()) return;
-  out.key("inputs");
-  out.begin_object();
-  for (const auto& [old_name, new_name] : copy.inputs) out.string_member(old_name, new_name);
-  out.end_object();
-}
-
-void NodeWriter::write(NodeId id, const RecordCopy* copy) {
+void NodeWriter::write(NodeId id) {
   const Node& n = graph_.node(id);
   out_.begin_object();
   text_member("name", n.name);
-  if (copy != nullptr)
-    write_copy(*copy, out_);
-  else
-    write_call(n);
+  out_.string_member("op", op_name(n.kind));
+  out_.string_member("target", graph_.target(n));
+  if (n.has(Node::has_args)) {
+    out_.key("args");
+    write_children(graph_.args(n));
+  }
+  if (n.has(Node::has_kwargs)) {
+    out_.key("kwargs");
+    write_pairs(graph_.children(n.kwargs));
+  }
   if (n.has(Node::has_value)) {
     out_.key("val");
-    write_value(id);
+    write_value(n.value);
   }
   if (n.schema_alias) out_.raw_member("schema_alias", graph_.text(n.schema_alias));
-  write_place(n);
+  if (n.stack) out_.integer_member("stack", tables_.stacks[n.stack.index()]);
+  if (n.module) out_.integer_member("module", tables_.modules[n.module.index()]);
   flag_member("module_from_fwd", n.has(Node::has_module_from_fwd), n.has(Node::module_from_fwd));
   if (n.has(Node::has_seq_nr)) out_.integer_member("seq_nr", n.seq_nr);
   text_member("partitioner_tag", n.partitioner_tag);
@@ -76,39 +66,6 @@ void NodeWriter::write(NodeId id, const RecordCopy* copy) {
   if (n.desc) out_.raw_member("desc", graph_.text(n.desc));
   if (n.extra) out_.raw_members(graph_.text(n.extra));
   out_.end_object();
-}
-
-void NodeWriter::write_call(const Node& n) {
-  if (tables_ != nullptr || n.kind != NodeKind::call) out_.string_member("op", op_name(n.kind));
-  out_.string_member("target", graph_.target(n));
-  if (n.has(Node::has_args)) {
-    out_.key("args");
-    write_children(graph_.args(n));
-  }
-  if (n.has(Node::has_kwargs)) {
-    out_.key("kwargs");
-    write_pairs(graph_.children(n.kwargs));
-  }
-}
-
-void NodeWriter::write_place(const Node& n) {
-  if (tables_ != nullptr) {
-    if (n.stack) out_.integer_member("stack", tables_->stacks[n.stack.index()]);
-    if (n.module) out_.integer_member("module", tables_->modules[n.module.index()]);
-    return;
-  }
-  if (n.stack) out_.string_member("stack", graph_.text(graph_.stack(n.stack).text));
-  if (n.module) {
-    out_.key("module");
-    write_frames(graph_, graph_.module_stack(n.module), out_);
-  }
-}
-
-std::string_view NodeWriter::name(std::function<std::string_view(NodeId)> RecordNames::*given,
-                                  NodeId id) const {
-  if (names_ != nullptr && names_->*given)
-    if (const std::string_view name = (names_->*given)(id); !name.empty()) return name;
-  return graph_.name(id);
 }
 
 void NodeWriter::write_pairs(std::span<const Argument> pairs) {
@@ -147,7 +104,7 @@ void NodeWriter::write_argument(const Argument& a) {
     case Kind::string:
       return out_.string(graph_.text(a.text()));
     case Kind::node:
-      return wrapped_text("n", name(&RecordNames::argument, a.node()));
+      return wrapped_text("n", graph_.name(a.node()));
     case Kind::list:
       return write_children(graph_.children(a));
     case Kind::tuple:
@@ -178,12 +135,6 @@ void NodeWriter::write_argument(const Argument& a) {
       text_member("repr", a.detail());
       return out_.end_object();
   }
-}
-
-void NodeWriter::write_value(NodeId id) {
-  node_ = id;
-  tensor_ = 0;
-  write_value(graph_.node(id).value);
 }
 
 void NodeWriter::write_value(const Value& v) {
@@ -242,36 +193,12 @@ void NodeWriter::write_tensor(const Tensor& t) {
     out_.key("offset");
     write_dim(graph_.offset(t));
   }
-  write_storage(t);
+  if (t.has(Tensor::has_storage))
+    out_.integer_member("storage", tables_.storages[t.storage.index()]);
   flag_member("requires_grad", t.has(Tensor::has_requires_grad), t.has(Tensor::requires_grad));
   flag_member("conj", t.has(Tensor::has_conj), t.has(Tensor::conj));
   flag_member("neg", t.has(Tensor::has_neg), t.has(Tensor::neg));
   if (t.extra) out_.raw_members(graph_.text(t.extra));
-  out_.end_object();
-}
-
-void NodeWriter::write_storage(const Tensor& t) {
-  const std::size_t number = tensor_++;
-  if (tables_ != nullptr) {
-    if (t.has(Tensor::has_storage))
-      out_.integer_member("storage", tables_->storages[t.storage.index()]);
-    return;
-  }
-  if (!t.storage) return;
-  const StorageOwners::Owner owner = owners_->of(t.storage);
-  if (owner.node == node_ && owner.tensor == number) {
-    const Dim bytes = graph_.storage(t.storage).bytes;
-    if (!bytes.expression && bytes.value == record_bytes(graph_, t)) return;
-    out_.key("storage");
-    out_.begin_object();
-    out_.key("bytes");
-    write_dim(bytes);
-  } else {
-    out_.key("storage");
-    out_.begin_object();
-    out_.string_member("of", name(&RecordNames::owner, owner.node));
-    if (owner.tensor > 0) out_.integer_member("tensor", static_cast<std::int64_t>(owner.tensor));
-  }
   out_.end_object();
 }
 

@@ -42,9 +42,7 @@ Node NodeReader::parse(json::object object) {
   name_.clear();
   Node node;
   node.part = part_;
-  node.kind = kind_.value_or(node.kind);
-  bool has_target = false;
-  has_op_ = false;
+  bool has_op = false, has_target = false;
   for (json::field field : object) {
     const std::string_view key = field.unescaped_key();
     json::value value = field.value();
@@ -54,7 +52,7 @@ Node NodeReader::parse(json::object object) {
       node.name = graph_.intern(name_);
     } else if (key == "op") {
       node.kind = node_kind(get_text(value));
-      has_op_ = true;
+      has_op = true;
     } else if (key == "target") {
       node.target = graph_.intern_operator(get_text(value));
       has_target = true;
@@ -65,8 +63,8 @@ Node NodeReader::parse(json::object object) {
   member_ = {};
   if (!node.name || name_.empty())
     give_up("node {} has no name", graph_.node_count() - first_node_);
-  if (!has_op_ && !kind_) give_up("it has no `op`");
-  if (!has_target && needs_target_) give_up("it has no `target`");
+  if (!has_op) give_up("it has no `op`");
+  if (!has_target) give_up("it has no `target`");
   return node;
 }
 
@@ -89,9 +87,9 @@ void NodeReader::read_member(Node& node, std::string_view key, json::value value
     node.value = read_value(value, 0);
     node.set(Node::has_value);
   } else if (key == "stack") {
-    node.stack = read_stack(value);
+    node.stack = table_entry<StackId>(value, tables_.stacks, "stacks");
   } else if (key == "module") {
-    node.module = read_module(value);
+    node.module = table_entry<ModuleStackId>(value, tables_.modules, "modules");
   } else if (key == "seq_nr") {
     if (const auto number = get_count(value)) {
       node.seq_nr = *number;
@@ -386,7 +384,7 @@ Value NodeReader::read_tensor(json::object object) {
       offset = read_dim(value);
       tensor.set(Tensor::has_offset);
     } else if (key == "storage") {
-      tensor.storage = read_storage(value);
+      tensor.storage = table_entry<StorageId>(value, tables_.storages, "storages");
       tensor.set(Tensor::has_storage);
     } else if (key == "requires_grad") {
       set_flag(Tensor::has_requires_grad, Tensor::requires_grad);
@@ -402,10 +400,6 @@ Value NodeReader::read_tensor(json::object object) {
   if (!has_dtype) give_up("a tensor has no dtype");
   if (tensor.has(Tensor::has_stride) && stride_.size() != shape_.size())
     give_up("a tensor of {} dimensions has {} strides", shape_.size(), stride_.size());
-  if (!tensor.has(Tensor::has_storage)) {
-    tensor.storage = unnamed_storage(tensor, offset);
-    if (tensor.storage) tensor.set(Tensor::has_storage);
-  }
   if (!extra.empty()) tensor.extra = graph_.intern(extra);
   return Value::of_tensor(graph_.add_tensor(tensor, shape_, stride_, offset));
 }
@@ -439,16 +433,6 @@ StringId NodeReader::intern_raw(json::value value) {
   const StringId id = graph_.intern(raw(value));
   if (checked_.insert(id).second) check_json(graph_.text(id));
   return id;
-}
-
-ModuleStackId NodeReader::read_module(json::value value) {
-  return table_entry<ModuleStackId>(value, tables_.modules, "modules");
-}
-StackId NodeReader::read_stack(json::value value) {
-  return table_entry<StackId>(value, tables_.stacks, "stacks");
-}
-StorageId NodeReader::read_storage(json::value value) {
-  return table_entry<StorageId>(value, tables_.storages, "storages");
 }
 
 template <class Id>

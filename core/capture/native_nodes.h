@@ -2,7 +2,6 @@
 
 // Reads the `nodes` of a native capture into a graph. Private to core/capture.
 
-#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -25,35 +24,17 @@ class NodeReader {
  public:
   NodeReader(Graph& graph, PartId part, const Tables& tables)
       : graph_(graph), part_(part), tables_(tables), first_node_(graph.node_count()) {}
-  virtual ~NodeReader() = default;
 
   // Appends the node to the graph. Throws Failure or simdjson_error.
   void read(json::object object);
-  // Reads the node without appending it.
-  Node parse(json::object object);
   // Throws Failure if a node reads a name that no node before it has. Call after the last node.
   void check_references() const;
   // The node and member being read, for messages: "node mm: `args`: ". Empty between nodes.
   [[nodiscard]] std::string place() const;
 
- protected:
-  virtual void read_member(Node& node, std::string_view key, json::value value);
-  // These resolve an index into a table.
-  virtual ModuleStackId read_module(json::value value);
-  virtual StackId read_stack(json::value value);
-  virtual StorageId read_storage(json::value value);
-  // The storage of a tensor that names none; `shape_` and `stride_` are those of the tensor.
-  virtual StorageId unnamed_storage(const Tensor&, Dim) { return {}; }
-  Dim read_dim(json::value value);
-
-  Graph& graph_;
-  PartId part_;
-  std::optional<NodeKind> kind_;  // of a node without `op`
-  bool needs_target_ = true;
-  bool has_op_ = false;  // of the last node that was parsed
-  std::vector<Dim> shape_, stride_;
-
  private:
+  Node parse(json::object object);
+  void read_member(Node& node, std::string_view key, json::value value);
   Argument read_argument(json::value value, int depth);
   Argument read_object_argument(json::value value, int depth);
   Argument read_children(Argument::Kind kind, json::array array, int depth);
@@ -64,6 +45,7 @@ class NodeReader {
   Value read_list(json::array array, int depth);
   Value read_value_dict(json::object object, int depth);
   Value read_tensor(json::object object);
+  Dim read_dim(json::value value);
   void read_dims(json::array array, std::vector<Dim>& dims);
   NodeId resolve(std::string_view name);
   [[nodiscard]] bool is_float(std::string_view expression) const {
@@ -74,12 +56,15 @@ class NodeReader {
   template <class Id>
   Id table_entry(json::value value, Tables::Range range, const char* table);
 
+  Graph& graph_;
+  PartId part_;
   const Tables& tables_;
   std::size_t first_node_;  // of this part
   std::string name_;
   std::string_view member_;
   std::vector<Argument> arguments_;       // stack of the children of the lists being read
   std::vector<Value> values_;             // likewise
+  std::vector<Dim> shape_, stride_;       // of the tensor being read
   std::unordered_set<StringId> checked_;  // raw texts that are known to be valid JSON
   std::string missing_, missing_reader_;  // the first name that could not be resolved
 };

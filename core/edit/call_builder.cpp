@@ -1,8 +1,6 @@
 #include "core/edit/call_builder.h"
 
 #include "core/edit/edit.h"
-#include "core/graph/dtype.h"
-#include "core/graph/storages.h"
 
 namespace jointer {
 namespace {
@@ -17,15 +15,10 @@ std::string base_name(std::string_view target) {
 
 }  // namespace
 
-OrderedJson to_json(const TensorRecord& tensor) {
-  OrderedJson json = {
-      {"shape", tensor.shape},
-      {"dtype", std::string(to_string(tensor.dtype))},
-      {"device", tensor.device},
-      {"stride", tensor.stride.empty() ? contiguous_strides(tensor.shape) : tensor.stride},
-      {"offset", tensor.offset}};
-  if (!tensor.of.empty()) json["storage"] = {{"of", tensor.of}};
-  return {{"t", std::move(json)}};
+ArgumentRecords contiguous_format() {
+  using Kind = ArgumentRecord::Kind;
+  return {ArgumentRecord::of_text(Kind::string, "memory_format"),
+          ArgumentRecord::of_text(Kind::memory_format, "contiguous_format")};
 }
 
 std::string CallBuilder::fresh_name(std::string_view base) {
@@ -37,27 +30,25 @@ std::string CallBuilder::fresh_name(std::string_view base) {
   return name;
 }
 
-std::string CallBuilder::insert(std::string_view target, OrderedJson args, OrderedJson kwargs,
-                                OrderedJson val, NodeId like, std::string_view before,
-                                bool in_backward) {
+std::string CallBuilder::insert(std::string_view target, ArgumentRecords args,
+                                ArgumentRecords kwargs, ValueRecord val, NodeId like,
+                                std::string_view before) {
   std::string name = fresh_name(base_name(target));
-  OrderedJson node = {{"name", name},
-                      {"target", std::string(target)},
-                      {"args", std::move(args)},
-                      {"kwargs", std::move(kwargs)},
-                      {"val", std::move(val)},
-                      {"like", std::string(graph_.name(like))}};
-  if (in_backward) node["autograd_backward"] = true;
-  changes_.emplace_back(InsertNode{.node = node.dump(), .before = std::string(before)});
+  changes_.emplace_back(InsertNode{.node = NodeRecord{.name = name,
+                                                      .target = std::string(target),
+                                                      .args = std::move(args),
+                                                      .kwargs = std::move(kwargs),
+                                                      .val = std::move(val),
+                                                      .like = std::string(graph_.name(like))},
+                                   .before = std::string(before)});
   return name;
 }
 
-void CallBuilder::replace(NodeId node, std::string_view target, const OrderedJson& args,
-                          const OrderedJson& kwargs) {
+void CallBuilder::replace(NodeId node, std::string_view target, ArgumentRecords args) {
   changes_.emplace_back(ReplaceCall{.node = edit_name(graph_, node),
                                     .target = std::string(target),
-                                    .args = args.dump(),
-                                    .kwargs = kwargs.dump()});
+                                    .args = std::move(args),
+                                    .kwargs = ArgumentRecords{}});
 }
 
 }  // namespace jointer

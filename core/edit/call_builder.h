@@ -1,8 +1,7 @@
 #pragma once
 
-// Builds the calls that edits insert, in the form that recipes use.
+// Builds the calls that edits insert.
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,48 +14,32 @@
 
 namespace jointer {
 
-using OrderedJson = nlohmann::ordered_json;
-
-// A dense tensor, or a slice of one. Sizes, strides and offset count elements.
-struct TensorRecord {
-  std::vector<std::int64_t> shape, stride;  // no stride: dense
-  std::int64_t offset = 0;
-  DType dtype = DType::float32;
-  std::string device;
-  std::string of;  // the node whose first tensor it views; empty: a new storage
-};
-OrderedJson to_json(const TensorRecord& tensor);
+// Keywords that ask for a dense copy.
+ArgumentRecords contiguous_format();
 
 // Inserts calls into one half of a graph. Numbers their names as FX does: view, view_1, view_2.
 class CallBuilder {
  public:
   CallBuilder(const Graph& graph, PartId part) : graph_(graph), part_(part) {}
 
-  // Adds the change and returns the new node's name. `target` is a full operator name, `val` one
-  // tensor or `{"list": ...}`, `like` the node that the call replaces, `before` a node's name in
-  // edits. `in_backward`: the call computes a forward node's value in the backward.
-  std::string insert(std::string_view target, OrderedJson args, OrderedJson kwargs, OrderedJson val,
-                     NodeId like, std::string_view before, bool in_backward = false);
+  // Adds the change and returns the new node's name. `target` is a full operator name, `like` the
+  // node that the call replaces, `before` a node's name in edits.
+  std::string insert(std::string_view target, ArgumentRecords args, ArgumentRecords kwargs,
+                     ValueRecord val, NodeId like, std::string_view before);
+  // The same for a call that returns one tensor and has no keywords.
+  std::string insert(std::string_view target, ArgumentRecords args, TensorRecord val, NodeId like,
+                     std::string_view before) {
+    return insert(target, std::move(args), {}, ValueRecord::of_tensor(std::move(val)), like,
+                  before);
+  }
   // Replaces the call of a node. The value that the node returns stays the same.
-  void replace(NodeId node, std::string_view target, const OrderedJson& args,
-               const OrderedJson& kwargs = OrderedJson::object());
+  void replace(NodeId node, std::string_view target, ArgumentRecords args);
   void add(Change change) { changes_.push_back(std::move(change)); }
   [[nodiscard]] std::size_t count() const { return changes_.size(); }
   // Returns the changes added since the last call. Names stay taken.
   [[nodiscard]] std::vector<Change> take() { return std::exchange(changes_, {}); }
 
-  static OrderedJson node(std::string_view name) {
-    OrderedJson json;
-    json["n"] = std::string(name);
-    return json;
-  }
-  // [items...]. An initializer list in braces could be read as an object or as a copy.
-  template <class... Items>
-  static OrderedJson list(Items&&... items) {
-    OrderedJson json = OrderedJson::array();
-    (json.emplace_back(std::forward<Items>(items)), ...);
-    return json;
-  }
+  static ArgumentRecord node(std::string_view name) { return ArgumentRecord::of_node(name); }
 
  private:
   std::string fresh_name(std::string_view base);

@@ -11,6 +11,9 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/shared_value.h"
+#include "core/edit/half_name.h"
+#include "core/edit/node_record.h"
 #include "core/graph/graph.h"
 
 namespace jointer {
@@ -42,9 +45,18 @@ struct SetPolicy {
   friend bool operator==(const SetPolicy&, const SetPolicy&) = default;
 };
 
-// Inserts a call right before `before`. `node`: JSON as in recipes (core/capture/node_record.h).
+// Inserts a call right before `before`. The nodes that the record names are in the same half, and
+// named without `backward:`.
 struct InsertNode {
-  std::string node;
+  // The nodes that it copies and that it is like, as edits name them: with the prefix of `before`.
+  // Empty if there is none.
+  [[nodiscard]] std::string copied() const { return in_half(node->copy.value_or("")); }
+  [[nodiscard]] std::string like() const { return in_half(node->like); }
+  // A name of the record as edits name that node.
+  [[nodiscard]] std::string in_half(const std::string& name) const {
+    return name.empty() ? name : std::string(split_half(before).prefix) + name;
+  }
+  Shared<NodeRecord> node;
   std::string before;
   std::string extra = {};
   friend bool operator==(const InsertNode&, const InsertNode&) = default;
@@ -57,8 +69,7 @@ struct RemoveNode {
   friend bool operator==(const RemoveNode&, const RemoveNode&) = default;
 };
 
-// Replaces inputs of a call, or its operator, its arguments (JSON as in a native capture), or both.
-// The value that it returns stays the same unless `val` is given. `inputs` lists the nodes that the
+// Replaces inputs of a call, or its operator, its arguments, or both. The value that it returns stays the same unless `val` is given. `inputs` lists the nodes that the
 // call reads and those that it reads instead, in every argument, at once; all else of the arguments
 // stays as it is in the graph. It excludes `target`, `args` and `kwargs`. Nodes in arguments have
 // their names in their half, without `backward:`. An output accepts only `inputs` and `args`.
@@ -70,9 +81,12 @@ struct ReplaceCall {
     return target || args || kwargs || val || !inputs.empty();
   }
   std::string node;
-  std::optional<std::string> target, args, kwargs, val = {}, custom = {};
+  std::optional<std::string> target;
+  std::optional<ArgumentRecords> args, kwargs;
+  std::optional<Shared<ValueRecord>> val = {};
+  std::optional<std::string> custom = {};
   std::string extra = {};
-  std::vector<std::pair<std::string, std::string>> inputs = {};
+  InputNames inputs = {};
   friend bool operator==(const ReplaceCall&, const ReplaceCall&) = default;
 };
 

@@ -1,12 +1,15 @@
 #include "core/edit/collective_call.h"
 
+#include "core/graph/storages.h"
+
 namespace jointer {
 
-OrderedJson CollectiveCall::args_with(std::string_view input_name) const {
-  OrderedJson args = CallBuilder::list(CallBuilder::node(input_name));
-  if (!reduce_op.empty()) args.push_back(reduce_op);
-  if (kind != CollectiveKind::all_reduce) args.push_back(group_size);
-  args.push_back(group_name);
+ArgumentRecords CollectiveCall::args_with(std::string_view input_name) const {
+  using Kind = ArgumentRecord::Kind;
+  ArgumentRecords args{CallBuilder::node(input_name)};
+  if (!reduce_op.empty()) args.push_back(ArgumentRecord::of_text(Kind::string, reduce_op));
+  if (kind != CollectiveKind::all_reduce) args.push_back(ArgumentRecord::of_int(group_size));
+  args.push_back(ArgumentRecord::of_text(Kind::string, group_name));
   return args;
 }
 
@@ -68,15 +71,17 @@ bool is_dense(const Graph& graph, const Tensor& tensor) {
   return true;
 }
 
-TensorRecord tensor_like(const Graph& graph, NodeId node, std::vector<std::int64_t> shape,
-                         std::string of) {
+TensorRecord tensor_like(const Graph& graph, NodeId node, const std::vector<std::int64_t>& shape,
+                         std::string_view of) {
   const Tensor& t = *graph.single_tensor(graph.node(node));
-  return {.shape = std::move(shape),
-          .stride = {},
-          .offset = 0,
-          .dtype = t.dtype,
-          .device = t.device ? std::string(graph.text(graph.device(t.device).name)) : "cpu",
-          .of = std::move(of)};
+  TensorRecord record{
+      .shape = sizes(shape),
+      .stride = sizes(contiguous_strides(shape)),
+      .offset = SizeRecord{},
+      .dtype = t.dtype,
+      .device = t.device ? std::string(graph.text(graph.device(t.device).name)) : "cpu"};
+  if (!of.empty()) record.storage = {.of = std::string(of)};
+  return record;
 }
 
 std::string as_dense(const Graph& graph, CallBuilder& calls, NodeId node,
@@ -87,16 +92,16 @@ std::string as_dense(const Graph& graph, CallBuilder& calls, NodeId node,
   std::string name(graph.name(node));
   std::int64_t offset = graph.offset(t).value;
   if (!is_dense(graph, t)) {
-    name = calls.insert("aten.clone.default", CallBuilder::list(CallBuilder::node(name)),
-                        {{"memory_format", {{"memory_format", "contiguous_format"}}}},
-                        to_json(tensor_like(graph, node, given)), like, before);
+    name = calls.insert("aten.clone.default", {CallBuilder::node(name)}, contiguous_format(),
+                        ValueRecord::of_tensor(tensor_like(graph, node, given)), like, before);
     offset = 0;
   }
   if (given == shape) return name;
   TensorRecord view = tensor_like(graph, node, shape, name);
-  view.offset = offset;
-  return calls.insert("aten.view.default", CallBuilder::list(CallBuilder::node(name), shape),
-                      OrderedJson::object(), to_json(view), like, before);
+  view.offset = {.value = offset};
+  return calls.insert("aten.view.default",
+                      {CallBuilder::node(name), ArgumentRecord::of_ints(shape)}, std::move(view),
+                      like, before);
 }
 
 }  // namespace jointer

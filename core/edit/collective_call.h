@@ -18,7 +18,7 @@ struct CollectiveCall {
   std::int64_t group_size = 1;
 
   // The arguments of the same call with another input.
-  [[nodiscard]] OrderedJson args_with(std::string_view input_name) const;
+  [[nodiscard]] ArgumentRecords args_with(std::string_view input_name) const;
 };
 
 // Reads an all_gather_into_tensor, reduce_scatter_tensor or all_reduce of one tensor. Error
@@ -31,9 +31,10 @@ Result<NodeId> only_wait(const Graph& graph, const Users& users, NodeId start);
 
 bool is_dense(const Graph& graph, const Tensor& tensor);
 
-// A dense tensor with the dtype and the device of the node's result.
-TensorRecord tensor_like(const Graph& graph, NodeId node, std::vector<std::int64_t> shape,
-                         std::string of = {});
+// A dense tensor with the dtype and the device of the node's result. `of`: the node whose first
+// tensor it views; empty: a new storage.
+TensorRecord tensor_like(const Graph& graph, NodeId node, const std::vector<std::int64_t>& shape,
+                         std::string_view of = {});
 
 // The node's tensor, dense and in that shape: the node itself, a view, or a view of a copy. Returns
 // a node's name.

@@ -22,7 +22,7 @@
 #include <unordered_set>
 
 #include "core/base/json_text.h"
-#include "core/capture/node_record.h"
+#include "core/edit/make_record.h"
 #include "core/edit/node_comparer.h"
 #include "core/edit/storage_changes.h"
 #include "core/edit/tag_list.h"
@@ -239,7 +239,12 @@ class EditWriter {
 
   // The record of an added node. It copies the call that the node was made from, if that differs
   // only in its inputs and the edit leaves it as it is.
-  [[nodiscard]] std::string added_record(NodeId id, const std::unordered_set<NodeId>& changed) {
+  [[nodiscard]] NodeRecord added_record(NodeId id, const std::unordered_set<NodeId>& changed) {
+    NodeRecord record = record_node(after_, owners_, id);
+    if (!record_copy(id, changed, record)) record_call(after_, after_.node(id), record);
+    return record;
+  }
+  bool record_copy(NodeId id, const std::unordered_set<NodeId>& changed, NodeRecord& record) {
     const NodeId origin = after_.node(id).origin;
     const PartId part = after_.node(id).part;
     const NodeId old = !origin                            ? equal_node(id, changed)
@@ -247,11 +252,12 @@ class EditWriter {
                                                           : NodeId{};
     if (!old || before_.node(old).kind != after_.node(id).kind || !comparer_.same_target(old, id) ||
         changed.contains(after_.find(part, before_.name(old))))
-      return write_node_record(after_, owners_, id);
-    const auto inputs = comparer_.exchanged_inputs(old, id);
-    if (!inputs) return write_node_record(after_, owners_, id);
-    const RecordCopy copy{.of = before_.name(old), .inputs = *inputs};
-    return write_node_record(after_, owners_, id, &copy);
+      return false;
+    auto inputs = comparer_.exchanged_inputs(old, id);
+    if (!inputs) return false;
+    record.copy = std::string(before_.name(old));
+    if (!inputs->empty()) record.inputs = *std::move(inputs);
+    return true;
   }
 
   // The node of `before` with the same call as one whose origin is unknown, if there is exactly
@@ -295,15 +301,15 @@ class EditWriter {
     ReplaceCall replace{.node = edit_name(after_, id), .target = {}, .args = {}, .kwargs = {}};
     const bool same_target = comparer_.same_target(old, id);
     auto inputs = same_target ? comparer_.exchanged_inputs(old, id) : std::nullopt;
-    CallRecord record = write_call(after_, owners_, id);
+    const Node& n = after_.node(id);
     if (inputs) {
       replace.inputs = *std::move(inputs);
     } else {
-      if (!same_target) replace.target = std::string(after_.target(after_.node(id)));
-      if (!comparer_.same_args(old, id)) replace.args = std::move(record.args);
-      if (!comparer_.same_kwargs(old, id)) replace.kwargs = std::move(record.kwargs);
+      if (!same_target) replace.target = std::string(after_.target(n));
+      if (!comparer_.same_args(old, id)) replace.args = record_args(after_, n.args);
+      if (!comparer_.same_kwargs(old, id)) replace.kwargs = record_args(after_, n.kwargs);
     }
-    if (says_value) replace.val = std::move(record.val);
+    if (says_value) replace.val = record_value(after_, owners_, id);
     if (!same_annotations(id)) replace.custom = annotations(id);
     add(std::move(replace));
   }

@@ -31,7 +31,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "core/capture/node_record.h"
+#include "core/edit/from_record.h"
 #include "core/edit/half_name.h"
 #include "core/edit/refuse.h"
 #include "core/edit/select.h"
@@ -101,7 +101,6 @@ struct Editor::State {
   }
 
   Graph& graph;
-  RecordParser parser;
   const Dependencies* dependencies = nullptr;  // valid while only the order changes
   std::optional<Dependencies> own_dependencies;
   // State of the edit that is being applied.
@@ -369,7 +368,7 @@ Result<std::vector<NodeId>> Editor::State::tagged_by(const SetPolicy& set) const
 Result<void> Editor::State::perform_kind(const InsertNode& insert) {
   JOINTER_TRY(const NodeId before, find_place(insert.before));
   const PartId part = graph.node(before).part;
-  auto read = read_node_record(graph, part, insert.node, parser);
+  auto read = node_of(graph, part, *insert.node);
   if (!read) return refuse("the node to insert before {}: {}", insert.before, read.error().message);
   const Node& node = *read;
   const std::string name(graph.text(node.name));
@@ -450,19 +449,9 @@ Result<void> Editor::State::perform_kind(const ReplaceCall& replace) {
     now.args = arguments.args;
     now.kwargs = arguments.kwargs;
   }
-  if (replace.target || replace.args || replace.kwargs || replace.val) {
-    const auto given = [](const std::optional<std::string>& text) {
-      return text ? &*text : nullptr;
-    };
-    const auto read = read_call(graph, now,
-                                {.target = given(replace.target),
-                                 .args = given(replace.args),
-                                 .kwargs = given(replace.kwargs),
-                                 .val = given(replace.val)},
-                                parser);
-    if (!read) return refuse("{}: {}", replace.node, read.error().message);
-    now = *read;
-  }
+  const auto given = replaced_call(graph, now, replace);
+  if (!given) return refuse("{}: {}", replace.node, given.error().message);
+  now = *given;
   if (was.kind == NodeKind::call) {
     if (replace.target) JOINTER_CHECK(check_operator(now));
     if (replace.val)

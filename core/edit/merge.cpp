@@ -37,9 +37,9 @@
 #include <set>
 #include <unordered_set>
 
-#include "core/capture/node_record.h"
 #include "core/edit/call_builder.h"
 #include "core/edit/collective_call.h"
+#include "core/edit/from_record.h"
 #include "core/edit/moves.h"
 #include "core/edit/refuse.h"
 #include "core/graph/dependencies.h"
@@ -266,19 +266,22 @@ class Merger {
     return edit;
   }
 
-  TensorRecord tensor(std::vector<std::int64_t> shape, std::string of = {}) const {
-    TensorRecord record = tensor_like(graph_, call_.input, std::move(shape), std::move(of));
+  [[nodiscard]] TensorRecord tensor(const std::vector<std::int64_t>& shape,
+                                    std::string_view of = {}) const {
+    TensorRecord record = tensor_like(graph_, call_.input, shape, of);
     if (is_of_bytes_) record.dtype = DType::uint8;
     return record;
   }
-  std::string insert(std::string_view target, OrderedJson args, OrderedJson val, NodeId like,
-                     std::string_view before, OrderedJson kwargs = OrderedJson::object()) {
-    return calls_->insert(target, std::move(args), std::move(kwargs), std::move(val), like, before);
+  std::string insert(std::string_view target, ArgumentRecords args, TensorRecord val, NodeId like,
+                     std::string_view before) {
+    return calls_->insert(target, std::move(args), std::move(val), like, before);
   }
-  static OrderedJson n(std::string_view name) { return CallBuilder::node(name); }
-  template <class... Items>
-  static OrderedJson list(Items&&... items) {
-    return CallBuilder::list(std::forward<Items>(items)...);
+  static ArgumentRecord n(std::string_view name) { return ArgumentRecord::of_node(name); }
+  static ArgumentRecord ints(const std::vector<std::int64_t>& values) {
+    return ArgumentRecord::of_ints(values);
+  }
+  static ArgumentRecord of_dtype(DType dtype) {
+    return ArgumentRecord::of_text(ArgumentRecord::Kind::dtype, to_string(dtype));
   }
   [[nodiscard]] std::int64_t total(std::int64_t Member::*size) const {
     return std::accumulate(members_.begin(), members_.end(), std::int64_t{0},
@@ -293,79 +296,77 @@ class Merger {
     if (!is_of_bytes_) return dense;
     const Tensor& input = *graph_.single_tensor(graph_.node(m.input));
     TensorRecord bytes = tensor(shape, dense);
-    if (is_dense(graph_, input)) bytes.offset = graph_.offset(input).value * item_size(input.dtype);
-    return insert("aten.view.dtype", list(n(dense), OrderedJson{{"dtype", "uint8"}}),
-                  to_json(bytes), m.start, start_place_);
+    if (is_dense(graph_, input))
+      bytes.offset = {.value = graph_.offset(input).value * item_size(input.dtype)};
+    return insert("aten.view.dtype", {n(dense), of_dtype(DType::uint8)}, std::move(bytes), m.start,
+                  start_place_);
   }
 
   // Concatenates the inputs and calls the collective. Returns its name.
   std::string pack() {
     const bool scatters = call_.kind == CollectiveKind::reduce_scatter;
     const std::int64_t g = call_.group_size, in = total(&Member::in), out = total(&Member::out);
-    OrderedJson parts = OrderedJson::array();
+    ArgumentRecords parts;
     for (const Member& m : members_) {
       const auto shape = scatters ? std::vector{g, m.out} : std::vector{m.in};
       parts.push_back(n(part_of(m, shape)));
     }
     const NodeId first = members_.front().start;
-    OrderedJson args = list(std::move(parts));
-    if (scatters) args.push_back(1);
-    std::string joined = insert("aten.cat.default", std::move(args),
-                                to_json(tensor(scatters ? std::vector{g, out} : std::vector{in})),
-                                first, start_place_);
+    ArgumentRecords args{ArgumentRecord::of_children(ArgumentRecord::Kind::list, std::move(parts))};
+    if (scatters) args.push_back(ArgumentRecord::of_int(1));
+    std::string joined =
+        insert("aten.cat.default", std::move(args),
+               tensor(scatters ? std::vector{g, out} : std::vector{in}), first, start_place_);
     if (scatters)
-      joined = insert("aten.view.default", list(n(joined), list(g * out)),
-                      to_json(tensor({g * out}, joined)), first, start_place_);
+      joined = insert("aten.view.default", {n(joined), ints({g * out})}, tensor({g * out}, joined),
+                      first, start_place_);
     const std::int64_t size = call_.kind == CollectiveKind::all_gather ? g * in
                               : scatters                               ? out
                                                                        : in;
-    return insert(call_.target, call_.args_with(joined), to_json(tensor({size})), first,
-                  start_place_);
+    return insert(call_.target, call_.args_with(joined), tensor({size}), first, start_place_);
   }
 
   void unpack(const std::string& bucket) {
     const bool gathers = call_.kind == CollectiveKind::all_gather;
     const std::int64_t g = call_.group_size, in = total(&Member::in), out = total(&Member::out);
     const NodeId first = members_.front().start;
-    const std::string wait = insert("_c10d_functional.wait_tensor.default", list(n(bucket)),
-                                    to_json(tensor({gathers ? g * in : out})), first, wait_place_);
-    const std::string whole = gathers ? insert("aten.view.default", list(n(wait), list(g, in)),
-                                               to_json(tensor({g, in}, wait)), first, wait_place_)
+    const std::string wait = insert("_c10d_functional.wait_tensor.default", {n(bucket)},
+                                    tensor({gathers ? g * in : out}), first, wait_place_);
+    const std::string whole = gathers ? insert("aten.view.default", {n(wait), ints({g, in})},
+                                               tensor({g, in}, wait), first, wait_place_)
                                       : wait;
-    std::vector<std::int64_t> sizes;
-    OrderedJson pieces = OrderedJson::array();
-    std::vector<TensorRecord> values;
+    std::vector<std::int64_t> lengths;
+    ValueRecord pieces{.kind = ValueRecord::Kind::list};
     std::int64_t offset = 0;
     for (const Member& m : members_) {
       const std::int64_t size = gathers ? m.in : m.out;
       TensorRecord piece = tensor(gathers ? std::vector{g, size} : std::vector{size}, wait);
-      piece.stride = gathers ? std::vector<std::int64_t>{in, 1} : std::vector<std::int64_t>{1};
-      piece.offset = offset;
-      pieces.push_back(to_json(piece));
-      values.push_back(std::move(piece));
-      sizes.push_back(size);
+      piece.stride = gathers ? sizes({in, 1}) : sizes({1});
+      piece.offset = {.value = offset};
+      pieces.children.push_back(ValueRecord::of_tensor(std::move(piece)));
+      lengths.push_back(size);
       offset += size;
     }
-    OrderedJson args = list(n(whole), sizes);
-    if (gathers) args.push_back(1);
-    const std::string split = insert("aten.split_with_sizes.default", std::move(args),
-                                     {{"list", std::move(pieces)}}, first, wait_place_);
+    ArgumentRecords args{n(whole), ints(lengths)};
+    if (gathers) args.push_back(ArgumentRecord::of_int(1));
+    const std::string split = calls_->insert("aten.split_with_sizes.default", std::move(args), {},
+                                             pieces, first, wait_place_);
     for (std::size_t i = 0; i < members_.size(); ++i) {
       const Member& m = members_[i];
-      std::string piece =
-          insert("_operator.getitem", list(n(split), i), to_json(values[i]), m.start, wait_place_);
+      const auto index = static_cast<std::int64_t>(i);
+      std::string piece = insert("_operator.getitem", {n(split), ArgumentRecord::of_int(index)},
+                                 *std::move(pieces.children[i].tensor), m.start, wait_place_);
       if (gathers)
-        piece = insert("aten.clone.default", list(n(piece)), to_json(tensor({g, m.in})), m.start,
-                       wait_place_, {{"memory_format", {{"memory_format", "contiguous_format"}}}});
+        piece = calls_->insert("aten.clone.default", {n(piece)}, contiguous_format(),
+                               ValueRecord::of_tensor(tensor({g, m.in})), m.start, wait_place_);
       if (is_of_bytes_) {
         const DType dtype = graph_.single_tensor(graph_.node(m.input))->dtype;
         TensorRecord typed = tensor({g, m.in_elements}, piece);
         typed.dtype = dtype;
-        piece = insert("aten.view.dtype",
-                       list(n(piece), OrderedJson{{"dtype", std::string(to_string(dtype))}}),
-                       to_json(typed), m.start, wait_place_);
+        piece = insert("aten.view.dtype", {n(piece), of_dtype(dtype)}, std::move(typed), m.start,
+                       wait_place_);
       }
-      calls_->replace(m.wait, "aten.view.default", list(n(piece), m.shape));
+      calls_->replace(m.wait, "aten.view.default", {n(piece), ints(m.shape)});
     }
   }
 
@@ -388,19 +389,13 @@ class Merger {
 // Applies the changes of a builder. Appends the new nodes to the order and returns them.
 std::vector<NodeId> perform(Graph& graph, PartId part, const std::vector<Change>& changes) {
   std::vector<NodeId> added;
-  RecordParser parser;
   for (const Change& change : changes) {
     if (const auto* insert = std::get_if<InsertNode>(&change)) {
       // Cannot fail: builders write valid records.
-      added.push_back(graph.add_node(*read_node_record(graph, part, insert->node, parser)));
+      added.push_back(graph.add_node(*node_of(graph, part, *insert->node)));
     } else if (const auto* replace = std::get_if<ReplaceCall>(&change)) {
       const NodeId id = graph.find(replace->node);
-      Node called = *read_call(graph, graph.node(id),
-                               {.target = &*replace->target,
-                                .args = &*replace->args,
-                                .kwargs = &*replace->kwargs,
-                                .val = nullptr},
-                               parser);
+      Node called = *replaced_call(graph, graph.node(id), *replace);
       called.group = {};
       graph.node(id) = called;
       graph.refresh(id);

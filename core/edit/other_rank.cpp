@@ -1,10 +1,11 @@
 #include "core/edit/other_rank.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
+#include "core/base/json_fields.h"
 #include "core/edit/half_name.h"
 #include "core/edit/node_comparer.h"
 #include "core/edit/refuse.h"
@@ -20,20 +21,20 @@ std::string arguments_of(std::string_view call) {
   return std::string(call.substr(begin, end == std::string_view::npos ? end : end + 1 - begin));
 }
 
-// True if an integer is among the arguments, at any depth.
 bool has_integer(const OrderedJson& json) {
-  if (json.is_number_integer()) return true;
-  return json.is_structured() && std::any_of(json.begin(), json.end(), has_integer);
+  return json.is_number_integer() ||
+         (json.is_structured() &&
+          std::any_of(json.begin(), json.end(),
+                      [](const OrderedJson& each) { return has_integer(each); }));
 }
 
-bool has_integer(const OrderedJson& record, const char* key) {
-  const auto it = record.find(key);
-  return it != record.end() && has_integer(*it);
-}
-
-std::string text_of(const OrderedJson& record, const char* key) {
-  const auto it = record.find(key);
-  return it != record.end() && it->is_string() ? it->get<std::string>() : std::string();
+// True if an integer is among the arguments, at any depth.
+bool has_integer(const ArgumentRecords& arguments) {
+  using Kind = ArgumentRecord::Kind;
+  return std::ranges::any_of(arguments, [](const ArgumentRecord& each) {
+    if (each.kind == Kind::raw) return has_integer(parse_tree(each.text).value_or(nullptr));
+    return each.kind == Kind::integer || has_integer(each.children);
+  });
 }
 
 // The name in edits of a node in the half of `prefix`.
@@ -41,34 +42,32 @@ std::string in_edits(std::string_view prefix, std::string_view name) {
   return std::string(prefix == kForward ? std::string_view() : prefix).append(name);
 }
 
-// Gives the tensors in `val` the strides and offsets that those of `view` have, unless they are
-// symbolic. `next`: the index of the next tensor.
-void take_layout(const Graph& graph, NodeId view, OrderedJson& val, std::size_t& next) {
-  if (val.is_array())
-    for (OrderedJson& each : val) take_layout(graph, view, each, next);
-  if (!val.is_object()) return;
-  const auto it = val.find("t");
-  if (it == val.end() || !it->is_object()) {
-    for (OrderedJson& each : val) take_layout(graph, view, each, next);
-    return;
+// The sizes; nothing if one of them is symbolic.
+std::optional<std::vector<SizeRecord>> numbers(std::span<const Dim> dims) {
+  std::vector<SizeRecord> records;
+  for (const Dim& dim : dims) {
+    if (dim.expression) return std::nullopt;
+    records.push_back({.value = dim.value});
   }
+  return records;
+}
+
+// If the node is a view, gives the tensors in `val` the strides and offsets that it has on this
+// rank, unless they are symbolic: they may depend on its constants.
+void keep_layout(const Graph& graph, NodeId view, ValueRecord& val) {
+  if (graph.node(view).kind != NodeKind::call || !graph.op(graph.node(view)).is_view()) return;
   const auto tensors = graph.tensors(view);
-  if (next >= tensors.size()) return;
-  const Tensor& tensor = tensors[next++];
-  const auto numbers = [](std::span<const Dim> dims) -> std::optional<OrderedJson> {
-    OrderedJson json = OrderedJson::array();
-    for (const Dim& dim : dims) {
-      if (dim.expression) return std::nullopt;
-      json.push_back(dim.value);
-    }
-    return json;
-  };
-  const auto shape = it->find("shape");
-  if (shape == it->end() || numbers(graph.shape(tensor)) != *shape) return;
-  if (tensor.has(Tensor::has_stride))
-    if (auto stride = numbers(graph.stride(tensor))) (*it)["stride"] = *std::move(stride);
-  if (const Dim offset = graph.offset(tensor); tensor.has(Tensor::has_offset) && !offset.expression)
-    (*it)["offset"] = offset.value;
+  std::size_t next = 0;
+  visit_tensors(val, [&](TensorRecord& record) {
+    if (next >= tensors.size()) return;
+    const Tensor& tensor = tensors[next++];
+    if (numbers(graph.shape(tensor)) != record.shape) return;
+    if (tensor.has(Tensor::has_stride))
+      if (auto stride = numbers(graph.stride(tensor))) record.stride = *std::move(stride);
+    if (const Dim offset = graph.offset(tensor);
+        tensor.has(Tensor::has_offset) && !offset.expression)
+      record.offset = {.value = offset.value};
+  });
 }
 
 // Finds out whether an edit exchanges a removed node for an equal one.
@@ -112,6 +111,51 @@ class EqualNodes {
   const std::unordered_set<NodeId>& removed_;
   NodeComparer comparer_;
   std::set<Pair> known_;  // to be equal
+};
+
+// The nodes that an edit removes, and who reads them.
+class RemovedNodes {
+ public:
+  RemovedNodes(const Graph& graph, const std::unordered_set<NodeId>& removed)
+      : graph_(graph), removed_(removed), equal_(graph, removed) {
+    for (const NodeId id : graph.order())
+      for (const NodeId input : graph.inputs(id))
+        if (removed.contains(input)) readers_[input].push_back(id);
+  }
+
+  // The edit makes the node read others. None: the edit inserts it.
+  void exchange(NodeId reader, const InputNames& inputs) {
+    if (!reader) return;
+    const PartId part = graph_.node(reader).part;
+    for (const auto& [was, is] : inputs)
+      exchanged_.insert_or_assign({reader, graph_.find(part, was)}, graph_.find(part, is));
+  }
+
+  // True if a node that stays depends on the node, and does not read an equal one instead.
+  bool is_needed(NodeId start) {
+    std::unordered_set<NodeId> seen{start};
+    std::vector<NodeId> open{start};
+    while (!open.empty()) {
+      const NodeId id = open.back();
+      open.pop_back();
+      for (const NodeId reader : readers_[id]) {
+        if (removed_.contains(reader)) {
+          if (seen.insert(reader).second) open.push_back(reader);
+          continue;
+        }
+        const auto now = exchanged_.find({reader, id});
+        if (now == exchanged_.end() || !equal_.are_equal(id, now->second)) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  const Graph& graph_;
+  const std::unordered_set<NodeId>& removed_;
+  EqualNodes equal_;
+  std::unordered_map<NodeId, std::vector<NodeId>> readers_;
+  std::map<std::pair<NodeId, NodeId>, NodeId> exchanged_;  // by reader and input
 };
 
 }  // namespace
@@ -186,142 +230,98 @@ Result<void> OtherRank::adapt(Graph& graph, Edit& edit) {
   return {};
 }
 
-// A removed node is lost unless the edit keeps a copy of it, or no node that stays depends on it,
-// except for those that now read an equal node.
 void OtherRank::find_lost(const Graph& graph, const Edit& edit) {
   lost_.clear();
   removes_own_ = false;
   if (own_.empty()) return;
-  std::set<std::string> removed_names;
+  std::set<std::string> names;
   std::unordered_set<NodeId> removed;
   for (const Change& change : edit.changes) {
     const auto* remove = std::get_if<RemoveNode>(&change);
     if (remove == nullptr) continue;
     const std::string name = key(graph, remove->node);
     removes_own_ = removes_own_ || own_.contains(name);
-    removed_names.insert(name);
+    names.insert(name);
     if (const NodeId id = graph.find(name)) removed.insert(id);
   }
   if (!removes_own_) return;
-  std::map<std::string, std::string> copies;  // source, by name
-  std::set<std::string> kept;
-  std::map<std::pair<NodeId, NodeId>, NodeId> exchanged;  // by reader and input
-  for (const Change& change : edit.changes) {
-    if (const auto* insert = std::get_if<InsertNode>(&change)) {
-      const auto record = parse_json(insert->node, "the node to insert");
-      if (!record || !record->is_object()) continue;
-      const std::string before = key(graph, insert->before);
-      const std::string_view prefix = split_half(before).prefix;
-      const std::string copied = in_edits(prefix, text_of(*record, "copy"));
-      const std::string name = in_edits(prefix, text_of(*record, "name"));
-      std::string source;
-      if (const auto own = own_.find(copied); own != own_.end())
-        source = own->second.source;
-      else if (const auto copy = copies.find(copied); copy != copies.end())
-        source = copy->second;
-      if (source.empty()) continue;
-      if (!removed_names.contains(name)) kept.insert(source);
-      copies.insert_or_assign(name, std::move(source));
-    } else if (const auto* replace = std::get_if<ReplaceCall>(&change)) {
-      const std::string name = key(graph, replace->node);
-      const NodeId reader = graph.find(name);
-      if (!reader) continue;
-      const PartId part = graph.node(reader).part;
-      for (const auto& [was, is] : replace->inputs)
-        exchanged.insert_or_assign({reader, graph.find(part, was)}, graph.find(part, is));
-    }
-  }
-  std::map<NodeId, std::vector<NodeId>> readers;
-  for (const NodeId id : graph.order())
-    for (const NodeId input : graph.inputs(id))
-      if (removed.contains(input)) readers[input].push_back(id);
-  EqualNodes equal(graph, removed);
-  const auto is_needed = [&](NodeId start) {
-    std::unordered_set<NodeId> seen{start};
-    std::vector<NodeId> open{start};
-    while (!open.empty()) {
-      const NodeId id = open.back();
-      open.pop_back();
-      for (const NodeId reader : readers[id]) {
-        if (removed.contains(reader)) {
-          if (seen.insert(reader).second) open.push_back(reader);
-          continue;
-        }
-        const auto now = exchanged.find({reader, id});
-        if (now == exchanged.end() || !equal.are_equal(id, now->second)) return true;
-      }
-    }
-    return false;
-  };
-  for (const std::string& name : removed_names) {
+  const std::set<std::string> kept = kept_sources(graph, edit, names);
+  RemovedNodes nodes(graph, removed);
+  for (const Change& change : edit.changes)
+    if (const auto* replace = std::get_if<ReplaceCall>(&change))
+      nodes.exchange(graph.find(key(graph, replace->node)), replace->inputs);
+  for (const std::string& name : names) {
     const auto own = own_.find(name);
     const NodeId id = graph.find(name);
-    if (own != own_.end() && id && !kept.contains(own->second.source) && is_needed(id))
+    if (own != own_.end() && id && !kept.contains(own->second.source) && nodes.is_needed(id))
       lost_.insert(name);
   }
 }
 
-Result<void> OtherRank::check_integers(const std::string& name, const OrderedJson& record,
-                                       std::string_view prefix) const {
-  if (!has_integer(record, "args") && !has_integer(record, "kwargs")) return {};
-  const std::string like = text_of(record, "like");
-  if (const auto own = own_.find(in_edits(prefix, like)); own != own_.end())
+std::set<std::string> OtherRank::kept_sources(const Graph& graph, const Edit& edit,
+                                              const std::set<std::string>& removed) const {
+  std::map<std::string, std::string> copies;  // source, by name
+  std::set<std::string> kept;
+  for (const Change& change : edit.changes) {
+    const auto* insert = std::get_if<InsertNode>(&change);
+    if (insert == nullptr) continue;
+    const std::string before = key(graph, insert->before);
+    const std::string_view prefix = split_half(before).prefix;
+    const std::string copied = in_edits(prefix, insert->node->copy.value_or(""));
+    const std::string name = in_edits(prefix, insert->node->name);
+    std::string source;
+    if (const auto own = own_.find(copied); own != own_.end())
+      source = own->second.source;
+    else if (const auto copy = copies.find(copied); copy != copies.end())
+      source = copy->second;
+    if (source.empty()) continue;
+    if (!removed.contains(name)) kept.insert(source);
+    copies.insert_or_assign(name, std::move(source));
+  }
+  return kept;
+}
+
+Result<void> OtherRank::check_integers(const NodeRecord& record, std::string_view prefix) const {
+  if (!has_integer(record.args.value_or(ArgumentRecords{})) &&
+      !has_integer(record.kwargs.value_or(ArgumentRecords{})))
+    return {};
+  if (const auto own = own_.find(in_edits(prefix, record.like)); own != own_.end())
     return refuse(
         "{} would get the constants of another rank: {}, which it was made from, has {} on this "
         "one",
-        name, like, own->second.args);
-  if (!like.empty()) return {};
-  if (removes_own_)
+        record.name, record.like, own->second.args);
+  if (record.like.empty() && removes_own_)
     return refuse(
         "{} may get the constants of another rank: the edit removes a node whose constants differ "
         "on this one",
-        name);
+        record.name);
   return {};
 }
 
-// The offset of a view may depend on its constants.
-void OtherRank::keep_layout(const Graph& graph, NodeId view, OrderedJson& val) {
-  std::size_t next = 0;
-  if (graph.node(view).kind == NodeKind::call && graph.op(graph.node(view)).is_view())
-    take_layout(graph, view, val, next);
-}
-
 Result<void> OtherRank::adapt_insert(Graph& graph, InsertNode& insert) {
-  auto parsed = parse_json(insert.node, "the node to insert");
-  if (!parsed || !parsed->is_object()) return {};  // the editor reports it
-  OrderedJson& record = *parsed;
+  NodeRecord record = *insert.node;
   const std::string before = key(graph, insert.before);
   const std::string_view prefix = split_half(before).prefix;
-  const std::string name = text_of(record, "name");
+  const std::string name = in_edits(prefix, record.name);
   if (!is_here(graph, before)) {
-    targets_.insert_or_assign(in_edits(prefix, name), std::string());
+    targets_.insert_or_assign(name, std::string());
     return {};
   }
-  const std::string copied = text_of(record, "copy");
-  const std::string origin = in_edits(prefix, copied);
-  if (const auto found = own_.find(origin); !copied.empty() && found != own_.end()) {
+  const std::string origin = in_edits(prefix, record.copy.value_or(""));
+  if (const auto found = own_.find(origin); record.copy && found != own_.end()) {
     const Own own = found->second;
     const NodeId id = graph.find(origin);
     const NodeId view = id ? id : graph.find(own.source);
-    if (const auto val = record.find("val"); view && val != record.end())
-      keep_layout(graph, view, *val);
-    own_.insert_or_assign(in_edits(prefix, name), own);
+    if (view && record.val) keep_layout(graph, view, *record.val);
+    own_.insert_or_assign(name, own);
   }
-  if (copied.empty() && is_strict_) JOINTER_CHECK(check_integers(name, record, prefix));
-  const std::string called = copied.empty() ? text_of(record, "target") : target(graph, origin);
-  targets_.insert_or_assign(in_edits(prefix, name), called);
-  std::string unknown;
-  const auto rename = [&](const char* key, auto renamed) {
-    if (const auto it = record.find(key); it != record.end())
-      if (std::string text = renamed(*it); unknown.empty()) unknown = std::move(text);
-  };
-  rename("args", [&](OrderedJson& args) {
-    return names_.rename_args(graph.op(graph.intern_operator(called)), args);
-  });
-  rename("kwargs", [&](OrderedJson& kwargs) { return names_.rename_kwargs(kwargs); });
-  rename("val", [&](OrderedJson& val) { return names_.rename_value(val); });
-  if (is_strict_ && !unknown.empty()) return refuse("{}: {}", name, unknown);
-  insert.node = write_json(record);
+  if (!record.copy && is_strict_) JOINTER_CHECK(check_integers(record, prefix));
+  const std::string called = record.copy ? target(graph, origin) : record.target.value_or("");
+  targets_.insert_or_assign(name, called);
+  const std::string unknown =
+      rename(graph, called, record.args, record.kwargs, record.val ? &*record.val : nullptr);
+  if (is_strict_ && !unknown.empty()) return refuse("{}: {}", record.name, unknown);
+  insert.node = std::move(record);
   return {};
 }
 
@@ -332,25 +332,27 @@ Result<void> OtherRank::adapt_replace(Graph& graph, ReplaceCall& replace) {
     return refuse(
         "{} has constants of this rank, {}: the recipe would overwrite them with those of another",
         replace.node, own->second.args);
-  std::string unknown;
-  const auto rename = [&](std::optional<std::string>& text, auto renamed) {
-    if (!text) return;
-    auto json = parse_json(*text, replace.node);
-    if (!json) return;  // the editor reports it
-    if (std::string found = renamed(*json); unknown.empty()) unknown = std::move(found);
-    text = write_json(*json);
-  };
-  rename(replace.args, [&](OrderedJson& args) {
-    return names_.rename_args(graph.op(graph.intern_operator(target(graph, name))), args);
-  });
-  rename(replace.kwargs, [&](OrderedJson& kwargs) { return names_.rename_kwargs(kwargs); });
-  rename(replace.val, [&](OrderedJson& val) {
-    const NodeId id = graph.find(name);
-    if (id && !replace.target && own_.contains(name)) keep_layout(graph, id, val);
-    return names_.rename_value(val);
-  });
+  ValueRecord value = replace.val ? **replace.val : ValueRecord{};
+  if (const NodeId id = graph.find(name); id && !replace.target && own_.contains(name))
+    keep_layout(graph, id, value);
+  const std::string unknown =
+      rename(graph, target(graph, name), replace.args, replace.kwargs, &value);
+  if (replace.val) replace.val = std::move(value);
   if (is_strict_ && !unknown.empty()) return refuse("{}: {}", replace.node, unknown);
   return {};
+}
+
+std::string OtherRank::rename(Graph& graph, const std::string& called,
+                              std::optional<ArgumentRecords>& args,
+                              std::optional<ArgumentRecords>& kwargs, ValueRecord* value) const {
+  std::string unknown;
+  const auto take = [&](std::string found) {
+    if (unknown.empty()) unknown = std::move(found);
+  };
+  if (args) take(names_.rename_args(graph.op(graph.intern_operator(called)), *args));
+  if (kwargs) take(names_.rename_kwargs(*kwargs));
+  if (value != nullptr) take(names_.rename_value(*value));
+  return unknown;
 }
 
 }  // namespace jointer

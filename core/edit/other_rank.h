@@ -43,12 +43,20 @@ class OtherRank {
 
   void find_own(const Graph& graph, const RecipeGraph& recorded,
                 const std::map<std::string, std::string>& expects);
+  // Which removed nodes the edit loses: it keeps no copy of them, and a node that stays depends on
+  // them without reading an equal node instead.
   void find_lost(const Graph& graph, const Edit& edit);
   Result<void> adapt_insert(Graph& graph, InsertNode& insert);
   Result<void> adapt_replace(Graph& graph, ReplaceCall& replace);
-  [[nodiscard]] Result<void> check_integers(const std::string& name, const OrderedJson& record,
+  // The sources of the nodes whose constants copies keep.
+  [[nodiscard]] std::set<std::string> kept_sources(const Graph& graph, const Edit& edit,
+                                                   const std::set<std::string>& removed) const;
+  [[nodiscard]] Result<void> check_integers(const NodeRecord& record,
                                             std::string_view prefix) const;
-  static void keep_layout(const Graph& graph, NodeId view, OrderedJson& val);
+  // Gives the names of this rank to what a call of an operator passes and returns. Returns what
+  // prevents it.
+  std::string rename(Graph& graph, const std::string& called, std::optional<ArgumentRecords>& args,
+                     std::optional<ArgumentRecords>& kwargs, ValueRecord* value) const;
   // The name as edit_name() would give it; the edit may have inserted the node.
   [[nodiscard]] std::string key(const Graph& graph, std::string_view name) const;
   [[nodiscard]] bool is_here(const Graph& graph, std::string_view key) const;

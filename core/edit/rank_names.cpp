@@ -1,12 +1,13 @@
 #include "core/edit/rank_names.h"
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "core/graph/group_argument.h"
 
 namespace jointer {
 namespace {
+
+constexpr std::string_view kGroupType = "ProcessGroup";
 
 std::string_view group_of(const Graph& graph, NodeId id) {
   const GroupId group = graph.node(id).group;
@@ -62,74 +63,57 @@ std::optional<std::string> RankNames::group(std::string_view recorded) const {
   return std::nullopt;
 }
 
-void RankNames::rename_group(OrderedJson& name, std::string& unknown) const {
-  const auto& recorded = name.get_ref<const std::string&>();
-  if (auto here = group(recorded))
+void RankNames::rename_group(std::string& name, std::string& unknown) const {
+  if (auto here = group(name))
     name = *std::move(here);
   else if (unknown.empty())
     unknown = fmt::format(
         "no recorded node communicates in the process group {}, so its name on this rank is "
         "unknown",
-        recorded);
+        name);
 }
 
-void RankNames::rename_device(OrderedJson& name, std::string& unknown) const {
-  const auto& recorded = name.get_ref<const std::string&>();
-  if (recorded.find(':') == std::string::npos) return;
-  if (const auto it = devices_.find(recorded); it != devices_.end())
+void RankNames::rename_device(std::string& name, std::string& unknown) const {
+  if (name.find(':') == std::string::npos) return;
+  if (const auto it = devices_.find(name); it != devices_.end())
     name = it->second;
   else if (unknown.empty())
     unknown = fmt::format(
-        "no recorded node is on the device {}, so the device of this rank is unknown", recorded);
+        "no recorded node is on the device {}, so the device of this rank is unknown", name);
 }
 
-// Renames what is marked as a group or a device, at any depth.
-void RankNames::rename(OrderedJson& json, std::string& unknown) const {
-  if (json.is_array()) {
-    for (OrderedJson& each : json) rename(each, unknown);
-    return;
-  }
-  if (!json.is_object()) return;
-  const auto is = [&](const char* key, std::string_view text) {
-    const auto it = json.find(key);
-    return it != json.end() && it->is_string() && it->get_ref<const std::string&>() == text;
-  };
-  if (const auto it = json.find("device"); it != json.end() && it->is_string())
-    rename_device(*it, unknown);
-  if (const auto it = json.find("repr");
-      it != json.end() && it->is_string() && is("opaque", "ProcessGroup"))
-    rename_group(*it, unknown);
-  for (const auto& [key, value] : json.items()) {
-    if (key == "dict" && value.is_object())  // its keys are data
-      for (const auto& [name, each] : value.items()) rename(each, unknown);
-    else if (key != "c")  // a constant is data
-      rename(value, unknown);
-  }
+void RankNames::rename(ArgumentRecord& argument, std::string_view parameter,
+                       std::string& unknown) const {
+  using Kind = ArgumentRecord::Kind;
+  if (argument.kind == Kind::string && names_group(parameter)) rename_group(argument.text, unknown);
+  if (argument.kind == Kind::opaque && argument.text == kGroupType)
+    rename_group(argument.detail, unknown);
+  if (argument.kind == Kind::device) rename_device(argument.text, unknown);
+  for (ArgumentRecord& child : argument.children) rename(child, {}, unknown);
 }
 
-std::string RankNames::rename_args(const OperatorInfo& op, OrderedJson& args) const {
+void RankNames::rename(ValueRecord& value, std::string& unknown) const {
+  if (value.tensor) rename_device(value.tensor->device, unknown);
+  if (value.kind == ValueRecord::Kind::opaque && value.text == kGroupType)
+    rename_group(value.detail, unknown);
+  for (ValueRecord& child : value.children) rename(child, unknown);
+}
+
+std::string RankNames::rename_args(const OperatorInfo& op, ArgumentRecords& args) const {
   std::string unknown;
-  if (!args.is_array()) return unknown;  // the editor reports it
   for (std::size_t i = 0; i < args.size(); ++i)
-    if (args[i].is_string() && i < op.arguments.size() && names_group(op.arguments[i].name))
-      rename_group(args[i], unknown);
-    else
-      rename(args[i], unknown);
+    rename(args[i], i < op.arguments.size() ? op.arguments[i].name : std::string_view(), unknown);
   return unknown;
 }
 
-std::string RankNames::rename_kwargs(OrderedJson& kwargs) const {
+std::string RankNames::rename_kwargs(ArgumentRecords& kwargs) const {
   std::string unknown;
-  if (!kwargs.is_object()) return unknown;
-  for (const auto& [name, value] : kwargs.items())
-    if (value.is_string() && names_group(name))
-      rename_group(value, unknown);
-    else
-      rename(value, unknown);
+  for (std::size_t i = 0; i + 1 < kwargs.size(); i += 2)
+    rename(kwargs[i + 1], kwargs[i].text, unknown);
   return unknown;
 }
 
-std::string RankNames::rename_value(OrderedJson& value) const {
+std::string RankNames::rename_value(ValueRecord& value) const {
   std::string unknown;
   rename(value, unknown);
   return unknown;

@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/json_text.h"
 #include "core/edit/recipe.h"
 #include "core/graph/canonical.h"
 #include "core/graph/graph.h"
@@ -31,19 +30,20 @@ class RankNames {
   // The recorded names, by the names here.
   [[nodiscard]] NamesElsewhere recorded() const;
 
-  // Replaces recorded names in the JSON of a call's positional arguments, keyword arguments, and
-  // value. A name that was made from a group's by a suffix `_...`, as passes name its twin, gets
+  // Replaces recorded names in a call's positional arguments, keyword arguments, and value. A name that was made from a group's by a suffix `_...`, as passes name its twin, gets
   // the suffix here too. Returns an error text if a name is not known here, and empty otherwise;
   // such names stay.
-  std::string rename_args(const OperatorInfo& op, OrderedJson& args) const;
-  std::string rename_kwargs(OrderedJson& kwargs) const;
-  std::string rename_value(OrderedJson& value) const;
+  std::string rename_args(const OperatorInfo& op, ArgumentRecords& args) const;
+  std::string rename_kwargs(ArgumentRecords& kwargs) const;
+  std::string rename_value(ValueRecord& value) const;
 
  private:
   [[nodiscard]] std::optional<std::string> group(std::string_view recorded) const;
-  void rename_group(OrderedJson& name, std::string& unknown) const;
-  void rename_device(OrderedJson& name, std::string& unknown) const;
-  void rename(OrderedJson& json, std::string& unknown) const;
+  void rename_group(std::string& name, std::string& unknown) const;
+  void rename_device(std::string& name, std::string& unknown) const;
+  // `parameter`: the argument's name in the schema; empty if it has none.
+  void rename(ArgumentRecord& argument, std::string_view parameter, std::string& unknown) const;
+  void rename(ValueRecord& value, std::string& unknown) const;
 
   std::map<std::string, std::string, std::less<>> groups_, devices_;  // here, by recorded name
   bool are_equal_ = true;

@@ -1,11 +1,11 @@
 #include "core/edit/recipe.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
 #include "core/edit/half_name.h"
-#include "core/edit/inserted_from.h"
 #include "core/edit/rank_names.h"
 #include "core/graph/canonical.h"
 #include "core/graph/fingerprint.h"
@@ -31,9 +31,8 @@ struct NameCollector {
   void operator()(const InsertNode& insert) {
     names.insert(insert.before);
     // On another rank, their constants decide whether the insertion fits.
-    InsertedFrom from = inserted_from(insert);
-    for (std::string* name : {&from.copy, &from.like})
-      if (!name->empty()) names.insert(std::move(*name));
+    for (std::string& name : std::array{insert.copied(), insert.like()})
+      if (!name.empty()) names.insert(std::move(name));
   }
   void operator()(const RemoveNode& remove) { names.insert(remove.node); }
   void operator()(const ReplaceCall& replace) { names.insert(replace.node); }

@@ -1,5 +1,4 @@
-// Writes and reads recipes as JSON. A tree holds the numbers within nodes: 64-bit integers and doubles
-// are written as they were read.
+// Writes and reads recipes as JSON.
 
 #include <algorithm>
 #include <array>
@@ -7,6 +6,7 @@
 
 #include "core/base/json_fields.h"
 #include "core/edit/recipe.h"
+#include "core/edit/record_json.h"
 
 namespace jointer {
 
@@ -14,12 +14,6 @@ constexpr auto json_fields(const MoveNodes* /*of*/) {
   return std::tuple(json_field("move", &MoveNodes::nodes).required(),
                     json_field("before", &MoveNodes::before).required(),
                     json_rest(&MoveNodes::extra));
-}
-
-constexpr auto json_fields(const InsertNode* /*of*/) {
-  return std::tuple(json_raw("insert", &InsertNode::node, JsonForm::object),
-                    json_field("before", &InsertNode::before).required(),
-                    json_rest(&InsertNode::extra));
 }
 
 constexpr auto json_fields(const RemoveNode* /*of*/) {
@@ -49,15 +43,24 @@ namespace {
 
 using Json = OrderedJson;
 
+Result<std::optional<Shared<ValueRecord>>> read_shared_value(const Json& json) {
+  return read_value(json);
+}
+Json shared_value_json(const Shared<ValueRecord>& value) {
+  return value_json(*value);
+}
+
 // The parts of tables before and after the members that need more than a table.
 constexpr auto kReplaced = std::tuple(json_field("replace", &ReplaceCall::node).required());
 constexpr auto kReplacement =
     std::tuple(json_field("target", &ReplaceCall::target).if_set(),
-               json_raw("args", &ReplaceCall::args, JsonForm::list),
-               json_raw("kwargs", &ReplaceCall::kwargs, JsonForm::object),
-               json_raw("val", &ReplaceCall::val, JsonForm::any),
+               json_own_form("args", &ReplaceCall::args, optionally<read_args>, args_json),
+               json_own_form("kwargs", &ReplaceCall::kwargs, optionally<read_kwargs>, kwargs_json),
+               json_own_form("val", &ReplaceCall::val, read_shared_value, shared_value_json),
                json_raw("custom", &ReplaceCall::custom, JsonForm::object_or_null),
                json_rest(&ReplaceCall::extra));
+constexpr auto kPlace =
+    std::tuple(json_field("before", &InsertNode::before).required(), json_rest(&InsertNode::extra));
 constexpr auto kEditHead =
     std::tuple(json_field("title", &Edit::title), json_field("by", &Edit::by).if_set(),
                json_field("notes", &Edit::notes).if_set());
@@ -152,6 +155,12 @@ struct ChangeWriter {
     add_members(json, set.extra);
     return json;
   }
+  Json operator()(const InsertNode& insert) const {
+    Json json;
+    add_member(json, "insert", node_json(*insert.node));
+    write_fields(json, insert, kPlace);
+    return json;
+  }
   Json operator()(const ReplaceCall& replace) const {
     Json json;
     write_fields(json, replace, kReplaced);
@@ -201,6 +210,23 @@ SetPolicy read_policy(JsonMembers& members) {
   return set;
 }
 
+InsertNode read_insert(JsonMembers& members) {
+  InsertNode insert;
+  const Json& json = *members.find("insert");
+  read_fields(members, insert, kPlace);
+  if (!json.is_object()) {
+    members.expect("insert", "an object");
+    return insert;
+  }
+  auto node = read_node(
+      json, fmt::format("{}: the node to insert before {}", members.place(), insert.before));
+  if (node)
+    insert.node = *std::move(node);
+  else
+    members.refuse(node.error().message);
+  return insert;
+}
+
 void read_inputs(JsonMembers& members, ReplaceCall& replace) {
   const Json* inputs = members.find("inputs");
   if (inputs == nullptr) return;
@@ -235,7 +261,7 @@ Change read_change(JsonMembers& members) {
                    "Jointer");
   if (count > 1) members.refuse(members.place() + ": it has more than one change");
   if (members.has("policy")) return read_policy(members);
-  if (members.has("insert")) return read_kind<InsertNode>(members);
+  if (members.has("insert")) return read_insert(members);
   if (members.has("remove")) return read_kind<RemoveNode>(members);
   if (members.has("move")) return read_kind<MoveNodes>(members);
   ReplaceCall replace;

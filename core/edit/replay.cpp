@@ -5,7 +5,6 @@
 
 #include "core/edit/editor.h"
 #include "core/edit/half_name.h"
-#include "core/edit/inserted_from.h"
 #include "core/edit/other_rank.h"
 #include "core/edit/select.h"
 #include "core/graph/canonical.h"
@@ -262,7 +261,7 @@ class Replayer {
       for (const std::string& name : set->nodes) take(name);
     } else if (const auto* insert = std::get_if<InsertNode>(&change)) {
       take(insert->before);
-      if (!unexpected_.empty()) take(inserted_from(*insert).copy);
+      if (!unexpected_.empty()) take(insert->copied());
     } else if (const auto* remove = std::get_if<RemoveNode>(&change)) {
       take(remove->node);
     } else if (const auto* replace = std::get_if<ReplaceCall>(&change)) {

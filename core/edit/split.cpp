@@ -160,25 +160,26 @@ class BucketSplitter {
         result_shape(call_.kind, call_.group_size, shape) != sizes_of(graph_, m.view)) {
       // One row per rank: a rank keeps its own row.
       shape = {shape[0] * shape[1]};
-      name = calls_out.insert(
-          "aten.view.default", CallBuilder::list(CallBuilder::node(name), shape),
-          OrderedJson::object(), to_json(tensor_like(graph_, input, shape, name)), m.view, place);
+      name = calls_out.insert("aten.view.default",
+                              {CallBuilder::node(name), ArgumentRecord::of_ints(shape)},
+                              tensor_like(graph_, input, shape, name), m.view, place);
     }
     const std::vector<std::int64_t> result =
         result_shape(call_.kind, call_.group_size, std::move(shape));
     const std::string start =
-        calls_out.insert(call_.target, call_.args_with(name), OrderedJson::object(),
-                         to_json(tensor_like(graph_, call_.input, result)), m.view, place);
+        calls_out.insert(call_.target, call_.args_with(name),
+                         tensor_like(graph_, call_.input, result), m.view, place);
     constexpr std::string_view kWait = "_c10d_functional.wait_tensor.default";
     if (result == sizes_of(graph_, m.view)) {
-      calls_out.replace(m.view, kWait, CallBuilder::list(CallBuilder::node(start)));
+      calls_out.replace(m.view, kWait, {CallBuilder::node(start)});
       return;
     }
-    const std::string waited = calls_out.insert(
-        kWait, CallBuilder::list(CallBuilder::node(start)), OrderedJson::object(),
-        to_json(tensor_like(graph_, call_.input, result)), m.view, edit_name(graph_, m.view));
-    calls_out.replace(m.view, "aten.view.default",
-                      CallBuilder::list(CallBuilder::node(waited), sizes_of(graph_, m.view)));
+    const std::string waited = calls_out.insert(kWait, {CallBuilder::node(start)},
+                                                tensor_like(graph_, call_.input, result), m.view,
+                                                edit_name(graph_, m.view));
+    calls_out.replace(
+        m.view, "aten.view.default",
+        {CallBuilder::node(waited), ArgumentRecord::of_ints(sizes_of(graph_, m.view))});
   }
 
   const Graph& graph_;
@@ -198,12 +199,13 @@ Result<Edit> split_coalesced(const Graph& graph, NodeId start) {
     return refuse("{} ({}) is not a known coalesced collective", graph.name(start), target);
   target = target.substr(0, target.size() - kSuffix.size()) + ".default";
   const auto inputs = graph.children(arguments.front());
-  OrderedJson rest = OrderedJson::array();
+  ArgumentRecords rest;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     if (arguments[i].kind == Argument::Kind::integer)
-      rest.push_back(arguments[i].integer);
+      rest.push_back(ArgumentRecord::of_int(arguments[i].integer));
     else if (arguments[i].kind == Argument::Kind::string)
-      rest.push_back(std::string(graph.text(arguments[i].text())));
+      rest.push_back(
+          ArgumentRecord::of_text(Argument::Kind::string, graph.text(arguments[i].text())));
     else
       return refuse("{} has an argument that is neither a number nor a string", graph.name(start));
   }
@@ -222,15 +224,13 @@ Result<Edit> split_coalesced(const Graph& graph, NodeId start) {
     const auto index = static_cast<std::size_t>(of[1].integer);
     if (index >= inputs.size() || inputs[index].kind != Argument::Kind::node)
       return refuse("{} has no member {}", graph.name(start), index);
-    OrderedJson args = CallBuilder::list(CallBuilder::node(graph.name(inputs[index].node())));
-    for (const OrderedJson& argument : rest) args.push_back(argument);
+    ArgumentRecords args{CallBuilder::node(graph.name(inputs[index].node()))};
+    args.insert(args.end(), rest.begin(), rest.end());
     const std::string name =
-        calls.insert(target, std::move(args), OrderedJson::object(),
-                     to_json(tensor_like(graph, getitem, sizes_of(graph, getitem))), start,
-                     edit_name(graph, start));
+        calls.insert(target, std::move(args), tensor_like(graph, getitem, sizes_of(graph, getitem)),
+                     start, edit_name(graph, start));
     for (const NodeId wait : waits)
-      calls.replace(wait, graph.target(graph.node(wait)),
-                    CallBuilder::list(CallBuilder::node(name)));
+      calls.replace(wait, graph.target(graph.node(wait)), {CallBuilder::node(name)});
     getitems.push_back(getitem);
   }
   for (const NodeId getitem : getitems) calls.add(RemoveNode{.node = edit_name(graph, getitem)});

@@ -44,7 +44,7 @@
 namespace jointer {
 namespace {
 
-constexpr std::int64_t kForward = 0;  // ac_graph_id
+constexpr std::int64_t kForwardRegion = 0;  // ac_graph_id
 constexpr std::string_view kPerLayer = "layer";
 
 // A rule with its counter.
@@ -163,7 +163,7 @@ Result<Edit> apply_sac(const Graph& graph, const SacOptions& options) {
     MemoryPolicy policy =
         saved[id.index()] ? MemoryPolicy::must_save : MemoryPolicy::prefer_recompute;
     if (count != counts.end()) policy = count->next(layers.of(id));
-    plan.set(id, policy, kForward);
+    plan.set(id, policy, kForwardRegion);
   }
   Edit edit{
       .title = fmt::format(

@@ -43,10 +43,9 @@
 #include <optional>
 
 #include "core/base/counted.h"
-#include "core/base/json_writer.h"
 #include "core/base/units.h"
-#include "core/capture/node_record.h"
-#include "core/edit/call_builder.h"
+#include "core/edit/change.h"
+#include "core/edit/make_record.h"
 #include "core/edit/refuse.h"
 #include "core/graph/effects.h"
 #include "core/graph/layers.h"
@@ -60,32 +59,31 @@
 namespace jointer {
 namespace {
 
-// Maps the storage of values to that of a new node's first tensor. A storage is identified by the
-// node that owns it and the index of that node's tensor.
+// Maps the storage of values to that of a new node's first tensor.
 class Moves {
  public:
-  void add(std::string owner, std::size_t tensor, std::string to) {
-    to_[{std::move(owner), tensor}] = std::move(to);
+  void add(StorageId storage, const std::string& to) { to_[storage] = to; }
+  // True if the node shares one of the storages.
+  [[nodiscard]] bool affect(const Graph& graph, const StorageOwners& owners, NodeId id) const {
+    return std::ranges::any_of(graph.tensors(id), [&](const Tensor& t) {
+      return t.storage && to_.contains(t.storage) && owners.of(t.storage).node != id;
+    });
   }
-  [[nodiscard]] OrderedJson in_value(const std::string& json) const {
-    OrderedJson value = OrderedJson::parse(json);
-    move(value);
+  // The node's value in the storages that its tensors have then.
+  [[nodiscard]] ValueRecord value_of(const Graph& graph, const StorageOwners& owners,
+                                     NodeId id) const {
+    ValueRecord value = record_value(graph, owners, id);
+    std::size_t next = 0;
+    visit_tensors(value, [&](TensorRecord& tensor) {
+      const StorageId storage = graph.tensors(id)[next++].storage;
+      if (!tensor.storage || tensor.storage->bytes) return;
+      if (const auto it = to_.find(storage); it != to_.end()) tensor.storage = {.of = it->second};
+    });
     return value;
   }
 
  private:
-  void move(OrderedJson& json) const {
-    if (json.is_object() && json.contains("of") && json["of"].is_string()) {
-      const auto it =
-          to_.find({json["of"].get<std::string>(), json.value("tensor", std::size_t{0})});
-      if (it != to_.end()) json = {{"of", it->second}};
-      return;
-    }
-    if (json.is_structured())
-      for (OrderedJson& element : json) move(element);
-  }
-
-  std::map<std::pair<std::string, std::size_t>, std::string> to_;
+  std::unordered_map<StorageId, std::string> to_;
 };
 
 // The edit without its changes.
@@ -160,10 +158,6 @@ class Offloader {
     std::size_t place = 0;     // by prefetch(), before it moves anything
     std::int64_t layer = Layers::kNone;
     bool is_call = false, is_backward = false, is_transfer = false;
-  };
-  struct Inserted {
-    std::string name;
-    InsertNode change;
   };
   using Place = std::list<Standing>::iterator;
 
@@ -286,43 +280,30 @@ class Offloader {
     }
   }
 
-  Place insert_before(Place next, std::string_view target, const std::string& args,
-                      const std::string& kwargs, const std::string& val, NodeId like,
-                      bool in_backward) {
-    const auto write_call = [&](JsonWriter& record) {
-      record.string_member("target", target);
-      record.raw_member("args", args);
-      record.raw_member("kwargs", kwargs);
-    };
-    return insert_before(next, target, write_call, val, like, in_backward);
+  Place insert_before(Place next, std::string_view target, ArgumentRecords args, TensorRecord val,
+                      NodeId like, bool in_backward) {
+    return insert_before(next, target,
+                         {.target = std::string(target),
+                          .args = std::move(args),
+                          .kwargs = ArgumentRecords{},
+                          .val = ValueRecord::of_tensor(std::move(val))},
+                         like, in_backward);
   }
   // Repeats a call in the backward, with the inputs that `now` names by their old names.
   Place insert_copy_before(Place next, NodeId copied, const std::map<std::string, std::string>& now,
-                           const std::string& val) {
-    const auto write_call = [&](JsonWriter& record) {
-      record.string_member("copy", graph_.name(copied));
-      record.key("inputs");
-      record.begin_object();
-      for (const NodeId input : graph_.inputs(copied))
-        if (const auto it = now.find(name(input)); it != now.end())
-          record.string_member(it->first, it->second);
-      record.end_object();
-    };
-    return insert_before(next, graph_.target(graph_.node(copied)), write_call, val, copied, true);
+                           ValueRecord val) {
+    NodeRecord record{.copy = name(copied), .inputs = InputNames{}, .val = std::move(val)};
+    for (const NodeId input : graph_.inputs(copied))
+      if (const auto it = now.find(name(input)); it != now.end())
+        record.inputs->emplace_back(it->first, it->second);
+    return insert_before(next, graph_.target(graph_.node(copied)), std::move(record), copied, true);
   }
-  template <class WriteCall>
-  Place insert_before(Place next, std::string_view target, const WriteCall& write_call,
-                      const std::string& val, NodeId like, bool in_backward) {
-    const std::string made = names_.create(fx_call_name(target));
-    JsonWriter record;
-    record.begin_object();
-    record.string_member("name", made);
-    write_call(record);
-    record.raw_member("val", val);
-    record.string_member("like", graph_.name(like));
-    if (in_backward) record.raw_member("autograd_backward", "true");
-    record.end_object();
-    inserted_.push_back({.name = made, .change = {.node = record.take(), .before = {}}});
+  Place insert_before(Place next, std::string_view target, NodeRecord record, NodeId like,
+                      bool in_backward) {
+    record.name = names_.create(fx_call_name(target));
+    record.like = name(like);
+    if (in_backward) record.autograd_backward = true;
+    inserted_.push_back({.node = std::move(record), .before = {}});
     return order_.insert(next, {.node = {},
                                 .inserted = inserted_.size() - 1,
                                 .layer = layers_.of(like),
@@ -332,69 +313,70 @@ class Offloader {
   }
   [[nodiscard]] Place place_of(NodeId id) const { return places_[id.index()]; }
   [[nodiscard]] const std::string& name_of(Place inserted) const {
-    return inserted_[inserted->inserted].name;
+    return inserted_[inserted->inserted].node->name;
   }
 
-  // The value of a copy of a result: that of the result, but in a new storage.
-  [[nodiscard]] OrderedJson value_of(NodeId id) const {
-    OrderedJson value = OrderedJson::parse(write_value(graph_, owners_, id));
-    value["t"].erase("storage");
+  static TensorRecord in_storage_of(TensorRecord value, const std::string& owner) {
+    value.storage = {.of = owner};
     return value;
   }
-  static std::string in_storage_of(OrderedJson value, const std::string& owner) {
-    value["t"]["storage"] = {{"of", owner}};
-    return value.dump();
+  // Sizes as an argument.
+  static ArgumentRecord list_of(const std::vector<SizeRecord>& sizes) {
+    using Kind = ArgumentRecord::Kind;
+    ArgumentRecord list{.kind = Kind::list};
+    for (const SizeRecord& size : sizes)
+      list.children.push_back(size.symbol.empty()
+                                  ? ArgumentRecord::of_int(size.value)
+                                  : ArgumentRecord::of_text(Kind::symbol, size.symbol));
+    return list;
   }
 
   void insert(Offload& offload) {
-    const std::string no_keywords = "{}";
-    const auto node = [](std::string_view name) { return CallBuilder::node(name); };
+    const auto node = [](std::string_view name) { return ArgumentRecord::of_node(name); };
     const NodeId id = offload.node;
     const std::string from = name(id);
     const Place next = std::next(place_of(id));
-    const OrderedJson value = value_of(id);
-    OrderedJson on_host = value;
-    on_host["t"]["device"] = "cpu";
+    const TensorRecord value = record_tensor(graph_, id);
+    TensorRecord on_host = value;
+    on_host.device = "cpu";
     const std::string cpu =
-        name_of(insert_before(next, "ao.offload.default", CallBuilder::list(node(from)).dump(),
-                              no_keywords, on_host.dump(), id, false));
-    OrderedJson kept = CallBuilder::list(node(cpu), node(from));
+        name_of(insert_before(next, "ao.offload.default", {node(from)}, on_host, id, false));
+    ArgumentRecords kept{node(cpu), node(from)};
     if (has_long_forms_)
-      kept.push_back(is_tensor(offload.last) ? node(name(offload.last)) : OrderedJson());
-    offload.done = insert_before(next, "ao.wait_tensor.default", kept.dump(), no_keywords,
+      kept.push_back(is_tensor(offload.last) ? node(name(offload.last)) : ArgumentRecord());
+    offload.done = insert_before(next, "ao.wait_tensor.default", std::move(kept),
                                  in_storage_of(std::move(on_host), cpu), id, false);
     const Place first = place_of(offload.first);
-    OrderedJson copied = CallBuilder::list(node(name_of(offload.done)),
-                                           OrderedJson{{"device", value["t"]["device"]}});
-    OrderedJson gone = CallBuilder::list();
+    ArgumentRecords copied{node(name_of(offload.done)),
+                           ArgumentRecord::of_text(ArgumentRecord::Kind::device, value.device)};
     if (has_long_forms_) {
-      copied.push_back(value["t"]["shape"]);
-      copied.push_back(value["t"]["stride"]);
+      copied.push_back(list_of(value.shape));
+      copied.push_back(value.stride ? list_of(*value.stride) : ArgumentRecord());
     }
-    offload.gpu = insert_before(first, "ao.reload.default", copied.dump(), no_keywords,
-                                value.dump(), id, true);
-    gone.push_back(node(name_of(offload.gpu)));
+    offload.gpu = insert_before(first, "ao.reload.default", std::move(copied), value, id, true);
+    ArgumentRecords gone{node(name_of(offload.gpu))};
     if (has_long_forms_) gone.push_back(node(name_of(offload.done)));
     const std::string back =
-        name_of(insert_before(first, "ao.wait_tensor.default", gone.dump(), no_keywords,
+        name_of(insert_before(first, "ao.wait_tensor.default", std::move(gone),
                               in_storage_of(value, name_of(offload.gpu)), id, true));
     for (const NodeId reader : offload.direct) reads_[reader][from] = back;
     std::map<std::string, std::string> repeated{{from, back}};
     Moves moves;
-    const StorageId storage = graph_.single_tensor(graph_.node(id))->storage;
-    if (storage) {
-      const StorageOwners::Owner owner = owners_.of(storage);
-      moves.add(name(owner.node), owner.tensor, back);
-      lies_in_.add(name(owner.node), owner.tensor, back);
-    }
+    const auto move = [&](StorageId storage, const std::string& to) {
+      if (!storage) return;
+      moves.add(storage, to);
+      lies_in_.add(storage, to);
+    };
+    move(graph_.single_tensor(graph_.node(id))->storage, back);
     if (offload.of_views.empty()) return;
     for (const NodeId view : offload.views) {
-      const std::string made = name_of(insert_copy_before(
-          first, view, repeated, moves.in_value(write_value(graph_, owners_, view)).dump()));
+      const std::string made =
+          name_of(insert_copy_before(first, view, repeated, moves.value_of(graph_, owners_, view)));
       repeated[name(view)] = made;
-      if (shares_memory(view, id)) continue;
-      moves.add(name(view), 0, made);
-      lies_in_.add(name(view), 0, made);
+      const auto tensors = graph_.tensors(view);
+      if (shares_memory(view, id) || tensors.empty()) continue;
+      const StorageId storage = tensors.front().storage;
+      if (storage && owners_.of(storage).node == view) move(storage, made);
     }
     for (const auto& [view, reader] : offload.of_views)
       reads_[reader][name(view)] = repeated.at(name(view));
@@ -470,12 +452,12 @@ class Offloader {
         before = at->node;
         continue;
       }
-      inserted_[at->inserted].change.before = graph_.name(before);
+      inserted_[at->inserted].before = graph_.name(before);
       numbers.push_back(at->inserted);
     }
     changes_.reserve(2 * numbers.size());
     for (std::size_t i = numbers.size(); i-- > 0;)
-      changes_.emplace_back(std::move(inserted_[numbers[i]].change));
+      changes_.emplace_back(std::move(inserted_[numbers[i]]));
   }
 
   // Makes the backward read the values copied back, and places their views in that memory.
@@ -492,11 +474,9 @@ class Offloader {
         continue;
       ReplaceCall replace{.node = name(reader), .target = {}, .args = {}, .kwargs = {}};
       if (it != reads_.end()) replace.inputs.assign(it->second.begin(), it->second.end());
-      if (n.has(Node::has_value)) {
-        const std::string was = write_value(graph_, owners_, reader);
-        const OrderedJson now = lies_in_.in_value(was);
-        if (now != OrderedJson::parse(was)) replace.val = now.dump();
-        is_redirected[reader.index()] = replace.val.has_value();
+      if (n.has(Node::has_value) && lies_in_.affect(graph_, owners_, reader)) {
+        replace.val = lies_in_.value_of(graph_, owners_, reader);
+        is_redirected[reader.index()] = true;
       }
       if (replace.is_of_call()) changes_.emplace_back(std::move(replace));
     }
@@ -512,7 +492,7 @@ class Offloader {
   bool has_long_forms_;
   std::vector<std::size_t> last_write_;  // indexed by storage: position of its last writer
   std::list<Standing> order_;            // the resulting graph
-  std::vector<Inserted> inserted_;
+  std::vector<InsertNode> inserted_;
   std::vector<Place> places_;  // of the original nodes, indexed by id
   // By backward reader: what it reads, and what it reads instead.
   std::unordered_map<NodeId, std::map<std::string, std::string>> reads_;

@@ -43,16 +43,13 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <unordered_set>
 
 #include "core/base/counted.h"
-#include "core/base/json_text.h"
-#include "core/base/json_writer.h"
-#include "core/capture/node_record.h"
 #include "core/capture/subgraph_constants.h"
+#include "core/edit/make_record.h"
 #include "core/edit/refuse.h"
 #include "core/graph/effects.h"
 #include "core/graph/layers.h"
@@ -67,7 +64,6 @@ namespace jointer {
 namespace {
 
 constexpr std::string_view kSuffix = "_recomputed";
-constexpr std::size_t kRecordBytes = 512;  // enough for the record of most copies
 
 // A node of the resulting graph: an original node or a copy.
 struct Standing {
@@ -388,25 +384,16 @@ class Rematerializer {
       return is_back && is_read_back_[of.index()] ? graph_.name(back_[of.index()])
                                                   : copies_[of.index()];
     };
-    JsonWriter record;
-    record.reserve(kRecordBytes);
-    record.begin_object();
-    record.string_member("name", copies_[id.index()]);
-    record.string_member("copy", graph_.name(id));
-    record.key("inputs");
-    record.begin_object();
+    NodeRecord record{.name = copies_[id.index()],
+                      .copy = name(id),
+                      .inputs = InputNames{},
+                      .like = name(id),
+                      .autograd_backward = true};
     for (const NodeId input : graph_.inputs(id))
       if (const std::string_view now = argument(input); !now.empty())
-        record.string_member(graph_.name(input), now);
-    record.end_object();
-    if (graph_.node(id).has(Node::has_value)) {
-      record.key("val");
-      write_value(graph_, owners_, id, {.argument = {}, .owner = owner}, record);
-    }
-    record.string_member("like", graph_.name(id));
-    record.raw_member("autograd_backward", "true");
-    record.end_object();
-    changes_.emplace_back(InsertNode{.node = record.take(), .before = name(before)});
+        record.inputs->emplace_back(graph_.name(input), now);
+    if (graph_.node(id).has(Node::has_value)) record.val = record_value(graph_, owners_, id, owner);
+    changes_.emplace_back(InsertNode{.node = std::move(record), .before = name(before)});
     ahead_[before].push_back({id, true});
   }
 
@@ -418,10 +405,12 @@ class Rematerializer {
       if (graph_.node(id).kind != NodeKind::get_attr || !is_subgraph(id)) continue;
       const std::string target(graph_.target(graph_.node(id)));
       constants_.push_back(names_.create(fx_attribute_name(target)));
-      const OrderedJson record = {
-          {"name", constants_.back()}, {"op", "get_attr"}, {"target", target}, {"like", name(id)}};
       copied.emplace(id, constants_.back());
-      changes_.emplace_back(InsertNode{.node = record.dump(), .before = name(before)});
+      changes_.emplace_back(InsertNode{.node = NodeRecord{.name = constants_.back(),
+                                                          .op = NodeKind::get_attr,
+                                                          .target = target,
+                                                          .like = name(id)},
+                                       .before = name(before)});
       ahead_[before].push_back({id, true, constants_.size()});
     }
     return copied;
@@ -488,8 +477,7 @@ class Rematerializer {
       is_redirected[reader.index()] = std::ranges::any_of(
           graph_.tensors(reader),
           [&](const Tensor& t) { return t.storage && !owner(owners_.of(t.storage).node).empty(); });
-      if (is_redirected[reader.index()])
-        replace.val = write_value(graph_, owners_, reader, {.argument = {}, .owner = owner});
+      if (is_redirected[reader.index()]) replace.val = record_value(graph_, owners_, reader, owner);
       if (replace.is_of_call()) changes_.emplace_back(std::move(replace));
     }
   }

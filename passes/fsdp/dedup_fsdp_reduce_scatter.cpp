@@ -22,9 +22,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/capture/node_record.h"
 #include "core/edit/call_builder.h"
 #include "core/edit/edit.h"
+#include "core/edit/make_record.h"
 #include "core/graph/users.h"
 #include "passes/support/edit_pass.h"
 #include "passes/support/kept.h"
@@ -98,27 +98,20 @@ class Finder {
 };
 
 Edit edit_of(const Graph& graph, const Sum& sum) {
-  const StorageOwners owners(graph);
   CallBuilder build(graph, graph.node(sum.add).part);
-  const auto value_of = [&](NodeId id) {
-    OrderedJson value = OrderedJson::parse(write_call(graph, owners, id).val);
-    value["t"].erase("storage");
-    return value;
-  };
-  const auto no_keywords = OrderedJson::object();
   const std::string place = edit_name(graph, sum.add);
   const std::string both =
       build.insert("aten.add.Tensor",
-                   CallBuilder::list(CallBuilder::node(graph.name(sum.left.input)),
-                                     CallBuilder::node(graph.name(sum.right.input))),
-                   no_keywords, value_of(sum.left.input), sum.left.start, place);
-  const CallRecord call = write_call(graph, owners, sum.left.start);
-  OrderedJson args = OrderedJson::parse(call.args);
+                   {CallBuilder::node(graph.name(sum.left.input)),
+                    CallBuilder::node(graph.name(sum.right.input))},
+                   record_tensor(graph, sum.left.input), sum.left.start, place);
+  const Node& call = graph.node(sum.left.start);
+  ArgumentRecords args = record_args(graph, call.args);
   args[0] = CallBuilder::node(both);
-  const std::string reduced = build.insert(kReduce, args, OrderedJson::parse(call.kwargs),
-                                           value_of(sum.left.start), sum.left.start, place);
-  build.replace(sum.add, graph.target(graph.node(sum.left.wait)),
-                CallBuilder::list(CallBuilder::node(reduced)));
+  const std::string reduced = build.insert(
+      kReduce, std::move(args), record_args(graph, call.kwargs),
+      ValueRecord::of_tensor(record_tensor(graph, sum.left.start)), sum.left.start, place);
+  build.replace(sum.add, graph.target(graph.node(sum.left.wait)), {CallBuilder::node(reduced)});
   for (const Term& term : {sum.left, sum.right})
     for (const NodeId id : {term.wait, term.start})
       build.add(RemoveNode{.node = edit_name(graph, id)});

@@ -120,9 +120,8 @@ std::optional<Edit> RandomEdits::insert_copy(const Graph& graph) {
     return std::nullopt;
   CallBuilder calls(graph, r.part);
   const std::string name =
-      calls.insert("aten.clone.default", CallBuilder::list(CallBuilder::node(graph.name(id))),
-                   OrderedJson::object(), to_json(tensor_like(graph, id, shape)), reader,
-                   edit_name(graph, reader));
+      calls.insert("aten.clone.default", {CallBuilder::node(graph.name(id))},
+                   tensor_like(graph, id, shape), reader, edit_name(graph, reader));
   ReplaceCall replace{.node = edit_name(graph, reader), .target = {}, .args = {}, .kwargs = {}};
   replace.inputs.emplace_back(graph.name(id), name);
   calls.add(std::move(replace));

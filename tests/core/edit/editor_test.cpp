@@ -2,15 +2,18 @@
 #include <gtest/gtest.h>
 
 #include "core/capture/native_writer.h"
-#include "core/edit/edit.h"
+#include "core/edit/recipe.h"
 #include "core/graph/canonical.h"
 #include "core/graph/literal.h"
 #include "core/graph/storage_moves.h"
 #include "core/graph/validate.h"
+#include "tests/support/records.h"
 
 namespace jointer {
 namespace {
 
+using test::args_of;
+using test::insert_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -151,7 +154,7 @@ TEST(Editor, AReplacedWriterPassesOnItsDependencies) {
   const auto replaced = [](const char* before) {
     return edit_of({ReplaceCall{.node = "second",
                                 .target = "aten.mul.Tensor",
-                                .args = R"([{"n":"x"},{"n":"x"}])",
+                                .args = args_of(R"([{"n":"x"},{"n":"x"}])"),
                                 .kwargs = {}},
                     MoveNodes{{"b"}, before}});
   };
@@ -169,7 +172,7 @@ TEST(Editor, AReplacedWriterPassesOnWhatItRead) {
     return [b, c]
   )");
   const ReplaceCall replace{
-      .node = "b", .target = "aten.mul.Tensor", .args = R"([{"n":"a"},2])", .kwargs = {}};
+      .node = "b", .target = "aten.mul.Tensor", .args = args_of(R"([{"n":"a"},2])"), .kwargs = {}};
   const auto done = apply(graph, edit_of({replace, MoveNodes{.nodes = {"c"}, .before = "a"}}));
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().message,
@@ -192,11 +195,11 @@ TEST(Editor, AReplacedCallKeepsAnOffsetOnlyIfItCannotChange) {
   ASSERT_TRUE(has_offset("a") && has_offset("b"));
   must_apply(graph, edit_of({ReplaceCall{.node = "a",
                                          .target = "aten.reshape.default",
-                                         .args = R"([{"n":"x"},[64]])",
+                                         .args = args_of(R"([{"n":"x"},[64]])"),
                                          .kwargs = {}},
                              ReplaceCall{.node = "b",
                                          .target = "aten.slice.Tensor",
-                                         .args = R"([{"n":"x"},0,4,8])",
+                                         .args = args_of(R"([{"n":"x"},0,4,8])"),
                                          .kwargs = {}}}));
   EXPECT_TRUE(has_offset("a"));
   EXPECT_FALSE(has_offset("b"));
@@ -223,7 +226,7 @@ TEST(Editor, ReadersOfAReplacedViewShiftOnlyInItsMemory) {
   ASSERT_EQ(offset("b"), 8);
   must_apply(graph, edit_of({ReplaceCall{.node = "v",
                                          .target = "aten.view.default",
-                                         .args = R"([{"n":"b"},[8]])",
+                                         .args = args_of(R"([{"n":"b"},[8]])"),
                                          .kwargs = {}}}));
   EXPECT_EQ(offset("v"), 8);
   EXPECT_EQ(offset("w"), 8);
@@ -275,7 +278,7 @@ TEST(Editor, AViewOfAnotherArgumentOfTheSameLayoutShiftsWithIt) {
   const auto split_of = [](const char* argument) {
     return edit_of({ReplaceCall{.node = "s",
                                 .target = {},
-                                .args = fmt::format(R"([{{"n":"{}"}},4])", argument),
+                                .args = args_of(fmt::format(R"([{{"n":"{}"}},4])", argument)),
                                 .kwargs = {}}});
   };
   const std::string before = write_native(graph);
@@ -302,10 +305,10 @@ TEST(Editor, AReplacedCallThatSelectsFromTheStorageForgetsItsOffset) {
     return [y, b]
   )");
   set_offsets(graph, "b", {64});
-  must_apply(
-      graph,
-      edit_of({ReplaceCall{
-          .node = "u", .target = {}, .args = R"([{"n":"b"},[8,8],[8,1],0])", .kwargs = {}}}));
+  must_apply(graph, edit_of({ReplaceCall{.node = "u",
+                                         .target = {},
+                                         .args = args_of(R"([{"n":"b"},[8,8],[8,1],0])"),
+                                         .kwargs = {}}}));
   EXPECT_FALSE(graph.tensors(graph.find("u")).front().has(Tensor::has_offset));
 }
 
@@ -331,22 +334,22 @@ constexpr const char* kClone = R"({"name":"clone_1","target":"aten.clone.default
 
 TEST(Editor, InsertsReplacesAndRemoves) {
   Graph graph = parse(kStep);
-  must_apply(
-      graph,
-      edit_of(
-          {InsertNode{kClone, "s"},
-           ReplaceCall{.node = "s", .target = {}, .args = R"([{"n":"clone_1"}])", .kwargs = {}}}));
+  must_apply(graph,
+             edit_of({insert_of(kClone, "s"), ReplaceCall{.node = "s",
+                                                          .target = {},
+                                                          .args = args_of(R"([{"n":"clone_1"}])"),
+                                                          .kwargs = {}}}));
   const NodeId clone = graph.find("clone_1");
   ASSERT_TRUE(clone);
   EXPECT_EQ(order_of(graph), "w x c ag wt r clone_1 s t mm output");
   EXPECT_EQ(graph.inputs(graph.find("s")).front(), clone);
   EXPECT_EQ(graph.storage(graph.tensors(clone).front().storage).bytes.value, 64);
   EXPECT_THAT(must_refuse(graph, edit_of({RemoveNode{"clone_1"}})), HasSubstr("s reads it"));
-  EXPECT_THAT(must_refuse(graph, edit_of({InsertNode{kClone, "s"}})),
+  EXPECT_THAT(must_refuse(graph, edit_of({insert_of(kClone, "s")})),
               HasSubstr("there is already a node of that name"));
   must_apply(graph, edit_of({ReplaceCall{.node = "s",
                                          .target = "aten.relu.default",
-                                         .args = R"([{"n":"r"}])",
+                                         .args = args_of(R"([{"n":"r"}])"),
                                          .kwargs = {}},
                              RemoveNode{"clone_1"}}));
   EXPECT_FALSE(graph.find("clone_1"));
@@ -357,11 +360,11 @@ TEST(Editor, InsertsReplacesAndRemoves) {
 // Those of a row are put into the program order together.
 TEST(Editor, ConsecutiveInsertsKeepTheirPlaces) {
   const auto clone = [](std::string_view name, std::string_view before) {
-    return InsertNode{fmt::format(R"({{"name":"{}","target":"aten.clone.default",
+    return insert_of(fmt::format(R"({{"name":"{}","target":"aten.clone.default",
       "args":[{{"n":"r"}}],"like":"s",
       "val":{{"t":{{"shape":[4,8],"dtype":"bfloat16","device":"cuda:0","stride":[8,1]}}}}}})",
-                                  name),
-                      std::string(before)};
+                                 name),
+                     std::string(before));
   };
   const std::vector<Change> row{clone("a", "s"), clone("b", "mm"), clone("n", "s"), clone("d", "a"),
                                 clone("e", "output")};
@@ -380,16 +383,15 @@ TEST(Editor, ConsecutiveInsertsKeepTheirPlaces) {
 
 TEST(Editor, ANewNodeMayMoveInTheSameEdit) {
   Graph graph = parse(kStep);
-  must_apply(graph, edit_of({InsertNode{kClone, "s"}, MoveNodes{{"clone_1", "s"}, "mm"}}));
+  must_apply(graph, edit_of({insert_of(kClone, "s"), MoveNodes{{"clone_1", "s"}, "mm"}}));
   EXPECT_EQ(order_of(graph), "w x c ag wt r t clone_1 s mm output");
 }
 
 TEST(Editor, RefusesInvalidCalls) {
   Graph graph = parse(kStep);
   const auto insert = [&](std::string_view node) {
-    return must_refuse(graph, edit_of({InsertNode{std::string(node), "s"}}));
+    return must_refuse(graph, edit_of({insert_of(node, "s")}));
   };
-  EXPECT_THAT(insert("{"), HasSubstr("not valid JSON"));
   EXPECT_THAT(insert(R"({"name":"a b","target":"aten.relu.default","args":[]})"),
               HasSubstr("`a b` is not a valid name"));
   EXPECT_THAT(insert(R"({"name":"q","target":"aten.rellu.default","args":[]})"),
@@ -402,11 +404,12 @@ TEST(Editor, RefusesInvalidCalls) {
               HasSubstr("q is a placeholder"));
   EXPECT_THAT(insert(R"({"name":"q","target":"aten.relu.default","like":"absent"})"),
               HasSubstr("`like` names absent"));
-  EXPECT_THAT(must_refuse(graph, edit_of({ReplaceCall{.node = "output",
-                                                      .target = {},
-                                                      .args = R"([[{"n":"mm"},{"n":"s"}]])",
-                                                      .kwargs = {}}})),
-              HasSubstr("return 2 values instead of 1"));
+  EXPECT_THAT(
+      must_refuse(graph, edit_of({ReplaceCall{.node = "output",
+                                              .target = {},
+                                              .args = args_of(R"([[{"n":"mm"},{"n":"s"}]])"),
+                                              .kwargs = {}}})),
+      HasSubstr("return 2 values instead of 1"));
 }
 
 ReplaceCall inputs_of(std::string node, std::vector<std::pair<std::string, std::string>> inputs) {
@@ -440,16 +443,16 @@ TEST(Editor, ExchangesInputsInAllArgumentsSimultaneously) {
   };
   EXPECT_EQ(storage("v"), storage("a"));
   ReplaceCall said = inputs_of("v", {{"a", "b"}});
-  said.val = R"({"t":{"shape":[2,2],"dtype":"float32","storage":{"of":"b"}}})";
+  said.val = test::value_of(R"({"t":{"shape":[2,2],"dtype":"float32","storage":{"of":"b"}}})");
   said.custom = R"({"chunk":1})";
   must_apply(graph, edit_of({said}));
   EXPECT_EQ(storage("v"), storage("b"));
   // A node that the edit inserts, and the output.
   must_apply(
       graph,
-      edit_of({InsertNode{R"({"name":"k","target":"aten.clone.default","args":[{"n":"a"}],
+      edit_of({insert_of(R"({"name":"k","target":"aten.clone.default","args":[{"n":"a"}],
                 "like":"a","val":{"t":{"shape":[4],"dtype":"float32"}}})",
-                          "c"},
+                         "c"),
                inputs_of("c", {{"a", "k"}}), inputs_of("output", {{"p", "s"}}), RemoveNode{"p"}}));
   EXPECT_EQ(graph.part(PartId(0)).outputs[1].node, graph.find("s"));
 }
@@ -460,12 +463,11 @@ TEST(Editor, InsertsACopyOfACall) {
     a: f32[4] = aten.relu(x)
     b: f32[4] = aten.sub.Tensor(a, 128, alpha=3)
     return [b])");
-  const auto copy = [](std::string_view members) {
-    return InsertNode{fmt::format(R"({{"name":"k",{},"val":{{"t":{{"shape":[4],
-        "dtype":"float32"}}}}}})",
-                                  members),
-                      "output"};
+  const auto record = [](std::string_view members) {
+    return fmt::format(R"({{"name":"k",{},"val":{{"t":{{"shape":[4],"dtype":"float32"}}}}}})",
+                       members);
   };
+  const auto copy = [&](std::string_view members) { return insert_of(record(members), "output"); };
   must_apply(graph, edit_of({copy(R"("copy":"b","inputs":{"a":"x"},"like":"b")")}));
   std::string expected = canonical_call(graph, graph.find("b"));
   expected.replace(expected.find("%a"), 2, "%x");
@@ -489,10 +491,18 @@ TEST(Editor, InsertsACopyOfACall) {
   for (const char* inputs : {R"({"x":"a"})", "{}"})
     EXPECT_EQ(refusal(fmt::format(R"("target":"aten.relu.default","inputs":{})", inputs)),
               place + "`inputs` needs `copy`");
+  const auto misread = [&](std::string_view members) {
+    const auto read = read_edit(
+        fmt::format(R"({{"changes":[{{"insert":{},"before":"output"}}]}})", record(members)));
+    EXPECT_FALSE(read) << members;
+    return read ? "" : read.error().message;
+  };
   for (const char* inputs : {R"({"x":["a"]})", R"({"x":7})", R"({"x":null})", "null", "[]", "7"})
-    EXPECT_EQ(refusal(fmt::format(R"("copy":"a","inputs":{})", inputs)),
-              place + "`inputs`: expected an object with the name of a node per input");
-  EXPECT_EQ(refusal(R"("copy":7)"), place + "`copy`: expected the name of a node");
+    EXPECT_EQ(misread(fmt::format(R"("copy":"a","inputs":{})", inputs)),
+              "edit, change 0: " + place +
+                  "`inputs`: expected an object with the name of a node per input");
+  EXPECT_EQ(misread(R"("copy":7)"),
+            "edit, change 0: " + place + "`copy`: expected the name of a node");
   EXPECT_THAT(refusal(R"("copy":"x")"), HasSubstr("k is a placeholder"));
 }
 
@@ -512,9 +522,10 @@ TEST(Editor, RefusesInputsThatDoNotFit) {
 
 TEST(Editor, TheOutputMayReturnAnotherNode) {
   Graph graph = parse(kStep);
-  must_apply(graph,
-             edit_of({ReplaceCall{
-                 .node = "output", .target = {}, .args = R"([[{"n":"s"}]])", .kwargs = {}}}));
+  must_apply(
+      graph,
+      edit_of({ReplaceCall{
+          .node = "output", .target = {}, .args = args_of(R"([[{"n":"s"}]])"), .kwargs = {}}}));
   EXPECT_EQ(graph.part(PartId(0)).outputs.front().node, graph.find("s"));
 }
 

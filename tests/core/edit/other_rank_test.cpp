@@ -13,6 +13,7 @@
 #include "core/edit/replay.h"
 #include "core/graph/canonical.h"
 #include "tests/support/graphs.h"
+#include "tests/support/records.h"
 
 namespace jointer::test {
 namespace {
@@ -70,10 +71,10 @@ Recipe recipe_of(std::vector<Change> changes, Program program_of = rank) {
 }
 
 InsertNode insert(std::string_view name, std::string_view call, std::string before) {
-  return {fmt::format(R"({{"name":"{}",{},
+  return insert_of(fmt::format(R"({{"name":"{}",{},
             "val":{{"t":{{"shape":[4,8],"dtype":"float32","device":"cuda:0"}}}}}})",
-                      name, call),
-          std::move(before)};
+                               name, call),
+                   std::move(before));
 }
 
 ReplaceCall inputs(std::string node, std::string from, std::string to) {
@@ -84,8 +85,8 @@ ReplaceCall inputs(std::string node, std::string from, std::string to) {
           .inputs = {{std::move(from), std::move(to)}}};
 }
 
-ReplaceCall args(std::string node, std::string json) {
-  return {.node = std::move(node), .target = {}, .args = std::move(json), .kwargs = {}};
+ReplaceCall args(std::string node, std::string_view json) {
+  return {.node = std::move(node), .target = {}, .args = args_of(json), .kwargs = {}};
 }
 
 std::string call_in(const Graph& graph, std::string_view name) {
@@ -418,9 +419,9 @@ TEST(OtherRank, RecipesExpectTheModelsOfInsertions) {
 
 TEST(OtherRank, CopiedViewsHaveTheirOffset) {
   const Graph graph =
-      accepted({InsertNode{R"({"name":"u","copy":"v","like":"v","val":{"t":{"shape":[2,8],
+      accepted({insert_of(R"({"name":"u","copy":"v","like":"v","val":{"t":{"shape":[2,8],
       "dtype":"float32","device":"cuda:0","stride":[8,1],"offset":0,"storage":{"of":"x"}}}})",
-                           "w"}});
+                          "w")});
   EXPECT_EQ(graph.offset(graph.tensors(graph.find("u")).front()).value, 16);
 }
 

@@ -3,11 +3,11 @@
 
 #include "core/capture/native_writer.h"
 #include "core/edit/difference.h"
-#include "core/edit/inserted_from.h"
 #include "core/edit/replay.h"
 #include "core/graph/canonical.h"
 #include "tests/support/graphs.h"
 #include "tests/support/processor_time.h"
+#include "tests/support/records.h"
 #include "tests/support/sanitized.h"
 
 namespace jointer::test {
@@ -218,9 +218,9 @@ TEST(Replay, ACopyHasTheConstantsOfARank) {
   const Graph first = rank(0);
   Graph wanted = first;
   const std::vector<Change> changes{
-      InsertNode{R"({"name":"again","copy":"b","inputs":{"a":"x"},"like":"b",
+      insert_of(R"({"name":"again","copy":"b","inputs":{"a":"x"},"like":"b",
         "val":{"t":{"shape":[4,8],"dtype":"float32"}}})",
-                 "c"},
+                "c"),
       ReplaceCall{.node = "c", .target = {}, .args = {}, .kwargs = {}, .inputs = {{"b", "again"}}}};
   const Edit edit{.title = "copy", .by = {}, .changes = changes, .notes = {}};
   ASSERT_TRUE(apply(wanted, edit));
@@ -242,9 +242,9 @@ TEST(Replay, ACopyHasTheConstantsOfARank) {
 
 TEST(Replay, LenientSkipsACopyOfAnotherOperator) {
   const Graph first = rank(0);
-  const InsertNode insert{R"({"name":"again","copy":"b","like":"b",
+  const InsertNode insert = insert_of(R"({"name":"again","copy":"b","like":"b",
         "val":{"t":{"shape":[4,8],"dtype":"float32"}}})",
-                          "c"};
+                                      "c");
   const Recipe made =
       recipe_of(first, {{.title = "copy", .by = {}, .changes = {insert}, .notes = {}}});
   EXPECT_EQ(made.expects.at("b"), "aten.sub.Tensor(%a,0) -> float32[4,8]");
@@ -258,14 +258,14 @@ TEST(Replay, LenientSkipsACopyOfAnotherOperator) {
 
 // In a pair, a copied node has the half of the place of insertion.
 TEST(Recipe, ACopiedNodeHasTheHalfOfThePlace) {
-  const auto copied = [](std::string node, std::string before) {
-    return inserted_from({std::move(node), std::move(before)}).copy;
+  const auto copied = [](std::string before) {
+    return InsertNode{.node = NodeRecord{.copy = "b"}, .before = std::move(before)}.copied();
   };
-  EXPECT_EQ(copied(R"({"copy":"b"})", "c"), "b");
-  EXPECT_EQ(copied(R"({"name":"a","copy":"b"})", "backward:c"), "backward:b");
-  EXPECT_EQ(copied(R"({"copy":"b"})", "forward:c"), "forward:b");
-  EXPECT_EQ(copied(R"({"copy":"b"})", "backward::c"), "b");
-  for (const char* none : {"{}", R"({"copy":7})", "[", "7", ""}) EXPECT_EQ(copied(none, "c"), "");
+  EXPECT_EQ(copied("c"), "b");
+  EXPECT_EQ(copied("backward:c"), "backward:b");
+  EXPECT_EQ(copied("forward:c"), "forward:b");
+  EXPECT_EQ(copied("backward::c"), "b");
+  EXPECT_EQ((InsertNode{.node = {}, .before = "backward:c"}.copied()), "");
 }
 
 // Older readers ignore `inputs` and `copy`, so they must refuse such recipes.
@@ -284,8 +284,8 @@ TEST(Recipe, OnlyInputsAndCopiesNeedVersionTwo) {
   custom.custom = R"({"inputs":1})";
   EXPECT_EQ(version(custom), "\"version\": 1");
   EXPECT_EQ(version(inputs), "\"version\": 2");
-  EXPECT_EQ(version(InsertNode{R"({"name":"a","target":"copy"})", "b"}), "\"version\": 1");
-  EXPECT_EQ(version(InsertNode{R"({"name":"a","copy":"c"})", "b"}), "\"version\": 2");
+  EXPECT_EQ(version(insert_of(R"({"name":"a","target":"copy"})", "b")), "\"version\": 1");
+  EXPECT_EQ(version(insert_of(R"({"name":"a","copy":"c"})", "b")), "\"version\": 2");
   EXPECT_EQ(version(MoveNodes{{"a"}, "b"}), "\"version\": 1");
 }
 
@@ -293,9 +293,9 @@ TEST(Replay, InputsLeaveTheConstantsOfARank) {
   const Graph first = rank(0);
   Graph wanted = first;
   const std::vector<Change> changes{
-      InsertNode{R"({"name":"copy","target":"aten.clone.default","args":[{"n":"a"}],"like":"a",
+      insert_of(R"({"name":"copy","target":"aten.clone.default","args":[{"n":"a"}],"like":"a",
         "val":{"t":{"shape":[4,8],"dtype":"float32"}}})",
-                 "b"},
+                "b"),
       ReplaceCall{.node = "b", .target = {}, .args = {}, .kwargs = {}, .inputs = {{"a", "copy"}}},
       ReplaceCall{.node = "r", .target = {}, .args = {}, .kwargs = {}, .inputs = {{"b", "copy"}}}};
   const Recipe made =

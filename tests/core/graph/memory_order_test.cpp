@@ -15,6 +15,7 @@
 #include "core/capture/native_reader.h"
 #include "core/edit/edit.h"
 #include "core/graph/dependencies.h"
+#include "tests/support/records.h"
 
 namespace jointer::test {
 namespace {
@@ -244,12 +245,13 @@ TEST(MemoryOrder, ASliceOfOtherElementsMayLieAnywhere) {
                     .graph();
   EXPECT_THAT(writes_before(graph, "read"), UnorderedElementsAre());
   // Its own result is unchanged, and no longer tells where the memory lies.
-  const Edit edit{
-      .title = "Another slice",
-      .by = {},
-      .changes = {ReplaceCall{
-          .node = "second", .target = {}, .args = R"([{"n":"buffer"},0,0,32])", .kwargs = {}}},
-      .notes = {}};
+  const Edit edit{.title = "Another slice",
+                  .by = {},
+                  .changes = {ReplaceCall{.node = "second",
+                                          .target = {},
+                                          .args = test::args_of(R"([{"n":"buffer"},0,0,32])"),
+                                          .kwargs = {}}},
+                  .notes = {}};
   const auto inverse = apply(graph, edit);
   ASSERT_TRUE(inverse) << inverse.error().message;
   EXPECT_THAT(writes_before(graph, "read"), UnorderedElementsAre("write"));

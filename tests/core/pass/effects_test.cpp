@@ -7,6 +7,7 @@
 #include "core/edit/merge.h"
 #include "core/schedule/analysis.h"
 #include "tests/support/graphs.h"
+#include "tests/support/records.h"
 
 namespace jointer::test {
 namespace {
@@ -68,10 +69,11 @@ TEST_F(Effects, APolicyIsNamed) {
 }
 
 TEST_F(Effects, AChangedCallReportsItsOperator) {
-  const auto effects =
-      of(edit_of(ReplaceCall{
-             .node = "a", .target = {}, .args = R"([{"n": "w0"}, {"n": "x"}])", .kwargs = {}}),
-         {"a"});
+  const auto effects = of(edit_of(ReplaceCall{.node = "a",
+                                              .target = {},
+                                              .args = test::args_of(R"([{"n": "w0"}, {"n": "x"}])"),
+                                              .kwargs = {}}),
+                          {"a"});
   EXPECT_EQ(effects[0], "other arguments");
 }
 

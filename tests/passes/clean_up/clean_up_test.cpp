@@ -137,14 +137,14 @@ TEST(CanonicalizeGraph, KeepsOtherSizesAndSteps) {
 }
 
 TEST(CanonicalizeGraph, KeepsWhatABackwardAsksForByName) {
-  const char* const kForward = R"(
+  const char* const kText = R"(
     kind forward
     x: f32[4,6] = input
     d: f32[4,6] = aten.detach(x)
     a: f32[4,6] = aten.relu(d)
     return [a, d]
   )";
-  EXPECT_THAT(calls_after(kForward, "canonicalize_graph"), ElementsAre("d", "a"));
+  EXPECT_THAT(calls_after(kText, "canonicalize_graph"), ElementsAre("d", "a"));
 }
 
 TEST(CanonicalizeGraph, KeepsInPlaceShapeChanges) {

@@ -1,0 +1,29 @@
+#pragma once
+
+// A value that its copies share, for large members of small structs. It never changes: assign a new
+// one. Copies may be read by several threads.
+
+#include <memory>
+#include <utility>
+
+namespace jointer {
+
+template <class T>
+class Shared {
+ public:
+  Shared() : Shared(T{}) {}
+  Shared(T value) : value_(std::make_shared<const T>(std::move(value))) {}
+
+  const T& operator*() const { return *value_; }
+  const T* operator->() const { return value_.get(); }
+  operator const T&() const { return *value_; }
+
+  friend bool operator==(const Shared& a, const Shared& b) {
+    return a.value_ == b.value_ || *a.value_ == *b.value_;
+  }
+
+ private:
+  std::shared_ptr<const T> value_;  // never null, except after a move
+};
+
+}  // namespace jointer

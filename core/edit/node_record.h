@@ -1,0 +1,46 @@
+#pragma once
+
+// A node that an edit inserts, as recipes hold it (docs/recipe.md), independent of a graph. A member
+// that is not given is empty.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/edit/argument_record.h"
+#include "core/edit/value_record.h"
+#include "core/graph/node.h"
+
+namespace jointer {
+
+// Pairs of names: an input of a call, and the node that it reads instead.
+using InputNames = std::vector<std::pair<std::string, std::string>>;
+
+struct NodeRecord {
+  std::string name = {};
+  std::optional<NodeKind> op = {};
+  // The node whose call it repeats, instead of `op`, `target`, `args` and `kwargs`.
+  std::optional<std::string> copy = {};
+  std::optional<InputNames> inputs = {};  // of the copied call
+  std::optional<std::string> target = {};
+  std::optional<ArgumentRecords> args = {}, kwargs = {};
+  std::optional<ValueRecord> val = {};
+  std::string like = {};  // the node from which it has its place, unless given below
+  std::optional<std::string> stack = {};
+  std::optional<std::vector<std::pair<std::string, std::string>>> module = {};  // path, class
+  std::optional<bool> module_from_fwd = {};
+  std::optional<std::int64_t> seq_nr = {};
+  std::optional<std::string> partitioner_tag = {};
+  std::optional<bool> autograd_backward = {}, is_gradient_acc = {};
+  std::optional<std::int64_t> ac_graph_id = {};
+  std::optional<std::string> original_aten = {};
+  std::optional<MemoryPolicy> recompute = {};
+  // JSON, as in Node.
+  std::optional<std::string> schema_alias = {}, custom = {}, desc = {};
+  std::string extra = {};  // members that this version does not know, `"key":value,...`
+  friend bool operator==(const NodeRecord&, const NodeRecord&) = default;
+};
+
+}  // namespace jointer

@@ -1,0 +1,548 @@
+#include "core/edit/record_json.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace jointer {
+namespace {
+
+using Json = OrderedJson;
+using Members = Json::object_t;
+
+constexpr int kMaxDepth = 64;  // of nested arguments; real ones have 3
+constexpr std::size_t kMaxRank = 64;
+
+Json object(std::string_view key, Json value) {
+  Json json;
+  add_member(json, key, std::move(value));
+  return json;
+}
+
+Result<void> check_depth(int depth) {
+  if (depth > kMaxDepth) return input_error("nested more than {} deep", kMaxDepth);
+  return {};
+}
+
+Result<const Members*> members_of(const Json& json) {
+  const auto* members = json.get_ptr<const Members*>();
+  if (members == nullptr) return input_error("expected an object");
+  return members;
+}
+
+Result<const Json::array_t*> list_of(const Json& json, std::string_view key) {
+  const auto* list = json.get_ptr<const Json::array_t*>();
+  if (list == nullptr) return input_error("`{}`: expected a list", key);
+  return list;
+}
+
+// A value of a type for which there is read_json.
+template <class T>
+Result<T> read_as(const Json& json, std::string_view key) {
+  T value{};
+  if (const char* expected = jointer::read_json(json, value))
+    return input_error("`{}`: expected {}", key, expected);
+  return value;
+}
+
+// --- Arguments ---
+
+using Kind = Argument::Kind;
+
+constexpr std::array<std::pair<std::string_view, Kind>, 7> kTexts{
+    {{"n", Kind::node},
+     {"symint", Kind::symbol},
+     {"dtype", Kind::dtype},
+     {"device", Kind::device},
+     {"layout", Kind::layout},
+     {"memory_format", Kind::memory_format},
+     {"op", Kind::op}}};
+constexpr std::array<std::pair<std::string_view, Kind>, 3> kLists{
+    {{"tuple", Kind::tuple}, {"slice", Kind::slice}, {"complex", Kind::complex}}};
+
+template <class Table>
+const auto* entry_of(const Table& table, std::string_view key) {
+  for (const auto& entry : table)
+    if (entry.first == key) return &entry;
+  return static_cast<const typename Table::value_type*>(nullptr);
+}
+template <class Table>
+std::string_view key_of(const Table& table, Kind kind) {
+  for (const auto& [key, each] : table)
+    if (each == kind) return key;
+  return {};
+}
+
+Json argument_json(const ArgumentRecord& argument) {
+  switch (argument.kind) {
+    case Kind::none:
+      break;
+    case Kind::boolean:
+      return argument.integer != 0;
+    case Kind::integer:
+      return argument.integer;
+    case Kind::real: {
+      const double real = argument.real();
+      if (std::isfinite(real)) return real;
+      return object("f", json_of(real));
+    }
+    case Kind::string:
+      return json_of(argument.text);
+    case Kind::list:
+      return args_json(argument.children);
+    case Kind::tuple:
+    case Kind::slice:
+    case Kind::complex:
+      return object(key_of(kLists, argument.kind), args_json(argument.children));
+    case Kind::dict:
+      return object("dict", kwargs_json(argument.children));
+    case Kind::node:
+    case Kind::symbol:
+    case Kind::dtype:
+    case Kind::device:
+    case Kind::layout:
+    case Kind::memory_format:
+    case Kind::op:
+      return object(key_of(kTexts, argument.kind), json_of(argument.text));
+    case Kind::opaque: {
+      Json json = object("opaque", json_of(argument.text));
+      if (!argument.detail.empty()) add_member(json, "repr", json_of(argument.detail));
+      return json;
+    }
+    case Kind::raw:
+      return parse_tree(argument.text).value_or(nullptr);
+  }
+  return nullptr;
+}
+
+Result<ArgumentRecord> read_argument(const Json& json, int depth);
+
+Result<ArgumentRecords> read_list(const Json& json, std::string_view key, int depth) {
+  JOINTER_CHECK(check_depth(depth));
+  JOINTER_TRY(const auto* list, list_of(json, key));
+  ArgumentRecords records;
+  records.reserve(list->size());
+  for (const Json& each : *list) {
+    JOINTER_TRY(ArgumentRecord record, read_argument(each, depth));
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+Result<ArgumentRecords> read_dict(const Json& json, int depth) {
+  JOINTER_CHECK(check_depth(depth));
+  JOINTER_TRY(const auto* members, members_of(json));
+  ArgumentRecords records;
+  for (const auto& [key, each] : *members) {
+    JOINTER_TRY(ArgumentRecord record, read_argument(each, depth + 1));
+    records.push_back(ArgumentRecord::of_text(Kind::string, key));
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+Result<ArgumentRecord> read_float(const Json& json) {
+  JOINTER_TRY(const std::string text, read_as<std::string>(json, "f"));
+  double real = 0;
+  if (text != "inf" && text != "-inf" && text != "nan")
+    return input_error("`{}` is not a float", text);
+  jointer::read_json(json, real);
+  return ArgumentRecord::of_real(real);
+}
+
+// Reads an object with one member, whose key is the kind; `opaque` has a second member, its `repr`.
+Result<ArgumentRecord> read_object(const Json& json, int depth) {
+  std::optional<ArgumentRecord> result;
+  std::optional<std::string> opaque, repr;
+  for (const auto& [key, member] : *json.get_ptr<const Members*>()) {
+    if (const auto* text = entry_of(kTexts, key)) {
+      JOINTER_TRY(const std::string given, read_as<std::string>(member, key));
+      result = ArgumentRecord::of_text(text->second, given);
+    } else if (const auto* list = entry_of(kLists, key)) {
+      JOINTER_TRY(ArgumentRecords children, read_list(member, key, depth));
+      if (const std::size_t wanted = key == "slice" ? 3 : 2;
+          key != "tuple" && children.size() != wanted)
+        return input_error("a {} has {} elements", key, children.size());
+      result = ArgumentRecord::of_children(list->second, std::move(children));
+    } else if (key == "dict") {
+      JOINTER_TRY(ArgumentRecords children, read_dict(member, depth));
+      result = ArgumentRecord::of_children(Kind::dict, std::move(children));
+    } else if (key == "f") {
+      JOINTER_TRY(result, read_float(member));
+    } else if (key == "opaque" || key == "repr") {
+      JOINTER_TRY((key == "repr" ? repr : opaque), read_as<std::string>(member, key));
+    } else {
+      return ArgumentRecord::of_text(Kind::raw, write_json(json));
+    }
+  }
+  if (opaque)
+    return ArgumentRecord{.kind = Kind::opaque, .text = *opaque, .detail = repr.value_or("")};
+  if (!result) return input_error("an empty object is not an argument");
+  return *std::move(result);
+}
+
+Result<ArgumentRecord> read_argument(const Json& json, int depth) {
+  JOINTER_CHECK(check_depth(depth));
+  switch (json.type()) {
+    case Json::value_t::array: {
+      JOINTER_TRY(ArgumentRecords children, read_list(json, {}, depth + 1));
+      return ArgumentRecord::of_children(Kind::list, std::move(children));
+    }
+    case Json::value_t::object:
+      return read_object(json, depth + 1);
+    case Json::value_t::number_unsigned:
+      // Python's integers are unbounded (a 64-bit mask of ones, say).
+      if (!std::in_range<std::int64_t>(json.get<std::uint64_t>()))
+        return ArgumentRecord::of_text(Kind::raw, write_json(json));
+      [[fallthrough]];
+    case Json::value_t::number_integer:
+      return ArgumentRecord::of_int(json.get<std::int64_t>());
+    case Json::value_t::number_float:
+      return ArgumentRecord::of_real(json.get<double>());
+    case Json::value_t::string:
+      return ArgumentRecord::of_text(Kind::string, json.get_ref<const std::string&>());
+    case Json::value_t::boolean:
+      return ArgumentRecord::of_bool(json.get<bool>());
+    default:
+      return ArgumentRecord{};
+  }
+}
+
+// --- Values ---
+
+using ValueKind = Value::Kind;
+
+Json size_json(const SizeRecord& size) {
+  if (size.symbol.empty()) return size.value;
+  Json json = object("sym", json_of(size.symbol));
+  if (!size.hint.empty()) add_member(json, "hint", parse_tree(size.hint).value_or(nullptr));
+  return json;
+}
+
+Result<SizeRecord> read_size(const Json& json) {
+  SizeRecord size;
+  if (!json.is_object()) {
+    if (const char* expected = jointer::read_json(json, size.value))
+      return input_error("expected {}", expected);
+    return size;
+  }
+  for (const auto& [name, member] : *json.get_ptr<const Members*>()) {
+    if (name == "sym") {
+      JOINTER_TRY(size.symbol, read_as<std::string>(member, name));
+    } else if (name == "hint") {
+      size.hint = write_json(member);
+    } else {
+      return input_error("a symbolic size has the unknown member `{}`", name);
+    }
+  }
+  if (size.symbol.empty()) return input_error("a symbolic size has no `sym`");
+  return size;
+}
+
+Json sizes_json(const std::vector<SizeRecord>& sizes) {
+  Json::array_t list;
+  list.reserve(sizes.size());
+  for (const SizeRecord& size : sizes) list.push_back(size_json(size));
+  return list;
+}
+
+Result<std::vector<SizeRecord>> read_sizes(const Json& json) {
+  if (!json.is_array()) return input_error("expected a list");
+  if (json.size() > kMaxRank) return input_error("a tensor has {} dimensions", json.size());
+  std::vector<SizeRecord> sizes;
+  sizes.reserve(json.size());
+  for (const Json& each : json) {
+    JOINTER_TRY(SizeRecord size, read_size(each));
+    sizes.push_back(std::move(size));
+  }
+  return sizes;
+}
+
+}  // namespace
+
+constexpr auto json_fields(const StorageRecord* /*of*/) {
+  return std::tuple(json_field("of", &StorageRecord::of).if_set(),
+                    json_field("tensor", &StorageRecord::tensor).if_set(),
+                    json_own_form("bytes", &StorageRecord::bytes, optionally<read_size>, size_json),
+                    json_rest(&StorageRecord::extra));
+}
+
+namespace {
+
+Result<std::optional<StorageRecord>> read_storage(const Json& json) {
+  auto storage = from_json<StorageRecord>(json);
+  if (!storage || (storage->of.empty() && !storage->bytes))
+    return input_error("expected {{\"of\": NODE}} or {{\"bytes\": N}}");
+  return *std::move(storage);
+}
+
+// The members of a tensor besides its shape and dtype.
+constexpr auto kTensorFields =
+    std::tuple(json_field("device", &TensorRecord::device).if_set(),
+               json_own_form("stride", &TensorRecord::stride, optionally<read_sizes>, sizes_json),
+               json_own_form("offset", &TensorRecord::offset, optionally<read_size>, size_json),
+               json_own_form("storage", &TensorRecord::storage, read_storage,
+                             [](const StorageRecord& storage) { return json_of(storage); }),
+               json_field("requires_grad", &TensorRecord::requires_grad).if_set(),
+               json_field("conj", &TensorRecord::conj).if_set(),
+               json_field("neg", &TensorRecord::neg).if_set(), json_rest(&TensorRecord::extra));
+
+Json tensor_json(const TensorRecord& tensor) {
+  Json json = object("shape", sizes_json(tensor.shape));
+  add_member(json, "dtype", std::string(to_string(tensor.dtype)));
+  write_fields(json, tensor, kTensorFields);
+  return json;
+}
+
+Result<TensorRecord> read_tensor(const Json& json) {
+  JsonMembers members(json);
+  const Json *shape = members.find("shape"), *dtype = members.find("dtype");
+  TensorRecord tensor;
+  read_fields(members, tensor, kTensorFields);
+  if (!members.problem().empty()) return input_error("{}", members.problem());
+  if (shape == nullptr) return input_error("a tensor has no shape");
+  if (dtype == nullptr) return input_error("a tensor has no dtype");
+  JOINTER_TRY(tensor.shape, read_sizes(*shape));
+  JOINTER_TRY(const std::string text, read_as<std::string>(*dtype, "dtype"));
+  const auto known = parse_dtype(text);
+  if (!known) return input_error("unknown dtype `{}`", text);
+  tensor.dtype = *known;
+  if (tensor.stride && tensor.stride->size() != tensor.shape.size())
+    return input_error("a tensor of {} dimensions has {} strides", tensor.shape.size(),
+                       tensor.stride->size());
+  return tensor;
+}
+
+Result<ValueRecord> read_value_at(const Json& json, int depth);
+
+Result<std::vector<ValueRecord>> read_value_list(const Json& json, int depth) {
+  JOINTER_TRY(const auto* list, list_of(json, "list"));
+  std::vector<ValueRecord> records;
+  records.reserve(list->size());
+  for (const Json& each : *list) {
+    JOINTER_TRY(ValueRecord record, read_value_at(each, depth));
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+Result<std::vector<ValueRecord>> read_value_dict(const Json& json, int depth) {
+  JOINTER_TRY(const Members* members, members_of(json));
+  std::vector<ValueRecord> records;
+  for (const auto& [key, each] : *members) {
+    JOINTER_TRY(ValueRecord record, read_value_at(each, depth));
+    records.push_back({.kind = ValueKind::key, .text = key});
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+Result<ValueRecord> read_value_at(const Json& json, int depth) {
+  JOINTER_CHECK(check_depth(depth));
+  if (json.is_null()) return ValueRecord{};
+  JOINTER_TRY(const Members* members, members_of(json));
+  std::optional<ValueRecord> result;
+  std::string detail;
+  for (const auto& [key, member] : *members) {
+    if (key == "t") {
+      JOINTER_TRY(TensorRecord tensor, read_tensor(member));
+      result = ValueRecord::of_tensor(std::move(tensor));
+    } else if (key == "list" || key == "dict") {
+      JOINTER_TRY(auto children, key == "list" ? read_value_list(member, depth + 1)
+                                               : read_value_dict(member, depth + 1));
+      result = ValueRecord{.kind = key == "list" ? ValueKind::list : ValueKind::dict,
+                           .children = std::move(children)};
+    } else if (key == "symint" || key == "opaque") {
+      JOINTER_TRY(std::string text, read_as<std::string>(member, key));
+      result = ValueRecord{.kind = key == "symint" ? ValueKind::symbol : ValueKind::opaque,
+                           .text = std::move(text)};
+    } else if (key == "c") {
+      result = ValueRecord{.kind = ValueKind::constant, .text = write_json(member)};
+    } else if (key == "hint") {
+      detail = write_json(member);
+    } else if (key == "repr") {
+      JOINTER_TRY(detail, read_as<std::string>(member, key));
+    } else {
+      return ValueRecord{.kind = ValueKind::raw, .text = write_json(json)};
+    }
+  }
+  if (!result) return input_error("an empty object is not a value");
+  if (result->kind == ValueKind::symbol || result->kind == ValueKind::opaque)
+    result->detail = std::move(detail);
+  return *std::move(result);
+}
+
+// --- Nodes ---
+
+constexpr std::array<std::pair<std::string_view, NodeKind>, 4> kOps{
+    {{"call_function", NodeKind::call},
+     {"placeholder", NodeKind::placeholder},
+     {"get_attr", NodeKind::get_attr},
+     {"output", NodeKind::output}}};
+
+Result<std::optional<NodeKind>> read_op(const Json& json) {
+  std::string name;
+  if (const char* expected = jointer::read_json(json, name))
+    return input_error("expected {}", expected);
+  if (const auto* op = entry_of(kOps, name)) return op->second;
+  return input_error("unknown op `{}`; expected placeholder, call_function, get_attr or output",
+                     name);
+}
+Json op_json(const NodeKind& op) {
+  return std::ranges::find(kOps, op, [](const auto& known) { return known.second; })->first;
+}
+
+Result<std::optional<std::string>> read_copy(const Json& json) {
+  if (!json.is_string()) return input_error("expected the name of a node");
+  return json.get<std::string>();
+}
+
+Result<std::optional<InputNames>> read_inputs(const Json& json) {
+  InputNames inputs;
+  if (jointer::read_json(json, inputs) != nullptr)
+    return input_error("expected an object with the name of a node per input");
+  return inputs;
+}
+
+using Module = decltype(NodeRecord::module);
+Result<Module> read_module(const Json& json) {
+  constexpr const char* kExpected = "expected a list of [path, class]";
+  if (!json.is_array()) return input_error("{}", kExpected);
+  Module module(std::in_place);
+  for (const Json& each : json) {
+    std::vector<std::string> texts;
+    if (jointer::read_json(each, texts) != nullptr || texts.size() != 2)
+      return input_error("{}", kExpected);
+    module->emplace_back(texts[0], texts[1]);
+  }
+  return module;
+}
+Json module_json(const Module::value_type& module) {
+  Json::array_t list;
+  for (const auto& [path, type] : module)
+    list.push_back(Json::array_t{json_of(path), json_of(type)});
+  return list;
+}
+
+// A number of more than 63 bits, such as the 2^64 - 1 with which autograd marks a call without a
+// number, counts as absent.
+Result<std::optional<std::int64_t>> read_count(const Json& json) {
+  if (json.is_number_unsigned() && !std::in_range<std::int64_t>(json.get<std::uint64_t>()))
+    return std::nullopt;
+  std::int64_t number = 0;
+  if (const char* expected = jointer::read_json(json, number))
+    return input_error("expected {}", expected);
+  return number;
+}
+
+Result<std::optional<MemoryPolicy>> read_tag(const Json& json) {
+  std::string name;
+  if (const char* expected = jointer::read_json(json, name))
+    return input_error("expected {}", expected);
+  const auto policy = parse_memory_policy(name);
+  if (!policy) return input_error("unknown recompute tag `{}`", name);
+  return policy;
+}
+
+}  // namespace
+
+constexpr auto json_fields(const NodeRecord* /*of*/) {
+  return std::tuple(
+      json_field("name", &NodeRecord::name), json_own_form("op", &NodeRecord::op, read_op, op_json),
+      json_own_form("copy", &NodeRecord::copy, read_copy,
+                    [](const std::string& copy) { return json_of(copy); }),
+      json_own_form("inputs", &NodeRecord::inputs, read_inputs,
+                    [](const InputNames& inputs) { return json_of(inputs); }),
+      json_field("target", &NodeRecord::target).if_set(),
+      json_own_form("args", &NodeRecord::args, optionally<read_args>, args_json),
+      json_own_form("kwargs", &NodeRecord::kwargs, optionally<read_kwargs>, kwargs_json),
+      json_own_form("val", &NodeRecord::val, optionally<read_value>, value_json),
+      json_field("like", &NodeRecord::like).if_set(),
+      json_raw("schema_alias", &NodeRecord::schema_alias, JsonForm::any),
+      json_field("stack", &NodeRecord::stack).if_set(),
+      json_own_form("module", &NodeRecord::module, read_module, module_json),
+      json_field("module_from_fwd", &NodeRecord::module_from_fwd).if_set(),
+      json_own_form("seq_nr", &NodeRecord::seq_nr, read_count,
+                    [](const std::int64_t& n) { return Json(n); }),
+      json_field("partitioner_tag", &NodeRecord::partitioner_tag).if_set(),
+      json_field("autograd_backward", &NodeRecord::autograd_backward).if_set(),
+      json_field("is_gradient_acc", &NodeRecord::is_gradient_acc).if_set(),
+      json_field("ac_graph_id", &NodeRecord::ac_graph_id).if_set(),
+      json_field("original_aten", &NodeRecord::original_aten).if_set(),
+      json_own_form("recompute", &NodeRecord::recompute, read_tag,
+                    [](const MemoryPolicy& policy) { return Json(to_string(policy)); }),
+      json_raw("custom", &NodeRecord::custom, JsonForm::any),
+      json_raw("desc", &NodeRecord::desc, JsonForm::any), json_rest(&NodeRecord::extra));
+}
+
+OrderedJson args_json(const ArgumentRecords& args) {
+  Json::array_t list;
+  list.reserve(args.size());
+  for (const ArgumentRecord& argument : args) list.push_back(argument_json(argument));
+  return list;
+}
+
+Result<ArgumentRecords> read_args(const OrderedJson& json) {
+  if (!json.is_array()) return input_error("expected a list");
+  return read_list(json, {}, 0);
+}
+
+OrderedJson kwargs_json(const ArgumentRecords& kwargs) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i + 1 < kwargs.size(); i += 2)
+    add_member(json, kwargs[i].text, argument_json(kwargs[i + 1]));
+  return json;
+}
+
+Result<ArgumentRecords> read_kwargs(const OrderedJson& json) {
+  return read_dict(json, 0);
+}
+
+OrderedJson value_json(const ValueRecord& value) {
+  switch (value.kind) {
+    case ValueKind::none:
+    case ValueKind::key:
+      break;
+    case ValueKind::tensor:
+      return object("t", tensor_json(*value.tensor));
+    case ValueKind::list: {
+      Json::array_t list;
+      for (const ValueRecord& child : value.children) list.push_back(value_json(child));
+      return object("list", std::move(list));
+    }
+    case ValueKind::dict: {
+      Json members = Json::object();
+      for (std::size_t i = 0; i + 1 < value.children.size(); i += 2)
+        add_member(members, value.children[i].text, value_json(value.children[i + 1]));
+      return object("dict", std::move(members));
+    }
+    case ValueKind::symbol:
+    case ValueKind::opaque: {
+      const bool is_symbol = value.kind == ValueKind::symbol;
+      Json json = object(is_symbol ? "symint" : "opaque", json_of(value.text));
+      if (!value.detail.empty())
+        add_member(json, is_symbol ? "hint" : "repr",
+                   is_symbol ? parse_tree(value.detail).value_or(nullptr) : json_of(value.detail));
+      return json;
+    }
+    case ValueKind::constant:
+      return object("c", parse_tree(value.text).value_or(nullptr));
+    case ValueKind::raw:
+      return parse_tree(value.text).value_or(nullptr);
+  }
+  return nullptr;
+}
+
+Result<ValueRecord> read_value(const OrderedJson& json) {
+  return read_value_at(json, 0);
+}
+
+OrderedJson node_json(const NodeRecord& node) {
+  return json_of(node);
+}
+
+Result<NodeRecord> read_node(const OrderedJson& json, const std::string& place) {
+  return from_json<NodeRecord>(json, place);
+}
+
+}  // namespace jointer
