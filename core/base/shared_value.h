@@ -11,8 +11,13 @@ namespace jointer {
 template <class T>
 class Shared {
  public:
-  Shared() : Shared(T{}) {}
+  Shared() {
+    static const std::shared_ptr<const T> none = std::make_shared<const T>();
+    value_ = none;
+  }
   Shared(T value) : value_(std::make_shared<const T>(std::move(value))) {}
+  // Not null. A value that was built in place need not be moved.
+  Shared(std::shared_ptr<const T> value) : value_(std::move(value)) {}
 
   const T& operator*() const { return *value_; }
   const T* operator->() const { return value_.get(); }

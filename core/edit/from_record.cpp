@@ -141,8 +141,9 @@ class Translator {
   }
 
   Result<Dim> size(const SizeRecord& record) {
-    if (record.symbol.empty()) return Dim{.value = record.value, .expression = {}};
-    JOINTER_TRY(const ExpressionId expression, this->expression(record.symbol, record.hint));
+    if (!record.symbol) return Dim{.value = record.value, .expression = {}};
+    JOINTER_TRY(const ExpressionId expression,
+                this->expression(record.symbol->expression, record.symbol->hint));
     return Dim{.value = 0, .expression = expression};
   }
   Result<void> sizes(const std::vector<SizeRecord>& records, std::vector<Dim>& dims) {
@@ -300,7 +301,7 @@ StackId stack_trace(Graph& graph, PartId part, std::string_view text) {
 }
 
 // The members that describe the node, but not its call.
-void take_marks(Graph& graph, const NodeRecord& record, Node& node) {
+void take_marks(Graph& graph, const NodeMarks& marks, Node& node) {
   const auto take_text = [&](const std::optional<std::string>& given, StringId& text) {
     if (given) text = graph.intern(*given);
   };
@@ -309,22 +310,22 @@ void take_marks(Graph& graph, const NodeRecord& record, Node& node) {
     node.set(has);
     node.set(flag, *given);
   };
-  if (record.stack) node.stack = stack_trace(graph, node.part, *record.stack);
-  if (record.module) node.module = module_stack(graph, node.part, *record.module);
-  take_flag(record.module_from_fwd, Node::has_module_from_fwd, Node::module_from_fwd);
-  take_flag(record.autograd_backward, Node::has_autograd_backward, Node::autograd_backward);
-  take_flag(record.is_gradient_acc, Node::has_gradient_acc, Node::gradient_acc);
-  node.seq_nr = record.seq_nr.value_or(0);
-  node.set(Node::has_seq_nr, record.seq_nr.has_value());
-  node.ac_graph_id = record.ac_graph_id.value_or(0);
-  node.set(Node::has_ac_graph_id, record.ac_graph_id.has_value());
-  node.policy = record.recompute.value_or(MemoryPolicy::none);
-  take_text(record.partitioner_tag, node.partitioner_tag);
-  take_text(record.original_aten, node.original_aten);
-  take_text(record.schema_alias, node.schema_alias);
-  take_text(record.custom, node.custom);
-  take_text(record.desc, node.desc);
-  if (!record.extra.empty()) node.extra = graph.intern(record.extra);
+  if (marks.stack) node.stack = stack_trace(graph, node.part, *marks.stack);
+  if (marks.module) node.module = module_stack(graph, node.part, *marks.module);
+  take_flag(marks.module_from_fwd, Node::has_module_from_fwd, Node::module_from_fwd);
+  take_flag(marks.autograd_backward, Node::has_autograd_backward, Node::autograd_backward);
+  take_flag(marks.is_gradient_acc, Node::has_gradient_acc, Node::gradient_acc);
+  node.seq_nr = marks.seq_nr.value_or(0);
+  node.set(Node::has_seq_nr, marks.seq_nr.has_value());
+  node.ac_graph_id = marks.ac_graph_id.value_or(0);
+  node.set(Node::has_ac_graph_id, marks.ac_graph_id.has_value());
+  node.policy = marks.recompute.value_or(MemoryPolicy::none);
+  take_text(marks.partitioner_tag, node.partitioner_tag);
+  take_text(marks.original_aten, node.original_aten);
+  take_text(marks.schema_alias, node.schema_alias);
+  take_text(marks.custom, node.custom);
+  take_text(marks.desc, node.desc);
+  if (!marks.extra.empty()) node.extra = graph.intern(marks.extra);
 }
 
 // Takes what the record does not give from the node that it is like.
@@ -386,7 +387,7 @@ Result<Node> node_of(Graph& graph, PartId part, const NodeRecord& record) {
   node.name = graph.intern(record.name);
   node.kind = record.op.value_or(NodeKind::call);
   JOINTER_CHECK(take_call(graph, record, node));
-  take_marks(graph, record, node);
+  take_marks(graph, *record.marks, node);
   if (record.copy) JOINTER_CHECK(copy_call(graph, record, node));
   if (record.like.empty()) {
     set_phase(graph, node);

@@ -7,8 +7,9 @@ namespace {
 
 SizeRecord size_record(const Graph& graph, const Dim& dim) {
   if (!dim.expression) return {.value = dim.value};
-  return {.symbol = std::string(graph.expression_text(dim.expression)),
-          .hint = std::string(graph.expression_hint(dim.expression))};
+  return {.symbol = std::make_shared<const SymbolRecord>(
+              SymbolRecord{.expression = std::string(graph.expression_text(dim.expression)),
+                           .hint = std::string(graph.expression_hint(dim.expression))})};
 }
 
 std::vector<SizeRecord> size_records(const Graph& graph, std::span<const Dim> dims) {
@@ -19,8 +20,9 @@ std::vector<SizeRecord> size_records(const Graph& graph, std::span<const Dim> di
 }
 
 // All of a tensor but its storage.
-TensorRecord tensor_record(const Graph& graph, const Tensor& t) {
-  TensorRecord record{.shape = size_records(graph, graph.shape(t)), .dtype = t.dtype};
+void describe(const Graph& graph, const Tensor& t, TensorRecord& record) {
+  record.shape = size_records(graph, graph.shape(t));
+  record.dtype = t.dtype;
   if (t.device) record.device = graph.text(graph.device(t.device).name);
   if (t.has(Tensor::has_stride)) record.stride = size_records(graph, graph.stride(t));
   if (t.has(Tensor::has_offset)) record.offset = size_record(graph, graph.offset(t));
@@ -28,7 +30,6 @@ TensorRecord tensor_record(const Graph& graph, const Tensor& t) {
   if (t.has(Tensor::has_conj)) record.conj = t.has(Tensor::conj);
   if (t.has(Tensor::has_neg)) record.neg = t.has(Tensor::neg);
   record.extra = graph.text(t.extra);
-  return record;
 }
 
 class ValueRecorder {
@@ -37,19 +38,19 @@ class ValueRecorder {
                 const std::function<std::string_view(NodeId)>& name_owner)
       : graph_(graph), owners_(owners), id_(id), name_owner_(name_owner) {}
 
-  ValueRecord record(const Value& value) {
+  void record(const Value& value, ValueRecord& record) {
     using Kind = Value::Kind;
-    ValueRecord record{.kind = value.kind};
+    record.kind = value.kind;
     switch (value.kind) {
       case Kind::none:
         break;
       case Kind::tensor:
-        record.tensor = tensor(graph_.tensor(value.tensor()));
+        record_tensor(graph_.tensor(value.tensor()), record.tensor.emplace());
         break;
       case Kind::list:
       case Kind::dict:
         for (const Value& child : graph_.children(value))
-          record.children.push_back(this->record(child));
+          this->record(child, record.children.emplace_back());
         break;
       case Kind::symbol:
         record.text = graph_.expression_text(value.expression());
@@ -64,25 +65,25 @@ class ValueRecorder {
         record.text = graph_.text(value.text());
         break;
     }
-    return record;
   }
 
  private:
-  TensorRecord tensor(const Tensor& t) {
-    TensorRecord record = tensor_record(graph_, t);
+  void record_tensor(const Tensor& t, TensorRecord& record) {
+    describe(graph_, t, record);
     const std::size_t number = next_++;
-    if (!t.storage) return record;
+    if (!t.storage) return;
     const StorageOwners::Owner owner = owners_.of(t.storage);
     if (owner.node == id_ && owner.tensor == number) {
       const Dim bytes = graph_.storage(t.storage).bytes;
       if (bytes.expression || bytes.value != own_bytes(t))
-        record.storage = {.bytes = size_record(graph_, bytes)};
-      return record;
+        record.storage.emplace().bytes = size_record(graph_, bytes);
+      return;
     }
     std::string_view name = name_owner_ ? name_owner_(owner.node) : std::string_view();
     if (name.empty()) name = graph_.name(owner.node);
-    record.storage = {.of = std::string(name), .tensor = owner.tensor};
-    return record;
+    StorageRecord& storage = record.storage.emplace();
+    storage.of = name;
+    storage.tensor = owner.tensor;
   }
 
   // Bytes of the storage that a tensor gets if its record names none.
@@ -169,8 +170,10 @@ NodeRecord record_node(const Graph& graph, const StorageOwners& owners, NodeId i
   const auto flag = [&](Node::Flag has, Node::Flag which) {
     return n.has(has) ? std::optional(n.has(which)) : std::nullopt;
   };
-  NodeRecord record{
-      .name = std::string(graph.text(n.name)),
+  NodeMarks marks{
+      .schema_alias = text(n.schema_alias),
+      .custom = text(n.custom),
+      .desc = text(n.desc),
       .stack = n.stack ? text(graph.stack(n.stack).text) : std::nullopt,
       .module_from_fwd = flag(Node::has_module_from_fwd, Node::module_from_fwd),
       .partitioner_tag = text(n.partitioner_tag),
@@ -178,19 +181,17 @@ NodeRecord record_node(const Graph& graph, const StorageOwners& owners, NodeId i
       .is_gradient_acc = flag(Node::has_gradient_acc, Node::gradient_acc),
       .original_aten = text(n.original_aten),
       .recompute = n.policy == MemoryPolicy::none ? std::nullopt : std::optional(n.policy),
-      .schema_alias = text(n.schema_alias),
-      .custom = text(n.custom),
-      .desc = text(n.desc),
       .extra = std::string(graph.text(n.extra)),
   };
-  if (n.has(Node::has_value)) record.val = record_value(graph, owners, id);
   if (n.module) {
-    auto& frames = record.module.emplace();
+    auto& frames = marks.module.emplace();
     for (const ModuleFrame& frame : graph.frames(graph.module_stack(n.module)))
       frames.emplace_back(graph.text(frame.path), graph.text(frame.type));
   }
-  if (n.has(Node::has_seq_nr)) record.seq_nr = n.seq_nr;
-  if (n.has(Node::has_ac_graph_id)) record.ac_graph_id = n.ac_graph_id;
+  if (n.has(Node::has_seq_nr)) marks.seq_nr = n.seq_nr;
+  if (n.has(Node::has_ac_graph_id)) marks.ac_graph_id = n.ac_graph_id;
+  NodeRecord record{.name = std::string(graph.text(n.name)), .marks = std::move(marks)};
+  if (n.has(Node::has_value)) record.val = record_value(graph, owners, id);
   return record;
 }
 
@@ -203,11 +204,15 @@ void record_call(const Graph& graph, const Node& node, NodeRecord& record) {
 
 ValueRecord record_value(const Graph& graph, const StorageOwners& owners, NodeId id,
                          const std::function<std::string_view(NodeId)>& name_owner) {
-  return ValueRecorder(graph, owners, id, name_owner).record(graph.node(id).value);
+  ValueRecord record;
+  ValueRecorder(graph, owners, id, name_owner).record(graph.node(id).value, record);
+  return record;
 }
 
 TensorRecord record_tensor(const Graph& graph, NodeId id) {
-  return tensor_record(graph, *graph.single_tensor(graph.node(id)));
+  TensorRecord record;
+  describe(graph, *graph.single_tensor(graph.node(id)), record);
+  return record;
 }
 
 }  // namespace jointer

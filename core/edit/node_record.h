@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/shared_value.h"
 #include "core/edit/argument_record.h"
 #include "core/edit/value_record.h"
 #include "core/graph/node.h"
@@ -17,6 +18,23 @@ namespace jointer {
 
 // Pairs of names: an input of a call, and the node that it reads instead.
 using InputNames = std::vector<std::pair<std::string, std::string>>;
+
+// What describes a node besides its call and its value, as in a capture.
+struct NodeMarks {
+  // JSON, as in Node.
+  std::optional<std::string> schema_alias = {}, custom = {}, desc = {};
+  std::optional<std::string> stack = {};
+  std::optional<std::vector<std::pair<std::string, std::string>>> module = {};  // path, class
+  std::optional<bool> module_from_fwd = {};
+  std::optional<std::int64_t> seq_nr = {};
+  std::optional<std::string> partitioner_tag = {};
+  std::optional<bool> autograd_backward = {}, is_gradient_acc = {};
+  std::optional<std::int64_t> ac_graph_id = {};
+  std::optional<std::string> original_aten = {};
+  std::optional<MemoryPolicy> recompute = {};
+  std::string extra = {};  // members that this version does not know, `"key":value,...`
+  friend bool operator==(const NodeMarks&, const NodeMarks&) = default;
+};
 
 struct NodeRecord {
   std::string name = {};
@@ -27,19 +45,8 @@ struct NodeRecord {
   std::optional<std::string> target = {};
   std::optional<ArgumentRecords> args = {}, kwargs = {};
   std::optional<ValueRecord> val = {};
-  std::string like = {};  // the node from which it has its place, unless given below
-  std::optional<std::string> stack = {};
-  std::optional<std::vector<std::pair<std::string, std::string>>> module = {};  // path, class
-  std::optional<bool> module_from_fwd = {};
-  std::optional<std::int64_t> seq_nr = {};
-  std::optional<std::string> partitioner_tag = {};
-  std::optional<bool> autograd_backward = {}, is_gradient_acc = {};
-  std::optional<std::int64_t> ac_graph_id = {};
-  std::optional<std::string> original_aten = {};
-  std::optional<MemoryPolicy> recompute = {};
-  // JSON, as in Node.
-  std::optional<std::string> schema_alias = {}, custom = {}, desc = {};
-  std::string extra = {};  // members that this version does not know, `"key":value,...`
+  std::string like = {};  // the node from which it has its marks, unless given
+  Shared<NodeMarks> marks = {};
   friend bool operator==(const NodeRecord&, const NodeRecord&) = default;
 };
 

@@ -213,9 +213,10 @@ Result<ArgumentRecord> read_argument(const Json& json, int depth) {
 using ValueKind = Value::Kind;
 
 Json size_json(const SizeRecord& size) {
-  if (size.symbol.empty()) return size.value;
-  Json json = object("sym", json_of(size.symbol));
-  if (!size.hint.empty()) add_member(json, "hint", parse_tree(size.hint).value_or(nullptr));
+  if (!size.symbol) return size.value;
+  Json json = object("sym", json_of(size.symbol->expression));
+  if (const std::string& hint = size.symbol->hint; !hint.empty())
+    add_member(json, "hint", parse_tree(hint).value_or(nullptr));
   return json;
 }
 
@@ -226,16 +227,18 @@ Result<SizeRecord> read_size(const Json& json) {
       return input_error("expected {}", expected);
     return size;
   }
+  SymbolRecord symbol;
   for (const auto& [name, member] : *json.get_ptr<const Members*>()) {
     if (name == "sym") {
-      JOINTER_TRY(size.symbol, read_as<std::string>(member, name));
+      JOINTER_TRY(symbol.expression, read_as<std::string>(member, name));
     } else if (name == "hint") {
-      size.hint = write_json(member);
+      symbol.hint = write_json(member);
     } else {
       return input_error("a symbolic size has the unknown member `{}`", name);
     }
   }
-  if (size.symbol.empty()) return input_error("a symbolic size has no `sym`");
+  if (symbol.expression.empty()) return input_error("a symbolic size has no `sym`");
+  size.symbol = std::make_shared<const SymbolRecord>(std::move(symbol));
   return size;
 }
 
@@ -404,7 +407,7 @@ Result<std::optional<InputNames>> read_inputs(const Json& json) {
   return inputs;
 }
 
-using Module = decltype(NodeRecord::module);
+using Module = decltype(NodeMarks::module);
 Result<Module> read_module(const Json& json) {
   constexpr const char* kExpected = "expected a list of [path, class]";
   if (!json.is_array()) return input_error("{}", kExpected);
@@ -457,22 +460,26 @@ constexpr auto json_fields(const NodeRecord* /*of*/) {
       json_own_form("args", &NodeRecord::args, optionally<read_args>, args_json),
       json_own_form("kwargs", &NodeRecord::kwargs, optionally<read_kwargs>, kwargs_json),
       json_own_form("val", &NodeRecord::val, optionally<read_value>, value_json),
-      json_field("like", &NodeRecord::like).if_set(),
-      json_raw("schema_alias", &NodeRecord::schema_alias, JsonForm::any),
-      json_field("stack", &NodeRecord::stack).if_set(),
-      json_own_form("module", &NodeRecord::module, read_module, module_json),
-      json_field("module_from_fwd", &NodeRecord::module_from_fwd).if_set(),
-      json_own_form("seq_nr", &NodeRecord::seq_nr, read_count,
+      json_field("like", &NodeRecord::like).if_set());
+}
+
+constexpr auto json_fields(const NodeMarks* /*of*/) {
+  return std::tuple(
+      json_raw("schema_alias", &NodeMarks::schema_alias, JsonForm::any),
+      json_field("stack", &NodeMarks::stack).if_set(),
+      json_own_form("module", &NodeMarks::module, read_module, module_json),
+      json_field("module_from_fwd", &NodeMarks::module_from_fwd).if_set(),
+      json_own_form("seq_nr", &NodeMarks::seq_nr, read_count,
                     [](const std::int64_t& n) { return Json(n); }),
-      json_field("partitioner_tag", &NodeRecord::partitioner_tag).if_set(),
-      json_field("autograd_backward", &NodeRecord::autograd_backward).if_set(),
-      json_field("is_gradient_acc", &NodeRecord::is_gradient_acc).if_set(),
-      json_field("ac_graph_id", &NodeRecord::ac_graph_id).if_set(),
-      json_field("original_aten", &NodeRecord::original_aten).if_set(),
-      json_own_form("recompute", &NodeRecord::recompute, read_tag,
+      json_field("partitioner_tag", &NodeMarks::partitioner_tag).if_set(),
+      json_field("autograd_backward", &NodeMarks::autograd_backward).if_set(),
+      json_field("is_gradient_acc", &NodeMarks::is_gradient_acc).if_set(),
+      json_field("ac_graph_id", &NodeMarks::ac_graph_id).if_set(),
+      json_field("original_aten", &NodeMarks::original_aten).if_set(),
+      json_own_form("recompute", &NodeMarks::recompute, read_tag,
                     [](const MemoryPolicy& policy) { return Json(to_string(policy)); }),
-      json_raw("custom", &NodeRecord::custom, JsonForm::any),
-      json_raw("desc", &NodeRecord::desc, JsonForm::any), json_rest(&NodeRecord::extra));
+      json_raw("custom", &NodeMarks::custom, JsonForm::any),
+      json_raw("desc", &NodeMarks::desc, JsonForm::any), json_rest(&NodeMarks::extra));
 }
 
 OrderedJson args_json(const ArgumentRecords& args) {
@@ -538,11 +545,20 @@ Result<ValueRecord> read_value(const OrderedJson& json) {
 }
 
 OrderedJson node_json(const NodeRecord& node) {
-  return json_of(node);
+  Json json = json_of(node);
+  write_fields(json, *node.marks);
+  return json;
 }
 
 Result<NodeRecord> read_node(const OrderedJson& json, const std::string& place) {
-  return from_json<NodeRecord>(json, place);
+  JsonMembers members(json, place);
+  NodeRecord node;
+  NodeMarks marks;
+  read_fields(members, node);
+  read_fields(members, marks);
+  if (!members.problem().empty()) return input_error("{}", members.problem());
+  node.marks = std::move(marks);
+  return node;
 }
 
 }  // namespace jointer

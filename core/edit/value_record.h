@@ -3,6 +3,7 @@
 // What a node returns, independent of a graph. Sizes, strides and offsets count elements.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,11 +13,19 @@
 
 namespace jointer {
 
+struct SymbolRecord {
+  std::string expression;
+  std::string hint;  // its number: a whole number, `null`, or empty
+  friend bool operator==(const SymbolRecord&, const SymbolRecord&) = default;
+};
+
 struct SizeRecord {
   std::int64_t value = 0;
-  std::string symbol = {};  // an expression, which then counts instead of `value`
-  std::string hint = {};    // the symbol's number: a whole number, `null`, or empty
-  friend bool operator==(const SizeRecord&, const SizeRecord&) = default;
+  std::shared_ptr<const SymbolRecord> symbol = {};  // not null: counts instead of `value`
+  friend bool operator==(const SizeRecord& a, const SizeRecord& b) {
+    return a.value == b.value &&
+           (a.symbol == b.symbol || (a.symbol && b.symbol && *a.symbol == *b.symbol));
+  }
 };
 
 inline std::vector<SizeRecord> sizes(const std::vector<std::int64_t>& values) {

@@ -302,7 +302,7 @@ class Offloader {
                       bool in_backward) {
     record.name = names_.create(fx_call_name(target));
     record.like = name(like);
-    if (in_backward) record.autograd_backward = true;
+    if (in_backward) record.marks = in_backward_;
     inserted_.push_back({.node = std::move(record), .before = {}});
     return order_.insert(next, {.node = {},
                                 .inserted = inserted_.size() - 1,
@@ -325,9 +325,9 @@ class Offloader {
     using Kind = ArgumentRecord::Kind;
     ArgumentRecord list{.kind = Kind::list};
     for (const SizeRecord& size : sizes)
-      list.children.push_back(size.symbol.empty()
-                                  ? ArgumentRecord::of_int(size.value)
-                                  : ArgumentRecord::of_text(Kind::symbol, size.symbol));
+      list.children.push_back(size.symbol
+                                  ? ArgumentRecord::of_text(Kind::symbol, size.symbol->expression)
+                                  : ArgumentRecord::of_int(size.value));
     return list;
   }
 
@@ -496,6 +496,7 @@ class Offloader {
   std::vector<Place> places_;  // of the original nodes, indexed by id
   // By backward reader: what it reads, and what it reads instead.
   std::unordered_map<NodeId, std::map<std::string, std::string>> reads_;
+  Shared<NodeMarks> in_backward_{NodeMarks{.autograd_backward = true}};
   Moves lies_in_;  // of all offloaded values, for the backward
   std::vector<Change> changes_;
 };

@@ -384,16 +384,18 @@ class Rematerializer {
       return is_back && is_read_back_[of.index()] ? graph_.name(back_[of.index()])
                                                   : copies_[of.index()];
     };
-    NodeRecord record{.name = copies_[id.index()],
-                      .copy = name(id),
-                      .inputs = InputNames{},
-                      .like = name(id),
-                      .autograd_backward = true};
+    const auto record = std::make_shared<NodeRecord>();
+    record->name = copies_[id.index()];
+    record->copy = graph_.name(id);
+    record->inputs.emplace();
+    record->like = graph_.name(id);
+    record->marks = in_backward_;
     for (const NodeId input : graph_.inputs(id))
       if (const std::string_view now = argument(input); !now.empty())
-        record.inputs->emplace_back(graph_.name(input), now);
-    if (graph_.node(id).has(Node::has_value)) record.val = record_value(graph_, owners_, id, owner);
-    changes_.emplace_back(InsertNode{.node = std::move(record), .before = name(before)});
+        record->inputs->emplace_back(graph_.name(input), now);
+    if (graph_.node(id).has(Node::has_value))
+      record->val = record_value(graph_, owners_, id, owner);
+    changes_.emplace_back(InsertNode{.node = {record}, .before = name(before)});
     ahead_[before].push_back({id, true});
   }
 
@@ -601,6 +603,7 @@ class Rematerializer {
   std::unordered_set<std::string> subgraphs_;  // targets of constants
   std::vector<std::string> constants_;         // names of copied constants, by number
   FxNames names_;
+  Shared<NodeMarks> in_backward_{NodeMarks{.autograd_backward = true}};
   std::vector<Change> changes_;
 };
 
