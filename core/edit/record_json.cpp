@@ -13,10 +13,12 @@ using Members = Json::object_t;
 constexpr int kMaxDepth = 64;  // of nested arguments; real ones have 3
 constexpr std::size_t kMaxRank = 64;
 
-Json object(std::string_view key, Json value) {
-  Json json;
-  add_member(json, key, std::move(value));
-  return json;
+// An object with one member, and space for `count`.
+Json object(std::string_view key, Json value, std::size_t count = 2) {
+  Members members;
+  members.reserve(count);
+  members.emplace_back(std::string(key), std::move(value));
+  return members;
 }
 
 Result<void> check_depth(int depth) {
@@ -291,7 +293,7 @@ constexpr auto kTensorFields =
                json_field("neg", &TensorRecord::neg).if_set(), json_rest(&TensorRecord::extra));
 
 Json tensor_json(const TensorRecord& tensor) {
-  Json json = object("shape", sizes_json(tensor.shape));
+  Json json = object("shape", sizes_json(tensor.shape), 8);
   add_member(json, "dtype", std::string(to_string(tensor.dtype)));
   write_fields(json, tensor, kTensorFields);
   return json;
@@ -545,7 +547,10 @@ Result<ValueRecord> read_value(const OrderedJson& json) {
 }
 
 OrderedJson node_json(const NodeRecord& node) {
-  Json json = json_of(node);
+  Members members;
+  members.reserve(8);
+  Json json(std::move(members));
+  write_fields(json, node);
   write_fields(json, *node.marks);
   return json;
 }
