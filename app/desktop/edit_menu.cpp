@@ -218,7 +218,7 @@ void EditMenu::choose_operator() {
   dialog->setLabelText(tr("%1 calls %2. Replace it with:").arg(call, target));
   dialog->setComboBoxItems(operators);
   dialog->setComboBoxEditable(true);
-  // The graph may have changed when the user chooses.
+  // The graph may have changed by the time the user chooses.
   connect(dialog, &QInputDialog::textValueSelected, document,
           [this, document, name = edit_name(graph, node)](const QString& chosen) {
             const NodeId now = document->graph().find(name);

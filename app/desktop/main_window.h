@@ -57,8 +57,8 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] int tab_count() const;
   // Sets where journals of edits are written. With an empty folder, the default, none are written.
   void set_journal_folder(const QString& folder);
-  // Reopens documents that were open when the program ended, except those in `asked`: these are
-  // restored when they are opened, which has to follow.
+  // Reopens documents that were open when the program ended, except those in `asked`. The caller
+  // opens these next, which restores them.
   void restore_left(const std::vector<OpenRequest>& asked = {});
   // Object names of the docks: "modules", "sac", ...
   static QStringList pane_names();

@@ -8,7 +8,7 @@
 namespace jointer {
 namespace {
 
-// Stands in for a pass that was found and that the user did not name.
+// Stands in for a pass that was found but not named by the user.
 Pass unnamed(const Pass& pass) {
   return withheld(pass, fmt::format("it belongs to a {} that is installed but not enabled; run it "
                                     "with --allow-plugins or --plugin FOLDER",

@@ -17,7 +17,7 @@ namespace jointer {
 Result<bool> is_native_file(const std::string& path);
 
 struct ConvertRequest {
-  ProgramFiles files;  // may hold {rank}
+  ProgramFiles files;  // may contain {rank}
   std::optional<std::size_t> graph_index;
   Assumptions assumptions;
   std::vector<int> ranks;         // the ranks that will read them

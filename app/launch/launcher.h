@@ -21,8 +21,8 @@ struct LaunchOptions {
   // Called at least twenty times a second on the thread that launches. True ends every rank
   // immediately.
   std::function<bool()> is_cancelled;
-  // Time for other ranks to end by themselves after a failure that one of them may have caused: it
-  // may report the cause.
+  // Time for the other ranks to exit by themselves after a failure that one of them may have caused
+  // and may still report.
   std::chrono::milliseconds last_words{1000};
   // The same after any other failure, so that ranks with the same failure can report it.
   std::chrono::milliseconds same_words{200};

@@ -70,7 +70,7 @@ class Platform {
   virtual Result<std::unique_ptr<Recording>> record(const std::function<void()>& step) = 0;
   // Collectives on this device's memory.
   [[nodiscard]] virtual const BackendFactory& collectives() const = 0;
-  // Sets the kernel that attention uses where operators leave the choice. Error (run): this device
+  // Sets the kernel for attention operators that leave the choice open. Error (run): this device
   // does not have it.
   virtual Result<void> choose_attention(AttentionKernel kernel) = 0;
 };

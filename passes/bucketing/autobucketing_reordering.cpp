@@ -31,7 +31,8 @@
 //   - the limit is kept; torch only estimates it and exceeds it (by 0.6 GB on a forward of
 //     Llama3-8B);
 //   - collectives are retimed, and the best of several orders is chosen;
-//   - buckets whose copies cost more than they save are left apart, or keep the members that pay;
+//   - buckets whose copies cost more than they save stay unmerged, or keep only the members that
+//     pay off;
 //   - a collective is not tried while something that it needs cannot be started (torch forces other
 //     waits first).
 //
@@ -179,7 +180,7 @@ Result<Settings> read_settings(const Graph& graph, const Arguments& arguments) {
   s.pre_buckets = !is_old && arguments.boolean("pre_bucketing_fsdp_collectives");
   if (arguments.is_given("pre_bucketing_fsdp_collectives_bucket_cap_mb"))
     s.pre_bucket_mib = arguments.number("pre_bucketing_fsdp_collectives_bucket_cap_mb");
-  // As in torch, none and 0 leave it to the other parameter.
+  // As in torch, none and 0 leave the decision to the other parameter.
   s.increase.bytes = gib(arguments.number("max_memory_increase_gb"));
   s.increase.ratio = arguments.number("max_memory_increase_ratio");
   if (!is_old && !arguments.is_given("max_memory_increase_gb") &&
@@ -292,14 +293,15 @@ class Reordering {
     return {};
   }
 
-  // Adds the candidates of one base. Returns what torch's plan of it exposes, even over the limits.
+  // Adds the candidates of one base. Returns the time that torch's plan for it exposes, even if
+  // that plan exceeds the limits.
   Result<std::int64_t> attempt() {
     JOINTER_CHECK(make_plan());
     if (now().base != &given_)
       JOINTER_CHECK(add_timed(*now().base, "FSDP's buckets, with collectives retimed", at_));
     const std::int64_t exposed = add_planned("torch's plan");
     JOINTER_CHECK(add_timed(*now().half, "torch's plan, with its collectives retimed", at_));
-    // At most twice: the rest of a bucket may not pay either.
+    // At most twice: the rest of a bucket may not pay off either.
     bool any = false;
     for (int i = 0; i < 2 && leave_costly(); ++i) {
       any = true;
@@ -456,7 +458,7 @@ class Reordering {
                                 format_ns(f.step_ns), format_bytes(f.peak_bytes), why_not));
   }
 
-  // Returns the exposed time, even over the limits.
+  // Returns the exposed time, even if the plan exceeds the limits.
   std::int64_t add_planned(std::string_view what) {
     now().half = std::make_unique<Half>(now().graph, part_, estimator_, settings_.rules);
     const Half& half = *now().half;

@@ -127,8 +127,8 @@ bool is_contiguous(const Graph& graph, const Tensor& t) {
   return true;
 }
 
-// Strides of a view in another shape of as many elements; none if there is no such view. As torch's
-// computeStride.
+// Strides of a view with another shape and as many elements; none if no such view exists. Like
+// torch's computeStride.
 std::optional<Sizes> viewed_strides(const Sizes& sizes, const Sizes& strides, const Sizes& shape) {
   Sizes result(shape.size(), 1);
   if (sizes.empty()) return result;
@@ -204,7 +204,8 @@ class Writer {
     return Argument::of_text(Kind::string, graph_.intern(key));
   }
 
-  // A dense tensor of the bucket's dtype, or one with strides; in a new storage if none is given.
+  // A dense tensor of the bucket's dtype, or one with the given strides; in a new storage if none
+  // is given.
   Value tensor(const Sizes& shape, StorageId storage, std::int64_t offset = 0,
                const Sizes& stride = {}) {
     return tensor_of(dtype_, shape, storage, offset, stride);
@@ -306,7 +307,7 @@ class Writer {
                 std::array{node(of), this->number(static_cast<std::int64_t>(number))}, value);
   }
 
-  // The tensor in another shape, which the call names `sizes`: a view, or a copy if no view has it.
+  // The tensor in another shape, which the call names `sizes`: a view if possible, else a copy.
   NodeId reshape(NodeId of, const Sizes& sizes, const Sizes& shape) {
     const Tensor t = graph_.tensors(of)[0];
     Sizes was, stride;

@@ -16,7 +16,8 @@ namespace jointer {
 
 class FxProgram {
  public:
-  // The graph must outlive it. Until apply(), its arguments may only be changed through it.
+  // The graph must outlive this object. Until apply(), its arguments may only be changed through
+  // it.
   FxProgram(Graph& graph, PartId part);
 
   [[nodiscard]] NodeId first() const { return first_; }
@@ -39,8 +40,8 @@ class FxProgram {
   // The node must have no readers. apply() removes it from the graph.
   void erase(NodeId node);
 
-  // Moves nodes after what they read, all or those from `first` to `last`, as torch does. Error
-  // (usage): they read each other in a cycle; the message names a node.
+  // Moves nodes after what they read, as torch does: all nodes, or those from `first` to `last`.
+  // Error (usage): they read each other in a cycle; the message names a node.
   Result<void> sort() { return sort(first_, {}); }
   Result<void> sort(NodeId first, NodeId last);
   // The same, if one of `changed` precedes what it reads, or follows one of its readers.

@@ -10,7 +10,7 @@
 // The members are all-gathers that need one placeholder, reduce-scatters whose result only the
 // output reads, and all-reduces of FSDP groups. With torch's own calls, neighbors and places are
 // those of torch's list of nodes, which it sorts only after all three kinds: there, readers of a
-// merged collective may precede it. Our graph is sorted after each of the three.
+// merged collective may precede it. Jointer's graph is sorted after each of the three.
 //
 // Source: torch/_inductor/fx_passes/fsdp.py (2.15), pre_bucket_fsdp_collectives. The bounds of the
 // cap are torch's configuration. Deviations: those of torch_buckets.cpp.

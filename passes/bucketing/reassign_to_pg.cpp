@@ -6,7 +6,7 @@
 // FSDP's reduce-scatters use too. Every all-gather of it then names the twin; the twin's name is
 // the group's with a suffix. The program that runs the graph makes the twin from its ranks.
 //
-// reassign_collective_pgs, today's pass, does this for every group in which FSDP gathers
+// reassign_collective_pgs, the current pass, does this for every group in which FSDP gathers
 // parameters, whether it reduces gradients in it or not.
 //
 // Source: torchtitan: compiler_toolkit, reassign_to_pg_pass (removed upstream with that toolkit in

@@ -13,8 +13,8 @@
 //   3. Delay reduce-scatters by one block: a bucket is waited for after the start of the next one.
 //   4. Sort everything by these edges (core/schedule/stable_order.h). Edges that would form a cycle
 //      are left out; torch would stop.
-// If the result would exceed the peak limit and take more than the original graph, the graph stays
-// as it is.
+// If the result's peak would exceed both the limit and the original graph's peak, the graph stays
+// unchanged.
 //
 // Source: torch/_inductor/fx_passes/overlap_manual_scheduling.py, manual_overlap_bucketing (2.11),
 // with the plan of torchtitan's transformer_block_bucketing. A graph of torch 2.13 or later is
@@ -218,7 +218,7 @@ class OldBlockBucketing {
     }
   }
 
-  // Edges without a cycle: a block whose parameters come from the previous block cannot start
+  // Edges that form no cycle: a block whose parameters come from the previous block cannot start
   // ahead.
   [[nodiscard]] std::vector<OrderEdge> possible(const Graph& result,
                                                 const Dependencies& dependencies,

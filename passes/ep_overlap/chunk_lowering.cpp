@@ -5,15 +5,16 @@
 //
 // Steps. Split the live-ins (chunk_inputs.cpp). Each node of the body becomes chunk 0 and gets a
 // copy, chunk 1, right after it; if both write to a shared value, the copy continues from the
-// result of the first write. Pass live-outs on in halves, or join them (chunk_outputs.cpp).
+// result of the first write. Pass live-outs on as halves, or join them (chunk_outputs.cpp).
 //
 // Cost: linear in the body and its readers, and for each module linear in the graph.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: sizes that a
 // view of a whole gradient reads are right before it (upstream puts them after it, and its own
-// check refuses the graph); split_with_sizes has the values that it returns; copies share storages
-// as the originals did, and views share with the halves that they view (upstream gives each value a
-// new storage); arguments that name a size by its symbol instead of a node are refused.
+// check refuses the graph); split_with_sizes calls have the values that they return; copies share
+// storages as the originals did, and views share with the halves that they view (upstream gives
+// each value a new storage); arguments that name a size by its symbol instead of a node are
+// refused.
 
 #include "passes/ep_overlap/chunk_lowering.h"
 

@@ -38,7 +38,7 @@ struct ChunkLoweringOptions {
   std::function<void(NodeId id, std::string_view action, std::string reason)> decide;
 };
 
-// Lowers plans[which]; the other plans determine which other nodes take values per chunk. Error
+// Lowers plans[which]; the other plans determine which other nodes read values per chunk. Error
 // (usage): a value cannot be cut, or its halves cannot be joined.
 Result<void> lower_chunks(ChunkProgram& program, const std::vector<ChunkPlan>& plans,
                           std::size_t which, const ChunkLoweringOptions& options,

@@ -1,4 +1,4 @@
-// Passes a live-out in halves to readers that exist per chunk, and joins it for others: `cat` along
+// Passes a live-out as halves to readers that exist per chunk, and joins it for others: `cat` along
 // the chunk dimension, or `add` for sums of gradients. With early sums, a chunked live-out of the
 // backward is joined before the views and waits that lead to it, which then run once.
 
@@ -104,7 +104,7 @@ bool ChunkOutputs::is_view(NodeId id) const {
   });
 }
 
-// The views and collectives that lead to a live-out, first one first; they run on the whole value.
+// The views and collectives that lead to a live-out, in program order; they run on the whole value.
 std::vector<NodeId> ChunkOutputs::find_suffix(NodeId out) const {
   std::vector<NodeId> suffix;
   NodeId node = out;

@@ -6,7 +6,7 @@
 // with one tensor input, the first node whose input has the chunk dimension, another dtype or
 // another device, or that has several inputs. The nodes after it stay whole.
 //
-// Steps. Per module and direction, take the candidates that read a chunked value, directly or
+// Steps. Per module and direction, choose the candidates that read a chunked value, directly or
 // through others, and the sizes they are called with that nothing else reads. Keep those that a
 // tensor leaving the body, a write or an output needs. Cost: modules times nodes.
 //

@@ -1,6 +1,6 @@
 // Marks the size that graph chunking cuts in two, and its number, on every placeholder with that
 // size, as custom["torchtitan_chunk_symbol_hints"]. A trace for graph chunking makes the size of
-// the batch, or of the sequence, a symbol with a range from half of it to all.
+// the batch, or of the sequence, a symbol that ranges from half the size to the full size.
 //
 // Steps. Find the symbols in dimension 0 (batch) or 1 (seq) of placeholders, with the number that
 // the symbol had while tracing, or its upper bound. Mark placeholders with such a symbol in their

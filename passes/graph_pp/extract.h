@@ -56,7 +56,7 @@ std::vector<NodeId> write_extraction(const Graph& graph, PartId part, const Extr
 
 // Elements of an output's descriptions; empty if it has none.
 std::vector<std::string> output_descriptions(const Graph& graph, PartId part);
-// A list of `count` elements: those of `given`, then nulls. Empty if `given` is.
+// A list of `count` elements: those of `given`, then nulls. Empty if `given` is empty.
 std::string join_descriptions(std::span<const std::string> given, std::size_t count);
 
 // Each node once, in the order of first occurrence.

@@ -1,7 +1,7 @@
 #pragma once
 
 // Splits a stage's joint graph for graph_trainer's pipeline parallelism: callables that a schedule
-// runs at different times. Each graph has one part, except that a partition gives a pair.
+// runs at different times. Each graph has one part, except that a partition makes a pair.
 
 #include <cstdint>
 #include <functional>

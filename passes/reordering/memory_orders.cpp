@@ -56,8 +56,8 @@ ItemUse::ItemUse(const Graph& graph, const MemoryOptions& options, const Calls& 
 
 namespace {
 
-// Ready calls sorted by what they allocate; finds the best of those that allocate at most some
-// bytes.
+// Ready calls sorted by what they allocate; finds the best of those that allocate at most a given
+// number of bytes.
 class ReadyBySize {
  public:
   using Key = std::pair<std::int64_t, Call>;  // growth of live bytes after it, the call

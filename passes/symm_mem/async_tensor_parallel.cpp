@@ -12,8 +12,8 @@
 // the matmuls.
 //
 // Steps
-//   1. Find the collectives. With `prefer_overlap`, keep those that an independent matmul hides:
-//      in program order, each collective takes one mm that neither feeds nor needs it, and no mm
+//   1. Find the collectives. With `prefer_overlap`, keep those that an independent matmul hides: in
+//      program order, each collective claims one mm that neither feeds nor needs it, and no mm
 //      hides two.
 //   2. Fuse all-gathers, in program order, with the matmuls that have r on their left and use it
 //      nowhere else. Either all of these matmuls are scaled or none is. A gather along the last
@@ -626,7 +626,7 @@ class Fusion {
     write(match, *product);
   }
 
-  // Something between the matmul and the wait writes to memory that the matmul reads.
+  // True if something between the matmul and the wait writes to memory that the matmul reads.
   [[nodiscard]] bool runs_before_a_write(const TpMatmul& product, NodeId wait) const {
     std::vector<NodeId> bound;
     for (const NodeId id : product.calls)

@@ -41,7 +41,7 @@ constexpr std::string_view kCast = "aten.view.dtype";
 constexpr std::array<std::string_view, 3> kSplits{"aten.split.Tensor", "aten.split.sizes",
                                                   "aten.split_with_sizes.default"};
 
-// The nodes of the graph part, last one first.
+// The nodes of the graph part, in reverse order.
 std::vector<NodeId> from_the_end(const FxProgram& program) {
   std::vector<NodeId> nodes;
   for (NodeId id = program.first(); id; id = program.next(id)) nodes.push_back(id);

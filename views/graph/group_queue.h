@@ -21,9 +21,9 @@ class GroupQueue : public QObject {
 
   // The layout of a group, if it is known. Otherwise requests it, and returns null.
   [[nodiscard]] GroupLayoutPtr find_or_request(GroupGraphs graphs);
-  // Starts to lay out what was requested.
+  // Starts laying out the requested groups.
   void start();
-  // Lays out what is not known among these groups, with our own layout, before it returns.
+  // Lays out those of these groups that have no layout yet, with Jointer's own layout, and waits.
   void lay_out_now(std::vector<GroupGraphs> graphs);
   // Number of groups being laid out.
   [[nodiscard]] std::size_t pending() const { return pending_.size(); }
@@ -31,7 +31,7 @@ class GroupQueue : public QObject {
   void set_dot(DotOptions dot) { dot_ = std::move(dot); }
 
  signals:
-  // Groups were laid out: once for those that finish at about the same time.
+  // Groups were laid out. Emitted once for groups that finish at about the same time.
   void laid_out();
 
  private:

@@ -19,7 +19,7 @@ class StepPage : public QWidget {
  public:
   explicit StepPage(PipelineSession& session, QWidget* parent = nullptr);
 
-  // 0 shows none.
+  // 0 shows no step.
   void show_step(quint64 id);
   // The status text shown while there is no report.
   [[nodiscard]] QString summary() const { return summary_->text(); }

@@ -43,7 +43,7 @@ class TableModel : public QAbstractItemModel {
   // Lines to show in the tooltip after the exact number and the column's meaning.
   [[nodiscard]] virtual QString note(int /*row*/, int /*column*/) const { return {}; }
   [[nodiscard]] virtual QVariant decoration(int /*row*/, int /*column*/) const { return {}; }
-  // The row shows an error and is painted in the error color.
+  // True if the row shows an error, which is painted in the error color.
   [[nodiscard]] virtual bool is_alarm(int /*row*/) const { return false; }
   // Identifies a row across rebuilds.
   [[nodiscard]] virtual std::uint64_t key(int row) const = 0;

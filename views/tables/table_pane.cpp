@@ -116,7 +116,7 @@ void TablePane::showEvent(QShowEvent* event) {
 }
 
 bool TablePane::eventFilter(QObject* watched, QEvent* event) {
-  // The window also uses Esc; the filter takes it while there is text to clear.
+  // The window also uses Esc; the filter claims it while there is text to clear.
   if (watched == filter_ && event->type() == QEvent::ShortcutOverride &&
       static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape && !filter_->text().isEmpty()) {
     event->accept();

@@ -31,7 +31,7 @@ class BenchPasses {
   [[nodiscard]] const std::string& text() const { return text_; }  // empty without passes
 
  private:
-  // As upstream, interprets a graph that has nothing to compile, and adds a note.
+  // Like upstream, interprets a graph that has nothing to compile, and adds a note.
   void interpret_without_regions(const Graph& graph, FittedRequest& fitted) const;
   void record(FittedRequest& fitted) const;
 

@@ -199,7 +199,7 @@ class Printer {
     return {name(id), std::move(before), std::move(after)};
   }
 
-  // The name in B, and the one in A if it is another.
+  // The name in B, followed by the name in A if they differ.
   std::string name(NodeId id) const {
     const std::string is = edit_name(answer_.b, id), was = edit_name(answer_.a, in_a(answer_, id));
     return is == was ? is : fmt::format("{} (A: {})", is, was);

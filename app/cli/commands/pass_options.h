@@ -17,8 +17,8 @@ Result<PassRegistry> registry(const PluginOptions& plugins);
 // Returns the notes as well.
 Result<AvailablePasses> registry_and_notes(const PluginOptions& plugins);
 
-// [--passes PASSES|@FILE|@preset:NAME] [--preset NAME] [--graph-trainer-flags FLAGS], and those of
-// plugins
+// [--passes PASSES|@FILE|@preset:NAME] [--preset NAME] [--graph-trainer-flags FLAGS], and options
+// for plugins
 struct PipelineOptions {
   std::string text, preset;
   std::optional<std::string> graph_trainer;

@@ -1,5 +1,6 @@
 // jointer sac FILE: what is saved for the backward and what is recomputed, under a policy, a
-// partitioner and a budget; the trade-off between them; and the policy as other programs take it.
+// partitioner and a budget; the trade-off between them; and the policy in the formats of other
+// programs.
 
 #include <fmt/core.h>
 

@@ -30,7 +30,7 @@ struct Operand {
     last,        // the same, without a later use: it may be moved from
     as_tensor,   // a number in a slot, for a parameter that is a tensor
     expression,  // `index` into Program::expressions: a symbolic size
-    list,        // `count` operands, from `index` on
+    list,        // `count` operands, starting at `index`
   };
   enum class Element : std::uint8_t { none, tensor, optional_tensor, integer, real, boolean, any };
 

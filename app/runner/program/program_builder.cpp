@@ -3,8 +3,8 @@
 // Terms
 //   instruction   one call of the graph, or one compiled region in place of several.
 //   slot          the place of a value. A node has one, or one for each value that it returns; a
-//                 getitem is another name of its source's slot, and a placeholder of a pair's
-//                 backward is another name of the forward's value.
+//                 getitem is another name for its source's slot, and a placeholder of a pair's
+//                 backward is another name for the forward's value.
 //   last use      the last instruction that reads a slot; the slot is emptied after it.
 //
 // Rules of lifetime (the same as the memory timeline's, core/schedule/lifetimes.cpp)
@@ -53,7 +53,7 @@ std::optional<c10::OperatorName> operator_name(std::string_view target) {
 // Returns its argument.
 void hand_on(torch::jit::Stack& /*stack*/) {}
 
-// One element of a tuple in one slot, which a random call returns with its state.
+// Returns one element of the tuple that a random call with its state returns in one slot.
 void take_element(torch::jit::Stack& stack) {
   const std::int64_t index = stack.back().toInt();
   stack.pop_back();
@@ -274,7 +274,8 @@ Result<void> ProgramBuilder::add_operator(NodeId id, const Node& node, Instructi
     return {};
   }
   const c10::FunctionSchema& schema = op->schema();
-  // By name only for the operator that the capture calls, not for a replacement or an argument.
+  // Matches by name only for the operator that the capture calls, not for a replacement or an
+  // argument.
   const bool is_captured =
       target == graph_.target(node) && operator_name(target) == op->operator_name();
   JOINTER_CHECK(converter_.convert(node, schema, skip, ignored_keyword,
@@ -359,7 +360,7 @@ Result<void> ProgramBuilder::add_getitem(NodeId id, const Node& node) {
                        graph_.name(source), count);
   slots_[id.index()] = slots_[source.index()] + static_cast<SlotId>(index);
   Instruction instruction{.kind = Instruction::Kind::name};
-  // Taking one value uses all, so they are kept until here, although only names are read.
+  // Taking one value uses all of them, so they are kept until here, although this only names one.
   instruction.first_result = slots_[source.index()];
   instruction.result_count = static_cast<std::uint32_t>(count);
   instruction.node = id;

@@ -34,7 +34,7 @@ class Task {
  public:
   using Done = std::function<void(Result<T>)>;
   using Receive = std::function<void(Report)>;
-  // Tells a job whether it is cancelled, and takes its intermediate results.
+  // Tells a job whether it is cancelled, and receives its intermediate results.
   using Handle =
       std::conditional_t<std::is_same_v<Report, NoReport>, Cancellation, Reporter<Report>>;
 
@@ -137,8 +137,8 @@ class Delivery : public Mailbox {
 
 }  // namespace work
 
-// Runs a function that returns T or Result<T>, even if the receiver is destroyed before.
-// `done` is called with a Result<T> unless it is. Must be called on the receiver's thread.
+// Runs a function that returns T or Result<T>, even if the receiver is destroyed first. `done` is
+// called with a Result<T> unless the receiver is gone. Must be called on the receiver's thread.
 template <class Function, class Done>
 void run_in_background(QObject* receiver, Function function, Done done,
                        QThreadPool& pool = *QThreadPool::globalInstance()) {
