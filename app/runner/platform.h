@@ -1,6 +1,6 @@
 #pragma once
 
-// The device of a run. The CPU's platform is always available; that of CUDA is in a separate binary
+// The device of a run. The CPU's platform is always available; CUDA's is in a separate binary
 // (jointer-runner-cuda), so that jointer-runner also starts without CUDA libraries.
 
 #include <c10/core/Device.h>

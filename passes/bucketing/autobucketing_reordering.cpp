@@ -2,12 +2,12 @@
 //
 // Terms
 //   half   a graph, or the forward or the backward of a pair: each is ordered separately.
-//   base   the half, with FSDP's collectives in buckets first (pre_bucketing.h) if asked for.
+//   base the half, with FSDP's collectives in buckets first (pre_bucketing.h) if requested.
 //   plan   torch's schedule of the base (overlap_scheduler.h) with torch's buckets
 //          (overlap_bucketer.h).
 //   limit  the peak of the original order, plus its allowed growth. There are two, each by a
-//          different account of memory: that of the caller (PassContext::analysis), and torch's
-//          build_memory_profile. The context's peak limit holds for the first.
+//          different account of memory: the caller's (PassContext::analysis), and torch's
+//          build_memory_profile. The context's peak limit applies to the first.
 //
 // Steps, for each half
 //   1. Make the base and its plan.
@@ -19,15 +19,15 @@
 //      give way at its peak: an all-gather starts after it, any other is waited for before it, the
 //      largest first, until it fits or none is left that could.
 //   4. Among candidates within the limits that expose no more than the plan does (even if the plan
-//      exceeds them), take the shortest step; if there is none, the least exposed. The original
-//      order is a candidate.
+//      exceeds them), choose the one with the shortest step; if there is none, the one that exposes
+//      the least. The original order is a candidate.
 //
 // Source: torch/_inductor/fx_passes/overlap_scheduling.py, schedule_overlap_bucketing (2.15), with
 // its options and defaults; `rules` selects 2.11's instead (overlap_scheduler.cpp and
-// overlap_bucketer.cpp describe the differences). By default they are those of the torch that
-// captured the graph, 2.15's from 2.13 on. With 2.15's and `torch_compatible`, or in the bucket
-// mode `coalesced`, buckets are torch's own calls (bucket_calls.h), else those of
-// core/edit/merge.h. Deviations, all off with `torch_compatible`:
+// overlap_bucketer.cpp describe the differences). By default, the torch that captured the graph
+// decides; from 2.13 on, it means 2.15's rules. With 2.15's and `torch_compatible`, or in the
+// bucket mode `coalesced`, buckets are torch's own calls (bucket_calls.h); otherwise
+// core/edit/merge.h makes them. Deviations, all off with `torch_compatible`:
 //   - the limit is kept; torch only estimates it and exceeds it (by 0.6 GB on a forward of
 //     Llama3-8B);
 //   - collectives are retimed, and the best of several orders is chosen;
@@ -38,7 +38,7 @@
 //
 // Deviations in any case: a reduce-scatter and an all-reduce never share a bucket; no value is read
 // before it is written, which torch allows (torch_buckets.cpp); copies between devices stay
-// asynchronous, and the order of writes holds instead; `bucket_mode` also applies to buckets made
+// asynchronous, and the order of writes is kept instead; `bucket_mode` also applies to buckets made
 // after the schedule, where torch packs all-reduces as always; costs come from the estimator that
 // everything else uses, and parameters that choose another are refused, as are those that serve
 // only Inductor's later stages; if the dependencies that keep collectives hidden form a cycle,

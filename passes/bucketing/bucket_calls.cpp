@@ -6,13 +6,13 @@
 // casts and copies the members' inputs to this rank's row of it; the collective gathers in place.
 // The result of a single member is a view. For several, each gets a new tensor, and
 // `split_with_sizes_copy` fills all of them in one kernel. Members of several dtypes travel as the
-// smallest of them.
-// All-gather, in `standard` and `coalesced`. The result is allocated; the members are flattened,
-// joined and copied to this rank's row of it; the gathered tensor is split, and each part made
-// dense. Reduce-scatter. In `custom_ops` one operator, `bucketing._pre_bucket_reduce_scatter`,
-// joins the members rank by rank, in `standard` plain calls do; results are views of the received
-// tensor. In `coalesced` the collective takes the flattened members as a list, and each is waited
-// for. All-reduce. Flattened and joined; results are views.
+// smallest of them. All-gather, in `standard` and `coalesced`. The result is allocated; the members
+// are flattened, joined and copied to this rank's row of it; the gathered tensor is split, and each
+// part made dense. Reduce-scatter. In `custom_ops` one operator,
+// `bucketing._pre_bucket_reduce_scatter`, joins the members rank by rank, in `standard` plain calls
+// do; results are views of the received tensor. In `coalesced` the collective reads the flattened
+// members as a list, and each has its own wait. All-reduce. Flattened and joined; results are
+// views.
 //
 // Torch names dtypes in these calls by their place among all dtypes in `dir(torch)`; torch 2.15 has
 // one more than 2.11, at the front, and no longer passes the group's name to the packing operator.
@@ -21,8 +21,8 @@
 // make_fx records them.
 // Deviations: torch also avoids the names of nodes that were removed before the capture. A
 // reduce-scatter of a padded tensor packs the padded tensor, where torch, in `custom_ops`, packs
-// the tensor before padding. A member whose result is not dense, or has a symbolic size, stays
-// alone.
+// the tensor before padding. A member whose result is not dense, or has a symbolic size, is not
+// bucketed.
 
 #include "passes/bucketing/bucket_calls.h"
 

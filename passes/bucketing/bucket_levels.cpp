@@ -5,12 +5,12 @@
 //
 // Steps. One walk over the half gives each node the ends before it, as bits. Merging members makes
 // the ancestors of each member ancestors of all members and of all that need them; an end applies
-// merges lazily, when it is asked for. A member's level is the longest chain of members that ends
-// at it.
+// merges lazily, when it is queried. A member's level is the longest chain of members that ends at
+// it.
 //
 // Source: torch/_inductor/fx_passes/overlap_manual_scheduling.py (2.15), _BucketPlanReachability
 // and _split_independent_collectives.
-// Cost: nodes times ends / 64 for the walk, merges times ends for each end that is asked for.
+// Cost: nodes times ends / 64 for the walk, merges times ends for each end that is queried.
 
 #include "passes/bucketing/bucket_levels.h"
 

@@ -1,4 +1,4 @@
-// Puts buckets into torch's list of nodes.
+// Inserts buckets into torch's list of nodes.
 //
 // Steps: write the calls (bucket_calls.h) and insert them; make views of a member's wait views of
 // the bucket's result; switch readers; remove the members, and the casts that the bucket replaces.

@@ -1,6 +1,7 @@
 #pragma once
 
-// Puts buckets into a list of nodes where torch puts them. fx_buckets.cpp describes the steps.
+// Inserts buckets into a list of nodes where torch inserts them. fx_buckets.cpp describes the
+// steps.
 
 #include <span>
 #include <vector>

@@ -7,8 +7,8 @@
 // to wait. So a sorted stretch stays unchanged. Outputs stay at the end.
 //
 // Source: torch/fx/graph.py; torch/_dynamo/graph_deduplication.py, _stable_topological_sort, which
-// core/schedule/stable_order.h does with all dependencies. Cost: sorting is linear in the stretch,
-// making the list in the nodes.
+// core/schedule/stable_order.h does with all dependencies.
+// Cost: sorting is linear in the stretch, making the list in the nodes.
 
 #include "passes/bucketing/fx_program.h"
 

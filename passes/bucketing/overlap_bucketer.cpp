@@ -7,8 +7,8 @@
 //   bucket      collectives whose starts count as one node of the graph, and their waits as one.
 //
 // Steps, for each group and each key (bucket_key.h):
-//   1. In a group that gathers parameters, or if asked for, take the least hidden collective (by
-//      the share of its time) as a seed, and try those near it; otherwise take them in program
+//   1. In a group that gathers parameters, or if requested, start with the least hidden collective
+//      (by the share of its time) as a seed, and try those near it; otherwise visit them in program
 //      order.
 //   2. Try the others one by one. One fits if it and its wait hide nothing, and if no start, wait
 //      or hiding node of one has to come before that of the other. Then try four places: the starts

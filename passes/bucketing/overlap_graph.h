@@ -56,7 +56,7 @@ struct OverlapCollective {
 };
 
 struct OverlapGraph {
-  // Takes one half of a graph. `costs`: by node id.
+  // `part`: the half of the graph. `costs`: by node id.
   OverlapGraph(const Graph& graph, PartId part, const Dependencies& dependencies,
                std::span<const NodeCost> costs, const BucketRules& rules);
 

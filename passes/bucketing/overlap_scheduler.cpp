@@ -490,7 +490,7 @@ class Scheduler {
     }
   }
 
-  // Candidates of other groups than `group`. The limit does not change: collectives of the group
+  // Candidates of groups other than `group`. The limit does not change: collectives of the group
   // still count toward it.
   std::vector<Number> candidates_without(std::uint32_t group) {
     std::vector<Number> others;

@@ -10,9 +10,9 @@
 // parameters, whether it reduces gradients in it or not.
 //
 // Source: torchtitan: compiler_toolkit, reassign_to_pg_pass (removed upstream with that toolkit in
-// May 2026); graph_trainer/fsdp_passes.py, reassign_collective_pgs_pass (0.3.0). Deviations: the
-// first takes both groups as arguments upstream, here it can find them; for the second, torch makes
-// and names the twin, here its name is the group's with a suffix.
+// May 2026); graph_trainer/fsdp_passes.py, reassign_collective_pgs_pass (0.3.0). Deviations:
+// upstream, the first has both groups as arguments, whereas here it can find them; for the second,
+// torch makes and names the twin, here its name is the group's with a suffix.
 
 #include "passes/bucketing/reassign_to_pg.h"
 

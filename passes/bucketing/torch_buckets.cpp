@@ -5,7 +5,7 @@
 //
 // Steps: put the nodes into the order of the schedule; insert the buckets one by one
 // (fx_buckets.h); then move every node after the nodes it depends on
-// (core/schedule/stable_order.h), including the plan's dependencies. A bucket takes over the
+// (core/schedule/stable_order.h), including the plan's dependencies. A bucket inherits the
 // dependencies of its members.
 //
 // Source: torch/_inductor/fx_passes/overlap_preserving_bucketer.py (2.15), _apply_bucket and

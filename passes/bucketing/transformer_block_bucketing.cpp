@@ -21,8 +21,8 @@
 // treated as 2.15 treats it: bucket_blocks (joint_transformer_block_bucketing_reordering.cpp) has
 // its steps, in which buckets are torch's own calls and members that need each other are separated.
 // Deviations: the plan can be derived from the model's modules; control_deps nodes
-// (`insert_overlap_deps`), which only serve Inductor's later stages, are not made; those of
-// bucket_blocks.
+// (`insert_overlap_deps`), which only serve Inductor's later stages, are not made; and the
+// deviations of bucket_blocks.
 //
 // Cost: V^2 / 128 bytes for ancestors; a trial costs the nodes between the two.
 
@@ -102,8 +102,8 @@ class OldBlockBucketing {
     return context_.report((static_cast<double>(part_.index()) + done) / parts);
   }
 
-  // FSDP's collectives by block and key: blocks in the plan's order, collectives in that of the
-  // waits.
+  // FSDP's collectives by block and key: blocks in the plan's order, collectives in the order of
+  // their waits.
   void find_buckets() {
     const Users users(graph_);
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Number>> found;

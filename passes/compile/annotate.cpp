@@ -13,7 +13,7 @@
 // so the graph stays unchanged and the runs are reported.
 //
 // The marks stay in the graph for later steps, and go into captures and recipes of it. A recipe
-// lacks those of nodes inside a constant that is a graph: no edit changes constants.
+// lacks the marks of nodes inside a constant that is a graph: no edit changes constants.
 //
 // Source: torchtitan 0.3.0, graph_trainer/inductor_passes.py, performance_passes.py, cudagraph.py.
 // Cost: linear in the nodes.

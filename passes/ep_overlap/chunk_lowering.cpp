@@ -157,7 +157,7 @@ class Lowering {
     return p_.graph.make_children(args.kind, changed);
   }
 
-  // A view of a chunk must take its size from the chunk, or leave it to be inferred.
+  // A view of a chunk must get its size from the chunk, or leave it to be inferred.
   Result<void> check_view(const Node& original, const Argument& args) {
     const auto at = body_.shape_argument(original);
     const Tensor* tensor = p_.graph.single_tensor(original);

@@ -241,8 +241,8 @@ Result<Value> ChunkOutputs::suffix_value(const Node& original, NodeId input) {
       is_view_of ? p_.graph.tensors(input)[0].storage : storage_of_whole(tensor.storage));
 }
 
-// Views outside the body have the storage that the body's value had, so the joined value takes it.
-// None if it belonged to a live-in, or another value has taken it.
+// Views outside the body have the storage that the body's value had, so the joined value reuses it.
+// None if it belonged to a live-in, or another value already reuses it.
 StorageId ChunkOutputs::storage_of_whole(StorageId storage) {
   const bool is_own = storage && body_.storages[0].contains(storage);
   return is_own && taken_.insert(storage).second ? storage : StorageId{};

@@ -7,8 +7,8 @@
 // shape. Cost: linear in the graph.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: the number is
-// the range's upper end, since captures do not hold the hint that torch was given for the symbol;
-// it is the same number. A graph without such a size stays unchanged (upstream refuses it).
+// the range's upper end, since captures do not contain the hint that torch was given for the
+// symbol; it is the same number. A graph without such a size stays unchanged (upstream refuses it).
 
 #include "passes/ep_overlap/populate_chunk_dim_metadata.h"
 

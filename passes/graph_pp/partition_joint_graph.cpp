@@ -11,8 +11,8 @@
 //   - what the forward writes to before its last output, if the backward needs the write and no
 //     forward output does.
 // Instead of a tuple, save the elements that the backward reads. The forward returns its outputs,
-// what is saved, and those writes; the backward takes what is saved and then its own inputs. Each
-// is extracted (extract.cpp).
+// what is saved, and those writes; the backward's inputs are what is saved, then its own inputs.
+// Each is extracted (extract.cpp).
 //
 // Cost: linear in the edges.
 //

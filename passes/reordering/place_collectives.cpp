@@ -176,7 +176,7 @@ class Placing {
            }));
   }
 
-  // An upper bound of what a move can save: the time of what it can pass.
+  // An upper bound on what a move can save: the time of the calls that it can pass.
   [[nodiscard]] std::int64_t max_gain(std::span<const NodeId> block, Gaps gaps) const {
     const std::span<const NodeId> order = ordered_.order();
     std::int64_t sum = 0;

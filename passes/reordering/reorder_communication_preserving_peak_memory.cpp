@@ -27,7 +27,7 @@
 //     group, or all if the simulation has one stream for them; upstream keeps the order of all.
 //   - Memory is counted as everywhere in Jointer: real storages (views, waits), and inputs of a
 //     collective live until its wait. The checked peak is exact (upstream's goes stale), and the
-//     run's own limit holds too.
+//     run's own limit applies, too.
 //   - Compute overlaps with a collective until the wait of a later one on its stream; upstream
 //     means to check that, but checks the wrong collective.
 //   - Nothing moves across placeholders and outputs, and every dependency of an edit counts:

@@ -12,7 +12,7 @@
 //
 // Steps
 //   1. Choose the region. A forward all-gather of block I starts in the dense forward of I-1; a
-//      backward one in the dense backward of I+1, or for the last block in that of norm and
+//      backward one in the dense backward of I+1, or, for the last block, in the one of norm and
 //      lm_head; a reduce-scatter of block I in the dense backward of I-1. Those of norm and lm_head
 //      start in the last block's. The place is before the first node of the region after all inputs
 //      of the chain.

@@ -33,7 +33,7 @@
 //   - Overlap is estimated by overlap_estimate.h. Upstream sums from the right here and from the
 //     left for collectives, with different results.
 //   - Memory and dependencies are Jointer's, the checked peak is exact, and the run's own limit
-//     holds too. A wait for a copy to or from the host moves like any other.
+//     applies, too. A wait for a copy to or from the host moves like any other.
 
 #include <fmt/core.h>
 

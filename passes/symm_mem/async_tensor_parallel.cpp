@@ -45,7 +45,7 @@
 // - Upstream stops with an error, or makes a graph that cannot run, if one fusion removes what the
 //   next one matched, if reshapes around a matmul fold dimensions other than its rows, or if bytes
 //   are gathered. Here the next match is found again, such reshapes are not fused, and the fused
-//   call takes the tensor that the bytes are a view of.
+//   call reads the tensor that the bytes are a view of.
 // - Nothing is fused if a matmul would run after a write to memory that it reads, if strides would
 //   be products of a symbolic size, or if a forward returns the result to its backward, which looks
 //   it up by name.

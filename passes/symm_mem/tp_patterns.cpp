@@ -53,7 +53,7 @@ std::vector<NodeId> from_the_end(const FxProgram& program) {
 struct Parts {
   NodeId whole;
   std::optional<std::int64_t> dim;  // if the call names it
-  std::vector<NodeId> calls;        // in the order in which they read each other
+  std::vector<NodeId> calls;        // in the order of the data flow
 };
 
 class Matcher {

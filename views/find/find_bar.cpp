@@ -215,7 +215,7 @@ void FindBar::recall(int direction) {
 }
 
 bool FindBar::eventFilter(QObject* watched, QEvent* event) {
-  // Window shortcuts must not take the keys that move between matches.
+  // Window shortcuts must not consume the keys that move between matches.
   const bool is_key = event->type() == QEvent::KeyPress;
   const bool is_override = event->type() == QEvent::ShortcutOverride;
   if (watched != edit_ || (!is_key && !is_override)) return QWidget::eventFilter(watched, event);

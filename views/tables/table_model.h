@@ -104,7 +104,7 @@ class TableModel : public QAbstractItemModel {
   // The parent of each row, or -1 for roots; parents precede their children.
   void set_rows(std::vector<int> parents);
 
-  // --- For filters by other criteria than text ---
+  // --- For filters by criteria other than text ---
   // The filter or the rows have changed.
   virtual void prepare_filter() {}
   [[nodiscard]] virtual bool hides_rows() const { return !filter_.isEmpty(); }

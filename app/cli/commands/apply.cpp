@@ -23,7 +23,7 @@ namespace jointer::cli {
 namespace {
 
 struct ApplyCommand {
-  ApplyPasses common;  // options of both modes, and those of passes
+  ApplyPasses common;  // options of both modes, and of passes
   std::string recipe;
   bool lenient = false;
   std::optional<std::size_t> max_skipped;

@@ -16,8 +16,8 @@ namespace jointer::cli {
 class BenchPasses {
  public:
   // Without --passes, the result does nothing. `backend_is_given`: the user chose the backend;
-  // otherwise the pipeline's backend is put into the request. Error: as PipelineOptions::pipeline
-  // and backend_of.
+  // otherwise the request gets the pipeline's backend. Error: as PipelineOptions::pipeline and
+  // backend_of.
   static Result<BenchPasses> prepare(const PipelineOptions& options, bool backend_is_given,
                                      BenchmarkRequest& request);
 

@@ -125,7 +125,7 @@ void take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit, const 
             .partitioner = Partitioner::min_cut};
 }
 
-// Changes the plan to meet a limit: bytes of peak memory, or a slower step.
+// Changes the plan to meet a limit on the peak (bytes) or on the slowdown of the step.
 Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const TradeOff& trade_off,
                                Solved& solved) {
   if (!options.slower) {

@@ -40,12 +40,12 @@ struct Operand {
   std::uint32_t count = 0;
 };
 
-// Functions on plain values that are not operators of torch: Python's own, and higher-order ones. A
-// builtin takes its arguments from the end of the stack and leaves its results there. Throws
+// Functions on plain values that are not operators of torch: Python's own, and higher-order
+// ones. A builtin pops its arguments off the stack and pushes its results. Throws
 // c10::Error.
 using Builtin = void (*)(torch::jit::Stack& stack);
 
-// A compiled part of the program: takes its inputs from the stack and leaves its outputs there.
+// A compiled part of the program: pops its inputs off the stack and pushes its outputs.
 using Compiled = std::function<void(torch::jit::Stack& stack)>;
 
 struct Instruction {

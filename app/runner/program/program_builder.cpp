@@ -13,7 +13,7 @@
 //      and from autograd (saved values, tangents), which are released at last use. Constants and
 //      outputs stay.
 //   3. The inputs of a collective stay until its wait, or until the end if there is no wait.
-//   4. Taking one value of several uses all of them.
+//   4. Extracting one of several values uses all of them.
 //
 // A compiled region runs once all its inputs exist: the order is that of the graph, with each
 // region as one unit, as early as its first node and as dependencies allow.
@@ -360,7 +360,8 @@ Result<void> ProgramBuilder::add_getitem(NodeId id, const Node& node) {
                        graph_.name(source), count);
   slots_[id.index()] = slots_[source.index()] + static_cast<SlotId>(index);
   Instruction instruction{.kind = Instruction::Kind::name};
-  // Taking one value uses all of them, so they are kept until here, although this only names one.
+  // Extracting one value uses all of them, so they are kept until here, although this only names
+  // one.
   instruction.first_result = slots_[source.index()];
   instruction.result_count = static_cast<std::uint32_t>(count);
   instruction.node = id;

@@ -3,10 +3,12 @@
 // Generated values of a placeholder come from torch's CPU generator with the seed
 //   seed * 1000003 + FNV-1a(name) + rank * 7919     (64 bits, FNV-1a of 32)
 // so that a graph with nodes moved, or a pair instead of its joint graph, gets the same values:
-//   parameters and buffers of floating type 0.02 * normal, in fp32, then cast other floating types,
-//   tangents normal, in fp32, then cast complex types magnitude one, uniform angle token ids below
-//   the rows of the embedding that they index booleans and bytes zero or one other integers zero,
-//   which is a valid index into anything
+//   parameters and buffers of floating type    0.02 * normal, in fp32, then cast
+//   other floating types, tangents             normal, in fp32, then cast
+//   complex types                              magnitude one, uniform angle
+//   token ids                                  below the rows of the embedding that they index
+//   booleans and bytes                         zero or one
+//   other integers                             zero, which is a valid index into anything
 // Along a dimension of stride 0, all elements are the first one.
 // resources/python/jointer/inputs.py generates the same values, bit for bit.
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The torch that this runner is built with, compared with that of captures and packages.
+// Compares the torch that this runner is built with to the torch of captures and packages.
 
 #include <string>
 #include <string_view>

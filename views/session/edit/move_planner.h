@@ -73,9 +73,9 @@ class MovePlanner : public QObject {
   void drop();
   void give_up();
 
-  // --- Commands: act on the held block, or else on the selection --- While a node is picked
-  // up but not yet held, commands wait and then act on its block; releasing the node drops
-  // them.
+  // --- Commands: act on the held block, or else on the selection ---
+  // While a node is picked up but not yet held, commands wait and then act on its block; releasing
+  // the node drops them.
   void nudge(int direction);
   void to_next_change(int direction);
   // `carries` includes cheap nodes that feed a start or read a wait; a held block has its own

@@ -46,7 +46,7 @@ class SacSolver {
   // Settings to solve with.
   struct Wish {
     SolveSettings settings;
-    // Search the largest activation budget whose peak fits, ignoring that of the settings.
+    // Search the largest activation budget whose peak fits, ignoring the budget of the settings.
     std::optional<std::int64_t> max_peak;
   };
   struct Trial {

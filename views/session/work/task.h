@@ -47,8 +47,8 @@ class Task {
   // False once the result is delivered, or dropped by `cancel`.
   [[nodiscard]] bool is_running() const { return job_.has_value(); }
 
-  // Cancels the current job and starts another one. `function` returns T or Result<T>, and may take
-  // a `const Handle&`. It does not run if it is cancelled before its turn.
+  // Cancels the current job and starts another one. `function` returns T or Result<T>, and may have
+  // a `const Handle&` parameter. It does not run if it is cancelled before its turn.
   template <class Function>
   void start(Function function, Done done, Receive receive = {}) {
     Q_ASSERT(mailbox_.thread() == QThread::currentThread());
