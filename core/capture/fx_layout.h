@@ -14,7 +14,7 @@ namespace jointer::fx {
 struct Layout {
   std::vector<Dim> stride;
   std::optional<Dim> offset;  // nullopt if unknown
-  bool is_exact = true;       // false: the strides are a guess, those of a dense tensor
+  bool is_exact = true;       // false: the strides are a guess that assumes a dense tensor
 };
 
 // Derives how an operator's output lies in its storage. The layout of a view follows from the

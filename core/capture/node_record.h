@@ -34,7 +34,7 @@ class RecordParser {
 
 // Reads a node without adding it to the graph; its tensors, storages and texts are added to the
 // graph's tables. It may name itself as the owner of a storage. Error (usage): what is wrong with
-// the record, without its name.
+// the record; the message does not name the node.
 Result<Node> read_node_record(Graph& graph, PartId part, std::string_view json,
                               RecordParser& parser);
 

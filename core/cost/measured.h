@@ -29,7 +29,7 @@ class MeasuredEstimator final : public Estimator {
   [[nodiscard]] std::int64_t latency_ns(const Graph& graph, NodeId collective) const override;
 
  private:
-  // Nanoseconds by bytes, for collectives that are equal otherwise. Sizes measured with several
+  // Nanoseconds by bytes, for collectives that are otherwise equal. Sizes measured with several
   // element types count once, with the mean.
   using Curve = std::map<std::int64_t, std::int64_t>;
 

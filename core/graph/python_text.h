@@ -31,11 +31,11 @@ struct TensorText {
   std::string device;  // empty if the text has none
 };
 
-// True for names of devices, also of unknown backends: "cpu", "cuda:0".
+// True for device names, including those of unknown backends: "cpu", "cuda:0".
 bool is_device_name(std::string_view name);
 
-// Reads one statement, of one or several lines, from left to right. Names are node names of one
-// part; `#` starts a comment up to the end of the line.
+// Reads one statement, which may span lines, from left to right. Names are node names of one part;
+// `#` starts a comment up to the end of the line.
 class PythonText {
  public:
   // The syntax of arguments. A literal has plain values only. FX text also has symbolic sizes

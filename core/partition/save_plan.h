@@ -27,7 +27,7 @@ struct SavePlan {
   std::vector<NodeId> saved_symbols;
   // The values among `saved` that are offloaded to the host, sorted by id.
   std::vector<NodeId> offloaded;
-  // Random calls to recompute, as if tagged, sorted by id: if they run in both halves, the backward
+  // Random calls to recompute as if tagged, sorted by id: if one runs in both halves, the backward
   // draws the same numbers. Calls that the graph tags may be omitted.
   std::vector<NodeId> redrawn = {};
 

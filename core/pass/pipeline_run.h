@@ -58,8 +58,8 @@ struct PipelineRun {
 };
 
 // Runs one step on a copy of `before`, even if the step is disabled. Error (usage): there is no
-// such pass, or its arguments are invalid; (run, cancelled): why it failed. Messages begin with the
-// pass's name.
+// such pass, or its arguments are invalid. Error (run, cancelled): why it failed. Messages begin
+// with the pass's name.
 Result<StepResult> run_step(const Graph& before, const PipelineStep& step,
                             const PassRegistry& registry, const PassContext::Options& options);
 

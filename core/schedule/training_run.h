@@ -61,7 +61,7 @@ struct TrainingRun {
 
 // `graph`: a forward and a backward in one graph, or a training step. Error (usage): the graph is
 // neither; a loss or unboxed arguments are requested for a training step; or a loss is requested
-// and the forward returns no floating-point tensor with a tangent.
+// but the forward returns no floating-point tensor with a tangent.
 Result<TrainingRun> simulate_training(const Graph& graph, const TrainingLoop& loop);
 
 // Bytes of torch 2.11's cuBLAS workspace on that architecture ("hopper", "blackwell", ...).
