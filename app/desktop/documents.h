@@ -41,7 +41,7 @@ class Documents : public QObject {
  signals:
   // A document was loaded or reloaded; it is not yet shown. For parts that follow its session.
   void loaded(jointer::views::DocumentTab* tab);
-  // As `loaded`, once the document is shown.
+  // Like `loaded`, but once the document is shown.
   void opened(jointer::views::DocumentTab* tab);
   void failed(jointer::views::DocumentTab* tab, const jointer::Error& error);
   // The file contains several graphs.

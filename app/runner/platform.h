@@ -57,9 +57,9 @@ class Platform {
   [[nodiscard]] virtual at::Device device() const = 0;
   [[nodiscard]] virtual std::string name() const = 0;  // "NVIDIA H200"
   [[nodiscard]] virtual MemoryFigures memory() const = 0;
-  // Stops counting what is allocated now: a program's own constants, before its inputs.
+  // Stops counting the current allocations: a program's own constants, before its inputs exist.
   virtual void start_counting() = 0;
-  // Resets peaks to what is allocated now.
+  // Resets peaks to the bytes currently allocated.
   virtual void reset_peaks() = 0;
   // Fails allocations that would exceed this many bytes in total; 0: only the device limits memory.
   virtual void limit_memory(std::int64_t bytes) = 0;
@@ -83,7 +83,7 @@ struct PlatformOptions {
 // Error (run): there is no such device.
 using MakePlatform = Result<std::unique_ptr<Platform>> (*)(const PlatformOptions& options);
 
-// Counts host memory from here on, so call it before the first tensor is made.
+// Counts host memory from this call on, so call it before the first tensor is made.
 Result<std::unique_ptr<Platform>> make_cpu_platform(const PlatformOptions& options);
 
 }  // namespace jointer::runner

@@ -42,12 +42,12 @@ class AugmentedGraph {
   void remove(Place place, Place dependency);
   [[nodiscard]] std::span<const Place> more(Place place) const { return more_[place]; }
 
-  // Merges `place`, so far a node by itself, with `of` and the nodes merged with that.
+  // Merges `place`, so far a node by itself, with `of` and the nodes merged with it.
   void merge(Place of, Place place);
   void unmerge(Place place);
 
-  // True if `to`, or a node merged with it, needs `from` or a node merged with that. The two must
-  // not be merged.
+  // True if `to`, or a node merged with it, needs `from` or a node merged with it. `from` and `to`
+  // must not be merged with each other.
   [[nodiscard]] bool has_path(Place from, Place to);
 
  private:

@@ -2,7 +2,7 @@
 //
 // Terms
 //   half   a graph, or the forward or the backward of a pair: each is ordered separately.
-//   base the half, with FSDP's collectives in buckets first (pre_bucketing.h) if requested.
+//   base   the half, with FSDP's collectives in buckets first (pre_bucketing.h) if requested.
 //   plan   torch's schedule of the base (overlap_scheduler.h) with torch's buckets
 //          (overlap_bucketer.h).
 //   limit  the peak of the original order, plus its allowed growth. There are two, each by a

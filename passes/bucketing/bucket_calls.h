@@ -23,8 +23,8 @@ enum class BucketForm : std::uint8_t {
   coalesced,   // a reduce-scatter reads the members as a list; an all-gather is as in `standard`
 };
 
-// Gives calls the names that torch gives them; torch traces each bucket separately and then copies
-// it into the graph.
+// Names calls as torch does; torch traces each bucket separately and then copies it into the
+// graph.
 class BucketNames {
  public:
   BucketNames(const Graph& graph, PartId part);

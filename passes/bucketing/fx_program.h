@@ -33,9 +33,9 @@ class FxProgram {
   void move_after(NodeId node, NodeId behind);
   // Sets the arguments of a call in the list.
   void set_call(NodeId node, const Argument& args, const Argument& kwargs);
-  // One reader of `node` now reads `by`.
+  // Makes one reader of `node` read `by` instead.
   void replace_use(NodeId user, NodeId node, NodeId by);
-  // All readers of `node`, including outputs, now read `by`.
+  // Makes all readers of `node`, including outputs, read `by` instead.
   void replace_uses(NodeId node, NodeId by);
   // The node must have no readers. apply() removes it from the graph.
   void erase(NodeId node);
@@ -50,7 +50,7 @@ class FxProgram {
   // Gives the graph this order, and removes erased nodes.
   void apply();
   // The same, but keeps dependencies that arguments do not show. Returns the first node that
-  // preceded one of them, or none. Error (usage): as stable_order.
+  // preceded one of them, or none. Error (usage): see stable_order.
   Result<NodeId> apply(const Dependencies& dependencies);
 
  private:

@@ -79,7 +79,7 @@ struct OverlapGraph {
   // all-gather of a parameter. Torch 2.15 treats such a group as one that spans machines.
   std::vector<bool> gathers_parameters;
   std::vector<Place> compute;  // compute nodes, in order
-  // By place: the first compute node (its number) that needs it, or is it; kNever: none.
+  // By place: the number of the first compute node that needs it, or is it; kNever: none.
   std::vector<std::uint32_t> first_compute;
   std::vector<bool> feeds_reduce_scatter;  // by place: including itself
 

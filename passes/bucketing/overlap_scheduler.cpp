@@ -507,7 +507,7 @@ class Scheduler {
     return false;
   }
 
-  // Fills path_ with what must run before it, in order.
+  // Fills path_ with the nodes that must run before it, in order.
   bool may_start(Number c, Place beside) {
     const bool has_room = options_.max_in_flight - in_flight_bytes_ >= collective(c).bytes;
     const bool checks_late = options_.is_torch && !has_room;

@@ -26,7 +26,7 @@ class Substitution {
   [[nodiscard]] bool any() const { return !gone_.empty(); }
 
   // Rewires all readers, moves views of removed storages to the new ones, and erases the replaced
-  // nodes. Error: as Graph::finish.
+  // nodes. Error: see Graph::finish.
   Result<void> finish();
 
  private:

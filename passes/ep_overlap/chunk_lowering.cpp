@@ -115,7 +115,7 @@ class Lowering {
       else
         copy = p_.add_copy(original, written, kwargs, p_.fx.next(id));
       p_.rename(copy, fmt::format("{}_chunk{}", name, chunk));
-      // An unbacked symbol that a call introduces has another name in each copy.
+      // An unbacked symbol that a call introduces gets a different name in each copy.
       for (const std::string& symbol : p_.bound_symbols(id)) renamed[symbol] = p_.fresh_symbol();
       JOINTER_TRY(const Value value, value_of(id, original.value, chunk, renamed));
       Node& node = p_.graph.node(copy);

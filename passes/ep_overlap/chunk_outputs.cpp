@@ -96,7 +96,7 @@ bool ChunkOutputs::is_reduction(NodeId id) const {
   return std::ranges::equal(a, b);
 }
 
-// A view as torch defines it: an argument is aliased, and none is written.
+// True for a view as torch defines it: an argument is aliased, and none is written.
 bool ChunkOutputs::is_view(NodeId id) const {
   const OperatorInfo& op = p_.graph.op(p_.graph.node(id));
   return !op.mutates() && std::ranges::any_of(op.arguments, [](const SchemaArgument& each) {

@@ -153,7 +153,7 @@ tl::unexpected<Error> ChunkSizes::too_hard(ExpressionId id) const {
               graph_.expression_text(id));
 }
 
-// Writes factors of a half before it, in parentheses, and terms of a sum likewise.
+// Writes a half in parentheses if it has a factor or is a term of a sum.
 Result<Dim> ChunkSizes::intern(Sum sum, ExpressionId like) {
   std::ranges::sort(sum, [](const SizeTerm& a, const SizeTerm& b) {
     if (a.symbol.empty() != b.symbol.empty()) return b.symbol.empty();

@@ -41,7 +41,7 @@ Result<std::vector<NodeId>> returned_nodes(const Graph& graph, PartId part);
 NodeId output_node(const Graph& graph, PartId part);
 std::vector<NodeId> placeholders(const Graph& graph, PartId part);
 
-// A node that gets another name when it is written, and the reason.
+// A node that gets a different name when it is written, and the reason.
 struct Renaming {
   NodeId node;
   std::string name;

@@ -160,7 +160,7 @@ void decide_result(const TuneResult& result, const PipelineRun& run, PassContext
   if (!result.out_of_reach.empty()) context.decide("note", result.out_of_reach);
 }
 
-// Runs the winner as a pipeline. Error: as the passes.
+// Runs the winner as a pipeline. Error: any error of the passes.
 Result<PipelineRun> run_winner(const Graph& graph, const TuneResult& result,
                                const PassRegistry& registry, PassContext& context) {
   if (!result.winner) return PipelineRun{};

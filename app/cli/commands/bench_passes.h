@@ -16,14 +16,14 @@ namespace jointer::cli {
 class BenchPasses {
  public:
   // Without --passes, the result does nothing. `backend_is_given`: the user chose the backend;
-  // otherwise the request gets the pipeline's backend. Error: as PipelineOptions::pipeline and
+  // otherwise the request gets the pipeline's backend. Error: see PipelineOptions::pipeline and
   // backend_of.
   static Result<BenchPasses> prepare(const PipelineOptions& options, bool backend_is_given,
                                      BenchmarkRequest& request);
 
   // Runs the passes. `graph`, the first rank's, becomes their result, and the request names the
   // files of all ranks, which live as long as this object. `options` opens further files like the
-  // first one. Error: as run_passes.
+  // first one. Error: see run_passes.
   Result<void> run(const GraphOptions& options, const EstimatorRequest& estimator, Graph& graph,
                    FittedRequest& fitted);
 

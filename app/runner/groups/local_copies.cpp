@@ -1,5 +1,5 @@
 // A process group of which only one rank runs. Every collective copies this rank's own tensors into
-// an output of the size that the whole group would give:
+// an output of the size that the whole group would produce:
 //   all-gather       its input, once for each rank
 //   reduce-scatter   its own share of its input
 //   all-reduce       its input

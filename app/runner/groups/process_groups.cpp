@@ -81,7 +81,7 @@ class RegisteredGroups final : public ProcessGroups {
                                                           : c10d::ProcessGroup::BackendType::GLOO;
     const auto backend = options.backend->make(store, rank, size, options.timeout);
     group->setBackend(options.device, type, backend);
-    // CUDA graphs have tensors on the host too (sizes, the tensor of a barrier).
+    // Graphs captured on CUDA have tensors on the host, too (sizes, the tensor of a barrier).
     if (options.alone && options.device != at::kCPU) group->setBackend(at::kCPU, type, backend);
     group->setDefaultBackend(type);
     return group;

@@ -40,7 +40,7 @@
 namespace jointer::runner {
 namespace {
 
-// aten.mm.default -> (aten::mm, ""); nothing for a target that is not an overload of an operator.
+// aten.mm.default -> (aten::mm, ""); none for a target that is not an overload of an operator.
 std::optional<c10::OperatorName> operator_name(std::string_view target) {
   const auto first = target.find('.'), last = target.rfind('.');
   if (first == std::string_view::npos || first == last) return std::nullopt;
@@ -268,7 +268,7 @@ Result<void> ProgramBuilder::add_operator(NodeId id, const Node& node, Instructi
     const auto same = [&](const auto& entry) { return entry.first == target; };
     if (std::none_of(unsupported_.begin(), unsupported_.end(), same))
       unsupported_.emplace_back(target, id);
-    // Its users still need slots, so that all missing operators are named.
+    // Its users still need slots, so that all missing operators are reported.
     give_slots(id, instruction, 1);
     missing_[id.index()] = true;
     return {};
@@ -407,7 +407,7 @@ std::uint32_t ProgramBuilder::result_count(NodeId id, const Node& node,
   if (schema.returns().size() != 1) return static_cast<std::uint32_t>(schema.returns().size());
   if (schema.returns()[0].type()->kind() != c10::TypeKind::ListType) return 1;
   if (node.value.kind == Value::Kind::list) return node.value.count;
-  // The capture does not record the number of values: as many as users read.
+  // The capture does not record the number of values: uses as many as are read.
   std::int64_t most = 0;
   for (const NodeId user : graph_.order()) {
     const Node& taker = graph_.node(user);
