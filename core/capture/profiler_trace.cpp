@@ -173,7 +173,7 @@ struct Matcher {
       for (std::size_t pass = 0; pass < passes.size(); ++pass)
         any = any || call(pass, i) != nullptr;
       match.matched += any ? 1 : 0;
-      // A node without a call in the pass of the lanes has no place in them.
+      // A node without a call in the pass of the lanes has no place in the lanes.
       if (const auto t = times(lanes, i))
         m.nodes.push_back({.node = tokens.nodes()[i],
                            .start_ns = t->start - origin,

@@ -59,7 +59,7 @@ class PairOrders {
     is_tangent = 1 << 5,
     only_forward = 1 << 6,  // writes, and is not tagged as backward
     only_backward =
-        1 << 7,  // writes, and is tagged as backward; or uses memory that such a call wrote
+        1 << 7,           // writes as part of the backward, or uses memory that such a call wrote
     has_effect = 1 << 8,  // stays although nothing reads it
     is_wait = 1 << 9,
     is_symbolic = 1 << 10,  // its value is a symbolic number
