@@ -197,7 +197,7 @@ void EditMenu::change_collectives(bool merge) {
   document->editing().apply(*edit);
 }
 
-// Offers the operators that take the call's arguments and return the same shape and dtype.
+// Offers the operators that accept the call's arguments and return the same shape and dtype.
 void EditMenu::choose_operator() {
   Document* document = context_.documents.document();
   if (document == nullptr) return;

@@ -15,7 +15,7 @@ Pass unnamed(const Pass& pass) {
                                     pass.info.source));
 }
 
-// Adds plugins of the search path. A plugin that was named is registered already, which is not an
+// Adds plugins from the search path. A plugin that was named is already registered, which is not an
 // error.
 void add_found(const PassSources& sources, AvailablePasses& available) {
   PassRegistry found;

@@ -68,7 +68,7 @@ class RankProcess {
   std::optional<Clock::time_point> done_at_;
   bool has_news_ = true;
   bool is_stopped_ = false, is_concluded_ = false;
-  std::int64_t kills_before_ = 0;  // by the system, out of memory
+  std::int64_t kills_before_ = 0;  // by the kernel, because memory ran out
 };
 
 }  // namespace jointer

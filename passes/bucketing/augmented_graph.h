@@ -1,7 +1,7 @@
 #pragma once
 
 // A graph with additional dependencies, in which some nodes count as one. Tells whether a bucket
-// would create a cycle. After torch/_inductor/augmented_graph_helper.py.
+// would create a cycle. Modeled on torch/_inductor/augmented_graph_helper.py.
 
 #include <cstdint>
 #include <span>

@@ -130,7 +130,7 @@ Result<void> refuse_foreign(const Arguments& arguments) {
   return {};
 }
 
-// Refuses parameters of 2.15 with the rules of 2.11.
+// Refuses parameters of 2.15 under the rules of 2.11.
 Result<void> refuse_new(const Arguments& arguments) {
   for (const auto& [name, is_given] :
        {std::pair("bucket_only_internode_comms", arguments.boolean("bucket_only_internode_comms")),
@@ -483,8 +483,8 @@ class Reordering {
     return done;
   }
 
-  // Times the collectives, and moves them away from the peak until it is within the limits. Changes
-  // the order of the half.
+  // Retimes the collectives, and moves them away from the peak until it is within the limits.
+  // Changes the order of the half.
   Result<void> add_timed_of(Half& half, std::string_view what, std::size_t attempt) {
     constexpr int kMaxRounds = 60;
     TimingBounds bounds(half.overlap);
@@ -512,7 +512,8 @@ class Reordering {
     return {};
   }
 
-  // Moves collectives that are live at the peak to its other side. Returns true if any could move.
+  // Moves collectives that are live at the peak to the other side of the peak. Returns true if any
+  // could move.
   bool give_way(const Graph& graph, const OverlapGraph& half, const OrderFigures& figures,
                 TimingBounds& bounds) const {
     bool any = false;

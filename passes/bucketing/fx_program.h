@@ -22,7 +22,7 @@ class FxProgram {
 
   [[nodiscard]] NodeId first() const { return first_; }
   [[nodiscard]] NodeId next(NodeId node) const { return next_[node.index()]; }
-  // Users of the node, each once, in the order in which they were added.
+  // Users of the node, each once, in insertion order.
   [[nodiscard]] const std::vector<NodeId>& users(NodeId node) const { return users_[node.index()]; }
   // By node id; undefined for nodes that are not in the list.
   [[nodiscard]] std::vector<std::uint32_t> places() const;
@@ -47,7 +47,7 @@ class FxProgram {
   // The same, if one of `changed` precedes what it reads, or follows one of its readers.
   Result<void> sort_if_needed(std::span<const NodeId> changed);
 
-  // Gives the graph this order, and removes erased nodes.
+  // Applies this order to the graph, and removes erased nodes.
   void apply();
   // The same, but keeps dependencies that arguments do not show. Returns the first node that
   // preceded one of them, or none. Error (usage): see stable_order.

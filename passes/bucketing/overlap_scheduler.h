@@ -19,7 +19,7 @@ enum class OverlapRules : std::uint8_t { torch_2_11, torch_2_15 };
 struct OverlapOptions {
   OverlapRules rules = OverlapRules::torch_2_15;
   std::int64_t max_in_flight = 0;        // bytes of collectives that run at once
-  std::int64_t max_bytes_more = 0;       // of live memory, over the original order
+  std::int64_t max_bytes_more = 0;       // of live memory, compared with the original order
   std::int64_t compute_pre_fetch = 200;  // compute nodes that a collective may start ahead
   std::int64_t distance = 200;           // number of next collectives to try
   // For collectives that no compute needs: those of one key start together once they add up to this

@@ -18,7 +18,7 @@ using ChunkPair = std::array<NodeId, 2>;
 // State passed from one lowered module to the next, by node; without a pair, both are none.
 struct ChunkPairs {
   std::vector<ChunkPair> per_chunk;            // values that exist per chunk
-  std::vector<ChunkPair> copies;               // both copies of a node, at each of them
+  std::vector<ChunkPair> copies;               // both copies of a node, at the index of each
   std::unordered_map<NodeId, Node> originals;  // nodes before they became a copy
 
   [[nodiscard]] static ChunkPair of(const std::vector<ChunkPair>& pairs, NodeId id) {

@@ -196,7 +196,7 @@ bool ChunkOutputs::is_gradient(NodeId out, const std::vector<NodeId>& users) con
   return is_output || (out.index() < plan_.is_escape.size() && plan_.is_escape[out.index()]);
 }
 
-// Adds the suffix, on the whole value.
+// Adds the suffix, which runs on the whole value.
 Result<NodeId> ChunkOutputs::add_suffix(NodeId boundary, NodeId made,
                                         const std::vector<NodeId>& suffix) {
   std::unordered_map<NodeId, NodeId> whole{{boundary, made}};

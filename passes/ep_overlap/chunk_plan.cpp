@@ -228,7 +228,7 @@ class Planner {
     }
   }
 
-  // Keeps the nodes of the body that a tensor leaving it, a write or an output needs.
+  // Keeps the nodes of the body that are needed by a tensor that leaves it, a write or an output.
   void keep_needed(Set& body, const std::vector<NodeId>& nodes) {
     Set is_needed = none();
     std::vector<NodeId> open;

@@ -25,7 +25,7 @@ Result<void> add_hint(ChunkHints& hints, const std::string& symbol, std::int64_t
   return {};
 }
 
-// A symbol that is marked to be cut has its number as its upper bound.
+// The upper bound of a symbol that is marked to be cut is its number.
 std::optional<std::int64_t> number_of(const SymbolTable& table, std::string_view symbol) {
   for (const SymbolTable::Variable& each : table.variables)
     if (each.name == symbol) return each.hint ? each.hint : each.max;

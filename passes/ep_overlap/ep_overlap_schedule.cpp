@@ -118,7 +118,8 @@ void set_non_blocking(Graph& graph, NodeId id, bool value) {
   graph.refresh(id);
 }
 
-// Marks a wait as one, so that a later search for exchanges finds only the calls that start them.
+// Marks a wait as a wait, so that a later search for exchanges finds only the calls that start
+// them.
 Result<void> mark_wait(Graph& graph, NodeId id) {
   Node& node = graph.node(id);
   if (!node.custom) return {};

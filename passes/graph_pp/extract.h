@@ -47,7 +47,7 @@ struct Renaming {
   std::string name;
 };
 
-// Appends the extraction to `to` as a part named `name`. `descriptions`: JSON of the output's, may
+// Appends the extraction to `to` as a part named `name`. `descriptions`: the output's, as JSON; may
 // be empty. Returns the written node for each node of `graph`; none if it was not written.
 std::vector<NodeId> write_extraction(const Graph& graph, PartId part, const Extraction& extraction,
                                      Graph& to, CaptureKind kind, std::string name,

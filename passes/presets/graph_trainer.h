@@ -49,7 +49,7 @@ Result<GraphTrainerFlags> graph_trainer_flags(const Pipeline& pipeline);
 // A Python file that registers a pipeline of graph_trainer: it replays the recipe at `recipe`,
 // which `pipeline` made on the traced step, then compiles as `pipeline` does. A relative path
 // starts at the folder of the Python file, so that both can be moved together. A comment in the
-// file lists the flags with which training chooses it.
+// file lists the flags that choose it in training.
 std::string graph_trainer_recipe_file(const Pipeline& pipeline, std::string_view recipe);
 
 }  // namespace jointer

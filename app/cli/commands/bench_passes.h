@@ -21,9 +21,9 @@ class BenchPasses {
   static Result<BenchPasses> prepare(const PipelineOptions& options, bool backend_is_given,
                                      BenchmarkRequest& request);
 
-  // Runs the passes. `graph`, the first rank's, becomes their result, and the request names the
-  // files of all ranks, which live as long as this object. `options` opens further files like the
-  // first one. Error: see run_passes.
+  // Runs the passes. `graph`, the graph of the first rank, becomes their result, and the request
+  // names the files of all ranks, which live as long as this object. `options` opens further files
+  // like the first one. Error: see run_passes.
   Result<void> run(const GraphOptions& options, const EstimatorRequest& estimator, Graph& graph,
                    FittedRequest& fitted);
 

@@ -95,7 +95,7 @@ Json tag_json(const Node& node) {
           {"region", region(node) ? Json(*region(node)) : Json()}};
 }
 
-// True if the computations differ, but only in what differs between the ranks of a program.
+// True if the computations differ only in the ways in which the ranks of one program differ.
 bool is_other_rank(const Answer& answer) {
   const Graph &a = answer.a, &b = answer.b;
   if (a.part_count() != b.part_count() || graph_hash(a) == graph_hash(b)) return false;

@@ -228,7 +228,7 @@ Result<int> finish_answer(const SacCommand& options, const Graph& opened, const 
 constexpr std::initializer_list<const char*> kPartitionerOptions{
     "--budget", "--slower", "--pareto", "--strict-budget", "--partitioner", "--solver", "--points"};
 
-// Refuses options of a search over budgets if there is none.
+// Refuses options of a search over budgets if there is no such search.
 Result<void> check_budget_options(const SacCommand& options, double budget,
                                   const CLI::App& command) {
   if (options.slower || options.pareto || budget > 1) return {};

@@ -83,7 +83,7 @@ struct ProgramInput {
 struct ProgramOutput {
   NodeId node;  // none for a None
   SlotId slot = kNoSlot;
-  std::string name;  // "layers.0.attention.wq.weight" of a gradient, else the node's
+  std::string name;  // "layers.0.attention.wq.weight" for a gradient, else the node's name
 };
 
 // A symbolic size, computed from symbols when it is needed.
