@@ -104,9 +104,9 @@ struct Editor::State {
   RecordParser parser;
   const Dependencies* dependencies = nullptr;  // valid while only the order changes
   std::optional<Dependencies> own_dependencies;
-  // State of the edit that is being applied. The inverses of the applied changes. Each change has a
-  // run of inverses, which begins at one of `undo_begins`. Runs are applied from last to first,
-  // each in its own order.
+  // State of the edit that is being applied.
+  // The inverses of the applied changes. Each change has a run of inverses, which begins at one of
+  // `undo_begins`. Runs are applied from last to first, each in its own order.
   std::vector<Change> undo;
   std::vector<std::size_t> undo_begins;
   std::vector<NodeId> moved, added;

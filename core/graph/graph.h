@@ -107,7 +107,7 @@ class Graph {
   }
   [[nodiscard]] Dim offset(const Tensor& t) const { return dims_[t.dims + 2U * t.rank]; }
   [[nodiscard]] std::int64_t numel(const Tensor& t) const;
-  // Number of elements times element size: what the tensor would occupy in a storage of its own.
+  // Number of elements times element size: what the tensor would occupy in a separate storage.
   [[nodiscard]] std::int64_t bytes(const Tensor& t) const;
   // Sum over the tensors that a node returns; views count in full.
   [[nodiscard]] std::int64_t output_bytes(const Node& node) const;

@@ -12,7 +12,7 @@
 // The readers of x then read gpu_reload_x. The copies run on a separate stream; a wait that comes
 // too early stalls the compute stream.
 //
-// Layers are stretches of calls of one layer. A call outside of any layer belongs to the stretch
+// Layers are stretches of calls of one layer. A call outside any layer belongs to the stretch
 // around it. In a graph without layers, the wait follows its copy directly. At the same place,
 // copies to the host are in the order of the values, and copies back in the order of their first
 // use, so that none queues behind a copy that is needed later.

@@ -144,7 +144,7 @@ void Simulation::expose_tail(std::int64_t compute_end) {
   step_ns_ = compute_end;
   for (const std::size_t i : late) {
     CollectiveTiming& c = collectives_[i];
-    if (c.end_ns == step_ns_) continue;  // another one ends with it
+    if (c.end_ns == step_ns_) continue;  // another one ends at the same time
     c.exposed_ns += c.end_ns - step_ns_;
     c.reason.kind = ExposureReason::Kind::tail;
     step_ns_ = c.end_ns;

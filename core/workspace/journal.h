@@ -93,7 +93,7 @@ class Journal {
   std::jthread thread_;
 };
 
-// A journal that no running program holds.
+// A journal that no running program has locked.
 struct LeftJournal {
   std::string path;
   JournalState state;
