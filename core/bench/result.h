@@ -81,7 +81,7 @@ struct BenchmarkResult {
   [[nodiscard]] std::vector<std::string> notes() const;
 
   // Computes the summary from the ranks' figures, and sets the graph's name and hash if they are
-  // empty. `analysis` is that of the graph that ran.
+  // empty. `analysis` describes the graph that ran.
   void conclude(const Graph& graph, const Analysis& analysis);
 };
 

@@ -42,7 +42,7 @@ class NodeReader {
   virtual ModuleStackId read_module(json::value value);
   virtual StackId read_stack(json::value value);
   virtual StorageId read_storage(json::value value);
-  // The storage of a tensor that names none; `shape_` and `stride_` are those of the tensor.
+  // The storage of a tensor that names none; `shape_` and `stride_` describe the tensor.
   virtual StorageId unnamed_storage(const Tensor&, Dim) { return {}; }
   Dim read_dim(json::value value);
 

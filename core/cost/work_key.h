@@ -36,8 +36,8 @@ struct CollectiveWork {
   friend auto operator<=>(const CollectiveWork&, const CollectiveWork&) = default;
 };
 
-// Ranks fill machines in order, `ranks_per_machine` on each. The backend is that of the device that
-// the graph runs on.
+// Ranks fill machines in order, `ranks_per_machine` on each. The backend follows from the device
+// that the graph runs on.
 CollectiveWork collective_work(const Graph& graph, const Node& collective, DeviceType runs_on,
                                std::int64_t ranks_per_machine);
 

@@ -219,7 +219,7 @@ class EditWriter {
     }
   }
 
-  // In the order of `after`, so that the nodes which a call reads, and their storages, are already
+  // In the order of `after`, so that the nodes that a call reads, and their storages, are already
   // final.
   void write_calls() {
     const auto keeps_value = [this](NodeId id) { return comparer_.same_value(was(id), id); };

@@ -41,7 +41,7 @@ std::string in_edits(std::string_view prefix, std::string_view name) {
   return std::string(prefix == kForward ? std::string_view() : prefix).append(name);
 }
 
-// Gives the tensors in `val` the strides and offsets that those of `view` have, unless they are
+// Copies the strides and offsets of `view`'s tensors to the tensors in `val`, unless they are
 // symbolic. `next`: the index of the next tensor.
 void take_layout(const Graph& graph, NodeId view, OrderedJson& val, std::size_t& next) {
   if (val.is_array())

@@ -22,10 +22,10 @@ namespace jointer {
 
 class OtherRank {
  public:
-  // Describes the graph before the first edit. `recorded` is null if the recipe does not record the
-  // part. `is_strict`: the graph is that of another rank of the program, so that whatever cannot be
-  // adapted is an error. `expects`: that of the recipe, with the names of this graph; used if
-  // strict.
+  // Describes the graph before the first edit. `recorded` is null if the recipe does not record
+  // the part. `is_strict`: the graph belongs to another rank of the program, so anything that
+  // cannot be adapted is an error. `expects`: from the recipe, with the names of this graph; used
+  // if strict.
   OtherRank(const Graph& graph, PartId part, const RecipeGraph* recorded,
             const std::map<std::string, std::string>& expects, bool is_strict);
 

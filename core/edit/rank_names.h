@@ -1,7 +1,7 @@
 #pragma once
 
-// Names that differ between the ranks of a program: those of process groups, and indices of
-// devices. A recipe records a node for each of them. On another rank, the same node gives the name
+// Names that differ between the ranks of a program: process group names and device indices. A
+// recipe records a node for each of them. On another rank, the same node gives the name
 // there.
 
 #include <map>

@@ -266,7 +266,7 @@ Edit read_edit(const Json& json, const std::string& where, JsonMembers& document
   return edit;
 }
 
-// `fingerprints` are those of the document, by graph.
+// `fingerprints`: from the document, by graph.
 RecipeGraph read_graph(const std::string& key, const Json& json, JsonMembers& fingerprints,
                        JsonMembers& document) {
   JsonMembers members(json, "graphs, " + key);

@@ -6,8 +6,8 @@
 //   aten.mm.default, aten.mm          all calls of the overload or operator; may be a pattern
 //   layers.*.attention::aten.mm       such calls within matching modules and their submodules
 //
-// Patterns are those of glob_matches. The last two forms accept the prefixes `forward:` and
-// `backward:`. Module paths are ModuleTree's. An empty part before `::` matches any module.
+// Patterns follow glob_matches. The last two forms accept the prefixes `forward:` and `backward:`.
+// Module paths are ModuleTree's. An empty part before `::` matches any module.
 
 #include <string_view>
 #include <vector>

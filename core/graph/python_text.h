@@ -62,7 +62,7 @@ class PythonText {
   [[nodiscard]] std::size_t column() const { return at_ + 1; }
 
   // Reads a number, string, name, list, tuple, dict, slice(...), device(...), torch.float32, bf16
-  // or inf. A name must be that of an earlier node. Does not read an infix operator that follows.
+  // or inf. A name must belong to an earlier node. Does not read an infix operator that follows.
   Argument argument() { return argument(0); }
   // The arguments of a call, read up to and including the closing parenthesis.
   struct Call {

@@ -18,9 +18,9 @@
 // use, so that none queues behind a copy that is needed later.
 //
 // Source: torchtitan's apply_cpu_offload_pass, which waits one layer later and reloads one layer
-// ahead. The operators' names are those of later versions of torch, the nodes' names those of
-// torch's activation offloading. Deviation: a copy starts after the last use of the value, as in
-// torch, and not when it is computed, so that writes in between are included.
+// ahead. Operator names come from later versions of torch, node names from torch's activation
+// offloading. Deviation: a copy starts after the last use of the value, as in torch, and not when
+// it is computed, so that writes in between are included.
 
 #include "core/partition/offload_transfers.h"
 

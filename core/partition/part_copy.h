@@ -46,7 +46,7 @@ class PartCopy {
   // Appends a node that is not a copy; its strings and arguments belong to the new graph.
   NodeId add(Node node);
   // Appends the output: a tuple of `values`, which are nodes of the new graph, or none for a null.
-  // Its name and target are those of `like`. `desc`: JSON, may be empty.
+  // Its name and target come from `like`. `desc`: JSON, may be empty.
   NodeId add_output(NodeId like, std::span<const NodeId> values, std::string_view desc);
   // Writes the descriptions of the copied constants.
   void finish_constants();

@@ -62,7 +62,7 @@ struct PlanReason {
 
 struct Partition {
   // The graph after the partitioner's clean-up (dead code, common subexpressions), which erases
-  // nodes and redirects their readers. Ids are those of the given graph.
+  // nodes and redirects their readers. Ids are the same as in the given graph.
   Graph joint;
   SavePlan plan;
   std::vector<PlanReason> reasons;  // by node of `joint`

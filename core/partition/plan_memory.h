@@ -47,8 +47,8 @@ class PlanMemory {
   class Uses;
 
   [[nodiscard]] Lives live(const PairOrder& order) const;
-  // Storages of an offloaded value: on the host, and reloaded. They are numbered after those of the
-  // slots.
+  // Storages of an offloaded value: on the host, and reloaded. They are numbered after the slots'
+  // storages.
   [[nodiscard]] std::uint32_t host_storage(std::uint32_t value) const {
     return static_cast<std::uint32_t>(storage_bytes_.size() + storages_.size()) + 2 * value;
   }

@@ -18,7 +18,7 @@ enum class Keep : std::uint8_t {
 };
 std::string_view to_string(Keep keep);
 
-// Ids are those of the joint graph.
+// Ids refer to the joint graph.
 struct SavePlan {
   // The values that the forward saves, including inputs of the graph, in the order of its outputs.
   // Everything else that the backward needs is recomputed from these.

@@ -52,7 +52,7 @@ struct StepResult {
 
 struct PipelineRun {
   std::vector<StepResult> steps;  // the successful ones
-  // Why `failed_step` failed; the resulting graph is that of the step before it.
+  // Why `failed_step` failed; the resulting graph is the one before that step.
   std::optional<Error> error;
   std::string failed_step;
 };

@@ -61,8 +61,8 @@
 namespace jointer {
 namespace {
 
-// Maps the storage of values to that of a new node's first tensor. A storage is identified by the
-// node that owns it and the index of that node's tensor.
+// Maps storages of values to the storage of a new node's first tensor. A storage is identified by
+// the node that owns it and the index of that node's tensor.
 class Moves {
  public:
   void add(std::string owner, std::size_t tensor, std::string to) {
@@ -336,7 +336,7 @@ class Offloader {
     return inserted_[inserted->inserted].name;
   }
 
-  // The value of a copy of a result: that of the result, but in a new storage.
+  // The value of a copied result: the same as the result's, but in a new storage.
   [[nodiscard]] OrderedJson value_of(NodeId id) const {
     OrderedJson value = OrderedJson::parse(write_value(graph_, owners_, id));
     value["t"].erase("storage");

@@ -9,8 +9,7 @@
 //   2. A recomputed call that a recomputed call of a later layer reads is MUST_SAVE. Otherwise a
 //      whole layer would have to be recomputed for it.
 // The rules:
-//   default           saves the operators of titan_save_ops; unlike eager, all of their
-//                     products
+//   default           saves the results of the operators in titan_save_ops
 //   full              saves calls that draw random numbers and calls that `save_ops` selects; the
 //                     rest is MUST_RECOMPUTE
 //   eager             as default, but recomputes every second call of aten.mm and aten.linear,

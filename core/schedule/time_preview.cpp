@@ -28,8 +28,8 @@
 //   5. If many events had to be simulated, because the block disturbs a busy stream for a long
 //      time, the model becomes the run with the block in the gap just done. Before that gap (the
 //      border), the model remains the run of the rest.
-//   Step 3 may consider an event awake that is not: then it is simulated unnecessarily. The result
-//   equals that of simulating all of them.
+//   Step 3 may consider an event awake that is not; the event is then simulated unnecessarily. The
+//   result is the same as if all events were simulated.
 //
 // Cost: one run of the rest per model; per gap, the events until it is back in step with the model
 // or with the next gap.
