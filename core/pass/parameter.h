@@ -1,7 +1,7 @@
 #pragma once
 
-// The parameters of a pass and the arguments of one run. The window's form, the command line's help
-// and textual pipelines all use a parameter's declaration.
+// The parameters of a pass and the arguments of one run. A declaration serves the window's form,
+// the command line's help and textual pipelines.
 
 #include <cstdint>
 #include <optional>

@@ -27,7 +27,7 @@ enum class PassStage : std::uint8_t {
   joint,       // tags on a joint graph, before it is partitioned
   partition,   // turns a joint graph into a pair
   clean_up,    // leaves fewer nodes that compute the same values
-  fsdp,        // changes how gathered parameters are kept
+  fsdp,        // works on gathered parameters
   bucketing,   // merges several collectives into one
   reordering,  // changes the order of nodes
   check,       // changes nothing
