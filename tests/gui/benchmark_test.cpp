@@ -15,6 +15,7 @@
 #include <QTextBlock>
 
 #include "app/desktop/main_window.h"
+#include "tests/gui/gui_test.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
 #include "tests/support/snapshots.h"
@@ -537,5 +538,5 @@ void BenchmarkTest::calibrating_updates_the_estimates() {
 
 }  // namespace jointer
 
-QTEST_MAIN(jointer::BenchmarkTest)
+JOINTER_GUI_TEST(jointer::BenchmarkTest, "benchmark")
 #include "benchmark_test.moc"

@@ -18,6 +18,7 @@
 #include "core/edit/replay.h"
 #include "core/graph/canonical.h"
 #include "core/graph/validate.h"
+#include "tests/gui/gui_test.h"
 #include "tests/gui/sac_window.h"
 #include "tests/gui/timeline_hand.h"
 
@@ -167,5 +168,5 @@ void DayTest::run_and_compare_with_the_opened_graph() {
 
 }  // namespace jointer
 
-QTEST_MAIN(jointer::DayTest)
+JOINTER_GUI_TEST(jointer::DayTest, "day")
 #include "day_test.moc"

@@ -21,6 +21,7 @@
 #include "core/edit/replay.h"
 #include "core/graph/canonical.h"
 #include "core/graph/validate.h"
+#include "tests/gui/gui_test.h"
 #include "tests/gui/timeline_hand.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
@@ -742,5 +743,5 @@ void EditTest::hides_a_quarter_of_the_exposed_time_by_hand() {
 
 }  // namespace jointer
 
-QTEST_MAIN(jointer::EditTest)
+JOINTER_GUI_TEST(jointer::EditTest, "edit")
 #include "edit_test.moc"

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/gui/gui_test.h"
 #include "tests/gui/ladder_places.h"
 #include "tests/support/ladders.h"
 #include "tests/support/snapshots.h"
@@ -424,5 +425,5 @@ class GraphTest : public QObject {
 
 }  // namespace jointer::views
 
-QTEST_MAIN(jointer::views::GraphTest)
+JOINTER_GUI_TEST(jointer::views::GraphTest, "graph")
 #include "graph_test.moc"

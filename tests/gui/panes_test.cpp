@@ -9,6 +9,7 @@
 #include <QTest>
 #include <QTextBlock>
 
+#include "tests/gui/gui_test.h"
 #include "tests/support/snapshots.h"
 #include "views/alive/alive_pane.h"
 #include "views/find/find_bar.h"
@@ -367,5 +368,5 @@ class PanesTest : public QObject {
 
 }  // namespace jointer::views
 
-QTEST_MAIN(jointer::views::PanesTest)
+JOINTER_GUI_TEST(jointer::views::PanesTest, "panes")
 #include "panes_test.moc"

@@ -13,6 +13,7 @@
 #include <QTextDocumentFragment>
 #include <QTimer>
 
+#include "tests/gui/gui_test.h"
 #include "tests/support/snapshots.h"
 #include "tests/views/pipeline/report/reports.h"
 #include "views/inspector/inspector_pane.h"
@@ -309,5 +310,5 @@ class PipelineReportTest : public QObject {
 
 }  // namespace jointer::views
 
-QTEST_MAIN(jointer::views::PipelineReportTest)
+JOINTER_GUI_TEST(jointer::views::PipelineReportTest, "pipeline_report")
 #include "pipeline_report_test.moc"

@@ -22,6 +22,7 @@
 #include "core/pass/pipeline_file.h"
 #include "core/process/child.h"
 #include "passes/presets/presets.h"
+#include "tests/gui/gui_test.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/fake_passes.h"
 #include "tests/support/paths.h"
@@ -750,5 +751,5 @@ void PipelineTest::workspace_stores_the_pipeline() {
 
 }  // namespace jointer
 
-QTEST_MAIN(jointer::PipelineTest)
+JOINTER_GUI_TEST(jointer::PipelineTest, "pipeline")
 #include "pipeline_test.moc"

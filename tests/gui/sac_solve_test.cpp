@@ -12,6 +12,7 @@
 #include "core/base/bytes.h"
 #include "core/policy/export.h"
 #include "core/policy/import.h"
+#include "tests/gui/gui_test.h"
 #include "tests/gui/sac_window.h"
 #include "views/session/edit/editing.h"
 #include "views/session/text/number_text.h"
@@ -432,5 +433,5 @@ void SacSolveTest::imports_formats_of_other_programs() {
 
 }  // namespace jointer
 
-QTEST_MAIN(jointer::SacSolveTest)
+JOINTER_GUI_TEST(jointer::SacSolveTest, "sac_solve")
 #include "sac_solve_test.moc"

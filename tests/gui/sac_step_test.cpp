@@ -14,6 +14,7 @@
 #include "core/partition/kept_values.h"
 #include "core/policy/apply_step_tags.h"
 #include "core/policy/tagging.h"
+#include "tests/gui/gui_test.h"
 #include "tests/gui/sac_window.h"
 #include "views/graph/graph_pane.h"
 #include "views/inspector/inspector_pane.h"
@@ -398,5 +399,5 @@ void SacStepTest::layers_fold() {
 
 }  // namespace jointer
 
-QTEST_MAIN(jointer::SacStepTest)
+JOINTER_GUI_TEST(jointer::SacStepTest, "sac_step")
 #include "sac_step_test.moc"

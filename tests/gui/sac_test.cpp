@@ -9,6 +9,7 @@
 
 #include "core/graph/validate.h"
 #include "core/policy/with_fsdp.h"
+#include "tests/gui/gui_test.h"
 #include "tests/gui/sac_window.h"
 #include "views/graph/graph_pane.h"
 #include "views/inspector/inspector_pane.h"
@@ -457,5 +458,5 @@ void SacTest::cancelling_allows_a_retry() {
 
 }  // namespace jointer
 
-QTEST_MAIN(jointer::SacTest)
+JOINTER_GUI_TEST(jointer::SacTest, "sac")
 #include "sac_test.moc"

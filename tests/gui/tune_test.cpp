@@ -5,6 +5,7 @@
 
 #include "app/desktop/main_window.h"
 #include "core/graph/canonical.h"
+#include "tests/gui/gui_test.h"
 #include "tests/gui/sac_window.h"
 #include "views/session/edit/editing.h"
 #include "views/tune/tune_pane.h"
@@ -152,5 +153,5 @@ void TuneTest::search_belongs_to_the_shown_graph() {
 
 }  // namespace jointer
 
-QTEST_MAIN(jointer::TuneTest)
+JOINTER_GUI_TEST(jointer::TuneTest, "tune")
 #include "tune_test.moc"

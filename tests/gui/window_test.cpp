@@ -16,6 +16,7 @@
 #include "app/desktop/main_window.h"
 #include "core/base/bytes.h"
 #include "core/base/units.h"
+#include "tests/gui/gui_test.h"
 #include "tests/gui/ladder_places.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
@@ -650,5 +651,5 @@ void WindowTest::shows_facts() {
 
 }  // namespace jointer
 
-QTEST_MAIN(jointer::WindowTest)
+JOINTER_GUI_TEST(jointer::WindowTest, "window")
 #include "window_test.moc"

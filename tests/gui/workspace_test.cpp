@@ -12,6 +12,7 @@
 
 #include "app/desktop/main_window.h"
 #include "core/workspace/workspace_capture.h"
+#include "tests/gui/gui_test.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
 #include "views/session/edit/editing.h"
@@ -327,5 +328,5 @@ void WorkspaceTest::asks_for_a_moved_capture() {
 
 }  // namespace jointer
 
-QTEST_MAIN(jointer::WorkspaceTest)
+JOINTER_GUI_TEST(jointer::WorkspaceTest, "workspace")
 #include "workspace_test.moc"
