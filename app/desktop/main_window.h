@@ -50,11 +50,7 @@ class MainWindow : public QMainWindow {
   void open(const OpenRequest& request);
   void open_all(const std::vector<OpenRequest>& requests);
 
-  // Applies the edits of a recipe that fit the current document and reports the others.
-  void apply_recipe(const QString& path);
-
   [[nodiscard]] views::DocumentTab* current_tab() const;
-  [[nodiscard]] int tab_count() const;
   // Sets where journals of edits are written. With an empty folder, the default, none are written.
   void set_journal_folder(const QString& folder);
   // Reopens documents that were open when the program ended, except those in `asked`: these are

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a user does in the window, for several tests.
+// Gestures of a user, for several tests.
 
 #include <QAction>
 #include <QApplication>

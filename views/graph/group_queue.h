@@ -27,8 +27,6 @@ class GroupQueue : public QObject {
   void lay_out_now(std::vector<GroupGraphs> graphs);
   // Number of groups being laid out.
   [[nodiscard]] std::size_t pending() const { return pending_.size(); }
-  // Applies to groups that are not laid out yet.
-  void set_dot(DotOptions dot) { dot_ = std::move(dot); }
 
  signals:
   // Groups were laid out: once for those that finish at about the same time.
@@ -38,7 +36,6 @@ class GroupQueue : public QObject {
   void take_groups(const std::vector<GroupGraphs>& graphs, std::vector<GroupLayout> layouts);
 
   GroupLayouts groups_;
-  DotOptions dot_;
   QThreadPool pool_;
   std::vector<GroupGraphs> wanted_;  // not yet passed to the pool
   std::set<GroupGraphs> pending_;

@@ -24,7 +24,6 @@ class StepForm : public QScrollArea {
   [[nodiscard]] ParameterField* field(const QString& name) const;
   // Sets the focus to the first field.
   void focus_first();
-  [[nodiscard]] QPushButton& load_button() { return *load_; }
 
  signals:
   // The pass is third-party and not loaded.

@@ -71,8 +71,6 @@ class TableModel : public QAbstractItemModel {
   [[nodiscard]] const QString& filter() const { return filter_; }
   // Why the filter is invalid, in one sentence; it is then ignored.
   [[nodiscard]] virtual QString filter_error() const { return {}; }
-  [[nodiscard]] int sort_column() const { return sort_column_; }
-  [[nodiscard]] Qt::SortOrder sort_order() const { return sort_order_; }
 
   // Totals of the given rows. A descendant of another given row is not counted again.
   [[nodiscard]] Totals totals(std::span<const int> rows) const;

@@ -39,6 +39,7 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
   controls_ = new QHBoxLayout;
   controls_->setContentsMargins(kMargin, 0, kMargin, 0);
   filter_ = new QLineEdit(this);
+  filter_->setObjectName(QStringLiteral("filter"));
   filter_->setPlaceholderText(filter_hint);
   filter_->setClearButtonEnabled(true);
   filter_->setAccessibleName(tr("Filter"));
@@ -63,6 +64,7 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
   auto* overlay = new QVBoxLayout(view_->viewport());
   overlay->addWidget(empty_);
   footer_ = new ElidedLabel(this);
+  footer_->setObjectName(QStringLiteral("footer"));
   footer_->setContentsMargins(kMargin, 0, kMargin, 0);
   mute(footer_);
   rows->addWidget(footer_);

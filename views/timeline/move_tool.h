@@ -32,8 +32,6 @@ class MoveTool : public QObject {
   [[nodiscard]] bool is_holding() const;
 
   void paint(QPainter& painter, const TimelineLayout& layout, const Theme& theme) const;
-  // The x coordinate of a gap.
-  [[nodiscard]] int x_of(std::size_t gap) const;
 
  signals:
   // The held block or its place has changed.
@@ -45,6 +43,8 @@ class MoveTool : public QObject {
   void follow(int x, bool snaps);
   void scroll();
   void anchor();
+  // The x coordinate of a gap.
+  [[nodiscard]] int x_of(std::size_t gap) const;
   // Pixels by which the pointer is beyond an edge of the axis, or nearly so; negative at the left.
   [[nodiscard]] int beyond_edge(int x) const;
 
