@@ -197,7 +197,7 @@ void EditMenu::change_collectives(bool merge) {
   document->editing().apply(*edit);
 }
 
-// Offers the operators that take the call's arguments and return the same shape and dtype.
+// Offers the operators that accept the call's arguments and return the same shape and dtype.
 void EditMenu::choose_operator() {
   Document* document = context_.documents.document();
   if (document == nullptr) return;
@@ -218,7 +218,7 @@ void EditMenu::choose_operator() {
   dialog->setLabelText(tr("%1 calls %2. Replace it with:").arg(call, target));
   dialog->setComboBoxItems(operators);
   dialog->setComboBoxEditable(true);
-  // The graph may have changed when the user chooses.
+  // The graph may have changed by the time the user chooses.
   connect(dialog, &QInputDialog::textValueSelected, document,
           [this, document, name = edit_name(graph, node)](const QString& chosen) {
             const NodeId now = document->graph().find(name);

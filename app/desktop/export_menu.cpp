@@ -75,7 +75,7 @@ void ExportMenu::export_as(const QString& format, const QString& suffix) {
 }
 
 void ExportMenu::save_picture() {
-  // Taken before the dialog opens, which would be in the picture.
+  // Taken before the dialog opens, or the dialog would be in the picture.
   const QPixmap picture = context_.window.grab();
   const QString path = QFileDialog::getSaveFileName(
       &context_.window, tr("Picture of the window"),

@@ -102,8 +102,8 @@ void take_picture(MainWindow& window, const QString& path) {
                                 : "no such folder")}));
 }
 
-// Exits once every document has loaded or one has failed, after saving a picture if one was asked
-// for.
+// Exits once every document has loaded or one has failed, after saving a picture if
+// requested.
 void end_when_shown(MainWindow& window, const Options& options, const QElapsedTimer& since_start) {
   const auto give_up = [](views::DocumentTab* /*tab*/, const Error& error) {
     QCoreApplication::exit(complain(error));

@@ -265,7 +265,7 @@ Done Session::measure(Runnable& runnable) {
   return {};
 }
 
-// No sign of life within the timeout: this process cannot recover, but it can say where it is.
+// No sign of life within the timeout: this process cannot recover, but it can report where it is.
 void Session::gave_up_waiting() {
   const Runnable* running = running_;
   const std::int64_t position = status_.position();

@@ -158,7 +158,7 @@ Value ValueBuilder::element_of(const Node& node) const {
 }
 
 const Node& ValueBuilder::with_schema(const Node& node, Node& twin) {
-  // Views for any arguments. Not `to` and `contiguous`, which often copy.
+  // Operators that return views for any arguments; not `to` and `contiguous`, which often copy.
   static constexpr std::array<std::string_view, 16> kViews{
       "view",   "reshape", "transpose", "permute", "t",     "expand", "unsqueeze", "squeeze",
       "detach", "flatten", "select",    "narrow",  "split", "chunk",  "unbind",    "alias"};

@@ -31,7 +31,7 @@ class NodeReader {
   void read(json::object object);
   // Reads the node without appending it.
   Node parse(json::object object);
-  // Throws Failure if a node reads a name that no node before it has. Call after the last node.
+  // Throws Failure if a node reads a name that no earlier node has. Call after the last node.
   void check_references() const;
   // The node and member being read, for messages: "node mm: `args`: ". Empty between nodes.
   [[nodiscard]] std::string place() const;
@@ -42,7 +42,7 @@ class NodeReader {
   virtual ModuleStackId read_module(json::value value);
   virtual StackId read_stack(json::value value);
   virtual StorageId read_storage(json::value value);
-  // The storage of a tensor that names none; `shape_` and `stride_` are those of the tensor.
+  // The storage of a tensor that names none; `shape_` and `stride_` describe the tensor.
   virtual StorageId unnamed_storage(const Tensor&, Dim) { return {}; }
   Dim read_dim(json::value value);
 

@@ -101,7 +101,7 @@ class RecordReader : public native::NodeReader {
     }
   }
 
-  // Gives the node the call of the one that it copies.
+  // Gives the node the call of the node that it copies.
   void take_call(Node& node) {
     if (has_op_ || node.target || node.has(Node::has_args) || node.has(Node::has_kwargs))
       give_up("`copy` cannot be used together with `op`, `target`, `args` or `kwargs`");
@@ -216,7 +216,8 @@ class RecordReader : public native::NodeReader {
       node.set(has);
       node.set(flag, like.has(flag));
     };
-    // If the record itself places it in the backward, it recomputes the value of the forward.
+    // If the record itself places the node in the backward, the node recomputes the forward's
+    // value.
     const bool again = node.has(Node::autograd_backward) && like.phase == Phase::forward;
     node.phase = again ? Phase::backward : like.phase;
     node.origin = id;
@@ -260,7 +261,7 @@ class RecordReader : public native::NodeReader {
   std::optional<std::string> copied_;
   bool has_inputs_ = false;
   std::vector<std::pair<std::string, std::string>> inputs_;
-  std::vector<StorageId> own_;  // of the tensors so far
+  std::vector<StorageId> own_;  // of the tensors read so far
 };
 
 }  // namespace

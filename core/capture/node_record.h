@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads and writes one node as JSON, as recipes hold it (docs/recipe.md). The form is that of a
+// Reads and writes one node as JSON, as recipes hold it (docs/recipe.md). The form is as in a
 // native capture, but without tables: the record contains the module and the stack, or names a node
 // that it is `like`; a tensor names the node whose storage it shares, or gets a new storage.
 
@@ -34,11 +34,11 @@ class RecordParser {
 
 // Reads a node without adding it to the graph; its tensors, storages and texts are added to the
 // graph's tables. It may name itself as the owner of a storage. Error (usage): what is wrong with
-// the record, without its name.
+// the record; the message does not name the node.
 Result<Node> read_node_record(Graph& graph, PartId part, std::string_view json,
                               RecordParser& parser);
 
-// JSON of a call's target, arguments and result; a null member leaves that of `node` unchanged.
+// JSON of a call's target, arguments and result; a null member leaves the node's own unchanged.
 struct CallText {
   const std::string *target = nullptr, *args = nullptr, *kwargs = nullptr, *val = nullptr;
 };

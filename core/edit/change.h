@@ -1,8 +1,8 @@
 #pragma once
 
-// The primitive changes: recipes consist of them (docs/recipe.md), and torch can replay them
-// without Jointer. Nodes have the names that Graph::find accepts: "mm_12", in a pair
-// "backward:mm_12".
+// The primitive changes. Recipes consist of them (docs/recipe.md), and torch can replay them
+// without Jointer. Nodes have the names that Graph::find accepts: "mm_12", or "backward:mm_12" in a
+// pair.
 
 #include <cstdint>
 #include <optional>
@@ -58,12 +58,12 @@ struct RemoveNode {
 };
 
 // Replaces inputs of a call, or its operator, its arguments (JSON as in a native capture), or both.
-// The value that it returns stays the same unless `val` is given. `inputs` lists the nodes that the
-// call reads and those that it reads instead, in every argument, at once; all else of the arguments
-// stays as it is in the graph. It excludes `target`, `args` and `kwargs`. Nodes in arguments have
-// their names in their half, without `backward:`. An output accepts only `inputs` and `args`.
-// `custom` replaces all annotations by a JSON object, and removes them if it is `null`; any node
-// except the output accepts it.
+// The value that it returns stays the same unless `val` is given. `inputs` pairs each node that the
+// call reads with the one that it reads instead, in every argument, all at once; the rest of the
+// arguments stays as it is in the graph. It excludes `target`, `args` and `kwargs`. Nodes in
+// arguments have their names in their half, without `backward:`. An output accepts only `inputs`
+// and `args`. `custom` replaces all annotations by a JSON object, and removes them if it is `null`;
+// any node except the output accepts it.
 struct ReplaceCall {
   // True if it changes what the node computes, not only its annotations.
   [[nodiscard]] bool is_of_call() const {

@@ -41,7 +41,7 @@ std::string in_edits(std::string_view prefix, std::string_view name) {
   return std::string(prefix == kForward ? std::string_view() : prefix).append(name);
 }
 
-// Gives the tensors in `val` the strides and offsets that those of `view` have, unless they are
+// Copies the strides and offsets of `view`'s tensors to the tensors in `val`, unless they are
 // symbolic. `next`: the index of the next tensor.
 void take_layout(const Graph& graph, NodeId view, OrderedJson& val, std::size_t& next) {
   if (val.is_array())
@@ -94,7 +94,7 @@ class EqualNodes {
  private:
   using Pair = std::pair<NodeId, NodeId>;
 
-  // Adds the inputs that must be equal too. False: the calls differ otherwise.
+  // Adds the inputs that must be equal too. Returns false if the calls differ in anything else.
   bool add_inputs(const Pair& pair, std::vector<Pair>& open) const {
     const auto& [a, b] = pair;
     if (!a || !b || !removed_.contains(a) || graph_.node(a).kind != graph_.node(b).kind ||
@@ -111,7 +111,7 @@ class EqualNodes {
   const Graph& graph_;
   const std::unordered_set<NodeId>& removed_;
   NodeComparer comparer_;
-  std::set<Pair> known_;  // to be equal
+  std::set<Pair> known_;  // pairs known to be equal
 };
 
 }  // namespace
@@ -186,8 +186,8 @@ Result<void> OtherRank::adapt(Graph& graph, Edit& edit) {
   return {};
 }
 
-// A removed node is lost unless the edit keeps a copy of it, or no node that stays depends on it,
-// except for those that now read an equal node.
+// A removed node is lost if the edit keeps no copy of it and a remaining node depends on it. Nodes
+// that now read an equal node do not count.
 void OtherRank::find_lost(const Graph& graph, const Edit& edit) {
   lost_.clear();
   removes_own_ = false;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Names that differ between the ranks of a program: those of process groups, and indices of
-// devices. A recipe records a node for each of them. On another rank, the same node tells the name
+// Names that differ between the ranks of a program: process group names and device indices. A
+// recipe records a node for each of them. On another rank, the same node gives the name
 // there.
 
 #include <map>
@@ -32,9 +32,9 @@ class RankNames {
   [[nodiscard]] NamesElsewhere recorded() const;
 
   // Replaces recorded names in the JSON of a call's positional arguments, keyword arguments, and
-  // value. A name that was made from a group's by a suffix `_...`, as passes name its twin, gets
-  // the suffix here too. Returns an error text if a name is not known here, and empty otherwise;
-  // such names stay.
+  // value. A name made from a group's name and a suffix `_...`, as passes name its twin, keeps the
+  // suffix. Returns an error text if a name is not known here, and empty otherwise; such names
+  // stay.
   std::string rename_args(const OperatorInfo& op, OrderedJson& args) const;
   std::string rename_kwargs(OrderedJson& kwargs) const;
   std::string rename_value(OrderedJson& value) const;

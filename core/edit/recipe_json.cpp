@@ -1,5 +1,5 @@
-// Writes and reads recipes as JSON. A tree holds the numbers within nodes: 64-bit integers and doubles
-// are written as they were read.
+// Writes and reads recipes as JSON. Nodes are JSON trees, so their 64-bit integers and doubles are
+// written as they were read.
 
 #include <algorithm>
 #include <array>
@@ -106,8 +106,8 @@ void print_filled(const Json& texts, const std::string& indent, std::string& out
   out.back() = ']';
 }
 
-// Prints one change per line, if it fits. The document, graphs, edits and lists of changes extend
-// over several lines; short values within them are on one.
+// Prints one change per line, if it fits. The document, graphs, edits and lists of changes span
+// several lines; short values within them take one.
 void print(const Json& json, int depth, std::string& out) {
   const bool holds_changes =
       depth == kChangesDepth && json.is_array() && !json.empty() && json.front().is_object();
@@ -245,7 +245,7 @@ Change read_change(JsonMembers& members) {
   return replace;
 }
 
-// Adds to the problems of the document, which `where` is a place in.
+// Adds to the problems of the document; `where` is the edit's place in it.
 Edit read_edit(const Json& json, const std::string& where, JsonMembers& document) {
   JsonMembers members(json, where);
   Edit edit;
@@ -266,7 +266,7 @@ Edit read_edit(const Json& json, const std::string& where, JsonMembers& document
   return edit;
 }
 
-// `fingerprints` are those of the document, by graph.
+// `fingerprints`: from the document, by graph.
 RecipeGraph read_graph(const std::string& key, const Json& json, JsonMembers& fingerprints,
                        JsonMembers& document) {
   JsonMembers members(json, "graphs, " + key);

@@ -1,8 +1,8 @@
 // Derives the parameters of a training step from its gradients.
 //
 // A step returns its loss and one gradient per trained parameter, in the order of the parameters,
-// which are the first of its inputs (torchtitan's graph_trainer traces it so, with a device mesh
-// after each distributed tensor). A gradient has the shape and dtype of its parameter.
+// which are the first of its inputs (torchtitan's graph_trainer traces it this way, with a device
+// mesh after each distributed tensor). A gradient has the shape and dtype of its parameter.
 //
 // Steps
 //   1. Gradients: the tensors that the step returns from its backward.

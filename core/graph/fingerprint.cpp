@@ -5,8 +5,8 @@
 // character, which encodes the lowest six bits of its CRC-32 in the base64url alphabet.
 //
 // Two different pieces have the same character in 1 of 64 cases. Graphs with different hashes are
-// very unlikely to have the same fingerprint, since a change of one node mostly changes its readers
-// too. The hash decides; the fingerprint explains.
+// very unlikely to have the same fingerprint, since a change to one node usually changes its
+// readers too. The hash decides; the fingerprint explains.
 
 #include "core/graph/fingerprint.h"
 

@@ -506,7 +506,8 @@ StringId Graph::group_name(const Node& collective) const {
 }
 
 void Graph::resolve_groups() {
-  // Ranks to derive at most. For further groups, each collective's own argument gives the size.
+  // Maximum number of ranks to derive. For groups beyond it, each collective's own argument gives
+  // the size.
   constexpr std::int64_t kMaxDerivedRanks = 1 << 20;
   std::int64_t derived_ranks = 0;
   // A copy of a group that a pass made is named after the original: `0_fsdp_extra` has the ranks of

@@ -189,10 +189,10 @@ class Validator {
 
   const Graph& graph_;
   std::unordered_set<std::uint64_t> names_;
-  std::int64_t tensor_bytes_ = 0;  // of the tensors looked at so far
+  std::int64_t tensor_bytes_ = 0;  // of the tensors checked so far
 };
 
-// Bytes from the start of the storage to the end of the tensor's last element. Nothing for strides
+// Bytes from the start of the storage to the end of the tensor's last element. nullopt for strides
 // that are negative or overflow.
 std::optional<std::int64_t> extent(const Graph& graph, const Tensor& t) {
   const auto shape = graph.shape(t), stride = graph.stride(t);

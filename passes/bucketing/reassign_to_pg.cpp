@@ -6,13 +6,13 @@
 // FSDP's reduce-scatters use too. Every all-gather of it then names the twin; the twin's name is
 // the group's with a suffix. The program that runs the graph makes the twin from its ranks.
 //
-// reassign_collective_pgs, today's pass, does this for every group in which FSDP gathers
+// reassign_collective_pgs, the current pass, does this for every group in which FSDP gathers
 // parameters, whether it reduces gradients in it or not.
 //
 // Source: torchtitan: compiler_toolkit, reassign_to_pg_pass (removed upstream with that toolkit in
-// May 2026); graph_trainer/fsdp_passes.py, reassign_collective_pgs_pass (0.3.0). Deviations: the
-// first takes both groups as arguments upstream, here it can find them; for the second, torch makes
-// and names the twin, here its name is the group's with a suffix.
+// May 2026); graph_trainer/fsdp_passes.py, reassign_collective_pgs_pass (0.3.0). Deviations:
+// upstream, the first has both groups as arguments, whereas here it can find them; for the second,
+// torch makes and names the twin, here its name is the group's with a suffix.
 
 #include "passes/bucketing/reassign_to_pg.h"
 

@@ -5,7 +5,7 @@
 //
 // Steps: put the nodes into the order of the schedule; insert the buckets one by one
 // (fx_buckets.h); then move every node after the nodes it depends on
-// (core/schedule/stable_order.h), including the plan's dependencies. A bucket takes over the
+// (core/schedule/stable_order.h), including the plan's dependencies. A bucket inherits the
 // dependencies of its members.
 //
 // Source: torch/_inductor/fx_passes/overlap_preserving_bucketer.py (2.15), _apply_bucket and
@@ -170,8 +170,8 @@ class TorchBuilder {
     return order;
   }
 
-  // In the program, readers of a member's result precede the call that fills it, by arguments or
-  // because nothing reads that call: moves them after it.
+  // Moves readers of a member's result after the call that fills it, which they precede in the
+  // program.
   Result<void> put_readers_behind() {
     const auto is_new = [&](NodeId id) {
       return id.index() >= from_.place_of.size() || from_.place_of[id.index()] == kNoPlace;
@@ -192,7 +192,7 @@ class TorchBuilder {
     return {};
   }
 
-  // `of` is a view of the other node's result, and so needs it anyway.
+  // True if `of` is a view of the other node's result, and so needs it anyway.
   [[nodiscard]] bool is_implied(const Dependency& d, NodeId of) const {
     constexpr int kLongest = 16;
     if (d.kind != DependencyKind::write) return false;

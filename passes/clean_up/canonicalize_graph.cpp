@@ -69,7 +69,7 @@ class Canonicalizer {
   }
 
  private:
-  // By node: a call changes its shape in place.
+  // By node: true if a call changes its shape in place.
   static std::vector<bool> find_reshaped(const Graph& graph) {
     std::vector<bool> reshaped(graph.node_count(), false);
     for (const NodeId id : graph.order())

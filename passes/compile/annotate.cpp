@@ -9,11 +9,11 @@
 //
 // insert_kernel_annotations finds runs of nodes of one module, in program order. Upstream puts a
 // call before and after each run, so that a profile of a recorded CUDA graph names the module of
-// each kernel. These calls are Python functions that compute nothing, and no capture holds them, so
-// the graph stays unchanged and the runs are reported.
+// each kernel. These calls are Python functions that compute nothing, and no capture contains them,
+// so the graph stays unchanged and the runs are reported.
 //
 // The marks stay in the graph for later steps, and go into captures and recipes of it. A recipe
-// lacks those of nodes inside a constant that is a graph: no edit changes constants.
+// lacks the marks of nodes inside a constant that is a graph: no edit changes constants.
 //
 // Source: torchtitan 0.3.0, graph_trainer/inductor_passes.py, performance_passes.py, cudagraph.py.
 // Cost: linear in the nodes.
@@ -70,7 +70,7 @@ bool is_flex_attention(const Graph& graph, const Node& n) {
   return target == "flex_attention" || target == "flex_attention_backward";
 }
 
-// Marks the nodes of a constant that is a graph, and returns whether that changed any; nothing if the
+// Marks the nodes of a constant that is a graph, and returns true if that changed any; none if the
 // constant is not a graph.
 std::optional<bool> mark_subgraph(OrderedJson& constants, const std::string& name,
                                   const OrderedJson& mark) {

@@ -25,7 +25,7 @@ Result<void> add_hint(ChunkHints& hints, const std::string& symbol, std::int64_t
   return {};
 }
 
-// A symbol that is marked to be cut has its number as its upper bound.
+// The upper bound of a symbol that is marked to be cut is its number.
 std::optional<std::int64_t> number_of(const SymbolTable& table, std::string_view symbol) {
   for (const SymbolTable::Variable& each : table.variables)
     if (each.name == symbol) return each.hint ? each.hint : each.max;
@@ -153,7 +153,7 @@ tl::unexpected<Error> ChunkSizes::too_hard(ExpressionId id) const {
               graph_.expression_text(id));
 }
 
-// Writes factors of a half before it, in parentheses, and terms of a sum likewise.
+// Writes a half in parentheses if it has a factor or is a term of a sum.
 Result<Dim> ChunkSizes::intern(Sum sum, ExpressionId like) {
   std::ranges::sort(sum, [](const SizeTerm& a, const SizeTerm& b) {
     if (a.symbol.empty() != b.symbol.empty()) return b.symbol.empty();

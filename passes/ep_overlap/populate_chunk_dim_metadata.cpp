@@ -1,14 +1,14 @@
 // Marks the size that graph chunking cuts in two, and its number, on every placeholder with that
 // size, as custom["torchtitan_chunk_symbol_hints"]. A trace for graph chunking makes the size of
-// the batch, or of the sequence, a symbol with a range from half of it to all.
+// the batch, or of the sequence, a symbol that ranges from half the size to the full size.
 //
 // Steps. Find the symbols in dimension 0 (batch) or 1 (seq) of placeholders, with the number that
 // the symbol had while tracing, or its upper bound. Mark placeholders with such a symbol in their
 // shape. Cost: linear in the graph.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: the number is
-// the range's upper end, since captures do not hold the hint that torch was given for the symbol;
-// it is the same number. A graph without such a size stays unchanged (upstream refuses it).
+// the range's upper end, since captures do not contain the hint that torch was given for the
+// symbol; it is the same number. A graph without such a size stays unchanged (upstream refuses it).
 
 #include "passes/ep_overlap/populate_chunk_dim_metadata.h"
 

@@ -136,7 +136,7 @@ class Planner {
 
   // --- Dependencies within the region ---
 
-  // Producers in the region, also through nodes that belong to no region.
+  // Producers in the region, including through nodes that belong to no region.
   [[nodiscard]] std::vector<NodeId> find_needs(NodeId node) {
     std::vector<NodeId> needs;
     std::vector<NodeId> stack(graph_.inputs(node).begin(), graph_.inputs(node).end());
@@ -334,8 +334,8 @@ class Planner {
     }
   }
 
-  // Nodes that may overlap with an exchange: those that later exchanges need, and those that none
-  // needs.
+  // Nodes that may overlap with an exchange: those that later exchanges need, and those that no
+  // exchange needs.
   [[nodiscard]] std::vector<NodeId> later_nodes(std::size_t chunk, std::size_t exchange) const {
     std::vector<bool> is_needed(graph_.node_count(), false), is_later(graph_.node_count(), false);
     for (std::size_t i = 0; i < closures_[chunk].size(); ++i)

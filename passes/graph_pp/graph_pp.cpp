@@ -1,5 +1,5 @@
-// The passes of graph_trainer's pipeline parallelism. If a pass makes several graphs of one, `keep`
-// selects the one that it leaves. partition_joint_graph leaves a pair.
+// The passes of graph_trainer's pipeline parallelism. If a pass splits a graph into several, `keep`
+// selects the one that remains. partition_joint_graph leaves a pair.
 
 #include "passes/graph_pp/graph_pp.h"
 

@@ -21,7 +21,7 @@
 //     says so. It also stays if the calls of a block cannot be adjacent.
 //   - Upstream groups scheduler nodes, which views are not; here views, getitem and the in-place
 //     and functional forms of an all-gather count as part of a block.
-//   - The run's memory limit holds.
+//   - The run's memory limit applies.
 
 #include <fmt/core.h>
 

@@ -10,11 +10,12 @@
 // Cost: n log n per method.
 //
 // Source: torch 2.11, torch/_inductor/memory.py. Deviations:
-//   - A peak is the maximum of live bytes after a call has allocated; upstream takes them after the
-//     call has also freed, which is lower and not what happens in a run.
-//   - Memory is counted as everywhere in this program: real storages, and inputs of a collective
-//     live until its wait.
-//   - Each half of a pair chooses for itself. The run's limit always holds: the peak never grows.
+//   - A peak is the maximum of live bytes after a call has allocated; upstream measures it after
+//     the call has also freed memory, which is lower than what a run reaches.
+//   - Memory is counted as everywhere in Jointer: real storages, and inputs of a collective live
+//     until its wait.
+//   - The choice is made separately for each half of a pair. The run's limit always applies: the
+//     peak never grows.
 
 #include <fmt/core.h>
 

@@ -15,7 +15,7 @@
 // Cost: n log n and the dependencies.
 //
 // Source: torch 2.11, torch/_inductor/comms.py, _schedule_for_comm; the fixed order of collectives
-// is its decide_global_ordering_of_comms, which Inductor's scheduler always runs before.
+// is its decide_global_ordering_of_comms, which Inductor's scheduler always runs first.
 // Deviations:
 //   - Each stretch between placeholders and outputs is scheduled separately, so the halves of a
 //     pair stay apart; every dependency of an edit counts.

@@ -19,7 +19,7 @@ std::string_view unit_name(Unit unit) {
 }
 
 constexpr auto kTitle = std::tuple(json_field("title", &PassTable::title).required());
-// An unknown unit is one of a newer host.
+// An unknown unit comes from a newer host.
 constexpr auto kColumn = std::tuple(
     json_field("name", &PassTable::Column::name).required(),
     json_choice("unit", &PassTable::Column::unit, kUnits, &unit_name).required().lenient());

@@ -79,6 +79,7 @@ void BenchmarkForm::make_buttons() {
   run_ = new QPushButton(tr("Run"), buttons);
   run_->setAutoDefault(false);
   cancel_ = new QPushButton(tr("Cancel"), buttons);
+  cancel_->setObjectName(QStringLiteral("cancel"));
   cancel_->setAutoDefault(false);
   row->addWidget(run_);
   row->addWidget(cancel_);
@@ -132,6 +133,7 @@ QCheckBox* BenchmarkForm::add_check(const QString& label, const QString& tip) {
 
 void BenchmarkForm::make_fields() {
   add_field(tr("Backend"), backend_ = make_choices(kBackends), tr("Backend that runs the graph"));
+  backend_->setObjectName(QStringLiteral("backend"));
   marked_ = new QLineEdit(this);
   marked_->setObjectName(QStringLiteral("marked"));
   marked_->setPlaceholderText(QStringLiteral("layers.*.feed_forward::*"));
@@ -155,6 +157,7 @@ void BenchmarkForm::make_fields() {
   add_field(tr("On"), on_ = make_choices(kPlaces), tr("Device to run on"));
   add_field(tr("Iterations"), iterations_ = make_number(1, kMaxIterations),
             tr("Number of measured steps; the median is reported"));
+  iterations_->setObjectName(QStringLiteral("iterations"));
   add_field(tr("Warm-up"), warmup_ = make_number(0, kMaxIterations),
             tr("Number of steps before measuring"));
   add_field(tr("Attention"), attention_ = make_choices(kKernels),

@@ -20,6 +20,7 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   auto* row = new FlowLayout(this, kSpacing, 4);
   row->setContentsMargins(kMargin, 4, kMargin, 4);
   partitioner_ = new QComboBox(this);
+  partitioner_->setObjectName(QStringLiteral("partitioner"));
   partitioner_->setAccessibleName(tr("Partitioner"));
   partitioner_->addItem(tr("min_cut"), static_cast<int>(Partitioner::min_cut));
   partitioner_->addItem(tr("default"), static_cast<int>(Partitioner::default_partition));
@@ -35,6 +36,7 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   row->addWidget(ignore_tags_);
   connect(ignore_tags_, &QToolButton::toggled, this, &SacBar::try_settings);
   solver_ = new QComboBox(this);
+  solver_->setObjectName(QStringLiteral("solver"));
   solver_->setAccessibleName(tr("Knapsack solver"));
   const auto add_solver = [this](KnapsackSolver solver, const QString& what) {
     solver_->addItem(to_qstring(to_string(solver)), static_cast<int>(solver));
@@ -58,11 +60,13 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   budget_ = new BudgetControl(this);
   row->addWidget(budget_);
   solve_ = new QPushButton(tr("Solve"), this);
+  solve_->setObjectName(QStringLiteral("solve"));
   solve_->setToolTip(tr("Partition again with these settings, using ticks as tags"));
   solve_->setFixedWidth(fontMetrics().horizontalAdvance(solve_->text()) + 3 * kMargin);
   row->addWidget(solve_);
   of_partitioner_ = {partitioner_, ignore_tags_, solver_, budget_, solve_};
   apply_tags_ = new QPushButton(tr("Apply Tags"), this);
+  apply_tags_->setObjectName(QStringLiteral("apply_tags"));
   apply_tags_->setToolTip(tr(
       "Changes the graph to the step shown: tagged values are offloaded to the host or recomputed "
       "in the backward. Adds one history entry."));

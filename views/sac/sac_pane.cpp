@@ -33,6 +33,7 @@ SacPane::SacPane(Document& document, QWidget* parent)
   bar_ = new SacBar(session_, shown);
   curve_ = new PlanCurve(shown);
   pages_ = new QTabWidget(shown);
+  pages_->setObjectName(QStringLiteral("pages"));
   pages_->setDocumentMode(true);
   table_ = new SacTable(document, pages_);
   pareto_ = new ParetoPage(session_, *bar_, pages_);

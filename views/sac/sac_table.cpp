@@ -34,6 +34,7 @@ SacTable::SacTable(Document& document, SacModel* model, QWidget* parent)
   connect(all_, &QToolButton::clicked, this, &SacTable::show_all);
   controls().addWidget(all_);
   grouping_ = new QComboBox(this);
+  grouping_->setObjectName(QStringLiteral("grouping"));
   grouping_->setAccessibleName(tr("Grouping"));
   grouping_->addItem(tr("By layer"), static_cast<int>(SacGrouping::layer));
   grouping_->addItem(tr("By module"), static_cast<int>(SacGrouping::module));
@@ -168,12 +169,6 @@ std::optional<Keep> SacTable::toggled(std::span<const NodeId> nodes) const {
 
 void SacTable::show_node(NodeId node) {
   view().uncover_row(model_->row_of(node));
-}
-
-QRect SacTable::switch_of(int row, Keep keep) const {
-  const auto& view = const_cast<SacTable*>(this)->view();
-  return PolicyDelegate::place_of(view.visualRect(model_->index_of(row, SacModel::policy_column)),
-                                  keep);
 }
 
 void SacTable::set_keep(std::optional<Keep> keep) {

@@ -98,13 +98,16 @@ void TunePane::make_controls() {
     return box;
   };
   start_ = new QPushButton(controls);
+  start_->setObjectName(QStringLiteral("start"));
   start_->setAutoDefault(false);
   row->addWidget(start_);
   budget_ = new ByteBox(controls);
   add(tr("Peak limit"), budget_, tr("Maximum peak memory of the result."));
   evaluations_ = number(1, std::numeric_limits<int>::max(), kUsualEvaluations);
+  evaluations_->setObjectName(QStringLiteral("evaluations"));
   add(tr("Candidates"), evaluations_, tr("Maximum number of pipelines to try."));
   seconds_ = number(0, kMaxSeconds, kUsualSeconds);
+  seconds_->setObjectName(QStringLiteral("seconds"));
   seconds_->setSpecialValueText(tr("no limit"));
   seconds_->setSuffix(tr(" s"));
   add(tr("Time limit"), seconds_,
@@ -112,12 +115,15 @@ void TunePane::make_controls() {
   seed_ = number(0, std::numeric_limits<int>::max(), 0);
   add(tr("Seed"), seed_, tr("Seed of the random choice of candidates."));
   take_ = new QPushButton(tr("Apply Best"), controls);
+  take_->setObjectName(QStringLiteral("take"));
   take_->setAutoDefault(false);
   row->addWidget(take_);
   copy_ = new QPushButton(tr("Copy as Pipeline"), controls);
+  copy_->setObjectName(QStringLiteral("copy"));
   copy_->setAutoDefault(false);
   row->addWidget(copy_);
   status_ = new QLabel(controls);
+  status_->setObjectName(QStringLiteral("status"));
   status_->setForegroundRole(QPalette::PlaceholderText);
   row->addWidget(status_);
   layout()->addWidget(controls);

@@ -1,5 +1,5 @@
-// jointer bench FILE: runs the graph on this machine, one process per rank, and compares what it
-// measures with the estimate.
+// jointer bench FILE: runs the graph on this machine, one process per rank, and compares the
+// measurements with the estimate.
 
 #include <fmt/format.h>
 

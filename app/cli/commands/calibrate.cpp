@@ -1,5 +1,5 @@
 // jointer calibrate: stores measured times from a profiler trace in the cost database, and lists or
-// deletes what it holds.
+// deletes stored times.
 
 #include <fmt/chrono.h>
 #include <fmt/core.h>

@@ -95,7 +95,7 @@ Json tag_json(const Node& node) {
           {"region", region(node) ? Json(*region(node)) : Json()}};
 }
 
-// True if the computations differ, but only in what differs between the ranks of a program.
+// True if the computations differ only in the ways in which the ranks of one program differ.
 bool is_other_rank(const Answer& answer) {
   const Graph &a = answer.a, &b = answer.b;
   if (a.part_count() != b.part_count() || graph_hash(a) == graph_hash(b)) return false;
@@ -199,7 +199,7 @@ class Printer {
     return {name(id), std::move(before), std::move(after)};
   }
 
-  // The name in B, and the one in A if it is another.
+  // The name in B, followed by the name in A if they differ.
   std::string name(NodeId id) const {
     const std::string is = edit_name(answer_.b, id), was = edit_name(answer_.a, in_a(answer_, id));
     return is == was ? is : fmt::format("{} (A: {})", is, was);

@@ -1,4 +1,4 @@
-// jointer memory FILE: live bytes over the program order, the peak, and what is alive there.
+// jointer memory FILE: live bytes over the program order, the peak, and what is live at the peak.
 
 #include <fmt/core.h>
 

@@ -1,5 +1,6 @@
 // jointer sac FILE: what is saved for the backward and what is recomputed, under a policy, a
-// partitioner and a budget; the trade-off between them; and the policy as other programs take it.
+// partitioner and a budget; the trade-off between them; and the policy in the formats of other
+// programs.
 
 #include <fmt/core.h>
 
@@ -124,7 +125,7 @@ void take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit, const 
             .partitioner = Partitioner::min_cut};
 }
 
-// Changes the plan to meet a limit: bytes of peak memory, or a slower step.
+// Changes the plan to meet a limit on the peak (bytes) or on the slowdown of the step.
 Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const TradeOff& trade_off,
                                Solved& solved) {
   if (!options.slower) {
@@ -227,7 +228,7 @@ Result<int> finish_answer(const SacCommand& options, const Graph& opened, const 
 constexpr std::initializer_list<const char*> kPartitionerOptions{
     "--budget", "--slower", "--pareto", "--strict-budget", "--partitioner", "--solver", "--points"};
 
-// Refuses options of a search over budgets if there is none.
+// Refuses options of a search over budgets if there is no such search.
 Result<void> check_budget_options(const SacCommand& options, double budget,
                                   const CLI::App& command) {
   if (options.slower || options.pareto || budget > 1) return {};

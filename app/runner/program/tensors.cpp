@@ -2,13 +2,13 @@
 //
 // Generated values of a placeholder come from torch's CPU generator with the seed
 //   seed * 1000003 + FNV-1a(name) + rank * 7919     (64 bits, FNV-1a of 32)
-// so that a graph with nodes moved, or a pair instead of its joint graph, gets the same ones:
+// so that a graph with nodes moved, or a pair instead of its joint graph, gets the same values:
 //   parameters and buffers of floating type    0.02 * normal, in fp32, then cast
 //   other floating types, tangents             normal, in fp32, then cast
-//   complex types                              numbers of length one, angles uniform
+//   complex types                              magnitude one, uniform angle
 //   token ids                                  below the rows of the embedding that they index
 //   booleans and bytes                         zero or one
-//   other integers                             zero, which is a valid index of anything
+//   other integers                             zero, which is a valid index into anything
 // Along a dimension of stride 0, all elements are the first one.
 // resources/python/jointer/inputs.py generates the same values, bit for bit.
 
@@ -47,7 +47,7 @@ at::Device device_of(const Graph& graph, const Tensor& tensor, at::Device main) 
   return type == graph.main_device() ? main : at::Device(at::kCPU);
 }
 
-// Along a dimension of stride 0, as expand() leaves it, all elements share memory: takes the first.
+// Along a dimension of stride 0, as expand() leaves it, all elements share memory: keeps the first.
 at::Tensor without_repeats(at::Tensor tensor, at::IntArrayRef strides) {
   for (std::size_t d = 0; d < strides.size(); ++d)
     if (strides[d] == 0)

@@ -85,8 +85,8 @@ void MovePlanner::take_basis(Result<std::shared_ptr<Basis>> basis) {
     emit refused(QString::fromStdString(basis.error().message));
     return;
   }
-  // While it was made, the graph may have returned to the state of the current one. That one may be
-  // in use by a held block or a command.
+  // During its computation, the graph may have returned to the state of the current basis, which a
+  // held block or a command may be using.
   if (!is_basis_of(open_.shared_snapshot()) && !planning_.is_running()) basis_ = *std::move(basis);
   prepare();
   run_waiting();

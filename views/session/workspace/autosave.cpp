@@ -209,7 +209,7 @@ void Autosave::restore(const SavedWork& found) {
   is_restoring_ = true;
   is_found_dirty_ = !found.journal.isEmpty();
   if (is_found_dirty_) {
-    // Another window may have taken the journal; then it has the edits.
+    // Another window may have taken the journal; in that case, it has the edits.
     if (auto taken = Journal::take_over(found.journal.toStdString()))
       journal_ = *std::move(taken);
     else {
