@@ -1,5 +1,6 @@
 #include "core/cost/work_key.h"
 
+#include <fmt/format.h>
 #include <array>
 #include <charconv>
 

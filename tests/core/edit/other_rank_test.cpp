@@ -2,6 +2,7 @@
 
 #include "core/edit/other_rank.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
