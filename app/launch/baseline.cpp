@@ -57,12 +57,11 @@ Result<void> check_baseline(const Graph& graph, const Graph& baseline) {
                 baseline.title(), expected.size(), graph.title(), outputs.size());
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (!fits(graph, *outputs[i], baseline, *expected[i]))
-      return fail(
-          Error::Kind::usage,
-          "output {} of the baseline, {}, is {}, but that of {} is {}: their outputs cannot "
-          "be compared",
-          i, baseline.title(), text(baseline, *expected[i]), graph.title(),
-          text(graph, *outputs[i]));
+      return fail(Error::Kind::usage,
+                  "output {} of the baseline, {}, is {}, but in {} it is {}: their outputs cannot "
+                  "be compared",
+                  i, baseline.title(), text(baseline, *expected[i]), graph.title(),
+                  text(graph, *outputs[i]));
   return {};
 }
 

@@ -202,7 +202,7 @@ Done Session::verify(Runnable& runnable) {
       for (const Tensor& tensor : runnable.graph.tensors(id))
         if (is_floating(tensor.dtype) && item_size(tensor.dtype) < 4) bound = kHalfBound;
     reporter_.note(
-        fmt::format("compiled code rounds at different points than the operators that it replaces: "
+        fmt::format("compiled code rounds at different points than the operators it replaces: "
                     "outputs may differ by {} of their largest magnitude",
                     bound));
   }
@@ -361,7 +361,7 @@ int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda) {
     reporter.report(
         RankFailed{.kind = "device",
                    .node = {},
-                   .text = "this binary can use no CUDA device; --on cpu runs on the CPU"});
+                   .text = "this runner was built without CUDA; --on cpu runs on the CPU"});
     return ExitCode::failed;
   }
   Session session(std::move(*request), std::move(*world), reporter);

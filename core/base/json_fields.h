@@ -305,7 +305,7 @@ struct JsonColumns {
       const std::size_t size = list != nullptr ? list->size() : 0;
       if (std::exchange(is_first, false)) rows.resize(size);
       if ((list != nullptr && !list->is_array()) || size != rows.size())
-        return inner.expect(name, "a list of the length of the others");
+        return inner.expect(name, "a list as long as the others");
       for (std::size_t i = 0; i < size; ++i)
         if (const char* expected = read_json((*list)[i], rows[i].*field))
           return inner.expect(name, expected);

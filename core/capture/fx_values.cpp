@@ -265,8 +265,8 @@ void ValueBuilder::add_facts() {
                       "their arguments",
                       counts_.unknown_offset));
   derived(counts_.without_device,
-          fmt::format("devices of {} tensors are not in the text: assumed to be that of the call "
-                      "or of its first tensor, or else {}",
+          fmt::format("devices of {} tensors are not in the text: assumed to be the device of the "
+                      "call or of its first tensor, or else {}",
                       counts_.without_device, default_device_));
   derived(counts_.tuples,
           fmt::format("types of {} tuples are not in the text: they are assembled from the "

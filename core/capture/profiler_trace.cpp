@@ -239,7 +239,7 @@ void add_notes(const Matcher& m, const TraceOptions& options, TraceMatch& match)
     notes.push_back(fmt::format("{} calls match no node, or differ in shape: {}",
                                 format_count(count(match.foreign_calls)), most_frequent(foreign)));
   if (match.foreign_device_ns > 0)
-    notes.push_back(fmt::format("{} of {} in kernels belong to no node",
+    notes.push_back(fmt::format("{} of {} of kernel time belongs to no node",
                                 format_ns(match.foreign_device_ns), format_ns(match.device_ns)));
   if (!m.events.has_shapes)
     notes.emplace_back(

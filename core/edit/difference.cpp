@@ -178,12 +178,12 @@ class EditWriter {
       if (stays(before_.node(id)) && !is_read_in(after_, before_, id))
         return refuse(before_, id, "is not in the second graph");
     for (const NodeId id : difference_.moved)
-      if (stays(after_.node(id))) return refuse(after_, id, "is at a different place");
+      if (stays(after_.node(id))) return refuse(after_, id, "is in a different place");
     for (const NodeId id : difference_.changed) {
       const NodeKind kind = after_.node(id).kind;
       if (kind == NodeKind::placeholder || kind == NodeKind::get_attr ||
           kind != before_.node(was(id)).kind)
-        return refuse(after_, id, "differs between them");
+        return refuse(after_, id, "differs between the graphs");
     }
     return {};
   }

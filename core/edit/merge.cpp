@@ -116,7 +116,7 @@ class Merger {
       return refuse("{} is {}, {} is {}: a bucket has one operator", first, to_string(call_.kind),
                     name, to_string(call.kind));
     if (call.group_name != call_.group_name)
-      return refuse("{} and {} are of different process groups", first, name);
+      return refuse("{} and {} belong to different process groups", first, name);
     if (call.reduce_op != call_.reduce_op)
       return refuse("{} reduces by {}, {} by {}", first, call_.reduce_op, name, call.reduce_op);
     const Tensor& a = *graph_.single_tensor(graph_.node(call_.input));

@@ -178,8 +178,8 @@ Result<void> OtherRank::adapt(Graph& graph, Edit& edit) {
     } else if (auto* remove = std::get_if<RemoveNode>(&change)) {
       if (lost_.contains(key(graph, remove->node)))
         return refuse(
-            "{} has constants of this rank, {}: the edit removes it, and does not say which node "
-            "has them instead",
+            "{} has rank-specific constants, {}: the edit removes it without saying which node "
+            "gets them",
             remove->node, own_.find(key(graph, remove->node))->second.args);
     }
   }
@@ -266,15 +266,13 @@ Result<void> OtherRank::check_integers(const std::string& name, const OrderedJso
   if (!has_integer(record, "args") && !has_integer(record, "kwargs")) return {};
   const std::string like = text_of(record, "like");
   if (const auto own = own_.find(in_edits(prefix, like)); own != own_.end())
-    return refuse(
-        "{} would get the constants of another rank: {}, which it was made from, has {} on this "
-        "one",
-        name, like, own->second.args);
+    return refuse("{} would get the constants of another rank: {}, its origin, has {} on this rank",
+                  name, like, own->second.args);
   if (!like.empty()) return {};
   if (removes_own_)
     return refuse(
         "{} may get the constants of another rank: the edit removes a node whose constants differ "
-        "on this one",
+        "on this rank",
         name);
   return {};
 }
@@ -330,7 +328,8 @@ Result<void> OtherRank::adapt_replace(Graph& graph, ReplaceCall& replace) {
   if (replace.target) targets_.insert_or_assign(name, *replace.target);
   if (const auto own = own_.find(name); own != own_.end() && (replace.args || replace.kwargs))
     return refuse(
-        "{} has constants of this rank, {}: the recipe would overwrite them with those of another",
+        "{} has rank-specific constants, {}: the recipe would overwrite them with those of another "
+        "rank",
         replace.node, own->second.args);
   std::string unknown;
   const auto rename = [&](std::optional<std::string>& text, auto renamed) {

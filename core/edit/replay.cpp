@@ -180,7 +180,7 @@ class Replayer {
     if (!result_.other_rank.empty()) return;
     const std::string half = recorded.key == "graph" ? "" : recorded.key + " ";
     result_.other_rank = fmt::format(
-        "the {}graph differs from the recorded one only in constants of the rank", half);
+        "the {}graph differs from the recorded one only in rank-specific constants", half);
     const auto where = first_difference(graph_, part, recorded.fingerprint);
     if (where && !recorded.fingerprint.empty())
       result_.other_rank += fmt::format(", first at {}", where->substr(0, where->find(':')));

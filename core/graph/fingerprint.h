@@ -18,7 +18,7 @@ namespace jointer {
 std::string fingerprint(const Graph& graph, PartId part);
 
 // Describes in one sentence the first difference from the graph with the fingerprint `recorded`:
-// "node 12, mm_3: its arguments differ, here (%x,%t_1)". nullopt if no difference is found.
+// "node 12, mm_3: its arguments differ; here they are (%x,%t_1)". nullopt if no difference is found.
 std::optional<std::string> first_difference(const Graph& graph, PartId part,
                                             std::string_view recorded);
 

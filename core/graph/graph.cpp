@@ -554,10 +554,9 @@ void Graph::resolve_groups() {
       derived_ranks += size->integer;
       if (const ProcessGroup* twin = twin_of(part, text(g.name), size->integer)) {
         g.ranks = twin->ranks;
-        add_fact(Fact::Kind::derived,
-                 fmt::format("the file lacks the ranks of process group {}: it gets those of {}, "
-                             "after which it is named",
-                             text(g.name), text(twin->name)));
+        add_fact(Fact::Kind::derived, fmt::format("the file lacks the ranks of process group {}: "
+                                                  "the group is named after {}, and gets its ranks",
+                                                  text(g.name), text(twin->name)));
         continue;
       }
       for (std::int32_t rank = 0; rank < size->integer; ++rank) g.ranks.push_back(rank);

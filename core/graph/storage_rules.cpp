@@ -127,11 +127,11 @@ class Corrector {
          "it counts as separate memory",
          "have the storages of other calls' results in the file, which their operators cannot "
          "return: they count as separate memory");
-    tell(
-        followed_, first_followed_,
-        "is in an argument's memory, although the file says otherwise: it counts with the argument",
-        "are in an argument's memory, although the file says otherwise: they count with the "
-        "argument");
+    tell(followed_, first_followed_,
+         "aliases an argument, although the file gives it another storage: it counts with the "
+         "argument",
+         "alias arguments, although the file gives them other storages: they count with the "
+         "arguments");
   }
 
  private:

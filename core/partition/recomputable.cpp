@@ -102,8 +102,8 @@ std::string Recomputable::why_not(Place call) const {
     case Why::acts:
       return fmt::format("{} has a side effect or checks a value, so it must run once", name);
     case Why::overwritten:
-      return fmt::format("{} uses memory that is written to later: recomputed, it would differ",
-                         name);
+      return fmt::format(
+          "{} uses memory that is written to later: its result would differ if recomputed", name);
     case Why::part:
       return why_not(orders_.inputs(call).front());
   }

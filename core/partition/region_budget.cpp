@@ -64,8 +64,8 @@ class Reader {
     if (coverage == BudgetCoverage::whole && uncovered_ > 0)
       return fail(
           Error::Kind::usage,
-          "the region with an activation budget of {} does not cover {} calls of the "
-          "forward, {} first; wrap the whole forward, or let the covered part set the budget",
+          "the region with an activation budget of {} does not cover {} calls of the forward, the "
+          "first of them {}; wrap the whole forward, or let the covered part set the budget",
           *budgets_.begin(), format_count(uncovered_), first_uncovered_);
     return std::optional(*budgets_.begin());
   }

@@ -149,8 +149,8 @@ class Offloader {
   static constexpr std::array<Reason, 3> kReasons{
       {{"its memory is written to later.", "their memory is written to later."},
        {"it is returned.", "they are returned."},
-       {"the forward still reads it when the backward starts to.",
-        "the forward still reads them when the backward starts to."}}};
+       {"the forward still reads it after the backward starts reading it.",
+        "the forward still reads them after the backward starts reading them."}}};
 
   // A node of the resulting graph, in a list in which calls can be inserted before any place.
   static constexpr std::size_t kNoRun = SIZE_MAX;

@@ -179,9 +179,9 @@ std::string number_text(std::size_t count) {
 
 const std::vector<MemoryPolicyPreset>& memory_policy_presets() {
   static const std::vector<MemoryPolicyPreset> kPresets{
-      {"default", "saves products, attention and other expensive results; recomputes the rest"},
+      {"default", "saves matmuls, attention and other expensive results; recomputes the rest"},
       {"full", "recomputes every layer from its input, except selected results"},
-      {"eager", "as default, but recomputes every second product of a layer"},
+      {"eager", "as default, but recomputes every second matmul of a layer"},
       {"sac_and_offload", "as default, and offloads the largest saved results to the host"},
   };
   return kPresets;

@@ -158,9 +158,8 @@ class Rematerializer {
     for (const NodeId id : graph_.order())
       if (is_recomputable(id) && draws(graph_.node(id)))
         return refuse(
-            "{} ({}) draws random numbers and is tagged for recompute, which would draw other "
-            "ones: "
-            "save it",
+            "{} ({}) draws random numbers and is tagged for recompute, which would draw different "
+            "ones: save it",
             graph_.name(id), graph_.target(graph_.node(id)));
     return {};
   }
@@ -276,8 +275,9 @@ class Rematerializer {
       written_arguments(graph_, graph_.node(id), written);
       for (const NodeId to : written)
         if (!maker_runs_again(to))
-          return refuse("{} ({}) writes to {}, which stays, so it cannot run twice: save it",
-                        graph_.name(id), graph_.target(graph_.node(id)), graph_.name(to));
+          return refuse(
+              "{} ({}) writes to {}, which is not recomputed, so it cannot run twice: save it",
+              graph_.name(id), graph_.target(graph_.node(id)), graph_.name(to));
     }
     // Writers that run once, by the call that allocated the memory they write to.
     std::map<NodeId, std::vector<NodeId>> writers;

@@ -96,7 +96,7 @@ struct Foreign {
 std::vector<Foreign> foreign_parameters() {
   constexpr const char* kCosts =
       "costs are those of the run's estimator: choose it with --estimator";
-  constexpr const char* kInductor = "it serves later stages of Inductor, which do not follow";
+  constexpr const char* kInductor = "it serves later stages of Inductor, which do not run here";
   return {
       {"insert_overlap_deps", false, {}, "Adds control_deps nodes.", kInductor},
       {"enable_fusion_regions", false, {}, "Treats calls that Inductor fuses as one.", kInductor},
@@ -308,8 +308,9 @@ class Reordering {
       JOINTER_CHECK(build_plan());
     }
     if (any) {
-      add_planned("torch's plan with the buckets that pay");
-      JOINTER_CHECK(add_timed(*now().half, "torch's plan with the buckets that pay, retimed", at_));
+      add_planned("torch's plan with the buckets that pay off");
+      JOINTER_CHECK(
+          add_timed(*now().half, "torch's plan with the buckets that pay off, retimed", at_));
     }
     return exposed;
   }

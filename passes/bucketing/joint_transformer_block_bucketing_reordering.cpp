@@ -155,13 +155,13 @@ class BlockBucketing {
       context_.decide(
           "kept",
           fmt::format(
-              "The graph is unchanged: {} would change places with a write to memory that it uses.",
+              "The graph is unchanged: {} would swap places with a write to memory that it uses.",
               graph_.name(wrong)));
       return false;
     }
     graph_.set_order(*std::move(order));
     context_.decide(graph_, wrong, "corrected",
-                    "It would have changed places with a write to memory that it uses.");
+                    "It would have swapped places with a write to memory that it uses.");
     return true;
   }
 
@@ -674,7 +674,7 @@ Pass joint_transformer_block_bucketing_reordering() {
                                         "derived from the model."),
                               texts("fsdp_param_module_order", {},
                                     "Modules in the order in which their parameters are packed; "
-                                    "none: that of the graph's inputs.")},
+                                    "none: the order of the graph's inputs.")},
                .keeps_numerics = true,
                .is_idempotent = false},
       .run = or_kept("No module of the plan has an FSDP collective.", run)};

@@ -120,34 +120,35 @@ Result<void> run_on_all(Graph& graph, const Arguments& arguments, PassContext& c
 }  // namespace
 
 Pass reassign_collective_pgs() {
-  return {
-      .info = {.name = "reassign_collective_pgs",
-               .summary = "Gives all-gathers of every group in which FSDP gathers a twin of that "
-                          "group, so that they overlap with its reduce-scatters.",
-               .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
-               .stage = PassStage::bucketing,
-               .parameters = {text("suffix", "_fsdp_extra",
-                                   "Appended to the group's name for the twin.")},
-               .keeps_numerics = true,
-               .is_idempotent = true},
-      .run = run_on_all};
+  return {.info = {.name = "reassign_collective_pgs",
+                   .summary =
+                       "Moves all-gathers to a twin of their process group, for every group that "
+                       "gathers FSDP parameters, so that they overlap with its reduce-scatters.",
+                   .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
+                   .stage = PassStage::bucketing,
+                   .parameters = {text("suffix", "_fsdp_extra",
+                                       "Appended to the group's name for the twin.")},
+                   .keeps_numerics = true,
+                   .is_idempotent = true},
+          .run = run_on_all};
 }
 
 Pass reassign_to_pg() {
   return {
-      .info = {.name = "reassign_to_pg",
-               .summary = "Gives FSDP's all-gathers a twin of their process group, so that they "
-                          "overlap with its reduce-scatters (removed upstream in May 2026: "
-                          "reassign_collective_pgs).",
-               .source = "torchtitan/experiments/compiler_toolkit",
-               .stage = PassStage::bucketing,
-               .parameters = {text("group", {},
-                                   "The group's name or label; none: the groups of FSDP that "
-                                   "both gather and reduce."),
-                              text("suffix", "_all_gather",
-                                   "Appended to the group's name for the twin.")},
-               .keeps_numerics = true,
-               .is_idempotent = true},
+      .info =
+          {.name = "reassign_to_pg",
+           .summary =
+               "Moves FSDP's all-gathers to a twin of their process group, so that they overlap "
+               "with its reduce-scatters (removed upstream in May 2026: reassign_collective_pgs).",
+           .source = "torchtitan/experiments/compiler_toolkit",
+           .stage = PassStage::bucketing,
+           .parameters = {text("group", {},
+                               "The group's name or label; none: the groups of FSDP that "
+                               "both gather and reduce."),
+                          text("suffix", "_all_gather",
+                               "Appended to the group's name for the twin.")},
+           .keeps_numerics = true,
+           .is_idempotent = true},
       .run = run};
 }
 

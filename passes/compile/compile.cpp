@@ -119,7 +119,7 @@ Pass custom_codegen_pass() {
 
 Pass inductor_decomposition_pass() {
   PassInfo info = info_of("inductor_decomposition",
-                          "Decomposes operators by Inductor's table, in Python "
+                          "Decomposes operators by Inductor's decomposition table, in Python "
                           "(removed upstream in May 2026).",
                           "");
   info.source = "torchtitan/experiments/compiler_toolkit/passes.py";

@@ -155,7 +155,7 @@ Result<NodeId> ChunkOutputs::add_join(NodeId out, const std::vector<NodeId>& use
     return name_join(out,
                      body_.add("aten.add.Tensor", {ref(pair[0]), ref(pair[1])}, original.value,
                                before_, ChunkRole::materialization),
-                     "The size is that of both chunks.");
+                     "The size is the sum of both chunks.");
   if (whole == nullptr)
     return fail(Error::Kind::usage,
                 "{} of {} is read by {}, and chunks of a number cannot be joined", p_.name(out),

@@ -20,7 +20,7 @@ Result<void> add_hint(ChunkHints& hints, const std::string& symbol, std::int64_t
                       std::string_view node) {
   const auto [at, is_new] = hints.try_emplace(symbol, hint);
   if (!is_new && at->second != hint)
-    return fail(Error::Kind::usage, "{} says that the chunk symbol {} is {}, and others say {}",
+    return fail(Error::Kind::usage, "{} says that the chunk symbol {} is {}, but others say {}",
                 node, symbol, hint, at->second);
   return {};
 }
@@ -149,7 +149,7 @@ const std::optional<ChunkSizes::Sum>& ChunkSizes::parse(ExpressionId id) {
 
 tl::unexpected<Error> ChunkSizes::too_hard(ExpressionId id) const {
   return fail(Error::Kind::usage,
-              "the size {} cannot be halved: it is more than a sum of multiples of symbols",
+              "the size {} cannot be halved: it is not a sum of multiples of symbols",
               graph_.expression_text(id));
 }
 

@@ -63,9 +63,9 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     if (const auto was = custom.find(kChunkHints); was != custom.end() && *was == own) continue;
     custom[kChunkHints] = own;
     node.custom = graph.intern(write_json(custom));
-    context.decide(
-        graph, id, "marked",
-        fmt::format("Its size is over {}, which graph chunking cuts in two.", own.begin().key()));
+    context.decide(graph, id, "marked",
+                   fmt::format("Its size depends on {}, which graph chunking cuts in two.",
+                               own.begin().key()));
   }
   if (context.decisions().empty())
     context.decide("kept", fmt::format("The inputs with a symbolic {} are already marked.", size));
@@ -76,7 +76,8 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 
 Pass populate_chunk_dim_metadata_pass() {
   return {.info = {.name = "populate_chunk_dim_metadata",
-                   .summary = "Marks inputs whose batch or sequence graph chunking cuts in two.",
+                   .summary =
+                       "Marks inputs whose batch or sequence dimension graph chunking cuts in two.",
                    .source = "torchtitan/experiments/graph_trainer/ep_chunk_pass.py",
                    .stage = PassStage::joint,
                    .parameters = {choice("mode", {"batch", "seq"}, "batch",

@@ -39,7 +39,7 @@ class StagePartition {
   Result<Graph> run(const std::vector<std::string>& backward_inputs) {
     JOINTER_TRY(const std::vector<NodeId> returned, returned_nodes(joint_, PartId(0)));
     if (count_ == 0 || count_ > returned.size())
-      return fail(Error::Kind::usage, "forward_outputs is {}, and the graph has {} outputs", count_,
+      return fail(Error::Kind::usage, "forward_outputs is {}, but the graph has {} outputs", count_,
                   returned.size());
     const auto middle = returned.begin() + static_cast<std::ptrdiff_t>(count_);
     forward_outputs_.assign(returned.begin(), middle);
@@ -103,7 +103,7 @@ class StagePartition {
       if (!id || joint_.node(id).kind != NodeKind::placeholder || is_backward_input_[id.index()])
         continue;
       saved_.push_back(id);
-      say(id, "saved", "The backward returns it next to a gradient.");
+      say(id, "saved", "The backward returns it along with a gradient.");
     }
   }
 

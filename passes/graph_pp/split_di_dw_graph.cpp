@@ -30,7 +30,7 @@ class Splitter {
   Result<std::vector<StageGraph>> run(std::size_t parameter_gradients) {
     JOINTER_TRY(const std::vector<NodeId> returned, returned_nodes(graph_, part_));
     if (parameter_gradients > returned.size())
-      return fail(Error::Kind::usage, "parameter_gradients is {}, and the backward has {} outputs",
+      return fail(Error::Kind::usage, "parameter_gradients is {}, but the backward has {} outputs",
                   parameter_gradients, returned.size());
     const auto middle = returned.begin() + static_cast<std::ptrdiff_t>(parameter_gradients);
     const std::vector<NodeId> weight(returned.begin(), middle), input(middle, returned.end());

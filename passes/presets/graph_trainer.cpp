@@ -258,7 +258,7 @@ PassValue of(std::string text) {
 Result<void> check(const GraphTrainerFlags& flags) {
   if (flags.offload_budget_gb != GraphTrainerFlags().offload_budget_gb &&
       flags.memory_policy != "sac_and_offload")
-    return fail(Error::Kind::usage, "{}{} is of --compile.memory_policy sac_and_offload", kPrefix,
+    return fail(Error::Kind::usage, "{}{} needs --compile.memory_policy sac_and_offload", kPrefix,
                 kBudget);
   if (flags.ep_overlap && flags.chunk_dim == "seq" && flags.module_fqn != kMoe)
     return fail(Error::Kind::usage,
@@ -485,7 +485,7 @@ std::string graph_trainer_recipe_file(const Pipeline& pipeline, std::string_view
   const std::string compiles = to_text(flags);
   const bool is_absolute = recipe.starts_with('/');
   return fmt::format(
-      R"(# Registers a pipeline of torchtitan's graph_trainer that replays a recipe of Jointer's:
+      R"(# Registers a pipeline of torchtitan's graph_trainer that replays a Jointer recipe:
 # {0}
 # Import it before training, and choose it: --compile.pass_pipeline jointer{1}{2}
 {3}

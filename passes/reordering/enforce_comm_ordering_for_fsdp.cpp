@@ -221,8 +221,8 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
     context.decide(graph, calls.node(call), "kept", "Nothing waits for its collective.");
   if (blocks.gathers.empty() && blocks.reduces.empty()) {
     context.decide("kept",
-                   "No fsdp.all_gather_copy_in or fsdp.chunk_cat has a collective: the graph is "
-                   "not one of traceable FSDP2.");
+                   "No fsdp.all_gather_copy_in or fsdp.chunk_cat has a collective: the graph does "
+                   "not come from traceable FSDP2.");
     return {};
   }
   BlockOrder blocked(calls);

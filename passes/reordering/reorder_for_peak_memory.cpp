@@ -152,23 +152,24 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 
 Pass reorder_for_peak_memory_pass() {
   using Type = Parameter::Type;
-  return {.info = {.name = "reorder_for_peak_memory",
-                   .summary = "Tries orders that need little memory, and keeps the one "
-                              "with the lowest peak.",
-                   .source = "torch/_inductor/memory.py",
-                   .stage = PassStage::reordering,
-                   .parameters = {{.name = "methods",
-                                   .type = Type::list,
-                                   .default_value = PassValue::List{"lpmf", "bfs", "dfs"},
-                                   .choices = {"baseline", "lpmf", "bfs", "dfs"},
-                                   .doc = "Methods to try, in addition to the current order."},
-                                  {.name = "size_threshold_for_succ_based_strategy",
-                                   .type = Type::bytes,
-                                   .default_value = 0,
-                                   .min = 0,
-                                   .doc = "lpmf: if every ready call allocates more than this, the "
-                                          "one that makes most calls ready is next; 0: never."}}},
-          .run = or_kept("The graph has no calls.", run)};
+  return {
+      .info = {.name = "reorder_for_peak_memory",
+               .summary = "Tries orders that need little memory, and keeps the one "
+                          "with the lowest peak.",
+               .source = "torch/_inductor/memory.py",
+               .stage = PassStage::reordering,
+               .parameters = {{.name = "methods",
+                               .type = Type::list,
+                               .default_value = PassValue::List{"lpmf", "bfs", "dfs"},
+                               .choices = {"baseline", "lpmf", "bfs", "dfs"},
+                               .doc = "Methods to try, in addition to the current order."},
+                              {.name = "size_threshold_for_succ_based_strategy",
+                               .type = Type::bytes,
+                               .default_value = 0,
+                               .min = 0,
+                               .doc = "lpmf: if every ready call allocates more than this, the one "
+                                      "that makes the most calls ready is next; 0: never."}}},
+      .run = or_kept("The graph has no calls.", run)};
 }
 
 }  // namespace jointer

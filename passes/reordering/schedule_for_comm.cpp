@@ -175,7 +175,7 @@ Pass raise_comms_pass() {
 
 Pass reorder_compute_for_overlap_pass() {
   return make_pass("reorder_compute_for_overlap",
-                   "Runs as much compute during each collective as hides it.",
+                   "Runs enough compute during each collective to hide it.",
                    {.raise = true, .sink = true, .overlap = true});
 }
 

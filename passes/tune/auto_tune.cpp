@@ -127,8 +127,8 @@ void decide_presets(const TuneResult& result, PassContext& context) {
 // The reason why the graph stays unchanged.
 std::string kept_text(const TuneResult& result, const std::string& budget) {
   if (result.lowest)
-    return fmt::format("Nothing is within {}. The lowest peak is that of {}: {}.", budget,
-                       text_of(result.lowest->pipeline),
+    return fmt::format("Nothing is within {}. The candidate with the lowest peak is {}: {}.",
+                       budget, text_of(result.lowest->pipeline),
                        figures_text(result.lowest->figures.figures));
   const Figures& f = result.unedited.figures.figures;
   const bool fits = f.peak_bytes <= *result.budget;
@@ -228,7 +228,7 @@ std::vector<Parameter> parameters() {
 Pass auto_tune_pass(RegistryMaker make_registry) {
   return {.info = {.name = "auto_tune",
                    .summary = "Searches for orders, buckets and policies with the shortest step "
-                              "within a memory budget, and runs them.",
+                              "within a memory budget, and applies them.",
                    .source = "ours",
                    .stage = PassStage::search,
                    .parameters = parameters()},

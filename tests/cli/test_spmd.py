@@ -111,7 +111,7 @@ def test_refusals(pattern: str, tmp_path: Path) -> None:
     one = tmp_path / "rank0.json"
     assert "programs of two ranks or more" in run("spmd", one).err
     assert "rank 0 is given twice" in run("spmd", one, one).err
-    assert "there is no such file for any rank" in run("spmd", tmp_path / "no{rank}.json").err
+    assert "no such file for any rank" in run("spmd", tmp_path / "no{rank}.json").err
     document = program(0)
     del document["rank"]
     nameless = write(tmp_path / "nameless.json", document)

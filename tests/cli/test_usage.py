@@ -225,7 +225,7 @@ def test_snapshots_need_a_folder_that_can_be_created(tmp_path: Path) -> None:
 
 def test_a_recipe_for_graph_trainer_is_a_file() -> None:
     done = run("apply", JOINT, *PASSES, "--save-recipe", "-", "--save-graph-trainer", "x.py")
-    assert said(done) == "option --save-graph-trainer: needs --save-recipe in a file"
+    assert said(done) == "option --save-graph-trainer: needs --save-recipe with a file name"
 
 
 @pytest.mark.parametrize(

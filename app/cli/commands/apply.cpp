@@ -107,7 +107,7 @@ Result<int> apply_recipe(const ApplyCommand& given, const CLI::App& command) {
   auto replayed = replay(graph, answer.recipe, given.lenient);
   if (!replayed)
     return fail(replayed.error().kind, "{}: {}{}", path, replayed.error().message,
-                given.lenient ? "" : "; --lenient replays what fits");
+                given.lenient ? "" : "; --lenient skips edits that do not fit");
   answer.replay = std::move(*replayed);
   answer.after = figures_of(graph, *estimator, options.optimizer);
   if (!options.output.empty()) JOINTER_CHECK(write_bytes(options.output, write_native(graph)));

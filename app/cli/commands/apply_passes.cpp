@@ -190,11 +190,10 @@ Result<std::string> recipe_of(const Graph& graph, const PipelineRun& run) {
   std::vector<Edit> edits;
   for (const StepResult& step : run.steps) {
     if (!step.edit_refusal.empty())
-      return fail(
-          Error::Kind::usage,
-          "--save-recipe: {} makes a new graph, which a recipe cannot do ({}); run the "
-          "passes before it alone, or export a save plan with `jointer sac --export recipe`",
-          pass_of(step), step.edit_refusal);
+      return fail(Error::Kind::usage,
+                  "--save-recipe: {} makes a new graph, which a recipe cannot do ({}); run only "
+                  "the passes before it, or export a save plan with `jointer sac --export recipe`",
+                  pass_of(step), step.edit_refusal);
     edits.insert(edits.end(), step.edits.begin(), step.edits.end());
   }
   const Graph& after = end_of(run, graph);
@@ -203,7 +202,7 @@ Result<std::string> recipe_of(const Graph& graph, const PipelineRun& run) {
   const auto replayed = replay(again, recipe);
   if (!replayed || replayed->ends_as_recorded == false)
     return fail(Error::Kind::run,
-                "--save-recipe: replaying the edits does not give the same graph{}",
+                "--save-recipe: replaying the edits does not reproduce the graph{}",
                 replayed ? std::string() : ": " + replayed.error().message);
   return write_recipe(recipe);
 }
@@ -288,7 +287,8 @@ Result<void> write_files(const ApplyPasses& options, const Graph& graph, const P
 
 Result<int> apply_passes(const ApplyPasses& options, const CLI::App& command) {
   if (!options.graph_trainer.empty() && options.recipe == "-")
-    return fail(Error::Kind::usage, "option --save-graph-trainer: needs --save-recipe in a file");
+    return fail(Error::Kind::usage,
+                "option --save-graph-trainer: needs --save-recipe with a file name");
   std::vector<OutputFile> outputs{{"--output", options.output},
                                   {"--save-recipe", options.recipe},
                                   {"--save-pipeline", options.saved_pipeline},

@@ -122,7 +122,7 @@ void print_match(const Graph& graph, const TraceMatch& match, const CostSamples&
       {"matched", fmt::format("{} of {} nodes in {} {}", count(match.matched), count(match.nodes),
                               count(match.passes), match.passes == 1 ? "pass" : "passes")});
   facts.add({"step", format_ns(m.step_ns)});
-  facts.add({"kept", fmt::format("{} operators and {} collectives, each kind once",
+  facts.add({"kept", fmt::format("{} distinct operators and {} distinct collectives",
                                  count(stored.nodes.size()), count(stored.collectives.size()))});
   facts.add({"database", CostDatabase::default_path()});
   fmt::print("{}\n", facts.text());

@@ -396,7 +396,7 @@ Result<int> run(const SacCommand& options, const CLI::App& command) {
                 what);
   JOINTER_CHECK(refuse_options(
       command, kPartitionerOptions,
-      fmt::format("is for joint graphs, but {}, whose saved activations are fixed", what)));
+      fmt::format("is for joint graphs, but {}, and its saved activations are fixed", what)));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
   JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(graph, costs, flops_of(graph)));
@@ -418,7 +418,7 @@ void add_joint_options(CLI::App& command, SacCommand& options) {
   command
       .add_option("--slower", options.slower,
                   "Find the plan with the lowest peak whose step is at most this much slower than "
-                  "without the option")
+                  "without this option")
       ->type_name("PERCENT")
       ->check(non_negative_number());
   set_choices(

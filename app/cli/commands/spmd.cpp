@@ -111,9 +111,9 @@ Result<int> run(const SpmdCommand& options) {
 
 void add_spmd_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<SpmdCommand>();
-  CLI::App* command = program.add_subcommand(
-      "spmd",
-      "Checks that the collectives of several ranks' captures match, or says where they hang");
+  CLI::App* command = program.add_subcommand("spmd",
+                                             "Checks that the collectives of several ranks' "
+                                             "captures match, or reports where the run would hang");
   command
       ->add_option("FILE", options->files, "Captures, one per rank; `{rank}` stands for the rank")
       ->type_name("")

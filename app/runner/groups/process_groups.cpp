@@ -169,8 +169,8 @@ Result<std::unique_ptr<ProcessGroups>> ProcessGroups::make(const Graph& graph,
     for (const auto& [name, ranks] : wanted) groups->add(options, name, ranks);
   } catch (const std::exception& error) {
     const auto* of_torch = dynamic_cast<const c10::Error*>(&error);
-    return fail(Error::Kind::run, "the ranks did not find each other at {}:{}: {}",
-                options.world.master_address, options.world.master_port,
+    return fail(Error::Kind::run, "rendezvous at {}:{} failed: {}", options.world.master_address,
+                options.world.master_port,
                 of_torch != nullptr ? summary(*of_torch) : first_line(error.what()));
   }
   return groups;

@@ -126,7 +126,7 @@ class InputMaker {
       const Node& call = graph_.node(user);
       if (call.kind == NodeKind::call && opaque_type(graph_, call.value) != kProcessGroup)
         return input_error(
-            "placeholder {} is a {}, which {} takes and only Python has; use --backend python",
+            "placeholder {} is a {}, which {} reads and only Python has; use --backend python",
             graph_.name(id), type, graph_.name(user));
     }
     return c10::IValue();
