@@ -98,7 +98,7 @@ void take_picture(MainWindow& window, const QString& path) {
       complain({Error::Kind::usage,
                 fmt::format("{}: {}", path.toStdString(),
                             QFileInfo::exists(folder)
-                                ? "cannot write a picture there; does the name end in .png or .jpg?"
+                                ? "cannot write the screenshot; does the name end in .png or .jpg?"
                                 : "no such folder")}));
 }
 
@@ -151,7 +151,7 @@ Result<void> find_display(int argc, char** argv) {
     }
   return fail(Error::Kind::usage,
               "no display found (DISPLAY and WAYLAND_DISPLAY are not set); `jointer-desktop FILE "
-              "--picture OUT.png` works without one, as does `jointer info|memory|overlap FILE`");
+              "--picture OUT.png` and `jointer info|memory|overlap FILE` work without a display");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ StatusLine::StatusLine(QStatusBar& bar, Documents& documents) : bar_(bar), docum
   facts_ = new QToolButton(&bar_);
   facts_->setObjectName(QStringLiteral("facts"));
   facts_->setAutoRaise(true);
-  facts_->setToolTip(tr("Facts that the capture does not record and that were derived or assumed"));
+  facts_->setToolTip(tr("Facts derived or assumed because the capture does not record them"));
   connect(facts_, &QToolButton::clicked, this, [this] {
     if (const Document* document = documents_.document())
       (new FactsPopup(document->graph(), bar_.window()))->show_above(*facts_);

@@ -31,13 +31,14 @@ QString backend_tip(Backend backend) {
     case Backend::interpret:
       return BenchmarkForm::tr("Operator by operator through LibTorch's dispatcher");
     case Backend::cudagraph:
-      return BenchmarkForm::tr("Interpreted once, captured as a CUDA graph, replayed");
+      return BenchmarkForm::tr("Interpreted once, captured as a CUDA graph, then replayed");
     case Backend::inductor:
       return BenchmarkForm::tr("Compiled as a whole; numerics may change");
     case Backend::regional:
-      return BenchmarkForm::tr("Marked regions compiled, the rest interpreted");
+      return BenchmarkForm::tr("Marked regions are compiled, the rest is interpreted");
     case Backend::python:
-      return BenchmarkForm::tr("torch.fx in a Python process, for graphs without a native form");
+      return BenchmarkForm::tr(
+          "torch.fx in a Python process, for operators without a native implementation");
   }
   return {};
 }
@@ -159,17 +160,16 @@ void BenchmarkForm::make_fields() {
             tr("Number of measured steps; the median is reported"));
   iterations_->setObjectName(QStringLiteral("iterations"));
   add_field(tr("Warm-up"), warmup_ = make_number(0, kMaxIterations),
-            tr("Number of steps before measuring"));
+            tr("Number of steps to run before measuring"));
   add_field(tr("Attention"), attention_ = make_choices(kKernels),
-            tr("Kernel of scaled dot product attention. Automatic: the one in the graph, or the "
+            tr("Kernel for scaled dot-product attention. Automatic: the graph's kernel, or the "
                "device's equivalent"));
   add_field(tr("Seed"), seed_ = make_number(0, std::numeric_limits<int>::max()),
-            tr("Seed of generated inputs"));
+            tr("Seed for the generated inputs"));
   verify_ = add_check(
       tr("Verify"), tr("Compare all outputs with those of the unedited graph on the same inputs"));
-  profile_ = add_check(
-      tr("Profile"), tr("Run additional steps that time each node and trace memory, to be shown in "
-                        "the timeline"));
+  profile_ = add_check(tr("Profile"), tr("Run additional steps that time each node and trace "
+                                         "memory; the timeline shows the result"));
 }
 
 void BenchmarkForm::show_settings() {

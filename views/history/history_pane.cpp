@@ -18,9 +18,9 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
     : QWidget(parent),
       document_(document),
       editing_(document.editing()),
-      step_model_(new HistoryModel(tr("%1 states"), tr("compared with the previous step"), this)),
+      step_model_(new HistoryModel(tr("%1 states"), tr("compared with the previous state"), this)),
       state_model_(
-          new HistoryModel(tr("%1 named states"), tr("compared with the opened graph"), this)) {
+          new HistoryModel(tr("%1 named states"), tr("compared with the graph as opened"), this)) {
   setAccessibleName(tr("History"));
   setAutoFillBackground(true);
   setBackgroundRole(QPalette::Base);
@@ -37,7 +37,7 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
     column->addWidget(view, stretch);
     return view;
   };
-  steps_ = add_table(*step_model_, tr("Steps"), 3);
+  steps_ = add_table(*step_model_, tr("Edit history"), 3);
   steps_->setObjectName(QStringLiteral("steps"));
   const auto add_row = [&] {
     auto* row = new QHBoxLayout;

@@ -146,7 +146,7 @@ QWidget* PipelinePane::make_bar() {
   run_->setObjectName(QStringLiteral("run"));
   next_ = add_button(tr("Next Step"), {}, [this] { session_.run_next(); });
   next_->setObjectName(QStringLiteral("next"));
-  stop_ = add_button(tr("Stop"), tr("Cancel the run; completed steps stay (Ctrl+Shift+.)"),
+  stop_ = add_button(tr("Stop"), tr("Cancel the run; completed steps are kept (Ctrl+Shift+.)"),
                      [this] { session_.cancel(); });
   stop_->setObjectName(QStringLiteral("stop"));
   add_ = add_button(tr("Add..."), tr("Add a pass after the current step (Ctrl+Shift+A)"),
@@ -160,7 +160,7 @@ QWidget* PipelinePane::make_bar() {
     return menu;
   };
   add_menu(tr("Presets"), tr("Replace the steps with an upstream pipeline"), make_presets());
-  more_ = add_menu(tr("More"), tr("Commands for the step, the list and files"), make_more());
+  more_ = add_menu(tr("More"), tr("More commands for steps, pipelines and plugins"), make_more());
   row->addWidget(make_limit(bar));
   return bar;
 }
@@ -237,8 +237,8 @@ QWidget* PipelinePane::make_empty_page() {
   auto* column = new QVBoxLayout(page);
   column->setContentsMargins(2 * kMargin, kMargin, 2 * kMargin, kMargin);
   column->addStretch(1);
-  auto* text = new QLabel(tr("No steps yet. Add a pass, choose a preset, drop a pipeline file here "
-                             "or write one on the Text page."),
+  auto* text = new QLabel(tr("No steps yet. Add a pass, choose a preset, drop a pipeline file "
+                             "here, or write the steps on the Text page."),
                           page);
   text->setWordWrap(true);
   text->setAlignment(Qt::AlignCenter);

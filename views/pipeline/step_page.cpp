@@ -149,8 +149,8 @@ QString StepPage::details_html(const StepOutcomePtr& outcome, const StepFailure*
                          failure->reproducer.toHtmlEscaped(), tr("Open it")));
   }
   if (outcome != nullptr && outcome->is_another_graph())
-    paragraph(tr("The step created a separate graph, not an edit of this one: %1. Later steps "
-                 "continue with it; Show > Graph in New Tab opens it.")
+    paragraph(tr("The step created a separate graph, not an edit of this one: %1. Later steps use "
+                 "the new graph; Show > Graph in New Tab opens it.")
                   .arg(QString::fromStdString(outcome->result.edit_refusal))
                   .toHtmlEscaped());
   const QStringList printed = failure != nullptr   ? failure->printed

@@ -96,8 +96,8 @@ void ParetoPage::refresh() {
   smallest_->setEnabled(can && !search_->is_running());
   // Use the current peak as the initial value.
   if (can && limit_->bytes() == 0) limit_->set_bytes(state->figures.figures.peak_bytes);
-  plot_->set_hint(can ? tr("Peak memory against step time, over activation budgets from 0 to 1.")
-                      : tr("Only a joint graph can be partitioned again."));
+  plot_->set_hint(can ? tr("Peak memory against step time for activation budgets from 0 to 1.")
+                      : tr("Only a joint graph can be partitioned."));
   QString status;
   if (search_->is_running())
     status = tr("%1 points").arg(search_->points().size());

@@ -80,7 +80,7 @@ KeysGroup SacTable::keys() {
            {tr("Delete"), tr("Leave the rows to the partitioner when it solves again; in "
                              "a training step, remove their tags")},
            {tr("Click on S, R, O"), tr("Set one row, or all selected rows")},
-           {tr("Pointer on S, R, O; Up, Down"), tr("Preview the result")},
+           {tr("Hover over S, R, O; Up, Down"), tr("Preview the result")},
            {tr("Ctrl+C"), tr("Copy the selected rows as TSV")}}};
 }
 
@@ -184,8 +184,7 @@ void SacTable::tick(const std::vector<NodeId>& nodes, std::optional<Keep> keep) 
   if (!session_.state() || !session_.state()->can_change()) return;
   if (nodes.empty())
     return emit message(
-        tr("Select tensors that the backward may need from the forward; the selection "
-           "contains none."));
+        tr("The selection contains no tensor that the backward may need from the forward."));
   preview_soon_.stop();  // an applied change needs no preview
   session_.set_keep(nodes, keep);
 }

@@ -47,7 +47,8 @@ TunePane::TunePane(TuneSession& session, QWidget* parent) : QWidget(parent), ses
   halves->setChildrenCollapsible(false);
   plot_ = new ParetoPlot(halves);
   plot_->set_hint(
-      tr("Tries orders, buckets and policies; each point is a step time and a peak memory."));
+      tr("Tries orders, buckets and policies; each point shows the step time and peak memory of "
+         "one pipeline."));
   make_steps();
   halves->addWidget(plot_);
   halves->addWidget(steps_);
@@ -111,9 +112,10 @@ void TunePane::make_controls() {
   seconds_->setSpecialValueText(tr("no limit"));
   seconds_->setSuffix(tr(" s"));
   add(tr("Time limit"), seconds_,
-      tr("The limit only stops the search early; results depend on the number of candidates."));
+      tr("Stops the search early. The result depends on the number of candidates evaluated by "
+         "then."));
   seed_ = number(0, std::numeric_limits<int>::max(), 0);
-  add(tr("Seed"), seed_, tr("Seed of the random choice of candidates."));
+  add(tr("Seed"), seed_, tr("Seed for choosing candidates at random."));
   take_ = new QPushButton(tr("Apply Best"), controls);
   take_->setObjectName(QStringLiteral("take"));
   take_->setAutoDefault(false);

@@ -150,8 +150,8 @@ std::string why(const SacState& state, const SacTensor& tensor) {
   if (tensor.decider == Decider::capture)
     return fmt::format("Tagged {} in the capture", to_string(node.policy));
   // A tick on another tensor changed the plan.
-  return tensor.keep == Keep::recompute ? "Recomputed because of a ticked tensor: it can be "
-                                          "recomputed, or is not needed anymore"
+  return tensor.keep == Keep::recompute ? "Recomputed after a tick on another tensor: it can now "
+                                          "be recomputed, or is no longer needed"
                                         : "Saved because a ticked tensor is recomputed from it";
 }
 

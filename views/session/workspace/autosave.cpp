@@ -147,7 +147,7 @@ void Autosave::start_journal(const Workspace& start) {
   std::unique_ptr<Journal> old = std::move(journal_);
   if (folder_.isEmpty()) return;
   const auto complain = [this](const std::string& sentence) {
-    emit failed(tr("Autosave stopped. Save now: %1").arg(QString::fromStdString(sentence)));
+    emit failed(tr("Autosave stopped: %1. Save now.").arg(QString::fromStdString(sentence)));
   };
   const auto complain_here = [complain,
                               window = complaints_.address()](const std::string& sentence) {
