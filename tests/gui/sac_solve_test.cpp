@@ -334,7 +334,7 @@ void SacSolveTest::limits_match_the_command_line() {
   ParetoPage& page = pareto();
   const double gib = std::floor(0.7 * static_cast<double>(figures().figures.peak_bytes) / kGib);
   if (is_peak) type(limit_box(), QString::number(gib) + " GiB");
-  QTest::mouseClick(is_peak ? &button("fastest") : &button("smallest"), Qt::LeftButton);
+  test::press(button(is_peak ? "fastest" : "smallest"));
   QTRY_VERIFY_WITH_TIMEOUT(!page.search().is_running(), kPatienceMs);
   QVERIFY(settle());
 
