@@ -70,7 +70,7 @@ Result<Options> parse_options(const QStringList& arguments) {
       QStringLiteral("Graphs to open: %1.").arg(QString::fromStdString(formats_text())),
       QStringLiteral("[FILE...]"));
   if (!parser.parse(arguments))
-    return fail(Error::Kind::usage, "{}; --help lists the options",
+    return fail(Error::Kind::usage, "{} Use --help to list the options.",
                 parser.errorText().toStdString());
   if (parser.isSet(QStringLiteral("help"))) parser.showHelp();
   if (parser.isSet(QStringLiteral("version"))) parser.showVersion();

@@ -39,7 +39,7 @@ tl::unexpected<RankFailed> failure(std::string kind, std::string text, std::stri
       {.kind = std::move(kind), .node = std::move(node), .text = std::move(text)});
 }
 
-// A graph that is ready to run, and its inputs.
+// A graph, its program, and the interpreter that runs it.
 struct Runnable {
   Graph graph;
   Program program;

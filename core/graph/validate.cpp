@@ -50,8 +50,9 @@ class Validator {
       return input_error("the program order has {} of {} live nodes", graph_.order().size(), live);
     std::vector<bool> seen(graph_.node_count(), false);
     for (const NodeId id : graph_.order()) {
-      if (id.index() >= seen.size() || seen[id.index()])
-        return input_error("the order names node {} twice", id.index());
+      if (id.index() >= seen.size())
+        return input_error("the program order names node {}, which does not exist", id.index());
+      if (seen[id.index()]) return input_error("the program order names node {} twice", id.index());
       if (!graph_.is_live(id) || graph_.order()[graph_.position(id)] != id)
         return input_error("node {}: its position does not match the program order",
                            graph_.name(id));

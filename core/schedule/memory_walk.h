@@ -64,7 +64,7 @@ class MemoryWalk {
 
   // The step of the next call.
   [[nodiscard]] std::int32_t step() const { return step_; }
-  // Passes a step that the user handles.
+  // Skips a step that the caller handles itself.
   void pass() { ++step_; }
 
   void run(Call call) {

@@ -97,7 +97,7 @@ def test_an_option_before_a_command(arguments: list[Any], expected: str) -> None
         ),
         (
             ["apply", JOINT, "--passes", "remove_tags", "--budget", "x"],
-            "option --budget: expected bytes of peak memory such as 40GiB, got `x`",
+            "option --budget: expected a peak memory size such as 40GiB, got `x`",
         ),
     ],
     ids=lambda value: " ".join(map(str, value[:1] + value[2:])) if isinstance(value, list) else "",

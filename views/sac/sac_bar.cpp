@@ -32,7 +32,7 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   ignore_tags_ = new QToolButton(this);
   ignore_tags_->setText(tr("Ignore tags"));
   ignore_tags_->setCheckable(true);
-  ignore_tags_->setToolTip(tr("Solve without tags and ticks"));
+  ignore_tags_->setToolTip(tr("Solve without tags and your choices"));
   row->addWidget(ignore_tags_);
   connect(ignore_tags_, &QToolButton::toggled, this, &SacBar::try_settings);
   solver_ = new QComboBox(this);
@@ -61,7 +61,7 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   row->addWidget(budget_);
   solve_ = new QPushButton(tr("Solve"), this);
   solve_->setObjectName(QStringLiteral("solve"));
-  solve_->setToolTip(tr("Partition again with these settings, using ticks as tags"));
+  solve_->setToolTip(tr("Partition again with these settings, using your choices as tags"));
   solve_->setFixedWidth(fontMetrics().horizontalAdvance(solve_->text()) + 3 * kMargin);
   row->addWidget(solve_);
   of_partitioner_ = {partitioner_, ignore_tags_, solver_, budget_, solve_};

@@ -105,7 +105,7 @@ void SacModel::explain_columns() {
          "or O to set it, Space to toggle it; Delete %1.")
           .arg(is_step ? tr("removes its tag") : tr("leaves it to the partitioner"));
   columns_[decider_column].meaning =
-      tr("Your tick, an operator list or preset, a tag of the capture, or %1.")
+      tr("Your choice, an operator list or preset, a tag of the capture, or %1.")
           .arg(is_step ? tr("nothing, if it is unchanged from the capture")
                        : tr("the partitioner"));
   columns_[time_column].meaning =

@@ -110,8 +110,8 @@ void SacTable::update_headline() {
               : state->applied_tags.any
                   ? tr("A training step with its tags applied; “Apply Tags” makes this change "
                        "in the graph.")
-                  : tr("A training step without tags. A tick adds a tag and shows the result of "
-                       "applying it."));
+                  : tr("A training step without tags. Choosing S, R or O for a row adds a tag and "
+                       "shows the result of applying it."));
   if (state && !state->refused.empty())
     lines << tr("%1 policies cannot be applied: %2")
                  .arg(count_text(state->refused.size()))

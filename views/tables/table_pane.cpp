@@ -213,7 +213,7 @@ void TablePane::show_menu(QPoint at) {
   QAction* copy = menu.addAction(tr("Copy"), view_, &TableView::copy);
   copy->setShortcut(QKeySequence::Copy);
   copy->setEnabled(has_rows);
-  menu.addAction(tr("Copy All %1 Rows").arg(count_text(shown_rows(model_).size())), this,
+  menu.addAction(tr("Copy All Rows (%1)").arg(count_text(shown_rows(model_).size())), this,
                  &TablePane::copy_all);
   menu.addAction(tr("Save as TSV or CSV..."), this, &TablePane::save_as);
   menu.addAction(tr("Select Nodes"), this, &TablePane::choose)->setEnabled(has_rows);

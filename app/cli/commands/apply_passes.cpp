@@ -244,7 +244,7 @@ Result<std::optional<std::int64_t>> limit_of(const std::string& text) {
   const auto bytes = parse_byte_count(text);
   if (!bytes || *bytes < 0)
     return fail(Error::Kind::usage,
-                "option --budget: expected bytes of peak memory such as 40GiB, got `{}`", text);
+                "option --budget: expected a peak memory size such as 40GiB, got `{}`", text);
   return bytes;
 }
 

@@ -28,7 +28,7 @@ struct CalibrateCommand {
   bool list = false, json = false;
 };
 
-// ISO 8601, UTC. The date of a damaged database, if out of range, becomes 1970-01-01.
+// ISO 8601, UTC. A date out of range, as in a damaged database, becomes 1970-01-01.
 std::string date(std::int64_t seconds) {
   const auto time = static_cast<std::time_t>(seconds);
   std::tm parts{};

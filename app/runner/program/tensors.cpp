@@ -244,8 +244,8 @@ void flatten(const Json& data, std::vector<double>& numbers) {
   }
 }
 
-// Fills in the data that a capture has for the constant `name`. Returns a note for the user if it
-// has none.
+// Fills in the data that a capture has for the constant `name`. Returns a note for the user if
+// the capture has none, or if the data does not fit the tensor.
 std::string fill(const at::Tensor& to, const Json& table, const std::string& name) {
   if (!table.is_object() || !table.contains(name) || !table[name].is_object() ||
       !table[name].contains("data"))

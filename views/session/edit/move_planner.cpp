@@ -330,8 +330,8 @@ void MovePlanner::to_next_change(int direction) {
     return preview ? MovePreview(*preview, 0).next_change(range.current, direction) : range.current;
   };
   move_selected({direction,
-                 direction < 0 ? tr("to the previous change in figures")
-                               : tr("to the next change in figures"),
+                 direction < 0 ? tr("earlier, until the numbers change")
+                               : tr("later, until the numbers change"),
                  next});
 }
 
