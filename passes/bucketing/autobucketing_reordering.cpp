@@ -28,8 +28,8 @@
 // decides; from 2.13 on, it means 2.15's rules. With 2.15's and `torch_compatible`, or in the
 // bucket mode `coalesced`, buckets are torch's own calls (bucket_calls.h); otherwise
 // core/edit/merge.h makes them. Deviations, all off with `torch_compatible`:
-//   - the limit is kept; torch only estimates it and exceeds it (by 0.6 GB on a forward of
-//     Llama3-8B);
+//   - the limit is kept; torch only estimates it, may exceed it (by 0.6 GB on a forward of
+//     Llama3-8B), and may then expose less;
 //   - collectives are retimed, and the best of several orders is chosen;
 //   - buckets whose copies cost more than they save stay unmerged, or keep only the members that
 //     pay off;
