@@ -222,8 +222,14 @@ FLAGS = {
 }
 
 
-#: Here torch's early reads allow it to merge other tensor-parallel collectives; FSDP's are the same.
-READS_EARLY = "llama3_debug_tp2_fsdp2_graph_sac.min_cut.bw"
+#: Here torch's early reads allow it to merge other collectives than a correct order does. Only on the first are
+#: FSDP's the same.
+READS_EARLY = (
+    "llama3_debug_tp2_fsdp2_graph_sac.min_cut.bw",
+    "llama3_8b_tp2_fsdp2.min_cut.",
+    "llama3_8b_tp2_fsdp2.default.fw",
+    "llama3_8b_tp2_fsdp2_graph_sac.min_cut.",
+)
 
 
 def calls_in(graph: torch.fx.Graph, groups: Any) -> set[str]:
@@ -268,7 +274,7 @@ def test_same_graph_as_torch(
         # torch's graph reads memory that is not written yet, ours does not. The calls are otherwise the same.
         assert mode in ("custom_ops", "custom_ops_multidtype")
         is_early = path.name.startswith(READS_EARLY) and flags == "default"
-        if is_early:
+        if path.name.startswith(READS_EARLY[0]) and is_early:
             assert calls_in(mine, groups) == calls_in(other, groups) != set()
         assert (sorted(whole(mine)) == sorted(whole(other))) != is_early
         return

@@ -187,7 +187,7 @@ def test_signatures_that_cannot_be_declared_are_refused() -> None:
     def haunted(gm: fx.GraphModule) -> None: ...
 
     for function, cause in (
-        (needs, "parameter estimate is of a type"),
+        (needs, "parameter estimate has a type"),
         (nothing, "takes no graph"),
         (haunted, "declares ghost"),
     ):
