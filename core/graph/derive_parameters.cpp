@@ -74,6 +74,7 @@ void derive_step_parameters(Graph& graph, PartId part) {
 
   const ModuleTree modules(graph);
   std::vector<NodeId> parameters;
+  parameters.reserve(pairs.size());
   for (const Pairing& pair : pairs) parameters.push_back(pair.parameter);
   std::map<NodeId, std::string> paths;
   for (const auto& [parameter, module] : parameter_modules(graph, modules, parameters))

@@ -44,7 +44,8 @@ class HelpGroup {
   }
   HelpGroup(const HelpGroup&) = delete;
   HelpGroup& operator=(const HelpGroup&) = delete;
-  ~HelpGroup() { defaults_.group(before_); }
+  // The name was accepted before.
+  ~HelpGroup() { defaults_.group(before_); }  // NOLINT(bugprone-exception-escape)
 
  private:
   CLI::OptionDefaults& defaults_;
