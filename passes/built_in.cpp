@@ -18,7 +18,7 @@
 namespace jointer {
 namespace {
 
-// These passes run others, and so are given the registry.
+// These passes run other passes, so they need the registry.
 std::vector<Pass> search_passes() {
   return tune_passes(built_in_passes);
 }
@@ -31,7 +31,7 @@ PassRegistry built_in_passes() {
                       ep_overlap_passes, symm_mem_passes, check_passes, graph_pp_passes,
                       compile_passes, search_passes})
     for (Pass& pass : family())
-      if (!registry.add(std::move(pass))) std::abort();  // declared wrong: a defect of this program
+      if (!registry.add(std::move(pass))) std::abort();  // declared incorrectly: a bug in Jointer
   return registry;
 }
 

@@ -57,7 +57,7 @@ int run(int argc, char** argv) {
   auto formatter = std::make_shared<HelpFormatter>();
   formatter->label("Positionals", "Arguments");
   formatter->label("SUBCOMMAND", "COMMAND");
-  program.formatter(std::move(formatter));  // inherited by the commands, as is the group
+  program.formatter(std::move(formatter));  // inherited by the commands, like the group
   program.group("Commands");
   program.set_version_flag("--version", std::string("jointer ") + JOINTER_VERSION);
   program.require_subcommand(1);

@@ -54,7 +54,7 @@ std::string unexpected(const CLI::App& program, const std::string& word) {
                      help_command(program));
 }
 
-// An option before the command, or without a command.
+// The message for an option before the command, or without a command.
 std::string not_of_the_program(const CLI::App& program, const std::string& word) {
   const CLI::App& command = parsed_command(program);
   if (&command != &program && command.get_option_no_throw(word) != nullptr)
@@ -63,7 +63,7 @@ std::string not_of_the_program(const CLI::App& program, const std::string& word)
   return fmt::format("{} `jointer --help` lists the commands", unknown_option(program, word));
 }
 
-// An option without a value, or given several times.
+// The message for an option without a value, or given several times.
 std::string wrong_count(const CLI::App& program, std::string_view name) {
   const CLI::Option* option = parsed_command(program).get_option_no_throw(std::string(name));
   if (option != nullptr && option->count() > 1)

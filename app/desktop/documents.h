@@ -22,11 +22,12 @@ class Documents : public QObject {
   // Starts to load a graph in a new tab and makes it current.
   views::DocumentTab* open(const OpenRequest& request, const AnalysisOptions& analysis);
   void close(views::DocumentTab* tab);
-  // For the end of the window, before the panes that show the documents are deleted: emits nothing.
+  // Closes all documents when the window is destroyed, before the panes that show them. Emits
+  // nothing.
   void close_all();
   // Makes the next tab current, or the previous one if `direction` is negative.
   void step(int direction);
-  // The title or the path of a document has changed, or whether it is saved.
+  // Updates the tab after a document's title, path or saved state has changed.
   void refresh_texts(views::DocumentTab* tab);
 
   [[nodiscard]] int count() const { return tabs_.count(); }
@@ -40,14 +41,14 @@ class Documents : public QObject {
  signals:
   // A document was loaded or reloaded; it is not yet shown. For parts that follow its session.
   void loaded(jointer::views::DocumentTab* tab);
-  // As `loaded`, once the document is shown.
+  // Like `loaded`, but once the document is shown.
   void opened(jointer::views::DocumentTab* tab);
   void failed(jointer::views::DocumentTab* tab, const jointer::Error& error);
   // The file contains several graphs.
   void several(jointer::views::DocumentTab* tab, const std::vector<jointer::GraphEntry>& entries,
                const jointer::Error& error);
   void closed(jointer::views::DocumentTab* tab);
-  // Another tab or session is current, or none.
+  // Another tab or session, or none, is now current.
   void current_changed();
   void texts_changed();
   // The user clicked the button of an error page that opens another file.

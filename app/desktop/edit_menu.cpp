@@ -112,9 +112,9 @@ void EditMenu::add_edit_actions(QMenu* menu) {
       planner([](MovePlanner& p) { p.nudge(-1); }));
   add(tr("Move One Place &Later"), QKeySequence(Qt::ALT | Qt::Key_Right),
       planner([](MovePlanner& p) { p.nudge(1); }));
-  add(tr("Move to Previous Change"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Left),
+  add(tr("Move Earlier Until the Numbers Change"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Left),
       planner([](MovePlanner& p) { p.to_next_change(-1); }));
-  add(tr("Move to Next Change"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Right),
+  add(tr("Move Later Until the Numbers Change"), QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_Right),
       planner([](MovePlanner& p) { p.to_next_change(1); }));
   add(tr("Move as Early as Possible"), QKeySequence(Qt::ALT | Qt::Key_Home),
       planner([](MovePlanner& p) { p.to_end(-1); }));
@@ -162,7 +162,7 @@ void EditMenu::hold_selection() {
   Document* document = context_.documents.document();
   if (document == nullptr) return;
   const NodeId node = document->selection().current();
-  if (!document->has(node)) return context_.status.say(tr("Select the node to move first."));
+  if (!document->has(node)) return context_.status.say(tr("First select the node to move."));
   context_.documents.with_timeline([](TimelineView& view) { view.setFocus(); });
   document->editing().planner().take(node);
 }
@@ -171,7 +171,7 @@ void EditMenu::set_policy(PolicyScope scope, MemoryPolicy policy) {
   Document* document = context_.documents.document();
   if (document == nullptr) return;
   const std::vector<NodeId> nodes = calls_selected(*document);
-  if (nodes.empty()) return context_.status.say(tr("Select the output of an operator first."));
+  if (nodes.empty()) return context_.status.say(tr("First select a node that calls an operator."));
   document->editing().apply(
       policy_edit(document->graph(), document->analysis().modules, nodes, scope, policy));
 }
@@ -189,20 +189,20 @@ void EditMenu::change_collectives(bool merge) {
     if (std::find(starts.begin(), starts.end(), start) == starts.end()) starts.push_back(start);
   }
   if (starts.empty())
-    return context_.status.say(merge ? tr("Select the collectives to merge first.")
-                                     : tr("Select the collective to split first."));
+    return context_.status.say(merge ? tr("First select the collectives to merge.")
+                                     : tr("First select the collective to split."));
   const Result<Edit> edit = merge ? merge_collectives(document->graph(), starts)
                                   : split_collective(document->graph(), starts.front());
   if (!edit) return context_.status.say(QString::fromStdString(edit.error().message));
   document->editing().apply(*edit);
 }
 
-// Offers the operators that take the call's arguments and return the same shape and dtype.
+// Offers the operators that accept the call's arguments and return the same shape and dtype.
 void EditMenu::choose_operator() {
   Document* document = context_.documents.document();
   if (document == nullptr) return;
   const NodeId node = document->selection().current();
-  if (!document->has(node)) return context_.status.say(tr("Select the call to change first."));
+  if (!document->has(node)) return context_.status.say(tr("First select the call to change."));
   const Graph& graph = document->graph();
   QStringList operators;
   for (const std::string& name : replacing_operators(graph, node))
@@ -210,21 +210,22 @@ void EditMenu::choose_operator() {
   const QString call = to_qstring(graph.name(node)),
                 target = to_qstring(graph.target(graph.node(node)));
   if (operators.isEmpty())
-    return context_.status.say(
-        tr("No other operator is known to return the same as %1 (%2).").arg(call, target));
+    return context_.status.say(tr("No other known operator accepts the arguments of %1 (%2) and "
+                                  "returns the same shape and dtype.")
+                                   .arg(call, target));
   auto* dialog = new QInputDialog(&context_.window);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setWindowTitle(tr("Replace Operator"));
   dialog->setLabelText(tr("%1 calls %2. Replace it with:").arg(call, target));
   dialog->setComboBoxItems(operators);
   dialog->setComboBoxEditable(true);
-  // The graph may have changed when the user chooses.
+  // The graph may have changed by the time the user chooses.
   connect(dialog, &QInputDialog::textValueSelected, document,
           [this, document, name = edit_name(graph, node)](const QString& chosen) {
             const NodeId now = document->graph().find(name);
             if (!now)
               return context_.status.say(
-                  tr("There is no node %1 any more.").arg(QString::fromStdString(name)));
+                  tr("Node %1 no longer exists.").arg(QString::fromStdString(name)));
             const Result<Edit> edit =
                 replace_call(document->graph(), now, chosen.trimmed().toStdString());
             if (!edit) return context_.status.say(QString::fromStdString(edit.error().message));
@@ -238,7 +239,7 @@ void EditMenu::ask_why() {
   const Document* document = context_.documents.document();
   if (document == nullptr) return;
   if (!document->has(document->selection().current()))
-    return context_.status.say(tr("Select a node first."));
+    return context_.status.say(tr("First select a node."));
   context_.panes.bring_up(QStringLiteral("inspector"));
   const PaneDock* pane = context_.panes.dock(QStringLiteral("inspector"));
   const auto ask = [pane] {

@@ -44,7 +44,7 @@ ExportMenu::ExportMenu(const MenuContext& context, QMenu* menu, QObject* parent)
                                      QString::fromLatin1(format.suffix));
                          });
   menu->addSeparator();
-  context_.actions.add(menu, tr("Window Picture (PNG)..."), {}, Needs::nothing, this,
+  context_.actions.add(menu, tr("Window Screenshot (PNG)..."), {}, Needs::nothing, this,
                        &ExportMenu::save_picture);
 }
 
@@ -75,10 +75,10 @@ void ExportMenu::export_as(const QString& format, const QString& suffix) {
 }
 
 void ExportMenu::save_picture() {
-  // Taken before the dialog opens, which would be in the picture.
+  // Taken before the dialog opens, or the dialog would be in the picture.
   const QPixmap picture = context_.window.grab();
   const QString path = QFileDialog::getSaveFileName(
-      &context_.window, tr("Picture of the window"),
+      &context_.window, tr("Save screenshot"),
       QDir(context_.folder.path).filePath(QStringLiteral("jointer.png")), QStringLiteral("*.png"));
   if (path.isEmpty()) return;
   context_.status.say(picture.save(path)

@@ -35,7 +35,7 @@ FileMenu::FileMenu(const MenuContext& context, Workspaces& workspaces, Recipes& 
                        &FileMenu::choose_files);
   context_.actions.add(menu, tr("Open &Pair..."), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O)},
                        Needs::nothing, this, &FileMenu::choose_pair);
-  context_.actions.add(menu, tr("Open &Folder of Logs..."), {}, Needs::nothing, this,
+  context_.actions.add(menu, tr("Open Log &Folder..."), {}, Needs::nothing, this,
                        &FileMenu::choose_folder);
   fill_sample_menu(menu->addMenu(tr("Open &Sample")));
   recent_menu_ = menu->addMenu(tr("Open &Recent"));
@@ -105,7 +105,7 @@ void FileMenu::choose_pair() {
 
 void FileMenu::choose_folder() {
   const QString path = QFileDialog::getExistingDirectory(
-      &context_.window, tr("Folder of TORCH_TRACE logs"), context_.folder.path);
+      &context_.window, tr("Open TORCH_TRACE log folder"), context_.folder.path);
   if (path.isEmpty()) return;
   context_.folder.path = path;
   workspaces_.open({.path = path.toStdString()});

@@ -14,13 +14,13 @@ GoMenu::GoMenu(const MenuContext& context, CommandSearch& search) : context_(con
       menu, tr("Go to &Peak"), {QKeySequence(Qt::Key_P)}, Needs::document, this,
       [this] { context_.documents.with_timeline([](TimelineView& view) { view.show_peak(); }); });
   context_.actions.add(
-      menu, tr("Next &Along Flow"), {QKeySequence(Qt::Key_BracketRight)}, Needs::document, this,
+      menu, tr("Next in &Data Flow"), {QKeySequence(Qt::Key_BracketRight)}, Needs::document, this,
       [this] {
         context_.documents.with_timeline([](TimelineView& view) { view.follow_flow(true); });
       });
   context_.actions.add(
-      menu, tr("Previous Along &Flow"), {QKeySequence(Qt::Key_BracketLeft)}, Needs::document, this,
-      [this] {
+      menu, tr("Previous in Data &Flow"), {QKeySequence(Qt::Key_BracketLeft)}, Needs::document,
+      this, [this] {
         context_.documents.with_timeline([](TimelineView& view) { view.follow_flow(false); });
       });
   context_.actions.add(

@@ -7,7 +7,7 @@
 
 namespace jointer::desktop {
 
-// Ways to other nodes, panes and documents.
+// Commands that go to other nodes, panes and documents.
 class GoMenu : public QObject {
   Q_OBJECT
  public:

@@ -46,9 +46,9 @@ void HelpMenu::show_keys() {
 void HelpMenu::show_about() {
   QMessageBox::about(
       &context_.window, tr("About Jointer"),
-      tr("<b>Jointer %1</b><p>A workbench for PyTorch joint graphs: where memory peaks, which "
-         "communication is exposed, and what can be done about it.</p><p>Times are estimates from "
-         "device descriptions unless they are marked as measured.</p>")
+      tr("<b>Jointer %1</b><p>A workbench for PyTorch training graphs that shows where memory "
+         "peaks, which communication is exposed, and what you can do about it.</p><p>Times are "
+         "estimates from device descriptions unless they are marked as measured.</p>")
           .arg(QApplication::applicationVersion()));
 }
 

@@ -98,12 +98,12 @@ void take_picture(MainWindow& window, const QString& path) {
       complain({Error::Kind::usage,
                 fmt::format("{}: {}", path.toStdString(),
                             QFileInfo::exists(folder)
-                                ? "cannot write a picture there; does the name end in .png or .jpg?"
+                                ? "cannot write the screenshot; does the name end in .png or .jpg?"
                                 : "no such folder")}));
 }
 
-// Exits once every document has loaded or one has failed, after saving a picture if one was asked
-// for.
+// Exits once every document has loaded or one has failed, after saving a picture if
+// requested.
 void end_when_shown(MainWindow& window, const Options& options, const QElapsedTimer& since_start) {
   const auto give_up = [](views::DocumentTab* /*tab*/, const Error& error) {
     QCoreApplication::exit(complain(error));
@@ -151,7 +151,7 @@ Result<void> find_display(int argc, char** argv) {
     }
   return fail(Error::Kind::usage,
               "no display found (DISPLAY and WAYLAND_DISPLAY are not set); `jointer-desktop FILE "
-              "--picture OUT.png` works without one, as does `jointer info|memory|overlap FILE`");
+              "--picture OUT.png` and `jointer info|memory|overlap FILE` work without a display");
 }
 
 }  // namespace

@@ -116,6 +116,7 @@ MainWindow::Top MainWindow::make_top() {
   row->addWidget(parts.search);
   column->addLayout(row);
   parts.tabs = new QTabBar(top);
+  parts.tabs->setObjectName(QStringLiteral("documents"));
   parts.tabs->setDocumentMode(true);
   parts.tabs->setDrawBase(true);
   parts.tabs->setMovable(true);
@@ -190,16 +191,8 @@ void MainWindow::open_all(const std::vector<OpenRequest>& requests) {
   workspaces_->open_all(requests);
 }
 
-void MainWindow::apply_recipe(const QString& path) {
-  recipes_->apply(path);
-}
-
 DocumentTab* MainWindow::current_tab() const {
   return documents_->tab();
-}
-
-int MainWindow::tab_count() const {
-  return documents_->count();
 }
 
 void MainWindow::set_journal_folder(const QString& folder) {

@@ -50,15 +50,11 @@ class MainWindow : public QMainWindow {
   void open(const OpenRequest& request);
   void open_all(const std::vector<OpenRequest>& requests);
 
-  // Applies the edits of a recipe that fit the current document and reports the others.
-  void apply_recipe(const QString& path);
-
   [[nodiscard]] views::DocumentTab* current_tab() const;
-  [[nodiscard]] int tab_count() const;
   // Sets where journals of edits are written. With an empty folder, the default, none are written.
   void set_journal_folder(const QString& folder);
-  // Reopens documents that were open when the program ended, except those in `asked`: these are
-  // restored when they are opened, which has to follow.
+  // Reopens documents that were open when the program ended, except those in `asked`. The caller
+  // opens these next, which restores them.
   void restore_left(const std::vector<OpenRequest>& asked = {});
   // Object names of the docks: "modules", "sac", ...
   static QStringList pane_names();

@@ -24,8 +24,8 @@ Result<QSize> parse_size(const QString& text) {
 Result<Options> parse_options(const QStringList& arguments) {
   QCommandLineParser parser;
   parser.setApplicationDescription(
-      QStringLiteral("A workbench for PyTorch joint graphs: where memory peaks, which "
-                     "communication is exposed."));
+      QStringLiteral("A workbench for PyTorch training graphs that shows where memory peaks and "
+                     "which communication is exposed."));
   const QCommandLineOption backward(QStringLiteral("backward"),
                                     QStringLiteral("The backward half of a partitioned pair."),
                                     QStringLiteral("FILE"));
@@ -51,16 +51,16 @@ Result<Options> parse_options(const QStringList& arguments) {
                                 QStringLiteral("PANE"));
   const QCommandLineOption measured(
       QStringLiteral("measured"),
-      QStringLiteral("Show the graph's latest benchmark with its estimates."));
+      QStringLiteral("Show the graph's latest benchmark next to the estimates."));
   const QCommandLineOption picture(QStringLiteral("picture"),
-                                   QStringLiteral("Save a picture of the window and exit."),
+                                   QStringLiteral("Save a screenshot of the window and exit."),
                                    QStringLiteral("FILE"));
   const QCommandLineOption size(QStringLiteral("size"),
                                 QStringLiteral("Window size, such as 1600x1000."),
                                 QStringLiteral("WxH"));
   const QCommandLineOption first_frame(
       QStringLiteral("exit-after-first-frame"),
-      QStringLiteral("Exit once the graph is on screen and print how long that took."));
+      QStringLiteral("Print the time until the graph is on screen and exit."));
   parser.addOptions(
       {backward, graph, assume, device, theme, select, pane, measured, picture, size, first_frame});
   parser.addHelpOption();
@@ -70,7 +70,7 @@ Result<Options> parse_options(const QStringList& arguments) {
       QStringLiteral("Graphs to open: %1.").arg(QString::fromStdString(formats_text())),
       QStringLiteral("[FILE...]"));
   if (!parser.parse(arguments))
-    return fail(Error::Kind::usage, "{}; --help lists the options",
+    return fail(Error::Kind::usage, "{} Use --help to list the options.",
                 parser.errorText().toStdString());
   if (parser.isSet(QStringLiteral("help"))) parser.showHelp();
   if (parser.isSet(QStringLiteral("version"))) parser.showVersion();

@@ -35,8 +35,8 @@ class PaneDocks : public QObject {
   void add_actions(QMenu& menu) const;
 
   void show_session(views::Session* session);
-  // Without a document panes would be empty frames, so they are hidden and later shown as they
-  // were.
+  // Without a document, panes would be empty frames, so they are hidden and restored
+  // later.
   void set_shown(bool is_shown);
   // The default layout: columns of tabs side by side above the timeline, which takes the full
   // width. The graph pane has the middle and most of the space.

@@ -23,7 +23,7 @@ namespace {
 
 using namespace views;
 
-// A pane takes the part of a session that it shows.
+// Passes each pane the part of the session that it shows.
 template <class Pane>
 Pane* new_pane(Session& session) {
   if constexpr (std::is_constructible_v<Pane, Benchmarks&>)
@@ -43,7 +43,7 @@ QWidget* make(Session& session, const PaneHost& host) {
     QObject::connect(pane, &Pane::message, pane, host.say);
   if constexpr (requires { &Pane::pair_made; })
     QObject::connect(pane, &Pane::pair_made, pane, host.open);
-  // Sources are looked up next to the capture and in the working directory.
+  // Source files are looked up next to the capture and in the working directory.
   if constexpr (requires { &Pane::set_source_roots; })
     pane->set_source_roots(
         {QFileInfo(QString::fromStdString(session.document().source().path)).absolutePath(),

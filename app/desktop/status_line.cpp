@@ -17,7 +17,7 @@ StatusLine::StatusLine(QStatusBar& bar, Documents& documents) : bar_(bar), docum
   facts_ = new QToolButton(&bar_);
   facts_->setObjectName(QStringLiteral("facts"));
   facts_->setAutoRaise(true);
-  facts_->setToolTip(tr("Facts that the capture does not record and that were derived or assumed"));
+  facts_->setToolTip(tr("Facts derived or assumed because the capture does not record them"));
   connect(facts_, &QToolButton::clicked, this, [this] {
     if (const Document* document = documents_.document())
       (new FactsPopup(document->graph(), bar_.window()))->show_above(*facts_);
@@ -56,7 +56,7 @@ void StatusLine::refresh() {
     facts_->hide();
     return selection_->clear();
   }
-  // A message covers the status line; this is shown again when it disappears.
+  // A message covers the status line; the facts reappear when the message disappears.
   if (bar_.currentMessage().isEmpty()) facts_->show();
   facts_->setText(graph_summary(document->graph()));
   const auto nodes = document->selection().nodes();

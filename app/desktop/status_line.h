@@ -9,8 +9,8 @@
 
 namespace jointer::desktop {
 
-// The status line: a summary of the current graph with the facts that were derived, messages that
-// cover it for a while, and the selection's figures.
+// The status line: a summary of the current graph and its derived facts, temporary messages that
+// cover it, and the selection's figures.
 class StatusLine : public QObject {
   Q_OBJECT
  public:

@@ -21,8 +21,8 @@ ViewMenu::ViewMenu(const MenuContext& context, QSettings& settings)
         context_.documents.with_timeline([](TimelineView& view) { view.range().show_selection(); });
       });
   context_.actions.add(
-      menu, tr("Toggle Program Order and &Time"), {QKeySequence(Qt::Key_G)}, Needs::document, this,
-      [this] {
+      menu, tr("Switch Between Program Order and &Time"), {QKeySequence(Qt::Key_G)},
+      Needs::document, this, [this] {
         context_.documents.with_timeline([](TimelineView& view) { view.content().next_kind(); });
       });
   menu->addSeparator();

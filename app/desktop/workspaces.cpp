@@ -191,7 +191,7 @@ void Workspaces::restore_found(DocumentTab* tab, Autosave& autosave) {
 void Workspaces::reload() {
   DocumentTab* tab = documents_.tab();
   if (tab == nullptr) return;
-  // Unsaved edits come back from the journal, saved ones from the workspace.
+  // Unsaved edits are restored from the journal, saved ones from the workspace.
   const Autosave* autosave = tab->session() == nullptr ? nullptr : &tab->session()->autosave();
   if (autosave != nullptr && !autosave->is_dirty() && !autosave->path().isEmpty())
     if (auto workspace = read_workspace(autosave->path().toStdString()))

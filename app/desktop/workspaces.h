@@ -28,8 +28,8 @@ class Workspaces : public QObject {
   // Where journals of edits are written. If it is empty, as it is at first, none are written.
   [[nodiscard]] const QString& journal_folder() const { return journal_folder_; }
   void set_journal_folder(const QString& folder) { journal_folder_ = folder; }
-  // Reopens documents that were open when the program ended, except those in `asked`: these are
-  // restored when they are opened, which has to follow.
+  // Reopens documents that were open when the program ended, except those in `asked`. The caller
+  // opens these next, which restores them.
   void restore_left(const std::vector<OpenRequest>& asked);
 
  public slots:

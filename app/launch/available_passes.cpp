@@ -8,14 +8,14 @@
 namespace jointer {
 namespace {
 
-// Stands in for a pass that was found and that the user did not name.
+// Stands in for a pass that was found but not named by the user.
 Pass unnamed(const Pass& pass) {
   return withheld(pass, fmt::format("it belongs to a {} that is installed but not enabled; run it "
                                     "with --allow-plugins or --plugin FOLDER",
                                     pass.info.source));
 }
 
-// Adds plugins of the search path. A plugin that was named is registered already, which is not an
+// Adds plugins from the search path. A plugin that was named is already registered, which is not an
 // error.
 void add_found(const PassSources& sources, AvailablePasses& available) {
   PassRegistry found;

@@ -36,7 +36,7 @@ std::string text(const Graph& graph, const OutputEntry& entry) {
 bool fits(const Graph& graph, const OutputEntry& entry, const Graph& baseline,
           const OutputEntry& expected) {
   const Tensor *a = tensor_of(graph, entry), *b = tensor_of(baseline, expected);
-  // A node without a tensor may be one that its file does not describe; no node is None.
+  // A missing tensor may be one that the file does not describe; a missing node is None.
   if (a == nullptr) return b == nullptr || static_cast<bool>(entry.node);
   if (b == nullptr) return static_cast<bool>(expected.node);
   if (a->dtype != b->dtype || a->rank != b->rank) return false;
@@ -57,12 +57,11 @@ Result<void> check_baseline(const Graph& graph, const Graph& baseline) {
                 baseline.title(), expected.size(), graph.title(), outputs.size());
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (!fits(graph, *outputs[i], baseline, *expected[i]))
-      return fail(
-          Error::Kind::usage,
-          "output {} of the baseline, {}, is {}, but that of {} is {}: their outputs cannot "
-          "be compared",
-          i, baseline.title(), text(baseline, *expected[i]), graph.title(),
-          text(graph, *outputs[i]));
+      return fail(Error::Kind::usage,
+                  "output {} of the baseline, {}, is {}, but in {} it is {}: their outputs cannot "
+                  "be compared",
+                  i, baseline.title(), text(baseline, *expected[i]), graph.title(),
+                  text(graph, *outputs[i]));
   return {};
 }
 

@@ -27,7 +27,7 @@ enum class ProgramSource : std::uint8_t {
 
 // Blocks, as `launch` does. `graph` is the first rank's, and `fitted` names the files that it was
 // opened from; a baseline is always read from files. If `estimator` names no device, the device
-// that ran is used. Errors: as open_graph, launch and analyze. A failed rank is a result, not an
+// that ran is used. Errors: see open_graph, launch and analyze. A failed rank is a result, not an
 // error.
 Result<BenchmarkOutcome> run_benchmark(const Graph& graph, const FittedRequest& fitted,
                                        const EstimatorRequest& estimator,

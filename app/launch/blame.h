@@ -26,7 +26,7 @@ struct RankPlace {
 // True if `one` is to blame. `silent`: all ranks that have been silent for too long.
 bool is_to_blame(const RankPlace& one, std::span<const RankPlace> silent);
 
-// Describes what another rank is doing, to follow "no progress": ", while rank 1 is at
+// Describes what another rank is doing, for use after "no progress": ", while rank 1 is at
 // all_gather_7: the ranks' collectives do not match". Empty if nothing is known about the others.
 std::string describe_others(const RankPlace& one, std::span<const RankPlace> all);
 

@@ -49,7 +49,7 @@ Result<bool> is_native_file(const std::string& path) {
   std::error_code status;
   if (!std::filesystem::is_regular_file(path, status)) {
     if (std::filesystem::exists(path, status) || path == "-") return false;
-    return input_error("{}: there is no such file", path);
+    return input_error("{}: no such file", path);
   }
   JOINTER_TRY(const PaddedBytes bytes, read_bytes(path));
   return is_native_capture(bytes.view());

@@ -1,7 +1,7 @@
 #pragma once
 
-// Provides captures as ranks read them: native captures on disk. The user may give FX text, a log,
-// one of several graphs, or standard input.
+// Provides captures in the form that ranks read: native captures on disk. The user may provide FX
+// text, a log, one of several graphs, or standard input.
 
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ namespace jointer {
 Result<bool> is_native_file(const std::string& path);
 
 struct ConvertRequest {
-  ProgramFiles files;  // may hold {rank}
+  ProgramFiles files;  // may contain {rank}
   std::optional<std::size_t> graph_index;
   Assumptions assumptions;
   std::vector<int> ranks;         // the ranks that will read them
@@ -26,7 +26,7 @@ struct ConvertRequest {
 };
 
 // Returns the files themselves if all of them are native; otherwise writes native captures of them
-// to `folder`. Error (input, usage): as open_graph.
+// to `folder`. Error (input, usage): see open_graph.
 Result<ProgramFiles> native_files(const ConvertRequest& request, const TemporaryFolder& folder);
 
 }  // namespace jointer

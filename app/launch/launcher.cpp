@@ -44,7 +44,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kTick{40};
 constexpr milliseconds kBetweenNews{50};
 
-// A port of the loopback device that is not in use.
+// An unused port of the loopback interface.
 Result<int> free_port() {
   const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM, 0));
   sockaddr_in address{};

@@ -21,8 +21,8 @@ struct LaunchOptions {
   // Called at least twenty times a second on the thread that launches. True ends every rank
   // immediately.
   std::function<bool()> is_cancelled;
-  // Time for other ranks to end by themselves after a failure that one of them may have caused: it
-  // may report the cause.
+  // Time for the other ranks to exit by themselves after a failure that one of them may have caused
+  // and may still report.
   std::chrono::milliseconds last_words{1000};
   // The same after any other failure, so that ranks with the same failure can report it.
   std::chrono::milliseconds same_words{200};
@@ -39,9 +39,9 @@ struct LaunchOptions {
 
 // Blocks until every rank has ended, and leaves no process and no file of the run. Failures of
 // ranks are part of the result (RankResult::status, BenchmarkResult::failure); the ranks of a
-// cancelled run are stopped. The result is not concluded, which takes the graph. Error (usage): the
-// request has neither a number of ranks nor a rank to run alone (see fit_to_machine). Error (run):
-// a program that ranks run is missing or cannot be started.
+// cancelled run are stopped. The result is not concluded, since that requires the graph. Error
+// (usage): the request has neither a number of ranks nor a rank to run alone (see fit_to_machine).
+// Error (run): a program that ranks run is missing or cannot be started.
 //
 // May run on several threads at once. The calling thread must live as long as the run.
 Result<BenchmarkResult> launch(const BenchmarkRequest& request, const LaunchOptions& options);

@@ -20,7 +20,7 @@ struct NodePlace {
   [[nodiscard]] const std::string& text() const { return collective.empty() ? node : collective; }
 };
 
-// Opens the captures of ranks only when it is asked, which is after something went wrong.
+// Finds names of positions. Opens the ranks' captures only on demand, which is after a failure.
 class PlaceNames {
  public:
   explicit PlaceNames(BenchmarkRequest request) : request_(std::move(request)) {}

@@ -18,7 +18,7 @@ Result<ProgramCommand> runner_program() {
   if (const std::string found = find_program(kName); !found.empty())
     return ProgramCommand{{found}, {}};
   return fail(Error::Kind::run,
-              "{} is neither next to this program nor on the path; build it with LibTorch, set "
+              "{} is neither next to this program nor on PATH; build it with LibTorch, set "
               "JOINTER_RUNNER to its path, or use --backend python",
               kName);
 }

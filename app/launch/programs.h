@@ -7,8 +7,8 @@
 
 namespace jointer {
 
-// Looks at $JOINTER_RUNNER, then next to this program, then on the path. Error (run): it is in none
-// of these places.
+// Looks at $JOINTER_RUNNER, then next to this program, then on the path. Error (run): it is not
+// found in any of these places.
 Result<ProgramCommand> runner_program();
 
 }  // namespace jointer

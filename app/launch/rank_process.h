@@ -19,8 +19,8 @@ class RankProcess {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `status_path`: where to create the status file. `startup`: how much longer the rank may be
-  // silent before its first sign of life than later. Error (run): it cannot be started.
+  // `status_path`: where to create the status file. `startup`: additional time for which the rank
+  // may be silent before its first sign of life. Error (run): it cannot be started.
   static Result<std::unique_ptr<RankProcess>> start(int rank, ChildOptions options,
                                                     const std::string& status_path,
                                                     Clock::time_point run_start,
@@ -45,7 +45,7 @@ class RankProcess {
   // The position in its status file.
   [[nodiscard]] std::int64_t position() const { return status_.read().position; }
 
-  // Looks for signs of life and for the end. Returns true if anything is new.
+  // Checks for signs of life and for the end of the process. Returns true if anything is new.
   bool look(Clock::time_point now, PlaceNames& places);
   // Records that the rank makes no progress; `reason` says so.
   void hang(Clock::time_point now, const NodePlace& place, std::string reason);
@@ -68,7 +68,7 @@ class RankProcess {
   std::optional<Clock::time_point> done_at_;
   bool has_news_ = true;
   bool is_stopped_ = false, is_concluded_ = false;
-  std::int64_t kills_before_ = 0;  // by the system, out of memory
+  std::int64_t kills_before_ = 0;  // by the kernel, because memory ran out
 };
 
 }  // namespace jointer

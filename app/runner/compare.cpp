@@ -21,7 +21,7 @@ bool same_bits(const at::Tensor& a, const at::Tensor& b) {
          std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0;
 }
 
-// A real view: two numbers per complex one.
+// A real view: two real numbers per complex number.
 at::Tensor as_real(const at::Tensor& tensor) {
   return (tensor.is_complex() ? at::view_as_real(tensor) : tensor).to(at::kDouble).flatten();
 }

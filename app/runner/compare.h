@@ -10,7 +10,8 @@
 
 namespace jointer::runner {
 
-// Copies on the host that a later run cannot change. Their memory is not counted.
+// Copies outputs to the host, where a later run cannot change them. The copies do not count toward
+// the measured memory.
 std::vector<at::Tensor> keep(std::span<const at::Tensor> outputs);
 
 // Compares outputs with the expected ones, by index; if one is undefined, the other must be, too.

@@ -30,7 +30,7 @@ class ClockMarks final : public Marks {
   std::vector<std::chrono::steady_clock::time_point> times_;
 };
 
-// Bytes that the system can still provide, by its own estimate; 0 if it does not say.
+// Bytes that the system can still provide, by its own estimate; 0 if unknown.
 std::int64_t available_bytes() {
   std::ifstream file("/proc/meminfo");
   std::string key, unit;

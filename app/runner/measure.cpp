@@ -65,8 +65,8 @@ class SpanFollower final : public Follower {
   Marks& marks_;
 };
 
-// The same with one collective at a time: all ranks arrive first, and its result is waited for
-// before anything else runs.
+// The same with one collective at a time: it starts when all ranks have arrived, and nothing else
+// runs until its wait has returned.
 class IsolatingFollower final : public Follower {
  public:
   IsolatingFollower(const MeasuredProgram& run, Marks& marks)
@@ -111,7 +111,7 @@ StepOr<MemoryOfStep> measure_memory(const MeasuredProgram& run) {
     return tl::unexpected(done.error());
   run.interpreter.clear();
   run.platform.synchronize();
-  // Once more as in an ordinary step: values move into the calls that read them last.
+  // Runs once more like an ordinary step: values move into the calls that read them last.
   run.platform.reset_peaks();
   if (const StepResult done = run.interpreter.step(); !done) return tl::unexpected(done.error());
   run.platform.synchronize();

@@ -1,6 +1,6 @@
 #pragma once
 
-// The device of a run. The CPU's platform is always available; that of CUDA is in a separate binary
+// The device of a run. The CPU's platform is always available; CUDA's is in a separate binary
 // (jointer-runner-cuda), so that jointer-runner also starts without CUDA libraries.
 
 #include <c10/core/Device.h>
@@ -57,9 +57,9 @@ class Platform {
   [[nodiscard]] virtual at::Device device() const = 0;
   [[nodiscard]] virtual std::string name() const = 0;  // "NVIDIA H200"
   [[nodiscard]] virtual MemoryFigures memory() const = 0;
-  // Stops counting what is allocated now: a program's own constants, before its inputs.
+  // Stops counting the current allocations: a program's own constants, before its inputs exist.
   virtual void start_counting() = 0;
-  // Resets peaks to what is allocated now.
+  // Resets peaks to the bytes currently allocated.
   virtual void reset_peaks() = 0;
   // Fails allocations that would exceed this many bytes in total; 0: only the device limits memory.
   virtual void limit_memory(std::int64_t bytes) = 0;
@@ -70,7 +70,7 @@ class Platform {
   virtual Result<std::unique_ptr<Recording>> record(const std::function<void()>& step) = 0;
   // Collectives on this device's memory.
   [[nodiscard]] virtual const BackendFactory& collectives() const = 0;
-  // Sets the kernel that attention uses where operators leave the choice. Error (run): this device
+  // Sets the kernel for attention operators that leave the choice open. Error (run): this device
   // does not have it.
   virtual Result<void> choose_attention(AttentionKernel kernel) = 0;
 };
@@ -83,7 +83,7 @@ struct PlatformOptions {
 // Error (run): there is no such device.
 using MakePlatform = Result<std::unique_ptr<Platform>> (*)(const PlatformOptions& options);
 
-// Counts host memory from here on, so call it before the first tensor is made.
+// Counts host memory from this call on, so call it before the first tensor is made.
 Result<std::unique_ptr<Platform>> make_cpu_platform(const PlatformOptions& options);
 
 }  // namespace jointer::runner

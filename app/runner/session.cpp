@@ -39,7 +39,7 @@ tl::unexpected<RankFailed> failure(std::string kind, std::string text, std::stri
       {.kind = std::move(kind), .node = std::move(node), .text = std::move(text)});
 }
 
-// A graph that is ready to run, and its inputs.
+// A graph, its program, and the interpreter that runs it.
 struct Runnable {
   Graph graph;
   Program program;
@@ -202,7 +202,7 @@ Done Session::verify(Runnable& runnable) {
       for (const Tensor& tensor : runnable.graph.tensors(id))
         if (is_floating(tensor.dtype) && item_size(tensor.dtype) < 4) bound = kHalfBound;
     reporter_.note(
-        fmt::format("compiled code rounds at different points than the operators that it replaces: "
+        fmt::format("compiled code rounds at different points than the operators it replaces: "
                     "outputs may differ by {} of their largest magnitude",
                     bound));
   }
@@ -265,7 +265,7 @@ Done Session::measure(Runnable& runnable) {
   return {};
 }
 
-// No sign of life within the timeout: this process cannot recover, but it can say where it is.
+// No sign of life within the timeout: this process cannot recover, but it can report where it is.
 void Session::gave_up_waiting() {
   const Runnable* running = running_;
   const std::int64_t position = status_.position();
@@ -361,7 +361,7 @@ int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda) {
     reporter.report(
         RankFailed{.kind = "device",
                    .node = {},
-                   .text = "this binary can use no CUDA device; --on cpu runs on the CPU"});
+                   .text = "this runner was built without CUDA; --on cpu runs on the CPU"});
     return ExitCode::failed;
   }
   Session session(std::move(*request), std::move(*world), reporter);

@@ -33,10 +33,10 @@ class PaddedBytes {
   std::size_t size_ = 0;
 };
 
-// Reads a file, or standard input if `path` is `-`. Decompresses zstd and gzip, whatever the file
-// name. Error (input): the file cannot be read, is damaged or truncated, or decompresses to more
-// than a capture can need (a small file that would expand to gigabytes is refused before the memory
-// is allocated).
+// Reads a file, or standard input if `path` is `-`. Decompresses zstd and gzip, whatever the file's
+// name. Error (input): the file cannot be read, is damaged or truncated, or would decompress to
+// more than any capture needs (a small file that expands to gigabytes is refused before memory is
+// allocated).
 Result<PaddedBytes> read_bytes(const std::string& path);
 
 // Decompresses zstd or gzip; copies anything else. `name` is for messages.

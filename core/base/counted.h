@@ -13,7 +13,7 @@
 
 namespace jointer {
 
-// `several`: the plural; empty if it is `one` with an s.
+// `several`: the plural; empty if it is `one` plus an s.
 inline std::string counted(std::size_t count, std::string_view one, std::string_view several = {}) {
   if (count == 1) return fmt::format("1 {}", one);
   const std::string number = format_count(static_cast<std::int64_t>(count));

@@ -11,10 +11,10 @@ namespace jointer {
 std::string environment_variable(const char* name);
 
 // Folder of the user's data: $XDG_DATA_HOME/jointer, else ~/.local/share/jointer. A relative path
-// in the variable is ignored, as the XDG specification demands.
+// in the variable is ignored, as the XDG specification requires.
 std::string data_folder();
 
-// Folder of the state that one run leaves for the next: $XDG_STATE_HOME/jointer, else
+// Folder for state that is kept between runs: $XDG_STATE_HOME/jointer, else
 // ~/.local/state/jointer.
 std::string state_folder();
 

@@ -1,15 +1,15 @@
 #pragma once
 
-// Reads structs from JSON and writes them, by one table of fields per struct:
+// Reads and writes structs as JSON, driven by one table of fields per struct:
 //
 //   constexpr auto json_fields(const RankStarted*) {
 //     return std::tuple(json_field("rank", &RankStarted::rank),
 //                       json_field("device", &RankStarted::device).if_set());
 //   }
 //
-// The function stands in the namespace of the struct, not in an unnamed one. A field whose type has
-// such a table is an object. Members are written in the order of the table. core/base/json_text.h
-// says which documents are read like this.
+// Define the function in the struct's namespace, not in an unnamed one. A field whose type has such
+// a table is an object. Members are written in the table's order. core/base/json_text.h lists the
+// documents that are read this way.
 
 #include <array>
 #include <cstdint>
@@ -39,18 +39,18 @@ using JsonTexts = std::vector<std::pair<std::string, std::string>>;
 // Adds a member that the object does not have yet.
 void add_member(OrderedJson& object, std::string_view key, OrderedJson value);
 
-// The members of one object. The first that is not as expected is recorded; reading continues, and
-// its value is unchanged.
+// The members of one object. The first problem is recorded; reading continues, and a field with a
+// problem keeps its value.
 class JsonMembers {
  public:
-  // `place` begins messages ("edit 3, change 0"); empty for a document. The object must outlive
-  // this. If it is not an object, that is recorded, and it has no members.
+  // `place` starts messages ("edit 3, change 0"); empty for a document. `json` must outlive this.
+  // If it is not an object, that is recorded as the problem, and there are no members.
   explicit JsonMembers(const OrderedJson& json, std::string place = {});
 
   [[nodiscard]] bool has(std::string_view key) const;
-  // The member, which `rest` then leaves out; null if it is missing.
+  // Returns the member, or null if it is missing. `rest` then leaves it out.
   const OrderedJson* find(std::string_view key);
-  // The same; null also if it is null.
+  // The same, but also null for a JSON null.
   const OrderedJson* find_set(std::string_view key);
 
   // A member that is missing or null leaves the value unchanged.
@@ -61,16 +61,16 @@ class JsonMembers {
   template <class Take>
   void read_list(std::string_view key, Take take);
 
-  // Records "PLACE: `KEY`: expected ..." or the problem of an object within this one.
+  // Records "PLACE: `KEY`: expected ..." or the problem of a nested object.
   void expect(std::string_view key, std::string_view expected);
   void refuse(std::string problem);
   void check(const JsonMembers& inner) { refuse(inner.problem_); }
 
   [[nodiscard]] const std::string& place() const { return place_; }
   [[nodiscard]] std::string place_of(std::string_view key) const;
-  // Empty: everything was as expected.
+  // Empty if everything was as expected.
   [[nodiscard]] const std::string& problem() const { return problem_; }
-  // The members that were not read: `"key":value,...`.
+  // The members that were not read, as `"key":value,...`.
   [[nodiscard]] std::string rest() const;
 
  private:
@@ -188,7 +188,7 @@ constexpr JsonField<Struct, Value> json_field(std::string_view key, Value Struct
   return {.key = key, .member = member};
 }
 
-// A field that JSON holds in another form: `write` makes it and `read` reverts it.
+// A field that JSON holds in another form: `write` converts to that form, `read` back.
 template <class Struct, class Value, class Form>
 struct JsonConverted {
   std::string_view key;
@@ -213,7 +213,7 @@ constexpr JsonConverted<Struct, Value, Form> json_converted(std::string_view key
   return {key, member, write, read};
 }
 
-// A field that holds JSON as text: a value of any type, or of the one that is expected.
+// A field that holds JSON as text: a value of any type, or of the given form.
 enum class JsonForm : std::uint8_t { any, list, object, object_or_null };
 const char* read_raw(const OrderedJson& json, JsonForm form, std::string& text);
 template <class Struct, class Text>  // a text, or an optional one
@@ -242,7 +242,7 @@ constexpr JsonRaw<Struct, Text> json_raw(std::string_view key, Text Struct::*mem
   return {key, member, form};
 }
 
-// One of several named values, as an enumeration has them.
+// One of several named values, such as those of an enumeration.
 template <class Struct, class Value, std::size_t N>
 struct JsonChoice {
   std::string_view key;
@@ -305,7 +305,7 @@ struct JsonColumns {
       const std::size_t size = list != nullptr ? list->size() : 0;
       if (std::exchange(is_first, false)) rows.resize(size);
       if ((list != nullptr && !list->is_array()) || size != rows.size())
-        return inner.expect(name, "a list of the length of the others");
+        return inner.expect(name, "a list as long as the others");
       for (std::size_t i = 0; i < size; ++i)
         if (const char* expected = read_json((*list)[i], rows[i].*field))
           return inner.expect(name, expected);
@@ -339,7 +339,8 @@ constexpr std::pair<std::string_view, Field Row::*> json_column(std::string_view
   return {key, member};
 }
 
-// The members that no field of the table has, `"key":value,...`. It is the last of its table.
+// The members that no other field of the table reads, as `"key":value,...`. Must be the table's
+// last field.
 template <class Struct>
 struct JsonRest {
   std::string Struct::*member;
@@ -380,7 +381,7 @@ requires HasJsonFields<T> OrderedJson json_of(const T& object) {
   return json;
 }
 
-// Error (input): the first problem, after its place.
+// Error (input): the first problem, prefixed with its place.
 template <HasJsonFields T>
 Result<T> from_json(const OrderedJson& json, std::string place = {}) {
   JsonMembers members(json, std::move(place));

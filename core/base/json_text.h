@@ -3,12 +3,12 @@
 // JSON as a tree, for files that a user may edit and for messages between programs. There are two
 // ways to read and write JSON:
 //   - trees, whose members json_fields.h maps to the fields of structs. Parsing takes a few
-//     nanoseconds per byte, and a tree about ten times the memory of its text;
+//     nanoseconds per byte and about ten times the memory of the text;
 //   - simdjson's on-demand parser and JsonWriter (json_writer.h), without a tree, for documents of
-//     any size: captures and what profilers write.
+//     any size: captures and profiler traces.
 //
-// This header only declares the tree. Include <nlohmann/json.hpp> or json_fields.h where it is used;
-// not in a header.
+// This header only declares the tree. Include <nlohmann/json.hpp> or json_fields.h where the tree
+// is used, but not in a header.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -23,7 +23,7 @@ using OrderedJson = nlohmann::ordered_json;
 
 // Why a text is not a tree.
 struct JsonDamage {
-  std::size_t byte = 0;      // where; 0: a number is too large
+  std::size_t byte = 0;      // position; 0: a number is too large
   bool is_too_deep = false;  // nested more deeply than kMaxJsonDepth
 };
 // A tree is written and deleted recursively, so its depth is limited.
@@ -31,8 +31,8 @@ inline constexpr std::size_t kMaxJsonDepth = 200;
 // Cost: linear in the text. If several members have the same name, the last one counts.
 tl::expected<OrderedJson, JsonDamage> parse_tree(std::string_view text);
 
-// Error (input): the text is not valid JSON, or it is nested more deeply than any file of
-// Jointer's. The message says where; it starts with `name`.
+// Error (input): the text is not valid JSON, or it is nested more deeply than any file that Jointer
+// writes. The message starts with `name` and gives the position.
 Result<OrderedJson> parse_json(std::string_view text, std::string_view name);
 
 // Writes one line. Invalid UTF-8 is replaced.
@@ -40,8 +40,8 @@ std::string write_json(const OrderedJson& json);
 // The text as a JSON string.
 std::string quoted_json(std::string_view text);
 
-// Keeps members that this version does not know as `"key":value,...`, and adds them to an object
-// again.
+// Append a member that this version does not know to text of the form `"key":value,...`, and add
+// such members to an object.
 void keep_member(std::string& members, const std::string& key, const OrderedJson& value);
 void add_members(OrderedJson& object, const std::string& members);
 

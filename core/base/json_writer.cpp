@@ -1,6 +1,6 @@
 #include "core/base/json_writer.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

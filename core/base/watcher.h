@@ -19,7 +19,7 @@ struct Watcher {
     if (report) report(std::clamp(done, 0.0, 1.0));
     return {};
   }
-  // A watcher for a part of the computation, which covers the progress `from` .. `to`. Must not
+  // A watcher for the part of the computation that covers the progress `from` .. `to`. Must not
   // outlive this one.
   [[nodiscard]] Watcher part(double from, double to) const {
     return {.report = report ? [this, from, to](double done) { report(from + (to - from) * done); }

@@ -30,7 +30,8 @@ struct RankProgress {
   std::int64_t done = 0, total = 0;
 };
 
-// A note for the user: an operator was replaced by its CPU form, inputs were generated.
+// A note for the user, such as "an operator was replaced by its CPU form" or "inputs were
+// generated".
 struct RankNote {
   std::string text;
 };
@@ -41,8 +42,8 @@ struct NodeTime {
   // When it ran in an ordinary step, from the step's start. A collective ends when its wait
   // returns.
   std::int64_t start_ns = 0, end_ns = 0;
-  // Its own duration, the median of several runs. That of a collective starts when all ranks have
-  // arrived.
+  // Its own duration, the median of several runs. A collective's duration starts when all ranks
+  // have arrived.
   std::int64_t own_ns = 0;
 };
 
@@ -58,7 +59,7 @@ struct RankMeasured {
   // The peak between calls: what the graph itself holds, without scratch.
   std::int64_t resident_peak_bytes = 0;
   // From a profiled run: allocated bytes at the start, then after each call's allocations and after
-  // its frees (as MemoryTimeline::profile); the calls' times; and scratch that is not zero.
+  // its frees (as in MemoryTimeline::profile); the calls' times; and nonzero scratch.
   std::vector<std::int64_t> memory_profile;
   std::vector<NodeTime> nodes;
   std::vector<NodeScratch> scratch;

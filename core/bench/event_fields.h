@@ -1,6 +1,6 @@
 #pragma once
 
-// The members of the parts of events that a benchmark result also contains.
+// JSON fields of the event parts that benchmark results also contain.
 
 #include "core/base/json_fields.h"
 #include "core/bench/event.h"

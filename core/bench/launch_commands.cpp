@@ -1,4 +1,4 @@
-// Command lines for runs on many machines, which existing launchers start. torchrun sets the
+// Command lines for runs on many machines, started by existing launchers. torchrun sets the
 // environment that a rank reads; under Slurm, a line of shell does.
 
 #include <fmt/core.h>

@@ -29,7 +29,7 @@ enum class RunOn : std::uint8_t { automatic, cpu, cuda };
 std::string_view to_string(RunOn on);
 std::optional<RunOn> parse_run_on(std::string_view name);
 
-// The kernel of scaled dot product attention. Automatic: the one that the graph names, or the
+// The kernel of scaled dot product attention. `automatic` is the one that the graph names, or the
 // device's replacement for it.
 enum class AttentionKernel : std::uint8_t { automatic, flash, efficient, cudnn, math };
 std::string_view to_string(AttentionKernel kernel);
@@ -45,7 +45,7 @@ struct ProgramFiles {
 struct BenchmarkRequest {
   ProgramFiles program;
   ProgramFiles baseline;         // the unedited graph, whose outputs are expected; may be empty
-  std::string inputs, expected;  // safetensors by placeholder, and by index in the output; or empty
+  std::string inputs, expected;  // safetensors, by placeholder and by output index; may be empty
   std::optional<std::size_t> graph_index;  // of the graph, if the file holds several
   std::string assumptions;                 // "u0=64,..." as Assumptions::parse reads it
   int ranks = 0;                           // 0: the capture's world size
@@ -60,10 +60,10 @@ struct BenchmarkRequest {
   // Regional compilation: nodes, or FQN_PATTERN::operator, separated by `;`, in addition to those
   // that the graph marks.
   std::string marked;
-  std::string artifacts;              // folder for compiled packages besides the cache; or empty
-  bool profile = false;               // also times every node and records memory, in further runs
-  std::int64_t memory_limit = 0;      // maximum of bytes allocated by a rank; 0: no limit
-  std::int64_t timeout_ms = 300'000;  // maximum time without progress of a rank
+  std::string artifacts;          // folder for compiled packages besides the cache; may be empty
+  bool profile = false;           // also times every node and records memory, in further runs
+  std::int64_t memory_limit = 0;  // maximum of bytes allocated by a rank; 0: no limit
+  std::int64_t timeout_ms = 300'000;  // maximum time that a rank may make no progress
 };
 
 // Replaces every `{rank}` in `path` by the rank's number.

@@ -39,7 +39,7 @@ struct RankResult {
   std::vector<RankVerified> verified;
   std::vector<std::string> notes;
   // If the rank did not succeed: its stage and node, the kind of RankFailed if it reported one
-  // (`collective` also if others did not arrive), and the reason in one line.
+  // (`collective` also if other ranks did not arrive), and the reason in one line.
   std::string stage, node, kind, reason;
   std::int64_t ended_ns = 0;  // end of the rank, from the run's start
 
@@ -81,13 +81,13 @@ struct BenchmarkResult {
   [[nodiscard]] std::vector<std::string> notes() const;
 
   // Computes the summary from the ranks' figures, and sets the graph's name and hash if they are
-  // empty. `analysis` is that of the graph that ran.
+  // empty. `analysis` describes the graph that ran.
   void conclude(const Graph& graph, const Analysis& analysis);
 };
 
 // The result as `jointer bench --json` prints it. `with_profile`: includes node times and curves.
-// `further`: additional members as JSON (`"key":value,...`). parse_result reads it back; error
-// (input): not a benchmark result, or of a newer version.
+// `further`: additional members as JSON (`"key":value,...`). parse_result reads it back. Error
+// (input): not a benchmark result, or one of a newer version.
 std::string write_result(const BenchmarkResult& result, bool with_profile,
                          std::string_view further = {});
 Result<BenchmarkResult> parse_result(std::string_view json);

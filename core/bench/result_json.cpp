@@ -14,7 +14,7 @@ constexpr std::array kStatuses{RankResult::Status::running, RankResult::Status::
                                RankResult::Status::failed,  RankResult::Status::died,
                                RankResult::Status::hung,    RankResult::Status::stopped};
 
-// 0 for times beyond 50 days, which a double does not hold to the nanosecond.
+// 0 for times beyond 50 days, which a double cannot represent to the nanosecond.
 std::int64_t to_ns(double ms) {
   return std::isfinite(ms) && std::abs(ms) < 4.5e9 ? std::llround(ms * 1e6) : 0;
 }
@@ -97,7 +97,7 @@ OrderedJson measured_json(const BenchmarkResult& result) {
 void read_measured(JsonMembers& members, BenchmarkResult& result) {
   read_fields(members, result, kPeaks);
   if (members.find_set("step_ms") != nullptr) {
-    // The median stands for a time that is missing.
+    // The median stands in for a missing time.
     StepTimes step;
     read_fields(members, step, std::tuple(std::get<0>(kStep)));
     step.min_ns = step.max_ns = step.median_ns;

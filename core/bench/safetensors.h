@@ -22,8 +22,8 @@ struct SafetensorsEntry {
   std::int64_t bytes = 0;
 };
 
-// The entries in the order of the file. Each lies inside the file and has the size of its shape and
-// dtype. Error (input): the bytes are not such a file.
+// The entries in file order. Each lies inside the file and has the size of its shape and dtype.
+// Error (input): the bytes are not such a file.
 Result<std::vector<SafetensorsEntry>> read_safetensors_index(std::string_view name,
                                                              std::string_view bytes);
 

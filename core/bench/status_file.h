@@ -1,13 +1,13 @@
 #pragma once
 
-// The status file of a rank: its stage and node, which remain readable after it was killed. The
+// The status file of a rank: its stage and node, which stay readable after the rank is killed. The
 // launcher creates the file and names it in the environment; the rank maps it and updates it, at
 // the cost of a few stores per node.
 //
 // Four 64-bit integers in the machine's byte order:
 //   0  0x4a4e5452 ("JNTR")
 //   1  the stage, an index into kRunStages; -1 before the first
-//   2  the node's position in the program order (Graph::order); -1 outside of nodes, and while the
+//   2  the node's position in the program order (Graph::order); -1 outside nodes, and while the
 //      baseline runs
 //   3  a count that grows with every change: a sign of life
 
@@ -67,7 +67,7 @@ class StatusWriter : public StatusMapping {
     if (words_ != nullptr) store(2, position);
     beat();
   }
-  // Gives a sign of life without a change of stage or position.
+  // Gives a sign of life without changing the stage or the position.
   void beat() {
     __atomic_store_n(&count_, count_ + 1, __ATOMIC_RELEASE);
     if (words_ != nullptr) store(3, count_);

@@ -32,7 +32,7 @@ std::optional<std::int64_t> take_number(std::string_view& text) {
   return number_of<std::int64_t>(take_word(text));
 }
 
-// Takes the dictionary at the start of the text, with balanced brackets and quotes.
+// Consumes the dictionary at the start of the text, with balanced brackets and quotes.
 std::string_view take_dictionary(std::string_view& text) {
   int depth = 0;
   char quote = 0;
@@ -67,7 +67,7 @@ std::string traceback(std::string_view text) {
                      text.substr(code + 8));
 }
 
-// Takes one part of a comment of torch's; false if there is none.
+// Consumes one part of a comment that torch wrote; false if there is none.
 bool take_part(std::string_view& text, Comment& comment) {
   skip_blanks(text);
   if (take(text, "Annotation: ")) {

@@ -8,7 +8,7 @@
 //
 // Source: the definitions of the operators in torch's ATen/native (TensorShape.cpp, and
 // computeStride in TensorUtils.cpp for views). Deviation: torch gives the output of a pointwise
-// operator its inputs' order of axes; here it is row-major. Both take the same bytes.
+// operator its inputs' order of axes; here it is row-major. Both occupy the same number of bytes.
 
 #include "core/capture/fx_layout.h"
 

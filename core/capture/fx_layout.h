@@ -14,7 +14,7 @@ namespace jointer::fx {
 struct Layout {
   std::vector<Dim> stride;
   std::optional<Dim> offset;  // nullopt if unknown
-  bool is_exact = true;       // false: the strides are a guess, those of a dense tensor
+  bool is_exact = true;       // false: the strides are a guess that assumes a dense tensor
 };
 
 // Derives how an operator's output lies in its storage. The layout of a view follows from the
@@ -24,7 +24,7 @@ class LayoutDeriver {
   LayoutDeriver(Graph& graph, PartId part) : graph_(graph), part_(part) {}
 
   // `node` has its target, args and kwargs but need not be in the graph. `output` is an index into
-  // the tensors that the operator returns; `shape` and `dtype` are those of that tensor.
+  // the tensors that the operator returns; `shape` and `dtype` describe that tensor.
   Layout derive(const Node& node, std::size_t output, std::span<const Dim> shape, DType dtype);
 
   // Row-major strides; symbolic if a size is.

@@ -12,7 +12,7 @@ namespace jointer::fx {
 struct Line {
   std::string_view text;   // from first to last character, including newlines and comments
   std::size_t number = 0;  // of the first line in the file, from 1
-  std::size_t indent = 0;  // number of blanks before it
+  std::size_t indent = 0;  // number of leading blanks
   [[nodiscard]] bool is_comment() const { return text.starts_with('#'); }
 };
 

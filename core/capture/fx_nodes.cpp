@@ -33,7 +33,7 @@ void NodeBuilder::put(const Node& node, std::string_view name) {
   graph_.add_node(node);
 }
 
-// Throws the mistake with the node's name; for a value that is read too early, with its line.
+// Throws the mistake with the node's name; for a value that is read too early, also with its line.
 void NodeBuilder::explain(const TextMistake& mistake) const {
   const auto maker = body_.makers.find(mistake.unknown_name);
   if (mistake.unknown_name.empty() || maker == body_.makers.end()) {

@@ -27,7 +27,7 @@ struct FxText {
 };
 
 struct FxTextEntry {
-  std::string name;  // of the class; may be empty
+  std::string name;  // the class name; may be empty
   CaptureKind kind = CaptureKind::forward;
   std::size_t nodes = 0;
 };

@@ -158,7 +158,7 @@ Value ValueBuilder::element_of(const Node& node) const {
 }
 
 const Node& ValueBuilder::with_schema(const Node& node, Node& twin) {
-  // Views for any arguments. Not `to` and `contiguous`, which often copy.
+  // Operators that return views for any arguments; not `to` and `contiguous`, which often copy.
   static constexpr std::array<std::string_view, 16> kViews{
       "view",   "reshape", "transpose", "permute", "t",     "expand", "unsqueeze", "squeeze",
       "detach", "flatten", "select",    "narrow",  "split", "chunk",  "unbind",    "alias"};
@@ -265,8 +265,8 @@ void ValueBuilder::add_facts() {
                       "their arguments",
                       counts_.unknown_offset));
   derived(counts_.without_device,
-          fmt::format("devices of {} tensors are not in the text: assumed to be that of the call "
-                      "or of its first tensor, or else {}",
+          fmt::format("devices of {} tensors are not in the text: assumed to be the device of the "
+                      "call or of its first tensor, or else {}",
                       counts_.without_device, default_device_));
   derived(counts_.tuples,
           fmt::format("types of {} tuples are not in the text: they are assembled from the "

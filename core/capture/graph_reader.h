@@ -68,8 +68,8 @@ struct GraphReader {
   Result<Graph> (*read)(const CaptureFile& file, std::size_t index,
                         const Progress& progress) = nullptr;
 
-  // Instead of `list`, `append` and `read`, for files that refer to a capture. `request` is the one
-  // that opens `file`.
+  // Replaces `list`, `append` and `read` for files that refer to a capture. `request` is the
+  // request to open `file`.
   Result<Graph> (*open)(const CaptureFile& file, const OpenRequest& request) = nullptr;
 };
 

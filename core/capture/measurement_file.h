@@ -10,8 +10,8 @@
 
 namespace jointer {
 
-// True if the file is one of these, judging by its name and first bytes only, since a trace may
-// have gigabytes. False if it cannot be read.
+// True if the file is one of these, judging only by its name and first bytes, since a trace may be
+// gigabytes long. False if it cannot be read.
 bool is_measurement_file(const std::string& path);
 
 // The measurement of the graph, labeled with the file's name. Error (input): the file cannot be

@@ -114,7 +114,7 @@ Result<void> walk(const Pickle& pickle, std::span<const PickleValue> entries, st
   }
   auto& notes = out.measurement.notes;
   if (allocated < 0 || reserved < 0)
-    notes.emplace_back("the trace frees more than it allocates: it lacks entries");
+    notes.emplace_back("the trace frees more than it allocates: entries are missing");
   if (ooms > 0) notes.push_back(fmt::format("out of memory {} times", ooms));
   if (jumps > 0) notes.push_back(fmt::format("{} entries are not in chronological order", jumps));
   return {};

@@ -40,8 +40,8 @@ std::int64_t get_int(json::value value);
 // A bound, which may be a number or a text ("0"); nullopt for null, "int_oo" or an expression.
 std::optional<std::int64_t> get_bound(json::value value);
 
-// A sequence number or count of torch's; nullopt if it exceeds 63 bits, such as the 2^64 - 1
-// with which autograd marks a call without a number.
+// A sequence number or count from torch; nullopt if it exceeds 63 bits, such as the 2^64 - 1 with
+// which autograd marks a call without a number.
 std::optional<std::int64_t> get_count(json::value value);
 
 // True for a number with a fraction or an exponent.

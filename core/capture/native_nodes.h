@@ -27,7 +27,7 @@ class NodeReader {
 
   // Appends the node to the graph. Throws Failure or simdjson_error.
   void read(json::object object);
-  // Throws Failure if a node reads a name that no node before it has. Call after the last node.
+  // Throws Failure if a node reads a name that no earlier node has. Call after the last node.
   void check_references() const;
   // The node and member being read, for messages: "node mm: `args`: ". Empty between nodes.
   [[nodiscard]] std::string place() const;

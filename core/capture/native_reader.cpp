@@ -1,6 +1,6 @@
-// Reads with simdjson's on-demand parser, in one pass if the tables precede the nodes, as in files
-// of our writers. Nodes point into the tables, so a file that begins with them takes a second pass.
-// Cost: linear in the bytes; 25 MB (55,000 nodes) take about 0.1 s.
+// Reads with simdjson's on-demand parser, in one pass if the tables precede the nodes, as our
+// writers put them. Nodes point into the tables, so a file that begins with the nodes takes a
+// second pass. Cost: linear in the bytes; 25 MB (55,000 nodes) take about 0.1 s.
 
 #include "core/capture/native_reader.h"
 
@@ -78,7 +78,7 @@ class PartReader {
              std::string_view half = {})
       : graph_(graph), text_(text), progress_(progress), half_(half) {}
 
-  // If the document turns out to be a pair, returns its halves, not yet read; the part is then
+  // If the document turns out to be a pair, returns its halves unread; the part is then
   // unused.
   std::optional<PairText> read() {
     part_ = graph_.add_part({});

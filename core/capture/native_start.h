@@ -10,7 +10,7 @@ namespace jointer {
 enum class NativeStart : std::uint8_t {
   other,      // not a capture: a recipe, the result of a command, JSON of another program
   one_graph,  // a capture of one graph or pair
-  unknown,    // a capture; how many graphs it has takes reading it
+  unknown,    // a capture whose number of graphs is not known yet
 };
 
 // `bytes`: the start of a file for which is_native_capture holds. Jointer writes `format` and `kind`

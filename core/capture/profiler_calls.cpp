@@ -226,7 +226,7 @@ ProfilerCalls collect_calls(const ProfilerEvents& trace, const CallTokens& token
 
 namespace {
 
-// The number of runs of the graph in these calls: the median over its kinds of calls.
+// The number of runs of the graph in these calls: the median over the graph's kinds of calls.
 std::size_t count_runs(const std::unordered_map<std::uint32_t, std::size_t>& in_graph,
                        const std::unordered_map<std::uint32_t, std::vector<std::size_t>>& places) {
   std::vector<std::size_t> runs;
@@ -251,7 +251,7 @@ void split(const ProfilerCalls& calls, const CallTokens& tokens, ProfilerPass ra
   const std::size_t runs = count_runs(in_graph, places);
   std::vector<std::size_t> cuts{0};
   if (runs > 1) {
-    // A run begins at the first node whose kind of call occurs as often as it should.
+    // A run begins at the first node whose kind of call occurs as often as expected.
     const auto mark = std::find_if(graph.begin(), graph.end(), [&](std::uint32_t token) {
       const auto found = places.find(token);
       return found != places.end() && found->second.size() == runs * in_graph[token];

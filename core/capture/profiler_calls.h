@@ -32,7 +32,7 @@ class CallTokens {
   std::vector<NodeId> nodes_;
   std::vector<std::uint32_t> of_nodes_;
   std::vector<std::uint32_t> names_;  // by the event name's id: the operator's number, or 0
-  std::vector<bool> without_shapes_;  // by operator number: collectives
+  std::vector<bool> without_shapes_;  // by operator number: true for collectives
   std::unordered_map<std::uint64_t, std::uint32_t> tokens_;
   bool use_shapes_;
 };

@@ -1,5 +1,5 @@
 // Reads the JSON in one pass with simdjson's on-demand parser, about a second for 500 MB. Times are
-// microseconds with three decimals, with too many digits for a double: they are parsed from text.
+// microseconds with three decimals, too many digits for a double, so they are parsed from text.
 
 #include "core/capture/profiler_events.h"
 

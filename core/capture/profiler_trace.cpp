@@ -173,7 +173,7 @@ struct Matcher {
       for (std::size_t pass = 0; pass < passes.size(); ++pass)
         any = any || call(pass, i) != nullptr;
       match.matched += any ? 1 : 0;
-      // A node without a call in the pass of the lanes has no place in them.
+      // A node without a call in the pass of the lanes has no place in the lanes.
       if (const auto t = times(lanes, i))
         m.nodes.push_back({.node = tokens.nodes()[i],
                            .start_ns = t->start - origin,
@@ -239,7 +239,7 @@ void add_notes(const Matcher& m, const TraceOptions& options, TraceMatch& match)
     notes.push_back(fmt::format("{} calls match no node, or differ in shape: {}",
                                 format_count(count(match.foreign_calls)), most_frequent(foreign)));
   if (match.foreign_device_ns > 0)
-    notes.push_back(fmt::format("{} of {} in kernels belong to no node",
+    notes.push_back(fmt::format("{} of {} of kernel time belongs to no node",
                                 format_ns(match.foreign_device_ns), format_ns(match.device_ns)));
   if (!m.events.has_shapes)
     notes.emplace_back(
@@ -255,7 +255,7 @@ void add_notes(const Matcher& m, const TraceOptions& options, TraceMatch& match)
 Result<TraceMatch> match_profiler_trace(const Graph& graph, std::string_view name,
                                         const PaddedBytes& json, const TraceOptions& options) {
   JOINTER_TRY(const ProfilerEvents events, read_profiler_events(name, json));
-  // CPU calls of a GPU run only launch kernels: their times are not those of the work.
+  // CPU calls of a GPU run only launch kernels, so their times say nothing about the work.
   if (!events.has_kernels && !events.gpu.empty() && graph.main_device() == DeviceType::cuda)
     return input_error(
         "{}: the trace has no kernels of its {}; add ProfilerActivity.CUDA to the profiler's "

@@ -1,4 +1,4 @@
-// Only the members of each constant are looked at; what they hold is skipped, as graphs can be
+// Reads only the member names of each constant and skips their values, since graphs can be
 // long.
 
 #include "core/capture/subgraph_constants.h"

@@ -27,7 +27,7 @@ namespace {
 constexpr int kBusyMs = 20'000;
 constexpr int kVersion = 100;  // major * 100 + minor
 constexpr std::int64_t kMaxNs =
-    100'000'000'000'000'000;  // years: a wrong value from a file stays in range
+    100'000'000'000'000'000;  // three years: keeps a wrong value from a file in range
 constexpr std::int64_t kApplication = 0x4a4e5452;
 
 std::int64_t seconds_now() {

@@ -22,7 +22,7 @@ struct sqlite3;
 
 namespace jointer {
 
-// The measurements of one run, each key once.
+// The measurements of one run; each key occurs once.
 struct CostSamples {
   std::string device;                                       // "NVIDIA H200"
   std::string device_type;                                  // "cpu", "cuda"
@@ -55,16 +55,16 @@ struct DeviceCosts {
 
 class CostDatabase {
  public:
-  // Number of the latest samples stored per key. Their median counts, so an outlier does not, and a
-  // new driver does after five runs.
+  // Number of the latest samples stored per key. Their median counts, so an outlier has no effect,
+  // and a new driver has one after five runs.
   static constexpr int kSamplesKept = 9;
 
   // JOINTER_COSTS, else $XDG_DATA_HOME/jointer/costs.sqlite, else
   // ~/.local/share/jointer/costs.sqlite.
   static std::string default_path();
-  // Opens it for reading. A file that does not exist reads as an empty database.
+  // Opens the file for reading. A file that does not exist reads as an empty database.
   static Result<CostDatabase> open(const std::string& path);
-  // Opens it for writing; creates the file and its folder if they do not exist.
+  // Opens the file for writing; creates the file and its folder if they do not exist.
   static Result<CostDatabase> open_or_create(const std::string& path);
 
   [[nodiscard]] const std::string& path() const { return path_; }

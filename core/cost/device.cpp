@@ -47,7 +47,7 @@ std::optional<double> read_figure(JsonMembers& members, std::string_view key, do
 // A divisor: zero, or nearly zero, would make times infinite.
 constexpr double kAboveZero = 1e-9;
 
-// Fields of a device: all must be there, and figures are limited.
+// Fields of a device: all are required, and figures have limits.
 template <class Struct, class Value>
 struct Figure {
   std::string_view key;
@@ -181,8 +181,8 @@ Result<DeviceDescription> parse_text(std::string_view name, std::string_view tex
   return device;
 }
 
-// `cpu{cores=4}`: the share of the generic CPU that 4 cores have, of its arithmetic and of its memory
-// bandwidth, which ranks on the other cores use too.
+// `cpu{cores=4}`: the share that 4 cores have of the generic CPU's arithmetic and memory bandwidth.
+// Ranks on the other cores use the rest.
 Result<DeviceDescription> load_cores(std::string_view text) {
   constexpr std::string_view kBegin = "cpu{cores=", kEnd = "}";
   constexpr int kMax = 65536;

@@ -48,7 +48,7 @@ struct DeviceDescription {
   std::vector<std::string> sources;
 
   // Peak FLOP/s of matrix products of a type. fp32 products do not use TF32 (torch's default). A
-  // type without a figure has that of its family, or else of bfloat16, float16 or float32.
+  // type without a figure uses that of its family, else that of bfloat16, float16 or float32.
   [[nodiscard]] double peak_flops(DType type) const;
 };
 

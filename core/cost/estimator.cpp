@@ -103,7 +103,7 @@ Result<DeviceCosts> load_costs(const CostDatabase& database, const std::string& 
     names += (names.empty() ? "; there are " : ", ") + other.name;
   return fail(Error::Kind::usage,
               "{}: nothing was measured{} yet{}: run the graph (`jointer bench`) or read a "
-              "profiler's trace (`jointer calibrate`)",
+              "profiler trace (`jointer calibrate`)",
               database.path(),
               !type                       ? ""
               : *type == DeviceType::cpu  ? " on a CPU"

@@ -25,7 +25,7 @@ struct FusedMatmul {
   DType dtype = DType::float32;  // of the operands
 };
 
-// Empty for another operator, or if sizes do not match.
+// Empty for any other operator, or if sizes do not match.
 std::optional<FusedMatmul> read_fused_matmul(const Graph& graph, const Node& node);
 
 // Placement of its ranks: as place_group, or all on one node if the group is unknown.

@@ -1,6 +1,6 @@
 // Estimates a node's time as the median of its key in the cost database. On a GPU, the CPU time is
-// the roofline's, because kernels are launched while others run. On a CPU, the measured time is
-// that of the whole call, views included, so nothing is added to it.
+// the roofline's, because kernels are launched while others run. On a CPU, the measured time covers
+// the whole call, views included, so nothing is added to it.
 //
 // Collectives are interpolated between two measured sizes: time = start-up + bytes / bandwidth is a
 // straight line as long as the algorithm stays the same, so two neighbors determine it. Outside

@@ -8,8 +8,8 @@
 
 namespace jointer {
 
-// Uses times measured on a device: those of nodes by their work (append_work), those of collectives
-// by the bytes they move. A collective of a size that was not measured is interpolated between the
+// Uses times measured on a device: of nodes by their work (append_work), of collectives by the
+// bytes that they move. A collective of a size that was not measured is interpolated between the
 // two nearest measured sizes of the same kind, backend and spread of ranks. Everything else is left
 // to another estimator, the device's roofline. All costs are read on construction, so several
 // threads may call it.
@@ -29,7 +29,7 @@ class MeasuredEstimator final : public Estimator {
   [[nodiscard]] std::int64_t latency_ns(const Graph& graph, NodeId collective) const override;
 
  private:
-  // Nanoseconds by bytes, for collectives that are equal otherwise. Sizes measured with several
+  // Nanoseconds by bytes, for collectives that are otherwise equal. Sizes measured with several
   // element types count once, with the mean.
   using Curve = std::map<std::int64_t, std::int64_t>;
 

@@ -4,8 +4,9 @@
 
 namespace jointer {
 
-// The duration of a kernel is the longest of its arithmetic and its memory traffic at the device
-// description's efficiencies, and a launch. Collectives are estimated by collective_model.h.
+// The duration of a kernel is the maximum of its arithmetic time, its memory time (both at the
+// device description's efficiencies), and the minimum duration of a kernel. Collectives are
+// estimated by collective_model.h.
 class RooflineEstimator final : public Estimator {
  public:
   RooflineEstimator(DeviceDescription device, std::int64_t gpus_per_node)

@@ -145,8 +145,8 @@ ModelFacts find_model_facts(const Graph& graph) {
     facts.derived.emplace_back("local tokens: from the shape of the token ids");
   }
 
-  // For a mixture of experts, only the parameters active for a token count, and `parameters` counts
-  // all.
+  // For a mixture of experts, only the parameters that are active for a token; `parameters` is the
+  // number of all.
   facts.parameters = number(known, "active_parameters");
   if (!facts.parameters && !is_mixture_of_experts(graph))
     facts.parameters = number(known, "parameters");

@@ -17,7 +17,7 @@ namespace jointer {
 struct ModelFacts {
   std::optional<double> parameters;  // active for one token
   std::optional<double> embedding_parameters;
-  std::optional<double> layers, attention_width;  // heads times head size
+  std::optional<double> layers, attention_width;  // number of heads times head size
   std::optional<double> sequence;
   std::optional<double> local_tokens;
   // Product of the tensor, context and pipeline parallel degrees. Empty if process groups do not

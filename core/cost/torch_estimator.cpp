@@ -67,8 +67,8 @@ bool is_view_2_15(const OperatorInfo& op) {
   return (op.space() == "aten" || op.space() == "prims") && aliases && !writes;
 }
 
-// Packets whose FLOPs torch counts since 2.15, including attention with grouped key heads, for
-// which 2.11's registry fails.
+// Packets whose FLOPs torch counts since 2.15, including attention with grouped key heads, on which
+// 2.11's registry fails.
 bool counts_flops_2_15(std::string_view packet) {
   constexpr std::array<std::string_view, 4> kNew{
       "aten._scaled_dot_product_flash_attention_for_cpu",

@@ -1,5 +1,6 @@
 #include "core/cost/work_key.h"
 
+#include <fmt/format.h>
 #include <array>
 #include <charconv>
 
@@ -148,7 +149,7 @@ struct ArgumentWriter {
       case device: {
         const std::string_view name = graph.text(argument.text());
         const std::string_view kind = name.substr(0, name.find(':'));
-        // A graph captured on a GPU does the same work on a CPU that runs it instead.
+        // A graph captured on a GPU does the same work on a CPU that runs it.
         text += parse_device_type(kind) == graph.main_device() ? "here" : kind;
         return;
       }

@@ -19,11 +19,12 @@ namespace jointer {
 //   is part of the work because matrix products choose their kernel by it, and copies and pointwise
 //   kernels lose coalescing. The width of gaps matters little and is left out.
 //   Numbers: integers, booleans, types and strings determine the work (dimensions, reductions).
-//   Reals, such as a scale or an epsilon, do not, and are written `#`, except for exponents of a
-//   power.
+//   Reals, such as a scale or an epsilon, do not, and are written `#`; exponents of powers are the
+//   exception.
 void append_work(const Graph& graph, const Node& node, std::string& text);
 
-// The key of a collective. The kind of reduction costs nothing compared with the transfer.
+// The key of a collective. The kind of reduction is not part of it: its cost is negligible compared
+// with the transfer.
 struct CollectiveWork {
   CollectiveKind kind = CollectiveKind::none;
   std::string backend;         // "gloo", "nccl"
@@ -35,8 +36,8 @@ struct CollectiveWork {
   friend auto operator<=>(const CollectiveWork&, const CollectiveWork&) = default;
 };
 
-// Ranks fill machines in order, `ranks_per_machine` on each. The backend is that of the device that
-// the graph runs on.
+// Ranks fill machines in order, `ranks_per_machine` on each. The backend follows from the device
+// that the graph runs on.
 CollectiveWork collective_work(const Graph& graph, const Node& collective, DeviceType runs_on,
                                std::int64_t ranks_per_machine);
 

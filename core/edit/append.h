@@ -5,7 +5,7 @@
 namespace jointer {
 
 // Appends the changes and notes of `more`, which is applied after `edit`. The title and the author
-// stay those of `edit`.
+// of `edit` stay.
 inline void append(Edit& edit, const Edit& more) {
   edit.changes.insert(edit.changes.end(), more.changes.begin(), more.changes.end());
   edit.notes.insert(edit.notes.end(), more.notes.begin(), more.notes.end());

@@ -18,9 +18,9 @@ struct ArgumentRecord {
 
   Kind kind = Kind::none;
   std::int64_t integer = 0;  // a boolean's is 0 or 1, a float's are its bits
-  // Of a node, its name; of a symbol, its expression; otherwise Argument's text.
+  // A node's name, a symbol's expression, or the text as in Argument.
   std::string text = {};
-  std::string detail = {};  // an opaque's repr; empty: it has none
+  std::string detail = {};  // an opaque's repr, or empty
   std::vector<ArgumentRecord> children = {};
 
   static ArgumentRecord of_int(std::int64_t value) {

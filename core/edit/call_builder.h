@@ -14,7 +14,7 @@
 
 namespace jointer {
 
-// Keywords that ask for a dense copy.
+// Keyword arguments for a dense copy.
 ArgumentRecords contiguous_format();
 
 // Inserts calls into one half of a graph. Numbers their names as FX does: view, view_1, view_2.

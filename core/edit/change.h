@@ -1,8 +1,8 @@
 #pragma once
 
-// The primitive changes: recipes consist of them (docs/recipe.md), and torch can replay them
-// without Jointer. Nodes have the names that Graph::find accepts: "mm_12", in a pair
-// "backward:mm_12".
+// The primitive changes. Recipes consist of them (docs/recipe.md), and torch can replay them
+// without Jointer. Nodes have the names that Graph::find accepts: "mm_12", or "backward:mm_12" in a
+// pair.
 
 #include <cstdint>
 #include <optional>
@@ -48,11 +48,11 @@ struct SetPolicy {
 // Inserts a call right before `before`. The nodes that the record names are in the same half, and
 // named without `backward:`.
 struct InsertNode {
-  // The nodes that it copies and that it is like, as edits name them: with the prefix of `before`.
-  // Empty if there is none.
+  // The names of the nodes given by `copy` and `like`, as edits use them: with the prefix of
+  // `before`. Empty if not given.
   [[nodiscard]] std::string copied() const { return in_half(node->copy.value_or("")); }
   [[nodiscard]] std::string like() const { return in_half(node->like); }
-  // A name of the record as edits name that node.
+  // Adds the prefix that edits use to a name of the record.
   [[nodiscard]] std::string in_half(const std::string& name) const {
     return name.empty() ? name : std::string(split_half(before).prefix) + name;
   }
@@ -69,12 +69,13 @@ struct RemoveNode {
   friend bool operator==(const RemoveNode&, const RemoveNode&) = default;
 };
 
-// Replaces inputs of a call, or its operator, its arguments, or both. The value that it returns stays the same unless `val` is given. `inputs` lists the nodes that the
-// call reads and those that it reads instead, in every argument, at once; all else of the arguments
-// stays as it is in the graph. It excludes `target`, `args` and `kwargs`. Nodes in arguments have
-// their names in their half, without `backward:`. An output accepts only `inputs` and `args`.
-// `custom` replaces all annotations by a JSON object, and removes them if it is `null`; any node
-// except the output accepts it.
+// Replaces inputs of a call, or its operator, its arguments, or both. The value that it returns
+// stays the same unless `val` is given. `inputs` pairs each node that the call reads with the one
+// that it reads instead, in every argument, all at once; the rest of the arguments stays as it is
+// in the graph. It excludes `target`, `args` and `kwargs`. Nodes in arguments have their names in
+// their half, without `backward:`. An output accepts only `inputs` and `args`. `custom` replaces
+// all annotations by a JSON object, and removes them if it is `null`; any node except the output
+// accepts it.
 struct ReplaceCall {
   // True if it changes what the node computes, not only its annotations.
   [[nodiscard]] bool is_of_call() const {

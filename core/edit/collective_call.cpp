@@ -27,8 +27,8 @@ Result<CollectiveCall> read_collective_call(const Graph& graph, NodeId start) {
       call.target != "_c10d_functional.reduce_scatter_tensor.default" &&
       call.target != "_c10d_functional.all_reduce.default")
     return fail(Error::Kind::usage,
-                "{} ({}) is not all_gather_into_tensor, reduce_scatter_tensor or all_reduce of one "
-                "tensor",
+                "{} ({}) is not an all_gather_into_tensor, reduce_scatter_tensor or all_reduce of "
+                "a single tensor",
                 graph.name(start), call.target);
   const auto text = [&](std::string_view name) -> std::string {
     const Argument* argument = graph.argument(n, name);

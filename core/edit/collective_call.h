@@ -25,8 +25,8 @@ struct CollectiveCall {
 // (usage): it is a different call.
 Result<CollectiveCall> read_collective_call(const Graph& graph, NodeId start);
 
-// The wait, which must be the only reader of the start. Error (usage): other nodes read it, or
-// none.
+// The wait, which must be the only reader of the start. Error (usage): nothing reads it, or other
+// nodes do.
 Result<NodeId> only_wait(const Graph& graph, const Users& users, NodeId start);
 
 bool is_dense(const Graph& graph, const Tensor& tensor);
@@ -36,8 +36,8 @@ bool is_dense(const Graph& graph, const Tensor& tensor);
 TensorRecord tensor_like(const Graph& graph, NodeId node, const std::vector<std::int64_t>& shape,
                          std::string_view of = {});
 
-// The node's tensor, dense and in that shape: the node itself, a view, or a view of a copy. Returns
-// a node's name.
+// Returns the name of a node with this node's tensor, dense and in that shape: the node itself, a
+// view, or a view of a copy.
 std::string as_dense(const Graph& graph, CallBuilder& calls, NodeId node,
                      const std::vector<std::int64_t>& shape, NodeId like, std::string_view before);
 

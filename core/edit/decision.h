@@ -20,12 +20,12 @@ struct Decision {
   friend bool operator==(const Decision&, const Decision&) = default;
 };
 
-// Limits of what an edit keeps: more decisions than the largest graphs have nodes, but few enough
-// to write a workspace quickly.
+// Limits on what an edit keeps: more decisions than the largest graphs have nodes, but few enough
+// that a workspace is written quickly.
 inline constexpr std::size_t kMaxDecisions = 100'000;
 inline constexpr std::size_t kMaxDecisionBytes = 16 << 20;
 
-// The decisions that an edit keeps: the first that fit. If some do not, a last one gives their
+// The decisions that an edit keeps: the first that fit. If some do not fit, a final one gives their
 // number.
 std::vector<Decision> kept_decisions(const std::vector<Decision>& decisions,
                                      std::size_t most = kMaxDecisions,

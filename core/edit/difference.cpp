@@ -1,17 +1,18 @@
 // Computes the difference between two graphs, and the edit that turns one into the other.
 //
-// Nodes are matched by name, unless a match is given (core/edit/node_match.h). Among the common nodes, those of a longest increasing subsequence of
-// positions (in `before`, listed in the order of `after`) stay; the others move, neighbors
-// together. Placeholders, constants and outputs always stay. A call can belong to the subsequence
-// only if it has the same number of them before it in both graphs.
+// Nodes are matched by name, unless a match is given (core/edit/node_match.h). Among the common
+// nodes, those of a longest increasing subsequence of positions (in `before`, listed in the order
+// of `after`) stay; the others move, neighbors together. Placeholders, constants and outputs always
+// stay. A call can belong to the subsequence only if it has the same number of them before it in
+// both graphs.
 //
 // The edit has moves first, each to before the next node that stays; then insertions and
 // replacements, in the order of `after`, with each insertion before the next common node; then
 // removals, readers first. The storage of an added node is named by a node that holds it in
-// `after`. A call that differs from what it was, or from the call that it was made from, only in
-// its inputs names these, so that the other arguments stay those of the graph that it is replayed
-// on. If a common node is a view of another storage than before, or has a new storage, its
-// replacement records that (core/edit/storage_changes.h).
+// `after`. If a call differs only in its inputs from its previous form, or from the call that it
+// was made from, the edit names just these inputs, so that the other arguments stay those of the
+// graph that the edit is replayed on. If a common node is a view of another storage than before, or
+// has a new storage, its replacement records that (core/edit/storage_changes.h).
 
 #include "core/edit/difference.h"
 
@@ -30,7 +31,7 @@
 namespace jointer {
 namespace {
 
-// Where a policy is set: the region it is set with.
+// The region in which a node's policy is set.
 RegionChange region_of(const Node& n) {
   return region_change(n, RegionChange::Kind::set);
 }
@@ -177,12 +178,12 @@ class EditWriter {
       if (stays(before_.node(id)) && !is_read_in(after_, before_, id))
         return refuse(before_, id, "is not in the second graph");
     for (const NodeId id : difference_.moved)
-      if (stays(after_.node(id))) return refuse(after_, id, "is at a different place");
+      if (stays(after_.node(id))) return refuse(after_, id, "is in a different place");
     for (const NodeId id : difference_.changed) {
       const NodeKind kind = after_.node(id).kind;
       if (kind == NodeKind::placeholder || kind == NodeKind::get_attr ||
           kind != before_.node(was(id)).kind)
-        return refuse(after_, id, "differs between them");
+        return refuse(after_, id, "differs between the graphs");
     }
     return {};
   }
@@ -202,7 +203,7 @@ class EditWriter {
     return before_.find(after_.node(id).part, after_.name(id));
   }
 
-  // Moves each run of neighbors in `after` to before the next node that stays.
+  // Moves each run of neighbors in `after` to right before the next node that stays.
   void write_moves() {
     std::vector<bool> moves(after_.node_count(), false);
     for (const NodeId id : difference_.moved) moves[id.index()] = true;
@@ -218,7 +219,7 @@ class EditWriter {
     }
   }
 
-  // In the order of `after`, so that the nodes which a call reads, and their storages, are already
+  // In the order of `after`, so that the nodes that a call reads, and their storages, are already
   // final.
   void write_calls() {
     const auto keeps_value = [this](NodeId id) { return comparer_.same_value(was(id), id); };
@@ -261,7 +262,7 @@ class EditWriter {
   }
 
   // The node of `before` with the same call as one whose origin is unknown, if there is exactly
-  // one. On another rank, its integers may be others.
+  // one. On another rank, its integers may differ.
   [[nodiscard]] NodeId equal_node(NodeId id, const std::unordered_set<NodeId>& changed) {
     const Node& n = after_.node(id);
     if (n.kind != NodeKind::call || !(has_integer(n.args) || has_integer(n.kwargs))) return {};
@@ -328,7 +329,7 @@ class EditWriter {
   [[nodiscard]] std::string annotations(NodeId id) const {
     const StringId custom = after_.node(id).custom;
     if (!custom) return "null";
-    // As in a recipe that was written and read.
+    // In the form that it has after a recipe is written and read.
     const auto json = parse_json(after_.text(custom), "custom");
     return json ? write_json(*json) : std::string(after_.text(custom));
   }

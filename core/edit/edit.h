@@ -1,7 +1,7 @@
 #pragma once
 
-// An edit: changes under one title, which the user undoes as a unit. Examples: merging collectives,
-// moving a wait with the chain that reads it, the result of a pass.
+// An edit: changes under one title, undone as a unit. Examples: merging collectives, moving a wait
+// with the chain that reads it, the result of a pass.
 
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ struct Edit {
   std::string title;  // "Move all_gather_77 and 2 nodes 412 places earlier"
   std::string by;     // author: a pass, as the pipeline names it; empty for the user
   std::vector<Change> changes;
-  std::vector<std::string> notes;  // nodes moved with others, what other ranks must do too
+  std::vector<std::string> notes;  // nodes moved along, what other ranks must do too
   std::string extra = {};          // members of a recipe that this version does not know
   // The decisions of a pass, node by node, as limited by kept_decisions.
   std::vector<Decision> decisions = {};

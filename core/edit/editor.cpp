@@ -6,8 +6,8 @@
 //   - every node reads only nodes before it, and the graph is valid (core/graph/validate.h);
 //   - two nodes keep their order if one writes to memory that the other uses, or if their effects
 //     must keep their order (core/graph/dependencies.h, for the graph before the edit). Exceptions:
-//     the call of one of them was replaced; neither writes to memory that the other uses any more,
-//     after an edit that changes calls; another node now defines the symbol;
+//     the call of one of them was replaced; after an edit that changes calls, neither still writes
+//     to memory that the other uses; another node now defines the symbol;
 //   - placeholders, constants and outputs stay, and nothing moves across a placeholder or an
 //     output.
 // If the edit is not legal, the inverses of the applied changes are applied in reverse.
@@ -16,9 +16,9 @@
 // (core/graph/storage_rules.h).
 //
 // The inverse of a move puts the nodes back run by run, where a run is a sequence of nodes that
-// were next to each other: first those that came from the left, from left to right, then those that
-// came from the right, from right to left. In this order no node precedes what it reads at any
-// point.
+// were next to each other: first those that came from the left, from left to right, then those
+// that came from the right, from right to left. In this order, no node ever precedes what it
+// reads.
 //
 // Cost: a move, the distance and the dependencies of the moved nodes; a removal, the distance to
 // the end; a run of insertions, the graph; an edit that does more than move, the graph once.
@@ -104,15 +104,15 @@ struct Editor::State {
   const Dependencies* dependencies = nullptr;  // valid while only the order changes
   std::optional<Dependencies> own_dependencies;
   // State of the edit that is being applied.
-  // The inverses of the applied changes. Each change has a run of them, which begins at one of
-  // `undo_begins`; a run is applied in its own order, the runs from last to first.
+  // The inverses of the applied changes. Each change has a run of inverses, which begins at one of
+  // `undo_begins`. Runs are applied from last to first, each in its own order.
   std::vector<Change> undo;
   std::vector<std::size_t> undo_begins;
   std::vector<NodeId> moved, added;
   // Inserted, but still at the end of the program order: the node, and the one it goes before.
   std::vector<std::pair<NodeId, NodeId>> inserted;
   std::unordered_map<NodeId, Node> replaced;  // as they were before the edit
-  std::unordered_set<NodeId> keeps_value;  // replaced, and the edit does not say what they return
+  std::unordered_set<NodeId> keeps_value;     // replaced without a new value
   // By node: the number of its readers. Empty until a node is removed.
   std::vector<std::int32_t> readers;
   std::size_t known = 0;            // number of nodes before the edit; later ids are new
@@ -182,7 +182,7 @@ Result<Edit> Editor::State::apply(const Edit& edit) {
 }
 
 std::vector<Change> Editor::State::take_undo() {
-  // Reverses the whole, and then each run.
+  // Reverses everything, then each run.
   std::reverse(undo.begin(), undo.end());
   auto run = undo.begin();
   std::size_t end = undo.size();
@@ -201,8 +201,8 @@ Result<void> Editor::State::perform(const Change& change) {
   return std::visit([&](const auto& kind) { return perform_kind(kind); }, change);
 }
 
-// Nodes that are inserted consecutively go to their places together: each by itself would shift
-// the rest of the order.
+// Nodes that are inserted consecutively go to their places together: one at a time, each would
+// shift the rest of the order.
 void Editor::State::place_inserted() {
   if (inserted.empty()) return;
   const auto order = graph.order();
@@ -272,7 +272,7 @@ bool Editor::State::is_constant_read(const Node& n, NodeId but) const {
     return id != but && other.kind == NodeKind::get_attr && other.part == n.part &&
            other.target == n.target;
   };
-  // Most often it is a copy of one that does.
+  // The node is usually a copy of one that does.
   if (n.origin && graph.is_live(n.origin) && reads_it(n.origin)) return true;
   return std::ranges::any_of(graph.order(), reads_it);
 }
@@ -426,7 +426,7 @@ Result<void> Editor::State::check_unread(NodeId id, const std::string& name) {
                 count - 1);
 }
 
-// Call it for a node that was added, that is about to be removed, or before and after its inputs
+// Called for a node that was added or is about to be removed, and before and after a node's inputs
 // change.
 void Editor::State::count_reads(NodeId id, bool comes) {
   if (readers.empty()) return;
@@ -582,8 +582,8 @@ bool Editor::State::brings_symbols_before(NodeId a, NodeId b) const {
 
 // Checks the node against those that must stay on one side of it. Dependencies connect neighbors.
 // If the edit removed or replaced a neighbor, so that it no longer holds this node, the search
-// continues with the nodes that held the neighbor, by what it read as well: one dependency of a
-// pair stands for all, and a read comes first.
+// continues with the nodes that held the neighbor. Those that it read count too: a pair of nodes
+// has only one recorded dependency, and a data dependency hides the others.
 Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
   const Effects effects = effects_of(graph, graph.node(id));
   const auto holds = [&](const Dependency& d, bool is_neighbor) {
@@ -593,7 +593,7 @@ Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
     if (d.kind == DependencyKind::write) return false;
     const Effects others = effects_of(graph, graph.node(d.node));
     if (effects.conflict(others)) return true;
-    // They depend through a symbol: the first one defines it, unless a node that the edit added
+    // They depend on each other through a symbol: the first one defines it, unless an added node
     // does.
     return is_neighbor && (effects.has(Effects::checks) || others.has(Effects::checks) ||
                            !brings_symbols_before(id, d.node));

@@ -12,7 +12,7 @@ class Editor {
  public:
   // The graph must outlive the editor, and only the editor may change it.
   explicit Editor(Graph& graph);
-  // `dependencies` are those of the graph. They must outlive the first edit that does more than
+  // `dependencies`: of the graph; must outlive the first edit that does more than
   // move.
   Editor(Graph& graph, const Dependencies& dependencies);
   ~Editor();

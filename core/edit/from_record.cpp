@@ -17,7 +17,7 @@ bool is_real(std::string_view text) {
          text.find_first_of(".eE") != std::string_view::npos;
 }
 
-// What the arguments and values of one node are in a graph.
+// Builds the arguments and values of one node in a graph.
 class Translator {
  public:
   Translator(Graph& graph, PartId part, std::string_view name)
@@ -226,11 +226,11 @@ class Translator {
   Graph& graph_;
   PartId part_;
   std::string_view name_;
-  std::vector<Argument> arguments_;  // stack of the children of the lists being made
-  std::vector<Value> values_;        // likewise
-  std::vector<Dim> shape_, stride_;  // of the tensor being made
-  std::vector<StorageId> own_;       // of the tensors so far
-  std::string_view missing_;         // the first name that no node has
+  std::vector<Argument> arguments_;  // a stack: children of the lists being built
+  std::vector<Value> values_;        // the same for values
+  std::vector<Dim> shape_, stride_;  // of the tensor being built
+  std::vector<StorageId> own_;       // of the tensors read so far
+  std::string_view missing_;         // the first name without a node
 };
 
 template <class T>
@@ -261,7 +261,7 @@ Result<void> take_call(Graph& graph, const Record& record, Node& node) {
   return translator.check_references();
 }
 
-// Gives the node the call of the one that its record copies.
+// Gives the node the call of the node that its record copies.
 Result<void> copy_call(Graph& graph, const NodeRecord& record, Node& node) {
   const NodeId id = graph.find(node.part, *record.copy);
   if (!id) return refuse("`copy` names {}, but there is no such node", *record.copy);
@@ -300,7 +300,7 @@ StackId stack_trace(Graph& graph, PartId part, std::string_view text) {
   return graph.add_stack(part, text);
 }
 
-// The members that describe the node, but not its call.
+// Members that describe the node, except its call.
 void take_marks(Graph& graph, const NodeMarks& marks, Node& node) {
   const auto take_text = [&](const std::optional<std::string>& given, StringId& text) {
     if (given) text = graph.intern(*given);
@@ -328,14 +328,14 @@ void take_marks(Graph& graph, const NodeMarks& marks, Node& node) {
   if (!marks.extra.empty()) node.extra = graph.intern(marks.extra);
 }
 
-// Takes what the record does not give from the node that it is like.
+// Fills the members that the record leaves out from the node given by `like`.
 void take_after(const Node& like, NodeId id, Node& node) {
   const auto take = [&](Node::Flag has, Node::Flag flag) {
     if (node.has(has) || !like.has(has)) return;
     node.set(has);
     node.set(flag, like.has(flag));
   };
-  // If the record itself places it in the backward, it recomputes the value of the forward.
+  // If the record itself places the node in the backward, the node recomputes the forward's value.
   const bool again = node.has(Node::autograd_backward) && like.phase == Phase::forward;
   node.phase = again ? Phase::backward : like.phase;
   node.origin = id;

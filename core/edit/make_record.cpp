@@ -19,7 +19,7 @@ std::vector<SizeRecord> size_records(const Graph& graph, std::span<const Dim> di
   return records;
 }
 
-// All of a tensor but its storage.
+// A tensor without its storage.
 void describe(const Graph& graph, const Tensor& t, TensorRecord& record) {
   record.shape = size_records(graph, graph.shape(t));
   record.dtype = t.dtype;

@@ -26,13 +26,14 @@ class StorageOwners {
   std::vector<Owner> owners_;
 };
 
-// Everything but a call, which is `copy` and `inputs` or the members of `record_call`.
+// Records everything except the call: set `copy` and `inputs`, or use `record_call`.
 NodeRecord record_node(const Graph& graph, const StorageOwners& owners, NodeId id);
 // Adds the operator and the arguments that the node has.
 void record_call(const Graph& graph, const Node& node, NodeRecord& record);
 
 ArgumentRecords record_args(const Graph& graph, const Argument& list_or_dict);
-// `name_owner` may give another name to the node whose storage a tensor shares; empty: its own.
+// `name_owner` may return another name for the node whose storage a tensor shares; if it returns an
+// empty text, the node's own name is used.
 ValueRecord record_value(const Graph& graph, const StorageOwners& owners, NodeId id,
                          const std::function<std::string_view(NodeId)>& name_owner = {});
 // The value of a node that returns one tensor, in a new storage.

@@ -14,13 +14,13 @@
 //   - All-reduce: the inputs are flattened and concatenated, [M]; the results are views.
 //
 // The wait of each member becomes its final view. It keeps its name, value and readers, so nothing
-// else in the graph changes. The bucket starts where its last member started, if no member's result
-// is used before that; if one is, as soon as all inputs exist. Its wait takes the place of the
-// first of the members' waits after the start, but precedes the first use of any result.
+// else in the graph changes. The bucket starts where its last member started or, if a member's
+// result is used before that, as soon as all inputs exist. Its wait takes the place of the first of
+// the members' waits after the start, but precedes the first use of any result.
 //
-// Bits: gathering and copying do not change any. A sum over two ranks is the same in any order.
-// Over more ranks, the order may depend on the position of an element in the buffer, and so may its
-// last bit.
+// Numerics: gathering and copying change no bits. A sum over two ranks is the same in any order.
+// Over more ranks, the order may depend on an element's position in the buffer, and so may the last
+// bit of the sum.
 //
 // Members have the same operator, group, reduction, device and dtype. The caller may allow
 // all-gathers of different dtypes: their inputs are then viewed as bytes, and what is copied out is
@@ -116,7 +116,7 @@ class Merger {
       return refuse("{} is {}, {} is {}: a bucket has one operator", first, to_string(call_.kind),
                     name, to_string(call.kind));
     if (call.group_name != call_.group_name)
-      return refuse("{} and {} are of different process groups", first, name);
+      return refuse("{} and {} belong to different process groups", first, name);
     if (call.reduce_op != call_.reduce_op)
       return refuse("{} reduces by {}, {} by {}", first, call_.reduce_op, name, call.reduce_op);
     const Tensor& a = *graph_.single_tensor(graph_.node(call_.input));
@@ -177,7 +177,7 @@ class Merger {
     std::size_t wait = first_use_;
     for (const Member& m : members_)
       if (const std::size_t at = graph_.position(m.wait); at > start) wait = std::min(wait, at);
-    // A node at the place may move or be removed: use the place before its successor.
+    // The node at this place may move or be removed: use the place before its successor.
     while (wait < first_use_ && behind_.contains(graph_.order()[wait])) ++wait;
     start_place_ = edit_name(graph_, graph_.order()[start]);
     wait_place_ = edit_name(graph_, graph_.order()[wait]);
@@ -211,8 +211,8 @@ class Merger {
         }
   }
 
-  // The place where the last member starts; if a result is used before that, where the first member
-  // starts, or as soon as all inputs exist.
+  // The place where the last member starts. If a result is used before that: the first place where
+  // all inputs exist, but not before the first member's start.
   Result<std::size_t> find_start() const {
     const std::size_t last_start = graph_.position(members_.back().start);
     if (last_start < first_use_) return last_start;

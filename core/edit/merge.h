@@ -12,24 +12,24 @@
 namespace jointer {
 
 // Merges two or more all_gather_into_tensor, reduce_scatter_tensor or all_reduce calls with one
-// wait each. Error (usage), in one sentence: they are not alike, their sizes are unknown, or the
+// wait each. Error (usage), in one sentence: they do not match, their sizes are unknown, or the
 // result of one is used before the input of another exists.
 Result<Edit> merge_collectives(const Graph& graph, std::span<const NodeId> starts);
 
 // Options of merge_buckets.
 struct MergeOptions {
-  // All-gathers of several dtypes may share a bucket: they travel as bytes.
+  // All-gathers of several dtypes may share a bucket: they are sent as bytes.
   bool several_dtypes = false;
 };
 struct MergedBucket {
   NodeId start, wait;                         // of the bucket
-  std::vector<NodeId> ahead, behind;          // new nodes, in order: up to its start; the rest
+  std::vector<NodeId> ahead, behind;          // new nodes, in order: up to its start; after it
   std::vector<NodeId> old_starts, old_waits;  // removed; now views of the result
 };
-// Merges several buckets at once, for passes that place them. Each bucket that merge_collectives
-// would refuse is refused individually, and its members stay unchanged. The members of a bucket
-// belong to one half, and a collective to one bucket. New nodes are appended to the order, so the
-// graph is not valid until the caller sets a new order and calls finish().
+// Merges several buckets at once, for passes that place them. A bucket that merge_collectives would
+// refuse is refused alone, and its members stay unchanged. All members of a bucket belong to one
+// half, and a collective belongs to one bucket. New nodes are appended to the order, so the graph
+// is not valid until the caller sets a new order and calls finish().
 std::vector<Result<MergedBucket>> merge_buckets(Graph& graph,
                                                 std::span<const std::vector<NodeId>> buckets,
                                                 const MergeOptions& options);

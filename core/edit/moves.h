@@ -31,7 +31,7 @@ enum class Direction : std::uint8_t { earlier, later };
 Carried carry(const Graph& graph, NodeId node, Direction direction);
 Carried carry(const Graph& graph, const Users& users, NodeId node, Direction direction);
 
-// The direction in which the node's chain would block it: earlier for a start, later for a wait.
+// The direction in which the node's chain blocks it: earlier for a start, later for a wait.
 Direction carrying_direction(const Graph& graph, NodeId node);
 
 // True for a view, a cast or a copy of one node, without other effects.
@@ -42,7 +42,7 @@ std::vector<std::vector<NodeId>> collective_starts(const Graph& graph);
 
 // A note for each group whose collectives would start in another order than `before`: "Every rank
 // must do the same: the collectives of group fsdp start in another order." Empty if there is none.
-// If some collectives are in only one of both, the note says that there are more or fewer.
+// If the two do not have the same collectives, the note says that there are more or fewer.
 std::vector<std::string> rank_notes(const Graph& graph,
                                     const std::vector<std::vector<NodeId>>& before);
 

@@ -65,7 +65,7 @@ constexpr std::array<TensorPart, 7> kParts{{
     {"storage", storage_text},
 }};
 
-// Symbols of floats differ like those of sizes: by their expression, not by their hint.
+// Float symbols are compared like size symbols: by expression, not by hint.
 template <class T>
 bool same_raw(const Graph& a, const T& x, const Graph& b, const T& y) {
   const auto left = symbolic_float(a, x), right = symbolic_float(b, y);
@@ -229,7 +229,7 @@ bool NodeComparer::same(const Dim& x, const Dim& y) const {
 
 // --- Differences ---
 
-// Values whose canonical texts differ in this place are left out: that text says enough.
+// Leaves out values whose canonical texts already show a difference in this place.
 void NodeComparer::add_differences(const Value& x, const Value& y, const std::string& place,
                                    std::vector<DetailDifference>& found) const {
   using Kind = Value::Kind;

@@ -19,8 +19,8 @@ struct DetailDifference {
   std::string before, after;
 };
 
-// Storages are not compared. Other nodes are compared by name, or by what they correspond to; then
-// names of placeholders, which are their targets, are not compared either.
+// Storages are not compared. Nodes in arguments are compared by name or, with a match, by
+// correspondence; names of placeholders, which are their targets, are then not compared either.
 class NodeComparer {
  public:
   // The graphs and the match must outlive it.
@@ -31,7 +31,7 @@ class NodeComparer {
   [[nodiscard]] bool same_args(NodeId a, NodeId b) const;
   // In any order of keywords.
   [[nodiscard]] bool same_kwargs(NodeId a, NodeId b) const;
-  // Pairs of names: an input of `a`, and the node that `b` reads in its place. Nothing if the
+  // Pairs of names: an input of `a`, and the node that `b` reads in its place. nullopt if the
   // arguments differ in anything else, or if `b` reads several nodes in place of one. Keywords may
   // be in any order.
   using Inputs = std::vector<std::pair<std::string, std::string>>;
@@ -46,7 +46,7 @@ class NodeComparer {
  private:
   // The node of `b` at the place of each node of `a`, by name.
   using Pairs = std::vector<std::pair<std::string_view, std::string_view>>;
-  // If `inputs` is given, any two nodes count as the same, and are added to it.
+  // If `inputs` is given, any two nodes compare equal, and the pair is added to it.
   [[nodiscard]] bool same(const Argument& x, const Argument& y, Pairs* inputs = nullptr) const;
   [[nodiscard]] bool same_node(NodeId a, NodeId b) const;
   [[nodiscard]] bool same(const Value& x, const Value& y) const;

@@ -1,14 +1,14 @@
 // Finds the nodes of two graphs that correspond to each other, by name or by structure.
 //
-// By structure: the signature comes first. Outputs correspond, and placeholders at the same place,
-// if both graphs have equally many; otherwise those with the same name. Every node has a color per
-// radius. At radius 0, it is a hash of the node's call without names, or of its place in the
-// signature; at radius r + 1, it combines the colors at radius r of the node, of its arguments by
-// position, and of its readers. So nodes have the same color if everything within that distance is
-// the same.
+// By structure: the signature comes first. Outputs correspond. Placeholders correspond by
+// position if both graphs have equally many, else by name. Every node has a color per radius. At
+// radius 0, it is a hash of the node's call without names, or of its place in the signature; at
+// radius r + 1, it combines the colors at radius r of the node, of its arguments by position,
+// and of its readers. So nodes have the same color if everything within that distance is the
+// same.
 //
-// 1. From the largest radius to the smallest, nodes whose color only one unmatched node has in each
-//    graph are matched.
+// 1. From the largest radius to the smallest, nodes are matched if exactly one unmatched node in
+//    each graph has their color.
 // 2. From the largest radius to the smallest, nodes that share a color are matched in program
 //    order: first those of the same module, then the others. At radius 0, only those of the same
 //    module.

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which nodes of two graphs correspond to each other.
+// Matches the nodes of two graphs that correspond to each other.
 
 #include <vector>
 
@@ -12,8 +12,8 @@ class NodeMatch {
  public:
   // Nodes with the same name, in the same part. The graphs must have the same number of parts.
   static NodeMatch by_name(const Graph& before, const Graph& after);
-  // Nodes that compute the same from corresponding nodes, and are used alike, whatever their names
-  // are. Cost: n log n. Deterministic.
+  // Nodes that compute the same result from corresponding nodes and are used in the same way,
+  // whatever their names. Cost: n log n. Deterministic.
   static NodeMatch by_structure(const Graph& before, const Graph& after);
 
   // The corresponding node of the other graph, or none. Each node corresponds to at most one.

@@ -28,7 +28,7 @@ bool has_integer(const OrderedJson& json) {
                       [](const OrderedJson& each) { return has_integer(each); }));
 }
 
-// True if an integer is among the arguments, at any depth.
+// True if the arguments contain an integer, at any depth.
 bool has_integer(const ArgumentRecords& arguments) {
   using Kind = ArgumentRecord::Kind;
   return std::ranges::any_of(arguments, [](const ArgumentRecord& each) {
@@ -42,7 +42,7 @@ std::string in_edits(std::string_view prefix, std::string_view name) {
   return std::string(prefix == kForward ? std::string_view() : prefix).append(name);
 }
 
-// The sizes; nothing if one of them is symbolic.
+// The sizes, or none if one of them is symbolic.
 std::optional<std::vector<SizeRecord>> numbers(std::span<const Dim> dims) {
   std::vector<SizeRecord> records;
   for (const Dim& dim : dims) {
@@ -52,8 +52,8 @@ std::optional<std::vector<SizeRecord>> numbers(std::span<const Dim> dims) {
   return records;
 }
 
-// If the node is a view, gives the tensors in `val` the strides and offsets that it has on this
-// rank, unless they are symbolic: they may depend on its constants.
+// If the node is a view, copies the strides and offsets that its tensors have on this rank to
+// `val`, because they may depend on rank-specific constants. Symbolic ones are left alone.
 void keep_layout(const Graph& graph, NodeId view, ValueRecord& val) {
   if (graph.node(view).kind != NodeKind::call || !graph.op(graph.node(view)).is_view()) return;
   const auto tensors = graph.tensors(view);
@@ -93,7 +93,7 @@ class EqualNodes {
  private:
   using Pair = std::pair<NodeId, NodeId>;
 
-  // Adds the inputs that must be equal too. False: the calls differ otherwise.
+  // Adds the inputs that must be equal too. Returns false if the calls differ in anything else.
   bool add_inputs(const Pair& pair, std::vector<Pair>& open) const {
     const auto& [a, b] = pair;
     if (!a || !b || !removed_.contains(a) || graph_.node(a).kind != graph_.node(b).kind ||
@@ -110,10 +110,10 @@ class EqualNodes {
   const Graph& graph_;
   const std::unordered_set<NodeId>& removed_;
   NodeComparer comparer_;
-  std::set<Pair> known_;  // to be equal
+  std::set<Pair> known_;  // pairs known to be equal
 };
 
-// The nodes that an edit removes, and who reads them.
+// The nodes that an edit removes, with their readers.
 class RemovedNodes {
  public:
   RemovedNodes(const Graph& graph, const std::unordered_set<NodeId>& removed)
@@ -123,7 +123,7 @@ class RemovedNodes {
         if (removed.contains(input)) readers_[input].push_back(id);
   }
 
-  // The edit makes the node read others. None: the edit inserts it.
+  // Records that the edit changes inputs of `reader`; none if the edit inserts the reader.
   void exchange(NodeId reader, const InputNames& inputs) {
     if (!reader) return;
     const PartId part = graph_.node(reader).part;
@@ -131,7 +131,7 @@ class RemovedNodes {
       exchanged_.insert_or_assign({reader, graph_.find(part, was)}, graph_.find(part, is));
   }
 
-  // True if a node that stays depends on the node, and does not read an equal one instead.
+  // True if a remaining node depends on `start` and does not read an equal node instead.
   bool is_needed(NodeId start) {
     std::unordered_set<NodeId> seen{start};
     std::vector<NodeId> open{start};
@@ -222,14 +222,16 @@ Result<void> OtherRank::adapt(Graph& graph, Edit& edit) {
     } else if (auto* remove = std::get_if<RemoveNode>(&change)) {
       if (lost_.contains(key(graph, remove->node)))
         return refuse(
-            "{} has constants of this rank, {}: the edit removes it, and does not say which node "
-            "has them instead",
+            "{} has rank-specific constants, {}: the edit removes it without saying which node "
+            "gets them",
             remove->node, own_.find(key(graph, remove->node))->second.args);
     }
   }
   return {};
 }
 
+// A removed node is lost if the edit keeps no copy of it and a remaining node depends on it. Nodes
+// that now read an equal node do not count.
 void OtherRank::find_lost(const Graph& graph, const Edit& edit) {
   lost_.clear();
   removes_own_ = false;
@@ -286,14 +288,12 @@ Result<void> OtherRank::check_integers(const NodeRecord& record, std::string_vie
       !has_integer(record.kwargs.value_or(ArgumentRecords{})))
     return {};
   if (const auto own = own_.find(in_edits(prefix, record.like)); own != own_.end())
-    return refuse(
-        "{} would get the constants of another rank: {}, which it was made from, has {} on this "
-        "one",
-        record.name, record.like, own->second.args);
+    return refuse("{} would get the constants of another rank: {}, its origin, has {} on this rank",
+                  record.name, record.like, own->second.args);
   if (record.like.empty() && removes_own_)
     return refuse(
         "{} may get the constants of another rank: the edit removes a node whose constants differ "
-        "on this one",
+        "on this rank",
         record.name);
   return {};
 }
@@ -330,7 +330,8 @@ Result<void> OtherRank::adapt_replace(Graph& graph, ReplaceCall& replace) {
   if (replace.target) targets_.insert_or_assign(name, *replace.target);
   if (const auto own = own_.find(name); own != own_.end() && (replace.args || replace.kwargs))
     return refuse(
-        "{} has constants of this rank, {}: the recipe would overwrite them with those of another",
+        "{} has rank-specific constants, {}: the recipe would overwrite them with those of another "
+        "rank",
         replace.node, own->second.args);
   ValueRecord value = replace.val ? **replace.val : ValueRecord{};
   if (const NodeId id = graph.find(name); id && !replace.target && own_.contains(name))

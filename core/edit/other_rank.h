@@ -4,10 +4,10 @@
 //
 // The ranks of a program have the same nodes, but some constants differ: where a shard begins,
 // names of process groups, indices of devices. Names in the edits become those of this rank. Other
-// constants cannot be translated, so an edit that would bring those of the recipe's rank is
+// constants cannot be translated, so an edit that would bring in those of the recipe's rank is
 // refused if
 //   - it replaces all arguments of a node that has other constants here;
-//   - it removes such a node, inserts no copy of it, and a node that stays depends on it;
+//   - it removes such a node without inserting a copy, and a remaining node depends on it;
 //   - it inserts a call with integers that was made from such a node, or may have been.
 // A copy of the node has the constants of this rank.
 
@@ -22,9 +22,10 @@ namespace jointer {
 
 class OtherRank {
  public:
-  // Describes the graph before the first edit. `recorded` is null if the recipe does not record the
-  // part. `is_strict`: the graph is that of another rank of the program, so that whatever cannot be
-  // adapted is an error. `expects`: the recipe's, with the names of this graph; used if strict.
+  // Describes the graph before the first edit. `recorded` is null if the recipe does not record
+  // the part. `is_strict`: the graph belongs to another rank of the program, so anything that
+  // cannot be adapted is an error. `expects`: from the recipe, with the names of this graph; used
+  // if strict.
   OtherRank(const Graph& graph, PartId part, const RecipeGraph* recorded,
             const std::map<std::string, std::string>& expects, bool is_strict);
 
@@ -35,7 +36,7 @@ class OtherRank {
   [[nodiscard]] bool are_names_equal() const { return names_.are_equal(); }
 
  private:
-  // A node that has other constants here, or may have.
+  // A node whose constants differ here, or may differ.
   struct Own {
     std::string args;
     std::string source;  // the node of the graph before the first edit that has them
@@ -43,21 +44,19 @@ class OtherRank {
 
   void find_own(const Graph& graph, const RecipeGraph& recorded,
                 const std::map<std::string, std::string>& expects);
-  // Which removed nodes the edit loses: it keeps no copy of them, and a node that stays depends on
-  // them without reading an equal node instead.
   void find_lost(const Graph& graph, const Edit& edit);
   Result<void> adapt_insert(Graph& graph, InsertNode& insert);
   Result<void> adapt_replace(Graph& graph, ReplaceCall& replace);
-  // The sources of the nodes whose constants copies keep.
+  // Sources of the rank-specific nodes that survive as copies.
   [[nodiscard]] std::set<std::string> kept_sources(const Graph& graph, const Edit& edit,
                                                    const std::set<std::string>& removed) const;
   [[nodiscard]] Result<void> check_integers(const NodeRecord& record,
                                             std::string_view prefix) const;
-  // Gives the names of this rank to what a call of an operator passes and returns. Returns what
-  // prevents it.
+  // Replaces recorded names in a call's arguments and value with this rank's. Returns an error
+  // text, or empty.
   std::string rename(Graph& graph, const std::string& called, std::optional<ArgumentRecords>& args,
                      std::optional<ArgumentRecords>& kwargs, ValueRecord* value) const;
-  // The name as edit_name() would give it; the edit may have inserted the node.
+  // The name in the form of edit_name(); the edit may have inserted the node.
   [[nodiscard]] std::string key(const Graph& graph, std::string_view name) const;
   [[nodiscard]] bool is_here(const Graph& graph, std::string_view key) const;
   // The operator of a node, which this edit may have inserted.
@@ -68,8 +67,8 @@ class OtherRank {
   bool is_strict_;
   // By name in edits, like the next two.
   std::map<std::string, Own, std::less<>> own_;
-  std::map<std::string, std::string, std::less<>> targets_;  // that this edit gave
-  // The nodes that this edit removes and of which it keeps no constants.
+  std::map<std::string, std::string, std::less<>> targets_;  // that this edit has set
+  // The nodes that this edit removes without keeping their constants.
   std::set<std::string> lost_;
   bool removes_own_ = false;
 };

@@ -1,7 +1,7 @@
 #pragma once
 
-// Names that differ between the ranks of a program: those of process groups, and indices of
-// devices. A recipe records a node for each of them. On another rank, the same node tells the name
+// Names that differ between the ranks of a program: process group names and device indices. A
+// recipe records a node for each of them. On another rank, the same node gives the name
 // there.
 
 #include <map>
@@ -30,9 +30,9 @@ class RankNames {
   // The recorded names, by the names here.
   [[nodiscard]] NamesElsewhere recorded() const;
 
-  // Replaces recorded names in a call's positional arguments, keyword arguments, and value. A name that was made from a group's by a suffix `_...`, as passes name its twin, gets
-  // the suffix here too. Returns an error text if a name is not known here, and empty otherwise;
-  // such names stay.
+  // Replaces recorded names in a call's positional arguments, keyword arguments, and value. A name
+  // made from a group's name and a suffix `_...`, as passes name its twin, keeps the suffix.
+  // Returns an error text if a name is not known here, and empty otherwise; such names stay.
   std::string rename_args(const OperatorInfo& op, ArgumentRecords& args) const;
   std::string rename_kwargs(ArgumentRecords& kwargs) const;
   std::string rename_value(ValueRecord& value) const;

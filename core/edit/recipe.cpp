@@ -45,8 +45,8 @@ std::string_view key_of(const Graph& graph, PartId part) {
   return part.index() == 0 ? "forward" : "backward";
 }
 
-// Finds the halves that the edits name; a pattern without a half counts for both. If they name no node, then all:
-// the recipe is still for this graph alone.
+// Finds the halves that the edits name; a pattern without a half counts for both. If they name no
+// node, returns all halves: the recipe is still for this graph alone.
 std::vector<bool> edited_parts(const Graph& graph, const std::set<std::string>& names) {
   std::vector<bool> edited(graph.part_count(), names.empty());
   for (const std::string& name : names) {
@@ -66,7 +66,7 @@ std::vector<bool> edited_parts(const Graph& graph, const std::set<std::string>& 
   return edited;
 }
 
-// True if the edits may hold names of process groups or devices.
+// True if the edits may contain names of process groups or devices.
 bool hold_calls(const std::vector<Edit>& edits) {
   return std::any_of(edits.begin(), edits.end(), [](const Edit& edit) {
     return std::any_of(edit.changes.begin(), edit.changes.end(), [](const Change& change) {

@@ -20,8 +20,8 @@ struct RecipeGraph {
   std::string fingerprint;  // core/graph/fingerprint.h
   // The same on every rank of the program (core/graph/canonical.h); empty if not recorded.
   std::string rank_hash = {}, rank_after = {};
-  // By the name of a process group, the first node that communicates in it; by a device, the first
-  // node whose value is on it. Names of nodes have no half.
+  // By process group name, the first node that communicates in the group; by device, the first node
+  // whose value is on it. Node names have no half prefix.
   std::map<std::string, std::string> groups = {}, devices = {};
   std::string extra = {};  // members that this version does not know
   friend bool operator==(const RecipeGraph&, const RecipeGraph&) = default;
@@ -38,8 +38,8 @@ struct Recipe {
   friend bool operator==(const Recipe&, const Recipe&) = default;
 };
 
-// Makes the recipe of the edits that lead from `before` to `after`. A half that no edit names is left out, unless the
-// edits name no node at all.
+// Makes the recipe of the edits that lead from `before` to `after`. A half that no edit names is
+// left out, unless the edits name no node at all.
 Recipe make_recipe(const Graph& before, const Graph& after, std::vector<Edit> edits,
                    std::string name);
 

@@ -109,8 +109,8 @@ void print_filled(const Json& texts, const std::string& indent, std::string& out
   out.back() = ']';
 }
 
-// Prints one change per line, if it fits. The document, graphs, edits and lists of changes extend
-// over several lines; short values within them are on one.
+// Prints one change per line, if it fits. The document, graphs, edits and lists of changes span
+// several lines; short values within them take one.
 void print(const Json& json, int depth, std::string& out) {
   const bool holds_changes =
       depth == kChangesDepth && json.is_array() && !json.empty() && json.front().is_object();
@@ -271,7 +271,7 @@ Change read_change(JsonMembers& members) {
   return replace;
 }
 
-// Adds to the problems of the document, which `where` is a place in.
+// Adds to the problems of the document; `where` is the edit's place in it.
 Edit read_edit(const Json& json, const std::string& where, JsonMembers& document) {
   JsonMembers members(json, where);
   Edit edit;
@@ -292,7 +292,7 @@ Edit read_edit(const Json& json, const std::string& where, JsonMembers& document
   return edit;
 }
 
-// `fingerprints` are those of the document, by graph.
+// `fingerprints`: from the document, by graph.
 RecipeGraph read_graph(const std::string& key, const Json& json, JsonMembers& fingerprints,
                        JsonMembers& document) {
   JsonMembers members(json, "graphs, " + key);

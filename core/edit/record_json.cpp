@@ -38,7 +38,7 @@ Result<const Json::array_t*> list_of(const Json& json, std::string_view key) {
   return list;
 }
 
-// A value of a type for which there is read_json.
+// A value of a type that read_json supports.
 template <class T>
 Result<T> read_as(const Json& json, std::string_view key) {
   T value{};

@@ -52,7 +52,7 @@ constexpr JsonOwnForm<Struct, Value> json_own_form(
   return {key, member, read, write};
 }
 
-// What one of the functions above reads, for a field.
+// Adapts one of the functions above to an optional field.
 template <auto read, class T = typename decltype(read(OrderedJson()))::value_type>
 Result<std::optional<T>> optionally(const OrderedJson& json) {
   return read(json);

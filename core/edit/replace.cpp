@@ -4,7 +4,7 @@
 // positional ones, has all given keywords, needs no others without a default, and takes tensors
 // where tensors are given. It must also return the same shape and dtype, for one of these reasons:
 //   - it is an overload of the same operator;
-//   - both are pointwise and neither is a comparison: they broadcast sizes alike, and for
+//   - both are pointwise and neither is a comparison: they broadcast sizes in the same way, and for
 //     floating-point inputs of one dtype they return that dtype;
 //   - both are forms of the same operator: a view and its copying form (view, view_copy), or two of
 //     a family that returns its input's elements in a given shape (view, reshape, _unsafe_view) or

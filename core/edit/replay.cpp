@@ -45,7 +45,7 @@ class Halves {
     return find(half_.empty() ? "graph" : half_);
   }
 
-  // The node's name in this graph; nothing if it belongs to the other half.
+  // The node's name in this graph; nullopt if it belongs to the other half.
   [[nodiscard]] std::optional<std::string> local(const std::string& name, bool is_select) const {
     if (half_.empty()) return name;
     if (const HalfName split = split_half(name); !split.prefix.empty()) {
@@ -179,7 +179,7 @@ class Replayer {
     if (!result_.other_rank.empty()) return;
     const std::string half = recorded.key == "graph" ? "" : recorded.key + " ";
     result_.other_rank = fmt::format(
-        "the {}graph differs from the recorded one only in constants of the rank", half);
+        "the {}graph differs from the recorded one only in rank-specific constants", half);
     const auto where = first_difference(graph_, part, recorded.fingerprint);
     if (where && !recorded.fingerprint.empty())
       result_.other_rank += fmt::format(", first at {}", where->substr(0, where->find(':')));
@@ -194,7 +194,7 @@ class Replayer {
           expects.emplace(id ? edit_name(graph_, id) : *local, call);
         }
     for (std::size_t i = 0; i < graph_.part_count(); ++i) {
-      // In a graph that differs, the recorded nodes may be others.
+      // In a different graph, the recorded names may belong to other nodes.
       const bool is_same = matches_[i] == Match::equal || matches_[i] == Match::other_rank;
       ranks_.emplace_back(graph_, PartId(i), is_same ? halves_.of(PartId(i)) : nullptr, expects,
                           matches_[i] == Match::other_rank);
@@ -233,7 +233,7 @@ class Replayer {
     return {};
   }
 
-  // Finds nodes that call something else than when the recipe was made.
+  // Finds nodes whose calls have changed since the recipe was made.
   void find_unexpected() {
     for (const auto& [name, call] : recipe_.expects) {
       const auto local = halves_.local(name, false);
@@ -277,8 +277,8 @@ class Replayer {
     });
   }
 
-  // Applies an edit. If it is not legal and only moves or tags, applies each of its changes that
-  // is.
+  // Applies an edit. If it is not legal but only moves or tags nodes, applies those of its changes
+  // that are.
   void do_what_fits(std::size_t index, Edit edit) {
     const auto adapted = adapt(edit);
     std::string reason = adapted ? try_edit(edit) : adapted.error().message;
@@ -321,7 +321,7 @@ class Replayer {
     return !set.nodes.empty();
   }
 
-  // Applies an edit. Returns the reason if it cannot; empty on success.
+  // Applies an edit. Returns the reason for a failure; empty on success.
   std::string try_edit(const Edit& edit) {
     for (const Change& change : edit.changes)
       if (std::string reason = reason_against(change); !reason.empty()) return reason;
@@ -340,7 +340,7 @@ class Replayer {
       const bool is_other_rank = matches_[i] == Match::other_rank;
       if (!is_other_rank && recorded->after.empty()) continue;
       bool is_equal = !is_other_rank && graph_hash(graph_, part) == recorded->after;
-      // Ranks with equal graphs may have different names, which the edits then bring.
+      // Ranks with equal graphs may have different names, which the edits then introduce.
       if (is_other_rank || (!is_equal && !ranks_[i].are_names_equal())) {
         if (recorded->rank_after.empty()) continue;
         // The rank hash does not tell whether an edit that only changes constants was skipped.

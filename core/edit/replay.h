@@ -14,17 +14,17 @@ struct SkippedEdit {
 struct Replay {
   std::vector<Edit> done;                // as applied, in order: to undo or to show them
   std::vector<Edit> inverses;            // in the same order
-  std::vector<SkippedEdit> skipped;      // only if lenient; `done` may have part of an edit
-  std::optional<bool> ends_as_recorded;  // nothing if the recipe does not record it
-  // A sentence if the graph is that of another rank of the program: the first difference.
+  std::vector<SkippedEdit> skipped;      // only if lenient; `done` may contain part of an edit
+  std::optional<bool> ends_as_recorded;  // nullopt if the recipe does not record it
+  // If the graph belongs to another rank of the program: the first difference, in one sentence.
   std::string other_rank;
 };
 
-// Applies a recipe's edits to a graph: a whole graph, a pair, or one half of the recipe's pair,
-// where changes of the other half are skipped. On another rank of the program that the recipe was
-// made on, names of process groups and devices become those of that rank. Error (usage), in one sentence: the graph differs,
-// with the first node that does, or an edit is not legal; the graph is then unchanged. Lenient:
-// skips what does not fit (docs/recipe.md states which parts of an edit).
+// Applies a recipe's edits to a graph: a whole graph, a pair, or one half of the recipe's pair, in
+// which case changes of the other half are skipped. On another rank of the program that the recipe
+// was made on, names of process groups and devices become those of that rank. Error (usage), in one
+// sentence: the graph differs, with the first node that does, or an edit is not legal; the graph is
+// then unchanged. Lenient: skips what does not fit (docs/recipe.md states which parts of an edit).
 Result<Replay> replay(Graph& graph, const Recipe& recipe, bool lenient = false);
 
 }  // namespace jointer

@@ -6,8 +6,8 @@
 //   aten.mm.default, aten.mm          all calls of the overload or operator; may be a pattern
 //   layers.*.attention::aten.mm       such calls within matching modules and their submodules
 //
-// Patterns are those of glob_matches. The last two forms accept the prefixes `forward:` and
-// `backward:`. Module paths are ModuleTree's. An empty part before `::` matches any module.
+// Patterns follow glob_matches. The last two forms accept the prefixes `forward:` and `backward:`.
+// Module paths are ModuleTree's. An empty part before `::` matches any module.
 
 #include <string_view>
 #include <vector>
@@ -23,7 +23,7 @@ Result<std::vector<NodeId>> select(const Graph& graph, std::string_view selector
 // True if the pattern matches an operator's name, with or without its overload.
 bool operator_matches(std::string_view pattern, const OperatorInfo& op);
 
-// True if the pattern matches the path, or that of an enclosing module.
+// True if the pattern matches the path or the path of an enclosing module.
 bool module_matches(std::string_view pattern, std::string_view path);
 
 }  // namespace jointer

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a node returns, independent of a graph. Sizes, strides and offsets count elements.
+// The value that a node returns, independent of a graph. Sizes, strides and offsets count elements.
 
 #include <cstdint>
 #include <memory>
@@ -15,13 +15,13 @@ namespace jointer {
 
 struct SymbolRecord {
   std::string expression;
-  std::string hint;  // its number: a whole number, `null`, or empty
+  std::string hint;  // a whole number, `null`, or empty
   friend bool operator==(const SymbolRecord&, const SymbolRecord&) = default;
 };
 
 struct SizeRecord {
   std::int64_t value = 0;
-  std::shared_ptr<const SymbolRecord> symbol = {};  // not null: counts instead of `value`
+  std::shared_ptr<const SymbolRecord> symbol = {};  // if set, replaces `value`
   friend bool operator==(const SizeRecord& a, const SizeRecord& b) {
     return a.value == b.value &&
            (a.symbol == b.symbol || (a.symbol && b.symbol && *a.symbol == *b.symbol));
@@ -35,9 +35,9 @@ inline std::vector<SizeRecord> sizes(const std::vector<std::int64_t>& values) {
   return records;
 }
 
-// The storage of another tensor, or a new one of a size.
+// The storage of another tensor, or a new storage with a given size.
 struct StorageRecord {
-  std::string of = {};     // a node, or the one that is recorded
+  std::string of = {};     // a node's name; may be the recorded node itself
   std::size_t tensor = 0;  // the index of its tensor
   std::optional<SizeRecord> bytes = {};
   std::string extra = {};  // members that this version does not know, `"key":value,...`
@@ -50,7 +50,7 @@ struct TensorRecord {
   std::optional<SizeRecord> offset = {};
   DType dtype = DType::float32;
   std::string device = {};                    // empty: not known
-  std::optional<StorageRecord> storage = {};  // none: a new one of exactly its size
+  std::optional<StorageRecord> storage = {};  // none: a new storage of exactly the tensor's size
   std::optional<bool> requires_grad = {}, conj = {}, neg = {};
   std::string extra = {};
   friend bool operator==(const TensorRecord&, const TensorRecord&) = default;
@@ -60,8 +60,8 @@ struct ValueRecord {
   using Kind = Value::Kind;
 
   Kind kind = Kind::none;
-  std::string text = {};    // Value's; of a symbol, its expression
-  std::string detail = {};  // an opaque's repr; a symbol's hint, as JSON; empty: it has none
+  std::string text = {};    // as in Value; a symbol's expression
+  std::string detail = {};  // an opaque's repr, or a symbol's hint as JSON; may be empty
   std::vector<ValueRecord> children = {};
   std::optional<TensorRecord> tensor = {};
 

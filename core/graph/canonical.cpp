@@ -1,5 +1,6 @@
 #include "core/graph/canonical.h"
 
+#include <fmt/format.h>
 #include <openssl/evp.h>
 
 #include <algorithm>

@@ -20,8 +20,8 @@ std::string canonical_call(const Graph& graph, NodeId id);
 // The same with `%` in place of the names of the nodes that it reads.
 std::string unnamed_call(const Graph& graph, NodeId id);
 
-// The names that another rank of the same program has for the process groups and devices of this
-// one, by their names here.
+// The names of this rank's process groups and devices on another rank of the same program, by their
+// names here.
 struct NamesElsewhere {
   std::map<std::string, std::string, std::less<>> groups, devices;
 };
@@ -29,14 +29,14 @@ struct NamesElsewhere {
 std::string canonical_text(const Graph& graph, PartId part, const NamesElsewhere& names);
 std::string canonical_call(const Graph& graph, NodeId id, const NamesElsewhere& names);
 
-// The canonical text without what the ranks of one program may differ in: integers and indices of
-// devices in arguments. Process groups are numbered in order of appearance.
+// The canonical text without the parts that may differ between ranks of one program: integers and
+// device indices in arguments. Process groups are numbered in order of appearance.
 std::string rank_text(const Graph& graph, PartId part);
 
 // SHA-256 of the canonical text, in lower-case hexadecimal.
 std::string graph_hash(const Graph& graph, PartId part);
 
-// SHA-256 of rank_text: equal for all ranks of a program, if they have the same shapes.
+// SHA-256 of rank_text: equal for all ranks of a program that have the same shapes.
 std::string rank_hash(const Graph& graph, PartId part);
 
 // The hash of all parts. A pair has one hash per half: "FORWARD+BACKWARD".

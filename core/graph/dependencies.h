@@ -1,7 +1,7 @@
 #pragma once
 
 // Dependencies: the pairs of nodes that every legal order keeps. dependencies.cpp states the rules.
-// Valid as long as the graph's arguments stay the same, whatever its order becomes.
+// Valid as long as the graph's arguments stay the same, even if its order changes.
 
 #include <cstdint>
 #include <span>

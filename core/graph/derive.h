@@ -21,7 +21,7 @@ void derive_roles(Graph& graph);
 // The arguments of an output node, flattened: the leaves of its lists and dictionaries.
 std::vector<Argument> output_arguments(const Graph& graph, NodeId output);
 
-// The elements of the part's output, as its output node has them now.
+// The elements of the part's output, from its current output node.
 std::vector<OutputEntry> derive_outputs(const Graph& graph, PartId part);
 
 // Links each placeholder of a pair's backward to the forward output of the same name. States of

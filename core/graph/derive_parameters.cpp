@@ -1,15 +1,15 @@
 // Derives the parameters of a training step from its gradients.
 //
 // A step returns its loss and one gradient per trained parameter, in the order of the parameters,
-// which are the first of its inputs (torchtitan's graph_trainer traces it so, with a device mesh
-// after each distributed tensor). A gradient has the shape and dtype of its parameter.
+// which are the first of its inputs (torchtitan's graph_trainer traces it this way, with a device
+// mesh after each distributed tensor). A gradient has the shape and dtype of its parameter.
 //
 // Steps
 //   1. Gradients: the tensors that the step returns from its backward.
 //   2. Match each gradient with the next input, after the one matched last, that has its shape and
 //      dtype. If a gradient has no match, derive nothing.
-//   3. Name, as `named_parameters` would: `path.weight`, with the path of the module of the first
-//      call that reads the parameter. If several parameters have the same path, they are named
+//   3. Name, as `named_parameters` would: `path.weight`, with the path of the parameter's module
+//      (core/graph/parameter_modules.h). If several parameters have the same path, they are named
 //      `path.parameter_0`, `path.parameter_1`, ...
 //
 // Cost: linear in inputs, outputs and uses.
@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "core/graph/module_tree.h"
+#include "core/graph/parameter_modules.h"
 
 namespace jointer {
 namespace {
@@ -72,12 +73,12 @@ void derive_step_parameters(Graph& graph, PartId part) {
   if (pairs.empty()) return;
 
   const ModuleTree modules(graph);
+  std::vector<NodeId> parameters;
+  parameters.reserve(pairs.size());
+  for (const Pairing& pair : pairs) parameters.push_back(pair.parameter);
   std::map<NodeId, std::string> paths;
-  for (const Pairing& pair : pairs) paths.emplace(pair.parameter, std::string());
-  for (const NodeId id : graph.order())
-    for (const NodeId input : graph.inputs(id))
-      if (const auto path = paths.find(input); path != paths.end() && path->second.empty())
-        path->second = modules.module(modules.of(id)).path;
+  for (const auto& [parameter, module] : parameter_modules(graph, modules, parameters))
+    paths.emplace(parameter, modules.module(module).path);
   std::map<std::string, std::size_t> count, used;
   for (const auto& [parameter, path] : paths) ++count[path];
 

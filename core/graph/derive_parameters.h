@@ -5,7 +5,7 @@
 namespace jointer {
 
 // Derives the parameters of a flat training step whose capture does not name them: the inputs that
-// have gradients, each named after the first module that reads it. Sets Role::parameter and
+// have gradients, each named after the first module that reads the input. Sets Role::parameter and
 // role_target of placeholders, and the target of gradients in Part::outputs; adds a fact. Does
 // nothing if a descriptor names a parameter or a buffer, or if gradients and inputs do not match
 // one to one. Requires phases and outputs.

@@ -64,7 +64,7 @@ std::string_view short_name(DType type);
 std::int64_t item_size(DType type);
 bool is_floating(DType type);  // false for complex types
 
-// Accepts full and short names; nothing for any other text.
+// Accepts full and short names; nullopt for any other text.
 std::optional<DType> parse_dtype(std::string_view name);
 
 }  // namespace jointer

@@ -98,7 +98,7 @@ Effects effects_of(const Graph& graph, const Node& node) {
   const OperatorInfo& op = graph.op(node);
   const std::string_view packet = op.packet();
   if (is_one_of(packet, kChecks)) return {Effects::checks};
-  // Their effect is the order itself: it separates what is launched before from what is launched
+  // Their effect is ordering: they separate what is launched before them from what is launched
   // after.
   if (op.space() == "streams" || packet == "aten.set_grad_enabled") return {Effects::separates};
   if (writes_to_unknown(graph, node, op)) return {Effects::separates};

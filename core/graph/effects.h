@@ -1,7 +1,7 @@
 #pragma once
 
-// The effects of calls, besides returning values: the arguments they write to, and the other
-// reasons why they keep their order.
+// The effects of calls besides returning values: the arguments they write to, and other reasons to
+// keep their order.
 
 #include <cstdint>
 #include <vector>

@@ -343,7 +343,7 @@ bool is_less(const Number& a, const Number& b) {
   return both_integers(a, b) ? std::get<0>(a) < std::get<0>(b) : as_real(a) < as_real(b);
 }
 
-// Nothing on overflow, division by zero, or a value outside the operation's domain.
+// nullopt on overflow, division by zero, or a value outside the operation's domain.
 std::optional<Number> binary(Op op, const Number& a, const Number& b) {
   if (op >= Op::less && op <= Op::not_equal)
     return both_integers(a, b) ? compare(op, std::get<0>(a), std::get<0>(b))

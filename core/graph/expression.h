@@ -30,7 +30,7 @@ class Expression {
   // Distinct symbols, in order of first appearance.
   [[nodiscard]] const std::vector<std::string>& symbols() const { return symbols_; }
 
-  // The total and the symbols of `Eq(a + b + ..., N)` with plain symbols; nothing for other
+  // The total and the symbols of `Eq(a + b + ..., N)` with plain symbols; nullopt for other
   // expressions.
   struct SymbolSum {
     std::int64_t total;

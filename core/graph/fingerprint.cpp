@@ -5,8 +5,8 @@
 // character, which encodes the lowest six bits of its CRC-32 in the base64url alphabet.
 //
 // Two different pieces have the same character in 1 of 64 cases. Graphs with different hashes are
-// very unlikely to have the same fingerprint, since a change of one node mostly changes its readers
-// too. The hash decides; the fingerprint explains.
+// very unlikely to have the same fingerprint, since a change to one node usually changes its
+// readers too. The hash decides; the fingerprint explains.
 
 #include "core/graph/fingerprint.h"
 
@@ -84,9 +84,10 @@ std::string describe(const std::vector<std::string_view>& lines, std::string_vie
   if (differs(0) && agree(here, index + 1, there, index))
     return fmt::format("{}: the recorded graph does not have it", place);
   if (differs(0)) return fmt::format("{}: the recorded graph has a different node here", place);
-  if (differs(1)) return fmt::format("{}: its target differs, here {}", place, pieces[1]);
-  if (differs(2)) return fmt::format("{}: its arguments differ, here {}", place, pieces[2]);
-  return fmt::format("{}: its value differs, here {}", place, pieces[3]);
+  if (differs(1)) return fmt::format("{}: its target differs; here it is {}", place, pieces[1]);
+  if (differs(2))
+    return fmt::format("{}: its arguments differ; here they are {}", place, pieces[2]);
+  return fmt::format("{}: its value differs; here it is {}", place, pieces[3]);
 }
 
 }  // namespace
@@ -105,7 +106,7 @@ std::optional<std::string> first_difference(const Graph& graph, PartId part,
   if (a == here.end() && b == recorded.end()) return std::nullopt;
   const auto index = static_cast<std::size_t>(a - here.begin()) / kPieces;
   if (index >= lines.size())
-    return fmt::format("it ends after {} nodes, the recorded graph has {}", lines.size(),
+    return fmt::format("it ends after {} nodes; the recorded graph has {}", lines.size(),
                        recorded.size() / kPieces);
   return describe(lines, here, recorded, index);
 }

@@ -506,7 +506,8 @@ StringId Graph::group_name(const Node& collective) const {
 }
 
 void Graph::resolve_groups() {
-  // Ranks to derive at most. For further groups, each collective's own argument gives the size.
+  // Maximum number of ranks to derive. For groups beyond it, each collective's own argument gives
+  // the size.
   constexpr std::int64_t kMaxDerivedRanks = 1 << 20;
   std::int64_t derived_ranks = 0;
   // A copy of a group that a pass made is named after the original: `0_fsdp_extra` has the ranks of
@@ -553,10 +554,9 @@ void Graph::resolve_groups() {
       derived_ranks += size->integer;
       if (const ProcessGroup* twin = twin_of(part, text(g.name), size->integer)) {
         g.ranks = twin->ranks;
-        add_fact(Fact::Kind::derived,
-                 fmt::format("the file lacks the ranks of process group {}: it gets those of {}, "
-                             "after which it is named",
-                             text(g.name), text(twin->name)));
+        add_fact(Fact::Kind::derived, fmt::format("the file lacks the ranks of process group {}: "
+                                                  "the group is named after {}, and gets its ranks",
+                                                  text(g.name), text(twin->name)));
         continue;
       }
       for (std::int32_t rank = 0; rank < size->integer; ++rank) g.ranks.push_back(rank);

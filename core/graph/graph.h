@@ -45,7 +45,8 @@ struct StackTrace {
   PartId part;
 };
 
-// A note about the graph: something derived because the file lacks it, assumed, or suspicious.
+// A note about the graph: something that was derived because the file lacks it, that was assumed,
+// or that is suspicious.
 struct Fact {
   enum class Kind : std::uint8_t { derived, assumed, warning };
   Kind kind = Kind::derived;
@@ -106,20 +107,20 @@ class Graph {
   }
   [[nodiscard]] Dim offset(const Tensor& t) const { return dims_[t.dims + 2U * t.rank]; }
   [[nodiscard]] std::int64_t numel(const Tensor& t) const;
-  // Number of elements times element size: what the tensor would occupy in a storage by itself.
+  // Number of elements times element size: what the tensor would occupy in a separate storage.
   [[nodiscard]] std::int64_t bytes(const Tensor& t) const;
   // Sum over the tensors that a node returns; views count in full.
   [[nodiscard]] std::int64_t output_bytes(const Node& node) const;
 
   [[nodiscard]] std::size_t storage_count() const { return storages_.size(); }
   [[nodiscard]] const Storage& storage(StorageId id) const { return storages_[id.index()]; }
-  // The storage that holds the bytes of `id`. Captures number some storages apart that are the same
-  // memory: a wait_tensor returns its collective's buffer, and a saved placeholder of the backward
-  // is the forward's tensor.
+  // The storage that holds the bytes of `id`. Captures give different numbers to some storages that
+  // are the same memory: a wait_tensor returns its collective's buffer, and a saved placeholder of
+  // the backward is the forward's tensor.
   [[nodiscard]] StorageId real_storage(StorageId id) const { return real_storages_[id.index()]; }
 
-  // The storage of a tensor according to the capture. Differs from Tensor::storage if the operator
-  // cannot do what the capture says (storage_rules.h).
+  // The storage of a tensor according to the capture. Differs from Tensor::storage if the capture
+  // contradicts the operator (storage_rules.h).
   [[nodiscard]] StorageId captured_storage(const Tensor& tensor) const;
 
   [[nodiscard]] const Device& device(DeviceId id) const { return devices_[id.index()]; }
@@ -210,8 +211,8 @@ class Graph {
   void set_pair_extra(std::string members) { pair_extra_ = std::move(members); }
   StringId intern(std::string_view text) { return strings_.intern(text); }
   OperatorId intern_operator(std::string_view target);
-  // Describes operators, including those named before, as this version of torch registers them,
-  // and with the schemas that the capture adds.
+  // Describes operators, including those interned before, as this version of torch registers them,
+  // with the schemas that the capture adds.
   void set_operator_version(std::string_view torch_version);
   void add_operator_schema(std::string_view target, std::string_view schema);
   // The schemas that were added, sorted by name.
@@ -287,8 +288,8 @@ class Graph {
 
   Result<void> evaluate_symbols(const Assumptions& assumptions);
   void resolve_groups();
-  // The name by which a collective refers to its process group. The argument may be the group
-  // itself: a value, if one rank compiles for all. None if the call has neither.
+  // The name by which a collective refers to its process group. The argument may instead be the
+  // group itself, a value, if one rank compiles for all. None if the call has neither.
   [[nodiscard]] StringId group_name(const Node& collective) const;
   void join_storages();
   void find_main_device();

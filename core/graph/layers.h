@@ -19,7 +19,7 @@ class Layers {
   Layers(const Graph& graph, const ModuleTree& modules);
 
   [[nodiscard]] std::int64_t of(NodeId node) const { return by_node_[node.index()]; }
-  // The greatest layer, or kNone.
+  // The highest layer number, or kNone.
   [[nodiscard]] std::int64_t last() const { return last_; }
   // Number of layers.
   [[nodiscard]] std::size_t count() const { return count_; }

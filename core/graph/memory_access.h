@@ -40,9 +40,9 @@ bool selects_from_storage(const OperatorInfo& op);
 bool must_keep_order(MemoryUse a, MemoryUse b);
 
 // Appends the accesses of a node: to its inputs, its results, and the arguments it writes to
-// (core/graph/effects.h). A wait also reads and writes what its collective does. A node that only
-// takes views has a single access, its results, as `view`. An argument without a value stands for
-// all of the memory that it may have (core/graph/memory_sources.h).
+// (core/graph/effects.h). A wait also reads and writes what its collective reads and writes. A node
+// that only takes views has a single access, its results, as `view`. An argument without a value
+// stands for all of the memory that it may have (core/graph/memory_sources.h).
 void add_memory_accesses(const Graph& graph, NodeId id, std::vector<MemoryAccess>& accesses);
 
 // True if `writer` writes to bytes that the other node reads or writes, in the current graph.

@@ -14,9 +14,9 @@
 // Steps. Each part knows its last writer and the nodes that have read it since. A reader comes
 // after the last writers of all parts that overlap its own; a writer comes after those and after
 // their readers. It then replaces the writers and readers of the parts that its own part covers: a
-// later node that conflicts with them conflicts with it. Writers and readers of other parts remain,
-// but nodes that use the part list only those after the last write to all of it: that write comes
-// after the rest.
+// later node that conflicts with them also conflicts with it. Writers and readers of other parts
+// remain, but nodes that use the part list only those after the last write to all of it: that write
+// comes after the rest.
 //
 // Cost: linear in nodes and inputs; for memory that is written to, times the number of overlapping
 // parts.

@@ -31,8 +31,8 @@ class MemoryOrder {
     MemoryRegion region;
     NodeId last_writer;
     std::vector<NodeId> readers;  // since last_writer, in program order
-    // Nodes from this position on may conflict with the part and be unknown to the last writer of
-    // all of it: its position, or 0.
+    // Nodes from this position on may conflict with the part without being ordered by the last
+    // writer of all of it: that writer's position, or 0.
     std::size_t open_from = 0;
     std::vector<std::uint32_t> overlaps;  // parts, itself among them
     std::vector<std::uint32_t> covers;    // parts, itself among them

@@ -19,7 +19,7 @@ enum class MemoryPolicy : std::uint8_t {
 
 // Upstream's name, such as "MUST_SAVE"; empty for none.
 std::string_view to_string(MemoryPolicy policy);
-// Nothing if no policy has that name.
+// nullopt if no policy has that name.
 std::optional<MemoryPolicy> parse_memory_policy(std::string_view name);
 
 }  // namespace jointer

@@ -12,8 +12,8 @@ namespace jointer {
 bool lacks_value(const Graph& graph, NodeId id);
 
 // Appends the nodes with a value whose memory may be that of `id`, which lacks one: a view, a wait
-// or a getitem returns its arguments' memory, as far as those have values. Returns false if the
-// memory may also be one that no value describes: that of an input or of a call's own result.
+// or a getitem returns its arguments' memory, as far as those have values. Returns false if it may
+// also be memory that no value describes: that of an input or of a call's own result.
 bool append_memory_sources(const Graph& graph, NodeId id, std::vector<NodeId>& sources);
 
 }  // namespace jointer

@@ -52,7 +52,7 @@ class ModuleTree {
   std::vector<ModuleId> by_node_;
 };
 
-// "layers.0.attention" for "L['self'].layers.0.attention"; nothing if it is not a module path.
+// "layers.0.attention" for "L['self'].layers.0.attention"; nullopt if it is not a module path.
 std::string module_path(std::string_view frame);
 
 // "Attention" for "torchtitan.models.llama3.Attention".

@@ -44,7 +44,7 @@ enum class Role : std::uint8_t {
 };
 
 struct Node {
-  // Optional members that the capture has: a round trip writes the same ones.
+  // Optional members that the capture has, so that a round trip writes the same ones.
   enum Flag : std::uint16_t {
     has_args = 1 << 0,
     has_kwargs = 1 << 1,

@@ -30,10 +30,10 @@ struct OutputEntry {
   std::string target;  // of a gradient: the parameter's name
 };
 
-// One captured FX graph. A Graph has one part, or two if a forward and a backward were joined to a
-// pair. Node names are unique within a part.
+// One captured FX graph. A Graph has one part, or two if a forward and a backward were joined into
+// a pair. Node names are unique within a part.
 struct Part {
-  // Tables that the capture has, including empty ones: a round trip writes the same ones.
+  // Tables that the capture has, including empty ones, so that a round trip writes the same ones.
   struct Present {
     bool name = false, groups = false, storages = false, modules = false, stacks = false;
   };

@@ -31,11 +31,11 @@ struct TensorText {
   std::string device;  // empty if the text has none
 };
 
-// True for names of devices, also of unknown backends: "cpu", "cuda:0".
+// True for device names, including those of unknown backends: "cpu", "cuda:0".
 bool is_device_name(std::string_view name);
 
-// Reads one statement, of one or several lines, from left to right. Names are node names of one
-// part; `#` starts a comment up to the end of the line.
+// Reads one statement, which may span lines, from left to right. Names are node names of one part;
+// `#` starts a comment up to the end of the line.
 class PythonText {
  public:
   // The syntax of arguments. A literal has plain values only. FX text also has symbolic sizes
@@ -62,7 +62,7 @@ class PythonText {
   [[nodiscard]] std::size_t column() const { return at_ + 1; }
 
   // Reads a number, string, name, list, tuple, dict, slice(...), device(...), torch.float32, bf16
-  // or inf. A name must be that of an earlier node. Does not read an infix operator that follows.
+  // or inf. A name must belong to an earlier node. Does not read an infix operator that follows.
   Argument argument() { return argument(0); }
   // The arguments of a call, read up to and including the closing parenthesis.
   struct Call {

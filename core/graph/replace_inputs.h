@@ -17,8 +17,8 @@ Argument replace_inputs(Graph& graph, const Argument& argument,
 struct CallArguments {
   Argument args, kwargs;
 };
-// Replaces inputs of `call`, all at once: in each pair of names, the first with the second. Error
-// (usage), in one sentence: the call does not read the first, or its half has no such second node.
+// Replaces inputs of `call`, all at once: each pair names an input and its replacement. Error
+// (usage), in one sentence: the call does not read the input, or its half has no such replacement.
 Result<CallArguments> replace_inputs(Graph& graph, const Node& call,
                                      std::span<const std::pair<std::string, std::string>> names);
 

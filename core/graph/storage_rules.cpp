@@ -22,11 +22,11 @@
 //
 // An edit that replaces a call leaves its value unchanged. The same steps then apply to the
 // replaced calls and to calls that read one whose storage changed. The storage before the edit
-// counts as the captured one. A replaced view that always starts where its argument does takes the
+// counts as the captured one. A replaced view that always starts where its argument does gets the
 // argument's offset, and views of it shift equally. Any other view shifts as far as its argument
-// did if the edit changed nothing but this argument, and for one of the same layout: then it
-// selects the same elements of it. All other offsets become unknown: a slice may select other
-// elements now.
+// did, provided that the edit changed only this argument and the new one has the same layout: the
+// view then selects the same elements. All other offsets become unknown: a slice may now select
+// other elements.
 //
 // Cost: linear in tensors and inputs.
 //
@@ -93,7 +93,7 @@ bool is_same(const Graph& graph, const Argument& a, const Argument& b) {
   }
 }
 
-// The request of an edit. A graph from a file has none.
+// The calls that an edit replaced. A graph from a file has none.
 struct Replaced {
   const std::unordered_set<NodeId>& nodes;
   const std::unordered_map<NodeId, Node>& was;
@@ -127,11 +127,11 @@ class Corrector {
          "it counts as separate memory",
          "have the storages of other calls' results in the file, which their operators cannot "
          "return: they count as separate memory");
-    tell(
-        followed_, first_followed_,
-        "is in an argument's memory, although the file says otherwise: it counts with the argument",
-        "are in an argument's memory, although the file says otherwise: they count with the "
-        "argument");
+    tell(followed_, first_followed_,
+         "aliases an argument, although the file gives it another storage: it counts with the "
+         "argument",
+         "alias arguments, although the file gives them other storages: they count with the "
+         "arguments");
   }
 
  private:
@@ -167,9 +167,9 @@ class Corrector {
   }
 
   // For an edit: elements to add to the offsets of a call that shares memory; none if that is
-  // unknown. A replaced call takes its argument's offset if its operator keeps that, and else
-  // shifts as much as its argument; a call that reads one whose value changed shifts as much as
-  // that one.
+  // unknown. A replaced call gets its argument's offset if its operator keeps offsets, else shifts
+  // as much as its argument. A call that reads a call with a changed value shifts as much as that
+  // call.
   std::optional<std::int64_t> offset_shift(NodeId id, const OperatorInfo& op,
                                            const std::vector<Renamed>& renamed) const {
     const auto inputs = graph_.inputs(id);
@@ -192,8 +192,8 @@ class Corrector {
     return graph_.offset(argument).value - graph_.offset(result).value;
   }
 
-  // The shift of a replaced view; none if more than its first argument changed, or if that has
-  // another layout than the one before.
+  // The shift of a replaced view; none if more than its first argument changed, or if the new
+  // argument has another layout.
   std::optional<std::int64_t> shift_of_argument(NodeId id, const OperatorInfo& op,
                                                 const std::vector<Renamed>& renamed) const {
     const auto found = edit_->was.find(id);
@@ -232,7 +232,8 @@ class Corrector {
     return found == value_before_.end() ? graph_.node(id).value : found->second;
   }
 
-  // Both have the same elements, at known places from their offsets, which are known numbers.
+  // True if both have the same elements at the same known places relative to their offsets, which
+  // are known numbers.
   bool has_same_layout(const Tensor& a, const Tensor& b) const {
     const auto is_placed = [&](const Tensor& t) {
       return t.has(Tensor::has_stride) && t.has(Tensor::has_offset) && !graph_.offset(t).expression;

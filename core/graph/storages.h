@@ -1,7 +1,7 @@
 #pragma once
 
 // Derives storages for graphs without them. Text captures and literals describe each tensor, but
-// not what it is a view of; the operator's schema does.
+// not what it is a view of; that follows from the operator's schema.
 
 #include <vector>
 
@@ -14,16 +14,16 @@ class StorageDeriver {
  public:
   StorageDeriver(Graph& graph, PartId part) : graph_(graph), part_(part) {}
 
-  // The storage of output number `output` of an operator: that of the argument which it aliases
-  // according to the schema (`Tensor(a)`, `Tensor(a!)`, `Tensor(a -> *)`), that of the element
-  // which a getitem takes, or else a new one of `bytes`.
+  // The storage of output number `output` of an operator: that of the argument that it aliases
+  // according to the schema (`Tensor(a)`, `Tensor(a!)`, `Tensor(a -> *)`), that of the element that
+  // a getitem returns, or else a new one of `bytes`.
   StorageId storage_of(const OperatorInfo& op, const Argument& args, const Argument& kwargs,
                        std::size_t output, Dim bytes);
   // The same, but none if the output does not share an argument's memory.
   [[nodiscard]] StorageId shared_storage(const OperatorInfo& op, const Argument& args,
                                          const Argument& kwargs, std::size_t output) const;
 
-  // A new storage. If a later view needs more of it, call `grow`.
+  // A new storage. Call `grow` if a later view needs more space.
   StorageId fresh(Dim bytes) { return graph_.add_storage(part_, bytes); }
   // Makes the storage at least `bytes` large.
   void grow(StorageId storage, std::int64_t bytes);

@@ -1,7 +1,7 @@
 #pragma once
 
 // Symbols for floats, which captures use for scalar inputs of a graph (`zf16`). No size depends on
-// them, so the graph keeps them as in the file: as a raw value or argument `{"symfloat":
+// them, so the graph keeps them as the file has them, as a raw value or argument `{"symfloat":
 // EXPRESSION, "hint": NUMBER}`.
 
 #include <optional>
@@ -16,7 +16,7 @@ struct SymbolicFloat {
   std::optional<double> hint;  // its value when the graph was traced
 };
 
-// Nothing if the value or the argument is something else.
+// nullopt for any other value or argument.
 std::optional<SymbolicFloat> symbolic_float(const Graph& graph, const Value& value);
 std::optional<SymbolicFloat> symbolic_float(const Graph& graph, const Argument& argument);
 

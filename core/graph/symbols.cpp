@@ -220,7 +220,8 @@ Result<SymbolValues> SymbolValues::resolve(Tables tables, const Assumptions& ass
   }
   for (const auto& [name, value] : assumptions.named)
     if (!result.index_.contains(name))
-      return fail(Error::Kind::usage, "the graph has no symbol {} to assume", name);
+      return fail(Error::Kind::usage, "cannot assume a value for {}: the graph has no such symbol",
+                  name);
 
   for (const Expression& assertion : asserts) {
     const auto holds = assertion.evaluate([&](std::string_view s) { return result.find(s); });

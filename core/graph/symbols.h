@@ -31,7 +31,7 @@ struct SymbolTable {
 
   // True for symbols listed as floats, or named as torch names those: zf0, zuf3.
   [[nodiscard]] bool is_float(std::string_view symbol) const;
-  // True for an expression with a symbol of a float: its value is a float.
+  // True for an expression that contains a float symbol, so that its value is a float.
   [[nodiscard]] bool is_float_expression(std::string_view expression) const;
 };
 
@@ -55,7 +55,7 @@ enum class SymbolSource : std::uint8_t {
   hint,         // the value when the program was traced
   replacement,  // equal to another symbol
   balanced,     // an equal share of a sum of symbols that the capture asserts
-  fallback,     // unknown: the first balanced share of the graph, else 64
+  fallback,     // unknown: the graph's first balanced share, else 64
 };
 std::string_view to_string(SymbolSource source);
 
@@ -74,7 +74,7 @@ struct TextHash {
 };
 
 // The number of every symbol. SymbolSource lists the sources in order of precedence. MoE models are
-// trained toward balanced routing, so it is the default for token counts.
+// trained toward balanced routing, so a balanced share is the default for token counts.
 class SymbolValues {
  public:
   // Several tables count as one: the halves of a pair come from one trace. Error: an assumption

@@ -1,7 +1,7 @@
 #pragma once
 
-// The version of torch that made a graph. If versions of torch differ, the graph's own decides. A
-// graph without a version counts as one of the newest.
+// The version of torch that made a graph. Where versions of torch differ, the graph's version
+// decides. A graph without a version counts as made by the newest.
 
 #include "core/base/torch_version.h"
 #include "core/graph/part.h"

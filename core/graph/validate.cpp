@@ -50,8 +50,9 @@ class Validator {
       return input_error("the program order has {} of {} live nodes", graph_.order().size(), live);
     std::vector<bool> seen(graph_.node_count(), false);
     for (const NodeId id : graph_.order()) {
-      if (id.index() >= seen.size() || seen[id.index()])
-        return input_error("the order names node {} twice", id.index());
+      if (id.index() >= seen.size())
+        return input_error("the program order names node {}, which does not exist", id.index());
+      if (seen[id.index()]) return input_error("the program order names node {} twice", id.index());
       if (!graph_.is_live(id) || graph_.order()[graph_.position(id)] != id)
         return input_error("node {}: its position does not match the program order",
                            graph_.name(id));
@@ -189,10 +190,10 @@ class Validator {
 
   const Graph& graph_;
   std::unordered_set<std::uint64_t> names_;
-  std::int64_t tensor_bytes_ = 0;  // of the tensors looked at so far
+  std::int64_t tensor_bytes_ = 0;  // of the tensors checked so far
 };
 
-// Bytes from the start of the storage to the end of the tensor's last element. Nothing for strides
+// Bytes from the start of the storage to the end of the tensor's last element. nullopt for strides
 // that are negative or overflow.
 std::optional<std::int64_t> extent(const Graph& graph, const Tensor& t) {
   const auto shape = graph.shape(t), stride = graph.stride(t);
@@ -258,8 +259,8 @@ std::vector<std::string> find_warnings(const Graph& graph) {
                                    graph.name(first_idle)));
   if (const auto first = std::ranges::find(is_opaque, true); first != is_opaque.end())
     warnings.push_back(fmt::format(
-        "{} of {} without a schema, first {}: only the file tells what they alias and write, "
-        "and their time follows from the bytes read and written",
+        "{} of {} without a schema, first {}: what they alias and write is known only from the "
+        "file, and their time is estimated from the bytes read and written",
         counted(opaque_calls, "call"),
         counted(static_cast<std::size_t>(std::ranges::count(is_opaque, true)), "operator"),
         graph.op(OperatorId(static_cast<std::size_t>(first - is_opaque.begin()))).name));

@@ -11,15 +11,15 @@ namespace jointer {
 //  - no size is negative, and the bytes of all storages, and of all tensors, add up to less than
 //    2^62, so that no sum over the graph overflows;
 //  - a tensor's storage exists.
-// Unknown operators are allowed; find_warnings counts their calls. Error: the first violation: the
-// node, the argument, what is wrong, and what to do.
+// Unknown operators are allowed; find_warnings counts their calls. Error: the first violation, with
+// the node, the argument, what is wrong, and what to do.
 Result<void> validate(const Graph& graph);
 
 // Checks only what depends on the numbers of symbols: sizes.
 Result<void> validate_sizes(const Graph& graph);
 
 // Suspicious but valid properties, one line each: tensors that reach beyond their storage,
-// collectives without a process group, waits for no collective, opaque calls.
+// collectives without a process group, waits without a collective, opaque calls.
 std::vector<std::string> find_warnings(const Graph& graph);
 
 }  // namespace jointer

@@ -9,6 +9,7 @@
 
 #include "core/layout/dot_layout.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <charconv>
 #include <cmath>

@@ -18,11 +18,12 @@ struct DotOptions {
   std::chrono::milliseconds deadline{120};  // for all graphs together
 };
 
-// `dot` either finishes in a moment or takes minutes; from about 500 nodes on it takes minutes.
+// `dot` either finishes almost instantly or takes minutes; from about 500 nodes on, it takes
+// minutes.
 inline constexpr std::uint32_t kMaxDotNodes = 150;
 
 // Returns one layout per graph, all from one process. Error (run): the program does not exist,
-// fails, is killed at its deadline, or prints anything but layouts of these graphs.
+// fails, is killed at its deadline, or prints anything other than layouts of these graphs.
 Result<std::vector<Layout>> dot_layouts(std::span<const LayoutGraph> graphs,
                                         const LayoutStyle& style = {},
                                         const DotOptions& options = {});

@@ -18,8 +18,8 @@ struct LayoutEdge {
   friend auto operator<=>(const LayoutEdge&, const LayoutEdge&) = default;
 };
 
-// A graph whose boxes all have one size. Every edge goes from a lower-numbered node to a higher
-// one, as in program order, and is listed once.
+// A graph whose boxes all have the same size. Every edge goes from a lower-numbered node to a
+// higher one, as in program order, and is listed once.
 struct LayoutGraph {
   std::uint32_t nodes = 0;
   std::vector<LayoutEdge> edges;
@@ -29,7 +29,7 @@ struct LayoutGraph {
 struct LayoutStyle {
   double node_width = 164, node_height = 22;
   double node_gap = 14;  // between boxes of one rank
-  double rank_gap = 16;  // between ranks, which contains no box
+  double rank_gap = 16;  // between ranks; it contains no box
   // A wider graph is folded into more ranks, so that it becomes tall instead of wide. 0: no limit.
   std::uint32_t max_in_rank = 3;
 };

@@ -69,7 +69,7 @@ struct Listing {
 
 constexpr std::size_t kStart = 4096;  // bytes that suffice to tell other JSON from captures
 
-// Judges a file in a folder by its start.
+// Classifies a file in a folder by its start.
 NativeStart look_at_start(const std::string& path) {
   const auto start = read_start(path, kStart);
   if (!start || start->empty()) return NativeStart::other;

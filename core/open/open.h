@@ -17,7 +17,7 @@ std::string formats_text();
 // The entry for display: "rank 0, 0/0, aot_joint_graph (joint, 271 nodes)".
 std::string describe(const GraphEntry& entry);
 
-// The graphs in a file or folder; in a TORCH_TRACE folder those of every log, by rank. Error
+// The graphs in a file or folder; for a TORCH_TRACE folder, those of every log, by rank. Error
 // (input): the file cannot be read or is of an unknown format.
 Result<std::vector<GraphEntry>> list_graphs(const std::string& path);
 
@@ -25,8 +25,8 @@ Result<std::vector<GraphEntry>> list_graphs(const std::string& path);
 // (input): as list_graphs, or the graph is invalid.
 Result<Graph> open_graph(const OpenRequest& request);
 
-// The request that opens the graph from which a pass made the one of `request`. Error (usage): the
-// file does not say which graph that is.
+// The request that opens the graph from which a pass made the graph of `request`. Error (usage):
+// the file does not say which graph that is.
 Result<OpenRequest> request_before(const OpenRequest& request);
 
 }  // namespace jointer

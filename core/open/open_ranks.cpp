@@ -51,8 +51,7 @@ Result<void> open_pattern(const RankFiles& files, std::vector<RankProgram>& prog
       most = static_cast<int>(std::clamp<std::int64_t>(*world, 1, kMaxUnknownRanks));
     programs.push_back(std::move(program));
   }
-  if (programs.size() == before)
-    return input_error("{}: there is no such file for any rank", files.path);
+  if (programs.size() == before) return input_error("{}: no such file for any rank", files.path);
   return {};
 }
 

@@ -285,7 +285,7 @@ bool OperatorInfo::is_view() const {
 }
 
 bool OperatorInfo::may_share_memory() const {
-  // Returns its argument if that already has the strides, which the schema does not say.
+  // Returns its argument if that already has the strides; the schema does not say so.
   if (name == "prims.inductor_force_stride_order.default") return true;
   if (is_wait || is_getitem || has(OperatorTag::silent_alias)) return true;
   if (!has_schema) return true;

@@ -97,7 +97,8 @@ struct OperatorInfo {
 };
 
 // Describes `target` as torch `version` ("2.11.0+cu130") registers it; without a version, as the
-// newest torch that has it. `known` is false if the table does not have the operator.
+// newest torch that has the operator does. `known` is false if the table does not have the
+// operator.
 OperatorInfo describe_operator(std::string_view target, std::string_view version = {});
 
 // The same with the capture's schema, "(Tensor self) -> Tensor", which replaces the table's. Text
@@ -105,8 +106,8 @@ OperatorInfo describe_operator(std::string_view target, std::string_view version
 OperatorInfo describe_operator(std::string_view target, std::string_view version,
                                std::string_view schema);
 
-// True if an operator's absence from the table means nothing: its namespace is one that torch does
-// not register (a custom operator), or it is a Python call of a text capture (`call_method.view`,
+// True if the operator is not expected in the table: its namespace is one that torch does not
+// register (a custom operator), or it is a Python call of a text capture (`call_method.view`,
 // `call_function.torch.rms_norm`).
 bool is_custom_operator(std::string_view target);
 

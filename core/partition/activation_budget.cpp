@@ -16,8 +16,8 @@
 //      stay banned. This is the result if its ratio is below the budget.
 //   4. Collect the items: values that step 3 bans, that the backward needs, that share no storage
 //      with an input and are not tagged MUST_SAVE; by bytes, largest first. The weight of an item
-//      is its bytes as a ratio, its value the cost of recomputing it. Without items, the result of
-//      step 3 is final; before torch 2.14, the inputs and tagged values were.
+//      is its bytes as a ratio, its value the cost of recomputing it. Without items, the result is
+//      that of step 3; before torch 2.14, it was the inputs and the tagged values.
 //   5. Let the knapsack choose the items to save. Lift the bans on the others, unless they are
 //      collectives, and solve the cut once more.
 //
@@ -46,7 +46,7 @@ namespace {
 
 constexpr double kGb = 1e9;
 
-// As torch: the storage of the only tensor that a node returns; none for a tuple or a number.
+// As in torch: the storage of the only tensor that a node returns; none for a tuple or a number.
 StorageId storage_of(const Graph& graph, NodeId id) {
   const Tensor* t = graph.single_tensor(graph.node(id));
   return t != nullptr ? t->storage : StorageId{};

@@ -44,7 +44,7 @@ class ActivationBudget {
 
   Result<void> solve_cuts(const Watcher& watcher);
   [[nodiscard]] std::int64_t bytes(const std::vector<NodeId>& values) const;
-  // Position of the bytes of `values` between saving only the inputs (0) and the whole cut (1).
+  // The bytes of `values`, scaled so that saving only the inputs is 0 and the whole cut is 1.
   [[nodiscard]] double ratio(const std::vector<NodeId>& values) const;
   [[nodiscard]] Items find_items(const Bans& bans) const;
   // Adds the value, or the elements of a tuple.
@@ -56,7 +56,7 @@ class ActivationBudget {
   const MinCut& problem_;
   const PartitionOptions& options_;
   std::optional<CutSolution> whole_, more_aggressive_, aggressive_;
-  double min_gb_ = 0, span_gb_ = 0;  // 1e9 bytes: of the inputs; from there to `whole_`
+  double min_gb_ = 0, span_gb_ = 0;  // in 1e9 bytes: of the inputs; from there to `whole_`
   Items items_;
   std::optional<KnapsackTable> table_;  // of the solver dp
 };

@@ -11,8 +11,8 @@
 namespace jointer {
 
 // Turns an extracted half into the order that is emitted. The backward recomputes a value right
-// before its first use, and loses calls that only other calls ahead of the backward proper need.
-// `inputs`: those of the backward.
+// before its first use, and drops calls before the backward proper that only other such calls need.
+// `inputs`: the inputs of the backward.
 void arrange_forward(const Graph& joint, Partitioner partitioner, Half& forward);
 void arrange_backward(const Graph& joint, Partitioner partitioner, std::span<const NodeId> inputs,
                       std::span<const NodeId> tangents, Half& backward);

@@ -13,10 +13,10 @@
 //      its positional arguments).
 // getitem and lift_fresh are exempt.
 //
-// Used far apart: in program order over the forward, of the readers of one value those are banned
-// that fuse with it and come after the first call that does not fuse with its input. That call is
-// searched for from the value's readers up to its last reader; calls that far apart would hardly be
-// in one kernel.
+// Used far apart: among the readers of one value, those that fuse with it are banned if they come,
+// in the forward's program order, after the first call that does not fuse with its input. That call
+// is searched for from the value's readers up to its last reader; calls that far apart would hardly
+// end up in one kernel.
 //
 // Long chains: from every node in program order, follow fusible calls, always the earliest first.
 // If the only end left is more than 100 positions after the start, it is banned.
@@ -31,7 +31,7 @@
 // distance that is both below and above 1000.
 //
 // Cost: linear in the edges, except for (3) through views, and for used-far-apart, which searches
-// from each value as far as fusible calls continue.
+// from each value as far as fusible calls reach.
 
 #include "core/partition/ban_rules.h"
 

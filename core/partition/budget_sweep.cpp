@@ -1,7 +1,7 @@
 // Solves plans under many activation budgets and chooses the budgets.
 //
 // torch bisects the budgets in order of position, down to 1/1000 (visualize_memory_budget_pareto),
-// which takes up to a thousand cuts. Here the next gap is the one whose corner promises most: the
+// which takes up to a thousand cuts. Here the next gap is the one that promises most: the largest
 // area between its two points in peak and step time, each relative to the whole. As in torch, a gap
 // whose ends have the same figures is not divided. The curve thus exists after a few cuts and
 // becomes finer, and a cancelled search still leaves a complete curve.
@@ -90,7 +90,7 @@ Result<void> BudgetSweep::add_given() {
 }
 
 Result<std::size_t> BudgetSweep::try_budget(double budget) {
-  // Each budget advances progress by less, since their number is not known in advance.
+  // Each further budget advances the progress by less, since their number is not known in advance.
   const double done = 1 - 1 / (1 + 0.25 * static_cast<double>(points_.size()));
   const Watcher& all = request_.partition.watcher;
   JOINTER_CHECK(all.at(0.02 + 0.88 * done));

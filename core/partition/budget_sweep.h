@@ -19,7 +19,7 @@ class BudgetSweep {
   static Result<std::unique_ptr<BudgetSweep>> make(const Graph& joint, const PlanWhatIf& what_if,
                                                    const ParetoRequest& request);
 
-  // Solves budgets 0 and 1, then those between the points that are furthest apart. Error (usage):
+  // Solves budgets 0 and 1, then budgets between the points that are furthest apart. Error (usage):
   // no budget has a legal plan; the message is the last budget's.
   Result<void> run();
   // In the order in which they were found: the given points, then the budgets.
@@ -45,7 +45,7 @@ class BudgetSweep {
   bool cancelled_ = false;
 };
 
-// The points that no other point beats in both figures, by ascending peak; of equal points the
+// The points that no other point beats in both figures, by ascending peak; among equal points, the
 // first.
 std::vector<ParetoPoint> pareto_front(std::vector<ParetoPoint> points);
 

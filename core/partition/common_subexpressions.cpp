@@ -1,7 +1,7 @@
 // Merges common subexpressions as torch._functorch.compile_utils.fx_graph_cse does.
 //
 // In program order, a call is replaced by an earlier one if both call the same operator with the
-// same arguments (after replacement), in the same nesting, with no write between them (torch's
+// same arguments (after replacement), with the same nesting and no write between them (torch's
 // mutation regions, which are numbered by the writing calls before a node). Never merged are
 // placeholders, constants and the output; random operators and aten.empty (`unmerged` in the
 // operator table); and values that share a storage with a returned tensor, since eager mode returns

@@ -15,8 +15,8 @@ namespace jointer {
 // before, in their order.
 class FxNames {
  public:
-  // If a numbered name is taken, torch continues after the last number that it gave; before 2.13 it
-  // starts at 1.
+  // If a numbered name is taken, torch continues after the last number that it assigned; before
+  // 2.13, it starts at 1.
   explicit FxNames(TorchVersion torch = {.major = 2, .minor = 11})
       : goes_on_(torch >= TorchVersion{.major = 2, .minor = 13}) {}
 
@@ -32,8 +32,8 @@ class FxNames {
   std::vector<long long> last_numbers_;  // by base
 };
 
-// Holds the names of one half, so that numbers continue as torch continues them in a graph that was
-// read from a file.
+// Contains the names of one half, so that numbering continues as in torch for a graph that was read
+// from a file.
 FxNames names_of(const Graph& graph, PartId part);
 
 // The name that torch.fx gives to a call that a pass adds with Graph.call_function, before it is

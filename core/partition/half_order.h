@@ -1,9 +1,9 @@
 #pragma once
 
 // Finds the calls of one half of a joint graph and their order, as torch._functorch.partitioners
-// does. The rules are the same for pairs that are emitted (half.cpp, backward_order.cpp), which
-// reach nodes through the graph, and for plans that are only evaluated (pair_order.cpp), which
-// reach them through arrays that are built once per graph.
+// does. The rules are the same for emitted pairs (half.cpp, backward_order.cpp), which reach nodes
+// through the graph, and for plans that are only evaluated (pair_order.cpp), which reach nodes
+// through arrays built once per graph.
 //
 // `Nodes` has
 //   Node                  the type that identifies a node
@@ -47,8 +47,8 @@ std::vector<NodeOf<Nodes>> find_available(const Nodes& nodes, Marks& is_availabl
   return found;
 }
 
-// Finds those of the available calls that are read, that have an effect, or that such a call needs.
-// `is_read`: what the half's outputs read; then also what these calls read.
+// Finds the available calls that are read, that have an effect, or that such a call needs.
+// `is_read`: initially what the half's outputs read; afterwards also what these calls read.
 template <class Nodes, class Marks>
 std::vector<NodeOf<Nodes>> find_needed(const Nodes& nodes, std::span<const NodeOf<Nodes>> available,
                                        Marks& is_read) {
@@ -63,7 +63,7 @@ std::vector<NodeOf<Nodes>> find_needed(const Nodes& nodes, std::span<const NodeO
   return needed;
 }
 
-// Finds the first node that is not available although all its inputs are, among this one and its
+// Finds the first node that is not available although all its inputs are, among `node` and its
 // ancestors.
 template <class Nodes, class Marks>
 NodeOf<Nodes> find_missing(const Nodes& nodes, NodeOf<Nodes> node, const Marks& is_available) {
@@ -175,7 +175,7 @@ void raise_getitems(const Nodes& nodes, std::vector<NodeOf<Nodes>>& calls) {
 
 // default_partition eliminates dead code once more, with a predicate that treats everything but
 // functional collectives as impure. Collectives and waits that nothing reads are dropped; their
-// inputs stay, although nothing needs them.
+// inputs stay, even if nothing needs them.
 template <class Nodes>
 void drop_unread_collectives(const Nodes& nodes, std::span<const NodeOf<Nodes>> outputs,
                              std::vector<NodeOf<Nodes>>& calls) {
@@ -192,7 +192,7 @@ void drop_unread_collectives(const Nodes& nodes, std::span<const NodeOf<Nodes>> 
   calls = std::move(kept);
 }
 
-// Put the needed calls of a half into the order in which they run.
+// Puts the needed calls of a half into the order in which they run.
 template <class Nodes>
 void order_forward(const Nodes& nodes, Partitioner partitioner,
                    std::span<const NodeOf<Nodes>> outputs, std::vector<NodeOf<Nodes>>& calls) {

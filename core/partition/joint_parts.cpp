@@ -14,7 +14,7 @@
 // elsewhere.
 //
 // Forward: everything that its outputs are computed from, impure calls that nothing reads, and
-// calls that cannot be recomputed (unrepeatable.cpp). Parameters and buffers live on whatever is
+// calls that cannot be recomputed (unrepeatable.cpp). Parameters and buffers stay live whatever is
 // saved.
 //
 // Cost: linear in the edges.

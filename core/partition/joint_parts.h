@@ -22,8 +22,9 @@ class NodePlaces {
   // True if the node writes, and so stays where it was captured.
   [[nodiscard]] bool must_be_forward(const Node& node) const;
   [[nodiscard]] bool must_be_backward(const Node& node) const;
-  // A call whose write `id` must precede, so that `id` cannot run in the backward: any later call
-  // if `id` belongs to the forward, else one of the forward. None if there is no such call.
+  // A later call that writes to memory that `id` uses, so that `id` cannot run in the backward: any
+  // such call if `id` belongs to the forward, else one of the forward. None if there is no such
+  // call.
   [[nodiscard]] NodeId overtaken_by(NodeId id) const {
     return overtaken_by_.empty() ? NodeId{} : overtaken_by_[id.index()];
   }
@@ -72,8 +73,8 @@ struct JointParts {
 
 // True if the value is a number that torch traces as SymInt, SymFloat or SymBool.
 bool is_symbol(const Graph& graph, const Node& node);
-// True if it is a SymFloat. Older captures write one as an integer, with an expression that cannot
-// be one.
+// True if it is a SymFloat. Older captures write a SymFloat as an integer whose expression cannot
+// be an integer.
 bool is_symbolic_float(const Graph& graph, const Node& node);
 
 // The number of outputs that the forward returns; they come first.

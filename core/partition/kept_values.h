@@ -4,9 +4,9 @@
 //
 // The graph shows the values that the backward reads from the forward, their storages, and the
 // calls that run a second time with their cost. It does not show the alternatives: a pair lacks the
-// calls behind its saved values, and its author may have decided by tags, budgets or hand. The rows
-// are therefore read-only; `chain` is 0 for a saved value and 1 for a recomputed call, which counts
-// for itself alone.
+// calls that computed its saved values, and its author may have decided by tags, by budgets or by
+// hand. The rows are therefore read-only; `chain` is 0 for a saved value and 1 for a recomputed
+// call, which counts for itself alone.
 
 #include <span>
 #include <vector>
@@ -32,7 +32,7 @@ PlanFigures kept_figures(const Graph& graph, std::span<const SaveCandidate> kept
 // True if the call of a row runs twice.
 bool runs_again(const Graph& graph, const Node& node);
 
-// The copy to the host or back that `wait` waits for; none if it is another wait, or not a wait.
+// The copy to the host or back that `wait` waits for; none for other waits and other nodes.
 NodeId ended_transfer(const Graph& graph, const Node& wait);
 
 }  // namespace jointer

@@ -12,8 +12,8 @@
 // Solvers
 //   dp                  adds items one at a time; backtracking from the full capacity saves
 //                       an item where it changed the cell.
-//   greedy              takes items by value per weight, largest first, ties by index; saves each
-//                       that still fits.
+//   greedy              goes through the items by value per weight, largest first, ties by index;
+//                       saves each that still fits.
 //   sliding_hirschberg  computes the best values of both halves of the items by capacity, splits
 //                       the capacity where their sum is largest (the first such point), and solves
 //                       each half for its share. Needs a row in memory instead of a table.
@@ -203,7 +203,8 @@ KnapsackAnswer solve_greedy(const Knapsack& items, double budget) {
 
 class SlidingHirschberg {
  public:
-  // `spare`: what the second half of a split gets beyond the remaining capacity: torch's 1, or 0.
+  // `spare`: the quanta that the second half of a split gets beyond the remaining capacity: 1 as in
+  // torch, or 0.
   SlidingHirschberg(const Quantized& q, std::int64_t spare) : q_(q), spare_(spare) {}
 
   KnapsackAnswer solve(const std::vector<double>& values) {

@@ -14,7 +14,7 @@ namespace jointer {
 
 struct Knapsack {
   // One per item: its share of the budget, and the benefit of saving it (the cost of recomputing
-  // it). Finite and not negative. torch gives weights as fractions of a whole, so that 1 is
+  // it). Finite and not negative. torch gives weights as fractions of the total, so that 1 is
   // everything.
   std::vector<double> weights, values;
 };
@@ -30,8 +30,8 @@ struct KnapsackAnswer {
 // The weights of the saved items, summed in ascending order of the index.
 double saved_weight(const Knapsack& items, std::span<const std::size_t> saved);
 
-// Error (usage): an item or the budget is negative or not finite, the numbers of weights and values
-// differ, or the table would not fit into memory.
+// Error (usage): an item or the budget is negative or not finite, there are not as many weights as
+// values, or the table would not fit into memory.
 Result<KnapsackAnswer> solve_knapsack(const Knapsack& items, double budget, KnapsackSolver solver,
                                       BudgetRounding rounding = BudgetRounding::within);
 

@@ -12,10 +12,10 @@
 // that are computed last.
 //
 // The capacity of a value is zero for a parameter or buffer; one for a symbolic integer, four for a
-// symbolic float; infinite for anything else that is not a tensor (a tuple). For a tensor it is its
-// bytes, times 1.1 for each edge to the backward (at least one, at most a hundred), and twice that
-// if all its readers fuse with it, so that no kernel would write it to memory. Opaque objects that
-// are computed only from the backward's state cost nothing.
+// symbolic float; infinite for anything else that is not a tensor (a tuple). For a tensor it is the
+// tensor's bytes, times 1.1 for each edge to the backward (at least one, at most a hundred), and
+// twice that if all its readers fuse with it, so that no kernel would write it to memory. Opaque
+// objects that are computed only from the backward's state cost nothing.
 //
 // Deviation: torch counts a tensor with unbacked symbols in its shape as 4096 elements. Here
 // symbols have the values that the graph assumes.

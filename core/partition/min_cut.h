@@ -33,7 +33,8 @@ class MinCut {
 
   // `allowed`: by node, true if no heuristic may ban recomputing it (torch's dont_ban); may be
   // empty. Error (cancelled): reported by `watcher`. Error (usage): the backward needs a value that
-  // can be neither saved nor recomputed; the message names both ends of the path to it.
+  // can be neither saved nor recomputed; the message names both ends of the path that no cut can
+  // break.
   [[nodiscard]] Result<CutSolution> solve(const BanOptions& options = {},
                                           const std::vector<bool>& allowed = {},
                                           const Watcher& watcher = {}) const;
@@ -46,7 +47,7 @@ class MinCut {
   static constexpr std::uint32_t kFar = 1'000'000'000;
 
   // The capacity of a node's arc: its bytes, more if it is far from the backward or if no kernel
-  // would write it to memory otherwise; FlowNetwork::kInfinite if it cannot be saved.
+  // would otherwise write it to memory; FlowNetwork::kInfinite if it cannot be saved.
   [[nodiscard]] std::int64_t capacity(NodeId id) const;
 
   [[nodiscard]] const Users& users() const { return users_; }

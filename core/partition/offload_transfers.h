@@ -13,7 +13,7 @@
 namespace jointer {
 
 // Where a copy starts and where it is waited for, as indices into the calls of a half: right before
-// that call, or, for the number of calls, after the last one.
+// that call; the number of calls means after the last one.
 struct TransferPlaces {
   std::size_t start = 0, wait = 0;
 };
@@ -30,7 +30,7 @@ class TransferPlanner {
 
  private:
   std::vector<std::size_t> stretch_;  // by call
-  std::vector<std::size_t> first_;    // by stretch: its first call; then the number of calls
+  std::vector<std::size_t> first_;    // by stretch: its first call; at the end, the number of calls
   bool has_layers_ = false;
 };
 
@@ -55,7 +55,7 @@ std::vector<TransferCall> reload_calls(const TransferPlanner& planner,
 // One sentence that says why a value of a forward cannot be offloaded; empty if it can.
 std::string why_not_offloaded(const Graph& graph, NodeId value);
 
-// By node id: 3 for a node in layers.3; -1 for a node outside of any layer.
+// By node id: 3 for a node in layers.3; -1 for a node outside any layer.
 std::vector<std::int32_t> layers_by_node(const Graph& graph);
 
 }  // namespace jointer

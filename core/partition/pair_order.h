@@ -25,8 +25,8 @@ using Place = std::uint32_t;
 
 struct PairOrder {
   // The calls and constants of each half, in its order. A call that saves the state of its
-  // generator occurs three times in the forward: the second and third read the state and the value
-  // from its result.
+  // generator occurs three times in the forward: the second and third occurrences read the state
+  // and the value from its result.
   std::vector<Place> forward, backward;
   // The plan's values, in its order.
   std::vector<Place> saved, symbols;
@@ -57,9 +57,10 @@ class PairOrders {
     is_copy = 1 << 3,      // aten.copy_, which the reordering keeps
     of_backward = 1 << 4,  // a placeholder of the backward alone, such as a tangent
     is_tangent = 1 << 5,
-    only_forward = 1 << 6,   // writes, and is not the backward's
-    only_backward = 1 << 7,  // writes, and is the backward's; or uses what that wrote
-    has_effect = 1 << 8,     // stays although nothing reads it
+    only_forward = 1 << 6,  // writes, and is not tagged as backward
+    only_backward =
+        1 << 7,           // writes as part of the backward, or uses memory that such a call wrote
+    has_effect = 1 << 8,  // stays although nothing reads it
     is_wait = 1 << 9,
     is_symbolic = 1 << 10,  // its value is a symbolic number
     of_forward = 1 << 11,   // does not depend on a tangent
@@ -87,8 +88,8 @@ class PairOrders {
   // The nodes that read an element of a call's tuple.
   [[nodiscard]] std::vector<Place> getitems(Place of) const;
   // The collective that a wait in one half waits for, and the half that it runs in: the result of a
-  // start may be saved for backward. Not `found` if Graph::collective_of_wait of the pair would
-  // find none.
+  // start may be saved for backward. `found` is false if Graph::collective_of_wait would find none
+  // in the pair.
   struct StartedIn {
     Place start = 0;
     bool backward = false, found = false;
@@ -99,9 +100,9 @@ class PairOrders {
   [[nodiscard]] std::span<const Place> forward_outputs() const { return forward_outputs_; }
   [[nodiscard]] std::span<const Place> backward_outputs() const { return backward_outputs_; }
 
-  // Error (usage): the backward needs a value that is neither saved nor recomputable, which the
-  // message names; or a call would run after a write that it must precede. Cost: linear in nodes
-  // and edges.
+  // Error (usage): the backward needs a value that is neither saved nor recomputable (the message
+  // names it), or a call would run after a write that it must precede. Cost: linear in nodes and
+  // edges.
   [[nodiscard]] Result<PairOrder> order(const SavePlan& plan) const;
 
   // The order of the backward if each of `given` (by position) is available to it; the values that
@@ -137,8 +138,8 @@ class PairOrders {
   WriteOrder writes_;
 };
 
-// Visits what a half runs, in its order: `call` for each call, `part` instead if it only reads a
-// part of the result of the call before it, `copy` for each copy to the host or back.
+// Visits what a half runs, in its order: `call` for each call, `part` instead for a call that only
+// reads a part of the previous call's result, `copy` for each copy to the host or back.
 template <class OnCall, class OnPart, class OnCopy>
 void walk_half(const PairOrders& orders, const PairOrder& order, bool backward, OnCall call,
                OnPart part, OnCopy copy) {

@@ -27,12 +27,12 @@ struct ParetoRequest {
   // far.
   PartitionOptions partition;
   // Presets and plans that the user has kept. Their figures are computed here, except for pairs of
-  // another partitioner, which bring theirs.
+  // another partitioner, which bring their own.
   std::vector<ParetoPoint> given;
   // Maximum number of budgets to try while gaps between points are still wide.
   std::size_t max_budgets = 64;
-  // Called with each point when it is found. Returning false ends the search with the points so
-  // far.
+  // Called with each point when it is found. Returning false ends the search with the points found
+  // so far.
   std::function<bool(const ParetoPoint&)> found;
 };
 
@@ -49,7 +49,7 @@ struct Fit {
 };
 
 // The fastest plan found with a peak of at most `peak_bytes`: a budget's plan, improved tensor by
-// tensor. A plan that fits never exceeds the limit by the figures of `what_if`.
+// tensor. By the figures of `what_if`, a plan that fits never exceeds the limit.
 Result<Fit> fastest_within(const Graph& joint, const PlanWhatIf& what_if, std::int64_t peak_bytes,
                            const ParetoRequest& request);
 

@@ -79,7 +79,7 @@ void PartCopy::add_groups() {
 ExpressionId PartCopy::expression(ExpressionId id) {
   if (!id) return {};
   ExpressionId& copy = expressions_[id.index()];
-  // It has been parsed before, so it parses again.
+  // It was parsed before, so it parses again.
   if (!copy)
     copy = *to_.intern_expression(part_, from_.expression_text(id), from_.expression_hint(id));
   return copy;

@@ -22,8 +22,8 @@ class PartCopy {
   // Copies into an existing part of `to`, and adds the symbols and groups that it lacks.
   PartCopy(const Graph& from, Graph& to, PartId into, PartId of);
 
-  // Appends a copy whose arguments refer to the copies made before. Storages, module stacks and
-  // stack traces are copied with the first node that has them.
+  // Appends a copy whose arguments refer to the earlier copies. Storages, module stacks and stack
+  // traces are copied with the first node that has them.
   NodeId copy(NodeId id);
   // Under another name, or calling another target. For a constant, the target is its new name.
   NodeId copy_as(NodeId id, std::string_view name);
@@ -45,8 +45,8 @@ class PartCopy {
   NodeId copy_as_getitem(NodeId id, std::string_view name, const Argument& args);
   // Appends a node that is not a copy; its strings and arguments belong to the new graph.
   NodeId add(Node node);
-  // Appends the output: a tuple of `values`, nodes of the new graph, none for a null. It takes its
-  // name and target from `like`. `desc`: JSON, may be empty.
+  // Appends the output: a tuple of `values`, which are nodes of the new graph, or none for a null.
+  // Its name and target come from `like`. `desc`: JSON, may be empty.
   NodeId add_output(NodeId like, std::span<const NodeId> values, std::string_view desc);
   // Writes the descriptions of the copied constants.
   void finish_constants();
@@ -75,7 +75,7 @@ class PartCopy {
   const Graph& from_;
   Graph& to_;
   PartId of_, part_;
-  bool is_addition_ = false;                  // the part existed before
+  bool is_addition_ = false;                  // the part already existed
   std::vector<NodeId> copies_;                // by node
   std::vector<StorageId> storages_;           // by storage
   std::vector<ModuleStackId> module_stacks_;  // by module stack

@@ -19,11 +19,11 @@ enum class Partitioner : std::uint8_t { min_cut, default_partition };
 
 enum class KnapsackSolver : std::uint8_t { dp, greedy, sliding_hirschberg, knee_point };
 
-// torch's solvers round weights to 1/10000 of the whole, so the set they save can exceed the
+// torch's solvers round weights to 1/10000 of the total, so the set they save can exceed the
 // budget.
 enum class BudgetRounding : std::uint8_t {
   torch,   // torch's set, even if it exceeds the budget
-  within,  // the same set if it fits, else the best that does
+  within,  // the same set if it fits, else the best set that does
 };
 
 struct PartitionOptions {
@@ -46,11 +46,11 @@ struct PlanReason {
     none,             // the backward does not need it
     tagged,           // MUST_SAVE, MUST_RECOMPUTE and the like
     input,            // an input of the graph
-    cut,              // the cheapest cut passes through it, or elsewhere
+    cut,              // saved: the cheapest cut passes through it; recomputed: elsewhere
     banned,           // the partitioner may not recompute it: `text` says why
     read_by_forward,  // default: computed in the forward, read by the backward
     knapsack,         // the solver of the budget chose it
-    person,           // ticked by the user
+    person,           // decided by the user
     chain,            // `node` is recomputed from it
     region,           // a recomputed region starts from it
   };
@@ -62,7 +62,7 @@ struct PlanReason {
 
 struct Partition {
   // The graph after the partitioner's clean-up (dead code, common subexpressions), which erases
-  // nodes and redirects their readers. Ids are those of the given graph.
+  // nodes and redirects their readers. Ids are the same as in the given graph.
   Graph joint;
   SavePlan plan;
   std::vector<PlanReason> reasons;  // by node of `joint`
@@ -76,11 +76,11 @@ Result<Partition> partition(const Graph& joint, const PartitionOptions& options 
 
 // Emits the pair of a plan: named, ordered and described as by torch's extraction, ready to run and
 // to write; origin and partner are set. `joint`: Partition::joint. Offloaded values go to the host
-// after their last use in the forward and return in the backward. `partitioner`: whose rules apply;
-// default_partition leaves some dead compute in the backward, and keeps the joint graph's order if
-// nothing is tagged for recomputation. Error (usage): the backward needs a value that can be
-// neither saved nor recomputed, which the message names; or a call would run after a write that it
-// must precede.
+// after their last use in the forward and return in the backward. `partitioner`: the one whose
+// rules apply; default_partition leaves some dead compute in the backward, and keeps the joint
+// graph's order if nothing is tagged for recomputation. Error (usage): the backward needs a value
+// that can be neither saved nor recomputed (the message names it), or a call would run after a
+// write that it must precede.
 Result<Graph> emit_pair(const Graph& joint, const SavePlan& plan,
                         Partitioner partitioner = Partitioner::min_cut);
 

@@ -1,5 +1,5 @@
-// Computes the memory profile of a pair that was not built: the rules of lifetimes.cpp, applied to
-// positions in the joint graph.
+// Computes the memory profile of a pair that has not been built: the rules of lifetimes.cpp,
+// applied to positions in the joint graph.
 //
 // Terms
 //   slot     a tensor of a node that takes memory on the device.
@@ -128,7 +128,7 @@ class PlanMemory::Uses {
     if (const std::uint32_t copy = copy_of_[index(start)]; copy != kNone)
       lives_.copies[copy].last = step;
   }
-  // A call that reads a part of the result of `call`.
+  // A call that reads a part of `call`'s result.
   void read_part(Call call, std::int32_t step) {
     if (has_states_) use_state(call, step);
     use(call.place, call.backward, step);
@@ -276,7 +276,7 @@ PlanMemory::Lives PlanMemory::live(const PairOrder& order) const {
   }
   Uses uses(*this, order, lives);
   MemoryWalk walk(uses, 2 * orders_.size());
-  // `backward` is a type, so that each half has its own code.
+  // `backward` is a type, so that the code is compiled separately for each half.
   const auto run_half = [&](auto backward) {
     walk_half(
         orders_, order, backward,

@@ -1,7 +1,7 @@
 #pragma once
 
-// Computes the live bytes of a pair without building it: the same as MemoryTimeline computes for
-// emit_pair's graph. The top of plan_memory.cpp describes the algorithm.
+// Computes the live bytes of a pair without building it: the same bytes as MemoryTimeline computes
+// for emit_pair's graph. The top of plan_memory.cpp describes the algorithm.
 
 #include <cstdint>
 #include <span>
@@ -31,8 +31,8 @@ class PlanMemory {
   };
   // Cost: linear in nodes and storages.
   [[nodiscard]] Result evaluate(const PairOrder& order) const;
-  // The lifetimes of the saved values, one per storage, by its first value in the plan; without
-  // inputs.
+  // The lifetimes of the saved values except inputs: one per storage, under its first value in the
+  // plan.
   [[nodiscard]] std::vector<Life> saved_lives(const PairOrder& order) const;
 
   // The storages of a value. is_held: true if the step holds the storage anyway, because an
@@ -47,15 +47,15 @@ class PlanMemory {
   class Uses;
 
   [[nodiscard]] Lives live(const PairOrder& order) const;
-  // Storages of an offloaded value: on the host, and reloaded. They are numbered after those of the
-  // slots.
+  // Storages of an offloaded value: on the host, and reloaded. They are numbered after the slots'
+  // storages.
   [[nodiscard]] std::uint32_t host_storage(std::uint32_t value) const {
     return static_cast<std::uint32_t>(storage_bytes_.size() + storages_.size()) + 2 * value;
   }
   [[nodiscard]] std::uint32_t reloaded_storage(std::uint32_t value) const {
     return host_storage(value) + 1;
   }
-  // Storage of a generator's state, numbered after those.
+  // Storage of a generator's state, numbered after the storages of offloaded values.
   [[nodiscard]] std::uint32_t state_storage(const PairOrder& order, std::size_t state) const {
     return host_storage(static_cast<std::uint32_t>(order.offloaded.size())) +
            static_cast<std::uint32_t>(state);
@@ -70,10 +70,10 @@ class PlanMemory {
 
   const PairOrders& orders_;
   DeviceType device_;
-  bool host_counts_ = false;  // the host's memory counts as the device's
+  bool host_counts_ = false;  // host memory counts as device memory
   CollectiveLibrary collectives_;
   std::vector<std::uint32_t> storages_;  // by slot
-  // By slot: an earlier slot in the same storage, of an input or its own node; -1 for none.
+  // By slot: an earlier slot in the same storage, of an input or of the same node; -1 for none.
   std::vector<std::int32_t> aliases_;
   std::vector<std::uint32_t> first_slot_;    // by place
   std::vector<std::int64_t> storage_bytes_;  // by storage

@@ -135,8 +135,9 @@ class Explainer {
       case TagSource::region_input:
         return {Kind::region, {}, "a recomputed region reads it from outside"};
       case TagSource::collective:
-        return {
-            Kind::banned, {}, "a collective without a tag: all ranks must call it equally often"};
+        return {Kind::banned,
+                {},
+                "a collective without a tag: all ranks must call it the same number of times"};
       case TagSource::effect:
         return {Kind::banned, {}, "its call has an effect outside the graph"};
       case TagSource::mutation:
@@ -146,8 +147,8 @@ class Explainer {
       case TagSource::written:
         return {Kind::banned,
                 {},
-                "it writes, or later calls write to what it reads or returns: recomputed, it "
-                "would differ"};
+                "it writes, or later calls write to what it reads or returns: its result would "
+                "differ if recomputed"};
     }
     return {};
   }

@@ -18,7 +18,7 @@ struct Explained {
   const JointParts& parts;
   const std::vector<TagSource>& tags;
   const SavePlan& plan;
-  Partitioner partitioner;  // whose backward the reasons describe
+  Partitioner partitioner;  // the one whose backward the reasons describe
 };
 
 // Returns the reasons by node. `cut`: the minimum cut; null for default_partition. Error (usage):

@@ -1,6 +1,6 @@
 #pragma once
 
-// Computes the step time of a pair without building it: the same as Simulation computes for
+// Computes the step time of a pair without building it: the same time as Simulation computes for
 // emit_pair's graph, by the rules of clocks.h.
 
 #include <cstdint>

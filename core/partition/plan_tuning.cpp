@@ -32,9 +32,9 @@ namespace {
 
 constexpr int kRounds = 24;
 
-// The smallest n in 1..count for which `holds(n)`, if it then holds for all larger n; and the
-// largest, if it holds for all smaller n. `least` returns none if there is none. Doubles, then
-// halves.
+// `least` returns the smallest n in 1..count for which `holds(n)`, provided that it also holds for
+// all larger n, or none; `most` returns the largest, provided that it also holds for all smaller n.
+// Both double, then halve.
 template <class Holds>
 std::optional<std::size_t> least(std::size_t count, const Holds& holds) {
   std::size_t low = 0, high = 1;

@@ -20,8 +20,8 @@ struct TunedPlan {
 class PlanTuning {
  public:
   // `joint` and `what_if` must outlive this. `joint`: the graph of `what_if`. Its tags MUST_SAVE
-  // and MUST_RECOMPUTE are honored; decisions that are only preferred may change. `go_on` is asked
-  // between plans; returning false ends the tuning with the best plan so far.
+  // and MUST_RECOMPUTE are honored; decisions that are only preferences may change. `go_on` is
+  // asked between plans; returning false ends the tuning with the best plan so far.
   PlanTuning(const Graph& joint, const PlanWhatIf& what_if, std::function<bool()> go_on)
       : joint_(joint), what_if_(what_if), go_on_(std::move(go_on)) {}
 
@@ -31,7 +31,7 @@ class PlanTuning {
   // holds or nothing helps, or for as long as `allowed` holds.
   [[nodiscard]] TunedPlan lower_peak_until(TunedPlan from, const Holds& enough) const;
   [[nodiscard]] TunedPlan lower_peak_while(TunedPlan from, const Holds& allowed) const;
-  // Saves recomputed values, the best candidates first, under the same conditions.
+  // Saves recomputed values, the best candidates first; ends under the same conditions.
   [[nodiscard]] TunedPlan speed_up_until(TunedPlan from, const Holds& enough) const;
   [[nodiscard]] TunedPlan speed_up_while(TunedPlan from, const Holds& allowed) const;
 

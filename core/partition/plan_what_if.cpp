@@ -7,7 +7,7 @@
 //   2. live bytes, by the rules of lifetimes.cpp (plan_memory.cpp);
 //   3. time, by the model of clocks.h (plan_time.cpp).
 // Nothing is cached between plans: a change affects the figures of everything after it, and a
-// complete walk is linear in arrays that lie in its order.
+// complete walk is linear, over arrays in the order of the walk.
 //
 // plan_candidates.cpp lists the values to decide about; plan_change.cpp turns decisions into a
 // plan.

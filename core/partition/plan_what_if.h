@@ -39,8 +39,8 @@ struct PlanFigures {
 struct SaveCandidate {
   NodeId node;
   // The bytes that saving it takes: its storages, except those that the step holds anyway. If
-  // several saved values share a storage, the first has its bytes; another value in the storage of
-  // a saved one takes none.
+  // several saved values share a storage, the first one counts its bytes; any other value in the
+  // storage of a saved one takes none.
   std::int64_t bytes = 0;
   // The cost of recomputing it from the values that the plan saves, including its chain.
   std::int64_t recompute_ns = 0;
@@ -49,8 +49,8 @@ struct SaveCandidate {
   Keep keep = Keep::recompute;
 };
 
-// The bytes that saving it takes per microsecond that recomputing it takes: the higher, the better
-// it is to recompute. A time of zero counts as a nanosecond.
+// The bytes that saving it takes per microsecond that recomputing it takes: the higher, the more
+// recomputing it pays. A time of zero counts as a nanosecond.
 double bytes_per_us(const SaveCandidate& candidate);
 
 // A plan after decisions, and the decisions that could not be followed.
@@ -82,23 +82,23 @@ class PlanWhatIf {
 
   // Error (usage): as emit_pair. Cost: linear in nodes and storages.
   [[nodiscard]] Result<PlanFigures> figures(const SavePlan& plan) const;
-  // Live bytes at every point of the pair, as MemoryTimeline::profile of emit_pair's graph. Error
-  // (usage): as emit_pair.
+  // Live bytes at every point of the pair, as in MemoryTimeline::profile of emit_pair's graph.
+  // Error (usage): as emit_pair.
   [[nodiscard]] Result<std::vector<std::int64_t>> profile(const SavePlan& plan) const;
-  // Both, for little more than the cost of one. Error (usage): as emit_pair.
+  // Both, at little more than the cost of one. Error (usage): as emit_pair.
   struct Outcome {
     PlanFigures figures;
     std::vector<std::int64_t> profile;
     std::size_t forward_steps = 0;  // number of calls in the forward
-    // The node that runs at each step of the profile: step i covers points 1 + 2 * i and the next.
-    // For a copy to the host or back, the value that is copied.
+    // The node that runs at each step of the profile: step i covers the points 1 + 2 * i and 2 + 2
+    // * i. For a copy to the host or back, the value that is copied.
     std::vector<NodeId> steps;
   };
   [[nodiscard]] Result<Outcome> evaluate(const SavePlan& plan) const;
 
   // The values to decide about under this plan, in program order: saved values except inputs, and
-  // recomputed values. A value that nothing needs under this plan is not listed; it may be once a
-  // value computed from it is no longer saved.
+  // recomputed values. A value that nothing needs under this plan is not listed. It may appear once
+  // a value computed from it is no longer saved.
   [[nodiscard]] Result<std::vector<SaveCandidate>> candidates(const SavePlan& plan) const;
   // The saved values whose storages are on the device at a point of the profile; those that are
   // best to recompute come first.

@@ -1,4 +1,4 @@
-// Determines the calls that may be recomputed. A call may be unless
+// Determines the calls that may be recomputed. A call may be recomputed unless
 //  - it draws random numbers. A random operator does, unless its arguments say otherwise (attention
 //    without dropout). It may be recomputed if a tag or a plan asks for it: the pair then gives it
 //    the state that the forward had (random_states.cpp). A higher-order operator that hides a
@@ -6,7 +6,7 @@
 //  - it writes to one of its inputs;
 //  - it has an effect outside the graph, or checks a value;
 //  - it reads a storage that a later call writes to, and is not a view of it: the second time it
-//    would read the new values. A view shows its storage's values at either time;
+//    would read the new values. A view refers to its storage's current values either way;
 //  - it allocates a storage that a later call writes to: the second result would lack that write;
 //  - it reads an element of the result of such a call.
 //
@@ -102,8 +102,8 @@ std::string Recomputable::why_not(Place call) const {
     case Why::acts:
       return fmt::format("{} has a side effect or checks a value, so it must run once", name);
     case Why::overwritten:
-      return fmt::format("{} uses memory that is written to later: recomputed, it would differ",
-                         name);
+      return fmt::format(
+          "{} uses memory that is written to later: its result would differ if recomputed", name);
     case Why::part:
       return why_not(orders_.inputs(call).front());
   }

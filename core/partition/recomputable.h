@@ -1,8 +1,8 @@
 #pragma once
 
 // Determines the forward calls that may run again in the backward with the same result: as part of
-// the chain of another value, or because a tag or decision asks for it. The top of recomputable.cpp
-// states the rules.
+// the chain of another value, or because a tag or a decision asks for it. The top of
+// recomputable.cpp states the rules.
 
 #include <cstdint>
 #include <string>
@@ -17,7 +17,8 @@ class Recomputable {
   explicit Recomputable(const PairOrders& orders);
 
   [[nodiscard]] bool operator()(Place call) const { return why_not_[call] == Why::none; }
-  // The same if a tag or a plan asks to recompute the call, or an element of its result.
+  // The same for a call that a tag or a plan asks to recompute, directly or through an element of
+  // its result.
   [[nodiscard]] bool if_asked(Place call) const {
     return (*this)(call) || why_not_[source(call)] == Why::draws;
   }

@@ -2,9 +2,9 @@
 //
 // Terms
 //   chain(v)  v and all calls that v is computed from, back to available values.
-//   base(v)   of v's inputs that are not available, the one with the longest way back. In a network
-//             with a residual stream, chain(base(v)) is nearly all of chain(v). None if all inputs
-//             are available.
+//   base(v)   of v's inputs that are not available, the one with the longest path back. In a
+//             network with a residual stream, chain(base(v)) is nearly all of chain(v). None if all
+//             inputs are available.
 //   local(v)  chain(v) without chain(base(v)).
 //   owners    of a call c: the v with c in local(v).
 //

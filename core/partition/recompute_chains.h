@@ -1,6 +1,6 @@
 #pragma once
 
-// Computes the cost of recomputing values, each with all the calls that it is computed from. The
+// Computes the cost of recomputing values, each including the calls that it is computed from. The
 // top of recompute_chains.cpp describes the algorithm.
 
 #include <cstdint>

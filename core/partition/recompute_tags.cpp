@@ -6,9 +6,9 @@
 //     returns the tuple is not, the call gets the tag, since a tuple cannot be saved. If the call
 //     was tagged to be saved, its other elements are saved.
 //  1. Only if some node is tagged for recomputation: such a node is saved if another one that reads
-//     it belongs to a later region (ac_graph_id). For default_partition, a node outside any region
-//     that a node tagged for recomputation reads is saved too; a node outside a region that reads
-//     the region's tuple is not.
+//     it belongs to a later region (ac_graph_id). For default_partition, a node that is outside all
+//     regions is saved too if a node tagged for recomputation reads it, unless it reads a region's
+//     tuple.
 //  2. Functional collectives and their waits are saved unless they are tagged for recomputation;
 //     since torch 2.15, the elements of a collective's tuple are, instead of the tuple.
 //  3. Results of with_effects in the forward are saved.

@@ -11,7 +11,7 @@
 
 namespace jointer {
 
-// Both partitioners treat the two alike, as in torch.
+// Both partitioners treat these two policies alike, as in torch.
 inline bool must_recompute(const Node& node) {
   return node.policy == MemoryPolicy::must_recompute ||
          node.policy == MemoryPolicy::prefer_recompute;

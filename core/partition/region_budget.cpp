@@ -17,7 +17,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/base/units.h"
+#include "core/base/counted.h"
 #include "core/partition/joint_parts.h"
 
 namespace jointer {
@@ -64,9 +64,10 @@ class Reader {
     if (coverage == BudgetCoverage::whole && uncovered_ > 0)
       return fail(
           Error::Kind::usage,
-          "the region with an activation budget of {} does not cover {} calls of the "
-          "forward, {} first; wrap the whole forward, or let the covered part set the budget",
-          *budgets_.begin(), format_count(uncovered_), first_uncovered_);
+          "the region with an activation budget of {} does not cover {} of the forward, the "
+          "first of them {}; wrap the whole forward, or let the covered part set the budget",
+          *budgets_.begin(), counted(static_cast<std::size_t>(uncovered_), "call"),
+          first_uncovered_);
     return std::optional(*budgets_.begin());
   }
 

@@ -18,7 +18,7 @@ enum class Keep : std::uint8_t {
 };
 std::string_view to_string(Keep keep);
 
-// Ids are those of the joint graph.
+// Ids refer to the joint graph.
 struct SavePlan {
   // The values that the forward saves, including inputs of the graph, in the order of its outputs.
   // Everything else that the backward needs is recomputed from these.
@@ -27,7 +27,7 @@ struct SavePlan {
   std::vector<NodeId> saved_symbols;
   // The values among `saved` that are offloaded to the host, sorted by id.
   std::vector<NodeId> offloaded;
-  // Random calls to recompute, as if tagged, sorted by id: if they run in both halves, the backward
+  // Random calls to recompute as if tagged, sorted by id: if one runs in both halves, the backward
   // draws the same numbers. Calls that the graph tags may be omitted.
   std::vector<NodeId> redrawn = {};
 

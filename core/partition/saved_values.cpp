@@ -1,10 +1,10 @@
 // Turns the values that a partitioner chose into a plan, as torch._functorch.partitioners does
 // before it extracts the halves:
-//  1. Extract a trial backward. Drop saved values that nothing in it reads, and those that only
-//     waits read whose results are unused. The backward's state is passed by other means.
+//  1. Extract a trial backward. Drop saved values that nothing in it reads, and those that are read
+//     only by waits whose results are unused. The backward's state is passed by other means.
 //  2. Add sizes. First the saved symbols that bind a symbol (a placeholder, or a call that creates
 //     an unbacked one). Then, for each other saved symbol, saved value and tangent, the binding
-//     nodes of the symbols in its sizes, strides and offset that are still missing, by name. Last
+//     nodes of the symbols in its sizes, strides and offset that are still missing, by name. Last,
 //     the saved symbols that are computed from others.
 //  3. Move opaque objects after tensors.
 //  4. Addition to torch: values tagged MUST_CPU_OFFLOAD go to the host if they can, unless their

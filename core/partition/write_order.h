@@ -26,7 +26,8 @@ class WriteOrder {
   // True if such a call precedes `id`.
   [[nodiscard]] bool any_before(NodeId id, const std::function<bool(NodeId)>& counts) const;
   // Checks the calls of each half, in the order in which they run. Error (usage): a call would find
-  // memory that differs from the joint graph; the message names it and the call that writes.
+  // memory contents that differ from the joint graph; the message names the call and the one that
+  // writes.
   [[nodiscard]] Result<void> check(std::span<const NodeId> forward,
                                    std::span<const NodeId> backward) const;
 
@@ -36,7 +37,7 @@ class WriteOrder {
     std::uint32_t storage = 0;  // index among the storages that are written to
     std::uint32_t after = 0;
     bool writes = false;
-    bool makes = false;  // it allocates the storage: none of its inputs is in it
+    bool makes = false;  // it allocates the storage: none of its inputs is in there
   };
   [[nodiscard]] std::span<const Access> accesses(NodeId id) const {
     return std::span(accesses_).subspan(first_[id.index()],

@@ -16,7 +16,7 @@ struct JudgedGraph {
 };
 
 // Sets `effect` of each decision that names a node: "412 places earlier; exposed 3.40 ms -> 1.21
-// ms", "removed", "policy MUST_SAVE"; empty if the node is unchanged. `difference` is that of both
+// ms", "removed", "policy MUST_SAVE"; empty if the node is unchanged. `difference`: between the two
 // graphs.
 void note_effects(const JudgedGraph& before, const JudgedGraph& after,
                   const GraphDifference& difference, std::vector<Decision>& decisions);

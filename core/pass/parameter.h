@@ -1,7 +1,7 @@
 #pragma once
 
-// The parameters of a pass and the arguments of one run. A declaration serves the form in the
-// window, the help of the command line and the textual pipeline.
+// The parameters of a pass and the arguments of one run. A declaration serves the window's form,
+// the command line's help and textual pipelines.
 
 #include <cstdint>
 #include <optional>
@@ -27,7 +27,7 @@ struct Parameter {
   };
   std::string name;
   Type type = Type::text;
-  PassValue default_value;           // the default; if it is none, none is also allowed as a value
+  PassValue default_value;           // if it is none, none is also allowed as a value
   bool may_be_none = false;          // none is allowed although the default is something else
   bool is_of_texts = false;          // for a list: all elements are strings
   std::optional<double> min, max;    // inclusive limits of numbers and bytes

@@ -1,6 +1,6 @@
 #pragma once
 
-// Formats the default of a parameter for display.
+// Formats a parameter's default for display.
 
 #include <string>
 

@@ -25,13 +25,13 @@ namespace jointer {
 // Where upstream runs a pass.
 enum class PassStage : std::uint8_t {
   joint,       // tags on a joint graph, before it is partitioned
-  partition,   // a joint graph becomes a pair
-  clean_up,    // fewer nodes, the same values
-  fsdp,        // gathered parameters
-  bucketing,   // several collectives become one
-  reordering,  // the same nodes in another order
+  partition,   // turns a joint graph into a pair
+  clean_up,    // leaves fewer nodes that compute the same values
+  fsdp,        // works on gathered parameters
+  bucketing,   // merges several collectives into one
+  reordering,  // changes the order of nodes
   check,       // changes nothing
-  compile,     // how the runner runs it
+  compile,     // decides how the runner executes it
   search,      // searches for the best pipeline of other passes
 };
 std::string_view to_string(PassStage stage);
@@ -59,7 +59,7 @@ struct PythonCall {
   std::function<bool()> is_cancelled;  // may be empty
 };
 // Returns the graph that the function makes. Error (run): there is no Python, or the function
-// failed; (cancelled).
+// failed. Error (cancelled).
 using PythonRunner = std::function<Result<Graph>(const Graph& graph, const PythonCall& call)>;
 
 // The pipeline steps that a pass ran, if it runs other passes.

@@ -1,7 +1,7 @@
 #pragma once
 
-// A table that a pass reports along with its decisions: the same figures for each thing that it
-// examined, to be sorted by the user or read by programs.
+// A table that a pass reports along with its decisions: the same figures for each item that it
+// examined, for the user to sort or programs to read.
 
 #include <cstdint>
 #include <string>

@@ -18,7 +18,7 @@ struct PipelineFile {
 };
 
 // Parses the steps of a text file: separated by commas or line breaks, `#` starts a comment. Error
-// (usage): as parse_pipeline, with the line. `wrong_at`: receives the place of the error in bytes.
+// (usage): as parse_pipeline, with the line. `wrong_at` receives the byte offset of the error.
 Result<Pipeline> parse_step_lines(std::string_view text, std::size_t* wrong_at = nullptr);
 
 // True if the file at `path` is a pipeline, judging by its name (`.jointer-passes`) or the

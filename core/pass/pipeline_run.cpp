@@ -36,7 +36,7 @@ std::size_t merged_collectives(const Graph& before, const Graph& after,
   return starts(after, difference.added) > 0 ? starts(before, difference.removed) : 0;
 }
 
-// The figures of a graph and the simulation they come from.
+// The figures of a graph and the simulation that they come from.
 struct Judgment {
   StepFigures figures;
   Simulation simulation;

@@ -52,14 +52,14 @@ struct StepResult {
 
 struct PipelineRun {
   std::vector<StepResult> steps;  // the successful ones
-  // Why `failed_step` failed; the resulting graph is that of the step before it.
+  // Why `failed_step` failed; the resulting graph is the one before that step.
   std::optional<Error> error;
   std::string failed_step;
 };
 
 // Runs one step on a copy of `before`, even if the step is disabled. Error (usage): there is no
-// such pass, or its arguments are invalid; (run, cancelled): why it failed. Messages begin with the
-// pass's name.
+// such pass, or its arguments are invalid. Error (run, cancelled): why it failed. Messages begin
+// with the pass's name.
 Result<StepResult> run_step(const Graph& before, const PipelineStep& step,
                             const PassRegistry& registry, const PassContext::Options& options);
 

@@ -37,7 +37,7 @@ class Parser {
     while (at_ < text_.size() && kBlanks.find(text_[at_]) != std::string_view::npos) ++at_;
   }
 
-  // Takes the character and the blanks after it.
+  // Consumes the character and the blanks after it.
   bool take(char c) {
     if (at_ >= text_.size() || text_[at_] != c) return false;
     ++at_;

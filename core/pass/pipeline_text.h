@@ -29,7 +29,7 @@ struct PipelineStep {
 using Pipeline = std::vector<PipelineStep>;
 
 // Error (usage): one sentence with the place: "after `apply_sac{save=`, at character 15: ...".
-// `wrong_at`: receives the place in bytes; unchanged if there is no error.
+// `wrong_at` receives the byte offset; unchanged if there is no error.
 Result<Pipeline> parse_pipeline(std::string_view text, std::size_t* wrong_at = nullptr);
 
 std::string to_text(const PipelineStep& step);

@@ -1,7 +1,7 @@
 // apply_sac: decides which results of the forward are saved, by the operator that computes them.
 //
 // Steps, over the calls of the graph in program order:
-//   1. getitem is skipped, because it is a part of the call before it.
+//   1. getitem is skipped, because it belongs to the call that it reads.
 //   2. A call that an every-nth rule matches is counted; every nth one is PREFER_RECOMPUTE, the
 //      others MUST_SAVE. If two rules match a call, the first one counts.
 //   3. A call that the list names is MUST_SAVE.

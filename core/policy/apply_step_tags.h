@@ -12,13 +12,13 @@
 namespace jointer {
 
 // Applies all tags to `step`: upstream's apply_cpu_offload if a value is tagged for offload, then
-// selective_activation_remat. In this order, recomputed calls can read values copied back from the
-// host. Returns the edits. Error (usage): see these passes.
+// selective_activation_remat. In this order, recomputed calls can read values that were copied back
+// from the host. Returns the edits. Error (usage): see these passes.
 Result<std::vector<Edit>> apply_step_tags(Graph& step);
 
 // The same as one edit, without changing the graph; the edit has no changes if no tags are left to
-// apply. Values already recomputed or offloaded stay so, and are processed a second time only if a
-// new tag requires it. Error (usage): see the passes.
+// apply. Values that are already recomputed or offloaded stay so, and are processed a second time
+// only if a new tag requires it. Error (usage): see the passes.
 Result<Edit> step_tags_edit(const Graph& tagged);
 
 // The values that the step saves for backward, as a plan of `before`, the graph with tags not yet

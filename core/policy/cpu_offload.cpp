@@ -1,8 +1,9 @@
 // apply_cpu_offload: copies values to the host between forward and backward.
 //
-// Terms: a view of F is a forward call that upstream's list of views names, that lies in F's
-// memory, or that is a part of such a call; views of views count. The readers of F are its own and
-// those of its views. A run is a maximal sequence of calls of one layer, or of no layer.
+// Terms: a view of F is a forward call that reads F and either is in upstream's list of views or
+// returns F's memory; views of views count, and so do parts (getitem) of views. The readers of F
+// are its own and those of its views. A run is a maximal sequence of calls of one layer, or of no
+// layer.
 //
 // For each forward call F that is tagged MUST_CPU_OFFLOAD, returns one tensor and has a reader in
 // the backward:
@@ -11,8 +12,8 @@
 //      the forward.
 //   2. Insert before the first reader in the backward: gpu = ao.reload(done, device, size, stride),
 //      and back = ao.wait_tensor(gpu, done). The backward reads `back` instead of F.
-//   3. Repeat views of F that the backward reads after `back`; the backward reads the repeated
-//      ones.
+//   3. After `back`, repeat the views of F that the backward reads; the backward reads the repeated
+//      views instead.
 //   4. Move the waits for copies to the host: after the last call of the run that is `defer_layers`
 //      after F's, or of the run of `last` if that is later.
 //   5. Move the reloads: before the first backward call of the layer that is `prefetch_layers`
@@ -59,7 +60,7 @@
 namespace jointer {
 namespace {
 
-// Maps the storage of values to that of a new node's first tensor.
+// Maps storages of values to the storage of a new node's first tensor.
 class Moves {
  public:
   void add(StorageId storage, const std::string& to) { to_[storage] = to; }
@@ -69,7 +70,7 @@ class Moves {
       return t.storage && to_.contains(t.storage) && owners.of(t.storage).node != id;
     });
   }
-  // The node's value in the storages that its tensors have then.
+  // The node's value, with its tensors in the storages that they have then.
   [[nodiscard]] ValueRecord value_of(const Graph& graph, const StorageOwners& owners,
                                      NodeId id) const {
     ValueRecord value = record_value(graph, owners, id);
@@ -146,16 +147,16 @@ class Offloader {
   static constexpr std::array<Reason, 3> kReasons{
       {{"its memory is written to later.", "their memory is written to later."},
        {"it is returned.", "they are returned."},
-       {"the forward still reads it when the backward starts to.",
-        "the forward still reads them when the backward starts to."}}};
+       {"the forward still reads it after the backward starts reading it.",
+        "the forward still reads them after the backward starts reading them."}}};
 
   // A node of the resulting graph, in a list in which calls can be inserted before any place.
   static constexpr std::size_t kNoRun = SIZE_MAX;
   struct Standing {
-    NodeId node;               // none of a call that is inserted
+    NodeId node;               // none for an inserted call
     std::size_t inserted = 0;  // its number in `inserted_`
-    std::size_t run = kNoRun;  // of the forward, by defer()
-    std::size_t place = 0;     // by prefetch(), before it moves anything
+    std::size_t run = kNoRun;  // in the forward; set by defer()
+    std::size_t place = 0;     // set by prefetch() before it moves anything
     std::int64_t layer = Layers::kNone;
     bool is_call = false, is_backward = false, is_transfer = false;
   };
@@ -163,7 +164,7 @@ class Offloader {
 
   struct Offload {
     NodeId node;
-    NodeId last;   // last reader in the forward, or a call that takes one of its tensors
+    NodeId last;   // last reader in the forward, or a call that reads one of its tensors
     NodeId first;  // first reader in the backward
     std::vector<NodeId> direct;                       // readers in the backward
     std::vector<NodeId> views;                        // in program order
@@ -228,7 +229,7 @@ class Offloader {
     const Node& n = graph_.node(id);
     return n.kind == NodeKind::call && graph_.single_tensor(n) != nullptr;
   }
-  // A wait takes one tensor. For a call that returns several, use the first call that takes one of
+  // A wait reads one tensor. For a call that returns several, use the first call that reads one of
   // them.
   [[nodiscard]] NodeId tensor_of(NodeId id) const {
     if (is_tensor(id)) return id;
@@ -289,7 +290,7 @@ class Offloader {
                           .val = ValueRecord::of_tensor(std::move(val))},
                          like, in_backward);
   }
-  // Repeats a call in the backward, with the inputs that `now` names by their old names.
+  // Repeats a call in the backward. `now`: the names of its new inputs, by those of the old ones.
   Place insert_copy_before(Place next, NodeId copied, const std::map<std::string, std::string>& now,
                            ValueRecord val) {
     NodeRecord record{.copy = name(copied), .inputs = InputNames{}, .val = std::move(val)};

@@ -18,9 +18,9 @@ struct CpuOffloadOptions {
 bool is_tagged_for_offload(const Node& node);
 
 // Upstream's apply_cpu_offload for flat training steps: copies values that are tagged
-// MUST_CPU_OFFLOAD and read by the backward to the host in the meantime. The algorithm and its
-// source are at the top of cpu_offload.cpp. Error (usage): the graph is a pair, or a number of
-// layers is negative.
+// MUST_CPU_OFFLOAD and read by the backward to the host after the forward's last use, and back
+// before the backward's first. The algorithm and its source are at the top of cpu_offload.cpp.
+// Error (usage): the graph is a pair, or a number of layers is negative.
 Result<Edit> apply_cpu_offload(const Graph& graph, const CpuOffloadOptions& options = {});
 
 }  // namespace jointer

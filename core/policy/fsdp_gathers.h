@@ -7,7 +7,7 @@
 namespace jointer {
 
 // The nodes that gather a whole parameter from FSDP's shard, by upstream's rule: a wait for an
-// all_gather_into_tensor whose chain of operators with one input each begins at a placeholder, the
+// all_gather_into_tensor that a chain of single-input operators connects to a placeholder, the
 // slices that read the wait, and the prims.convert_element_type that feeds the gather.
 struct FsdpGather {
   NodeId convert;  // none if the shard is gathered as it is

@@ -3,7 +3,8 @@
 //
 // Every part of a gathered parameter (fsdp_gathers.h) becomes MUST_RECOMPUTE (resharded) or
 // MUST_SAVE. Its ac_graph_id is 100000, greater than that of any region: torch saves the inputs of
-// a recomputed call of a greater region, and a gather must not be saved for that reason.
+// a recomputed call in a region with a greater number, and a gather must not be saved for that
+// reason.
 //
 // Cost: linear in the nodes and their readers.
 // Source: SimpleFSDP's reshard_after_forward.py in torchtitan. Deviations: none. Casts are

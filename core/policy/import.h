@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads policies of other programs as tags of a graph. The text is untrusted: it is parsed, never
-// run.
+// Reads policies of other programs and turns them into tags of a graph. The text is untrusted: it
+// is parsed, never run.
 
 #include <cstdint>
 #include <string>
@@ -34,8 +34,8 @@ struct ImportedPolicy {
   std::vector<std::string> notes;  // a sentence for each part left out, with the reason
 };
 
-// Operators that no call of the graph matches cause a note, not an error. `fsdp`: fsdp_policy of
-// the graph as opened; default: of this graph. Error (input): the text is not a policy, or is
+// An operator that no call of the graph matches causes a note, not an error. `fsdp`: fsdp_policy of
+// the graph as opened; by default, of this graph. Error (input): the text is not a policy, or is
 // damaged; (usage): nothing in it matches this graph.
 Result<ImportedPolicy> import_policy(const Graph& graph, std::string_view text, MemoryPolicy fsdp);
 Result<ImportedPolicy> import_policy(const Graph& graph, std::string_view text);

@@ -2,15 +2,14 @@
 //
 // All policies visit the forward's calls twice (upstream's tag_sac_policy):
 //   1. Calls of modules whose path begins with lm_head or loss get no tag. For the others: FSDP's
-//      gathered parameters are MUST_SAVE unless they are resharded; getitem and wait_tensor take
+//      gathered parameters are MUST_SAVE unless they are resharded; getitem and wait_tensor inherit
 //      the tag of their input, if it has one; a call that returns a symbolic integer, such as a
 //      size, is MUST_SAVE (a symbolic float is not, as in torch's partitioner); the policy's rule
 //      decides the rest.
 //   2. A recomputed call that a recomputed call of a later layer reads is MUST_SAVE. Otherwise a
 //      whole layer would have to be recomputed for it.
 // The rules:
-//   default           saves the operators of titan_save_ops, and not every other product as eager
-//                     does
+//   default           saves the results of the operators in titan_save_ops
 //   full              saves calls that draw random numbers and calls that `save_ops` selects; the
 //                     rest is MUST_RECOMPUTE
 //   eager             as default, but recomputes every second call of aten.mm and aten.linear,
@@ -180,9 +179,9 @@ std::string number_text(std::size_t count) {
 
 const std::vector<MemoryPolicyPreset>& memory_policy_presets() {
   static const std::vector<MemoryPolicyPreset> kPresets{
-      {"default", "saves products, attention and other expensive results; recomputes the rest"},
+      {"default", "saves matmuls, attention and other expensive results; recomputes the rest"},
       {"full", "recomputes every layer from its input, except selected results"},
-      {"eager", "as default, but recomputes every second product of a layer"},
+      {"eager", "as default, but recomputes every second matmul of a layer"},
       {"sac_and_offload", "as default, and offloads the largest saved results to the host"},
   };
   return kPresets;

@@ -7,7 +7,7 @@
 //   - is tagged MUST_SAVE; or is untagged, is read by the backward directly or through views, and
 //     is not read by a recomputed call.
 // The largest candidates are chosen first, equal ones in program order. A candidate larger than the
-// rest of the budget is skipped; a smaller one may still fit.
+// remaining budget is skipped; a smaller one may still fit.
 //
 // Cost: n log n, plus the readers of untagged values.
 // Source: tag_all_offloadable_activations of torchtitan's graph trainer (cpu_offload.py).

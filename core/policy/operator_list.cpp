@@ -2,7 +2,7 @@
 //
 // Terms: a call counts if its result is saved or recomputed (plan_makers.h). An unneeded result may
 // be tagged either way. Calls that FSDP's tags decide do not count: the tagged ones, and their
-// inputs, which are saved because they are of a lower region.
+// inputs, which are saved because they belong to a region with a lower number.
 //
 // Steps, for every operator with a saved call that counts:
 //   1. If none of its calls is recomputed, list the operator.
@@ -11,7 +11,7 @@
 //      rule that is right for every call that counts.
 //   3. If no rule fits, list the operator if more of its bytes are saved than recomputed. The
 //      wrongly tagged calls are differences to report.
-// Without step 3, the list is the only one for its operators, so it is the shortest.
+// If step 3 was not needed, the list is the only one for its operators, and therefore the shortest.
 //
 // Cost: linear in the calls for each n tried, up to kMaxN.
 

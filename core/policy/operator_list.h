@@ -11,7 +11,7 @@ namespace jointer {
 // applied after the list's, as in upstream. The algorithm is at the top of operator_list.cpp.
 SacOptions operator_list(const Graph& joint, const SavePlan& plan);
 
-// The shortest selectors for the memory policy `full`.
+// The shortest list of selectors for the memory policy `full`.
 std::vector<std::string> selector_list(const Graph& joint, const SavePlan& plan, MemoryPolicy fsdp);
 
 }  // namespace jointer

@@ -24,9 +24,9 @@ PlanMakers plan_makers(const Graph& joint, const SavePlan& plan);
 // no tensor.
 std::vector<NodeId> memory_makers(const Graph& graph);
 
-// The calls whose memory the tags of the graph save, indexed by node id, for the nodes of
+// The calls whose memory the graph's tags save, indexed by node id, for the nodes of
 // `memory_makers`. Follows torch's partitioner, including its rule for regions: a recomputed call
-// that a recomputed call of a greater region reads is saved.
+// is saved if a recomputed call of a region with a greater number reads it.
 struct TaggedMakers {
   std::vector<bool> saved;     // it or a view of it is saved
   std::vector<bool> untagged;  // neither it nor a view of it is tagged

@@ -6,7 +6,7 @@
 //
 // Before it decides, torch's cut merges calls that compute the same result, and the tag of the
 // first one counts. So recomputed calls are found after merging, too: a call that has no readers in
-// the given graph, but into which others are merged, is tagged as they are.
+// the given graph, but into which others are merged, is tagged like them.
 
 #include <algorithm>
 

@@ -62,7 +62,7 @@ Result<PolicySource> policy_source(std::string_view text) {
     return tl::unexpected(
         no_policy(has("\"jointer-capture\"") || has("\"jointer-pair\"") ? "a capture of a graph"
                   : has("\"by_operator\"") && has("\"saved_count\"")
-                      ? "the answer of `jointer sac --json` (--export writes its plan as a policy)"
+                      ? "the output of `jointer sac --json` (--export writes its plan as a policy)"
                       : "JSON"));
   }
   if (says_saved || has("Theoretical Per Activation Storage Sizes") ||

@@ -1,13 +1,13 @@
 // selective_activation_remat: applies the tags of a flat training step.
 //
 // Terms: a call is recomputable if it is of the forward and tagged PREFER_RECOMPUTE or
-// MUST_RECOMPUTE. A region is a run of backward calls with nothing but constants between them. Loss
-// and head (modules named `loss` and `lm_head`) have their own backward, before that of the layers:
-// only regions after their last node before the layers' backward count.
+// MUST_RECOMPUTE. A region is a run of backward calls with nothing but constants between them. The
+// loss and the head (modules named `loss` and `lm_head`) have their own backward before that of the
+// layers. Only regions after the last loss or head node that precedes the layers' backward count.
 //
 // Steps:
 //   1. At most one region may read recomputable values.
-//   2. For every call of it, in order, the recomputable calls that it reads, directly or
+//   2. For every call of that region, in order, the recomputable calls that it reads, directly or
 //      indirectly, are recomputed, each before the first call that needs it. If one writes to
 //      memory of another, both are recomputed before the first call that needs either.
 //   3. A copy of each, named NAME_recomputed, is inserted there, in the order of the originals.
@@ -18,7 +18,7 @@
 //      copy's memory.
 //   5. Originals without readers are removed, last first, except those that write to memory that
 //      stays.
-//   6. Every getitem is placed right after the call whose element it is, so that the rest of the
+//   6. Every getitem is placed right after the call whose result it reads, so that the rest of the
 //      tuple is freed.
 //
 // Cost: linear in the nodes and their readers; the edit has one change per copy, redirected reader
@@ -32,10 +32,10 @@
 //   - A copy has no tag, so that the pass may run twice.
 //   - A backward call before the copy keeps reading the original (upstream's would read a value
 //     that does not exist yet).
-//   - A recomputable call that writes to memory which is not recomputed is an error (upstream
-//     writes twice), and so is a call that writes to recomputed memory and runs once. Both are
-//     judged by whole storages. A write between a call and its copy is an error if it changes bytes
-//     that the call reads.
+//   - A recomputable call that writes to memory that is not recomputed is an error (upstream writes
+//     twice), and so is a call that writes to recomputed memory and runs once. Both are judged by
+//     whole storages. A write between a call and its copy is an error if it changes bytes that the
+//     call reads.
 //   - Nodes of the loss within or after the layers' backward do not count (sums of gradients have
 //     the name of the module that ran last, and upstream then finds nothing to do).
 
@@ -154,9 +154,8 @@ class Rematerializer {
     for (const NodeId id : graph_.order())
       if (is_recomputable(id) && draws(graph_.node(id)))
         return refuse(
-            "{} ({}) draws random numbers and is tagged for recompute, which would draw other "
-            "ones: "
-            "save it",
+            "{} ({}) draws random numbers and is tagged for recompute, which would draw different "
+            "ones: save it",
             graph_.name(id), graph_.target(graph_.node(id)));
     return {};
   }
@@ -272,8 +271,9 @@ class Rematerializer {
       written_arguments(graph_, graph_.node(id), written);
       for (const NodeId to : written)
         if (!maker_runs_again(to))
-          return refuse("{} ({}) writes to {}, which stays, so it cannot run twice: save it",
-                        graph_.name(id), graph_.target(graph_.node(id)), graph_.name(to));
+          return refuse(
+              "{} ({}) writes to {}, which is not recomputed, so it cannot run twice: save it",
+              graph_.name(id), graph_.target(graph_.node(id)), graph_.name(to));
     }
     // Writers that run once, by the call that allocated the memory they write to.
     std::map<NodeId, std::vector<NodeId>> writers;
@@ -292,7 +292,8 @@ class Rematerializer {
   }
 
   // Checks that a copy of the call finds the memory as the original did: no write between the two
-  // to the bytes that it reads, and if the memory's maker is recomputed, no write that is not.
+  // to the bytes that it reads and, if the memory's maker is recomputed, no write that is not
+  // recomputed.
   [[nodiscard]] Result<void> check_memory(
       NodeId id, NodeId maker, const std::map<NodeId, std::vector<NodeId>>& writers) const {
     const auto found = writers.find(maker);
@@ -466,7 +467,7 @@ class Rematerializer {
       const auto reads_one = [&](NodeId input) {
         return before_[input.index()] && reads_copy(reader, input);
       };
-      // A view of such a reader lies in the same memory.
+      // A view of such a reader is in the same memory.
       if (std::none_of(inputs.begin(), inputs.end(), [&](NodeId input) {
             return reads_one(input) || is_redirected[input.index()];
           }))
@@ -542,7 +543,7 @@ class Rematerializer {
     if (at.constant > 0) return constants_[at.constant - 1];
     return at.is_copy ? copies_[at.node.index()] : name(at.node);
   }
-  // The call whose element a getitem takes.
+  // The call whose element a getitem reads.
   [[nodiscard]] Standing whole_of(const Standing& getitem) const {
     const NodeId whole = graph_.inputs(getitem.node).front();
     if (!before_[whole.index()]) return {whole, false};

@@ -7,7 +7,7 @@
 namespace jointer {
 
 // The calls that apply_sac tags, in program order: those of the forward except getitem. Upstream's
-// walk ends with the call that computes the first value of the output; the other one covers the
+// walk ends with the call that computes the first value of the output; the alternative covers the
 // whole forward.
 struct SacWalk {
   std::vector<NodeId> calls;

@@ -5,10 +5,10 @@
 // generated from the calls' own modules, from wide to narrow:
 //   *::OP, layers.*.attention.*::OP (every prefix), layers.*.attention.wq::OP, and the same with
 //   the layer's own number.
-// A pattern is allowed if the plan recomputes none of the calls that it matches. Among the allowed
-// patterns, the one that matches the most calls without a selector is chosen, among equals the
-// shortest, until every call has a selector or no pattern helps. A call of the same module and
-// operator as a recomputed one cannot be distinguished from it, which is reported as a difference.
+// A pattern is allowed if the plan recomputes none of the calls that it matches. Until every call
+// has a selector or no pattern helps, choose the allowed pattern that matches the most calls
+// without a selector; among equals, the shortest. A call of the same module and operator as a
+// recomputed one cannot be distinguished from it, which is reported as a difference.
 //
 // Saving more can turn borders into ordinary results. Values lost in this way get selectors in
 // another round, up to kMaxRounds.

@@ -5,7 +5,8 @@
 //
 //   1. A saved or offloaded value is a value of the tagged graph itself.
 //   2. A copy represents the call that it repeats, unless that call is kept as well: then the
-//      backward read it before recomputing anything, and it is kept until there.
+//      backward reads the call's result before it recomputes anything, and the result is kept until
+//      then.
 //   3. A call that was already recomputed in the tagged graph represents itself: new tags do not
 //      undo it.
 //

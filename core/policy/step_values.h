@@ -1,7 +1,7 @@
 #pragma once
 
-// Describes how the forward's values are stored in a flat training step after its tags are applied,
-// by the nodes of the step as tagged, with reasons. The rules are at the top of step_values.cpp.
+// Describes what happens to the forward's values in a flat training step when its tags are applied,
+// and why, by the nodes of the tagged step. The rules are at the top of step_values.cpp.
 
 #include <cstdint>
 #include <span>
@@ -19,14 +19,14 @@ enum class StepReason : std::uint8_t {
   tagged,            // its tag took effect
   read_before,       // tagged for recompute, but read before anything is recomputed
   stays,             // tagged for offload, but it must stay on the device
-  stays_for_copies,  // the same: only recomputed calls read it
-  applied,           // the step already does so itself, whatever is tagged now
+  stays_for_copies,  // the same, but only recomputed calls read it
+  applied,           // the step already does this, whatever the current tags
 };
 // A short reason, without the origin of the tag: "the backward reads it, and nothing tags it".
 std::string to_sentence(StepReason reason, MemoryPolicy policy);
 
-// As returned by kept_values for the step, but with the node of the tagged graph. For a call that
-// was already recomputed in that graph, the call itself.
+// A row of kept_values for the step, but with the node of the tagged graph. For a call that was
+// already recomputed in that graph, the call itself.
 struct StepValue : SaveCandidate {
   StepReason reason = StepReason::untagged;
 };

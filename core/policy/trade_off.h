@@ -1,8 +1,8 @@
 #pragma once
 
-// Finds limits and the trade-off between peak memory and step time, for every program in the same
-// way. The search space, the evaluation and the starting points are described at the top of
-// trade_off.cpp.
+// Finds plans within limits, and the trade-off between peak memory and step time, in the same way
+// for every program. The search space, the evaluation and the starting points are described at the
+// top of trade_off.cpp.
 
 #include <cstdint>
 #include <functional>
@@ -55,7 +55,7 @@ class TradeOff {
   // Replaces the current plan.
   void set_now(ParetoPoint now);
 
-  // The points for which no other one is better in both figures: budgets, presets and the current
+  // The points that no other point beats in both figures: budgets, presets and the current
   // plan.
   [[nodiscard]] Result<std::vector<ParetoPoint>> curve() const;
   // Upstream's presets that fit the graph, with their figures.

@@ -1,7 +1,7 @@
 #pragma once
 
 // Applies upstream's lists and policies to a graph that FSDP's pass has tagged. The tags of the
-// graph as opened decide about gathered parameters, whatever tags were tried on it since.
+// graph as opened decide about gathered parameters, whatever tags have been tried since.
 
 #include <string>
 #include <vector>

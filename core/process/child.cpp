@@ -36,7 +36,7 @@ using std::chrono::milliseconds;
 
 constexpr const char* kMark = "JOINTER_CHILD";
 constexpr std::size_t kBlock = std::size_t{64} << 10;
-// Blocks read from one child before the others get their turn.
+// Maximum number of blocks read from one child before the others get a turn.
 constexpr int kBlocksAtOnce = 16;
 // Polling interval for ends on kernels without pidfd.
 constexpr milliseconds kTick{10};

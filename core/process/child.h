@@ -1,11 +1,11 @@
 #pragma once
 
-// Runs a child process. It and every process that it started are killed when the object is
+// Runs a child process. The child and every process that it started are killed when the object is
 // destroyed.
 //
 // A Child may be used by one thread at a time. The kernel kills the child when the thread that
 // started it exits, so that no child survives a killed program: start it on the thread that pumps
-// it, or on one that lives at least as long.
+// it, or on one that lives at least as long as the child.
 
 #include <chrono>
 #include <cstdint>
@@ -37,7 +37,7 @@ struct ChildOptions {
   std::function<void(std::string_view line)> on_error_line;
   // In bytes. The rest of a longer line is dropped.
   std::size_t longest_line = std::size_t{256} << 20;
-  std::size_t error_bytes = std::size_t{64} << 10;  // of standard error to keep; the last ones
+  std::size_t error_bytes = std::size_t{64} << 10;  // the last bytes of standard error to keep
   // Maximum run time; then the child is killed.
   std::optional<std::chrono::milliseconds> deadline;
 };
@@ -67,7 +67,7 @@ class Child {
   ~Child();
 
   [[nodiscard]] std::int64_t pid() const;
-  // Empty until `pump` has seen the child end.
+  // nullopt until `pump` has seen the child end.
   [[nodiscard]] const std::optional<ChildEnd>& end() const;
   // The last bytes that the child wrote to standard error.
   [[nodiscard]] const std::string& errors() const;
@@ -85,8 +85,8 @@ class Child {
   // Kills the child and everything that it started immediately.
   void kill();
 
-  // Waits until one of `children` produces output, ends or reaches a deadline, at most `timeout`,
-  // and processes it. Returns early if a signal handler ran. Callbacks must not destroy a child.
+  // Waits up to `timeout` until one of `children` produces output, ends or reaches its deadline,
+  // and processes that. Returns early if a signal handler ran. Callbacks must not destroy a child.
   // Once a child has ended, all of its output has been reported, and no process that it started is
   // running.
   static void pump(std::span<Child* const> children, std::chrono::milliseconds timeout);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Starts a process with pipes for its standard streams. The basis of Child.
+// Starts a process with pipes for its standard streams. Child is built on this.
 
 #include <sys/types.h>
 
@@ -28,7 +28,7 @@ struct Spawned {
 
 // Starts a process that leads its own process group and is killed when the thread that started it
 // exits. It inherits no other open files, no blocked signals and no signal handlers. Error (run):
-// which program cannot be started, and why.
+// the program cannot be started; the message names it and says why.
 Result<Spawned> spawn(const SpawnRequest& request);
 
 // The path of the program `name`: the name itself if it contains a slash, else the first executable

@@ -1,4 +1,7 @@
 #include "core/base/cells.h"
+
+#include <fmt/format.h>
+
 #include "core/base/units.h"
 #include "core/report/export.h"
 

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <vector>
 
 #include "core/base/units.h"

@@ -2,7 +2,7 @@
 
 // The model of time of one rank's training step. All rules are here: Simulation applies them to a
 // graph in program order, TimeWhatIf and TimePreview to an order that is being edited, PlanTime to
-// a pair that is not built. Times are nanoseconds from the start.
+// a pair that has not been built. Times are nanoseconds from the start.
 //
 // Terms
 //   host     the CPU. It runs ahead: it launches kernels and collectives in program order and waits
@@ -38,8 +38,8 @@
 namespace jointer {
 
 struct SimulationOptions {
-  // Runs every collective on one stream, whatever its group, as torch's scheduler assumes, and
-  // `simulate` when it judges orders neutrally.
+  // Runs every collective on one stream, whatever its group, as torch's scheduler assumes, and as
+  // `simulate` does when it judges orders neutrally.
   bool one_communication_stream = false;
 };
 
@@ -75,7 +75,7 @@ struct TimedCall {
   Kind kind = Kind::host;
 };
 
-// Leaves `stream` at 0: those who run the calls number their streams.
+// Leaves `stream` at 0: whoever runs the calls numbers the streams.
 inline TimedCall timed_call(const Graph& graph, const Node& call, const NodeCost& cost) {
   using Kind = TimedCall::Kind;
   if (graph.is_asynchronous(call))
@@ -116,7 +116,7 @@ struct Clocks {
     compute = end;
     return late;
   }
-  // Rule 6. `streams`: the clocks of the others.
+  // Rule 6. `streams`: the clocks of the other streams.
   [[nodiscard]] StepTime drain(std::span<const std::int64_t> streams) const {
     std::int64_t step = ready();
     for (const std::int64_t stream : streams) step = std::max(step, stream);
@@ -125,8 +125,8 @@ struct Clocks {
 };
 
 // Rules 1, 2 and 5 for a sequence of calls without starts and waits, as a function of the clocks
-// before it: the minimum delay from each of the two clocks before it (second word) to each after it
-// (first word). This is the max-plus matrix of the sequence.
+// before it: the minimum delay from each of the two clocks before it (second word of a name) to
+// each clock after it (first word). This is the max-plus matrix of the sequence.
 struct ClockDelays {
   static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min() / 4;
   std::int64_t host_host = 0, host_compute = kNone, compute_host = kNone, compute_compute = 0;

@@ -16,7 +16,7 @@ enum class CollectiveLibrary : std::uint8_t {
 
 // Lifetimes of the memory that the library allocates in addition to a collective's output, from the
 // start to the wait; they have no storage. The rules are at the top of collective_copies.cpp. Steps
-// are those of lifetimes.h.
+// are counted as in lifetimes.h.
 std::vector<Lifetime> find_collective_copies(const Graph& graph, CollectiveLibrary library,
                                              DeviceType device);
 

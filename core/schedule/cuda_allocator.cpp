@@ -8,7 +8,7 @@
 //   pool     small (requests up to 1 MiB) or large; a block stays in the pool of its segment.
 //
 // Steps, for a request already rounded up to 512 bytes
-//   1. Best fit: the smallest free block of the pool that is large enough, lowest address first.
+//   1. Best fit: the smallest free block of the pool that is large enough, at the lowest address.
 //   2. If there is none, a new segment: 2 MiB for small requests, 20 MiB for requests under 10 MiB,
 //      else the request rounded up to 2 MiB.
 //   3. The rest of the block becomes a free block if it is at least 512 bytes (small pool) or more

@@ -2,7 +2,7 @@
 //
 // Terms
 //   chain     views, and kernels with a single input that compute nothing (casts, copies): they can
-//             move along with a collective, so they are skipped.
+//             move with a collective, so they are skipped.
 //   producer  the last node before the start that computes one of its inputs, ignoring the chain:
 //             the start cannot be moved before it.
 //   user      the first node after the wait that runs a kernel on its result, ignoring the chain:

@@ -134,11 +134,11 @@ std::string_view reason_of_control(const Graph& graph, NodeId first, NodeId seco
   const Effects a = effects_of(graph, graph.node(first));
   const Effects b = effects_of(graph, graph.node(second));
   if (a.has(Effects::separates) || b.has(Effects::separates))
-    return "nothing moves across an operator on streams or a write to memory without a value";
+    return "nothing moves across a stream operator or a write to unknown memory";
   if (a.has(Effects::draws) && b.has(Effects::draws)) return "both draw from the random generator";
-  if (a.has(Effects::acts) && b.has(Effects::acts)) return "both act on more than their results";
+  if (a.has(Effects::acts) && b.has(Effects::acts)) return "both have side effects";
   if (a.has(Effects::checks)) return "one checks values that the other uses";
-  return "one finds a size that the other uses";
+  return "one computes a size that the other uses";
 }
 
 std::string kept(const Graph& graph, NodeId holder, NodeId held, DependencyKind kind,

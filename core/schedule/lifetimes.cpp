@@ -4,7 +4,7 @@
 //   real storage  memory allocated once, even if a capture has several storages for it: a
 //                 wait_tensor's output is its collective's buffer, a backward's saved input is the
 //                 forward's tensor (Graph::real_storage).
-//   use           a node uses every storage of every value it takes; taking a tuple uses all of it.
+//   use           a node uses every storage of each value it reads; reading a tuple uses all of it.
 //
 // Rules of running a graph
 //   1. A storage is allocated by the first node that returns a tensor in it.
@@ -19,11 +19,11 @@
 //      (memory_walk.h). The same holds for the inputs of copies to and from the host.
 //   5. On cuda, bytes are rounded up to 512, as in the caching allocator; not on the CPU.
 //   6. Storages on other devices (constants on the CPU of a cuda graph) do not count. If a graph
-//      runs on another device than it was captured on, storages of its main device count as that
-//      device's.
+//      runs on a device other than the one it was captured on, storages on its main device count as
+//      being on that device.
 //   In a pair, a tangent is allocated when the backward starts.
 //
-// Differences of torch 2.11's rules (torch/_inductor/fx_passes/memory_estimator.py): storages are
+// Differences in torch 2.11's rules (torch/_inductor/fx_passes/memory_estimator.py): storages are
 // the capture's, so a collective's buffer counts twice (for the start and for the wait); an unused
 // storage is never freed; nothing stays until a wait; constants, and placeholders whose names do
 // not start with `primals`, are freed after their last use; sizes are not rounded; all devices but
@@ -239,8 +239,8 @@ void LifetimeFinder::categorize() {
       lifetime.category = MemoryCategory::gradient;
     else if (used(is_result))
       lifetime.category = MemoryCategory::output;
-    // A gathered parameter is communication even if the backward reads it: resharding frees it, not
-    // recomputing activations.
+    // A gathered parameter is communication even if the backward reads it: it is freed by
+    // resharding, not by recomputing activations.
     else if (is_communication && (!is_saved || from_parameter[lifetime.producer.index()]))
       lifetime.category = MemoryCategory::communication;
     else if (is_saved)

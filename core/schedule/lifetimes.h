@@ -33,8 +33,8 @@ enum class MemoryRules : std::uint8_t {
 };
 
 // Lifetime of one storage. A step is the index of a call in program order. The storage is live from
-// the allocations of step `first` until the frees of step `last`. -1 is before the first step; the
-// number of steps means that it is never freed.
+// the allocations of step `first` until the frees of step `last`. A `first` of -1 means before the
+// first step; a `last` equal to the number of steps means never freed.
 struct Lifetime {
   StorageId storage;  // none: optimizer state
   NodeId producer;
@@ -49,7 +49,7 @@ std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules);
 // The same if the tensors on the graph's main device are moved to a device of type `runs_on`.
 std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules, DeviceType runs_on);
 
-// The storage that a tensor's memory counts toward.
+// The storage that a tensor's memory is counted under.
 StorageId counted_storage(const Graph& graph, const Tensor& tensor, bool is_torch);
 
 // Bytes that the device's allocator returns for a request: multiples of 512 on cuda.

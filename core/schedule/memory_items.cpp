@@ -9,7 +9,7 @@ namespace {
 
 using Pair = std::pair<std::uint32_t, NodeId>;
 
-// The same call may occur twice in a row for an item, for example if it takes the item by two
+// The same call may occur twice in a row for an item, for example if it reads the item under two
 // names.
 void remove_repeats(std::vector<Pair>& pairs) {
   std::stable_sort(pairs.begin(), pairs.end(),

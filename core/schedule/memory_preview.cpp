@@ -5,9 +5,9 @@
 //   window  the ranks between which the block is now or may go. Nothing changes outside.
 //
 // At a call of the rest, the live bytes depend on the gap only through one fact: whether the block
-// runs before or after the call. An item that the block does not touch lives the same in both
-// cases. An item that it touches lives in one interval of ranks if the block is before, in another
-// if it is after:
+// runs before or after the call. An item that the block does not touch is live for the same ranks
+// in both cases. An item that it touches is live in one interval of ranks if the block is before,
+// and in another if it is after:
 //   before  from the block (if it makes the item) or the first other maker, to the last other user
 //   after   from the first other maker, to the block (if it uses the item) or the last other user
 // and while the block itself runs, for one interval of gaps. So the peak of every gap follows from
@@ -75,8 +75,8 @@ class MemoryPreview {
   }
 
  private:
-  // An item that the block touches: ranks of the rest's first maker and last user, and the indices
-  // of the block's own in the block.
+  // An item that the block touches: ranks of its first maker and last user in the rest, and indices
+  // of its first maker and last user in the block.
   struct Interval {
     std::int64_t bytes = 0;
     bool begins_fixed = false;

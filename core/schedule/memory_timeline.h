@@ -26,7 +26,7 @@ struct MemoryOptions {
   // adamw: two fp32 moments and a 4-byte step count per parameter, as in torch's fused AdamW.
   OptimizerState optimizer = OptimizerState::none;
   // The type of device that the graph runs on, if it differs from the one it was captured on. Its
-  // tensors are moved there, sizes are rounded as they are there, and tensors that the capture
+  // tensors are moved there, sizes are rounded by that device's rules, and tensors that the capture
   // already had there count too. Ignored by the torch rules.
   std::optional<DeviceType> runs_on;
   // The library that runs collectives; some allocate memory in addition to the output.

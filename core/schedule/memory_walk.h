@@ -1,9 +1,9 @@
 #pragma once
 
 // Walks the calls of a graph in the order in which they run, and determines how long each needs its
-// memory: rules 1, 2 and 4 at the top of lifetimes.cpp. The rules are the same for every user; how
-// calls are reached, and what a user records, are up to `Uses`: lifetimes, the items of an order
-// that is being edited, the copies of collectives, a plan whose pair is not built.
+// memory: rules 1, 2 and 4 at the top of lifetimes.cpp. The rules are the same for every user.
+// `Uses` determines how calls are reached and what is recorded: lifetimes, the items of an order
+// that is being edited, the copies of collectives, or a plan whose pair is not built.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace jointer {
 
-// Rule 6: true if tensors on this type of device count when the graph runs on `device`.
+// Rule 6: true if tensors on device type `tensor` count when the graph runs on `device`.
 inline bool counts_on(const Graph& graph, DeviceType tensor, DeviceType device) {
   return tensor == graph.main_device() || tensor == device;
 }
@@ -22,8 +22,8 @@ inline bool counts_on(const Graph& graph, DeviceType tensor, DeviceType device) 
 // The step of what is allocated before the first call.
 inline constexpr std::int32_t kBeforeStart = -1;
 
-// The step at which a placeholder is allocated that comes before step `next` of `count`. One after
-// the last call, as in a backward that only passes it on, appears with the last step.
+// The step at which a placeholder before step `next` of `count` is allocated. A placeholder after
+// the last call, as in a backward that only passes it on, is allocated in the last step.
 inline std::int32_t step_of_placeholder(std::int32_t next, std::int32_t count) {
   return next == 0 ? kBeforeStart : next < count ? next : count - 1;
 }
@@ -64,7 +64,7 @@ class MemoryWalk {
 
   // The step of the next call.
   [[nodiscard]] std::int32_t step() const { return step_; }
-  // Passes a step that the user handles.
+  // Skips a step that the caller handles itself.
   void pass() { ++step_; }
 
   void run(Call call) {

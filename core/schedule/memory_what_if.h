@@ -38,7 +38,7 @@ class MemoryWhatIf {
                                                 std::span<const NodeId> block, std::size_t first,
                                                 std::size_t last) const;
   // Returns true if a lifetime begins with a call of the block. If none does, the peak never falls
-  // while the block moves later, because the block only extends lifetimes.
+  // as the block moves later, because the block only extends lifetimes.
   [[nodiscard]] bool allocates(std::span<const NodeId> block) const;
 
  private:

@@ -1,6 +1,7 @@
 #pragma once
 
-// An order of nodes in which blocks move, with the place of every node. A move costs its distance.
+// An order of nodes in which blocks move, with the place of every node. The cost of a move is its
+// distance.
 
 #include <cstddef>
 #include <cstdint>

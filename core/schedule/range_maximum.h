@@ -1,7 +1,7 @@
 #pragma once
 
-// Maintains the maximum of any stretch of changing numbers: blocks of 64 under a tree of maxima. An
-// update costs the stretch's length, a query 64 plus the tree's height.
+// Maintains the maximum of any stretch of changing numbers: blocks of 64 under a tree of maxima.
+// Cost: the stretch's length for an update, 64 plus the tree's height for a query.
 
 #include <cstddef>
 #include <cstdint>

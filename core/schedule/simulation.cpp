@@ -1,8 +1,9 @@
 // A discrete-event simulation of one rank, in one scan of the program order.
 //
 // The rules are those of clocks.h. This records when and where each node ran, which collective each
-// wait is for, and to which collective exposed time belongs: that of a wait to the collective that
-// it waits for; after the last kernel, each stretch to the collective that ends it (tail).
+// wait is for, and to which collective exposed time belongs: the stall of a wait, to the collective
+// that it waits for; after the last kernel, each stretch of time, to the collective that ends it
+// (tail).
 //
 // Reasons are found from sums of kernel time over the order: see exposure_reason.cpp.
 //
@@ -144,7 +145,7 @@ void Simulation::expose_tail(std::int64_t compute_end) {
   step_ns_ = compute_end;
   for (const std::size_t i : late) {
     CollectiveTiming& c = collectives_[i];
-    if (c.end_ns == step_ns_) continue;  // another one ends with it
+    if (c.end_ns == step_ns_) continue;  // another one ends at the same time
     c.exposed_ns += c.end_ns - step_ns_;
     c.reason.kind = ExposureReason::Kind::tail;
     step_ns_ = c.end_ns;

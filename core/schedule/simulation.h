@@ -32,7 +32,7 @@ struct ExposureReason {
     tail,         // it ends after the last kernel
   };
   Kind kind = Kind::none;
-  NodeId node;          // the one it was queued behind; else its producer
+  NodeId node;          // what it was queued behind; else its producer
   NodeId user;          // the first that needs its result
   bool before = false;  // order: the unused compute is before its start, not after its wait
   std::int64_t ns = 0;  // time queued, or of the unused compute
@@ -73,7 +73,7 @@ class Simulation {
   [[nodiscard]] std::int64_t exposed_ns() const { return exposed_ns_; }
   // Time in which the compute stream waits for the CPU to launch.
   [[nodiscard]] std::int64_t host_bound_ns() const { return host_bound_ns_; }
-  // Number of collectives, without copies, and number of hidden ones.
+  // Number of collectives, copies excluded, and number of hidden ones.
   [[nodiscard]] std::size_t collective_count() const;
   [[nodiscard]] std::size_t hidden_count() const;
 

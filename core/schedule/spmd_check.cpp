@@ -9,8 +9,8 @@
 //    and source, and the same number of elements of the same types. In an all-to-all with given
 //    splits, the elements that one rank sends to another are those that the other expects from it.
 //    Splits known only at run time are not compared.
-// 2. No rank waits for a call that another rank makes only after a wait that, in the end, is for
-//    the first rank. The programs are stepped through together, and a rank stays at a wait until
+// 2. No rank waits for a call that another rank makes only after a wait that, in the end, depends
+//    on the first rank. The programs are stepped through together, and a rank stays at a wait until
 //    all available ranks of the group have made the call. Ranks without a program are assumed to be
 //    always ready.
 //
@@ -349,7 +349,7 @@ class Checker {
     return start && graph.node(start).group ? start : NodeId();
   }
 
-  // The program that has not yet made the call which `program` waits for.
+  // The program that has not yet made the call that `program` waits for.
   std::optional<std::size_t> blocker(const std::vector<Step>& steps, std::size_t program) const {
     const NodeId start = awaited(steps[program], program);
     if (!start) return std::nullopt;

@@ -20,7 +20,7 @@ struct RankGraph {
   const Graph* graph = nullptr;
 };
 
-// One rank's call at a mismatch. Without a node, it makes no more calls on the group.
+// One rank's call at a mismatch. Without a node, the rank makes no more calls on the group.
 struct SpmdSide {
   int rank = 0;
   NodeId node;
@@ -34,18 +34,18 @@ struct SpmdMismatch {
   std::size_t call = 0;             // index among the group's collectives, from 0
   SpmdSide a, b;
   std::string sentence;
-  std::string brief;  // the same without what `a` and `b` say, for a text that shows these too
+  std::string brief;  // the same without the contents of `a` and `b`, for texts that show these too
 };
 
 struct SpmdGroup {
   std::string label;
   std::vector<std::int32_t> ranks;
-  std::vector<int> checked;  // those of the ranks that have a program
+  std::vector<int> checked;  // the group's ranks that have a program
   std::size_t calls = 0;     // number of collectives of each rank
 };
 
 struct SpmdReport {
-  std::vector<SpmdGroup> groups;         // those with at least two programs
+  std::vector<SpmdGroup> groups;         // groups with at least two programs
   std::optional<SpmdMismatch> mismatch;  // the first in the order of the first rank's program
   std::vector<std::string> notes;        // groups that could not be compared
 };

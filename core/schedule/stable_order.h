@@ -23,7 +23,7 @@ using IgnoredDependency = std::function<bool(const Dependency& dependency, NodeI
 // later nodes, follows right after the last of them. Nodes that wait for the same node keep their
 // order. Placeholders and outputs divide the order: nothing crosses them. Error (usage): the
 // dependencies and edges form a cycle or cross a placeholder or output; the message names a node.
-// `ignores`: dependencies that do not hold, with their node; may be empty.
+// `ignores`: returns true for a node's dependency that does not hold; may be empty.
 // Cost: linear in nodes and dependencies.
 // Source: torch/_dynamo/graph_deduplication.py, _stable_topological_sort, which gives the same
 // order.

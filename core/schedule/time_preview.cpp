@@ -25,11 +25,11 @@
 //      event, simulate it.
 //   4. If a run is in exactly the state that the run of the next gap was in, the rest is known.
 //      This is the case if the block only changed places with calls that it does not disturb.
-//   5. If many events had to be simulated, because the block disturbs a busy stream for long, the
-//      model becomes the run with the block in the gap just done. Before that gap (the border), the
-//      model remains the run of the rest.
-//   Step 3 may consider an event awake that is not: then it is simulated unnecessarily. The result
-//   equals that of simulating all of them.
+//   5. If many events had to be simulated, because the block disturbs a busy stream for a long
+//      time, the model becomes the run with the block in the gap just done. Before that gap (the
+//      border), the model remains the run of the rest.
+//   Step 3 may consider an event awake that is not; the event is then simulated unnecessarily. The
+//   result is the same as if all events were simulated.
 //
 // Cost: one run of the rest per model; per gap, the events until it is back in step with the model
 // or with the next gap.
@@ -43,8 +43,8 @@ namespace jointer {
 namespace {
 
 constexpr std::size_t kBlock = 64;
-// The work of visiting an event, and of checking a stretch of events that were jumped over, in
-// calls run. It decides when a new model is worth its run.
+// The work of visiting an event, and of checking a stretch of skipped events, in calls run. It
+// decides when a new model is worth its run.
 constexpr std::size_t kEventWork = 12, kEraWork = 4;
 
 }  // namespace
@@ -150,7 +150,7 @@ void TimePreview::add_event(const Call& call) {
     if (starts_[call.collective] != kNowhere)
       waits_.push_back({.event = index, .start = starts_[call.collective]});
   }
-  // Collectives of the block count as long done in the run of the rest.
+  // In the run of the rest, collectives of the block count as completed long ago.
   event.slack = ready - ends_[call.collective];
   now_.wait_until(ends_[call.collective]);
 }
@@ -460,7 +460,7 @@ std::uint32_t TimePreview::begun_before_wake(std::uint32_t event, std::int64_t s
   return wait;
 }
 
-// Checks collectives that were jumped over. Gives up after some waits and considers the next one
+// Checks collectives among skipped events. Gives up after some waits and considers the next one
 // awake.
 std::uint32_t TimePreview::era_wakes(const Era& era, std::uint32_t event,
                                      std::int64_t shift) const {

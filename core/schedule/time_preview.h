@@ -61,7 +61,7 @@ class TimePreview {
     std::uint32_t wait = 0;
     std::int64_t by = 0;
   };
-  // Events that were jumped over: collectives started there end later by `by`.
+  // Events that were skipped: collectives started there end later by `by`.
   struct Era {
     std::uint32_t first = 0, last = 0;
     std::int64_t by = 0;

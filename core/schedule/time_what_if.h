@@ -31,8 +31,8 @@ class TimeWhatIf {
   // Returns true if the block contains only waits and calls that take only host time.
   [[nodiscard]] bool may_sleep(std::span<const NodeId> block) const;
   // Returns true if moving the block later cannot change the time: it may sleep, the collectives it
-  // waits for are done, and its host time has no effect anywhere. May return false in other such
-  // cases.
+  // waits for are done, and its host time has no effect anywhere. May also return false although
+  // the time cannot change.
   [[nodiscard]] bool sleeps_from_here(const MovableOrder& calls,
                                       std::span<const NodeId> block) const;
 
@@ -46,8 +46,8 @@ class TimeWhatIf {
   // A fixed number of calls, and the state before them.
   struct Chunk {
     Clocks before;
-    // The minimum lead of the host over the compute stream where the latter starts a launched call,
-    // up to the point where the host waits for it, if any.
+    // The minimum lead of the host over the compute stream at the points where that stream starts a
+    // launched call, up to the point where the host waits for it, if any.
     std::int64_t host_slack = 0;
     bool resets = false;  // the host waits for the compute stream
   };

@@ -52,7 +52,7 @@ struct TrainingRun {
   int peak_step = 0;  // from 1
   LoopPhase peak_phase = LoopPhase::setup;
   NodeId peak_node;         // none if the peak is outside the graph
-  std::vector<Part> parts;  // sum to the peak; those of 0 bytes are left out
+  std::vector<Part> parts;  // sum to the peak; parts of 0 bytes are left out
   std::int64_t logits_fp32_bytes =
       0;  // the logits that the loss is computed from; 0 without a loss
   // Maximum of live bytes in each phase of the last step.
@@ -61,7 +61,7 @@ struct TrainingRun {
 
 // `graph`: a forward and a backward in one graph, or a training step. Error (usage): the graph is
 // neither; a loss or unboxed arguments are requested for a training step; or a loss is requested
-// and the forward returns no floating-point tensor with a tangent.
+// but the forward returns no floating-point tensor with a tangent.
 Result<TrainingRun> simulate_training(const Graph& graph, const TrainingLoop& loop);
 
 // Bytes of torch 2.11's cuBLAS workspace on that architecture ("hopper", "blackwell", ...).

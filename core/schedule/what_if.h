@@ -37,7 +37,7 @@ struct NearPreview {
   std::vector<Figures> at;
 };
 
-// The best gaps of a preview. Among equals, the one nearest to the block's current place, then the
+// The best gaps of a preview. Ties go to the gap nearest to the block's current place, then to the
 // earlier one.
 struct BestGaps {
   std::size_t min_exposed = 0, min_step = 0, min_peak = 0;
@@ -69,15 +69,15 @@ class WhatIf {
   [[nodiscard]] Result<LegalRange> range(std::span<const NodeId> block) const;
   // The figures of each gap are those that figures() would return after a move there.
   [[nodiscard]] Result<RangePreview> preview(std::span<const NodeId> block) const;
-  // The same for the gaps [first, last] of its legal range, without gaps at the end that equal the
-  // last one before them except for a greater distance and no lower peak. If few gaps remain, the
+  // The same for the gaps [first, last] of its legal range. Leaves out gaps at the end that differ
+  // from the last one before them only in distance, and have no lower peak. If few gaps remain, the
   // cost does not depend on the graph's size: the block is moved through them and back. Error
   // (usage): see legal_range, or the gaps are outside the range.
   [[nodiscard]] Result<NearPreview> preview_near(std::span<const NodeId> block, std::size_t first,
                                                  std::size_t last);
-  // Moves the block into a gap of its legal range. The memory update costs the distance, the time
-  // update the stretch until the streams are back in step. Error (usage): the gap is not legal;
-  // nothing moves.
+  // Moves the block into a gap of its legal range. Cost: the distance for memory; for time, the
+  // stretch until the streams are back in step. Error (usage): the gap is not legal; nothing
+  // moves.
   Result<void> move(std::span<const NodeId> block, std::size_t gap);
 
  private:

@@ -118,7 +118,8 @@ bool apply_record(const OrderedJson& record, JournalState& state) {
   return false;
 }
 
-// Takes the first line from `rest` and returns its JSON. Error: the line is incomplete or damaged.
+// Removes the first line from `rest` and returns its JSON. Error: the line is incomplete or
+// damaged.
 Result<OrderedJson> take_line(std::string_view& rest) {
   const std::size_t end = rest.find('\n');
   if (end == std::string_view::npos || end <= kChecksum || rest[kChecksum] != ' ')
@@ -319,7 +320,7 @@ void Journal::work(const std::stop_token& stop) {
 
 namespace {
 
-// Visits each journal that no running program holds, and holds it during the visit.
+// Visits each journal that no running program has locked, and locks it during the visit.
 template <class Visit>
 void for_each_left(const std::string& folder, Visit visit) {
   std::error_code error;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The journal of an open graph: every change is recorded when it happens, so that a killed program
+// The journal of an open graph: every change is recorded as it happens, so that a killed program
 // loses only its last moments.
 //
 // A journal is an append-only file with one `CRC32 JSON` per line: first the initial state, then
@@ -44,8 +44,8 @@ std::string default_journal_folder();
 
 class Journal {
  public:
-  // Called at most once, on the journal's own thread: nothing more can be written. Receives the
-  // reason.
+  // Called at most once, on the journal's own thread, when nothing more can be written. Receives
+  // the reason.
   using OnError = std::function<void(const std::string& sentence)>;
 
   // Creates a journal in `folder`, which is created if needed. Error (run): it cannot be written.
@@ -69,7 +69,7 @@ class Journal {
 
   // Waits until everything is on disk. Returns false if it could not be written.
   bool flush();
-  // Removes the file: its contents are saved, or not needed.
+  // Removes the file, whose contents have been saved or are not needed.
   void remove();
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -93,7 +93,7 @@ class Journal {
   std::jthread thread_;
 };
 
-// A journal that no running program holds.
+// A journal that no running program has locked.
 struct LeftJournal {
   std::string path;
   JournalState state;

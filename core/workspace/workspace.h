@@ -37,7 +37,7 @@ struct WorkspaceOptions {
   friend bool operator==(const WorkspaceOptions&, const WorkspaceOptions&) = default;
 };
 
-// The user's pipeline as text. It names passes, which run only on request. Permission to run
+// The user's pipeline as text. The passes that it names run only on request. Permission to run
 // third-party code is not stored here: it is granted on each machine.
 struct WorkspacePipeline {
   std::string text;  // one step per line, including disabled ones

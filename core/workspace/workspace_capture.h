@@ -1,7 +1,7 @@
 #pragma once
 
-// The capture of a workspace: where it is, and whether it is still the same one. `open_graph` opens
-// workspaces with these.
+// The capture of a workspace: where it is, and whether it is unchanged. `open_graph` uses these
+// functions to open workspaces.
 
 #include <string>
 
@@ -15,8 +15,8 @@ namespace jointer {
 bool is_workspace_file(const std::string& path);
 
 // The current location of a workspace's capture: the same path relative to the workspace as when it
-// was saved or, if it is not there, the absolute path from that time. Error (input): in neither
-// place; the message names both.
+// was saved or, if it is not there, the absolute path from that time. Error (input): it is in
+// neither place; the message names both.
 Result<OpenRequest> locate_capture(const Workspace& workspace, const std::string& workspace_path);
 
 // Error (input), in one sentence: the graph is not the one that the workspace was made for. The

@@ -1,7 +1,7 @@
 #pragma once
 
 // A graph with additional dependencies, in which some nodes count as one. Tells whether a bucket
-// would create a cycle. After torch/_inductor/augmented_graph_helper.py.
+// would create a cycle. Modeled on torch/_inductor/augmented_graph_helper.py.
 
 #include <cstdint>
 #include <span>
@@ -11,10 +11,11 @@
 
 namespace jointer {
 
-// Tells whether one node needs another: a triangle of bits, in the order in which nodes run.
+// Tells whether one node needs another: a triangular bit matrix in execution order.
 class Ancestors {
  public:
-  // `order`: every place once. `more`: (place, what else it needs), consistent with the order.
+  // `order`: every place once. `more`: additional pairs (place, place that it needs), consistent
+  // with the order.
   Ancestors(const OverlapGraph& graph, std::span<const Place> order,
             std::span<const std::pair<Place, Place>> more);
 
@@ -33,7 +34,7 @@ class Ancestors {
 
 class AugmentedGraph {
  public:
-  // The arguments must outlive it.
+  // The arguments must outlive this object.
   AugmentedGraph(const OverlapGraph& graph, const Ancestors& ancestors);
 
   void add(Place place, Place dependency);
@@ -41,12 +42,12 @@ class AugmentedGraph {
   void remove(Place place, Place dependency);
   [[nodiscard]] std::span<const Place> more(Place place) const { return more_[place]; }
 
-  // Merges `place`, so far a node by itself, with `of` and the nodes merged with that.
+  // Merges `place`, so far a node by itself, with `of` and the nodes merged with it.
   void merge(Place of, Place place);
   void unmerge(Place place);
 
-  // True if `to`, or a node merged with it, needs `from` or a node merged with that. The two must
-  // not be merged.
+  // True if `to`, or a node merged with it, needs `from` or a node merged with it. `from` and `to`
+  // must not be merged with each other.
   [[nodiscard]] bool has_path(Place from, Place to);
 
  private:
@@ -60,7 +61,7 @@ class AugmentedGraph {
   std::vector<std::vector<Place>> more_;  // by place
   std::vector<std::int32_t> set_;         // by place: the set that it is in, or -1
   std::vector<std::vector<Place>> sets_;
-  std::vector<std::uint32_t> marks_;  // by place: the last search that met it
+  std::vector<std::uint32_t> marks_;  // by place: the last search that reached it
   std::uint32_t mark_ = 0;
   std::vector<Place> stack_;
 };

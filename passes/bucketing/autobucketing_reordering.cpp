@@ -2,12 +2,12 @@
 //
 // Terms
 //   half   a graph, or the forward or the backward of a pair: each is ordered separately.
-//   base   the half, with FSDP's collectives in buckets first (pre_bucketing.h) if asked for.
+//   base   the half, with FSDP's collectives in buckets first (pre_bucketing.h) if requested.
 //   plan   torch's schedule of the base (overlap_scheduler.h) with torch's buckets
 //          (overlap_bucketer.h).
 //   limit  the peak of the original order, plus its allowed growth. There are two, each by a
-//          different account of memory: that of the caller (PassContext::analysis), and torch's
-//          build_memory_profile. The context's peak limit holds for the first.
+//          different account of memory: the caller's (PassContext::analysis), and torch's
+//          build_memory_profile. The context's peak limit applies to the first.
 //
 // Steps, for each half
 //   1. Make the base and its plan.
@@ -19,25 +19,26 @@
 //      give way at its peak: an all-gather starts after it, any other is waited for before it, the
 //      largest first, until it fits or none is left that could.
 //   4. Among candidates within the limits that expose no more than the plan does (even if the plan
-//      exceeds them), take the shortest step; if there is none, the least exposed. The original
-//      order is a candidate.
+//      exceeds them), choose the one with the shortest step; if there is none, the one that exposes
+//      the least. The original order is a candidate.
 //
 // Source: torch/_inductor/fx_passes/overlap_scheduling.py, schedule_overlap_bucketing (2.15), with
 // its options and defaults; `rules` selects 2.11's instead (overlap_scheduler.cpp and
-// overlap_bucketer.cpp describe the differences). By default they are those of the torch that
-// captured the graph, 2.15's from 2.13 on. With 2.15's and `torch_compatible`, or in the bucket
-// mode `coalesced`, buckets are torch's own calls (bucket_calls.h), else those of
-// core/edit/merge.h. Deviations, all off with `torch_compatible`:
-//   - the limit is kept; torch only estimates it and exceeds it (by 0.6 GB on a forward of
-//     Llama3-8B);
+// overlap_bucketer.cpp describe the differences). By default, the torch that captured the graph
+// decides; from 2.13 on, it means 2.15's rules. With 2.15's and `torch_compatible`, or in the
+// bucket mode `coalesced`, buckets are torch's own calls (bucket_calls.h); otherwise
+// core/edit/merge.h makes them. Deviations, all off with `torch_compatible`:
+//   - the limit is kept; torch only estimates it, may exceed it (by 0.6 GB on a forward of
+//     Llama3-8B), and may then expose less;
 //   - collectives are retimed, and the best of several orders is chosen;
-//   - buckets whose copies cost more than they save are left apart, or keep the members that pay;
+//   - buckets whose copies cost more than they save stay unmerged, or keep only the members that
+//     pay off;
 //   - a collective is not tried while something that it needs cannot be started (torch forces other
 //     waits first).
 //
 // Deviations in any case: a reduce-scatter and an all-reduce never share a bucket; no value is read
 // before it is written, which torch allows (torch_buckets.cpp); copies between devices stay
-// asynchronous, and the order of writes holds instead; `bucket_mode` also applies to buckets made
+// asynchronous, and the order of writes is kept instead; `bucket_mode` also applies to buckets made
 // after the schedule, where torch packs all-reduces as always; costs come from the estimator that
 // everything else uses, and parameters that choose another are refused, as are those that serve
 // only Inductor's later stages; if the dependencies that keep collectives hidden form a cycle,
@@ -95,7 +96,7 @@ struct Foreign {
 std::vector<Foreign> foreign_parameters() {
   constexpr const char* kCosts =
       "costs are those of the run's estimator: choose it with --estimator";
-  constexpr const char* kInductor = "it serves later stages of Inductor, which do not follow";
+  constexpr const char* kInductor = "it serves later stages of Inductor, which do not run here";
   return {
       {"insert_overlap_deps", false, {}, "Adds control_deps nodes.", kInductor},
       {"enable_fusion_regions", false, {}, "Treats calls that Inductor fuses as one.", kInductor},
@@ -129,7 +130,7 @@ Result<void> refuse_foreign(const Arguments& arguments) {
   return {};
 }
 
-// Refuses parameters of 2.15 with the rules of 2.11.
+// Refuses parameters of 2.15 under the rules of 2.11.
 Result<void> refuse_new(const Arguments& arguments) {
   for (const auto& [name, is_given] :
        {std::pair("bucket_only_internode_comms", arguments.boolean("bucket_only_internode_comms")),
@@ -179,7 +180,7 @@ Result<Settings> read_settings(const Graph& graph, const Arguments& arguments) {
   s.pre_buckets = !is_old && arguments.boolean("pre_bucketing_fsdp_collectives");
   if (arguments.is_given("pre_bucketing_fsdp_collectives_bucket_cap_mb"))
     s.pre_bucket_mib = arguments.number("pre_bucketing_fsdp_collectives_bucket_cap_mb");
-  // As in torch, none and 0 leave it to the other parameter.
+  // As in torch, none and 0 leave the decision to the other parameter.
   s.increase.bytes = gib(arguments.number("max_memory_increase_gb"));
   s.increase.ratio = arguments.number("max_memory_increase_ratio");
   if (!is_old && !arguments.is_given("max_memory_increase_gb") &&
@@ -292,22 +293,24 @@ class Reordering {
     return {};
   }
 
-  // Adds the candidates of one base. Returns what torch's plan of it exposes, even over the limits.
+  // Adds the candidates of one base. Returns the time that torch's plan for it exposes, even if
+  // that plan exceeds the limits.
   Result<std::int64_t> attempt() {
     JOINTER_CHECK(make_plan());
     if (now().base != &given_)
       JOINTER_CHECK(add_timed(*now().base, "FSDP's buckets, with collectives retimed", at_));
     const std::int64_t exposed = add_planned("torch's plan");
     JOINTER_CHECK(add_timed(*now().half, "torch's plan, with its collectives retimed", at_));
-    // At most twice: the rest of a bucket may not pay either.
+    // At most twice: the rest of a bucket may not pay off either.
     bool any = false;
     for (int i = 0; i < 2 && leave_costly(); ++i) {
       any = true;
       JOINTER_CHECK(build_plan());
     }
     if (any) {
-      add_planned("torch's plan with the buckets that pay");
-      JOINTER_CHECK(add_timed(*now().half, "torch's plan with the buckets that pay, retimed", at_));
+      add_planned("torch's plan with the buckets that pay off");
+      JOINTER_CHECK(
+          add_timed(*now().half, "torch's plan with the buckets that pay off, retimed", at_));
     }
     return exposed;
   }
@@ -456,7 +459,7 @@ class Reordering {
                                 format_ns(f.step_ns), format_bytes(f.peak_bytes), why_not));
   }
 
-  // Returns the exposed time, even over the limits.
+  // Returns the exposed time, even if the plan exceeds the limits.
   std::int64_t add_planned(std::string_view what) {
     now().half = std::make_unique<Half>(now().graph, part_, estimator_, settings_.rules);
     const Half& half = *now().half;
@@ -481,8 +484,8 @@ class Reordering {
     return done;
   }
 
-  // Times the collectives, and moves them away from the peak until it is within the limits. Changes
-  // the order of the half.
+  // Retimes the collectives, and moves them away from the peak until it is within the limits.
+  // Changes the order of the half.
   Result<void> add_timed_of(Half& half, std::string_view what, std::size_t attempt) {
     constexpr int kMaxRounds = 60;
     TimingBounds bounds(half.overlap);
@@ -510,7 +513,8 @@ class Reordering {
     return {};
   }
 
-  // Moves collectives that are live at the peak to its other side. Returns true if any could move.
+  // Moves collectives that are live at the peak to the other side of the peak. Returns true if any
+  // could move.
   bool give_way(const Graph& graph, const OverlapGraph& half, const OrderFigures& figures,
                 TimingBounds& bounds) const {
     bool any = false;

@@ -6,13 +6,13 @@
 // casts and copies the members' inputs to this rank's row of it; the collective gathers in place.
 // The result of a single member is a view. For several, each gets a new tensor, and
 // `split_with_sizes_copy` fills all of them in one kernel. Members of several dtypes travel as the
-// smallest of them.
-// All-gather, in `standard` and `coalesced`. The result is allocated; the members are flattened,
-// joined and copied to this rank's row of it; the gathered tensor is split, and each part made
-// dense. Reduce-scatter. In `custom_ops` one operator, `bucketing._pre_bucket_reduce_scatter`,
-// joins the members rank by rank, in `standard` plain calls do; results are views of the received
-// tensor. In `coalesced` the collective takes the flattened members as a list, and each is waited
-// for. All-reduce. Flattened and joined; results are views.
+// smallest of them. All-gather, in `standard` and `coalesced`. The result is allocated; the members
+// are flattened, joined and copied to this rank's row of it; the gathered tensor is split, and each
+// part made dense. Reduce-scatter. In `custom_ops` one operator,
+// `bucketing._pre_bucket_reduce_scatter`, joins the members rank by rank, in `standard` plain calls
+// do; results are views of the received tensor. In `coalesced` the collective reads the flattened
+// members as a list, and each has its own wait. All-reduce. Flattened and joined; results are
+// views.
 //
 // Torch names dtypes in these calls by their place among all dtypes in `dir(torch)`; torch 2.15 has
 // one more than 2.11, at the front, and no longer passes the group's name to the packing operator.
@@ -21,8 +21,8 @@
 // make_fx records them.
 // Deviations: torch also avoids the names of nodes that were removed before the capture. A
 // reduce-scatter of a padded tensor packs the padded tensor, where torch, in `custom_ops`, packs
-// the tensor before padding. A member whose result is not dense, or has a symbolic size, stays
-// alone.
+// the tensor before padding. A member whose result is not dense, or has a symbolic size, is not
+// bucketed.
 
 #include "passes/bucketing/bucket_calls.h"
 
@@ -127,8 +127,8 @@ bool is_contiguous(const Graph& graph, const Tensor& t) {
   return true;
 }
 
-// Strides of a view in another shape of as many elements; none if there is no such view. As torch's
-// computeStride.
+// Strides of a view with another shape and as many elements; none if no such view exists. Like
+// torch's computeStride.
 std::optional<Sizes> viewed_strides(const Sizes& sizes, const Sizes& strides, const Sizes& shape) {
   Sizes result(shape.size(), 1);
   if (sizes.empty()) return result;
@@ -204,7 +204,8 @@ class Writer {
     return Argument::of_text(Kind::string, graph_.intern(key));
   }
 
-  // A dense tensor of the bucket's dtype, or one with strides; in a new storage if none is given.
+  // A dense tensor of the bucket's dtype, or one with the given strides; in a new storage if none
+  // is given.
   Value tensor(const Sizes& shape, StorageId storage, std::int64_t offset = 0,
                const Sizes& stride = {}) {
     return tensor_of(dtype_, shape, storage, offset, stride);
@@ -306,7 +307,7 @@ class Writer {
                 std::array{node(of), this->number(static_cast<std::int64_t>(number))}, value);
   }
 
-  // The tensor in another shape, which the call names `sizes`: a view, or a copy if no view has it.
+  // The tensor in another shape, which the call names `sizes`: a view if possible, else a copy.
   NodeId reshape(NodeId of, const Sizes& sizes, const Sizes& shape) {
     const Tensor t = graph_.tensors(of)[0];
     Sizes was, stride;

@@ -20,11 +20,11 @@ namespace jointer {
 enum class BucketForm : std::uint8_t {
   standard,    // `default`: plain calls pack and unpack the members
   custom_ops,  // torch's custom operators pack the members
-  coalesced,   // a reduce-scatter takes the members as a list; an all-gather is as in `standard`
+  coalesced,   // a reduce-scatter reads the members as a list; an all-gather is as in `standard`
 };
 
-// Gives calls the names that torch gives them; torch traces each bucket separately and then copies
-// it into the graph.
+// Names calls as torch does; torch traces each bucket separately and then copies it into the
+// graph.
 class BucketNames {
  public:
   BucketNames(const Graph& graph, PartId part);
@@ -53,7 +53,7 @@ Result<BucketMember> read_bucket_member(const Graph& graph, const WaitedCollecti
 
 struct BucketCalls {
   NodeId start;
-  std::vector<NodeId> waits;    // one; if the start takes a list, one per member
+  std::vector<NodeId> waits;    // one; if the start reads a list, one per member
   std::vector<NodeId> ahead;    // calls before the first wait
   std::vector<NodeId> behind;   // calls from the first wait on
   std::vector<NodeId> results;  // one per member

@@ -5,12 +5,12 @@
 //
 // Steps. One walk over the half gives each node the ends before it, as bits. Merging members makes
 // the ancestors of each member ancestors of all members and of all that need them; an end applies
-// merges lazily, when it is asked for. A member's level is the longest chain of members that ends
-// at it.
+// merges lazily, when it is queried. A member's level is the longest chain of members that ends at
+// it.
 //
 // Source: torch/_inductor/fx_passes/overlap_manual_scheduling.py (2.15), _BucketPlanReachability
 // and _split_independent_collectives.
-// Cost: nodes times ends / 64 for the walk, merges times ends for each end that is asked for.
+// Cost: nodes times ends / 64 for the walk, merges times ends for each end that is queried.
 
 #include "passes/bucketing/bucket_levels.h"
 
@@ -74,7 +74,7 @@ const BucketLevels::Bits& BucketLevels::ancestors(std::size_t end) {
 
 std::vector<std::vector<std::uint32_t>> BucketLevels::split(
     std::span<const std::uint32_t> members) {
-  // An ancestor may come later in the program by now, so levels are found by counting what each
+  // An ancestor may by now come later in the program, so levels are found by counting what each
   // member still waits for.
   std::vector<std::vector<std::size_t>> readers(members.size());
   std::vector<std::size_t> open(members.size(), 0), level(members.size(), 0);

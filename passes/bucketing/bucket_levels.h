@@ -1,7 +1,7 @@
 #pragma once
 
 // Finds which collectives of a block may be merged: those that do not need each other's results,
-// whatever buckets were made before.
+// even through buckets that were made earlier.
 
 #include <cstdint>
 #include <span>

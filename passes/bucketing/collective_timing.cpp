@@ -20,8 +20,8 @@
 //      before the use. As starts are in the order of their slots, the stream is never late for this
 //      plan.
 //
-// This is ours: torch's scheduler starts what it can as soon as compute could hide it, and assumes
-// that each group's stream is independent of the others.
+// This algorithm is Jointer's own: torch's scheduler starts what it can as soon as compute could
+// hide it, and assumes that each group's stream is independent of the others.
 //
 // Cost: for C collectives and V nodes, C^2 + V, and V for each stall of step 2.
 
@@ -71,7 +71,7 @@ class Timer {
 
  private:
   struct Parts {
-    std::vector<Place> ahead, behind;  // move with the start and the wait, these included
+    std::vector<Place> ahead, behind;  // move with the start and the wait; both included
     Place release = 0, use = 0;        // it may start after `release`, and must be done at `use`
     bool has_fixed_start = false;
     bool grows = false;

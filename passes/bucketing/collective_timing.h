@@ -18,8 +18,8 @@ struct TimingBounds {
       : not_before(graph.collectives.size(), 0), not_behind(graph.collectives.size(), kNoPlace) {}
 };
 
-// Returns every place once. The order may still break dependencies between collectives, if one's
-// input or result comes from another: stable_order corrects it.
+// Returns every place once. The order may still break dependencies between collectives, if the
+// input of one comes from another: stable_order corrects it.
 std::vector<Place> time_collectives(const OverlapGraph& graph, const TimingBounds& bounds);
 
 }  // namespace jointer

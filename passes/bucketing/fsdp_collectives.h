@@ -1,7 +1,7 @@
 #pragma once
 
-// Recognizes FSDP's collectives, as torch tells them from those of other parallelisms, and the
-// calls that it overlaps them with (torch/_inductor/fx_passes/bucketing.py).
+// Recognizes FSDP's collectives, telling them from those of other parallelisms as torch does, and
+// the calls that torch overlaps with them (torch/_inductor/fx_passes/bucketing.py).
 
 #include "core/graph/graph.h"
 #include "core/graph/users.h"

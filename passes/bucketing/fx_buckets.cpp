@@ -1,4 +1,4 @@
-// Puts buckets into torch's list of nodes.
+// Inserts buckets into torch's list of nodes.
 //
 // Steps: write the calls (bucket_calls.h) and insert them; make views of a member's wait views of
 // the bucket's result; switch readers; remove the members, and the casts that the bucket replaces.
@@ -97,7 +97,7 @@ NodeId behind_members(const FxProgram& program, std::span<const BucketMember> me
 
 bool is_written(const Graph& graph, const Dependencies& dependencies,
                 const WaitedCollective& collective) {
-  // A bucket that gathers into its own memory is written by its packing call and by itself: then
+  // A bucket that gathers into its own memory is written to by its packing call and by itself: then
   // writers are counted, not readers.
   const bool has_own = graph.target(graph.node(collective.start)) ==
                        "_c10d_functional.all_gather_into_tensor_out.default";

@@ -1,6 +1,7 @@
 #pragma once
 
-// Puts buckets into a list of nodes where torch puts them. fx_buckets.cpp describes the steps.
+// Inserts buckets into a list of nodes where torch inserts them. fx_buckets.cpp describes the
+// steps.
 
 #include <span>
 #include <vector>
@@ -16,10 +17,10 @@ struct PlacedBucket {
   BucketCalls calls;
   std::vector<NodeId> readers;  // of the members' results, other than members
 };
-// `before`: the node before which the calls go; `wait_before`: the same for those from the first
-// wait on; none: with the others. Readers of the members' waits read the results, and the members
-// are removed. Then the nodes between the bucket and its inputs are sorted. Error (usage): a member
-// needs another.
+// `before`: the node before which the calls are inserted; `wait_before`: the same for the calls
+// from the first wait on, which stay with the others if it is none. Readers of the members' waits
+// read the results, and the members are removed. Then the nodes between the bucket and its inputs
+// are sorted. Error (usage): a member needs another.
 Result<PlacedBucket> place_bucket(Graph& graph, FxProgram& program, BucketNames& names,
                                   std::span<const BucketMember> members, BucketForm form,
                                   NodeId before, NodeId wait_before = {});

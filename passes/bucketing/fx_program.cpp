@@ -2,13 +2,13 @@
 // is written in place through a view is not an input of its later readers: passes that move nodes
 // by this list alone check the result against core/graph/dependencies.h.
 //
-// Sorting. A node that reads something later in the list waits for the last named of these; once
-// that has a place, the nodes that wait for it come next, in the order in which they started to
-// wait. So a sorted stretch stays unchanged. Outputs stay at the end.
+// Sorting. A node that reads something later in the list waits for the last of these arguments;
+// once that has a place, the nodes that wait for it come next, in the order in which they started
+// to wait. So a sorted stretch stays unchanged. Outputs stay at the end.
 //
 // Source: torch/fx/graph.py; torch/_dynamo/graph_deduplication.py, _stable_topological_sort, which
 // core/schedule/stable_order.h does with all dependencies.
-// Cost: sorting is linear in the stretch, the list in the nodes.
+// Cost: sorting is linear in the stretch, making the list in the nodes.
 
 #include "passes/bucketing/fx_program.h"
 

@@ -16,12 +16,13 @@ namespace jointer {
 
 class FxProgram {
  public:
-  // The graph must outlive it. Until apply(), its arguments may only be changed through it.
+  // The graph must outlive this object. Until apply(), its arguments may only be changed through
+  // it.
   FxProgram(Graph& graph, PartId part);
 
   [[nodiscard]] NodeId first() const { return first_; }
   [[nodiscard]] NodeId next(NodeId node) const { return next_[node.index()]; }
-  // Users of the node, each once, in the order in which they were added.
+  // Users of the node, each once, in insertion order.
   [[nodiscard]] const std::vector<NodeId>& users(NodeId node) const { return users_[node.index()]; }
   // By node id; undefined for nodes that are not in the list.
   [[nodiscard]] std::vector<std::uint32_t> places() const;
@@ -32,24 +33,24 @@ class FxProgram {
   void move_after(NodeId node, NodeId behind);
   // Sets the arguments of a call in the list.
   void set_call(NodeId node, const Argument& args, const Argument& kwargs);
-  // One reader of `node` now reads `by`.
+  // Makes one reader of `node` read `by` instead.
   void replace_use(NodeId user, NodeId node, NodeId by);
-  // All readers of `node`, including outputs, now read `by`.
+  // Makes all readers of `node`, including outputs, read `by` instead.
   void replace_uses(NodeId node, NodeId by);
   // The node must have no readers. apply() removes it from the graph.
   void erase(NodeId node);
 
-  // Moves nodes after what they read, all or those from `first` to `last`, as torch does. Error
-  // (usage): they read each other in a cycle; the message names a node.
+  // Moves nodes after what they read, as torch does: all nodes, or those from `first` to `last`.
+  // Error (usage): they read each other in a cycle; the message names a node.
   Result<void> sort() { return sort(first_, {}); }
   Result<void> sort(NodeId first, NodeId last);
   // The same, if one of `changed` precedes what it reads, or follows one of its readers.
   Result<void> sort_if_needed(std::span<const NodeId> changed);
 
-  // Gives the graph this order, and removes erased nodes.
+  // Applies this order to the graph, and removes erased nodes.
   void apply();
   // The same, but keeps dependencies that arguments do not show. Returns the first node that
-  // preceded one of them, or none. Error (usage): as stable_order.
+  // preceded one of them, or none. Error (usage): see stable_order.
   Result<NodeId> apply(const Dependencies& dependencies);
 
  private:

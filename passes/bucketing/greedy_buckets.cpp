@@ -1,6 +1,6 @@
 // Finds greedy buckets.
 //
-// Steps. Take the waits in the given order; adjacent ones whose collectives have equal keys
+// Steps. Visit the waits in the given order; adjacent ones whose collectives have equal keys
 // (bucket_key.h) form a list. Fill buckets from the list, each up to the cap: a collective that
 // needs a member of the bucket is skipped, and one that does not fit begins the next bucket.
 //

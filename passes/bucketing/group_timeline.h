@@ -30,7 +30,7 @@ class GroupTimeline {
   };
   [[nodiscard]] const std::vector<TimelineEvent>& events() const { return events_; }
 
-  // Removes an event: its neighbors then depend on one another, and not on `place`.
+  // Removes an event: its neighbors then depend on each other instead of on `place`.
   Neighbors remove(std::uint32_t event, Place place, AugmentedGraph& augmented);
   // Puts the event back. As in torch, if it is between two others, the next one does not depend on
   // it again, which leaves more room for later trials.

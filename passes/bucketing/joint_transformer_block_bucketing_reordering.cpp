@@ -10,9 +10,9 @@
 //
 // Steps
 //   1. For each block and direction, in the plan's order, merge the buckets (bucket_calls.h).
-//      Members are packed in the order of the model's parameters. A bucket starts after the last
-//      of its inputs and of its first member's start; its wait goes where the first of its members'
-//      waits was.
+//      Members are packed in the order of the model's parameters. A bucket starts after all its
+//      inputs and after the place of its first member's start; its wait goes where the first of its
+//      members' waits was.
 //   2. Delay reduce-scatters by one block: the wait moves after the start of the next one, with the
 //      calls that only it and they need.
 //   3. Prefetch all-gathers one block ahead, separately for each direction: going backwards, starts
@@ -20,7 +20,7 @@
 //      ones of a direction move before its first compute node.
 // transformer_block_bucketing does the same without directions, as torch's own scheduler:
 // all-reduces are also delayed by a block, and any compute node counts as the first one. If the
-// result would exceed the peak limit and take more than the original graph, the graph stays
+// result's peak would exceed both the limit and the original graph's peak, the graph stays
 // unchanged.
 //
 // Source: torchtitan 0.3.0, graph_trainer/fsdp_passes.py,
@@ -36,7 +36,7 @@
 //   - A collective that a node other than its wait reads is kept; upstream stops with an error.
 //   - control_deps nodes (`insert_overlap_deps`), which serve only Inductor's later stages, are not
 //     made. A block's calls have the block and the direction as `fsdp_bucket`, as upstream's do.
-// Calls and numbers in names: bucket_calls.h.
+// bucket_calls.h describes the calls and the numbers in their names.
 //
 // Cost: nodes times buckets, and nodes times collectives / 32 for ancestors.
 
@@ -127,7 +127,7 @@ class BlockBucketing {
 
  private:
   // Calls that moved with a bucket may now be on the other side of a write to their memory.
-  // Restores the original order of the remaining nodes. False: that is impossible.
+  // Restores the original order of the remaining nodes. Returns false if that is impossible.
   bool keep_given_orders() {
     std::vector<OrderEdge> edges;
     NodeId wrong;
@@ -155,13 +155,13 @@ class BlockBucketing {
       context_.decide(
           "kept",
           fmt::format(
-              "The graph is unchanged: {} would change places with a write to memory that it uses.",
+              "The graph is unchanged: {} would swap places with a write to memory that it uses.",
               graph_.name(wrong)));
       return false;
     }
     graph_.set_order(*std::move(order));
     context_.decide(graph_, wrong, "corrected",
-                    "It would have changed places with a write to memory that it uses.");
+                    "It would have swapped places with a write to memory that it uses.");
     return true;
   }
 
@@ -674,7 +674,7 @@ Pass joint_transformer_block_bucketing_reordering() {
                                         "derived from the model."),
                               texts("fsdp_param_module_order", {},
                                     "Modules in the order in which their parameters are packed; "
-                                    "none: that of the graph's inputs.")},
+                                    "none: the order of the graph's inputs.")},
                .keeps_numerics = true,
                .is_idempotent = false},
       .run = or_kept("No module of the plan has an FSDP collective.", run)};

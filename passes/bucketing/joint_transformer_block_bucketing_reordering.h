@@ -20,8 +20,8 @@ struct BlockBucketOptions {
   std::map<std::string, std::size_t>
       module_order;  // order in which parameters are packed; empty: program order
 };
-// The same for one half, by a plan and its entries (module_plan.h). Returns true if it changed the
-// graph, which the caller finishes. Error (usage): the order cannot be kept.
+// The same for one half, given a plan and its entries (module_plan.h). Returns true if it changed
+// the graph; the caller must then finish it. Error (usage): the order cannot be kept.
 Result<bool> bucket_blocks(Graph& graph, PartId part, const ModuleTree& modules,
                            const ModulePlan& plan, const std::vector<std::uint32_t>& entries,
                            const BlockBucketOptions& options, PassContext& context);

@@ -125,7 +125,8 @@ ModulePlan derive_joint_module_plan(const Graph& graph, const ModuleTree& module
 ModulePlan derive_module_plan(const ModuleTree& modules) {
   const auto& top = modules.module(modules.root()).children;
   const auto list = [&](ModuleId id) { return is_list(modules, modules.module(id)); };
-  // A backward begins with the last module, so the list's place says nothing there, but names do.
+  // A backward begins with the last module, so the position of the list says nothing there, but
+  // names do.
   std::vector<ModuleId> blocks;
   ModulePlan plan;
   std::vector<std::string> behind;

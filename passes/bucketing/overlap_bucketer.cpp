@@ -7,15 +7,15 @@
 //   bucket      collectives whose starts count as one node of the graph, and their waits as one.
 //
 // Steps, for each group and each key (bucket_key.h):
-//   1. In a group that gathers parameters, or if asked for, take the least hidden collective (by
-//      the share of its time) as a seed, and try those near it; otherwise take them in program
+//   1. In a group that gathers parameters, or if requested, start with the least hidden collective
+//      (by the share of its time) as a seed, and try those near it; otherwise visit them in program
 //      order.
-//   2. Try the others one by one. One fits if it and its wait hide nothing, and if neither start
-//      nor wait nor hiding node of the two must come before the other's. Then try four places:
-//      starts together where the one or the other was, and the waits likewise. At a place, every
-//      hiding node must stay between start and wait, and, since a group's collectives end in the
-//      order of their starts, it must not enclose another collective whose hiding would be forced
-//      to end early. Last, the merged starts and waits must not form a cycle.
+//   2. Try the others one by one. One fits if it and its wait hide nothing, and if no start, wait
+//      or hiding node of one has to come before that of the other. Then try four places: the starts
+//      together where either of them was, and the waits likewise. At a place, every hiding node
+//      must stay between start and wait, and, since a group's collectives end in the order of their
+//      starts, it must not enclose another collective whose hiding would be forced to end early.
+//      Last, the merged starts and waits must not form a cycle.
 //   3. A bucket of two or more is kept.
 // The caller that orders the new graph keeps the dependencies of the timelines and of hiding.
 //

@@ -26,7 +26,7 @@ struct BucketerOptions {
 // The reason why a collective shares no bucket: torch's WhyNoBucket.
 enum class NoBucket : std::uint8_t {
   none,
-  alone,         // no other has its key
+  alone,         // no other collective has its key
   hides_others,  // something overlaps with it or its wait
   too_large,
   far,      // the other is too far away

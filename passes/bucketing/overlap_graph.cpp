@@ -62,7 +62,7 @@ std::int64_t held_bytes(const Graph& graph, const Node& start) {
   return graph.target(start) == "_c10d_functional.all_reduce.default" ? bytes / 2 : bytes;
 }
 
-// Numbers texts in the order in which they appear.
+// Numbers texts in order of appearance.
 class Numbering {
  public:
   std::uint32_t of(const std::string& text) {

@@ -38,16 +38,17 @@ class PlaceLists {
   std::vector<Place> members_;
 };
 
-// A start and its only wait, which the scheduler may separate. Only outputs may read the start
-// besides: a forward may save a start that its backward waits for again. If buckets are taken, also
-// one of several tensors with a wait each: `wait` is the first of them.
+// A start and its only wait, which the scheduler may separate. Besides the wait, only outputs may
+// read the start: a forward may save a start that its backward waits for again. If buckets count as
+// collectives, a start may also have several tensors with one wait each; `wait` is the first of
+// these.
 struct OverlapCollective {
   Place start = kNoPlace, wait = kNoPlace;
   std::uint32_t group = 0;  // process groups, numbered in order of appearance
   // bucket_key, numbered in order of appearance; kNever: it fits no bucket, or an output reads the
-  // start, which would vanish into a bucket.
+  // start, which a bucket would remove.
   std::uint32_t key = 0;
-  std::uint32_t schedule_key = 0;  // the same for any readers of the start: for torch's schedule
+  std::uint32_t schedule_key = 0;  // the same, whatever reads the start: for torch's schedule
   // The same by torch's bucket_key: a reduce-scatter's may equal an all-reduce's.
   std::uint32_t torch_key = 0;
   std::int64_t bytes = 0;  // held while it runs: inputs and result; all-reduce: half
@@ -55,7 +56,7 @@ struct OverlapCollective {
 };
 
 struct OverlapGraph {
-  // Takes one half of a graph. `costs`: by node id.
+  // `part`: the half of the graph. `costs`: by node id.
   OverlapGraph(const Graph& graph, PartId part, const Dependencies& dependencies,
                std::span<const NodeCost> costs, const BucketRules& rules);
 
@@ -74,11 +75,11 @@ struct OverlapGraph {
   std::vector<std::int32_t> wait_of;           // by place: the collective that it waits for, or -1
   std::vector<OverlapCollective> collectives;  // in the order of their waits
   std::vector<std::string> groups;             // labels, by number
-  // By group: true if its first all-gather, in the order of the waits, has one input, as FSDP's of
-  // a parameter. Torch 2.15 treats such a group as one between machines.
+  // By group: true if its first all-gather, in the order of the waits, has one input, like FSDP's
+  // all-gather of a parameter. Torch 2.15 treats such a group as one that spans machines.
   std::vector<bool> gathers_parameters;
   std::vector<Place> compute;  // compute nodes, in order
-  // By place: the first compute node (its number) that needs it, or is it; kNever: none.
+  // By place: the number of the first compute node that needs it, or is it; kNever: none.
   std::vector<std::uint32_t> first_compute;
   std::vector<bool> feeds_reduce_scatter;  // by place: including itself
 

@@ -55,7 +55,8 @@ class Builder {
     if (merged_.empty()) {
       JOINTER_CHECK(put_in_order(dependencies_));
     } else {
-      // New nodes read what their members read, so they can take their places to find dependencies.
+      // New nodes read what their members read, so dependencies can be found with new nodes in
+      // their places.
       graph_.set_order(with_other_half(from_, half_order(program_order(), true)));
       JOINTER_CHECK(graph_.finish());
       JOINTER_CHECK(put_in_order(Dependencies(graph_)));

@@ -11,15 +11,15 @@ namespace jointer {
 struct OverlapPlan {
   OverlapSchedule schedule;
   Bucketing bucketing;
-  // A bucket's wait goes where the first of its members' waits was, otherwise after its start.
+  // True: a bucket's wait goes where the first of its members' waits was. False: after its start.
   bool waits_stay = false;
 };
 // The original order, without buckets and with only the graph's own dependencies.
 OverlapPlan plan_as_given(const OverlapGraph& graph);
 
 // The graph of `from`, in the plan's order and with its buckets. A bucket whose members are written
-// to in place stays apart, which is recorded in `plan`. Error (usage): the plan's dependencies
-// cannot all be kept.
+// to in place is not merged, and `plan` records this. Error (usage): the plan's dependencies cannot
+// all be kept.
 struct PlannedGraph {
   Graph graph;
   std::vector<MergedBucket> merged;  // of the plan, in its order
@@ -30,8 +30,8 @@ struct PlannedGraph {
 Result<PlannedGraph> with_plan(const OverlapGraph& from, const Dependencies& dependencies,
                                OverlapPlan& plan, BucketDtypes dtypes);
 
-// The whole order with the half in another one: `places`, each once, moved where they break
-// dependencies. Error (usage): a node would move across a wall.
+// The order of the whole graph with the half in the order `places` (each once), corrected where
+// that breaks dependencies. Error (usage): a node would move across a wall.
 Result<std::vector<NodeId>> order_with(const OverlapGraph& from, const Dependencies& dependencies,
                                        const std::vector<Place>& places);
 

@@ -27,9 +27,8 @@
 // Rules of 2.15 and of 2.11. With 2.15's, among collectives that are needed equally early, those
 // that use most of the remaining time come first in step 3, `distance` counts those that could
 // start, and during a wait neither it nor what its group started before is hidden, forced or
-// needed. With
-// 2.11's, they come in the original order, `distance` counts all that have not started, and
-// collectives off the path do not wait for each other.
+// needed. With 2.11's, they come in the original order, `distance` counts all that have not
+// started, and collectives off the path do not wait for each other.
 //
 // Source: torch/_inductor/fx_passes/overlap_scheduling.py (2.15 and 2.11), class OverlapScheduler.
 // With the same costs the order is torch's. Deviations: an all-reduce and a reduce-scatter, which
@@ -166,7 +165,7 @@ class Scheduler {
   // Bytes of the collectives off the path that could start and have this one's key.
   std::int64_t& ready_bytes(Number c) { return ready_bytes_[collective(c).schedule_key]; }
 
-  // Through a chain of cheap nodes with one reader and one input each.
+  // True if a chain of cheap nodes, each with one reader and one input, leads to a start.
   [[nodiscard]] bool leads_to_start(Place p) const {
     for (;;) {
       const auto users = g_.users.of(p);
@@ -201,7 +200,7 @@ class Scheduler {
     return {p};
   }
 
-  // Returns `p` with others off the path that could start and have its key, up to
+  // Returns `p` and other collectives off the path that could start and have its key, up to
   // `off_bucket_bytes`.
   std::vector<Place> with_alike(Place p) {
     const OverlapCollective& first = collective(number(g_.start_of[p]));
@@ -231,7 +230,7 @@ class Scheduler {
       if (--waiting_for_[user] == 0) make_ready(user);
   }
 
-  // It would join the other's bucket, so its start-up is free.
+  // True if `c` would join the bucket of `other`, so that its start-up is free.
   [[nodiscard]] bool counts_as_alike(Number c, Number other) const {
     return options_.is_torch ? collective(c).torch_key == collective(other).torch_key
                              : collective(c).schedule_key == collective(other).schedule_key;
@@ -376,7 +375,8 @@ class Scheduler {
     for (const Number c : found) order.emplace_back(priority(c), c);
     std::sort(order.begin(), order.end());
     if (options_.groups_buckets) {
-      // Collectives of one key follow the first of them; keys are in the order of their first.
+      // Collectives of one key follow the first of them; keys are ordered by their first
+      // collective.
       std::unordered_map<std::uint32_t, std::size_t> first_of;
       for (std::size_t i = 0; i < order.size(); ++i)
         first_of.try_emplace(collective(order[i].second).schedule_key, i);
@@ -490,8 +490,8 @@ class Scheduler {
     }
   }
 
-  // Candidates of other groups than `group`. The limit is as before: those of the group count as
-  // seen.
+  // Candidates of groups other than `group`. The limit does not change: collectives of the group
+  // still count toward it.
   std::vector<Number> candidates_without(std::uint32_t group) {
     std::vector<Number> others;
     for (const Number c : candidates())
@@ -507,7 +507,7 @@ class Scheduler {
     return false;
   }
 
-  // Fills path_ with what must run before it, in order.
+  // Fills path_ with the nodes that must run before it, in order.
   bool may_start(Number c, Place beside) {
     const bool has_room = options_.max_in_flight - in_flight_bytes_ >= collective(c).bytes;
     const bool checks_late = options_.is_torch && !has_room;
@@ -626,7 +626,7 @@ class Scheduler {
   std::vector<bool> is_done_;
   std::vector<bool> is_held_;               // running now: what starts early must not need it
   std::vector<std::uint32_t> waiting_for_;  // by place: inputs that have not run
-  std::vector<std::uint32_t> marks_;        // by place: the last search that met it
+  std::vector<std::uint32_t> marks_;        // by place: the last search that reached it
   std::uint32_t mark_ = 0;
   std::vector<Place> path_;
 

@@ -19,17 +19,17 @@ enum class OverlapRules : std::uint8_t { torch_2_11, torch_2_15 };
 struct OverlapOptions {
   OverlapRules rules = OverlapRules::torch_2_15;
   std::int64_t max_in_flight = 0;        // bytes of collectives that run at once
-  std::int64_t max_bytes_more = 0;       // of live memory, over the original order
+  std::int64_t max_bytes_more = 0;       // of live memory, compared with the original order
   std::int64_t compute_pre_fetch = 200;  // compute nodes that a collective may start ahead
   std::int64_t distance = 200;           // number of next collectives to try
-  // For collectives that no compute needs: bytes of one key that wait for each other and start
-  // together; none: each starts by itself. Since 2.15.
+  // For collectives that no compute needs: those of one key start together once they add up to this
+  // many bytes; none: each starts by itself. Since 2.15.
   std::optional<std::int64_t> off_bucket_bytes;
   double compute_multiplier = 1;
   bool groups_buckets = true;  // collectives that could share a bucket start consecutively
-  // Time that a collective saves if it could join one in flight; by number of collective.
+  // Time that a collective saves if it can join one in flight; by number of collective.
   std::vector<std::int64_t> latency_ns;
-  bool is_torch = false;  // torch's order of checks, if it matters
+  bool is_torch = false;  // torch's order of checks, where it matters
 };
 
 // The reason why a collective does not overlap with a node: torch's WhyNoOverlap.
@@ -59,7 +59,7 @@ struct OverlapSchedule {
   std::int64_t limit_bytes = 0;    // limit of live memory
 };
 
-// `proceed`: called regularly with 0 .. 1; an error ends the search.
+// `proceed`: called regularly with the progress, from 0 to 1; an error ends the search.
 Result<OverlapSchedule> schedule_overlap(const OverlapGraph& graph, const TorchStorages& storages,
                                          const OverlapOptions& options,
                                          const std::function<Result<void>(double)>& proceed);

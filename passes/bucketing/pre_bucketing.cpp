@@ -8,13 +8,13 @@
 // Steps, for all-gathers, then reduce-scatters, then all-reduces: put neighbors into buckets
 // greedily (greedy_buckets.cpp) and merge each bucket at the place where its last member started.
 // The members are all-gathers that need one placeholder, reduce-scatters whose result only the
-// output reads, and all-reduces of FSDP groups. With torch's own calls, neighbors and places are
-// those of torch's list of nodes, which it sorts only after all three kinds: there, readers of a
-// merged collective may precede it. Our graph is sorted after each of the three.
+// output reads, and all-reduces of FSDP groups. With torch's own calls, neighbors and places refer
+// to torch's list of nodes, which is sorted only after all three kinds: until then, readers of a
+// merged collective may precede it. Jointer's graph is sorted after each of the three.
 //
 // Source: torch/_inductor/fx_passes/fsdp.py (2.15), pre_bucket_fsdp_collectives. The bounds of the
-// cap are torch's configuration. Deviations: those of torch_buckets.cpp.
-// Cost: that of greedy_buckets.cpp for each of the three kinds.
+// cap are torch's configuration. Deviations: as in torch_buckets.cpp.
+// Cost: as in greedy_buckets.cpp, for each of the three kinds.
 
 #include "passes/bucketing/pre_bucketing.h"
 

@@ -28,7 +28,7 @@ struct PreBucketed {
   std::int64_t cap_bytes = 0;
 };
 
-// None if there is no group that gathers parameters, or nothing to merge in it. `names`: as for
+// None if no group gathers parameters, or such groups have nothing to merge. `names`: as for
 // with_torch_plan.
 Result<std::optional<PreBucketed>> pre_bucket_fsdp(const Graph& graph, PartId part,
                                                    const PreBucketingOptions& options,

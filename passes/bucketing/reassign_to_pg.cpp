@@ -6,13 +6,13 @@
 // FSDP's reduce-scatters use too. Every all-gather of it then names the twin; the twin's name is
 // the group's with a suffix. The program that runs the graph makes the twin from its ranks.
 //
-// reassign_collective_pgs, today's pass, does this for every group in which FSDP gathers
+// reassign_collective_pgs, the current pass, does this for every group in which FSDP gathers
 // parameters, whether it reduces gradients in it or not.
 //
 // Source: torchtitan: compiler_toolkit, reassign_to_pg_pass (removed upstream with that toolkit in
-// May 2026); graph_trainer/fsdp_passes.py, reassign_collective_pgs_pass (0.3.0). Deviations: the
-// first takes both groups as arguments upstream, here it can find them; for the second, torch makes
-// and names the twin, here its name is the group's with a suffix.
+// May 2026); graph_trainer/fsdp_passes.py, reassign_collective_pgs_pass (0.3.0). Deviations:
+// upstream, the first has both groups as arguments, whereas here it can find them; for the second,
+// torch makes and names the twin, here its name is the group's with a suffix.
 
 #include "passes/bucketing/reassign_to_pg.h"
 
@@ -120,34 +120,35 @@ Result<void> run_on_all(Graph& graph, const Arguments& arguments, PassContext& c
 }  // namespace
 
 Pass reassign_collective_pgs() {
-  return {
-      .info = {.name = "reassign_collective_pgs",
-               .summary = "Gives all-gathers of every group in which FSDP gathers a twin of that "
-                          "group, so that they overlap with its reduce-scatters.",
-               .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
-               .stage = PassStage::bucketing,
-               .parameters = {text("suffix", "_fsdp_extra",
-                                   "Appended to the group's name for the twin.")},
-               .keeps_numerics = true,
-               .is_idempotent = true},
-      .run = run_on_all};
+  return {.info = {.name = "reassign_collective_pgs",
+                   .summary =
+                       "Moves all-gathers to a twin of their process group, for every group that "
+                       "gathers FSDP parameters, so that they overlap with its reduce-scatters.",
+                   .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
+                   .stage = PassStage::bucketing,
+                   .parameters = {text("suffix", "_fsdp_extra",
+                                       "Appended to the group's name for the twin.")},
+                   .keeps_numerics = true,
+                   .is_idempotent = true},
+          .run = run_on_all};
 }
 
 Pass reassign_to_pg() {
   return {
-      .info = {.name = "reassign_to_pg",
-               .summary = "Gives FSDP's all-gathers a twin of their process group, so that they "
-                          "overlap with its reduce-scatters (removed upstream in May 2026: "
-                          "reassign_collective_pgs).",
-               .source = "torchtitan/experiments/compiler_toolkit",
-               .stage = PassStage::bucketing,
-               .parameters = {text("group", {},
-                                   "The group's name or label; none: the groups of FSDP that "
-                                   "both gather and reduce."),
-                              text("suffix", "_all_gather",
-                                   "Appended to the group's name for the twin.")},
-               .keeps_numerics = true,
-               .is_idempotent = true},
+      .info =
+          {.name = "reassign_to_pg",
+           .summary =
+               "Moves FSDP's all-gathers to a twin of their process group, so that they overlap "
+               "with its reduce-scatters (removed upstream in May 2026: reassign_collective_pgs).",
+           .source = "torchtitan/experiments/compiler_toolkit",
+           .stage = PassStage::bucketing,
+           .parameters = {text("group", {},
+                               "The group's name or label; none: the groups of FSDP that "
+                               "both gather and reduce."),
+                          text("suffix", "_all_gather",
+                               "Appended to the group's name for the twin.")},
+           .keeps_numerics = true,
+           .is_idempotent = true},
       .run = run};
 }
 

@@ -5,7 +5,7 @@
 //
 // Steps: put the nodes into the order of the schedule; insert the buckets one by one
 // (fx_buckets.h); then move every node after the nodes it depends on
-// (core/schedule/stable_order.h), including the plan's dependencies. A bucket takes over the
+// (core/schedule/stable_order.h), including the plan's dependencies. A bucket inherits the
 // dependencies of its members.
 //
 // Source: torch/_inductor/fx_passes/overlap_preserving_bucketer.py (2.15), _apply_bucket and
@@ -19,11 +19,11 @@
 #include "passes/bucketing/torch_buckets.h"
 
 #include <algorithm>
-#include <set>
 
 #include "core/graph/effects.h"
 #include "core/schedule/stable_order.h"
 #include "passes/bucketing/fx_buckets.h"
+#include "passes/bucketing/plan_dependencies.h"
 
 namespace jointer {
 namespace {
@@ -40,8 +40,7 @@ class TorchBuilder {
         options_(options),
         names_(names),
         part_(from.graph->node(from.nodes.front()).part),
-        graph_(*from.graph),
-        stands_for_(from.nodes.begin(), from.nodes.end()) {}
+        graph_(*from.graph) {}
 
   Result<PlannedGraph> run() {
     graph_.set_order(whole(schedule_order()));
@@ -64,7 +63,8 @@ class TorchBuilder {
   struct Placed {
     MergedBucket bucket;
     std::vector<NodeId> results;
-    Place behind = 0;  // in the program
+    std::vector<PlanDependencies::Replacement> replaced;  // starts, waits, casts
+    Place behind = 0;                                     // in the program
   };
 
   [[nodiscard]] const OverlapCollective& collective(Number c) const { return from_.collectives[c]; }
@@ -120,17 +120,20 @@ class TorchBuilder {
     placed.bucket.ahead = calls.ahead;
     placed.bucket.behind = calls.behind;
     placed.results = calls.results;
-    for (std::size_t i = 0; i < bucket.size(); ++i) {
-      const OverlapCollective& c = collective(bucket[i]);
-      placed.behind = std::max(placed.behind, c.start);
-      placed.bucket.old_starts.push_back(members[i].start);
-      placed.bucket.old_waits.push_back(members[i].wait);
-      stands_for_[c.start] = calls.start;
-      stands_for_[c.wait] = calls.waits.back();
-      if (members[i].cast)
-        stands_for_[from_.place_of[members[i].cast.index()]] =
-            options_.form == BucketForm::custom_ops ? calls.ahead.front() : calls.start;
+    for (const Number c : bucket) placed.behind = std::max(placed.behind, collective(c).start);
+    for (const BucketMember& member : members) {
+      placed.bucket.old_starts.push_back(member.start);
+      placed.bucket.old_waits.push_back(member.wait);
     }
+    for (const NodeId start : placed.bucket.old_starts)
+      placed.replaced.emplace_back(start, calls.start);
+    for (const NodeId wait : placed.bucket.old_waits)
+      placed.replaced.emplace_back(wait, calls.waits.back());
+    for (const BucketMember& member : members)
+      if (member.cast)
+        placed.replaced.emplace_back(member.cast, options_.form == BucketForm::custom_ops
+                                                      ? calls.ahead.front()
+                                                      : calls.start);
   }
 
   [[nodiscard]] std::vector<NodeId> schedule_order() const {
@@ -167,8 +170,8 @@ class TorchBuilder {
     return order;
   }
 
-  // In the program, readers of a member's result precede the call that fills it, by arguments or
-  // because nothing reads that call: moves them after it.
+  // Moves readers of a member's result after the call that fills it, which they precede in the
+  // program.
   Result<void> put_readers_behind() {
     const auto is_new = [&](NodeId id) {
       return id.index() >= from_.place_of.size() || from_.place_of[id.index()] == kNoPlace;
@@ -189,7 +192,7 @@ class TorchBuilder {
     return {};
   }
 
-  // `of` is a view of the other node's result, and so needs it anyway.
+  // True if `of` is a view of the other node's result, and so needs it anyway.
   [[nodiscard]] bool is_implied(const Dependency& d, NodeId of) const {
     constexpr int kLongest = 16;
     if (d.kind != DependencyKind::write) return false;
@@ -203,20 +206,12 @@ class TorchBuilder {
   }
 
   Result<void> put_in_order(const Dependencies& dependencies, std::span<const NodeId> wanted) {
-    std::vector<OrderEdge> edges;
-    std::set<std::pair<NodeId, NodeId>> known;
-    for (const auto& [place, needed] : plan_.bucketing.dependencies) {
-      const NodeId before = stands_for_[needed], after = stands_for_[place];
-      // If members come before and after those of another bucket, only the first edge is kept.
-      if (before == after || known.contains({after, before}) ||
-          !known.emplace(before, after).second)
-        continue;
-      const auto reads = graph_.inputs(before);
-      if (std::find(reads.begin(), reads.end(), after) == reads.end())
-        edges.push_back({.before = before, .after = after});
-    }
+    PlanDependencies plan(graph_.node_count());
+    for (const auto& [place, needed] : plan_.bucketing.dependencies)
+      plan.add(from_.nodes[place], from_.nodes[needed]);
+    for (const Placed& placed : merged_) plan.replace(graph_, placed.replaced);
     JOINTER_TRY(std::vector<NodeId> order,
-                stable_order(graph_, dependencies, wanted, edges,
+                stable_order(graph_, dependencies, wanted, plan.edges(graph_),
                              [&](const Dependency& d, NodeId of) { return is_implied(d, of); }));
     graph_.set_order(std::move(order));
     return {};
@@ -229,7 +224,6 @@ class TorchBuilder {
   BucketNames& names_;
   PartId part_;
   Graph graph_;
-  std::vector<NodeId> stands_for_;  // by place: itself, or the bucket that contains it
   std::vector<Placed> merged_;
 };
 

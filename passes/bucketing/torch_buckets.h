@@ -12,7 +12,7 @@ struct TorchBuckets {
   bool after_last = false;  // a bucket goes where its last member started, else its first
 };
 
-// As with_plan (overlap_plan.h). `names`: current and former names; new ones are added.
+// Like with_plan (overlap_plan.h). `names`: current and former names; new ones are added.
 Result<PlannedGraph> with_torch_plan(const OverlapGraph& from, const Dependencies& dependencies,
                                      OverlapPlan& plan, const TorchBuckets& buckets,
                                      BucketNames& names);

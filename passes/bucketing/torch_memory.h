@@ -1,9 +1,9 @@
 #pragma once
 
 // Counts live bytes of an order while it is built, as torch's MemoryTracker does
-// (torch/_inductor/fx_passes/memory_estimator.py): by the capture's storages, except those on the
-// CPU. Placeholders and constants live from the start, storages of `primals` to the end, and so do
-// results that nothing reads.
+// (torch/_inductor/fx_passes/memory_estimator.py): the capture's storages count, except those on
+// the CPU. Placeholders and constants live from the start, storages of `primals` to the end, and so
+// do results that nothing reads.
 
 #include <cstdint>
 #include <vector>

@@ -13,16 +13,16 @@
 //   3. Delay reduce-scatters by one block: a bucket is waited for after the start of the next one.
 //   4. Sort everything by these edges (core/schedule/stable_order.h). Edges that would form a cycle
 //      are left out; torch would stop.
-// If the result would exceed the peak limit and take more than the original graph, the graph stays
-// as it is.
+// If the result's peak would exceed both the limit and the original graph's peak, the graph stays
+// unchanged.
 //
 // Source: torch/_inductor/fx_passes/overlap_manual_scheduling.py, manual_overlap_bucketing (2.11),
 // with the plan of torchtitan's transformer_block_bucketing. A graph of torch 2.13 or later is
 // treated as 2.15 treats it: bucket_blocks (joint_transformer_block_bucketing_reordering.cpp) has
 // its steps, in which buckets are torch's own calls and members that need each other are separated.
 // Deviations: the plan can be derived from the model's modules; control_deps nodes
-// (`insert_overlap_deps`), which only serve Inductor's later stages, are not made; those of
-// bucket_blocks.
+// (`insert_overlap_deps`), which only serve Inductor's later stages, are not made; and the
+// deviations of bucket_blocks.
 //
 // Cost: V^2 / 128 bytes for ancestors; a trial costs the nodes between the two.
 
@@ -102,8 +102,8 @@ class OldBlockBucketing {
     return context_.report((static_cast<double>(part_.index()) + done) / parts);
   }
 
-  // FSDP's collectives by block and key: blocks in the plan's order, collectives in that of the
-  // waits.
+  // FSDP's collectives by block and key: blocks in the plan's order, collectives in the order of
+  // their waits.
   void find_buckets() {
     const Users users(graph_);
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Number>> found;
@@ -218,7 +218,7 @@ class OldBlockBucketing {
     }
   }
 
-  // Edges without a cycle: a block whose parameters come from the previous block cannot start
+  // Edges that form no cycle: a block whose parameters come from the previous block cannot start
   // ahead.
   [[nodiscard]] std::vector<OrderEdge> possible(const Graph& result,
                                                 const Dependencies& dependencies,

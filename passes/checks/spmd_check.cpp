@@ -3,7 +3,7 @@
 //
 // Two ranks run the same program if their calls, in program order, have the same operators and
 // return tensors of the same type, sizes, strides, offset, storage size and kind of device. Names
-// and arguments are not compared, since arguments may hold the rank's number.
+// and arguments are not compared, since arguments may contain the rank's number.
 //
 // `captures` are those of other ranks; `{rank}` in a path stands for each rank's number. A capture
 // of the checked rank itself is skipped. The check of a single graph only reports values whose

@@ -69,7 +69,7 @@ class Canonicalizer {
   }
 
  private:
-  // By node: a call changes its shape in place.
+  // By node: true if a call changes its shape in place.
   static std::vector<bool> find_reshaped(const Graph& graph) {
     std::vector<bool> reshaped(graph.node_count(), false);
     for (const NodeId id : graph.order())
@@ -92,7 +92,7 @@ class Canonicalizer {
     const NodeId input = changes_.now(args.front().node());
     if (is_reshaped_[input.index()]) return {};
     const std::string_view target = graph_.target(n);
-    if (target == "aten.detach.default") return {input, "a captured graph is not differentiated"};
+    if (target == "aten.detach.default") return {input, "detach has no effect in a captured graph"};
     if ((is_view(target) || target == kReshape) && same_tensor(id, input))
       return {input, "it has the same sizes as its input"};
     if (target == kTranspose && graph_.node(input).kind == NodeKind::call &&

@@ -2,8 +2,8 @@
 //
 // Steps: from the end to the start, remove each call or constant without readers unless it is
 // impure. A removed node no longer counts as a reader, so what only it read is removed too. Impure
-// are calls that write, wait or print (core/partition/dead_code.h), calls that draw random numbers
-// unless `drop_random`, and checks at run time (aten._assert_async) unless `drop_asserts`.
+// calls are those that write, wait or print (core/partition/dead_code.h), those that draw random
+// numbers unless `drop_random`, and run-time checks (aten._assert_async) unless `drop_asserts`.
 //
 // Cost: linear in the nodes.
 // Source: eliminate_dead_code_pass of torchtitan 0.3.0's graph trainer (remove_noop_passes.py),

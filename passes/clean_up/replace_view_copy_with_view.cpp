@@ -95,7 +95,7 @@ class ViewLayout {
   }
 
  private:
-  // The view of a dense layout in other sizes, which is dense too.
+  // The view of a dense layout with other sizes; it is dense, too.
   [[nodiscard]] std::optional<Layout> in_other_sizes() const {
     if (!is_dense(layout_) || layout_.elements() != copy_.elements()) return std::nullopt;
     return Layout{copy_.shape, contiguous_strides(copy_.shape), layout_.offset};
@@ -163,7 +163,7 @@ class ViewLayout {
     return view;
   }
 
-  // An integer argument of the call; `otherwise` if it is not given.
+  // An integer argument of the call; `default_value` if it is not given.
   [[nodiscard]] std::optional<std::int64_t> argument(
       std::string_view name, std::optional<std::int64_t> default_value = {}) const {
     const Argument* given = graph_.argument(node_, name);

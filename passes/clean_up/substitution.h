@@ -10,10 +10,10 @@ namespace jointer {
 // Replaces nodes: their readers read other nodes, and `finish` erases them.
 class Substitution {
  public:
-  // The graph must outlive it and must not change otherwise until `finish`.
+  // The graph must outlive this object, and must not change otherwise until `finish`.
   explicit Substitution(Graph& graph);
 
-  // True if the call may be removed. A value that a forward returns to its backward may not: the
+  // True if the call may be removed. A value that a forward returns to its backward must stay: the
   // backward looks it up by name.
   [[nodiscard]] bool may_go(NodeId node) const;
   // The node's replacement, or the node itself.
@@ -26,7 +26,7 @@ class Substitution {
   [[nodiscard]] bool any() const { return !gone_.empty(); }
 
   // Rewires all readers, moves views of removed storages to the new ones, and erases the replaced
-  // nodes. Error: as Graph::finish.
+  // nodes. Error: see Graph::finish.
   Result<void> finish();
 
  private:

@@ -9,11 +9,11 @@
 //
 // insert_kernel_annotations finds runs of nodes of one module, in program order. Upstream puts a
 // call before and after each run, so that a profile of a recorded CUDA graph names the module of
-// each kernel. These calls are Python functions that compute nothing, and no capture holds them, so
-// the graph stays unchanged and the runs are reported.
+// each kernel. These calls are Python functions that compute nothing, and no capture contains them,
+// so the graph stays unchanged and the runs are reported.
 //
 // The marks stay in the graph for later steps, and go into captures and recipes of it. A recipe
-// lacks those of nodes inside a constant that is a graph: no edit changes constants.
+// lacks the marks of nodes inside a constant that is a graph: no edit changes constants.
 //
 // Source: torchtitan 0.3.0, graph_trainer/inductor_passes.py, performance_passes.py, cudagraph.py.
 // Cost: linear in the nodes.
@@ -70,7 +70,7 @@ bool is_flex_attention(const Graph& graph, const Node& n) {
   return target == "flex_attention" || target == "flex_attention_backward";
 }
 
-// Marks the nodes of a constant that is a graph, and returns whether that changed any; nothing if the
+// Marks the nodes of a constant that is a graph, and returns true if that changed any; none if the
 // constant is not a graph.
 std::optional<bool> mark_subgraph(OrderedJson& constants, const std::string& name,
                                   const OrderedJson& mark) {
@@ -148,7 +148,7 @@ Result<void> annotate_rmsnorm(Graph& graph, const Arguments& arguments, PassCont
     JOINTER_TRY(const bool is_new, set_mark(graph, id, mark));
     if (is_new)
       context.decide(graph, id, "marked",
-                     takes_result ? "It takes a result of an RMSNorm that is compiled."
+                     takes_result ? "It reads a result of a compiled RMSNorm."
                                   : "regional_inductor compiles it to one kernel.");
   }
   if (context.decisions().empty())
@@ -210,8 +210,8 @@ Result<void> find_kernel_scopes(Graph& graph, const Arguments&, PassContext& con
     return {};
   }
   context.decide("found", fmt::format("{} would be annotated; the graph is unchanged.",
-                                      counted(table.rows.size(), "stretch of one module",
-                                              "stretches of one module each")));
+                                      counted(table.rows.size(), "run of nodes in one module",
+                                              "runs of nodes in one module each")));
   context.add_table(std::move(table));
   return context.report(1);
 }
@@ -252,8 +252,8 @@ Pass annotate_rmsnorm_for_regional_inductor_pass() {
 
 Pass insert_kernel_annotations_pass() {
   return pass_of("insert_kernel_annotations",
-                 "Reports the stretches of each module, which name kernels in a profile of a "
-                 "recorded CUDA graph.",
+                 "Reports the runs of nodes that upstream annotates with their module, for "
+                 "profiles of a recorded CUDA graph.",
                  "cudagraph.py", true, {}, find_kernel_scopes);
 }
 

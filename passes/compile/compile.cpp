@@ -1,6 +1,6 @@
 // Passes that choose how the graph is run. inductor_decomposition changes the graph, in Python,
 // since only torch has the table of decompositions. The others change nothing: they are backends of
-// the runner, which `jointer bench --passes` takes from the pipeline (pipeline_backend.h).
+// the runner, which `jointer bench --passes` reads from the pipeline (pipeline_backend.h).
 // Upstream's rules for their order are in core/pass/pipeline_rules.h.
 //
 // Source: torchtitan 0.3.0, graph_trainer; for inductor_decomposition, the compiler toolkit before
@@ -119,7 +119,7 @@ Pass custom_codegen_pass() {
 
 Pass inductor_decomposition_pass() {
   PassInfo info = info_of("inductor_decomposition",
-                          "Decomposes operators by Inductor's table, in Python "
+                          "Decomposes operators by Inductor's decomposition table, in Python "
                           "(removed upstream in May 2026).",
                           "");
   info.source = "torchtitan/experiments/compiler_toolkit/passes.py";

@@ -17,7 +17,8 @@ struct PipelineBackend {
   bool is_recorded = false;  // as a CUDA graph, on top of any backend
 };
 
-// None if the pipeline names no backend. Error (usage): it compiles both regions and the whole.
+// None if the pipeline names no backend. Error (usage): it compiles both regions and the whole
+// graph.
 Result<std::optional<PipelineBackend>> backend_of(const Pipeline& pipeline);
 
 // True if `custom` of the call has compile_with_inductor, where upstream's annotation puts it.

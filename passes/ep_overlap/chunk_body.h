@@ -42,7 +42,8 @@ struct ChunkBody {
   [[nodiscard]] std::string text(const Dim& dim) const;
   // True if it names a size over the chunk symbol, or contains a node with one.
   [[nodiscard]] bool names_chunk_size(const Argument& argument);
-  // Index of the shape argument of a call that takes one tensor and returns one; none without it.
+  // Index of the shape argument of a call that reads one tensor and returns one; none if it has no
+  // such argument.
   [[nodiscard]] std::optional<std::size_t> shape_argument(const Node& node) const;
 };
 

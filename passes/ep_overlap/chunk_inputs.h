@@ -12,7 +12,7 @@ namespace jointer {
 
 class ChunkInputs {
  public:
-  // Finds the live-ins. The body must outlive this.
+  // Finds the live-ins. The body must outlive this object.
   explicit ChunkInputs(ChunkBody& body);
 
   // Splits tensors, then halves sizes. Error (usage): a value cannot be cut in two.

@@ -5,15 +5,16 @@
 //
 // Steps. Split the live-ins (chunk_inputs.cpp). Each node of the body becomes chunk 0 and gets a
 // copy, chunk 1, right after it; if both write to a shared value, the copy continues from the
-// result of the first write. Pass live-outs on in halves, or join them (chunk_outputs.cpp).
+// result of the first write. Pass live-outs on as halves, or join them (chunk_outputs.cpp).
 //
 // Cost: linear in the body and its readers, and for each module linear in the graph.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: sizes that a
 // view of a whole gradient reads are right before it (upstream puts them after it, and its own
-// check refuses the graph); split_with_sizes has the values that it returns; copies share storages
-// as the originals did, and views share with the halves that they view (upstream gives each value a
-// new storage); arguments that name a size by its symbol instead of a node are refused.
+// check refuses the graph); split_with_sizes calls have the values that they return; copies share
+// storages as the originals did, and views share with the halves that they view (upstream gives
+// each value a new storage); arguments that name a size by its symbol instead of a node are
+// refused.
 
 #include "passes/ep_overlap/chunk_lowering.h"
 
@@ -55,8 +56,8 @@ class Lowering {
       const std::string dotted = "." + p_.module(id) + ".";
       if (body_.options.mode == ChunkMode::seq && dotted.find(".attention.") != std::string::npos)
         return fail(Error::Kind::usage,
-                    "{} holds attention, which reads the whole sequence: cut layers.*.moe, or the "
-                    "batch",
+                    "{} contains attention, which reads the whole sequence: cut layers.*.moe "
+                    "instead, or cut the batch",
                     body_.where());
       if (!p_.is_collective(id) || p_.is_of_expert_parallelism(id)) continue;
       const auto inputs = p_.graph.inputs(id);
@@ -114,7 +115,7 @@ class Lowering {
       else
         copy = p_.add_copy(original, written, kwargs, p_.fx.next(id));
       p_.rename(copy, fmt::format("{}_chunk{}", name, chunk));
-      // An unbacked symbol that a call introduces has another name in each copy.
+      // An unbacked symbol that a call introduces gets a different name in each copy.
       for (const std::string& symbol : p_.bound_symbols(id)) renamed[symbol] = p_.fresh_symbol();
       JOINTER_TRY(const Value value, value_of(id, original.value, chunk, renamed));
       Node& node = p_.graph.node(copy);
@@ -156,7 +157,7 @@ class Lowering {
     return p_.graph.make_children(args.kind, changed);
   }
 
-  // A view of a chunk must take its size from the chunk, or leave it to be inferred.
+  // A view of a chunk must get its size from the chunk, or leave it to be inferred.
   Result<void> check_view(const Node& original, const Argument& args) {
     const auto at = body_.shape_argument(original);
     const Tensor* tensor = p_.graph.single_tensor(original);

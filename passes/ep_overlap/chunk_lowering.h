@@ -18,7 +18,7 @@ using ChunkPair = std::array<NodeId, 2>;
 // State passed from one lowered module to the next, by node; without a pair, both are none.
 struct ChunkPairs {
   std::vector<ChunkPair> per_chunk;            // values that exist per chunk
-  std::vector<ChunkPair> copies;               // both copies of a node, at each of them
+  std::vector<ChunkPair> copies;               // both copies of a node, at the index of each
   std::unordered_map<NodeId, Node> originals;  // nodes before they became a copy
 
   [[nodiscard]] static ChunkPair of(const std::vector<ChunkPair>& pairs, NodeId id) {
@@ -38,7 +38,7 @@ struct ChunkLoweringOptions {
   std::function<void(NodeId id, std::string_view action, std::string reason)> decide;
 };
 
-// Lowers plans[which]; the other plans determine which other nodes take values per chunk. Error
+// Lowers plans[which]; the other plans determine which other nodes read values per chunk. Error
 // (usage): a value cannot be cut, or its halves cannot be joined.
 Result<void> lower_chunks(ChunkProgram& program, const std::vector<ChunkPlan>& plans,
                           std::size_t which, const ChunkLoweringOptions& options,

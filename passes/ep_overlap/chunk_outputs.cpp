@@ -1,4 +1,4 @@
-// Passes a live-out in halves to readers that exist per chunk, and joins it for others: `cat` along
+// Passes a live-out as halves to readers that exist per chunk, and joins it for others: `cat` along
 // the chunk dimension, or `add` for sums of gradients. With early sums, a chunked live-out of the
 // backward is joined before the views and waits that lead to it, which then run once.
 
@@ -96,7 +96,7 @@ bool ChunkOutputs::is_reduction(NodeId id) const {
   return std::ranges::equal(a, b);
 }
 
-// A view as torch defines it: an argument is aliased, and none is written.
+// True for a view as torch defines it: an argument is aliased, and none is written.
 bool ChunkOutputs::is_view(NodeId id) const {
   const OperatorInfo& op = p_.graph.op(p_.graph.node(id));
   return !op.mutates() && std::ranges::any_of(op.arguments, [](const SchemaArgument& each) {
@@ -104,7 +104,7 @@ bool ChunkOutputs::is_view(NodeId id) const {
   });
 }
 
-// The views and collectives that lead to a live-out, first one first; they run on the whole value.
+// The views and collectives that lead to a live-out, in program order; they run on the whole value.
 std::vector<NodeId> ChunkOutputs::find_suffix(NodeId out) const {
   std::vector<NodeId> suffix;
   NodeId node = out;
@@ -155,7 +155,7 @@ Result<NodeId> ChunkOutputs::add_join(NodeId out, const std::vector<NodeId>& use
     return name_join(out,
                      body_.add("aten.add.Tensor", {ref(pair[0]), ref(pair[1])}, original.value,
                                before_, ChunkRole::materialization),
-                     "The size is that of both chunks.");
+                     "The size is the sum of both chunks.");
   if (whole == nullptr)
     return fail(Error::Kind::usage,
                 "{} of {} is read by {}, and chunks of a number cannot be joined", p_.name(out),
@@ -196,7 +196,7 @@ bool ChunkOutputs::is_gradient(NodeId out, const std::vector<NodeId>& users) con
   return is_output || (out.index() < plan_.is_escape.size() && plan_.is_escape[out.index()]);
 }
 
-// Adds the suffix, on the whole value.
+// Adds the suffix, which runs on the whole value.
 Result<NodeId> ChunkOutputs::add_suffix(NodeId boundary, NodeId made,
                                         const std::vector<NodeId>& suffix) {
   std::unordered_map<NodeId, NodeId> whole{{boundary, made}};
@@ -241,8 +241,8 @@ Result<Value> ChunkOutputs::suffix_value(const Node& original, NodeId input) {
       is_view_of ? p_.graph.tensors(input)[0].storage : storage_of_whole(tensor.storage));
 }
 
-// Views outside the body have the storage that the body's value had, so the joined value takes it.
-// None if it belonged to a live-in, or another value has taken it.
+// Views outside the body have the storage that the body's value had, so the joined value reuses it.
+// None if it belonged to a live-in, or another value already reuses it.
 StorageId ChunkOutputs::storage_of_whole(StorageId storage) {
   const bool is_own = storage && body_.storages[0].contains(storage);
   return is_own && taken_.insert(storage).second ? storage : StorageId{};

@@ -14,10 +14,10 @@ namespace jointer {
 
 class ChunkOutputs {
  public:
-  // Finds the live-outs. The body must outlive this.
+  // Finds the live-outs. The body must outlive this object.
   explicit ChunkOutputs(ChunkBody& body);
 
-  // Finds which readers take halves and which the whole value. Call before anything is copied.
+  // Finds which readers read halves and which read the whole value. Call before anything is copied.
   void classify();
   // True for a number that both the body and other nodes read: its node stays in addition to the
   // copies.

@@ -6,7 +6,7 @@
 // with one tensor input, the first node whose input has the chunk dimension, another dtype or
 // another device, or that has several inputs. The nodes after it stay whole.
 //
-// Steps. Per module and direction, take the candidates that read a chunked value, directly or
+// Steps. Per module and direction, choose the candidates that read a chunked value, directly or
 // through others, and the sizes they are called with that nothing else reads. Keep those that a
 // tensor leaving the body, a write or an output needs. Cost: modules times nodes.
 //
@@ -228,7 +228,7 @@ class Planner {
     }
   }
 
-  // Keeps the nodes of the body that a tensor leaving it, a write or an output needs.
+  // Keeps the nodes of the body that are needed by a tensor that leaves it, a write or an output.
   void keep_needed(Set& body, const std::vector<NodeId>& nodes) {
     Set is_needed = none();
     std::vector<NodeId> open;

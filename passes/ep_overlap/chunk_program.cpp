@@ -201,7 +201,7 @@ NodeId ChunkProgram::add(std::string_view target, std::span<const Argument> args
   node.name = graph.intern(names.create(fx_call_name(target)));
   node.args = graph.make_children(Argument::Kind::list, args);
   node.value = value;
-  // A returned symbol without a hint says so; a size in a shape does not.
+  // A returned symbol without a hint records that; a size in a shape does not.
   if (value.kind == Value::Kind::symbol && graph.expression_hint(value.expression()).empty())
     if (const auto said = graph.intern_expression(
             part, std::string(graph.expression_text(value.expression())), "null"))

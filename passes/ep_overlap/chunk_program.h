@@ -89,7 +89,7 @@ class ChunkProgram {
   void rename(NodeId id, std::string_view name);
   [[nodiscard]] std::string_view name(NodeId id) const { return graph.name(id); }
   void mark(NodeId id, const ChunkRoot& root, ChunkRole role, int chunk);
-  // As `mark`, but the module is the root's parent.
+  // Like `mark`, but the module is the root's parent.
   void mark_synthetic(NodeId id, const ChunkRoot& root, ChunkRole role, int chunk);
   // A tensor with these dimensions in a storage; in a new one if none is given.
   Result<Value> tensor_like(const Tensor& like, std::span<const Dim> shape,

@@ -41,7 +41,7 @@ Result<ChunkedRegions> find_chunked_regions(const Graph& graph, NodeMarks& marks
     if (root.empty() || chunk == nullptr || !chunk->is_number_integer() ||
         (*chunk != 0 && *chunk != 1))
       return fail(Error::Kind::usage,
-                  "{} is marked as part of a chunk's body, but not of which: custom needs "
+                  "{} is marked as part of a chunk's body, but not of which chunk: custom needs "
                   "chunked_region_fqn and a chunk_id of 0 or 1",
                   graph.name(id));
     if (!glob_matches(module_pattern, root)) continue;

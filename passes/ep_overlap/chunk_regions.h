@@ -39,7 +39,7 @@ struct ChunkedRegions {
 };
 
 // Regions whose module's name matches the pattern (fnmatch). Error (usage): a node is marked as
-// part of a body, but not of which one.
+// part of a body, but the mark does not say of which one.
 Result<ChunkedRegions> find_chunked_regions(const Graph& graph, NodeMarks& marks,
                                             std::string_view module_pattern);
 

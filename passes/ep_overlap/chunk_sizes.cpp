@@ -20,12 +20,12 @@ Result<void> add_hint(ChunkHints& hints, const std::string& symbol, std::int64_t
                       std::string_view node) {
   const auto [at, is_new] = hints.try_emplace(symbol, hint);
   if (!is_new && at->second != hint)
-    return fail(Error::Kind::usage, "{} says that the chunk symbol {} is {}, and others say {}",
+    return fail(Error::Kind::usage, "{} says that the chunk symbol {} is {}, but others say {}",
                 node, symbol, hint, at->second);
   return {};
 }
 
-// A symbol that is marked to be cut has its number as its upper bound.
+// The upper bound of a symbol that is marked to be cut is its number.
 std::optional<std::int64_t> number_of(const SymbolTable& table, std::string_view symbol) {
   for (const SymbolTable::Variable& each : table.variables)
     if (each.name == symbol) return each.hint ? each.hint : each.max;
@@ -149,11 +149,11 @@ const std::optional<ChunkSizes::Sum>& ChunkSizes::parse(ExpressionId id) {
 
 tl::unexpected<Error> ChunkSizes::too_hard(ExpressionId id) const {
   return fail(Error::Kind::usage,
-              "the size {} cannot be halved: it is more than a sum of multiples of symbols",
+              "the size {} cannot be halved: it is not a sum of multiples of symbols",
               graph_.expression_text(id));
 }
 
-// Writes factors of a half before it, in parentheses, and terms of a sum likewise.
+// Writes a half in parentheses if it has a factor or is a term of a sum.
 Result<Dim> ChunkSizes::intern(Sum sum, ExpressionId like) {
   std::ranges::sort(sum, [](const SizeTerm& a, const SizeTerm& b) {
     if (a.symbol.empty() != b.symbol.empty()) return b.symbol.empty();

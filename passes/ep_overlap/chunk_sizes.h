@@ -56,7 +56,7 @@ class ChunkSizes {
   // True if it contains a chunk symbol.
   [[nodiscard]] bool depends(ExpressionId id);
   [[nodiscard]] bool depends(const Dim& dim) { return dim.expression && depends(dim.expression); }
-  // Its number, if it contains no other symbols than chunk symbols.
+  // Its number, if all its symbols are chunk symbols.
   [[nodiscard]] std::optional<std::int64_t> hint(const Dim& dim);
 
   // The size with chunk symbols halved and others renamed. Error (usage): it is not a sum of

@@ -70,7 +70,7 @@ class Concretizer {
   Result<void> add_hint(const std::string& symbol, std::int64_t hint, NodeId node) {
     const auto [at, is_new] = hints_.try_emplace(symbol, hint);
     if (!is_new && at->second != hint)
-      return fail(Error::Kind::usage, "{} says that the chunk symbol {} is {}, and others say {}",
+      return fail(Error::Kind::usage, "{} says that the chunk symbol {} is {}, but others say {}",
                   graph_.name(node), symbol, hint, at->second);
     return {};
   }
@@ -113,10 +113,10 @@ class Concretizer {
       if (each.source == SymbolSource::fallback || each.source == SymbolSource::balanced) break;
       return add_hint(symbol, each.value, node);
     }
-    return fail(Error::Kind::usage,
-                "{} has a size over {}, whose value is not known: assume a "
-                "number for it",
-                graph_.name(node), symbol);
+    return fail(
+        Error::Kind::usage,
+        "{} has a size that depends on {}, whose value is not known: assume a number for it",
+        graph_.name(node), symbol);
   }
 
   // The value of an expression over these symbols only; none for others.

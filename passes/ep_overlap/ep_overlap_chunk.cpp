@@ -47,11 +47,12 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     JOINTER_CHECK(check_module_pattern(program, pattern));
     if (!by_annotation)
       return fail(Error::Kind::usage,
-                  "no module that matches {} exchanges tokens of a size that can be cut{}", pattern,
-                  roots.empty() ? ": they contain no all_to_all_single" : "");
+                  "no module that matches {} exchanges tokens of a size that can be cut in two{}",
+                  pattern, roots.empty() ? ": they contain no all_to_all_single" : "");
     context.decide(
-        "kept", fmt::format("No module that matches {} exchanges tokens of a size that can be cut.",
-                            pattern));
+        "kept",
+        fmt::format("No module that matches {} exchanges tokens of a size that can be cut in two.",
+                    pattern));
     return context.report(1);
   }
   std::vector<Made> made;

@@ -7,7 +7,7 @@
 // ep_overlap_validate computes the same schedules and changes nothing: it reports whether they
 // exist.
 //
-// Cost: that of the schedules, and linear in the graph.
+// Cost: linear in the graph, plus the schedules.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_overlap_pass.py. Deviations: regions are
 // read from `custom`, where eager chunking writes them, without an import first; writes and effects
@@ -118,7 +118,8 @@ void set_non_blocking(Graph& graph, NodeId id, bool value) {
   graph.refresh(id);
 }
 
-// Marks a wait as one, so that a later search for exchanges finds only the calls that start them.
+// Marks a wait as a wait, so that a later search for exchanges finds only the calls that start
+// them.
 Result<void> mark_wait(Graph& graph, NodeId id) {
   Node& node = graph.node(id);
   if (!node.custom) return {};

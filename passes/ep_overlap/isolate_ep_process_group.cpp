@@ -1,6 +1,6 @@
-// Moves expert parallelism's all-to-alls to a twin of their process group, of the same ranks, if
-// other collectives use the group too. Collectives of one group run sequentially on its
-// stream; with the twin, both kinds run concurrently.
+// Moves expert parallelism's all-to-alls to a twin of their process group, with the same ranks, if
+// other collectives use the group too. Collectives of one group run sequentially on its stream;
+// with the twin, both kinds run concurrently.
 //
 // Steps. Find the groups that both an all_to_all_single and another functional collective
 // (all-gather, reduce-scatter, all-reduce) name. Every all_to_all_single of such a group then names

@@ -1,14 +1,14 @@
 // Marks the size that graph chunking cuts in two, and its number, on every placeholder with that
 // size, as custom["torchtitan_chunk_symbol_hints"]. A trace for graph chunking makes the size of
-// the batch, or of the sequence, a symbol with a range from half of it to all.
+// the batch, or of the sequence, a symbol that ranges from half the size to the full size.
 //
 // Steps. Find the symbols in dimension 0 (batch) or 1 (seq) of placeholders, with the number that
 // the symbol had while tracing, or its upper bound. Mark placeholders with such a symbol in their
 // shape. Cost: linear in the graph.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: the number is
-// the range's upper end, since captures do not hold the hint that torch was given for the symbol;
-// it is the same number. A graph without such a size stays unchanged (upstream refuses it).
+// the range's upper end, since captures do not contain the hint that torch was given for the
+// symbol; it is the same number. A graph without such a size stays unchanged (upstream refuses it).
 
 #include "passes/ep_overlap/populate_chunk_dim_metadata.h"
 
@@ -63,9 +63,9 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     if (const auto was = custom.find(kChunkHints); was != custom.end() && *was == own) continue;
     custom[kChunkHints] = own;
     node.custom = graph.intern(write_json(custom));
-    context.decide(
-        graph, id, "marked",
-        fmt::format("Its size is over {}, which graph chunking cuts in two.", own.begin().key()));
+    context.decide(graph, id, "marked",
+                   fmt::format("Its size depends on {}, which graph chunking cuts in two.",
+                               own.begin().key()));
   }
   if (context.decisions().empty())
     context.decide("kept", fmt::format("The inputs with a symbolic {} are already marked.", size));
@@ -76,7 +76,8 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 
 Pass populate_chunk_dim_metadata_pass() {
   return {.info = {.name = "populate_chunk_dim_metadata",
-                   .summary = "Marks inputs whose batch or sequence graph chunking cuts in two.",
+                   .summary =
+                       "Marks inputs whose batch or sequence dimension graph chunking cuts in two.",
                    .source = "torchtitan/experiments/graph_trainer/ep_chunk_pass.py",
                    .stage = PassStage::joint,
                    .parameters = {choice("mode", {"batch", "seq"}, "batch",

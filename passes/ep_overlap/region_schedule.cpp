@@ -128,15 +128,15 @@ class Planner {
                   region_.direction(), exchanges_[0].size(), exchanges_[1].size());
     for (std::size_t i = 0; i < exchanges_[0].size(); ++i)
       if (labels_[0][i] != labels_[1][i])
-        return fail(Error::Kind::usage, "{} ({}): {} is a {} and its pair {} a {}", region_.root,
-                    region_.direction(), graph_.name(exchanges_[0][i]), labels_[0][i],
+        return fail(Error::Kind::usage, "{} ({}): {} is a {}, but its counterpart {} is a {}",
+                    region_.root, region_.direction(), graph_.name(exchanges_[0][i]), labels_[0][i],
                     graph_.name(exchanges_[1][i]), labels_[1][i]);
     return {};
   }
 
   // --- Dependencies within the region ---
 
-  // Producers in the region, also through nodes that belong to no region.
+  // Producers in the region, including through nodes that belong to no region.
   [[nodiscard]] std::vector<NodeId> find_needs(NodeId node) {
     std::vector<NodeId> needs;
     std::vector<NodeId> stack(graph_.inputs(node).begin(), graph_.inputs(node).end());
@@ -217,10 +217,10 @@ class Planner {
         if (is_sync_copy(id)) parts.copies.push_back(id);
       for (const NodeId id : region_.bodies[chunk])
         if (is_sync_copy(id) && std::find(first.begin(), first.end(), id) == first.end())
-          return fail(Error::Kind::usage,
-                      "{} copies token counts to the host for another exchange than the first of "
-                      "{} ({})",
-                      graph_.name(id), region_.root, region_.direction());
+          return fail(
+              Error::Kind::usage,
+              "{} copies token counts to the host for an exchange other than the first of {} ({})",
+              graph_.name(id), region_.root, region_.direction());
       if (parts.copies.empty()) continue;
       if (parts.copies.size() != 2)
         return fail(Error::Kind::usage,
@@ -229,8 +229,7 @@ class Planner {
       for (const NodeId id : parts.copies)
         if (!goes_to_cpu(id))
           return fail(Error::Kind::usage,
-                      "{} is marked as a copy of token counts to the host and "
-                      "does not go there",
+                      "{} is marked as a copy of token counts to the host, but does not copy to it",
                       graph_.name(id));
       split(first, parts);
     }
@@ -334,8 +333,8 @@ class Planner {
     }
   }
 
-  // Nodes that may overlap with an exchange: those that later exchanges need, and those that none
-  // needs.
+  // Nodes that may overlap with an exchange: those that later exchanges need, and those that no
+  // exchange needs.
   [[nodiscard]] std::vector<NodeId> later_nodes(std::size_t chunk, std::size_t exchange) const {
     std::vector<bool> is_needed(graph_.node_count(), false), is_later(graph_.node_count(), false);
     for (std::size_t i = 0; i < closures_[chunk].size(); ++i)
@@ -376,8 +375,7 @@ class Planner {
       for (const NodeId id : body)
         if (!is_emitted_[id.index()])
           return fail(Error::Kind::usage,
-                      "{} of {} ({}) waits for itself: no order of its region "
-                      "serves",
+                      "{} of {} ({}) waits for itself: no order of its region is possible",
                       graph_.name(id), region_.root, region_.direction());
     out_.exchanges = exchanges_[0].size();
     out_.labels = labels_[0];

@@ -7,15 +7,15 @@
 //   both = add(x, y)
 //   sum = wait_tensor(reduce_scatter_tensor(both, op, size, group))
 // where `op` is sum or avg, x and y have one dtype, and nothing else reads the calls in between.
-// Half as much is sent, and sums are rounded in another order. The new calls take the place of the
-// sum, and the wait takes its name.
+// Half as many bytes are sent, and sums are rounded in a different order. The new calls replace the
+// sum, and the wait gets its name.
 //
 // Steps: replace all such sums, then those that this creates, until none is left: a tree of sums is
 // replaced level by level.
 //
 // Cost: linear in the nodes for each level.
 // Source: torch/_inductor/fx_passes/fsdp.py of torch 2.15, the function of that name. Deviations:
-// names are kept; sums of results with other shapes are left alone.
+// names are kept; sums of results with different shapes stay.
 
 #include "passes/fsdp/dedup_fsdp_reduce_scatter.h"
 

@@ -16,13 +16,13 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   const bool reshard = arguments.boolean("reshard");
   JOINTER_CHECK(apply_tags(graph, fsdp_reshard_after_fwd(graph, reshard), context, [&](NodeId) {
     return std::string(reshard ? "a part of a gathered parameter, which is gathered again"
-                               : "a part of a gathered parameter, which is kept");
+                               : "a part of a gathered parameter, which is saved");
   }));
   if (!context.decisions().empty()) return {};
   const auto gathers = static_cast<std::int64_t>(fsdp_gathers(graph).size());
   context.decide(
       "kept", gathers == 0
-                  ? "No parameter is gathered as FSDP does it."
+                  ? "No all-gather matches FSDP's pattern for parameters."
                   : fmt::format("The parts of all {} gathered parameters already have their tags.",
                                 format_count(gathers)));
   return {};

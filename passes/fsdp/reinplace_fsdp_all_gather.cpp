@@ -59,7 +59,7 @@ class Reinplacer {
     return n.kind == NodeKind::call && graph_.target(n) == target;
   }
 
-  // The index of a copy-in's result that a getitem takes; -1 for any other node.
+  // The index of a copy-in's result that a getitem extracts; -1 for any other node.
   [[nodiscard]] std::int64_t part_of_copy(NodeId id) const {
     const Node& n = graph_.node(id);
     if (n.kind != NodeKind::call || !graph_.op(n).is_getitem) return -1;

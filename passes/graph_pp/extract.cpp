@@ -1,7 +1,7 @@
-// Extracts a part of a graph as a graph, as torch._functorch.partitioners does if partitioner tags
-// do not count. In program order, a node is reachable if all that it reads is, starting from the
-// inputs and constants. Reachable calls that no output needs are dropped unless they are impure.
-// Calls that draw random numbers count as impure, even attention without dropout.
+// Extracts a part of a graph as a graph, as torch._functorch.partitioners does when it ignores
+// partitioner tags. In program order, a node is reachable if everything that it reads is, starting
+// from the inputs and constants. Reachable calls that no output needs are dropped unless they are
+// impure. Calls that draw random numbers count as impure, even attention without dropout.
 //
 // Cost: linear in the edges.
 //

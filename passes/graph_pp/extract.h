@@ -41,13 +41,13 @@ Result<std::vector<NodeId>> returned_nodes(const Graph& graph, PartId part);
 NodeId output_node(const Graph& graph, PartId part);
 std::vector<NodeId> placeholders(const Graph& graph, PartId part);
 
-// A node that gets another name when it is written, and the reason.
+// A node that gets a different name when it is written, and the reason.
 struct Renaming {
   NodeId node;
   std::string name;
 };
 
-// Appends the extraction to `to` as a part named `name`. `descriptions`: JSON of the output's, may
+// Appends the extraction to `to` as a part named `name`. `descriptions`: the output's, as JSON; may
 // be empty. Returns the written node for each node of `graph`; none if it was not written.
 std::vector<NodeId> write_extraction(const Graph& graph, PartId part, const Extraction& extraction,
                                      Graph& to, CaptureKind kind, std::string name,
@@ -56,7 +56,7 @@ std::vector<NodeId> write_extraction(const Graph& graph, PartId part, const Extr
 
 // Elements of an output's descriptions; empty if it has none.
 std::vector<std::string> output_descriptions(const Graph& graph, PartId part);
-// A list of `count` elements: those of `given`, then nulls. Empty if `given` is.
+// A list of `count` elements: those of `given`, then nulls. Empty if `given` is empty.
 std::string join_descriptions(std::span<const std::string> given, std::size_t count);
 
 // Each node once, in the order of first occurrence.

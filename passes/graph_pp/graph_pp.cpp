@@ -1,5 +1,5 @@
-// The passes of graph_trainer's pipeline parallelism. If a pass makes several graphs of one, `keep`
-// selects the one that it leaves. partition_joint_graph leaves a pair.
+// The passes of graph_trainer's pipeline parallelism. If a pass splits a graph into several, `keep`
+// selects the one that remains. partition_joint_graph leaves a pair.
 
 #include "passes/graph_pp/graph_pp.h"
 
@@ -78,7 +78,7 @@ Result<void> run_forward_fsdp(Graph& graph, const Arguments& arguments, PassCont
   if (arguments.is_given("parameters")) {
     const auto count = static_cast<std::size_t>(arguments.integer("parameters"));
     if (count > inputs.size())
-      return fail(Error::Kind::usage, "parameters is {}, and the forward has {} inputs", count,
+      return fail(Error::Kind::usage, "parameters is {}, but the forward has {} inputs", count,
                   inputs.size());
     parameters.assign(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(count));
   } else {

@@ -1,11 +1,12 @@
 // Puts the backward of one microbatch and the forward of another in one graph, for a step of a
 // schedule that runs both.
 //
-// The graph takes the backward's inputs and then the forward's, runs the backward's calls and then
-// the forward's, and returns the backward's outputs and then the forward's. Forward nodes keep
-// their names. Inputs of the backward get the prefix bw_, its constants the prefix bw; its calls
-// keep their names, or get the next number if a name is taken. Nothing connects the halves: what
-// the forward saves is for another microbatch's backward. Calls that nothing needs are dropped.
+// The inputs of the graph are the backward's and then the forward's; it runs the backward's calls
+// and then the forward's, and returns the backward's outputs and then the forward's. Forward nodes
+// keep their names. Inputs of the backward get the prefix bw_, its constants the prefix bw; its
+// calls keep their names, or get the next number if a name is taken. Nothing connects the halves:
+// what the forward saves is for another microbatch's backward. Calls that nothing needs are
+// dropped.
 //
 // Cost: linear in the graph.
 //

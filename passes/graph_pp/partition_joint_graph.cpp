@@ -5,14 +5,14 @@
 // of the backward alone come from the next stage: gradients of this stage's outputs. A value is a
 // forward value if a forward output needs it, and a backward value if a gradient needs it.
 //
-// Steps. Saved are:
+// Steps. Save:
 //   - forward values read by a node that only gradients need;
 //   - placeholders that are returned next to gradients;
 //   - what the forward writes to before its last output, if the backward needs the write and no
 //     forward output does.
-// If a tuple is saved, its elements that the backward reads are. The forward returns its
-// outputs, what is saved, and those writes; the backward takes what is saved and then its own
-// inputs. Each is extracted (extract.cpp).
+// Instead of a tuple, save the elements that the backward reads. The forward returns its outputs,
+// what is saved, and those writes; the backward's inputs are what is saved, then its own inputs.
+// Each is extracted (extract.cpp).
 //
 // Cost: linear in the edges.
 //
@@ -39,7 +39,7 @@ class StagePartition {
   Result<Graph> run(const std::vector<std::string>& backward_inputs) {
     JOINTER_TRY(const std::vector<NodeId> returned, returned_nodes(joint_, PartId(0)));
     if (count_ == 0 || count_ > returned.size())
-      return fail(Error::Kind::usage, "forward_outputs is {}, and the graph has {} outputs", count_,
+      return fail(Error::Kind::usage, "forward_outputs is {}, but the graph has {} outputs", count_,
                   returned.size());
     const auto middle = returned.begin() + static_cast<std::ptrdiff_t>(count_);
     forward_outputs_.assign(returned.begin(), middle);
@@ -103,7 +103,7 @@ class StagePartition {
       if (!id || joint_.node(id).kind != NodeKind::placeholder || is_backward_input_[id.index()])
         continue;
       saved_.push_back(id);
-      say(id, "saved", "The backward returns it next to a gradient.");
+      say(id, "saved", "The backward returns it along with a gradient.");
     }
   }
 

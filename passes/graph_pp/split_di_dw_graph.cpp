@@ -2,9 +2,9 @@
 // for, and one for gradients of its parameters, which can run later.
 //
 // Steps. backward_input (dI) runs what gradients of inputs need, and impure calls. It also returns
-// its values that the rest reads or returns: not constants, which both graphs have; sizes instead
-// of a tensor of which only sizes are read; elements instead of a tuple. Numbers come last.
-// backward_weight (dW) takes these values and returns gradients of parameters. Placeholders for
+// those of its values that the rest reads or returns, except constants, which both graphs have.
+// Sizes replace a tensor of which only sizes are read; elements replace a tuple. Numbers come last.
+// backward_weight (dW) computes gradients of parameters from these values. Placeholders for
 // gradients of outputs are called graph_pp_runtime_grad instead of tangent.
 //
 // Cost: linear in the edges.
@@ -30,7 +30,7 @@ class Splitter {
   Result<std::vector<StageGraph>> run(std::size_t parameter_gradients) {
     JOINTER_TRY(const std::vector<NodeId> returned, returned_nodes(graph_, part_));
     if (parameter_gradients > returned.size())
-      return fail(Error::Kind::usage, "parameter_gradients is {}, and the backward has {} outputs",
+      return fail(Error::Kind::usage, "parameter_gradients is {}, but the backward has {} outputs",
                   parameter_gradients, returned.size());
     const auto middle = returned.begin() + static_cast<std::ptrdiff_t>(parameter_gradients);
     const std::vector<NodeId> weight(returned.begin(), middle), input(middle, returned.end());

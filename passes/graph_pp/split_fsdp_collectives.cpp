@@ -1,12 +1,13 @@
 // Moves FSDP's collectives to separate graphs, so that a pipeline's schedule gathers parameters
 // once for several microbatches and reduces gradients once.
 //
-// Forward. unshard takes the shards and returns whole parameters: the result of the gather
-// (fsdp_patterns.cpp), or the parameter itself if it is not gathered. The forward takes these
-// values and its other inputs.
+// Forward. unshard reads the shards and returns whole parameters: the result of the gather
+// (fsdp_patterns.cpp), or the parameter itself if it is not gathered. The forward's inputs are
+// these values and its other inputs.
 // Backward. The backward returns each gradient as it is before its reduction and after its cast,
-// and its other outputs; reduce_grad takes each of these gradients once and returns the reduced
-// ones. Waits without readers do not count as impure here. Cost: linear in the edges.
+// and its other outputs; reduce_grad reads each of these gradients once and returns the reduced
+// ones. Waits without readers do not count as impure here.
+// Cost: linear in the edges.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/graph_pp/split_fsdp_collectives.py.
 
@@ -78,7 +79,7 @@ Result<std::vector<StageGraph>> split_backward_fsdp_collectives(const Graph& gra
   const Users users(graph);
   JOINTER_TRY(const std::vector<NodeId> returned, returned_nodes(graph, part));
   if (parameter_gradients > returned.size())
-    return fail(Error::Kind::usage, "parameter_gradients is {}, and the backward has {} outputs",
+    return fail(Error::Kind::usage, "parameter_gradients is {}, but the backward has {} outputs",
                 parameter_gradients, returned.size());
   const auto middle = returned.begin() + static_cast<std::ptrdiff_t>(parameter_gradients);
   const std::vector<NodeId> gradients(returned.begin(), middle);

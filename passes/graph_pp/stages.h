@@ -1,7 +1,7 @@
 #pragma once
 
 // Splits a stage's joint graph for graph_trainer's pipeline parallelism: callables that a schedule
-// runs at different times. Each graph has one part, except that a partition gives a pair.
+// runs at different times. Each graph has one part, except that a partition makes a pair.
 
 #include <cstdint>
 #include <functional>
@@ -23,7 +23,7 @@ struct StageGraph {
 };
 
 // partition_joint_graph. `forward_outputs`: number of the stage's own outputs; `backward_inputs`:
-// names of placeholders that only the backward takes. Returns a pair. Error (usage): see
+// names of placeholders that only the backward has. Returns a pair. Error (usage): see
 // partition_joint_graph.cpp.
 Result<Graph> partition_joint_graph(const Graph& joint, std::size_t forward_outputs,
                                     const std::vector<std::string>& backward_inputs,

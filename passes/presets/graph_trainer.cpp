@@ -1,14 +1,13 @@
 // Pipelines from the flags of graph_trainer, and flags from pipelines.
 //
 // Flags to passes: upstream's list, built in the same order under the same conditions. Passes to
-// flags: a pass that only one flag adds implies that flag, passes that the list has and the
-// pipeline lacks are disabled by name, and the flags count if the list that they choose is the
-// pipeline.
+// flags: a pass that only one flag adds implies that flag; passes that the list has and the
+// pipeline lacks are disabled by name; the flags are accepted if they choose exactly the pipeline.
 //
 // Deviations:
-// - Arguments that upstream computes from the model (plans of buckets, layers) are left to our
-//   passes, which find them in the graph; `require_all_to_all` follows from a model with expert
-//   parallelism.
+// - Arguments that upstream computes from the model (plans of buckets, layers) are left to
+//   Jointer's passes, which find them in the graph; `require_all_to_all` follows from a model with
+//   expert parallelism.
 // - If upstream decomposes while compiling, in `full_inductor_compilation`, inductor_decomposition
 //   is a separate step before it here.
 // - `mode`, `backend`, `precompile_artifact_dir` and the like choose no passes and are refused, as
@@ -68,7 +67,7 @@ constexpr std::string_view kPrefetch = "cpu_offload_prefetch_n_layers",
                            kDefer = "cpu_offload_defer_n_layers", kBudget = "cpu_offload_budget_gb",
                            kDisable = "disable_passes";
 
-// Every pass that graph_trainer may run, under our names.
+// Every pass that graph_trainer may run, under Jointer's names.
 constexpr std::array<std::string_view, 22> kPasses{"eliminate_dead_code",
                                                    "canonicalize_graph",
                                                    "deduplicate_fsdp_unshard_chains",
@@ -259,7 +258,7 @@ PassValue of(std::string text) {
 Result<void> check(const GraphTrainerFlags& flags) {
   if (flags.offload_budget_gb != GraphTrainerFlags().offload_budget_gb &&
       flags.memory_policy != "sac_and_offload")
-    return fail(Error::Kind::usage, "{}{} is of --compile.memory_policy sac_and_offload", kPrefix,
+    return fail(Error::Kind::usage, "{}{} needs --compile.memory_policy sac_and_offload", kPrefix,
                 kBudget);
   if (flags.ep_overlap && flags.chunk_dim == "seq" && flags.module_fqn != kMoe)
     return fail(Error::Kind::usage,
@@ -486,7 +485,7 @@ std::string graph_trainer_recipe_file(const Pipeline& pipeline, std::string_view
   const std::string compiles = to_text(flags);
   const bool is_absolute = recipe.starts_with('/');
   return fmt::format(
-      R"(# Registers a pipeline of torchtitan's graph_trainer that replays a recipe of Jointer's:
+      R"(# Registers a pipeline of torchtitan's graph_trainer that replays a Jointer recipe:
 # {0}
 # Import it before training, and choose it: --compile.pass_pipeline jointer{1}{2}
 {3}

@@ -27,7 +27,7 @@ struct GraphTrainerFlags {
   std::string inductor = "regional";
   bool numerics_changing = false;
   bool runs_passes = true;
-  std::vector<std::string> disabled = {};  // our names: without upstream's `_pass`
+  std::vector<std::string> disabled = {};  // Jointer's names, without upstream's `_pass`
   friend bool operator==(const GraphTrainerFlags&, const GraphTrainerFlags&) = default;
 };
 
@@ -38,8 +38,8 @@ Result<GraphTrainerFlags> parse_graph_trainer_flags(std::string_view text);
 // The flags that differ from upstream's defaults, as a command line.
 std::string to_text(const GraphTrainerFlags& flags);
 
-// The passes that graph_trainer runs on a traced step with these flags, in its order, under our
-// names. Error (usage): upstream refuses the combination.
+// The passes that graph_trainer runs on a traced step with these flags, in its order, under
+// Jointer's names. Error (usage): upstream refuses the combination.
 Result<Pipeline> graph_trainer_pipeline(const GraphTrainerFlags& flags);
 
 // The flags that choose this pipeline. Error (usage): none do; the message names the first step
@@ -49,7 +49,7 @@ Result<GraphTrainerFlags> graph_trainer_flags(const Pipeline& pipeline);
 // A Python file that registers a pipeline of graph_trainer: it replays the recipe at `recipe`,
 // which `pipeline` made on the traced step, then compiles as `pipeline` does. A relative path
 // starts at the folder of the Python file, so that both can be moved together. A comment in the
-// file lists the flags with which training chooses it.
+// file lists the flags that choose it in training.
 std::string graph_trainer_recipe_file(const Pipeline& pipeline, std::string_view recipe);
 
 }  // namespace jointer

@@ -82,8 +82,8 @@ class Calls {
 // "1 call", "1,200 calls".
 std::string calls_text(std::int64_t count);
 
-// Adds a decision for every collective that one of its process group has overtaken in this order:
-// ranks may hang there.
+// Adds a decision for every collective that another collective of its process group has overtaken
+// in this order: ranks may hang there.
 void flag_overtaken(const Graph& graph, const Calls& calls, std::span<const Call> order,
                     PassContext& context);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reports of passes that move one collective after the other: a decision for each move, and a row
-// in the table that upstream logs.
+// Reports of passes that move one collective at a time: a decision for each move, and a row in the
+// table that upstream logs.
 
 #include <cstdint>
 #include <string>

@@ -5,7 +5,7 @@
 // Cost: linear in the calls and their dependencies.
 //
 // Source: torch 2.11, torch/_inductor/comms.py. Deviation: upstream adds false dependencies that
-// hold until the scheduler is done; a graph has no place for them. So nothing changes here, and the
+// last until the scheduler is done; a graph has no place for them. So nothing changes here, and the
 // passes that reorder calls (sink_waits, raise_comms, reorder_compute_for_overlap,
 // reorder_for_peak_memory) keep this order themselves.
 

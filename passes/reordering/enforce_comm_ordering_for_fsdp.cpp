@@ -21,7 +21,7 @@
 //     says so. It also stays if the calls of a block cannot be adjacent.
 //   - Upstream groups scheduler nodes, which views are not; here views, getitem and the in-place
 //     and functional forms of an all-gather count as part of a block.
-//   - The run's memory limit holds.
+//   - The run's memory limit applies.
 
 #include <fmt/core.h>
 
@@ -221,8 +221,8 @@ Result<void> run(Graph& graph, const Arguments&, PassContext& context) {
     context.decide(graph, calls.node(call), "kept", "Nothing waits for its collective.");
   if (blocks.gathers.empty() && blocks.reduces.empty()) {
     context.decide("kept",
-                   "No fsdp.all_gather_copy_in or fsdp.chunk_cat has a collective: the graph is "
-                   "not one of traceable FSDP2.");
+                   "No fsdp.all_gather_copy_in or fsdp.chunk_cat has a collective: the graph does "
+                   "not come from traceable FSDP2.");
     return {};
   }
   BlockOrder blocked(calls);

@@ -1,8 +1,8 @@
 #pragma once
 
-// The common part of raising collectives and sinking waits: one call after the other changes places
-// with its neighbor, with a group of calls that move with it, until something stops it. The two
-// passes decide which neighbors join the group and which stop it.
+// The common part of raising collectives and sinking waits: one call at a time changes places with
+// its neighbor, with a group of calls that move with it, until something stops it. The two passes
+// decide which neighbors join the group and which stop it.
 
 #include <optional>
 #include <span>
@@ -47,7 +47,7 @@ class GroupMover {
   Result<void> move_all(Graph& graph, std::string title, PassContext& context);
 
  protected:
-  // The arguments must outlive it.
+  // The arguments must outlive this object.
   GroupMover(const Graph& graph, const Calls& calls, const MoveOptions& options, LiveOrder& order,
              Direction direction);
 

@@ -16,9 +16,9 @@
 // changed; after them the same calls have run as before, so nothing changes.
 //
 // Cost of a change: the group; what the call uses; in the second case the users of what it freed.
-// Source: torch/_inductor/comms.py, _find_buffers_with_changed_last_use etc. Deviations:
-// upstream computes the group's peak when calls join it and lets it go stale as the group
-// moves, so its budget does not hold; ours is exact at every step.
+// Source: torch/_inductor/comms.py, _find_buffers_with_changed_last_use etc. Deviations: upstream
+// computes the group's peak when calls join it and lets it go stale as the group moves, so its
+// budget does not hold; Jointer's is exact at every step.
 
 #include "passes/reordering/live_order.h"
 

@@ -4,8 +4,8 @@
 // lpmf, least peak memory first. Tracks live bytes and their maximum so far; the gap between them
 //   can be allocated without a new peak. Among ready calls that allocate no more than the gap, the
 //   one with the fewest live bytes after it runs; if there is none, the one that allocates the
-//   least. Ties: live bytes after it, then the old order. A call frees the items of which it is the
-//   only user left.
+//   least. Ties: live bytes after it, then the old order. A call frees the items that have no other
+//   user left.
 //   Ready calls are in a tree over all calls, sorted by what they allocate: those that fit into the
 //   gap are its first leaves. n log n; upstream scans all ready calls each time.
 // bfs. The ready call whose predecessors ran earliest runs next, compared as sorted lists.
@@ -56,8 +56,8 @@ ItemUse::ItemUse(const Graph& graph, const MemoryOptions& options, const Calls& 
 
 namespace {
 
-// Ready calls sorted by what they allocate; finds the best of those that allocate at most some
-// bytes.
+// Ready calls sorted by what they allocate; finds the best of those that allocate at most a given
+// number of bytes.
 class ReadyBySize {
  public:
   using Key = std::pair<std::int64_t, Call>;  // growth of live bytes after it, the call

@@ -20,7 +20,7 @@ class ItemUse {
 
   [[nodiscard]] std::int64_t allocated(Call call) const { return allocated_[call]; }
   [[nodiscard]] std::span<const std::uint32_t> used(Call call) const { return used_.of(call); }
-  // Bytes that it allocates and nothing uses.
+  // Bytes that the call allocates and nothing uses.
   [[nodiscard]] std::int64_t unused(Call call) const { return unused_[call]; }
 
   [[nodiscard]] std::size_t items() const { return found_.items.size(); }

@@ -21,7 +21,7 @@ struct Overlap {
   // The sum ended before the wait: later compute before the wait does not count.
   bool is_cut = false;
 
-  // Negative: the amount of compute to spare.
+  // If negative, the amount of compute to spare.
   [[nodiscard]] std::int64_t exposed() const { return communication - compute; }
   // Growth of the exposed time if `more_compute` overlaps in addition.
   [[nodiscard]] std::int64_t change(std::int64_t more_compute) const {

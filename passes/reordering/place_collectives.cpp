@@ -14,18 +14,18 @@
 //      step time and the peak of each gap, except for outer gaps that are further away and no
 //      better. Among the gaps within the allowed memory, the one with the shortest step wins; ties:
 //      least exposed, lowest peak, nearest. The block moves there if that saves enough.
-//   Rounds end when nothing moved, or after `rounds`. A collective is skipped if it is exposed as
-//   much as when it was last considered, and so is a block that can pass less time than a move must
-//   save.
+//   Rounds end when nothing moved, or after `rounds`. A collective is skipped if its exposed time
+//   has not changed since it was last considered, and so is a block that can pass less time than a
+//   move must save.
 //
 // Every move is a separate edit, like one made by hand. Collectives of one process group keep their
 // order unless a parameter allows otherwise: ranks whose estimates differ would hang.
 //
-// Cost: for each block a preview of its gaps, and what a move changes. If few gaps need a look, the
-// preview takes about 10 microseconds, whatever the graph's size (WhatIf::preview_near); otherwise
-// 0.1 to 5 ms on Llama3-8B, depending on the graph.
+// Cost: for each block a preview of its gaps, and what a move changes. If few gaps need to be
+// evaluated, the preview takes about 10 microseconds, whatever the graph's size
+// (WhatIf::preview_near); otherwise 0.1 to 5 ms on Llama3-8B, depending on the graph.
 //
-// Source: ours.
+// Source: Jointer's own.
 
 #include <fmt/core.h>
 
@@ -176,7 +176,7 @@ class Placing {
            }));
   }
 
-  // An upper bound of what a move can save: the time of what it can pass.
+  // An upper bound on what a move can save: the time of the calls that it can pass.
   [[nodiscard]] std::int64_t max_gain(std::span<const NodeId> block, Gaps gaps) const {
     const std::span<const NodeId> order = ordered_.order();
     std::int64_t sum = 0;

@@ -25,16 +25,16 @@
 //   - reorder_iterative_unsafe_collectives_reorder is off by default: ranks whose estimates differ
 //     would hang. If it is off, collectives on one stream keep their order: those of a process
 //     group, or all if the simulation has one stream for them; upstream keeps the order of all.
-//   - Memory is counted as everywhere in this program: real storages (views, waits), and inputs of
-//     a collective live until its wait. The checked peak is exact (upstream's goes stale), and the
-//     run's own limit holds too.
+//   - Memory is counted as everywhere in Jointer: real storages (views, waits), and inputs of a
+//     collective live until its wait. The checked peak is exact (upstream's goes stale), and the
+//     run's own limit applies, too.
 //   - Compute overlaps with a collective until the wait of a later one on its stream; upstream
-//     means to check that, but asks about the wrong collective.
+//     means to check that, but checks the wrong collective.
 //   - Nothing moves across placeholders and outputs, and every dependency of an edit counts:
 //     writes, random operators, tokens, checks.
 //   - A copy to or from the host moves like a collective.
 //   - reorder_prefetch_limit, which upstream no longer reads, is kept. Its switches for debugging
-//     and logging are left out: the table and the decisions are always there.
+//     and logging are left out: the table and the decisions are always reported.
 
 #include <fmt/core.h>
 

@@ -3,7 +3,7 @@
 // Source: torch 2.11, torch/_inductor/comms.py; its list is
 // config.reorder_for_compute_comm_overlap_passes, empty by default. Deviation: upstream's passes
 // share a global configuration; here this pass has the parameters of each, under the same names and
-// with the same meaning for every pass in the list. The list holds names only, no functions.
+// with the same meaning for every pass in the list. The list contains only names, not functions.
 
 #include <fmt/core.h>
 
@@ -49,7 +49,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
       given.emplace_back(parameter.name, arguments.value(parameter.name));
     JOINTER_TRY(const Arguments own, Arguments::check(pass->info.parameters, given));
     context.decide("runs", fmt::format("{}; its decisions follow.", name));
-    // Its progress is a share of this pass's.
+    // Each listed pass's progress is a share of this pass's.
     const auto share = static_cast<double>(names.size());
     double done = static_cast<double>(i) / share;
     PassContext::Options options;

@@ -10,11 +10,12 @@
 // Cost: n log n per method.
 //
 // Source: torch 2.11, torch/_inductor/memory.py. Deviations:
-//   - A peak is the maximum of live bytes after a call has allocated; upstream takes them after the
-//     call has also freed, which is lower and not what happens in a run.
-//   - Memory is counted as everywhere in this program: real storages, and inputs of a collective
-//     live until its wait.
-//   - Each half of a pair chooses for itself. The run's limit always holds: the peak never grows.
+//   - A peak is the maximum of live bytes after a call has allocated; upstream measures it after
+//     the call has also freed memory, which is lower than what a run reaches.
+//   - Memory is counted as everywhere in Jointer: real storages, and inputs of a collective live
+//     until its wait.
+//   - The choice is made separately for each half of a pair. The run's limit always applies: the
+//     peak never grows.
 
 #include <fmt/core.h>
 
@@ -151,23 +152,24 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 
 Pass reorder_for_peak_memory_pass() {
   using Type = Parameter::Type;
-  return {.info = {.name = "reorder_for_peak_memory",
-                   .summary = "Tries orders that need little memory, and keeps the one "
-                              "with the lowest peak.",
-                   .source = "torch/_inductor/memory.py",
-                   .stage = PassStage::reordering,
-                   .parameters = {{.name = "methods",
-                                   .type = Type::list,
-                                   .default_value = PassValue::List{"lpmf", "bfs", "dfs"},
-                                   .choices = {"baseline", "lpmf", "bfs", "dfs"},
-                                   .doc = "Methods to try, in addition to the current order."},
-                                  {.name = "size_threshold_for_succ_based_strategy",
-                                   .type = Type::bytes,
-                                   .default_value = 0,
-                                   .min = 0,
-                                   .doc = "lpmf: if every ready call allocates more than this, the "
-                                          "one that makes most calls ready is next; 0: never."}}},
-          .run = or_kept("The graph has no calls.", run)};
+  return {
+      .info = {.name = "reorder_for_peak_memory",
+               .summary = "Tries orders that need little memory, and keeps the one "
+                          "with the lowest peak.",
+               .source = "torch/_inductor/memory.py",
+               .stage = PassStage::reordering,
+               .parameters = {{.name = "methods",
+                               .type = Type::list,
+                               .default_value = PassValue::List{"lpmf", "bfs", "dfs"},
+                               .choices = {"baseline", "lpmf", "bfs", "dfs"},
+                               .doc = "Methods to try, in addition to the current order."},
+                              {.name = "size_threshold_for_succ_based_strategy",
+                               .type = Type::bytes,
+                               .default_value = 0,
+                               .min = 0,
+                               .doc = "lpmf: if every ready call allocates more than this, the one "
+                                      "that makes the most calls ready is next; 0: never."}}},
+      .run = or_kept("The graph has no calls.", run)};
 }
 
 }  // namespace jointer

@@ -15,7 +15,7 @@
 // Cost: n log n and the dependencies.
 //
 // Source: torch 2.11, torch/_inductor/comms.py, _schedule_for_comm; the fixed order of collectives
-// is its decide_global_ordering_of_comms, which Inductor's scheduler always runs before.
+// is its decide_global_ordering_of_comms, which Inductor's scheduler always runs first.
 // Deviations:
 //   - Each stretch between placeholders and outputs is scheduled separately, so the halves of a
 //     pair stay apart; every dependency of an edit counts.
@@ -175,7 +175,7 @@ Pass raise_comms_pass() {
 
 Pass reorder_compute_for_overlap_pass() {
   return make_pass("reorder_compute_for_overlap",
-                   "Runs as much compute during each collective as hides it.",
+                   "Runs enough compute during each collective to hide it.",
                    {.raise = true, .sink = true, .overlap = true});
 }
 

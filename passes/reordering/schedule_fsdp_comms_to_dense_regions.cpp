@@ -12,7 +12,7 @@
 //
 // Steps
 //   1. Choose the region. A forward all-gather of block I starts in the dense forward of I-1; a
-//      backward one in the dense backward of I+1, or for the last block in that of norm and
+//      backward one in the dense backward of I+1, or, for the last block, in the one of norm and
 //      lm_head; a reduce-scatter of block I in the dense backward of I-1. Those of norm and lm_head
 //      start in the last block's. The place is before the first node of the region after all inputs
 //      of the chain.
@@ -23,10 +23,10 @@
 // direction, before anything moves.
 //
 // Source: torchtitan 0.3.0, graph_trainer/fsdp_passes.py,
-// schedule_fsdp_comms_to_dense_regions_pass, which torchtitan calls with strict=True.
-// Deviations: collectives of tensor parallelism are not buckets (upstream counts every all-gather
-// and reduce-scatter of a block, and refuses such graphs). Blocks, experts and numbers of buckets
-// are found from the graph's modules. A wait's tail may hold aten.alias, which torch 2.15 leaves in
+// schedule_fsdp_comms_to_dense_regions_pass, which torchtitan calls with strict=True. Deviations:
+// collectives of tensor parallelism are not buckets (upstream counts every all-gather and
+// reduce-scatter of a block, and refuses such graphs). Blocks, experts and numbers of buckets are
+// found from the graph's modules. A wait's tail may contain aten.alias, which torch 2.15 leaves in
 // a chunked loss and upstream refuses. Upstream orders by arguments alone; here an order that would
 // read a value before it is written is corrected.
 //

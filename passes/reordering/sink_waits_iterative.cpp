@@ -8,7 +8,7 @@
 // Steps. Waits from right to left, in each stretch between placeholders and outputs (so in each
 // half of a pair) separately:
 //   1. A candidate that is a collective ends it, so that buckets keep their place, unless
-//      sink_waits_iterative_swap_with_collectives.
+//      sink_waits_iterative_swap_with_collectives is set.
 //   2. A candidate that needs the group joins it, unless it is a wait, a collective, or, without
 //      run-time estimates, a matrix product.
 //   3. Any other candidate changes places with the group, unless
@@ -23,8 +23,8 @@
 // each wait, the calls between it and its collective.
 //
 // Source: torch 2.11, torch/_inductor/comms.py and config_comms.py. Deviations:
-//   - sink_waits_iterative_unsafe_collectives_reorder is off by default, see
-//     reorder_communication_preserving_peak_memory.
+//   - sink_waits_iterative_unsafe_collectives_reorder is off by default (see
+//     reorder_communication_preserving_peak_memory).
 //   - With estimates, a passed wait loses all compute of the group; upstream counts only
 //     collectives that return when they have finished.
 //   - With estimates, upstream weighs what collectives in the group lose. Only collectives that
@@ -32,8 +32,8 @@
 //     nothing is weighed.
 //   - Overlap is estimated by overlap_estimate.h. Upstream sums from the right here and from the
 //     left for collectives, with different results.
-//   - Memory and dependencies are this program's, the checked peak is exact, and the run's own
-//     limit holds too. A wait for a copy to or from the host moves like any other.
+//   - Memory and dependencies are Jointer's, the checked peak is exact, and the run's own limit
+//     applies, too. A wait for a copy to or from the host moves like any other.
 
 #include <fmt/core.h>
 

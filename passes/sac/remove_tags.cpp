@@ -1,4 +1,4 @@
-// remove_tags: removes every memory policy, so that a partitioner decides alone. Ours.
+// remove_tags: removes every memory policy, so that a partitioner decides alone. Jointer's own.
 
 #include "passes/sac/remove_tags.h"
 

@@ -14,8 +14,8 @@ namespace jointer {
 // Applies an edit. Its notes become decisions about the whole graph.
 Result<void> apply_edit(Graph& graph, const Result<Edit>& edit, PassContext& context);
 
-// Applies an edit of tags. Each call whose tag changes becomes a decision with its new tag, and
-// `reason` called with the tagged node.
+// Applies an edit of tags. Each call whose tag changes becomes a decision with its new tag and the
+// reason that `reason` returns for the tagged node.
 Result<void> apply_tags(Graph& graph, const Result<Edit>& edit, PassContext& context,
                         const std::function<std::string(NodeId node)>& reason);
 

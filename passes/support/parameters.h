@@ -24,7 +24,7 @@ inline Parameter flag(std::string name, bool default_value, std::string doc) {
   return parameter(std::move(name), Parameter::Type::boolean, default_value, std::move(doc));
 }
 
-// A whole number of at least `least`.
+// A whole number of at least `min`.
 inline Parameter count(std::string name, std::int64_t default_value, double min, std::string doc) {
   Parameter made =
       parameter(std::move(name), Parameter::Type::integer, default_value, std::move(doc));
@@ -54,14 +54,14 @@ inline Parameter optional_number(std::string name, std::string doc) {
   return made;
 }
 
-// A number of at least 0 that holds unless it is given as none.
+// A number of at least 0; none has to be given explicitly.
 inline Parameter number_or_none(std::string name, double default_value, std::string doc) {
   Parameter made = number(std::move(name), default_value, std::move(doc));
   made.may_be_none = true;
   return made;
 }
 
-// Bytes, at least 0; `otherwise` may be none.
+// Bytes, at least 0; `default_value` may be none.
 inline Parameter bytes(std::string name, PassValue default_value, std::string doc) {
   Parameter made =
       parameter(std::move(name), Parameter::Type::bytes, std::move(default_value), std::move(doc));
@@ -69,7 +69,7 @@ inline Parameter bytes(std::string name, PassValue default_value, std::string do
   return made;
 }
 
-// Any text; `otherwise` may be none.
+// Any text; `default_value` may be none.
 inline Parameter text(std::string name, PassValue default_value, std::string doc) {
   return parameter(std::move(name), Parameter::Type::text, std::move(default_value),
                    std::move(doc));
@@ -83,7 +83,7 @@ inline Parameter choice(std::string name, std::vector<std::string> choices,
   return made;
 }
 
-// A list of texts; `otherwise` may be none.
+// A list of texts; `default_value` may be none.
 inline Parameter texts(std::string name, PassValue default_value, std::string doc) {
   Parameter made =
       parameter(std::move(name), Parameter::Type::list, std::move(default_value), std::move(doc));

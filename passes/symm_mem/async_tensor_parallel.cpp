@@ -12,8 +12,8 @@
 // the matmuls.
 //
 // Steps
-//   1. Find the collectives. With `prefer_overlap`, keep those that an independent matmul hides:
-//      in program order, each collective takes one mm that neither feeds nor needs it, and no mm
+//   1. Find the collectives. With `prefer_overlap`, keep those that an independent matmul hides: in
+//      program order, each collective claims one mm that neither feeds nor needs it, and no mm
 //      hides two.
 //   2. Fuse all-gathers, in program order, with the matmuls that have r on their left and use it
 //      nowhere else. Either all of these matmuls are scaled or none is. A gather along the last
@@ -45,7 +45,7 @@
 // - Upstream stops with an error, or makes a graph that cannot run, if one fusion removes what the
 //   next one matched, if reshapes around a matmul fold dimensions other than its rows, or if bytes
 //   are gathered. Here the next match is found again, such reshapes are not fused, and the fused
-//   call takes the tensor that the bytes are a view of.
+//   call reads the tensor that the bytes are a view of.
 // - Nothing is fused if a matmul would run after a write to memory that it reads, if strides would
 //   be products of a symbolic size, or if a forward returns the result to its backward, which looks
 //   it up by name.
@@ -626,7 +626,7 @@ class Fusion {
     write(match, *product);
   }
 
-  // Something between the matmul and the wait writes to memory that the matmul reads.
+  // True if something between the matmul and the wait writes to memory that the matmul reads.
   [[nodiscard]] bool runs_before_a_write(const TpMatmul& product, NodeId wait) const {
     std::vector<NodeId> bound;
     for (const NodeId id : product.calls)

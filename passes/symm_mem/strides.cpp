@@ -17,7 +17,7 @@ std::optional<std::vector<Dim>> dense_along(std::span<const Dim> shape, std::spa
     if (static_cast<std::int64_t>(i) != dim) order.push_back(i);
   std::vector<Dim> strides(shape.size());
   Dim step{.value = 1, .expression = {}};
-  // About the next stride; of a product with a symbol only the value is known.
+  // They describe the next stride; if it is a product with a symbol, only its value is known.
   bool is_product = false, is_known = true;
   bool is_dense = has.size() == shape.size(), is_empty = false;
   for (std::size_t i = order.size(); i-- > 0;) {
@@ -34,7 +34,7 @@ std::optional<std::vector<Dim>> dense_along(std::span<const Dim> shape, std::spa
       step = {.value = step.value * size.value, .expression = {}};
     }
   }
-  // Torch calls a tensor without elements dense.
+  // Torch considers a tensor without elements dense.
   if (!has.empty() && (is_dense || is_empty)) return std::vector<Dim>(has.begin(), has.end());
   if (!is_known) return {};
   return strides;

@@ -100,7 +100,7 @@ std::optional<TpMatmul> find_producer(const Graph& graph, NodeId node) {
   if (!first || !right || !is(graph, first, kReshape)) return {};
   const NodeId left = node_argument(graph, first, 0);
   if (!left) return {};
-  // A scaled fused call takes the result's shape as an argument.
+  // A scaled fused call has the result's shape as an argument.
   const bool is_sound = is(graph, product, kScaled)
                             ? shape_of(graph, left).size() > shape_of(graph, first).size()
                             : gives_its_shape(graph, left, right, node);

@@ -30,7 +30,7 @@ class FxReaders {
   FxReaders(const Graph& graph, const FxProgram& program);
 
   [[nodiscard]] std::vector<NodeId> of(NodeId node) const;
-  // Notes that the arguments of `node` were set.
+  // Records that the arguments of `node` were set.
   void touch(NodeId node);
 
  private:

@@ -41,7 +41,7 @@ constexpr std::string_view kCast = "aten.view.dtype";
 constexpr std::array<std::string_view, 3> kSplits{"aten.split.Tensor", "aten.split.sizes",
                                                   "aten.split_with_sizes.default"};
 
-// The nodes of the graph part, last one first.
+// The nodes of the graph part, in reverse order.
 std::vector<NodeId> from_the_end(const FxProgram& program) {
   std::vector<NodeId> nodes;
   for (NodeId id = program.first(); id; id = program.next(id)) nodes.push_back(id);
@@ -53,7 +53,7 @@ std::vector<NodeId> from_the_end(const FxProgram& program) {
 struct Parts {
   NodeId whole;
   std::optional<std::int64_t> dim;  // if the call names it
-  std::vector<NodeId> calls;        // in the order in which they read each other
+  std::vector<NodeId> calls;        // in the order of the data flow
 };
 
 class Matcher {

@@ -24,7 +24,7 @@ struct ScatteredOutput {
   NodeId scatter, wait;
   std::int64_t dim = 0;  // of the scatter
   Argument reduction, group;
-  std::vector<NodeId> calls;  // from after the input to the wait
+  std::vector<NodeId> calls;  // from the first after the input to the wait
 };
 
 // In program order. A collective is in at most one of them.

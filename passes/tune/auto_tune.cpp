@@ -4,11 +4,11 @@
 // Steps
 //   1. Search (passes/tune/tuner.h) orders, buckets and, if the graph is not partitioned yet,
 //      policies and partitioners, all together. Each candidate is simulated and its memory counted.
-//   2. Run the winner's steps on the graph. This takes time after `seconds`, since the search keeps
-//      figures but no decisions. The result has the decisions of these steps, and an edit for each
-//      step, or for each move of a step that moves single collectives.
-// If nothing is within the budget, the graph stays unchanged, and a decision says the lowest peak
-// found.
+//   2. Run the winner's steps on the graph. This takes time beyond `seconds`, since the search
+//      keeps figures but no decisions. The result has the decisions of these steps, and an edit for
+//      each step, or for each move of a step that moves single collectives.
+// If nothing is within the budget, the graph stays unchanged, and a decision reports the lowest
+// peak found.
 //
 // It reports a decision for each step of the winner, with the loss without that step; one for each
 // preset that is slower or over the budget; why candidates failed; and the frontier of step time
@@ -18,7 +18,7 @@
 // set it high enough not to be reached if every rank tunes for itself, or tune once and give the
 // recipe to all ranks.
 //
-// Source: ours. Cost: `evaluations` candidates; see tuner.cpp.
+// Source: Jointer's own. Cost: `evaluations` candidates; see tuner.cpp.
 
 #include "passes/tune/auto_tune.h"
 
@@ -127,8 +127,8 @@ void decide_presets(const TuneResult& result, PassContext& context) {
 // The reason why the graph stays unchanged.
 std::string kept_text(const TuneResult& result, const std::string& budget) {
   if (result.lowest)
-    return fmt::format("Nothing is within {}. The lowest peak is that of {}: {}.", budget,
-                       text_of(result.lowest->pipeline),
+    return fmt::format("Nothing is within {}. The candidate with the lowest peak is {}: {}.",
+                       budget, text_of(result.lowest->pipeline),
                        figures_text(result.lowest->figures.figures));
   const Figures& f = result.unedited.figures.figures;
   const bool fits = f.peak_bytes <= *result.budget;
@@ -160,7 +160,7 @@ void decide_result(const TuneResult& result, const PipelineRun& run, PassContext
   if (!result.out_of_reach.empty()) context.decide("note", result.out_of_reach);
 }
 
-// Runs the winner as a pipeline. Error: as the passes.
+// Runs the winner as a pipeline. Error: any error of the passes.
 Result<PipelineRun> run_winner(const Graph& graph, const TuneResult& result,
                                const PassRegistry& registry, PassContext& context) {
   if (!result.winner) return PipelineRun{};
@@ -228,7 +228,7 @@ std::vector<Parameter> parameters() {
 Pass auto_tune_pass(RegistryMaker make_registry) {
   return {.info = {.name = "auto_tune",
                    .summary = "Searches for orders, buckets and policies with the shortest step "
-                              "within a memory budget, and runs them.",
+                              "within a memory budget, and applies them.",
                    .source = "ours",
                    .stage = PassStage::search,
                    .parameters = parameters()},

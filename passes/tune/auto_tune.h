@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// Makes the passes to search among. A function, since the pass is itself in the registry.
+// Makes the passes to search among. It is a function because the pass itself is in the registry.
 using RegistryMaker = PassRegistry (*)();
 
 Pass auto_tune_pass(RegistryMaker make_registry);

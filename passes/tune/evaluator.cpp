@@ -2,7 +2,8 @@
 //
 // Steps of one evaluation
 //   1. Look up the longest prefix of the pipeline whose graph is kept, run the steps after it, each
-//      on a copy, and keep their graphs in turn. If a prefix failed, every pipeline with it fails.
+//      on a copy, and keep their graphs, too. If a prefix failed, every pipeline that begins with
+//      it fails.
 //   2. Estimate costs of the last graph, simulate it and count its memory, as a run does after a
 //      step.
 // If another thread computes the same prefix, this one waits for it. A thread only waits for

@@ -1,7 +1,7 @@
 #pragma once
 
 // Computes figures of pipelines on one graph. Pipelines with a common prefix share its work: the
-// graphs after each step are kept, the most recently used ones, as far as memory allows.
+// most recently used graphs after steps are kept, as far as memory allows.
 
 #include <atomic>
 #include <condition_variable>
@@ -35,7 +35,7 @@ class Evaluator {
     std::size_t kept_graphs = 64;  // after steps; 0: none
     bool keeps_figures = true;     // for every evaluated pipeline
   };
-  // All must outlive it. Error (usage): the estimator does not exist.
+  // The arguments must outlive the evaluator. Error (usage): the estimator does not exist.
   static Result<std::unique_ptr<Evaluator>> make(const Graph& graph, const PassRegistry& registry,
                                                  Options options);
 

@@ -99,7 +99,7 @@ PipelineStep with_value(PipelineStep step, const Pass& pass, std::string_view pa
 
 PipelineStep step_of(std::string_view text) {
   auto pipeline = parse_pipeline(text);
-  if (!pipeline || pipeline->size() != 1) std::abort();  // a defect of this program
+  if (!pipeline || pipeline->size() != 1) std::abort();  // a bug in this program
   return std::move(pipeline->front());
 }
 

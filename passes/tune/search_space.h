@@ -23,7 +23,7 @@ struct SearchSpaceOptions {
 
 class SearchSpace {
  public:
-  // `registry` must outlive it and hold the built-in passes.
+  // `registry` must outlive this object and contain the built-in passes.
   SearchSpace(const Graph& graph, const PassRegistry& registry,
               const SearchSpaceOptions& options = {});
 
@@ -31,7 +31,7 @@ class SearchSpace {
   [[nodiscard]] std::vector<NamedCandidate> starts() const;
   // A candidate that differs in one step, in a parameter of a step, or in the order of two.
   [[nodiscard]] Candidate changed(Candidate candidate, Chance& chance) const;
-  // Each section from one of the two.
+  // Combines two candidates: each section is copied from one of them.
   [[nodiscard]] static Candidate mixed(const Candidate& a, const Candidate& b, Chance& chance);
 
   // True if candidates need a partitioner: the graph is a joint graph.

@@ -21,14 +21,14 @@
 // The seed and the results of earlier batches determine the candidates of a batch before it is
 // evaluated. So the result depends on the seed and on the number of evaluated candidates, not on
 // threads or time; if time runs out within a batch, its candidates count up to the first unfinished
-// one. The first N candidates of a longer search are those of a search of N, including the ones
-// that are taken apart: more evaluations never give a worse winner.
+// one. The first N candidates of a longer search are those of a search with N evaluations,
+// including the ones that are taken apart: more evaluations never give a worse winner.
 //
 // Cost: an evaluation runs the passes of the candidate after its longest known prefix, and takes
 // 10 ms for figures on Llama3-8B; tests/benchmarks/tune_benchmark.cpp measures candidates per
 // second.
 //
-// Source: ours.
+// Source: Jointer's own.
 
 #include "passes/tune/tuner.h"
 

@@ -22,7 +22,7 @@ Result<void> check(const PluginInterface* plugin) {
                 kPluginBuild);
   if (plugin->sizes != ours.sizes)
     return fail(Error::Kind::usage, "it was built with the headers of another Jointer; rebuild it");
-  if (plugin->make_passes == nullptr) return fail(Error::Kind::usage, "it makes no passes");
+  if (plugin->make_passes == nullptr) return fail(Error::Kind::usage, "it provides no passes");
   return {};
 }
 

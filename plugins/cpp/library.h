@@ -17,7 +17,7 @@ class PluginLibrary {
   // passes that cannot be declared.
   static Result<PluginLibrary> open(const std::string& path);
 
-  // The passes contain code of the library: do not use or destroy them after it.
+  // The passes contain code of the library, so they must not outlive this object.
   [[nodiscard]] const std::vector<Pass>& passes() const { return passes_; }
 
  private:

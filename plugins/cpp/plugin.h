@@ -43,7 +43,8 @@ inline constexpr const char* kPluginBuild =
 struct PluginInterface {
   std::uint32_t version = kPluginInterface;
   const char* built_with = kPluginBuild;
-  // Sizes of the types that plugin and host exchange; they reveal other headers than the host's.
+  // Sizes of the types that plugin and host exchange; they reveal headers that differ from the
+  // host's.
   std::array<std::size_t, 4> sizes{sizeof(Graph), sizeof(Node), sizeof(Pass), sizeof(PassContext)};
   std::vector<Pass> (*make_passes)() = nullptr;
 };

@@ -7,7 +7,7 @@ namespace {
 
 constexpr auto kMaxDevice = static_cast<std::int64_t>(DeviceType::other);
 
-// A field of two values as true, if it has `chosen`, or false.
+// A field with two possible values as a boolean: true if it is `chosen`.
 template <auto chosen, auto other, class Struct>
 constexpr auto flag(std::string_view key, decltype(chosen) Struct::*member) {
   using Value = decltype(chosen);

@@ -1,7 +1,7 @@
 #pragma once
 
 // Passes that run in their own process: Python passes, and those of C++ plugins. However such a
-// pass fails, this process gets the reason and keeps the original graph.
+// pass fails, this process receives the reason and keeps the original graph.
 //
 // The graph is passed as a native capture in a temporary folder, in both directions.
 

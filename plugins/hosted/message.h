@@ -21,7 +21,7 @@ struct HostReady {
   int protocol = kHostProtocol;
   std::string host;  // "Python 3.11.2, torch 2.11.0"
 };
-// For `run`: the progress of the pass, 0 .. 1.
+// For `run`: the progress of the pass, from 0 to 1.
 struct HostProgress {
   double done = 0;
 };
@@ -53,7 +53,7 @@ struct HostFailed {
 using HostMessage = std::variant<HostReady, HostProgress, HostDecision, HostTable, HostDeclared,
                                  HostDone, HostFailed>;
 
-// Error (run): the line is not a message, or is of another version.
+// Error (run): the line is not a message, or has another version.
 Result<HostMessage> parse_host_message(std::string_view line);
 
 // The message as one line, without the line break.

@@ -5,9 +5,9 @@
 namespace jointer {
 
 // Checks that callers of a graph can call it in the same way after a pass: it has the same
-// placeholders in the same order and as many outputs, the same of them None, each with its shape,
-// dtype and kind of device. For a pair, values saved for backward are exempt. A pass that turns a
-// graph into a pair is not checked.
+// placeholders in the same order and as many outputs, with None at the same positions. Each keeps
+// its shape, dtype and kind of device. For a pair, values saved for backward are exempt. A pass
+// that turns a graph into a pair is not checked.
 //
 // Descriptors that `result` has lost or confused are restored from `given`: a descriptor describes
 // a position, not a node. Error (run), in one sentence about the pass ("it returned 25 outputs

@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 
+#include "core/base/counted.h"
 #include "core/base/json_fields.h"
 
 namespace jointer {
@@ -19,7 +20,7 @@ std::string_view unit_name(Unit unit) {
 }
 
 constexpr auto kTitle = std::tuple(json_field("title", &PassTable::title).required());
-// An unknown unit is one of a newer host.
+// An unknown unit comes from a newer host.
 constexpr auto kColumn = std::tuple(
     json_field("name", &PassTable::Column::name).required(),
     json_choice("unit", &PassTable::Column::unit, kUnits, &unit_name).required().lenient());
@@ -94,10 +95,10 @@ Result<PassTable> read_pass_table(const OrderedJson& json) {
     members.check(inner);
   });
   if (!members.problem().empty()) return input_error("not a table: {}", members.problem());
-  for (const PassTable::Row& row : table.rows)
-    if (row.cells.size() != table.columns.size())
-      return input_error("a row has {} cells, but there are {} columns", row.cells.size(),
-                         table.columns.size());
+  for (std::size_t i = 0; i < table.rows.size(); ++i)
+    if (const std::size_t cells = table.rows[i].cells.size(); cells != table.columns.size())
+      return input_error("row {} has {}, but the table has {}", i, counted(cells, "cell"),
+                         counted(table.columns.size(), "column"));
   return table;
 }
 

@@ -81,8 +81,10 @@ Result<void> add_python_passes(PassRegistry& registry, std::span<const std::stri
     if (!declared[i].error.empty())
       return fail(Error::Kind::usage, "{}: {}", spec, declared[i].error);
     if (!name.empty() && declared[i].passes.size() > 1)
-      return fail(Error::Kind::usage, "{}: it declares {} passes: choose one with `{}:FUNCTION`",
-                  spec, declared[i].passes.size(), spec);
+      return fail(Error::Kind::usage,
+                  "{}: it declares {} passes, but `{}=` can name only one; choose it with "
+                  "`{}={}:FUNCTION`",
+                  spec, declared[i].passes.size(), name, name, spec);
     for (PassInfo& info : declared[i].passes) {
       const std::string own = info.name;
       if (!name.empty()) info.name = name;

@@ -6,6 +6,7 @@
 #include <QApplication>
 #include <map>
 
+#include "tests/support/child.h"
 #include "tests/support/paths.h"
 #include "tests/support/reference.h"
 #include "views/alive/alive_pane.h"
@@ -64,7 +65,7 @@ void move_alive(benchmark::State& state, AliveModel::Grouping grouping, bool sor
   if (!s) return;
   Document document({}, s);
   AlivePane pane(document);
-  pane.grouping_box().setCurrentIndex(static_cast<int>(grouping));
+  test::child<QComboBox>(pane).setCurrentIndex(static_cast<int>(grouping));
   if (sorted) pane.view().sortByColumn(AliveModel::why_column, Qt::AscendingOrder);
   pane.resize(500, 700);
   pane.show();
@@ -76,7 +77,7 @@ void move_alive(benchmark::State& state, AliveModel::Grouping grouping, bool sor
     document.selection().set_moment(moment);
     pane.render(&screen);
   }
-  state.counters["alive"] = static_cast<double>(pane.model().alive_count());
+  state.counters["alive"] = static_cast<double>(pane.model().totals().things);
 }
 
 void describe_all(benchmark::State& state) {

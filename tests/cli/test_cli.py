@@ -69,7 +69,7 @@ def test_help_and_version() -> None:
         (["memory", JOINT, "--assume", "u0=-1"], "`u0=-1`"),
         (["memory", JOINT, "--assume", "=1"], "`=1`"),
         (["memory", JOINT, "--assume", "u0=99999999999999999999"], "u0="),
-        (["memory", JOINT, "--assume", "u77=1"], "no symbol u77"),
+        (["memory", JOINT, "--assume", "u77=1"], "cannot assume a value for u77"),
         (["overlap", JOINT, "--device", "gtx480"], "h100"),
         (["overlap", JOINT, "--estimator", "crystal-ball"], "torch-2.11"),
         (["overlap", JOINT, "--estimator", "simpleton"], "`simpleton`"),

@@ -97,7 +97,7 @@ def test_an_option_before_a_command(arguments: list[Any], expected: str) -> None
         ),
         (
             ["apply", JOINT, "--passes", "remove_tags", "--budget", "x"],
-            "option --budget: expected bytes of peak memory such as 40GiB, got `x`",
+            "option --budget: expected a peak memory size such as 40GiB, got `x`",
         ),
     ],
     ids=lambda value: " ".join(map(str, value[:1] + value[2:])) if isinstance(value, list) else "",
@@ -225,7 +225,7 @@ def test_snapshots_need_a_folder_that_can_be_created(tmp_path: Path) -> None:
 
 def test_a_recipe_for_graph_trainer_is_a_file() -> None:
     done = run("apply", JOINT, *PASSES, "--save-recipe", "-", "--save-graph-trainer", "x.py")
-    assert said(done) == "option --save-graph-trainer: needs --save-recipe in a file"
+    assert said(done) == "option --save-graph-trainer: needs --save-recipe with a file name"
 
 
 @pytest.mark.parametrize(

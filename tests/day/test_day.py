@@ -31,7 +31,7 @@ sys.path.insert(0, str(ROOT / "resources" / "python"))
 
 from jointer.document import read_document  # noqa: E402  (found by the line above)
 
-HAS_WINDOW = (BIN / "day_test").exists()
+HAS_WINDOW = (BIN / "gui_tests").exists()
 WINDOW = pytest.param("window", marks=[] if HAS_WINDOW else [pytest.mark.skip(reason="the window's test is not built")])
 each_hand = pytest.mark.parametrize("hand", [WINDOW, pytest.param("command line", id="command_line")])
 # Tracing and training on two ranks is slow, so both recipes are tested only with --run-slow.
@@ -83,7 +83,7 @@ def recipes(captured: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     if HAS_WINDOW:
         made["window"] = folder / "window.recipe.json"
         run(
-            BIN / "day_test",
+            *(BIN / "gui_tests", "day"),
             QT_QPA_PLATFORM="offscreen",
             JOINTER_DAY_CAPTURE=str(captured / "rank0.0.joint.json.zst"),
             JOINTER_DAY_RECIPE=str(made["window"]),

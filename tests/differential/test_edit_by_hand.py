@@ -21,12 +21,12 @@ def recipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The recipe of the window's test, which moves waits and starts with the mouse."""
     if not (SHARED / "captures" / f"{PAIR}.fw.json.zst").exists():
         pytest.skip("no shared captures (JOINTER_SHARED)")
-    program = BIN / "edit_test"
+    program = BIN / "gui_tests"
     if not program.exists():
         pytest.skip("the window's tests are not built")
     path = tmp_path_factory.mktemp("by_hand") / "useful.recipe.json"
     done = subprocess.run(
-        [str(program), TEST],
+        [str(program), "edit", TEST],
         env=os.environ
         | {
             "QT_QPA_PLATFORM": "offscreen",

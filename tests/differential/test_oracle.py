@@ -48,7 +48,7 @@ def judged(path: Path, *words: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("path", halves())
-def test_exposes_no_more_than_torch_within_the_budget(path: Path, tmp_path: Path) -> None:
+def test_is_no_slower_than_torch_within_the_budget(path: Path, tmp_path: Path) -> None:
     out = tmp_path / "ours.json"
     subprocess.run(
         [
@@ -62,6 +62,10 @@ def test_exposes_no_more_than_torch_within_the_budget(path: Path, tmp_path: Path
     ours, theirs = judged(out, "simulate"), judged(path, "overlap", "--bucketing")
     # Ours decides in whole nanoseconds: each node is rounded by at most one.
     slack = ours["nodes"] * 1e-6
-    assert ours["exposed_ms"] <= theirs["after"]["exposed_ms"] + slack
+    # Torch's buckets copy more, which leaves more compute to hide behind: more may be exposed than in torch's
+    # step if the step is shorter.
+    after = theirs["after"]
+    assert ours["step_ms"] <= after["step_ms"] + slack
+    assert ours["exposed_ms"] <= after["exposed_ms"] + slack or ours["step_ms"] < after["step_ms"] - slack
     before = theirs["before"]["peak_bytes"]
     assert ours["peak_bytes"] <= before + max(GIB, int(0.05 * before))

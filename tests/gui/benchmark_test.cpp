@@ -3,18 +3,18 @@
 #include <QAbstractItemModelTester>
 #include <QApplication>
 #include <QClipboard>
-#include <QDropEvent>
 #include <QElapsedTimer>
 #include <QMessageBox>
-#include <QMimeData>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QStandardItemModel>
 #include <QTemporaryDir>
 #include <QTest>
-#include <QTextBlock>
 
 #include "app/desktop/main_window.h"
+#include "tests/gui/gestures.h"
+#include "tests/gui/gui_test.h"
+#include "tests/support/child.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
 #include "tests/support/snapshots.h"
@@ -29,6 +29,8 @@ namespace {
 
 using namespace views;
 using desktop::MainWindow;
+using test::child;
+using test::press;
 
 constexpr int kPatienceMs = 20000;
 
@@ -59,15 +61,6 @@ int pixels_of_errors(QWidget& widget) {
       count += distance < 60 ? 1 : 0;
     }
   return count;
-}
-
-QPoint place_of_link(QTextBrowser& page, const QString& text) {
-  const QTextCursor cursor = page.document()->find(text);
-  QTextCursor middle(page.document());
-  middle.setPosition((cursor.anchor() + cursor.position()) / 2);
-  page.setTextCursor(middle);
-  page.ensureCursorVisible();
-  return page.cursorRect(middle).center();
 }
 
 }  // namespace
@@ -101,13 +94,17 @@ class BenchmarkTest : public QObject {
  private:
   void make_pane();
   void open_window();
-  void press(QPushButton& button) { QTest::mouseClick(&button, Qt::LeftButton); }
   [[nodiscard]] Document& document() const {
     return window_ ? *window_->current_tab()->document() : *document_;
   }
   [[nodiscard]] Benchmarks& benchmarks() const {
     return window_ ? window_->current_tab()->session()->benchmarks() : *benchmarks_;
   }
+  [[nodiscard]] QPushButton& cancel_button() const { return child<QPushButton>(*pane_, "cancel"); }
+  [[nodiscard]] QComboBox& backend_box() const { return child<QComboBox>(*pane_, "backend"); }
+  [[nodiscard]] TableView& rank_view() const { return child<TableView>(*pane_, "ranks"); }
+  [[nodiscard]] QTextBrowser& details() const { return child<QTextBrowser>(*pane_, "details"); }
+  [[nodiscard]] QLabel& status_label() const { return child<QLabel>(*pane_, "status"); }
   [[nodiscard]] QString cell(int row, int column) const {
     return pane_->table().model().index(row, column).data().toString();
   }
@@ -165,19 +162,20 @@ void BenchmarkTest::empty_pane_shows_a_hint() {
   QCOMPARE(labels.size(), 1);
   QVERIFY(labels.front()->isVisible());
   QVERIFY(labels.front()->text().contains("No benchmarks of this graph yet"));
-  QVERIFY(!pane_->details().isVisible());
-  QVERIFY(!pane_->rank_view().isVisible());
+  QVERIFY(!details().isVisible());
+  QVERIFY(!rank_view().isVisible());
   QVERIFY(pane_->form().hint().contains("A CPU, 2 cores"));
   QVERIFY(pane_->form().run_button().isVisible());
-  QVERIFY(!pane_->form().cancel_button().isVisible());
+  QVERIFY(!cancel_button().isVisible());
 }
 
 void BenchmarkTest::runs_with_the_chosen_settings() {
   make_pane();
-  pane_->form().iterations_box().setFocus();
-  pane_->form().iterations_box().selectAll();
-  QTest::keyClicks(&pane_->form().iterations_box(), "25");
-  QTest::keyClick(&pane_->form().backend_box(), Qt::Key_Down);
+  auto& iterations = child<QSpinBox>(*pane_, "iterations");
+  iterations.setFocus();
+  iterations.selectAll();
+  QTest::keyClicks(&iterations, "25");
+  QTest::keyClick(&backend_box(), Qt::Key_Down);
   press(pane_->form().run_button());
   QCOMPARE(fake_->run(), 1U);
   QCOMPARE(fake_->job().request.iterations, 25);
@@ -192,8 +190,8 @@ void BenchmarkTest::shows_regions_for_the_regional_backend() {
   auto* regions = pane_->form().findChild<QLineEdit*>("marked");
   QVERIFY(!regions->isVisible());
   // Skips the disabled second backend and goes to the fourth.
-  QTest::keyClick(&pane_->form().backend_box(), Qt::Key_Down);
-  QTest::keyClick(&pane_->form().backend_box(), Qt::Key_Down);
+  QTest::keyClick(&backend_box(), Qt::Key_Down);
+  QTest::keyClick(&backend_box(), Qt::Key_Down);
   QVERIFY(regions->isVisible());
   QTest::mouseClick(regions, Qt::LeftButton);
   QTest::keyClicks(regions, "layers.1.* :: *");
@@ -211,16 +209,16 @@ void BenchmarkTest::shows_every_rank_while_it_runs() {
   const QAbstractItemModelTester tester(&pane_->ranks(),
                                         QAbstractItemModelTester::FailureReportingMode::QtTest);
   press(pane_->form().run_button());
-  QVERIFY(pane_->form().cancel_button().isVisible());
+  QVERIFY(cancel_button().isVisible());
   QVERIFY(!pane_->form().run_button().isVisible());
   BenchmarkResult so_far = fake_->begun(2);
   fake_->progress(so_far);
-  QVERIFY(pane_->rank_view().isVisible());
+  QVERIFY(rank_view().isVisible());
   QCOMPARE(pane_->ranks().rowCount(), 2);
   so_far.ranks[1].apply(RankProgress{"measure", 3, 10});
   fake_->progress(so_far);
   QCOMPARE(pane_->ranks().index(1, RankModel::doing_column).data().toString(), "measure, 3 of 10");
-  QVERIFY(pane_->status().startsWith("Running for"));
+  QVERIFY(status_label().text().startsWith("Running for"));
   // Time advances while ranks are silent.
   const auto in_stage = [this] {
     return pane_->ranks().number(1, RankModel::stage_column).value_or(0);
@@ -228,12 +226,12 @@ void BenchmarkTest::shows_every_rank_while_it_runs() {
   const std::int64_t before = in_stage();
   QTRY_VERIFY(in_stage() > before);
   fake_->finish(fake_->measured(2));
-  QVERIFY(!pane_->rank_view().isVisible());
-  QVERIFY(pane_->status().startsWith("Done in"));
+  QVERIFY(!rank_view().isVisible());
+  QVERIFY(status_label().text().startsWith("Done in"));
   QCOMPARE(pane_->table().model().rowCount(), 1);
   // The new row is selected and described.
   QCOMPARE(pane_->table().view().selected_rows(), std::vector{0});
-  QVERIFY(pane_->details().toPlainText().contains("Peak memory"));
+  QVERIFY(details().toPlainText().contains("Peak memory"));
 }
 
 void BenchmarkTest::cancels_immediately() {
@@ -242,14 +240,14 @@ void BenchmarkTest::cancels_immediately() {
   fake_->progress(fake_->begun(2));
   QElapsedTimer since;
   since.start();
-  press(pane_->form().cancel_button());
+  press(cancel_button());
   QCOMPARE(fake_->cancelled(), fake_->run());
-  QVERIFY(!pane_->form().cancel_button().isEnabled());
-  QCOMPARE(pane_->status(), "Stopping all ranks...");
+  QVERIFY(!cancel_button().isEnabled());
+  QCOMPARE(status_label().text(), "Stopping all ranks...");
   fake_->finish(fake_->begun(2), /*was_cancelled=*/true);
   QVERIFY(since.elapsed() < 100);
   QVERIFY(pane_->form().run_button().isVisible());
-  QVERIFY(pane_->status().startsWith("Cancelled after"));
+  QVERIFY(status_label().text().startsWith("Cancelled after"));
   QCOMPARE(pane_->table().model().rowCount(), 0);
 }
 
@@ -259,13 +257,13 @@ void BenchmarkTest::failure_is_a_red_row_linked_to_its_node() {
   fake_->finish(failed_at(*fake_, "mm_1"));
   QCOMPARE(cell(0, BenchmarkModel::status_column),
            "rank 1: at mm_1: out of memory: 2 GiB more was needed");
-  QVERIFY(pane_->status().contains("rank 1: at mm_1"));
+  QVERIFY(status_label().text().contains("rank 1: at mm_1"));
   const QModelIndex index = pane_->table().model().index(0, 0);
   QVERIFY(index.data(TableModel::alarm_role).toBool());
   // The row and the run's status are painted in the error color.
   pane_->table().view().clearSelection();
   QVERIFY(pixels_of_errors(*pane_->table().view().viewport()) > 20);
-  QVERIFY(pixels_of_errors(pane_->status_label()) > 20);
+  QVERIFY(pixels_of_errors(status_label()) > 20);
   // The date is fully visible, although the columns were sized for an empty table.
   QVERIFY(pane_->table().view().columnWidth(BenchmarkModel::when_column) >
           pane_->fontMetrics().horizontalAdvance(cell(0, BenchmarkModel::when_column)));
@@ -273,8 +271,8 @@ void BenchmarkTest::failure_is_a_red_row_linked_to_its_node() {
   QTest::mouseClick(pane_->table().view().viewport(), Qt::LeftButton, {},
                     pane_->table().view().visualRect(index).center());
   document_->selection().clear();
-  const QPoint link = place_of_link(pane_->details(), "mm_1");
-  QTest::mouseClick(pane_->details().viewport(), Qt::LeftButton, {}, link);
+  const QPoint link = test::place_of_link(details(), "mm_1");
+  QTest::mouseClick(details().viewport(), Qt::LeftButton, {}, link);
   QCOMPARE(document_->selection().current(), document_->graph().find("mm_1"));
   // So does double-clicking the row.
   document_->selection().clear();
@@ -343,7 +341,7 @@ void BenchmarkTest::copies_command_lines() {
 
 void BenchmarkTest::explains_why_an_option_is_disabled() {
   make_pane();
-  const auto* items = qobject_cast<QStandardItemModel*>(pane_->form().backend_box().model());
+  const auto* items = qobject_cast<QStandardItemModel*>(backend_box().model());
   const QStandardItem* cudagraph = items->item(1);
   QVERIFY(!cudagraph->isEnabled());
   QVERIFY(cudagraph->toolTip().contains("no CUDA device"));
@@ -489,29 +487,19 @@ void BenchmarkTest::imports_measurements_of_other_tools() {
   QVERIFY(file.open(QFile::WriteOnly));
   file.write(R"({"traceEvents": [{"ph": "X"}]})");
   file.close();
-  const auto drop = [this](const QString& path) {
-    QMimeData data;
-    data.setUrls({QUrl::fromLocalFile(path)});
-    QDragEnterEvent enter(window_->rect().center(), Qt::CopyAction, &data, Qt::LeftButton,
-                          Qt::NoModifier);
-    QApplication::sendEvent(window_.get(), &enter);
-    QDropEvent event(window_->rect().center(), Qt::CopyAction, &data, Qt::LeftButton,
-                     Qt::NoModifier);
-    QApplication::sendEvent(window_.get(), &event);
-  };
-  drop(snapshot);
+  test::drop(*window_, {snapshot});
   QTRY_VERIFY(document().measured() != nullptr);
   QCOMPARE(document().measured()->measurement().label, std::string("protocol4.pickle"));
   QVERIFY(document().measured()->peak_bytes() > 0);
-  QCOMPARE(window_->tab_count(), 1);  // not opened as a graph
+  QCOMPARE(test::tab_count(*window_), 1);  // not opened as a graph
   // A trace without nodes of this graph is rejected and leaves the shown measurement.
-  drop(broken);
+  test::drop(*window_, {broken});
   QMessageBox* box = nullptr;
   QTRY_VERIFY((box = window_->findChild<QMessageBox*>()) != nullptr && box->isVisible());
   QVERIFY(box->text().contains("broken.trace.json"));
   QTest::keyClick(box, Qt::Key_Return);
   QCOMPARE(document().measured()->measurement().label, std::string("protocol4.pickle"));
-  QCOMPARE(window_->tab_count(), 1);
+  QCOMPARE(test::tab_count(*window_), 1);
 }
 
 void BenchmarkTest::calibrating_updates_the_estimates() {
@@ -537,5 +525,5 @@ void BenchmarkTest::calibrating_updates_the_estimates() {
 
 }  // namespace jointer
 
-QTEST_MAIN(jointer::BenchmarkTest)
+JOINTER_GUI_TEST(jointer::BenchmarkTest, "benchmark")
 #include "benchmark_test.moc"

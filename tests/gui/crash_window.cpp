@@ -12,6 +12,7 @@
 
 #include <QApplication>
 #include <QSettings>
+#include <QTabBar>
 #include <QTimer>
 #include <array>
 #include <cstdio>
@@ -20,6 +21,7 @@
 #include <random>
 
 #include "app/desktop/main_window.h"
+#include "tests/support/child.h"
 #include "tests/support/fake_benchmarks.h"
 #include "views/session/edit/editing.h"
 #include "views/session/workspace/autosave.h"
@@ -154,6 +156,7 @@ int main(int argc, char** argv) {
   };
   QObject::connect(&window, &MainWindow::opened, tell);
   window.restore_left();
-  if (window.tab_count() == 0) window.open({.path = (folder + "/work.jointer").toStdString()});
+  if (test::child<QTabBar>(window, "documents").count() == 0)
+    window.open({.path = (folder + "/work.jointer").toStdString()});
   return QApplication::exec();
 }

@@ -6,11 +6,8 @@
 // tests/day/test_day.py uses for training.
 
 #include <QApplication>
-#include <QFileDialog>
 #include <QFileInfo>
-#include <QLineEdit>
 #include <QTest>
-#include <QTimer>
 #include <algorithm>
 
 #include "app/desktop/local_benchmarks.h"
@@ -18,6 +15,8 @@
 #include "core/edit/replay.h"
 #include "core/graph/canonical.h"
 #include "core/graph/validate.h"
+#include "tests/gui/gestures.h"
+#include "tests/gui/gui_test.h"
 #include "tests/gui/sac_window.h"
 #include "tests/gui/timeline_hand.h"
 
@@ -123,20 +122,9 @@ void DayTest::move_a_collective() {
   QVERIFY(document().graph().position(wait) > from);
 }
 
-// The dialog is operated like a user would.
 void DayTest::export_recipe(const QString& path) {
-  QTimer::singleShot(0, this, [&path] {
-    auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
-    QVERIFY(dialog != nullptr);
-    auto* name = dialog->findChild<QLineEdit*>();
-    name->setText(path);
-    QTest::keyClick(name, Qt::Key_Return);
-  });
-  for (QAction* action : window_->findChildren<QAction*>()) {
-    if (action->text() != QStringLiteral("Export Re&cipe...")) continue;
-    QVERIFY(action->isEnabled());
-    action->trigger();
-  }
+  test::answer_file_dialog(path);
+  test::run_action(*window_, "Export Recipe");
   QVERIFY2(QFileInfo::exists(path), qPrintable(path));
 }
 
@@ -167,5 +155,5 @@ void DayTest::run_and_compare_with_the_opened_graph() {
 
 }  // namespace jointer
 
-QTEST_MAIN(jointer::DayTest)
+JOINTER_GUI_TEST(jointer::DayTest, "day")
 #include "day_test.moc"

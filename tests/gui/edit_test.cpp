@@ -21,7 +21,10 @@
 #include "core/edit/replay.h"
 #include "core/graph/canonical.h"
 #include "core/graph/validate.h"
+#include "tests/gui/gestures.h"
+#include "tests/gui/gui_test.h"
 #include "tests/gui/timeline_hand.h"
+#include "tests/support/child.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
 #include "views/compare/compare_pane.h"
@@ -38,6 +41,7 @@ namespace {
 
 using namespace views;
 using desktop::MainWindow;
+using test::child;
 
 constexpr int kPatienceMs = 15000;
 const char kSample[] = "resources/samples/llama_debug_tp2_fsdp2.joint.json.zst";
@@ -76,7 +80,7 @@ class EditTest : public QObject {
  private:
   DocumentTab* open(const OpenRequest& request);
   DocumentTab* open_sample() { return open({.path = test::source_path(kSample)}); }
-  void run_action(const QString& text);
+  void run_action(const QString& text) { test::run_action(*window_, text); }
   [[nodiscard]] Document& document() const { return *window_->current_tab()->document(); }
   [[nodiscard]] Editing& editing() const { return document().editing(); }
   [[nodiscard]] MovePlanner& planner() const { return editing().planner(); }
@@ -138,16 +142,6 @@ DocumentTab* EditTest::open(const OpenRequest& request) {
   connect(&planner(), &MovePlanner::refused, this, [](const QString& why) { qInfo() << why; });
   connect(&editing(), &Editing::refused, this, [](const QString& why) { qInfo() << why; });
   return settle() ? window_->current_tab() : nullptr;
-}
-
-void EditTest::run_action(const QString& text) {
-  for (QAction* action : window_->findChildren<QAction*>()) {
-    QString name = action->text();
-    if (name.remove(u'&').remove(QStringLiteral("...")) != text) continue;
-    QVERIFY2(action->isEnabled(), qPrintable(text));
-    return action->trigger();
-  }
-  QFAIL(qPrintable(QStringLiteral("there is no action `%1`").arg(text)));
 }
 
 // --- Dragging ---
@@ -261,20 +255,21 @@ void EditTest::jumps_through_the_history() {
   dock->raise();
   QTRY_VERIFY(dock->pane() != nullptr);
   auto* pane = qobject_cast<HistoryPane*>(dock->pane());
-  const QAbstractItemModelTester steps_tester(&pane->step_model());
-  const QAbstractItemModelTester states_tester(&pane->state_model());
-  QTRY_COMPARE(pane->step_model().rowCount(), 4);
+  TableView& view = child<TableView>(*pane, "steps");
+  const auto& model = *static_cast<HistoryModel*>(view.model());
+  const QAbstractItemModelTester steps_tester(view.model());
+  const QAbstractItemModelTester states_tester(child<TableView>(*pane, "states").model());
+  QTRY_COMPARE(model.rowCount(), 4);
   for (const int place : {1, 3, 0, 2}) {
-    TableView& view = pane->steps();
     QTest::mouseClick(view.viewport(), Qt::LeftButton, {},
-                      view.visualRect(pane->step_model().index(place, 1)).center());
+                      view.visualRect(model.index(place, 1)).center());
     QVERIFY(settle());
     QCOMPARE(editing().place(), place);
     QCOMPARE(hash(), hashes[static_cast<std::size_t>(place)]);
-    QVERIFY(pane->step_model().at(place).is_current);
+    QVERIFY(model.at(place).is_current);
   }
   // The differences of the steps match their states.
-  QCOMPARE(pane->step_model().at(2).metrics, std::optional(metrics()));
+  QCOMPARE(model.at(2).metrics, std::optional(metrics()));
 }
 
 void EditTest::states_can_be_named() {
@@ -289,8 +284,9 @@ void EditTest::states_can_be_named() {
   QVERIFY(QTest::qWaitFor([&] { return editing().step_count() == 1; }, kPatienceMs));
   QVERIFY(settle());
   const std::string late = hash();
-  QTest::keyClicks(&pane->name_edit(), "late");
-  QTest::keyClick(&pane->name_edit(), Qt::Key_Return);
+  auto& name = child<QLineEdit>(*pane, "name");
+  QTest::keyClicks(&name, "late");
+  QTest::keyClick(&name, Qt::Key_Return);
   QCOMPARE(editing().named().size(), 1U);
   // After going another way from the start, the named state is no longer in the history.
   run_action("Undo " + editing().undoable()->title);
@@ -300,9 +296,9 @@ void EditTest::states_can_be_named() {
   QVERIFY(settle());
   const std::string nudged = hash();
   QVERIFY(nudged != late);
-  TableView& view = pane->states();
+  TableView& view = child<TableView>(*pane, "states");
   QTest::mouseClick(view.viewport(), Qt::LeftButton, {},
-                    view.visualRect(pane->state_model().index(0, 1)).center());
+                    view.visualRect(view.model()->index(0, 1)).center());
   const auto press = [&](const char* text) {
     for (auto* button : pane->findChildren<QPushButton*>())
       if (button->text() == text) QTest::mouseClick(button, Qt::LeftButton);
@@ -314,7 +310,7 @@ void EditTest::states_can_be_named() {
   QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
   QVERIFY(settle());
   QCOMPARE(hash(), nudged);
-  QTest::keyClicks(&pane->name_edit(), "as late as can be");
+  QTest::keyClicks(&name, "as late as can be");
   press("Rename");
   QCOMPARE(editing().named().front().name, "as late as can be");
   press("Delete");
@@ -627,7 +623,8 @@ void EditTest::recipes_are_exported_and_applied() {
   QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
   QVERIFY(settle());
   QVERIFY(hash() != moved);
-  window_->apply_recipe(path);
+  test::answer_file_dialog(path);
+  run_action("Apply Recipe");
   QVERIFY(QTest::qWaitFor([&] { return hash() == moved; }, kPatienceMs));
   QVERIFY(settle());
   QCOMPARE(editing().step_count(), 1);
@@ -742,5 +739,5 @@ void EditTest::hides_a_quarter_of_the_exposed_time_by_hand() {
 
 }  // namespace jointer
 
-QTEST_MAIN(jointer::EditTest)
+JOINTER_GUI_TEST(jointer::EditTest, "edit")
 #include "edit_test.moc"

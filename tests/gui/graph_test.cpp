@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/gui/gui_test.h"
 #include "tests/gui/ladder_places.h"
 #include "tests/support/ladders.h"
 #include "tests/support/snapshots.h"
@@ -387,9 +388,10 @@ class GraphTest : public QObject {
     const std::string program = folder.filePath("dot").toStdString();
     std::ofstream(program) << "#!/bin/sh\nexec sleep 600\n";
     std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-    view().model().groups().set_dot(
-        {.program = program, .deadline = std::chrono::milliseconds(50)});
+    const QByteArray programs = qgetenv("PATH");
+    qputenv("PATH", folder.path().toUtf8() + ':' + programs);
     open({"*layers.0", "layers.0", "layers.0.attention", "layers.0.attention.wo"});
+    qputenv("PATH", programs);
     QVERIFY(!place_of_node(node("ar_0")).isEmpty());
   }
 
@@ -424,5 +426,5 @@ class GraphTest : public QObject {
 
 }  // namespace jointer::views
 
-QTEST_MAIN(jointer::views::GraphTest)
+JOINTER_GUI_TEST(jointer::views::GraphTest, "graph")
 #include "graph_test.moc"

@@ -19,6 +19,7 @@
 #include "app/desktop/local_benchmarks.h"
 #include "app/desktop/main_window.h"
 #include "core/graph/canonical.h"
+#include "tests/gui/gui_test.h"
 #include "tests/support/paths.h"
 #include "views/session/edit/editing.h"
 
@@ -229,5 +230,5 @@ void LocalBenchmarksTest::reports_a_missing_runner() {
 
 }  // namespace jointer
 
-QTEST_MAIN(jointer::LocalBenchmarksTest)
+JOINTER_GUI_TEST(jointer::LocalBenchmarksTest, "local_benchmarks")
 #include "local_benchmarks_test.moc"

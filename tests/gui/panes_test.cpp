@@ -7,8 +7,10 @@
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTest>
-#include <QTextBlock>
 
+#include "tests/gui/gestures.h"
+#include "tests/gui/gui_test.h"
+#include "tests/support/child.h"
 #include "tests/support/snapshots.h"
 #include "views/alive/alive_pane.h"
 #include "views/find/find_bar.h"
@@ -20,6 +22,8 @@
 
 namespace jointer::views {
 namespace {
+
+using test::child;
 
 constexpr QSize kSize(900, 400);
 
@@ -34,16 +38,16 @@ void click(TableView& view, const QModelIndex& index,
   QTest::mouseClick(view.viewport(), Qt::LeftButton, modifiers, view.visualRect(index).center());
 }
 
-QString cell(const TableView& view, int row, int column = 0) {
-  return view.model()->index(row, column).data().toString();
+QString footer(const TablePane& pane) {
+  return child<QLabel>(pane, "footer").text();
 }
 
-// Position of a link on the page.
-QPoint place_of_link(QTextBrowser& page, const QString& text) {
-  const QTextCursor cursor = page.document()->find(text);
-  QTextCursor middle(page.document());
-  middle.setPosition((cursor.anchor() + cursor.position()) / 2);
-  return page.cursorRect(middle).center();
+void filter_by(const TablePane& pane, const char* text) {
+  QTest::keyClicks(&child<QLineEdit>(pane, "filter"), text);
+}
+
+QString cell(const TableView& view, int row, int column = 0) {
+  return view.model()->index(row, column).data().toString();
 }
 
 }  // namespace
@@ -71,11 +75,11 @@ class PanesTest : public QObject {
     OperatorsPane pane(*document_);
     show(pane);
     QCOMPARE(pane.model().rowCount(), 6);
-    QTest::keyClicks(&pane.filter_edit(), "mul");
+    filter_by(pane, "mul");
     QCOMPARE(pane.model().rowCount(), 1);
     QCOMPARE(cell(pane.view(), 0), "aten.mul.Tensor");
-    QVERIFY(pane.footer().startsWith("1 operator · 2 nodes"));
-    pane.filter_edit().clear();
+    QVERIFY(footer(pane).startsWith("1 operator · 2 nodes"));
+    child<QLineEdit>(pane, "filter").clear();
     QCOMPARE(pane.model().rowCount(), 6);
   }
 
@@ -87,7 +91,7 @@ class PanesTest : public QObject {
     const QPoint at(header->sectionViewportPosition(OperatorModel::count_column) + 20,
                     header->height() / 2);
     QTest::mouseClick(header->viewport(), Qt::LeftButton, {}, at);
-    const int first = pane.model().sort_order() == Qt::AscendingOrder ? 1 : 4;
+    const int first = header->sortIndicatorOrder() == Qt::AscendingOrder ? 1 : 4;
     QCOMPARE(cell(pane.view(), 0, OperatorModel::count_column), QString::number(first));
     QTest::mouseClick(header->viewport(), Qt::LeftButton, {}, at);
     QCOMPARE(cell(pane.view(), 0, OperatorModel::count_column), QString::number(5 - first));
@@ -102,7 +106,7 @@ class PanesTest : public QObject {
     const QModelIndex relu = pane.model().index_of(pane.model().row_of(node("relu")));
     click(pane.view(), relu, Qt::ControlModifier);
     QCOMPARE(selection().nodes().size(), 6U);
-    QVERIFY(pane.footer().startsWith("Selected: 2 operators · 6 nodes"));
+    QVERIFY(footer(pane).startsWith("Selected: 2 operators · 6 nodes"));
     // Select one node elsewhere: its row is shown, and clicking it selects all of its nodes again.
     selection().select(node("mm"));
     QCOMPARE(pane.view().selected_rows(), std::vector{pane.model().row_of(node("mm"))});
@@ -139,7 +143,7 @@ class PanesTest : public QObject {
   void copies_all_visible_rows() {
     OperatorsPane pane(*document_);
     show(pane);
-    QTest::keyClicks(&pane.filter_edit(), "aten.m");
+    filter_by(pane, "aten.m");
     pane.copy_all();
     const QStringList lines = QApplication::clipboard()->text().split('\n', Qt::SkipEmptyParts);
     QCOMPARE(lines.size(), pane.model().rowCount() + 1);
@@ -193,10 +197,10 @@ class PanesTest : public QObject {
   void alive_groups_on_request() {
     AlivePane pane(*document_);
     show(pane);
-    QTest::keyClick(&pane.grouping_box(), Qt::Key_Down);
+    QTest::keyClick(&child<QComboBox>(pane), Qt::Key_Down);
     QCOMPARE(pane.model().grouping(), AliveModel::Grouping::module);
     QVERIFY(pane.view().rootIsDecorated());
-    QTest::keyClick(&pane.grouping_box(), Qt::Key_Down);
+    QTest::keyClick(&child<QComboBox>(pane), Qt::Key_Down);
     QCOMPARE(pane.model().grouping(), AliveModel::Grouping::category);
     // Expanded rows stay expanded when the moment changes.
     pane.view().setExpanded(pane.model().index(0, 0), true);
@@ -209,7 +213,7 @@ class PanesTest : public QObject {
   void an_empty_filter_result_says_so() {
     AlivePane pane(*document_);
     show(pane);
-    QTest::keyClicks(&pane.filter_edit(), "zzz");
+    filter_by(pane, "zzz");
     QCOMPARE(pane.model().rowCount(), 0);
     const auto labels = pane.view().viewport()->findChildren<QLabel*>();
     QCOMPARE(labels.size(), 1);
@@ -232,7 +236,7 @@ class PanesTest : public QObject {
     selection().select(node("mm"));
     QVERIFY(pane.page().toPlainText().contains("aten.mm.default"));
     QTest::mouseClick(pane.page().viewport(), Qt::LeftButton, {},
-                      place_of_link(pane.page(), "relu"));
+                      test::place_of_link(pane.page(), "relu"));
     QCOMPARE(current(), "relu");
     selection().select_all({node("mm"), node("relu")});
     QVERIFY(pane.page().toPlainText().startsWith("2 nodes"));
@@ -358,14 +362,15 @@ class PanesTest : public QObject {
     fit.setShortcut(Qt::Key_F);
     KeysHelp help({keys_of("View", {&fit}), {"Timeline", {{"Ctrl+wheel", "zoom at the pointer"}}}});
     show(help);
-    QVERIFY(help.shown_text().contains("zoom at the pointer"));
-    QTest::keyClicks(&help.filter_edit(), "fit");
-    QVERIFY(help.shown_text().contains("Fit"));
-    QVERIFY(!help.shown_text().contains("zoom"));
+    const auto shown_text = [&] { return child<QTextBrowser>(help).toPlainText(); };
+    QVERIFY(shown_text().contains("zoom at the pointer"));
+    QTest::keyClicks(&child<QLineEdit>(help), "fit");
+    QVERIFY(shown_text().contains("Fit"));
+    QVERIFY(!shown_text().contains("zoom"));
   }
 };
 
 }  // namespace jointer::views
 
-QTEST_MAIN(jointer::views::PanesTest)
+JOINTER_GUI_TEST(jointer::views::PanesTest, "panes")
 #include "panes_test.moc"

@@ -13,6 +13,8 @@
 #include <QTextDocumentFragment>
 #include <QTimer>
 
+#include "tests/gui/gui_test.h"
+#include "tests/support/child.h"
 #include "tests/support/snapshots.h"
 #include "tests/views/pipeline/report/reports.h"
 #include "views/inspector/inspector_pane.h"
@@ -26,6 +28,8 @@
 
 namespace jointer::views {
 namespace {
+
+using test::child;
 
 constexpr int kPatienceMs = 15000;
 constexpr QSize kSize(900, 620);
@@ -77,6 +81,11 @@ class PipelineReportTest : public QObject {
       if (!step.result->edit.changes.empty()) editing().apply(step.result->edit);
     return settle();
   }
+  [[nodiscard]] QLabel& label(const char* name) const { return child<QLabel>(*report_, name); }
+  [[nodiscard]] QTabWidget& pages() const { return child<QTabWidget>(*report_); }
+  [[nodiscard]] static QString footer(const TablePane& pane) {
+    return child<QLabel>(pane, "footer").text();
+  }
   [[nodiscard]] int decision_about(const char* name) const {
     return report_->decisions().model().row_of(node(name));
   }
@@ -102,35 +111,35 @@ class PipelineReportTest : public QObject {
     QVERIFY(report("sink_waits_iterative"));
     const StepResult& step = *steps_[0].result;
     QVERIFY(step.moved > 0);
-    QCOMPARE(shown_text(report_->counts()), QString("%1 moved").arg(step.moved));
-    const QString figures = shown_text(report_->figures());
+    QCOMPARE(shown_text(label("counts")), QString("%1 moved").arg(step.moved));
+    const QString figures = shown_text(label("figures"));
     for (const char* name : {"Peak memory", "Exposed", "Step", "Communication"})
       QVERIFY2(figures.contains(name), qPrintable(figures));
     QVERIFY(figures.contains(
         time_difference_text(step.before.figures.exposed_ns, step.after.figures.exposed_ns)));
-    QCOMPARE(report_->pages().tabText(0), QString("Changes (%1)").arg(step.moved));
+    QCOMPARE(pages().tabText(0), QString("Changes (%1)").arg(step.moved));
     // In a low pane the figures are one line.
     report_->resize(380, 360);
-    QTRY_COMPARE(report_->brief().text(),
+    QTRY_COMPARE(label("brief").text(),
                  QStringList({figures_difference_text(step.before.figures, step.after.figures),
                               report_effort(report_->steps())})
                      .join(" · "));
-    QVERIFY(report_->brief().isVisible() && !report_->figures().isVisible());
+    QVERIFY(label("brief").isVisible() && !label("figures").isVisible());
     // Rows are readable in a window of 1280 by 800 as well.
     report_->resize(300, 190);
     const TableView& rows = report_->changes().view();
     QTRY_VERIFY(rows.viewport()->height() >= 2 * rows.fontMetrics().lineSpacing());
     report_->resize(kSize);
-    QTRY_VERIFY(report_->figures().isVisible() && !report_->brief().isVisible());
+    QTRY_VERIFY(label("figures").isVisible() && !label("brief").isVisible());
     QCOMPARE(report_->tables().size(), 1U);
     // Empty again.
     report_->clear();
-    QTRY_VERIFY_WITH_TIMEOUT(!report_->pages().isVisible(), kPatienceMs);
+    QTRY_VERIFY_WITH_TIMEOUT(!pages().isVisible(), kPatienceMs);
   }
 
   void decisions_and_nodes_select_each_other() {
     QVERIFY(report("sink_waits_iterative"));
-    report_->pages().setCurrentWidget(&report_->decisions());
+    pages().setCurrentWidget(&report_->decisions());
     TableView& view = report_->decisions().view();
     const QAbstractItemModelTester tester(&report_->decisions().model());
     QVERIFY(decision_about("v1") >= 0);
@@ -146,31 +155,34 @@ class PipelineReportTest : public QObject {
   void decisions_are_searched_and_filtered() {
     QVERIFY(report("sink_waits_iterative,sink_waits"));
     DecisionTable& table = report_->decisions();
-    report_->pages().setCurrentWidget(&table);
+    pages().setCurrentWidget(&table);
+    auto& filter = child<QLineEdit>(table, "filter");
+    auto& actions = child<QComboBox>(table, "actions");
+    auto& selected = child<QToolButton>(table, "selected");
     const int all = table.model().row_count();
     QVERIFY(!table.view().isColumnHidden(DecisionModel::step_column));
-    QCOMPARE(table.footer(), QString("%1 decisions").arg(all));
-    QTest::keyClicks(&table.filter_edit(), "V1");
+    QCOMPARE(footer(table), QString("%1 decisions").arg(all));
+    QTest::keyClicks(&filter, "V1");
     const int some = table.model().rowCount();
     QVERIFY(some > 0 && some < all);
-    QCOMPARE(table.footer(), QString("%1 of %2 decisions").arg(some).arg(all));
-    table.filter_edit().clear();
+    QCOMPARE(footer(table), QString("%1 of %2 decisions").arg(some).arg(all));
+    filter.clear();
     // Filter by action: the box is opened by key.
-    table.action_box().setFocus();
-    QTest::keyClick(&table.action_box(), Qt::Key_Down);
+    actions.setFocus();
+    QTest::keyClick(&actions, Qt::Key_Down);
     const auto& [action, count] = table.model().list().actions.front();
     QCOMPARE(table.model().action(), action);
     QCOMPARE(table.model().rowCount(), static_cast<int>(count));
-    QTest::keyClick(&table.action_box(), Qt::Key_Up);
+    QTest::keyClick(&actions, Qt::Key_Up);
     // Filter by the selected nodes.
     selection().select(node("v0"));
-    QTest::mouseClick(&table.selected_button(), Qt::LeftButton);
+    QTest::mouseClick(&selected, Qt::LeftButton);
     const std::vector<int> about = shown_rows(table.model());
     QVERIFY(!about.empty());
     for (const int row : about) QCOMPARE(table.model().text(row, 0), "v0");
     selection().select(node("v1"));
     for (const int row : shown_rows(table.model())) QCOMPARE(table.model().text(row, 0), "v1");
-    QTest::mouseClick(&table.selected_button(), Qt::LeftButton);
+    QTest::mouseClick(&selected, Qt::LeftButton);
     QCOMPARE(table.model().rowCount(), all);
   }
 
@@ -178,16 +190,16 @@ class PipelineReportTest : public QObject {
     QVERIFY(report("greedy_bucketing_by_mb"));
     const StepResult& step = *steps_[0].result;
     QVERIFY(step.added > 0 && step.removed > 0);
-    report_->pages().setCurrentWidget(&report_->decisions());
-    const QStringList counts = shown_text(report_->counts()).split(QStringLiteral(" · "));
+    pages().setCurrentWidget(&report_->decisions());
+    const QStringList counts = shown_text(label("counts")).split(QStringLiteral(" · "));
     const auto added = counts.indexOf(QString("%1 added").arg(step.added));
     QVERIFY2(added >= 0, qPrintable(counts.join(", ")));
-    follow_link(report_->counts(), static_cast<int>(added));
-    QCOMPARE(report_->pages().currentWidget(), &report_->changes());
+    follow_link(label("counts"), static_cast<int>(added));
+    QCOMPARE(pages().currentWidget(), &report_->changes());
     QCOMPARE(report_->changes().model().rowCount(), static_cast<int>(step.added));
     QCOMPARE(report_->changes().model().text(shown_rows(report_->changes().model()).front(), 0),
              "added");
-    report_->changes().kind_box().setCurrentIndex(0);
+    child<QComboBox>(report_->changes(), "kinds").setCurrentIndex(0);
     QCOMPARE(report_->changes().model().rowCount(), report_->changes().model().row_count());
   }
 
@@ -195,7 +207,7 @@ class PipelineReportTest : public QObject {
     QVERIFY(report("greedy_bucketing_by_mb"));
     QVERIFY(apply());
     QVERIFY(!node("g0"));
-    report_->pages().setCurrentWidget(&report_->changes());
+    pages().setCurrentWidget(&report_->changes());
     DifferenceModel& changes = report_->changes().model();
     changes.show_only(NodeChange::removed);
     int gone = -1;
@@ -205,21 +217,21 @@ class PipelineReportTest : public QObject {
     selection().select(node("a"));
     click(report_->changes().view(), gone, DifferenceModel::node_column);
     QCOMPARE(current(), "a");
-    QVERIFY(report_->notice().isVisible());
-    QVERIFY2(shown_text(report_->notice())
+    QVERIFY(label("notice").isVisible());
+    QVERIFY2(shown_text(label("notice"))
                  .startsWith("g0 is not in the current graph: greedy_bucketing_by_mb removed it"),
-             qPrintable(report_->notice().text()));
-    follow_link(report_->notice());
+             qPrintable(label("notice").text()));
+    follow_link(label("notice"));
     QVERIFY(QTest::qWaitFor([this] { return current() == "g0"; }, kPatienceMs));
     QCOMPARE(editing().place(), 0);
-    QVERIFY(!report_->notice().isVisible());
+    QVERIFY(!label("notice").isVisible());
     // From there, nodes that the step adds are missing.
     changes.show_only(NodeChange::added);
     const int added = shown_rows(changes).front();
     const QString name = changes.text(added, DifferenceModel::node_column);
     click(report_->changes().view(), added, DifferenceModel::node_column);
-    QVERIFY(shown_text(report_->notice()).contains("adds it"));
-    follow_link(report_->notice());
+    QVERIFY(shown_text(label("notice")).contains("adds it"));
+    follow_link(label("notice"));
     QVERIFY(QTest::qWaitFor([&] { return current() == name; }, kPatienceMs));
     QCOMPARE(editing().place(), 1);
   }
@@ -227,7 +239,7 @@ class PipelineReportTest : public QObject {
   void tables_of_passes_sort_and_add_up() {
     QVERIFY(report("sink_waits_iterative"));
     PassTablePane& pane = *report_->tables().at(0);
-    report_->pages().setCurrentWidget(&pane);
+    pages().setCurrentWidget(&pane);
     PassTableModel& model = pane.model();
     const QAbstractItemModelTester tester(&model);
     int improvement = 0;
@@ -237,20 +249,20 @@ class PipelineReportTest : public QObject {
     pane.view().scrollTo(model.index(0, improvement));
     QTest::mouseClick(header->viewport(), Qt::LeftButton, {},
                       {header->sectionViewportPosition(improvement) + 10, header->height() / 2});
-    QCOMPARE(model.sort_column(), improvement);
+    QCOMPARE(header->sortIndicatorSection(), improvement);
     pane.view().setFocus();
     QTest::keyClick(&pane.view(), Qt::Key_A, Qt::ControlModifier);
     QCOMPARE(selection().nodes().size(), static_cast<std::size_t>(model.row_count()));
     std::int64_t sum = 0;
     for (int row = 0; row < model.row_count(); ++row) sum += *model.number(row, improvement);
-    QVERIFY2(pane.footer().contains(time_text(sum) + " improvement"), qPrintable(pane.footer()));
+    QVERIFY2(footer(pane).contains(time_text(sum) + " improvement"), qPrintable(footer(pane)));
     QTest::keyClick(&pane.view(), Qt::Key_C, Qt::ControlModifier);
     QCOMPARE(QApplication::clipboard()->text(), model.tsv(pane.view().selected_rows()));
   }
 
   void visible_rows_are_saved() {
     QVERIFY(report("sink_waits_iterative"));
-    report_->pages().setCurrentWidget(&report_->decisions());
+    pages().setCurrentWidget(&report_->decisions());
     QTemporaryDir folder;
     const QString path = folder.filePath("decisions.csv");
     QTimer::singleShot(0, this, [&] {
@@ -261,8 +273,8 @@ class PipelineReportTest : public QObject {
       dialog->selectFile(path);
       QMetaObject::invokeMethod(dialog, "accept");
     });
-    QTest::keyClicks(&report_->decisions().filter_edit(), "v");
-    auto* rows = report_->pages().cornerWidget()->findChild<QToolButton*>();
+    QTest::keyClicks(&child<QLineEdit>(report_->decisions(), "filter"), "v");
+    auto* rows = pages().cornerWidget()->findChild<QToolButton*>();
     QVERIFY(rows != nullptr && rows->menu() != nullptr);
     for (QAction* action : rows->menu()->actions())
       if (action->text().startsWith("Save")) action->trigger();
@@ -309,5 +321,5 @@ class PipelineReportTest : public QObject {
 
 }  // namespace jointer::views
 
-QTEST_MAIN(jointer::views::PipelineReportTest)
+JOINTER_GUI_TEST(jointer::views::PipelineReportTest, "pipeline_report")
 #include "pipeline_report_test.moc"

@@ -4,10 +4,8 @@
 #include <QAbstractItemModelTester>
 #include <QApplication>
 #include <QClipboard>
-#include <QDragEnterEvent>
 #include <QFile>
 #include <QMessageBox>
-#include <QMimeData>
 #include <QMouseEvent>
 #include <QSignalSpy>
 #include <QStandardPaths>
@@ -22,6 +20,9 @@
 #include "core/pass/pipeline_file.h"
 #include "core/process/child.h"
 #include "passes/presets/presets.h"
+#include "tests/gui/gestures.h"
+#include "tests/gui/gui_test.h"
+#include "tests/support/child.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/fake_passes.h"
 #include "tests/support/paths.h"
@@ -40,6 +41,8 @@ namespace {
 
 using namespace views;
 using desktop::MainWindow;
+using test::child;
+using test::press;
 
 constexpr int kPatienceMs = 20000;
 const char kSample[] = "resources/samples/llama_debug_tp2_fsdp2.joint.json.zst";
@@ -109,7 +112,12 @@ class PipelineTest : public QObject {
   [[nodiscard]] StepStatus status(int index) const {
     return session_->status(static_cast<std::size_t>(index));
   }
-  static void press(QPushButton& button) { QTest::mouseClick(&button, Qt::LeftButton); }
+  [[nodiscard]] QPushButton& button(const char* name) const {
+    return child<QPushButton>(*pane_, name);
+  }
+  [[nodiscard]] QTabWidget& pages() const { return child<QTabWidget>(*pane_, "pages"); }
+  // The status line.
+  [[nodiscard]] QString said() const { return child<QLabel>(*pane_, "status").text(); }
   bool settle() {
     return QTest::qWaitFor([this] { return session_->is_settled(); }, kPatienceMs);
   }
@@ -142,16 +150,6 @@ class PipelineTest : public QObject {
     return *qobject_cast<PipelinePane*>(window_->dock("pipeline")->pane());
   }
   [[nodiscard]] Document& document() const { return *window_->current_tab()->document(); }
-  void drop(const QString& path) {
-    QMimeData data;
-    data.setUrls({QUrl::fromLocalFile(path)});
-    QDragEnterEvent enter(window_->rect().center(), Qt::CopyAction, &data, Qt::LeftButton,
-                          Qt::NoModifier);
-    QApplication::sendEvent(window_.get(), &enter);
-    QDropEvent event(window_->rect().center(), Qt::CopyAction, &data, Qt::LeftButton,
-                     Qt::NoModifier);
-    QApplication::sendEvent(window_.get(), &event);
-  }
 
   std::unique_ptr<QTemporaryDir> folder_;
   std::unique_ptr<test::FakePasses> service_;
@@ -168,8 +166,8 @@ class PipelineTest : public QObject {
 void PipelineTest::empty_pane_shows_a_hint() {
   make_pane();
   QVERIFY(!list().isVisible());
-  QVERIFY(!pane_->run_button().isEnabled());
-  QCOMPARE(pane_->run_button().toolTip(), "No steps yet.");
+  QVERIFY(!button("run").isEnabled());
+  QCOMPARE(button("run").toolTip(), "No steps yet.");
   bool is_said = false;
   for (const auto* label : pane_->findChildren<QLabel*>())
     is_said = is_said || (label->isVisible() && label->text().contains("choose a preset"));
@@ -179,23 +177,24 @@ void PipelineTest::empty_pane_shows_a_hint() {
 void PipelineTest::a_pass_is_added_by_typing() {
   make_pane();
   pane_->open_catalog();
-  QVERIFY(pane_->catalog().isVisible());
-  const int all = pane_->catalog().model().pass_count();
-  QTest::keyClicks(&pane_->catalog().edit(), "sinkwaits");
-  QVERIFY(pane_->catalog().model().pass_count() < all);
-  const QAbstractItemModelTester tester(&pane_->catalog().model());
-  QTest::keyClick(&pane_->catalog().edit(), Qt::Key_Return, Qt::ShiftModifier);
-  QVERIFY(pane_->catalog().isVisible());
-  QTest::keyClick(&pane_->catalog().edit(), Qt::Key_Return);
-  QVERIFY(!pane_->catalog().isVisible());
+  auto& catalog = child<PassCatalog>(*pane_);
+  QVERIFY(catalog.isVisible());
+  const int all = catalog.model().rowCount();
+  QTest::keyClicks(&catalog.edit(), "sinkwaits");
+  QVERIFY(catalog.model().rowCount() < all);
+  const QAbstractItemModelTester tester(&catalog.model());
+  QTest::keyClick(&catalog.edit(), Qt::Key_Return, Qt::ShiftModifier);
+  QVERIFY(catalog.isVisible());
+  QTest::keyClick(&catalog.edit(), Qt::Key_Return);
+  QVERIFY(!catalog.isVisible());
   QVERIFY(text().startsWith("sink_waits"));
   QCOMPARE(draft().size(), 2U);
   QCOMPARE(list().current(), std::optional<std::size_t>(1));
   // Passes that could not be loaded are listed with the reason.
   service_->set_problems({"/x/broken: its library is not there"});
   bool is_listed = false;
-  for (int i = 0; i < pane_->catalog().model().rowCount(); ++i)
-    is_listed = is_listed || pane_->catalog().model().index(i).data().toString().contains("/x/");
+  for (int i = 0; i < catalog.model().rowCount(); ++i)
+    is_listed = is_listed || catalog.model().index(i).data().toString().contains("/x/");
   QVERIFY(is_listed);
 }
 
@@ -296,14 +295,14 @@ void PipelineTest::errors_are_shown_at_the_field_and_the_step() {
   QTest::keyClicks(share->line(), "1.5");
   QVERIFY(share->hint().text().contains("expected a number from 0 to 1"));
   QCOMPARE(status(1), StepStatus::wrong);
-  QVERIFY(!pane_->run_button().isEnabled());
-  QVERIFY(pane_->run_button().toolTip().startsWith("Step 2 cannot run: "));
+  QVERIFY(!button("run").isEnabled());
+  QVERIFY(button("run").toolTip().startsWith("Step 2 cannot run: "));
   // Invalid input is kept.
   QCOMPARE(share->line()->text(), "1.5");
   QTest::keyClick(share->line(), Qt::Key_Backspace);
   QTest::keyClick(share->line(), Qt::Key_Backspace);
   QCOMPARE(text(), "stays,told{share=1}");
-  QVERIFY(pane_->run_button().isEnabled());
+  QVERIFY(button("run").isEnabled());
   QTest::keyClick(share->line(), Qt::Key_Backspace);
   QTest::keyClicks(share->line(), "much");
   QVERIFY(share->hint().text().contains("expected a number from 0 to 1, got much"));
@@ -311,8 +310,10 @@ void PipelineTest::errors_are_shown_at_the_field_and_the_step() {
 
 void PipelineTest::the_text_is_the_pipeline() {
   make_pane("stays");
-  QPlainTextEdit& edit = pane_->text_page().edit();
-  pane_->pages().setCurrentWidget(&pane_->text_page());
+  auto& page = child<PipelineTextPage>(*pane_);
+  const auto& message = child<QLabel>(page, "message");
+  QPlainTextEdit& edit = page.edit();
+  pages().setCurrentWidget(&page);
   QCOMPARE(edit.toPlainText(), "stays\n");
   edit.setFocus();
   edit.selectAll();
@@ -323,16 +324,17 @@ void PipelineTest::the_text_is_the_pipeline() {
   // Text with the same meaning is kept as written.
   QVERIFY(edit.toPlainText().startsWith("# mine"));
   QTest::keyClicks(&edit, "{count}");
-  QCOMPARE(pane_->text_page().mistake_at(),
-           std::optional<int>(static_cast<int>(edit.toPlainText().indexOf("}", 30))));
-  QVERIFY(pane_->text_page().mistake().startsWith("line 2:"));
+  QVERIFY(message.text().startsWith("Not applied: line 2:"));
   QCOMPARE(edit.extraSelections().size(), 1);
+  QCOMPARE(edit.extraSelections().front().cursor.selectionStart(),
+           static_cast<int>(edit.toPlainText().indexOf("}", 30)));
   QCOMPARE(text(), "told{count=2},~stays");
   // A change of the list while the focus is elsewhere replaces the text.
   list().setFocus();
   draft().enable(1, true);
   QCOMPARE(edit.toPlainText(), "told{count=2}\nstays\n");
-  QVERIFY(pane_->text_page().mistake().isEmpty());
+  QVERIFY(edit.extraSelections().isEmpty());
+  QVERIFY(!message.text().startsWith("Not applied"));
   // The form and the text show the same pipeline.
   list().setCurrentIndex(list().model().index(0));
   QTest::keyClicks(pane_->form().field("count")->line(), "0");
@@ -348,7 +350,7 @@ void PipelineTest::runs_step_by_step_and_undoes() {
     return document_->graph().node(document_->graph().find("mm")).policy != MemoryPolicy::none;
   };
   QVERIFY(tagged());
-  press(pane_->next_button());
+  press(button("next"));
   QVERIFY(settle());
   QCOMPARE(status(0), StepStatus::done);
   QCOMPARE(status(1), StepStatus::idle);
@@ -357,39 +359,39 @@ void PipelineTest::runs_step_by_step_and_undoes() {
   QCOMPARE(editing.step_count(), 1);
   QCOMPARE(editing.step(0).title, "remove_tags");
   QCOMPARE(list().current(), std::optional<std::size_t>(0));
-  QTRY_VERIFY(pane_->step_page().report().counts().text().contains("2 policies changed"));
+  QTRY_VERIFY(child<QLabel>(*pane_, "counts").text().contains("2 policies changed"));
   // A step that changes nothing adds no history entry.
-  press(pane_->next_button());
+  press(button("next"));
   QVERIFY(settle());
   QCOMPARE(status(1), StepStatus::done);
   QCOMPARE(editing.step_count(), 1);
-  press(pane_->run_button());
+  press(button("run"));
   QVERIFY(settle());
   QCOMPARE(status(2), StepStatus::done);
-  QVERIFY(!pane_->run_button().isEnabled());
+  QVERIFY(!button("run").isEnabled());
   editing.go_to(0);
   QVERIFY(settle());
   QVERIFY(tagged());
   QCOMPARE(hash(), start);
   QCOMPARE(status(0), StepStatus::undone);
   // Runs again from the document's current place.
-  press(pane_->run_button());
+  press(button("run"));
   QVERIFY(settle());
   QCOMPARE(status(0), StepStatus::done);
   QCOMPARE(status(2), StepStatus::done);
   list().setCurrentIndex(list().model().index(0));
-  pane_->step_page().before_action().trigger();
+  child<QAction>(*pane_, "show_before").trigger();
   QVERIFY(settle());
   QVERIFY(tagged());
   QCOMPARE(editing.place(), 0);
-  pane_->step_page().after_action().trigger();
+  child<QAction>(*pane_, "show_after").trigger();
   QVERIFY(settle());
   QVERIFY(!tagged());
 }
 
 void PipelineTest::a_changed_step_runs_again_from_there() {
   make_pane("remove_tags,told,apply_sac");
-  press(pane_->run_button());
+  press(button("run"));
   QVERIFY(settle());
   Editing& editing = document_->editing();
   QCOMPARE(editing.step_count(), 2);
@@ -399,7 +401,7 @@ void PipelineTest::a_changed_step_runs_again_from_there() {
   QCOMPARE(status(1), StepStatus::outdated);
   QCOMPARE(status(2), StepStatus::outdated);
   QCOMPARE(session_->next(), std::optional<std::size_t>(1));
-  press(pane_->run_button());
+  press(button("run"));
   QVERIFY(settle());
   QCOMPARE(session_->outcome(0), first);  // it did not run again
   QCOMPARE(status(2), StepStatus::done);
@@ -416,11 +418,11 @@ void PipelineTest::another_limit_runs_again() {
   const auto reason = [this] {
     return QString::fromStdString(session_->outcome(0)->result.decisions.front().reason);
   };
-  press(pane_->run_button());
+  press(button("run"));
   QVERIFY(settle());
   QCOMPARE(reason(), "no limit");
-  QVERIFY(!pane_->status().contains("above"));
-  QDoubleSpinBox& box = pane_->limit_box();
+  QVERIFY(!said().contains("above"));
+  auto& box = child<QDoubleSpinBox>(*pane_, "limit");
   box.setFocus();
   box.selectAll();
   QTest::keyClicks(&box, "0 B");
@@ -430,38 +432,38 @@ void PipelineTest::another_limit_runs_again() {
   QTest::keyClicks(&box, "2.5");
   QTest::keyClick(&box, Qt::Key_Return);
   QCOMPARE(status(0), StepStatus::outdated);
-  press(pane_->run_button());
+  press(button("run"));
   QVERIFY(settle());
   QCOMPARE(reason(), "within 2684354560");
   session_->set_peak_limit(1);
-  press(pane_->run_button());
+  press(button("run"));
   QVERIFY(settle());
-  QVERIFY2(pane_->status().contains("above the limit of 1 B"), qPrintable(pane_->status()));
+  QVERIFY2(said().contains("above the limit of 1 B"), qPrintable(said()));
 }
 
 void PipelineTest::stopping_is_immediate() {
   make_pane("remove_tags,slow,apply_sac");
-  press(pane_->run_button());
+  press(button("run"));
   QVERIFY(session_->is_running());
-  QVERIFY(pane_->stop_button().isEnabled());
+  QVERIFY(button("stop").isEnabled());
   QVERIFY(QTest::qWaitFor(
       [this] { return status(1) == StepStatus::running && service_->running() == 1; },
       kPatienceMs));
-  QTRY_VERIFY(pane_->status().contains("Step 2 of 3: slow"));
+  QTRY_VERIFY(said().contains("Step 2 of 3: slow"));
   QCOMPARE(status(2), StepStatus::waiting);
   QElapsedTimer time;
   time.start();
-  press(pane_->stop_button());
+  press(button("stop"));
   QVERIFY(settle());
   QVERIFY2(time.elapsed() < 100, qPrintable(QString::number(time.elapsed())));
-  QVERIFY(pane_->status().startsWith("Cancelled in slow"));
+  QVERIFY(said().startsWith("Cancelled in slow"));
   // The previous step was kept and can be undone.
   QCOMPARE(status(0), StepStatus::done);
   QCOMPARE(status(1), StepStatus::idle);
   QCOMPARE(document_->editing().step_count(), 1);
   // The next run does not wait for the cancelled one.
   draft().remove(1);
-  press(pane_->run_button());
+  press(button("run"));
   QVERIFY(settle());
   QCOMPARE(status(1), StepStatus::done);
   QTRY_COMPARE(service_->running(), 0);
@@ -472,14 +474,14 @@ void PipelineTest::a_failure_leaves_the_graph_and_a_reproducer() {
   for (const char* pass : {"fails", "spoils"}) {
     make_pane((std::string("remove_tags,") + pass + ",apply_sac").c_str());
     session_->set_peak_limit(3 << 20);
-    press(pane_->run_button());
+    press(button("run"));
     QVERIFY(settle());
     QCOMPARE(status(0), StepStatus::done);
     QCOMPARE(status(1), StepStatus::failed);
     QCOMPARE(status(2), StepStatus::idle);
     QCOMPARE(document_->editing().step_count(), 1);
     const StepFailure* failure = session_->failure(1);
-    QVERIFY(pane_->status().contains("This step did not change the graph"));
+    QVERIFY(said().contains("This step did not change the graph"));
     QVERIFY(QFile::exists(failure->reproducer));
     QCOMPARE(list().current(), std::optional<std::size_t>(1));
     // It is a capture that contains the failed step.
@@ -500,17 +502,17 @@ void PipelineTest::a_failure_leaves_the_graph_and_a_reproducer() {
 
 void PipelineTest::concurrent_edit_is_not_lost() {
   make_pane("remove_tags,slow");
-  press(pane_->run_button());
+  press(button("run"));
   QVERIFY(QTest::qWaitFor([this] { return service_->running() == 1; }, kPatienceMs));
   Edit edit{.title = "mine", .by = {}, .changes = {}, .notes = {}};
   edit.changes.emplace_back(SetPolicy{.select = "relu", .policy = MemoryPolicy::must_save});
   document_->editing().apply(edit);
   QVERIFY(QTest::qWaitFor([this] { return document_->editing().is_edited(); }, kPatienceMs));
-  press(pane_->stop_button());
+  press(button("stop"));
   QVERIFY(settle());
   QCOMPARE(document_->editing().step_count(), 1);
   QCOMPARE(document_->editing().step(0).title, "mine");
-  QVERIFY(pane_->status().contains("edited while the pipeline ran"));
+  QVERIFY(said().contains("edited while the pipeline ran"));
 }
 
 void PipelineTest::another_order_is_refused_at_its_step() {
@@ -530,7 +532,7 @@ void PipelineTest::another_order_is_refused_at_its_step() {
 void PipelineTest::third_party_code_needs_permission() {
   make_pane("foreign");
   QSignalSpy asked(session_, &PipelineSession::asks);
-  press(pane_->run_button());
+  press(button("run"));
   QCOMPARE(asked.count(), 1);
   QVERIFY(!session_->is_running());
   const auto code = asked[0][0].value<QList<ForeignCode>>();
@@ -548,13 +550,13 @@ void PipelineTest::third_party_code_needs_permission() {
   QCOMPARE(kept.sources.size(), 1U);
   service_->remove_foreign();
   QVERIFY(session_->mistake(0).contains("/somewhere"));
-  pane_->pages().setCurrentWidget(&pane_->form());
-  QVERIFY(pane_->form().load_button().isVisible());
+  pages().setCurrentWidget(&pane_->form());
+  QVERIFY(button("load").isVisible());
 }
 
 void PipelineTest::document_may_be_closed_during_a_run() {
   make_pane("slow");
-  press(pane_->run_button());
+  press(button("run"));
   QVERIFY(QTest::qWaitFor([this] { return service_->running() == 1; }, kPatienceMs));
   QElapsedTimer time;
   time.start();
@@ -579,7 +581,7 @@ void PipelineTest::the_menu_adds_a_pass_and_compare_shows_both_sides() {
   QVERIFY(settle());
   QCOMPARE(document().editing().step_count(), 2);
   // For the step that ran last, which is now current.
-  window_pane().step_page().compare_action().trigger();
+  child<QAction>(window_pane(), "compare").trigger();
   PaneDock* dock = window_->dock("compare");
   QTRY_VERIFY(dock->pane() != nullptr);
   auto* compare = qobject_cast<ComparePane*>(dock->pane());
@@ -624,9 +626,9 @@ void PipelineTest::a_pair_opens_with_the_steps_that_follow() {
   const std::string after = graph_hash(*session_->outcome(1)->result.graph);
   QSignalSpy opened(window_.get(), &MainWindow::opened);
   window_pane().list().setCurrentIndex(window_pane().list().model().index(1));
-  window_pane().step_page().open_action().trigger();
+  child<QAction>(window_pane(), "open_graph").trigger();
   QVERIFY(opened.wait(kPatienceMs));
-  QCOMPARE(window_->tab_count(), 2);
+  QCOMPARE(test::tab_count(*window_), 2);
   QVERIFY(document().graph().is_pair());
   QTRY_COMPARE_WITH_TIMEOUT(graph_hash(document().graph()), after, kPatienceMs);
   QCOMPARE(document().editing().step_count(), 1);
@@ -641,23 +643,23 @@ void PipelineTest::a_dropped_pipeline_is_loaded_and_runs_nothing() {
       path.toStdString(),
       write_pipeline_json(
           {.name = "mine", .summary = {}, .steps = *parse_step_lines("remove_tags,~apply_sac")})));
-  drop(path);
+  test::drop(*window_, {path});
   QCOMPARE(text(), "remove_tags,~apply_sac");
   QVERIFY(!session_->is_running());
-  QCOMPARE(window_->tab_count(), 1);
+  QCOMPARE(test::tab_count(*window_), 1);
   QCOMPARE(document().editing().step_count(), 0);
   // Saving and loading gives the same pipeline.
   const QString saved = folder_->filePath("saved.jointer-passes");
   QVERIFY(save_pipeline(*session_, saved));
   session_->draft().set_pipeline({});
-  drop(saved);
+  test::drop(*window_, {saved});
   QCOMPARE(text(), "remove_tags,~apply_sac");
   // An invalid file is rejected, and the list stays.
   QFile broken(folder_->filePath("broken.jointer-passes"));
   QVERIFY(broken.open(QFile::WriteOnly));
   broken.write("remove_tags{");
   broken.close();
-  drop(broken.fileName());
+  test::drop(*window_, {broken.fileName()});
   QVERIFY(session_->message_is_error());
   QVERIFY(session_->message().contains("broken.jointer-passes, line 1"));
   QCOMPARE(text(), "remove_tags,~apply_sac");
@@ -750,5 +752,5 @@ void PipelineTest::workspace_stores_the_pipeline() {
 
 }  // namespace jointer
 
-QTEST_MAIN(jointer::PipelineTest)
+JOINTER_GUI_TEST(jointer::PipelineTest, "pipeline")
 #include "pipeline_test.moc"

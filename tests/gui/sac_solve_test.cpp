@@ -2,17 +2,17 @@
 // the peak, imported lists.
 
 #include <QClipboard>
-#include <QFileDialog>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QProcess>
-#include <QTimer>
 #include <cmath>
 
 #include "core/base/bytes.h"
 #include "core/policy/export.h"
 #include "core/policy/import.h"
+#include "tests/gui/gui_test.h"
 #include "tests/gui/sac_window.h"
+#include "tests/support/child.h"
 #include "views/session/edit/editing.h"
 #include "views/session/text/number_text.h"
 #include "views/timeline/plan_overlay.h"
@@ -22,6 +22,7 @@ namespace jointer {
 namespace {
 
 using namespace views;
+using test::child;
 using test::kPatienceMs;
 using test::kSample;
 
@@ -58,6 +59,10 @@ class SacSolveTest : public test::SacWindow {
 
  private:
   [[nodiscard]] SacBar& bar() const { return pane().bar(); }
+  [[nodiscard]] QComboBox& unit() const { return child<QComboBox>(bar().budget()); }
+  [[nodiscard]] QDoubleSpinBox& limit_box() const {
+    return child<QDoubleSpinBox>(pareto(), "limit");
+  }
   [[nodiscard]] const SacBase& base() const { return *session().state()->base; }
   [[nodiscard]] std::optional<PlanFigures> promised() const {
     const auto& preview = session().shown_preview();
@@ -82,7 +87,7 @@ class SacSolveTest : public test::SacWindow {
 void SacSolveTest::slider_previews_and_solves() {
   QVERIFY(open(kSample));
   const PlanFigures before = figures();
-  QSlider& slider = bar().budget().slider();
+  auto& slider = child<QSlider>(bar());
   const auto at = [&](double share) {
     return QPoint(static_cast<int>(share * slider.width()), slider.height() / 2);
   };
@@ -115,7 +120,7 @@ void SacSolveTest::slider_previews_and_solves() {
 
 void SacSolveTest::keys_move_the_slider_and_enter_solves() {
   QVERIFY(open(kSample));
-  QSlider& slider = bar().budget().slider();
+  auto& slider = child<QSlider>(bar());
   slider.setFocus();
   for (int i = 0; i < 4; ++i) QTest::keyClick(&slider, Qt::Key_PageDown);
   QTRY_VERIFY_WITH_TIMEOUT(session().is_settled() && promised(), kPatienceMs);
@@ -129,8 +134,8 @@ void SacSolveTest::keys_move_the_slider_and_enter_solves() {
 void SacSolveTest::searches_a_budget_for_a_peak() {
   QVERIFY(open(test::kLarge));
   const double limit = std::floor(static_cast<double>(figures().figures.peak_bytes) / kGib) - 1;
-  bar().budget().unit_box().setFocus();
-  QTest::keyClick(&bar().budget().unit_box(), Qt::Key_Down);
+  unit().setFocus();
+  QTest::keyClick(&unit(), Qt::Key_Down);
   type(bar().budget().box(), QString::number(limit));
   QTest::keyClick(&bar().budget().box(), Qt::Key_Return);
   QVERIFY(settle());
@@ -142,7 +147,7 @@ void SacSolveTest::searches_a_budget_for_a_peak() {
 void SacSolveTest::unreachable_peak_is_refused() {
   QVERIFY(open(kSample));
   QSignalSpy refused(&session(), &SacSession::refused);
-  bar().budget().unit_box().setCurrentIndex(1);
+  unit().setCurrentIndex(1);
   type(bar().budget().box(), QStringLiteral("0"));
   QTest::keyClick(&bar().budget().box(), Qt::Key_Return);
   QVERIFY(refused.count() > 0 || refused.wait(kPatienceMs));
@@ -152,8 +157,10 @@ void SacSolveTest::unreachable_peak_is_refused() {
 
 void SacSolveTest::the_solver_is_chosen() {
   QVERIFY(open(kSample));
-  bar().solver_box().setFocus();
-  QTest::keyClick(&bar().solver_box(), Qt::Key_Down);
+  auto& solver = child<QComboBox>(bar(), "solver");
+  auto& partitioner = child<QComboBox>(bar(), "partitioner");
+  solver.setFocus();
+  QTest::keyClick(&solver, Qt::Key_Down);
   QCOMPARE(bar().settings().solver, KnapsackSolver::greedy);
   type(bar().budget().box(), QStringLiteral("0.3"));
   QTRY_VERIFY_WITH_TIMEOUT(
@@ -161,15 +168,15 @@ void SacSolveTest::the_solver_is_chosen() {
           session().shown_preview()->settings->solver == KnapsackSolver::greedy,
       kPatienceMs);
   const PlanFigures previewed = *promised();
-  QTest::mouseClick(&bar().solve_button(), Qt::LeftButton);
+  test::press(button("solve"));
   QVERIFY(settle());
   QCOMPARE(base().settings,
            (SolveSettings{.activation_budget = 0.3, .solver = KnapsackSolver::greedy}));
   QCOMPARE(figures(), previewed);
   // torch's default partitioner has no budget.
-  bar().partitioner_box().setFocus();
-  QTest::keyClick(&bar().partitioner_box(), Qt::Key_Down);
-  QVERIFY(!bar().solver_box().isEnabled());
+  partitioner.setFocus();
+  QTest::keyClick(&partitioner, Qt::Key_Down);
+  QVERIFY(!solver.isEnabled());
   QVERIFY(!bar().budget().isEnabled());
 }
 
@@ -183,7 +190,7 @@ void SacSolveTest::the_timeline_shows_the_plan() {
   }
   const int row = largest(Keep::save);
   table().view().scrollTo(model().index_of(row));
-  move_pointer(table().switch_of(row, Keep::recompute).center());
+  move_pointer(switch_of(row, Keep::recompute).center());
   QTRY_VERIFY_WITH_TIMEOUT(promised().has_value(), kPatienceMs);
   QVERIFY(card_in_the_middle().contains("preview"));
   move_pointer({2, 2});
@@ -266,22 +273,22 @@ void SacSolveTest::reserved_is_that_of_the_pair() {
 void SacSolveTest::uses_the_fastest_plan_that_fits() {
   QVERIFY(open(kSample));
   pane().show_pareto();
-  ParetoPage& page = pane().pareto();
+  ParetoPage& page = pareto();
   const double limit = static_cast<double>(figures().figures.peak_bytes) * 0.97 / kGib;
   // The sample is small, and the field shows it.
-  QVERIFY2(page.limit_box().text().endsWith("MiB"), qPrintable(page.limit_box().text()));
-  type(page.limit_box(), QString::number(limit * 1024, 'f', 6) + " MiB");
-  QTest::keyClick(&page.limit_box(), Qt::Key_Tab);
-  QTest::mouseClick(&page.fastest_button(), Qt::LeftButton);
+  QVERIFY2(limit_box().text().endsWith("MiB"), qPrintable(limit_box().text()));
+  type(limit_box(), QString::number(limit * 1024, 'f', 6) + " MiB");
+  QTest::keyClick(&limit_box(), Qt::Key_Tab);
+  test::press(button("fastest"));
   QTRY_VERIFY_WITH_TIMEOUT(!page.search().is_running(), kPatienceMs);
   QVERIFY(settle());
   QCOMPARE(editing().step_count(), 1);
   QVERIFY(static_cast<double>(figures().figures.peak_bytes) <= limit * kGib + 1);
   // If nothing fits, a message says so and the plan stays.
   QSignalSpy messages(&pane(), &SacPane::message);
-  type(page.limit_box(), "1 B");
-  QTest::keyClick(&page.limit_box(), Qt::Key_Tab);
-  QTest::mouseClick(&page.fastest_button(), Qt::LeftButton);
+  type(limit_box(), "1 B");
+  QTest::keyClick(&limit_box(), Qt::Key_Tab);
+  test::press(button("fastest"));
   QTRY_VERIFY_WITH_TIMEOUT(!page.search().is_running() && !messages.isEmpty(), kPatienceMs);
   QVERIFY(settle());
   QVERIFY2(messages.last().front().toString().startsWith("No plan fits"),
@@ -292,12 +299,13 @@ void SacSolveTest::uses_the_fastest_plan_that_fits() {
 void SacSolveTest::uses_the_smallest_plan_within_the_time_limit() {
   QVERIFY(open(kSample));
   pane().show_pareto();
-  ParetoPage& page = pane().pareto();
+  ParetoPage& page = pareto();
   const PlanFigures before = figures();
   const auto step = static_cast<double>(before.figures.step_ns);
-  type(page.percent_box(), QStringLiteral("30"));
-  QTest::keyClick(&page.percent_box(), Qt::Key_Tab);
-  QTest::mouseClick(&page.smallest_button(), Qt::LeftButton);
+  auto& percent = child<QDoubleSpinBox>(page, "percent");
+  type(percent, QStringLiteral("30"));
+  QTest::keyClick(&percent, Qt::Key_Tab);
+  test::press(button("smallest"));
   QTRY_VERIFY_WITH_TIMEOUT(!page.search().is_running(), kPatienceMs);
   QVERIFY(settle());
   QVERIFY(static_cast<double>(figures().figures.step_ns) <= step * 1.3);
@@ -323,10 +331,10 @@ void SacSolveTest::limits_match_the_command_line() {
   if (settings != SolveSettings()) session().solve(settings);
   QVERIFY(settle());
   pane().show_pareto();
-  ParetoPage& page = pane().pareto();
+  ParetoPage& page = pareto();
   const double gib = std::floor(0.7 * static_cast<double>(figures().figures.peak_bytes) / kGib);
-  if (is_peak) type(page.limit_box(), QString::number(gib) + " GiB");
-  QTest::mouseClick(is_peak ? &page.fastest_button() : &page.smallest_button(), Qt::LeftButton);
+  if (is_peak) type(limit_box(), QString::number(gib) + " GiB");
+  test::press(button(is_peak ? "fastest" : "smallest"));
   QTRY_VERIFY_WITH_TIMEOUT(!page.search().is_running(), kPatienceMs);
   QVERIFY(settle());
 
@@ -359,7 +367,7 @@ void SacSolveTest::clicked_point_has_the_drawn_figures() {
   session().solve({.partitioner = Partitioner::default_partition});
   QVERIFY(settle());
   QVERIFY(search_trade_off());
-  ParetoPage& page = pane().pareto();
+  ParetoPage& page = pareto();
   const auto& marks = page.plot().marks();
   const auto at = std::find_if(marks.begin(), marks.end(),
                                [&](const ParetoMark& mark) { return mark.name == name; });
@@ -408,14 +416,7 @@ void SacSolveTest::imports_formats_of_other_programs() {
   const QString path = folder_->filePath(name);
   QVERIFY(write_bytes(path.toStdString(), text).has_value());
 
-  // The dialog is operated like a user would.
-  QTimer::singleShot(0, this, [&] {
-    auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
-    QVERIFY(dialog != nullptr);
-    auto* edit = dialog->findChild<QLineEdit*>();
-    edit->setText(path);
-    QTest::keyClick(edit, Qt::Key_Return);
-  });
+  test::answer_file_dialog(path);
   QSignalSpy messages(&pane(), &SacPane::message);
   for (QAction* action : bar().exchange().actions())
     if (action->text().startsWith("Import from File")) action->trigger();
@@ -432,5 +433,5 @@ void SacSolveTest::imports_formats_of_other_programs() {
 
 }  // namespace jointer
 
-QTEST_MAIN(jointer::SacSolveTest)
+JOINTER_GUI_TEST(jointer::SacSolveTest, "sac_solve")
 #include "sac_solve_test.moc"

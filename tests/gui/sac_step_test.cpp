@@ -14,7 +14,9 @@
 #include "core/partition/kept_values.h"
 #include "core/policy/apply_step_tags.h"
 #include "core/policy/tagging.h"
+#include "tests/gui/gui_test.h"
 #include "tests/gui/sac_window.h"
+#include "tests/support/child.h"
 #include "views/graph/graph_pane.h"
 #include "views/inspector/inspector_pane.h"
 #include "views/session/text/number_text.h"
@@ -99,7 +101,7 @@ class SacStepTest : public test::SacWindow {
     return -1;
   }
   void press_apply_tags() {
-    QTest::mouseClick(&pane().bar().apply_tags_button(), Qt::LeftButton);
+    test::press(button("apply_tags"));
     QVERIFY(settle());
   }
 };
@@ -111,12 +113,12 @@ void SacStepTest::partitioner_controls_are_hidden() {
   const QAbstractItemModelTester tester(&model());
   SacBar& bar = pane().bar();
   QVERIFY(bar.isVisible());
-  QVERIFY(bar.apply_tags_button().isVisible());
-  QVERIFY(!bar.apply_tags_button().isEnabled());  // there are no tags
-  QVERIFY(!bar.solve_button().isVisible());
-  QVERIFY(!bar.partitioner_box().isVisible());
+  QVERIFY(button("apply_tags").isVisible());
+  QVERIFY(!button("apply_tags").isEnabled());  // there are no tags
+  QVERIFY(!button("solve").isVisible());
+  QVERIFY(!test::child<QComboBox>(bar, "partitioner").isVisible());
   QVERIFY(!bar.budget().isVisible());
-  QVERIFY(!pane().pages().isTabVisible(1));
+  QVERIFY(!pages().isTabVisible(1));
   QVERIFY(!command("SAC: Solve Again")->isVisible());
   QVERIFY(!command("SAC: Open as Pair")->isVisible());
   QVERIFY(command("SAC: Apply Tags")->isVisible());
@@ -185,7 +187,7 @@ void SacStepTest::previews_the_result() {
   const int steps = editing().place();
   table().view().scrollTo(model().index_of(row));
   QSignalSpy previewed(&session(), &SacSession::previewed);
-  move_pointer(table().switch_of(row, Keep::recompute).center());
+  move_pointer(switch_of(row, Keep::recompute).center());
   QTRY_VERIFY_WITH_TIMEOUT(session().shown_preview() && session().shown_preview()->outcome,
                            kPatienceMs);
   const PlanFigures promised = session().shown_preview()->outcome->figures;
@@ -216,7 +218,7 @@ void SacStepTest::a_refused_tick_changes_nothing() {
   QCOMPARE(editing().step_count(), 0);
   QVERIFY(write_native(document().graph()) == text);
   // The preview shows the same figures.
-  move_pointer(table().switch_of(model().row_of(random), Keep::recompute).center());
+  move_pointer(switch_of(model().row_of(random), Keep::recompute).center());
   QTRY_VERIFY_WITH_TIMEOUT(pane().figures().what_if().contains("draws random numbers"),
                            kPatienceMs);
 }
@@ -234,7 +236,7 @@ void SacStepTest::applying_tags_is_one_step() {
   const PlanFigures promised = figures();
   const Graph step = applied();
   const int steps = editing().place();
-  QVERIFY(pane().bar().apply_tags_button().isEnabled());
+  QVERIFY(button("apply_tags").isEnabled());
   press_apply_tags();
   QCOMPARE(editing().place(), steps + 1);
   QVERIFY(validate(document().graph()));
@@ -244,7 +246,7 @@ void SacStepTest::applying_tags_is_one_step() {
   QCOMPARE(document().analysis().simulation.step_ns(), promised.figures.step_ns);
   // Tags cannot be applied twice.
   QVERIFY(!state().applied_tags.any);
-  QVERIFY(!pane().bar().apply_tags_button().isEnabled());
+  QVERIFY(!button("apply_tags").isEnabled());
   QSignalSpy messages(&pane(), &SacPane::message);
   command("SAC: Apply Tags")->trigger();
   QVERIFY(settle());
@@ -254,7 +256,7 @@ void SacStepTest::applying_tags_is_one_step() {
   QVERIFY(settle());
   QVERIFY(write_native(document().graph()) == tagged);
   QCOMPARE(figures(), promised);
-  QVERIFY(pane().bar().apply_tags_button().isEnabled());
+  QVERIFY(button("apply_tags").isEnabled());
   editing().redo();
   QVERIFY(settle());
   QVERIFY(write_native(document().graph()) == write_native(step));
@@ -398,5 +400,5 @@ void SacStepTest::layers_fold() {
 
 }  // namespace jointer
 
-QTEST_MAIN(jointer::SacStepTest)
+JOINTER_GUI_TEST(jointer::SacStepTest, "sac_step")
 #include "sac_step_test.moc"

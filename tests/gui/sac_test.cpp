@@ -9,6 +9,7 @@
 
 #include "core/graph/validate.h"
 #include "core/policy/with_fsdp.h"
+#include "tests/gui/gui_test.h"
 #include "tests/gui/sac_window.h"
 #include "views/graph/graph_pane.h"
 #include "views/inspector/inspector_pane.h"
@@ -206,7 +207,7 @@ void SacTest::previews_the_result() {
     promised = *session().shown_preview();
     said = pane().figures().what_if();
   });
-  move_pointer(table().switch_of(row, Keep::recompute).center());
+  move_pointer(switch_of(row, Keep::recompute).center());
   QTRY_VERIFY_WITH_TIMEOUT(!promised.nodes.empty(), kPatienceMs);
   QCOMPARE(promised.nodes, std::vector{node});
   QVERIFY(!said.isEmpty());
@@ -224,7 +225,7 @@ void SacTest::does_not_request_a_preview_unasked() {
   QVERIFY(open(kSample));
   const QSignalSpy asked(&session(), &SacSession::previewed);
   // The focus gives the table a current row.
-  table().filter_edit().setFocus();
+  filter().setFocus();
   table().view().setFocus();
   QVERIFY(table().view().currentIndex().isValid());
   QTest::qWait(100);
@@ -233,7 +234,7 @@ void SacTest::does_not_request_a_preview_unasked() {
   // A key requests a preview, which ends with the focus.
   QTest::keyClick(&table().view(), Qt::Key_Down);
   QTRY_VERIFY_WITH_TIMEOUT(session().shown_preview().has_value(), kPatienceMs);
-  table().filter_edit().setFocus();
+  filter().setFocus();
   QVERIFY(!session().shown_preview().has_value());
 }
 
@@ -265,12 +266,12 @@ void SacTest::filter_uses_the_search_syntax() {
   QVERIFY(open(kSample));
   group_by(SacGrouping::tensor);
   const std::size_t all = model().totals().things;
-  QTest::keyClicks(&table().filter_edit(), "mod:layers.0 op:mm");
+  QTest::keyClicks(&filter(), "mod:layers.0 op:mm");
   const std::size_t some = model().totals().things;
   QVERIFY(some > 0 && some < all);
   for (const int row : model().shown(-1))
     QVERIFY(model().text(row, SacModel::op_column).contains("mm"));
-  QTest::keyClick(&table().filter_edit(), Qt::Key_Escape);
+  QTest::keyClick(&filter(), Qt::Key_Escape);
   QCOMPARE(model().totals().things, all);
 }
 
@@ -279,7 +280,7 @@ void SacTest::solving_again_is_a_step() {
   const PlanFigures before = figures();
   pane().bar().budget().box().setValue(0.0);
   QCOMPARE(figures(), before);  // nothing changes before it is requested
-  QTest::mouseClick(&pane().bar().solve_button(), Qt::LeftButton);
+  test::press(button("solve"));
   QVERIFY(settle());
   QCOMPARE(editing().step_count(), 1);
   QCOMPARE(session().state()->base->settings.activation_budget, 0.0);
@@ -368,7 +369,7 @@ void SacTest::point_of_the_plot_is_applied() {
   QVERIFY(open(kSample));
   editing().keep_state(QStringLiteral("as opened"));
   QVERIFY(search_trade_off());
-  ParetoPage& page = pane().pareto();
+  ParetoPage& page = pareto();
   const auto& marks = page.plot().marks();
   const auto kind = [&](ParetoKind wanted) {
     return std::count_if(marks.begin(), marks.end(),
@@ -398,7 +399,7 @@ void SacTest::opens_as_a_pair() {
   QSignalSpy opened(window_.get(), &MainWindow::opened);
   emit pane().bar().pair_wanted();
   QVERIFY(opened.wait(kPatienceMs));
-  QCOMPARE(window_->tab_count(), 2);
+  QCOMPARE(test::tab_count(*window_), 2);
   const Graph& pair = document().graph();
   QVERIFY(pair.is_pair());
   QVERIFY(validate(pair));
@@ -457,5 +458,5 @@ void SacTest::cancelling_allows_a_retry() {
 
 }  // namespace jointer
 
-QTEST_MAIN(jointer::SacTest)
+JOINTER_GUI_TEST(jointer::SacTest, "sac")
 #include "sac_test.moc"

@@ -13,8 +13,11 @@
 #include <vector>
 
 #include "app/desktop/main_window.h"
+#include "tests/gui/gestures.h"
+#include "tests/support/child.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
+#include "views/sac/policy_delegate.h"
 #include "views/sac/sac_pane.h"
 #include "views/session/edit/editing.h"
 #include "views/session/sac/sac_session.h"
@@ -75,11 +78,17 @@ class SacWindow : public QObject {
   [[nodiscard]] views::SacPane& pane() const {
     return *qobject_cast<views::SacPane*>(window_->dock("sac")->pane());
   }
+  [[nodiscard]] views::ParetoPage& pareto() const { return child<views::ParetoPage>(pane()); }
+  [[nodiscard]] QTabWidget& pages() const { return child<QTabWidget>(pane(), "pages"); }
+  [[nodiscard]] QPushButton& button(const char* name) const {
+    return child<QPushButton>(pane(), name);
+  }
+  [[nodiscard]] QLineEdit& filter() const { return child<QLineEdit>(table(), "filter"); }
   // Shows the trade-off and waits for its search.
   bool search_trade_off() {
     pane().show_pareto();
-    views::ParetoPage& page = pane().pareto();
-    QTest::mouseClick(&page.search_button(), Qt::LeftButton);
+    views::ParetoPage& page = pareto();
+    press(child<QPushButton>(page, "start"));
     return QTest::qWaitFor(
         [&] { return !page.search().is_running() && page.plot().marks().size() > 3; }, kPatienceMs);
   }
@@ -89,8 +98,8 @@ class SacWindow : public QObject {
   [[nodiscard]] Keep keep_of(NodeId node) const { return session().state()->tensor_of(node)->keep; }
 
   void group_by(views::SacGrouping grouping) {
-    table().grouping_box().setCurrentIndex(
-        table().grouping_box().findData(static_cast<int>(grouping)));
+    auto& box = child<QComboBox>(table(), "grouping");
+    box.setCurrentIndex(box.findData(static_cast<int>(grouping)));
   }
   // Rows of changeable tensors with that policy, largest first.
   std::vector<int> rows_of(Keep keep) {
@@ -120,10 +129,14 @@ class SacWindow : public QObject {
       if (action->text() == text) return action;
     return nullptr;
   }
+  // The area in the viewport where a click on a row's switch sets `keep`.
+  [[nodiscard]] QRect switch_of(int row, Keep keep) const {
+    const QModelIndex index = model().index_of(row, views::SacModel::policy_column);
+    return views::PolicyDelegate::place_of(table().view().visualRect(index), keep);
+  }
   void click_switch(int row, Keep keep) {
     table().view().scrollTo(model().index_of(row));
-    QTest::mouseClick(table().view().viewport(), Qt::LeftButton, {},
-                      table().switch_of(row, keep).center());
+    QTest::mouseClick(table().view().viewport(), Qt::LeftButton, {}, switch_of(row, keep).center());
   }
   // Without a button: Qt's helper moves the screen's pointer, which stays within 800 x 800.
   void move_pointer(QPoint at) {

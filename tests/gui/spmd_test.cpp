@@ -11,6 +11,7 @@
 
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
+#include "tests/gui/gui_test.h"
 #include "tests/support/graphs.h"
 #include "views/spmd/spmd_dialog.h"
 
@@ -131,5 +132,5 @@ void SpmdTest::compares_only_files() {
 
 }  // namespace jointer
 
-QTEST_MAIN(jointer::SpmdTest)
+JOINTER_GUI_TEST(jointer::SpmdTest, "spmd")
 #include "spmd_test.moc"

@@ -4,6 +4,7 @@
 
 #include <QTest>
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -11,7 +12,7 @@
 #include "core/graph/dependencies.h"
 #include "core/schedule/legal_range.h"
 #include "views/session/edit/editing.h"
-#include "views/timeline/move_tool.h"
+#include "views/timeline/gap_scale.h"
 #include "views/timeline/timeline_hits.h"
 #include "views/timeline/timeline_view.h"
 
@@ -53,11 +54,16 @@ class TimelineHand {
     QTest::mouseMove(view_.viewport(), *at + QPoint(6, 0));
     if (!QTest::qWaitFor([&] { return planner.held() != nullptr; }, kHoldMs)) return std::nullopt;
     // Zoom out until the place is within reach; the held node keeps its place.
-    const std::size_t gap = to(planner.held()->preview);
-    const auto reach = [&] {
-      const views::MoveTool& tool = view_.move_tool();
-      return *at + QPoint(6 + tool.x_of(gap) - tool.x_of(planner.held()->gap), 0);
+    const views::HeldMove& held = *planner.held();
+    const std::size_t gap = to(held.preview);
+    const views::GapScale scale(held.from->graph, held.from->analysis,
+                                held.from->timeline(view_.content().kind()), held.block,
+                                held.preview);
+    const auto x_of = [&](std::size_t place) {
+      const auto position = static_cast<double>(scale.position(place));
+      return static_cast<int>(std::lround(view_.range().axis().to_pixel(position)));
     };
+    const auto reach = [&] { return *at + QPoint(6 + x_of(gap) - x_of(planner.held()->gap), 0); };
     const QRect area = view_.layout().content().adjusted(kMargin, 0, -kMargin, 0);
     while (!area.contains(reach()) && !view_.range().axis().shows_all()) view_.zoom(0.7);
     const QPoint last = reach();

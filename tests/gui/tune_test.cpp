@@ -5,7 +5,9 @@
 
 #include "app/desktop/main_window.h"
 #include "core/graph/canonical.h"
+#include "tests/gui/gui_test.h"
 #include "tests/gui/sac_window.h"
+#include "tests/support/child.h"
 #include "views/session/edit/editing.h"
 #include "views/tune/tune_pane.h"
 
@@ -19,6 +21,9 @@ class TuneTest : public test::SacWindow {
 
   [[nodiscard]] TunePane& pane() const {
     return *qobject_cast<TunePane*>(window_->dock("tune")->pane());
+  }
+  [[nodiscard]] QPushButton& button(const char* name) const {
+    return test::child<QPushButton>(pane(), name);
   }
   [[nodiscard]] static std::string hash_of(const Document& document) {
     return graph_hash(document.graph());
@@ -34,9 +39,9 @@ class TuneTest : public test::SacWindow {
   }
   // Runs a search of that many candidates to its end.
   bool search(int evaluations) {
-    pane().evaluations_box().setValue(evaluations);
-    pane().seconds_box().setValue(0);
-    QTest::mouseClick(&pane().start_button(), Qt::LeftButton);
+    test::child<QSpinBox>(pane(), "evaluations").setValue(evaluations);
+    test::child<QSpinBox>(pane(), "seconds").setValue(0);
+    test::press(button("start"));
     if (!pane().session().is_running()) return false;
     return QTest::qWaitFor([this] { return !pane().session().is_running(); }, 60'000);
   }
@@ -57,7 +62,7 @@ void TuneTest::best_is_applied_step_by_step_and_undone() {
   const std::string before = hash_of(document());
   const std::int64_t peak = document().analysis().memory.peak_bytes();
   const std::int64_t step = document().analysis().simulation.step_ns();
-  QVERIFY(!pane().take_button().isEnabled());
+  QVERIFY(!button("take").isEnabled());
   QVERIFY(search(40));
   const TuneResult* result = pane().session().result();
   QVERIFY(result != nullptr && result->winner);
@@ -65,14 +70,14 @@ void TuneTest::best_is_applied_step_by_step_and_undone() {
   QCOMPARE(pane().steps().topLevelItemCount(), static_cast<int>(result->steps.size()));
   QVERIFY(pane().steps().topLevelItem(0)->text(1).contains(u'+'));
   QVERIFY(pane().steps().topLevelItem(0)->toolTip(1).startsWith(QStringLiteral("Without it")));
-  QVERIFY(pane().status().text().contains(QStringLiteral("40 candidates")));
-  QTest::mouseClick(&pane().copy_button(), Qt::LeftButton);
+  QVERIFY(test::child<QLabel>(pane(), "status").text().contains(QStringLiteral("40 candidates")));
+  test::press(button("copy"));
   QCOMPARE(QGuiApplication::clipboard()->text().toStdString(), to_text(result->winner->pipeline));
 
   const Figures expected = result->winner->figures.figures;
   const int steps = static_cast<int>(result->steps.size());
   QSignalSpy taken(&editing(), &Editing::applied_all);
-  QTest::mouseClick(&pane().take_button(), Qt::LeftButton);
+  test::press(button("take"));
   QVERIFY(taken.wait(kPatienceMs));
   QVERIFY(editing().step_count() >= 1 && editing().step_count() <= steps);
   QCOMPARE(document().analysis().simulation.step_ns(), expected.step_ns);
@@ -104,16 +109,16 @@ void TuneTest::clicking_points_applies_them() {
 
 void TuneTest::stopping_keeps_the_result_so_far() {
   QVERIFY(open_tune(test::kPair));
-  pane().evaluations_box().setValue(1'000'000);
-  pane().seconds_box().setValue(0);
-  QTest::mouseClick(&pane().start_button(), Qt::LeftButton);
-  QCOMPARE(pane().start_button().text(), QStringLiteral("Stop"));
+  test::child<QSpinBox>(pane(), "evaluations").setValue(1'000'000);
+  test::child<QSpinBox>(pane(), "seconds").setValue(0);
+  test::press(button("start"));
+  QCOMPARE(button("start").text(), QStringLiteral("Stop"));
   QTRY_VERIFY_WITH_TIMEOUT(pane().plot().marks().size() > 3, kPatienceMs);
-  QTest::mouseClick(&pane().start_button(), Qt::LeftButton);
+  test::press(button("start"));
   QVERIFY(!pane().session().is_running());
-  QCOMPARE(pane().start_button().text(), QStringLiteral("Start"));
+  QCOMPARE(button("start").text(), QStringLiteral("Start"));
   QVERIFY(pane().session().result()->winner);
-  QVERIFY(pane().take_button().isEnabled());
+  QVERIFY(button("take").isEnabled());
 }
 
 void TuneTest::joint_graph_opens_as_a_pair() {
@@ -122,7 +127,7 @@ void TuneTest::joint_graph_opens_as_a_pair() {
   QVERIFY(pane().session().makes_a_pair());
   const Figures expected = pane().session().result()->winner->figures.figures;
   QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
-  QTest::mouseClick(&pane().take_button(), Qt::LeftButton);
+  test::press(button("take"));
   QVERIFY(opened.wait(kPatienceMs));
   const Document& pair = *window_->current_tab()->document();
   QVERIFY(pair.graph().is_pair());
@@ -139,7 +144,7 @@ void TuneTest::search_belongs_to_the_shown_graph() {
   editing().apply_all(nothing);
   QVERIFY(applied.wait(kPatienceMs));
   QVERIFY2(pane().session().can_take(), "the place that was searched is one step back");
-  QTest::mouseClick(&pane().take_button(), Qt::LeftButton);
+  test::press(button("take"));
   QVERIFY(applied.wait(kPatienceMs));
   QTRY_VERIFY_WITH_TIMEOUT(editing().is_settled(), kPatienceMs);
   for (const Edit& edit : editing().edits()) QVERIFY(edit.title != "By hand");
@@ -152,5 +157,5 @@ void TuneTest::search_belongs_to_the_shown_graph() {
 
 }  // namespace jointer
 
-QTEST_MAIN(jointer::TuneTest)
+JOINTER_GUI_TEST(jointer::TuneTest, "tune")
 #include "tune_test.moc"

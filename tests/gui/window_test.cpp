@@ -3,11 +3,9 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QDir>
-#include <QDropEvent>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLineEdit>
-#include <QMimeData>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -16,6 +14,8 @@
 #include "app/desktop/main_window.h"
 #include "core/base/bytes.h"
 #include "core/base/units.h"
+#include "tests/gui/gestures.h"
+#include "tests/gui/gui_test.h"
 #include "tests/gui/ladder_places.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
@@ -85,14 +85,13 @@ class WindowTest : public QObject {
   void init_window();
   // Opens a file and waits until it is shown.
   DocumentTab* open(const QString& path);
-  // Triggers the menu entry with this text, ignoring `&` and dots.
-  void run_action(const QString& text);
-  void drop(const QStringList& paths);
+  void run_action(const QString& text) { test::run_action(*window_, text); }
   // A point in the middle of a node's item.
   static QPoint point_of(TimelineView& timeline, NodeId node);
   static NodeId find(const DocumentTab& tab, const char* name) {
     return tab.document()->graph().find(name);
   }
+  [[nodiscard]] int tab_count() const { return test::tab_count(*window_); }
   static NodeId first_collective(const DocumentTab& tab) {
     return tab.document()->analysis().simulation.collectives().front().start;
   }
@@ -132,30 +131,6 @@ DocumentTab* WindowTest::open(const QString& path) {
            !window_->dock("inspector")->isVisible();
   };
   return QTest::qWaitFor(has_panes) ? window_->current_tab() : nullptr;
-}
-
-void WindowTest::run_action(const QString& text) {
-  for (QAction* action : window_->findChildren<QAction*>()) {
-    QString name = action->text();
-    if (name.remove(u'&').remove(QStringLiteral("...")) != text || !action->isVisible()) continue;
-    QVERIFY2(action->isEnabled(), qPrintable(text));
-    return action->trigger();
-  }
-  QFAIL(qPrintable(QStringLiteral("there is no action `%1`").arg(text)));
-}
-
-void WindowTest::drop(const QStringList& paths) {
-  QMimeData data;
-  QList<QUrl> urls;
-  for (const QString& path : paths) urls.append(QUrl::fromLocalFile(path));
-  data.setUrls(urls);
-  const QPoint at = window_->rect().center();
-  QDragEnterEvent enter(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-  QApplication::sendEvent(window_.get(), &enter);
-  QVERIFY(enter.isAccepted());
-  QDropEvent event(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-  QApplication::sendEvent(window_.get(), &event);
-  QVERIFY(event.isAccepted());
 }
 
 QPoint WindowTest::point_of(TimelineView& timeline, NodeId node) {
@@ -208,9 +183,9 @@ void WindowTest::drops_open_files() {
     file.write(QJsonDocument(document[half].toObject()).toJson());
   }
   QSignalSpy opened(window_.get(), &MainWindow::opened);
-  drop({folder_->filePath("m.bw.json"), kJoint, folder_->filePath("m.fw.json")});
+  test::drop(*window_, {folder_->filePath("m.bw.json"), kJoint, folder_->filePath("m.fw.json")});
   QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 2, kPatienceMs);
-  QCOMPARE(window_->tab_count(), 2);
+  QCOMPARE(tab_count(), 2);
   int pairs = 0;
   for (const DocumentTab* tab : window_->findChildren<DocumentTab*>())
     pairs += tab->document()->graph().is_pair() ? 1 : 0;
@@ -224,7 +199,7 @@ void WindowTest::reports_why_a_file_cannot_be_opened() {
   file.write(R"({"format":"jointer-capture","version":1,"kind":"joint","nodes":[)");
   file.close();
   QSignalSpy failed(window_.get(), &MainWindow::open_failed);
-  drop({path});
+  test::drop(*window_, {path});
   QVERIFY(failed.wait(kPatienceMs));
   const auto* page = window_->findChild<ErrorPage*>();
   QVERIFY(page != nullptr && page->isVisible());
@@ -239,7 +214,7 @@ void WindowTest::reports_why_a_file_cannot_be_opened() {
   for (auto* button : page->findChildren<QPushButton*>())
     if (button->text() == "Try Again") QTest::mouseClick(button, Qt::LeftButton);
   QVERIFY(opened.wait(kPatienceMs));
-  QCOMPARE(window_->tab_count(), 1);
+  QCOMPARE(tab_count(), 1);
 }
 
 void WindowTest::asks_which_of_several_graphs_to_open() {
@@ -257,7 +232,7 @@ void WindowTest::asks_which_of_several_graphs_to_open() {
   QSignalSpy opened(window_.get(), &MainWindow::opened);
   QTest::keyClick(chooser, Qt::Key_Return);
   QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 2, kPatienceMs);
-  QTRY_COMPARE(window_->tab_count(), 2);
+  QTRY_COMPARE(tab_count(), 2);
 }
 
 // A log of passes: one of its graphs is opened and compared with its pass's input.
@@ -306,7 +281,7 @@ void WindowTest::cancels_reading() {
   QElapsedTimer since;
   since.start();
   QTest::mouseClick(page->findChild<QPushButton*>(), Qt::LeftButton);
-  QTRY_COMPARE(window_->tab_count(), 0);
+  QTRY_COMPARE(tab_count(), 0);
   QVERIFY(since.elapsed() < 100);
   QVERIFY(window_->findChild<EmptyPage*>()->isVisible());
 }
@@ -316,14 +291,14 @@ void WindowTest::several_documents_keep_their_selections() {
   const NodeId node = first_collective(*first);
   first->document()->selection().select(node);
   DocumentTab* second = open(sample("llama_debug_fsdp2.joint.json.zst"));
-  QCOMPARE(window_->tab_count(), 2);
+  QCOMPARE(tab_count(), 2);
   QVERIFY(second->document()->selection().nodes().empty());
   QTest::keyClick(window_.get(), Qt::Key_PageUp, Qt::ControlModifier);
   QCOMPARE(window_->current_tab(), first);
   QCOMPARE(first->document()->selection().current(), node);
   // Closing the current tab shows the other one with its panes.
   QTest::keyClick(window_.get(), Qt::Key_W, Qt::ControlModifier);
-  QCOMPARE(window_->tab_count(), 1);
+  QCOMPARE(tab_count(), 1);
   QCOMPARE(window_->current_tab(), second);
   QTest::keyClick(window_.get(), Qt::Key_W, Qt::ControlModifier);
   QVERIFY(window_->findChild<EmptyPage*>()->isVisible());
@@ -650,5 +625,5 @@ void WindowTest::shows_facts() {
 
 }  // namespace jointer
 
-QTEST_MAIN(jointer::WindowTest)
+JOINTER_GUI_TEST(jointer::WindowTest, "window")
 #include "window_test.moc"

@@ -12,6 +12,8 @@
 
 #include "app/desktop/main_window.h"
 #include "core/workspace/workspace_capture.h"
+#include "tests/gui/gestures.h"
+#include "tests/gui/gui_test.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
 #include "views/session/edit/editing.h"
@@ -226,10 +228,10 @@ void WorkspaceTest::document_on_the_command_line_opens_once() {
     window = make_window();
     const QString asked = is_workspace ? path : QString(kCapture);
     window->restore_left({{.path = asked.toStdString()}});
-    QCOMPARE(window->tab_count(), 0);
+    QCOMPARE(test::tab_count(*window), 0);
     tab = open(*window, asked);
     QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
-    QCOMPARE(window->tab_count(), 1);
+    QCOMPARE(test::tab_count(*window), 1);
     QVERIFY(editing(*tab).history() == history);
     QCOMPARE(autosave(*tab).path(), is_workspace ? path : QString());
     window.reset();
@@ -264,7 +266,7 @@ void WorkspaceTest::closing_loses_nothing() {
   // The user closed it, so the next start does not reopen it; opening the graph does.
   window = make_window();
   window->restore_left();
-  QCOMPARE(window->tab_count(), 0);
+  QCOMPARE(test::tab_count(*window), 0);
   tab = open(*window, kCapture);
   QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
   QVERIFY(editing(*tab).history() == history);
@@ -286,7 +288,7 @@ void WorkspaceTest::leaves_another_windows_journals_alone() {
   edit(*open(*first, kCapture));
   auto second = make_window();
   second->restore_left();
-  QCOMPARE(second->tab_count(), 0);
+  QCOMPARE(test::tab_count(*second), 0);
   DocumentTab* tab = open(*second, kCapture);
   QVERIFY(bar(*second) == nullptr);
   QCOMPARE(editing(*tab).step_count(), 0);
@@ -327,5 +329,5 @@ void WorkspaceTest::asks_for_a_moved_capture() {
 
 }  // namespace jointer
 
-QTEST_MAIN(jointer::WorkspaceTest)
+JOINTER_GUI_TEST(jointer::WorkspaceTest, "workspace")
 #include "workspace_test.moc"

@@ -42,11 +42,11 @@ TEST(Baseline, TheNumberOfOutputsMustBeEqual) {
 
 TEST(Baseline, ShapesAndTypesMustBeEqual) {
   EXPECT_THAT(refused(graph("x: f32[8,2] = input\ny: f32[8,2] = aten.relu(x)\nreturn [y]")),
-              HasSubstr("is float32[8,2], but that of"));
+              HasSubstr("is float32[8,2], but in "));
   EXPECT_THAT(refused(graph("x: bf16[8,4] = input\ny: bf16[8,4] = aten.relu(x)\nreturn [y]")),
-              HasSubstr("is bfloat16[8,4], but that of"));
+              HasSubstr("is bfloat16[8,4], but in "));
   EXPECT_THAT(refused(graph("x: f32[8,4] = input\ny: f32[8,4] = aten.relu(x)\nreturn [None]")),
-              HasSubstr("is None, but that of"));
+              HasSubstr("is None, but in "));
   EXPECT_THAT(refused(graph("x: f32[32] = input\ny: f32[32] = aten.relu(x)\nreturn [y]")),
               HasSubstr("output 0 of the baseline"));
 }

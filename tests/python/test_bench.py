@@ -99,7 +99,7 @@ def test_a_rank_that_never_joins(tmp_path: Path) -> None:
     command = ["-m", "jointer", "bench", path, "--on", "cpu", "--timeout", "2"]
     (ended,) = run_ranks(command, 2, start=1)
     (failed,) = ended.said("failed")
-    assert failed["kind"] == "collective" and "did not find each other" in failed["text"]
+    assert failed["kind"] == "collective" and "rendezvous failed" in failed["text"]
     assert ended.code == 4
 
 

@@ -24,13 +24,13 @@ def test_the_documentation_is_correct() -> None:
     ("index", "line", "said"),
     [
         (0, "v x() -> bfloat16[2,3]", "node 0, v: the recorded graph has a different node here"),
-        (0, "x y() -> bfloat16[2,3]", "node 0, x: its target differs, here y"),
+        (0, "x y() -> bfloat16[2,3]", "node 0, x: its target differs; here it is y"),
         (
             2,
             "z aten.split.Tensor(%x,2) -> [float32[1,3],const]",
-            "node 2, z: its arguments differ, here (%x,2)",
+            "node 2, z: its arguments differ; here they are (%x,2)",
         ),
-        (0, "x x() -> bfloat16[2,4]", "node 0, x: its value differs, here bfloat16[2,4]"),
+        (0, "x x() -> bfloat16[2,4]", "node 0, x: its value differs; here it is bfloat16[2,4]"),
     ],
 )
 def test_names_the_difference(index: int, line: str, said: str) -> None:
@@ -47,7 +47,7 @@ def test_names_new_and_missing_nodes() -> None:
         "node 2, w: a node before it is missing"
     )
     assert first_difference(LINES[:-1], fingerprint(LINES)) == (
-        "it ends after 4 nodes, the recorded graph has 5"
+        "it ends after 4 nodes; the recorded graph has 5"
     )
     assert first_difference(LINES, fingerprint(LINES[:-1])) == (
         "node 4, output: the recorded graph ends before it"

@@ -187,7 +187,7 @@ def test_signatures_that_cannot_be_declared_are_refused() -> None:
     def haunted(gm: fx.GraphModule) -> None: ...
 
     for function, cause in (
-        (needs, "parameter estimate is of a type"),
+        (needs, "parameter estimate has a type"),
         (nothing, "takes no graph"),
         (haunted, "declares ghost"),
     ):
@@ -353,7 +353,7 @@ def test_both_halves_of_a_pair_are_run(host: Host) -> None:
     [
         ("raise ValueError('the sky\\nfell')", r"it raised: ValueError: the sky \(passes_.*:\d+\)"),
         ("raise SystemExit('enough')", "it ended the process: SystemExit: enough"),
-        ("return 'a graph'", "it returned a str, and a torch.fx.GraphModule, its graph, "),
+        ("return 'a graph'", "it returned a str; expected a torch.fx.GraphModule, its graph, "),
         (
             "n = {e.name: e for e in gm.graph.nodes}; n['neg'].append(n['relu'])",
             "the graph that it returned is invalid: ",
@@ -362,7 +362,7 @@ def test_both_halves_of_a_pair_are_run(host: Host) -> None:
             "n = {e.name: e for e in gm.graph.nodes}\n"
             "    with gm.graph.inserting_before(n['neg']):\n"
             "        gm.graph.call_method('sin', (n['relu'],))",
-            "the graph it returned cannot be taken: node sin",
+            "the graph that it returned cannot be used: node sin",
         ),
         (
             "n = {e.name: e for e in gm.graph.nodes}\n"

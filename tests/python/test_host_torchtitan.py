@@ -176,7 +176,7 @@ def test_a_missing_object(run_pass: Callable[..., Path]) -> None:
     path = CAPTURES / f"{LLAMA[0]}.traced.train_step.json.zst"
     tag = "memory_policy:tag_with_memory_policy_pass"
     for text, cause in (
-        ("config", "write where it is, module:name"),
+        ("config", "give its location as module:name"),
         ("math:config", "math has no config"),
         (f"{__name__}:failing", "raised ValueError: no such thing"),
     ):

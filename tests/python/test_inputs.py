@@ -111,7 +111,7 @@ def test_safetensors(tmp_path: Path) -> None:
         safetensors({"a": good}, b"\0" * 4),
     ):
         path.write_bytes(broken)
-        with pytest.raises(CaptureError, match="not a whole safetensors file"):
+        with pytest.raises(CaptureError, match="not a complete safetensors file"):
             read_safetensors(str(path))
 
 

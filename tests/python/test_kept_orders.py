@@ -160,7 +160,7 @@ def test_a_move_that_only_the_groups_refuse_is_refused(monkeypatch: pytest.Monke
     monkeypatch.setattr(Memory, "keeps_order_with", lambda self, other: False)
     editor.apply({"move": [read.name], "before": write.name})
     assert refused(editor) == (
-        f"{read.name} cannot be moved there: it would change places with a node that uses the same "
+        f"{read.name} cannot be moved there: it would swap places with a node that uses the same "
         "memory"
     )
 

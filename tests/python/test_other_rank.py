@@ -93,7 +93,7 @@ def on_rank_1(document: dict[str, Any]) -> fx.GraphModule:
     assert report.other_rank and report.as_recorded is True
     assert str(report) == (
         "1 edits applied, 0 skipped (graph)\n"
-        "the graph differs from the recorded one only in constants of the rank, first at node 2, b"
+        "the graph differs from the recorded one only in rank-specific constants, first at node 2, b"
     )
     return gm
 
@@ -205,7 +205,7 @@ def test_replaced_calls_get_its_groups() -> None:
 
 
 def test_its_constants_are_not_overwritten() -> None:
-    said = "has constants of this rank, (%a,128): the recipe would overwrite them with those of"
+    said = "has rank-specific constants, (%a,128): the recipe would overwrite them with those of"
     overwrite = {"replace": "b", "args": [n("x"), 0]}
     assert f"edit 0 (edit), change 0: b {said}" in refusal(recipe(overwrite))
     copy = insert("again", "r", copy="b", like="b")
@@ -219,8 +219,7 @@ def test_its_constants_are_not_overwritten() -> None:
 def test_constants_of_another_are_not_inserted() -> None:
     call_of = {"target": "aten.add.Tensor", "args": [n("a"), 0]}
     assert (
-        "again would get the constants of another rank: b, which it was made from, has (%a,128) on "
-        "this one"
+        "again would get the constants of another rank: b, its origin, has (%a,128) on this rank"
     ) in refusal(recipe(insert("again", "r", **call_of, like="b")))
     assert "again may get the constants of another rank: the edit removes a node" in refusal(
         recipe(
@@ -305,7 +304,7 @@ FOLDS = {
 @pytest.mark.parametrize("changes", FOLDS.values(), ids=FOLDS)
 def test_its_constants_are_not_lost(changes: list[dict[str, Any]]) -> None:
     said = refused_by_shard(*changes, {"remove": "b"})
-    assert f"change {len(changes)}: b has constants of this rank, (%a,128): the edit rem" in said
+    assert f"change {len(changes)}: b has rank-specific constants, (%a,128): the edit rem" in said
 
 
 def test_removed_nodes_may_have_a_copy_or_an_equal_node() -> None:
@@ -404,7 +403,7 @@ def test_ranks_with_equal_graphs_have_their_names() -> None:
 def test_without_the_end_of_the_fingerprint_nothing_is_overwritten() -> None:
     document = {**recipe({"replace": "s", "args": [n("c"), "sum", "dp0_extra"]}), "expects": {}}
     short = [each[:16] for each in document["fingerprints"]["graph"]][:1]
-    assert "s has constants of this rank" in refusal({**document, "fingerprints": {"graph": short}})
+    assert "s has rank-specific constants" in refusal({**document, "fingerprints": {"graph": short}})
 
 
 def test_unknown_groups_and_devices_are_refused() -> None:
@@ -432,7 +431,7 @@ def test_older_recipes_are_for_one_rank() -> None:
 def test_without_expectations_or_fingerprint_nothing_is_overwritten() -> None:
     document = {**recipe({"replace": "s", "args": [n("c"), "sum", "dp0_extra"]}), "expects": {}}
     on_rank_1(document)  # the fingerprint tells that `s` has no other constants
-    assert "s has constants of this rank" in refusal({**document, "fingerprints": {}})
+    assert "s has rank-specific constants" in refusal({**document, "fingerprints": {}})
 
 
 @pytest.mark.parametrize("damage", [{"rank_hash": 7}, {"groups": []}, {"devices": {"cuda:0": 7}}])

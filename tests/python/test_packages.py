@@ -130,6 +130,6 @@ def test_unsupported_graphs_are_named(tmp_path: Path) -> None:
         storages=[{"sym": "16*u0"}], symbols=SYMBOLS,
     )  # fmt: skip
     (tmp_path / "g.json").write_text(json.dumps(graph))
-    with pytest.raises(CompileError, match="the size 4.u0 is only known when it runs") as caught:
+    with pytest.raises(CompileError, match="the size 4.u0 is known only at run time") as caught:
         compile_program(Request(str(tmp_path / "g.json"), on="cpu"))
     assert caught.value.node == "bad"

@@ -661,7 +661,7 @@ def test_pass_skips_a_half_without_edits() -> None:
 def test_pass_of_halves_refuses_a_joint_graph() -> None:
     document, _, _ = pair_recipe()
     gm = joint_of(nn.Linear(4, 4), torch.ones(2, 4))
-    assert "it edits the forward and backward of a partitioned pair, and this is a joint" in (
+    assert "it edits the forward and backward of a partitioned pair, but this is a joint" in (
         refusal(gm, document)
     )
 

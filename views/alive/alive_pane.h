@@ -14,7 +14,6 @@ class AlivePane : public TablePane {
   explicit AlivePane(Document& document, QWidget* parent = nullptr);
 
   [[nodiscard]] AliveModel& model() { return *model_; }
-  [[nodiscard]] QComboBox& grouping_box() { return *grouping_; }
 
  protected:
   void refresh() override;

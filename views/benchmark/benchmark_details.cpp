@@ -103,7 +103,7 @@ class Describer {
     const std::int64_t difference = m->peak_bytes - predicted;
     add(s, words("difference"),
         difference == 0
-            ? words("none, to the byte")
+            ? words("none (equal to the byte)")
             : QStringLiteral("%1 (%2)").arg(
                   signed_bytes(difference),
                   number_text({.unit = Unit::change}, change_of(m->peak_bytes, predicted))),
@@ -133,8 +133,8 @@ class Describer {
     const PeakExplanation peak = explain_peak(graph_, memory_of_run(), m);
     if (peak.scratch != 0)
       add(s, words("in calls"), signed_bytes(peak.scratch), Provenance::measured,
-          words("Temporary memory of kernels, such as workspaces and copies. The "
-                "prediction counts only tensors of the graph."));
+          words("Temporary memory of kernels, such as workspaces and copies. The prediction counts "
+                "only the graph's tensors."));
     if (peak.held != 0)
       add(s, words("held"), signed_bytes(peak.held), Provenance::measured,
           words("Difference in memory held between calls: storages with a different size or "
@@ -161,7 +161,7 @@ class Describer {
                         .links = {peak.peak_node}});
     if (peak.first_different)
       s.rows.push_back(
-          {.label = words("differs from"),
+          {.label = words("first difference"),
            .value = words("%1 after").arg(signed_bytes(peak.first_difference)),
            .provenance = Provenance::measured,
            .note = words("The first call after which the graph held more or less memory "
@@ -278,7 +278,8 @@ class Describer {
   void asked() {
     const BenchmarkRequest& r = result_.request;
     InspectorSection& s = section(words("Settings"));
-    add(s, words("iterations"), words("%1 after %2 of warm-up").arg(r.iterations).arg(r.warmup));
+    add(s, words("iterations"),
+        words("%1 after %2 warm-up iterations").arg(r.iterations).arg(r.warmup));
     add(s, words("run on"), to_qstring(to_string(r.on)));
     add(s, words("attention"), to_qstring(to_string(r.attention)));
     add(s, words("seed"), QString::number(r.seed));

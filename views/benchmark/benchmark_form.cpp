@@ -31,13 +31,14 @@ QString backend_tip(Backend backend) {
     case Backend::interpret:
       return BenchmarkForm::tr("Operator by operator through LibTorch's dispatcher");
     case Backend::cudagraph:
-      return BenchmarkForm::tr("Interpreted once, captured as a CUDA graph, replayed");
+      return BenchmarkForm::tr("Interpreted once, captured as a CUDA graph, then replayed");
     case Backend::inductor:
       return BenchmarkForm::tr("Compiled as a whole; numerics may change");
     case Backend::regional:
-      return BenchmarkForm::tr("Marked regions compiled, the rest interpreted");
+      return BenchmarkForm::tr("Marked regions are compiled, the rest is interpreted");
     case Backend::python:
-      return BenchmarkForm::tr("torch.fx in a Python process, for graphs without a native form");
+      return BenchmarkForm::tr(
+          "torch.fx in a Python process, for operators without a native implementation");
   }
   return {};
 }
@@ -79,6 +80,7 @@ void BenchmarkForm::make_buttons() {
   run_ = new QPushButton(tr("Run"), buttons);
   run_->setAutoDefault(false);
   cancel_ = new QPushButton(tr("Cancel"), buttons);
+  cancel_->setObjectName(QStringLiteral("cancel"));
   cancel_->setAutoDefault(false);
   row->addWidget(run_);
   row->addWidget(cancel_);
@@ -132,6 +134,7 @@ QCheckBox* BenchmarkForm::add_check(const QString& label, const QString& tip) {
 
 void BenchmarkForm::make_fields() {
   add_field(tr("Backend"), backend_ = make_choices(kBackends), tr("Backend that runs the graph"));
+  backend_->setObjectName(QStringLiteral("backend"));
   marked_ = new QLineEdit(this);
   marked_->setObjectName(QStringLiteral("marked"));
   marked_->setPlaceholderText(QStringLiteral("layers.*.feed_forward::*"));
@@ -155,18 +158,18 @@ void BenchmarkForm::make_fields() {
   add_field(tr("On"), on_ = make_choices(kPlaces), tr("Device to run on"));
   add_field(tr("Iterations"), iterations_ = make_number(1, kMaxIterations),
             tr("Number of measured steps; the median is reported"));
+  iterations_->setObjectName(QStringLiteral("iterations"));
   add_field(tr("Warm-up"), warmup_ = make_number(0, kMaxIterations),
-            tr("Number of steps before measuring"));
+            tr("Number of steps to run before measuring"));
   add_field(tr("Attention"), attention_ = make_choices(kKernels),
-            tr("Kernel of scaled dot product attention. Automatic: the one in the graph, or the "
+            tr("Kernel for scaled dot-product attention. Automatic: the graph's kernel, or the "
                "device's equivalent"));
   add_field(tr("Seed"), seed_ = make_number(0, std::numeric_limits<int>::max()),
-            tr("Seed of generated inputs"));
+            tr("Seed for the generated inputs"));
   verify_ = add_check(
       tr("Verify"), tr("Compare all outputs with those of the unedited graph on the same inputs"));
-  profile_ = add_check(
-      tr("Profile"), tr("Run additional steps that time each node and trace memory, to be shown in "
-                        "the timeline"));
+  profile_ = add_check(tr("Profile"), tr("Run additional steps that time each node and trace "
+                                         "memory; the timeline shows the result"));
 }
 
 void BenchmarkForm::show_settings() {

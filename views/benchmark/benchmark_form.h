@@ -18,10 +18,6 @@ class BenchmarkForm : public QWidget {
   explicit BenchmarkForm(Benchmarks& benchmarks, QWidget* parent = nullptr);
 
   [[nodiscard]] QPushButton& run_button() { return *run_; }
-  [[nodiscard]] QPushButton& cancel_button() { return *cancel_; }
-  [[nodiscard]] QComboBox& backend_box() { return *backend_; }
-  [[nodiscard]] QComboBox& ranks_box() { return *ranks_; }
-  [[nodiscard]] QSpinBox& iterations_box() { return *iterations_; }
   // Why the graph cannot be run, or the available devices.
   [[nodiscard]] const QString& hint() const { return hint_; }
 

@@ -46,7 +46,7 @@ BenchmarkModel::BenchmarkModel(QObject* parent) : TableModel(parent) {
        .meaning = tr("Difference between the measured and the predicted step time.")},
       {.title = tr("tokens/s"),
        .unit = Unit::thousandths,
-       .meaning = tr("Local tokens per step divided by the measured step time, for one device.")},
+       .meaning = tr("Per device: local tokens per step divided by the measured step time.")},
       {.title = tr("TFLOP/s"),
        .unit = Unit::thousandths,
        .meaning =
@@ -56,7 +56,7 @@ BenchmarkModel::BenchmarkModel(QObject* parent) : TableModel(parent) {
        .meaning = tr("Model FLOPs per second divided by the device's dense bf16 peak.")},
       {.title = tr("verified"),
        .meaning =
-           tr("Comparison of outputs with those of the unedited graph; the worst rank counts.")},
+           tr("Comparison of the outputs with those of the unedited graph, on the worst rank.")},
       {.title = tr("device"), .meaning = tr("Device as reported by the first rank.")},
   };
 }

@@ -33,6 +33,7 @@ BenchmarkPane::BenchmarkPane(Benchmarks& benchmarks, QWidget* parent)
   form_ = new BenchmarkForm(benchmarks_, this);
   column->addWidget(form_);
   status_ = new QLabel(this);
+  status_->setObjectName(QStringLiteral("status"));
   status_->setWordWrap(true);
   // The label wraps if there is space, but must not limit how low the pane can be.
   status_->setMinimumSize(1, fontMetrics().height());
@@ -41,6 +42,7 @@ BenchmarkPane::BenchmarkPane(Benchmarks& benchmarks, QWidget* parent)
   column->addWidget(status_);
   ranks_ = new RankModel(this);
   rank_view_ = new TableView(*ranks_, this);
+  rank_view_->setObjectName(QStringLiteral("ranks"));
   rank_view_->setRootIsDecorated(false);
   rank_view_->setSelectionMode(QAbstractItemView::NoSelection);
   rank_view_->setFocusPolicy(Qt::NoFocus);
@@ -51,6 +53,7 @@ BenchmarkPane::BenchmarkPane(Benchmarks& benchmarks, QWidget* parent)
   splitter_->setChildrenCollapsible(false);
   table_ = new BenchmarkTable(benchmarks_, splitter_);
   details_ = new QTextBrowser(splitter_);
+  details_->setObjectName(QStringLiteral("details"));
   details_->setFrameShape(QFrame::NoFrame);
   details_->setOpenLinks(false);
   details_->document()->setDocumentMargin(kMargin);

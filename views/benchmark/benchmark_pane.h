@@ -23,11 +23,6 @@ class BenchmarkPane : public QWidget {
   [[nodiscard]] BenchmarkForm& form() { return *form_; }
   [[nodiscard]] BenchmarkTable& table() { return *table_; }
   [[nodiscard]] RankModel& ranks() { return *ranks_; }
-  [[nodiscard]] TableView& rank_view() { return *rank_view_; }
-  [[nodiscard]] QTextBrowser& details() { return *details_; }
-  // The status of the current or last run.
-  [[nodiscard]] QString status() const { return status_->text(); }
-  [[nodiscard]] QLabel& status_label() { return *status_; }
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -42,7 +37,7 @@ class BenchmarkPane : public QWidget {
 
   Benchmarks& benchmarks_;
   BenchmarkForm* form_ = nullptr;
-  QLabel* status_ = nullptr;
+  QLabel* status_ = nullptr;  // of the current or last run
   QColor status_color_;
   RankModel* ranks_ = nullptr;
   TableView* rank_view_ = nullptr;

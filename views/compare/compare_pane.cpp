@@ -71,7 +71,7 @@ ComparePane::ComparePane(Document& document, QWidget* parent)
   setFocusProxy(from_);
   connect(&editing_, &Editing::changed, this, &ComparePane::refresh);
   connect(&document_, &Document::changed, this, [this] {
-    // It may have been computed with other options.
+    // The input's snapshot may have been computed with other options.
     making_before_.cancel();
     before_snapshot_ = nullptr;
     refresh();
@@ -79,8 +79,8 @@ ComparePane::ComparePane(Document& document, QWidget* parent)
   look_for_before();
 }
 
-// Only a file with several graphs can contain one. Such a file can be large, so it is read on
-// another thread.
+// Only a file with several graphs can contain the pass's input. Such a file can be large, so it is
+// read on another thread.
 void ComparePane::look_for_before() {
   const OpenRequest& source = document_.source();
   if (!source.index || !source.backward.empty()) return;

@@ -11,7 +11,7 @@ DifferenceModel::DifferenceModel(QObject* parent) : TableModel(parent) {
       {.title = tr("node"), .meaning = tr("Name in the second state.")},
       {.title = tr("shift"),
        .unit = Unit::step,
-       .meaning = tr("Number of places that it moved later; negative: earlier.")},
+       .meaning = tr("Number of places that it moved: positive if later, negative if earlier.")},
       {.title = tr("details"),
        .meaning = tr("Its origin, or its operator or tag in the first state.")},
       {.title = tr("operator"), .meaning = tr("Operator that it calls.")},

@@ -29,7 +29,6 @@ class DifferenceModel : public TableModel {
   void set(NodeDifferencesPtr differences, const SnapshotPtr& shown);
   // Shows only rows with this kind of change.
   void show_only(std::optional<NodeChange> change);
-  [[nodiscard]] std::optional<NodeChange> only() const { return only_; }
   [[nodiscard]] const NamedRows& names() const { return names_; }
 
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }

@@ -17,6 +17,7 @@ DifferenceTable::DifferenceTable(Document& document, DifferenceModel* model, QWi
   view().setRootIsDecorated(false);
   view().setItemsExpandable(false);
   kinds_ = new QComboBox(this);
+  kinds_->setObjectName(QStringLiteral("kinds"));
   kinds_->setAccessibleName(tr("Kind of change"));
   kinds_->setToolTip(tr("Show only one kind of change"));
   kinds_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);

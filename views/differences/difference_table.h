@@ -19,7 +19,6 @@ class DifferenceTable : public TablePane {
   // Shows only one kind of change; nullopt shows all.
   void show_only(std::optional<NodeChange> change);
   [[nodiscard]] DifferenceModel& model() { return *model_; }
-  [[nodiscard]] QComboBox& kind_box() { return *kinds_; }
 
  private:
   DifferenceTable(Document& document, DifferenceModel* model, QWidget* parent);

@@ -114,7 +114,7 @@ void FindBar::search() {
   update_matches();
   recalled_ = -1;
   if (!matches_.empty()) {
-    // Search from where typing began, so that further letters do not move on.
+    // Search from where typing began, so that typing more letters does not skip matches.
     const Graph& graph = document_.graph();
     const std::size_t from = document_.has(anchor_) ? graph.position(anchor_) : 0;
     const auto at = std::find_if(matches_.begin(), matches_.end(),
@@ -215,7 +215,7 @@ void FindBar::recall(int direction) {
 }
 
 bool FindBar::eventFilter(QObject* watched, QEvent* event) {
-  // Window shortcuts must not take the keys that move between matches.
+  // Window shortcuts must not consume the keys that move between matches.
   const bool is_key = event->type() == QEvent::KeyPress;
   const bool is_override = event->type() == QEvent::ShortcutOverride;
   if (watched != edit_ || (!is_key && !is_override)) return QWidget::eventFilter(watched, event);

@@ -24,8 +24,7 @@ GraphBar::GraphBar(Document& document, GraphView& graph, QWidget* parent)
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(8, 2, 8, 2);
   row->setSpacing(2);
-  color_ =
-      add_menu_button({}, tr("Figure that determines the color of boxes"), QStringLiteral("color"));
+  color_ = add_menu_button({}, tr("Choose how boxes are colored"), QStringLiteral("color"));
   auto* group = new QActionGroup(color_);
   for (const LadderColor color : kLadderColors) {
     QAction* action = group->addAction(color_->menu()->addAction(label_of(color)));
@@ -47,12 +46,12 @@ GraphBar::GraphBar(Document& document, GraphView& graph, QWidget* parent)
           &QToolButton::clicked, &graph_, [this] { graph_.zoom(1 / kZoomStep); });
   connect(add_bar_button(*this, QStringLiteral("+"), tr("Zoom in (W)")), &QToolButton::clicked,
           &graph_, [this] { graph_.zoom(kZoomStep); });
-  connect(add_bar_button(*this, QStringLiteral("1:1"), tr("Full size (1)")), &QToolButton::clicked,
-          &graph_, &GraphView::full_size);
+  connect(add_bar_button(*this, QStringLiteral("1:1"), tr("Actual size (1)")),
+          &QToolButton::clicked, &graph_, &GraphView::full_size);
   connect(add_bar_button(*this, tr("Fit"), tr("Show the whole ladder (F)")), &QToolButton::clicked,
           &graph_.scroll(), &LadderScroll::fit);
   QMenu* menu =
-      add_menu_button(tr("Export"), tr("Save a picture of the ladder"), QStringLiteral("export"))
+      add_menu_button(tr("Export"), tr("Save an image of the ladder"), QStringLiteral("export"))
           ->menu();
   const auto add_export = [&](const QString& text, const QString& suffix, bool whole) {
     connect(menu->addAction(text), &QAction::triggered, this,
@@ -82,7 +81,7 @@ void GraphBar::show_color(LadderColor color) {
 
 void GraphBar::export_picture(const QString& suffix, bool whole) {
   const QString path = QFileDialog::getSaveFileName(
-      this, tr("Save ladder picture"), QDir(last_folder_).filePath(document_.title() + suffix),
+      this, tr("Save ladder image"), QDir(last_folder_).filePath(document_.title() + suffix),
       QStringLiteral("*%1").arg(suffix));
   if (path.isEmpty()) return;
   last_folder_ = QFileInfo(path).absolutePath();

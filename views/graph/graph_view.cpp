@@ -266,7 +266,7 @@ KeysGroup GraphView::keys() {
            {tr("Z"), tr("Expand the rows around the selected node and show it")},
            {tr("Wheel, drag"), tr("Pan; with Shift, horizontally")},
            {tr("Ctrl+Wheel, W, S"), tr("Zoom at the pointer")},
-           {tr("F, 1"), tr("Show the whole ladder; full size")}}};
+           {tr("F, 1"), tr("Show the whole ladder; actual size")}}};
 }
 
 // The window also uses some of these keys; here they belong to the ladder.

@@ -25,8 +25,8 @@ using GroupLayoutPtr = std::shared_ptr<const GroupLayout>;
 // Edges are data dependencies between boxes of the same side.
 GroupGraphs group_graphs(const Graph& graph, const Ladder& ladder, int leaf);
 
-// Uses one `dot` process for all groups that are small enough, and our own layout for the others
-// and if dot does not answer in time or its program name is empty.
+// Uses one `dot` process for all groups that are small enough, and Jointer's own layout for the
+// others, or for all of them if dot does not answer in time or its program name is empty.
 std::vector<GroupLayout> lay_out_groups(std::span<const GroupGraphs> groups,
                                         const LayoutStyle& style, const DotOptions& dot);
 

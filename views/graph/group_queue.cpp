@@ -38,9 +38,7 @@ void GroupQueue::start() {
     jobs[i % jobs.size()].push_back(std::move(wanted_[i]));
   wanted_.clear();
   for (std::vector<GroupGraphs>& job : jobs) {
-    const auto work = [job, style = LayoutStyle{}, dot = dot_] {
-      return lay_out_groups(job, style, dot);
-    };
+    const auto work = [job] { return lay_out_groups(job, LayoutStyle{}, DotOptions{}); };
     const auto take = [this, job](Result<std::vector<GroupLayout>> layouts) {
       if (layouts) return take_groups(job, *std::move(layouts));
       for (const GroupGraphs& graphs : job) pending_.erase(graphs);  // the next layout tries again

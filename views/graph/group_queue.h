@@ -21,24 +21,21 @@ class GroupQueue : public QObject {
 
   // The layout of a group, if it is known. Otherwise requests it, and returns null.
   [[nodiscard]] GroupLayoutPtr find_or_request(GroupGraphs graphs);
-  // Starts to lay out what was requested.
+  // Starts laying out the requested groups.
   void start();
-  // Lays out what is not known among these groups, with our own layout, before it returns.
+  // Lays out those of these groups that have no layout yet, with Jointer's own layout, and waits.
   void lay_out_now(std::vector<GroupGraphs> graphs);
   // Number of groups being laid out.
   [[nodiscard]] std::size_t pending() const { return pending_.size(); }
-  // Applies to groups that are not laid out yet.
-  void set_dot(DotOptions dot) { dot_ = std::move(dot); }
 
  signals:
-  // Groups were laid out: once for those that finish at about the same time.
+  // Groups were laid out. Emitted once for groups that finish at about the same time.
   void laid_out();
 
  private:
   void take_groups(const std::vector<GroupGraphs>& graphs, std::vector<GroupLayout> layouts);
 
   GroupLayouts groups_;
-  DotOptions dot_;
   QThreadPool pool_;
   std::vector<GroupGraphs> wanted_;  // not yet passed to the pool
   std::set<GroupGraphs> pending_;

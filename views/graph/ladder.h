@@ -129,7 +129,7 @@ class Ladder {
   }
   // Returns true if the side contains anything besides an output.
   [[nodiscard]] bool has(LadderSide side) const { return has_[index_of(side)]; }
-  // The graph has no module names: rows are source lines, or parts of one long list.
+  // True if the graph has no module names: rows are source lines, or parts of one long list.
   [[nodiscard]] bool are_source_lines() const { return are_source_lines_; }
 
  private:

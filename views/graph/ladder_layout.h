@@ -73,7 +73,7 @@ struct LadderPlace {
   friend auto operator<=>(const LadderPlace&, const LadderPlace&) = default;
 };
 
-// All rungs between the same two places.
+// All rungs between two places.
 struct LadderLink {
   LadderPlace from, to;  // `to` has no item if this graph does not read the tensors
   std::uint32_t first_rung = 0, rung_count = 0;  // in LadderLayout::link_rungs

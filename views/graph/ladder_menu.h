@@ -9,7 +9,7 @@
 
 namespace jointer::views {
 
-// Adds the commands for the row or node at a position; none if there is nothing. `node_actions`
+// Adds the commands for the row or node at a position; none if nothing is there. `node_actions`
 // apply to the selection and are added for a node, which they select. The model and the selection
 // must outlive the menu.
 void add_ladder_actions(QMenu& menu, LadderModel& model, LadderSelection& selection,

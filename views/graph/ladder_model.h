@@ -32,7 +32,7 @@ class LadderModel : public QObject {
   [[nodiscard]] GroupQueue& groups() { return groups_; }
 
   void set_width(int width);
-  // The box on this side is the one to keep in place.
+  // The row's box on this side stays in place.
   void open_row(int row, LadderSide side = LadderSide::forward);
   void close_row(int row, LadderSide side = LadderSide::forward);
   void toggle_row(int row, LadderSide side = LadderSide::forward);

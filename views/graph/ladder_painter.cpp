@@ -97,7 +97,6 @@ void LadderPainter::paint_rows() {
   for (const LadderBand& band : bands_) {
     for (const LadderSide side : kLadderSides) {
       if (!scene_.layout.has(side)) continue;
-      ++drawn_;
       if (band.is_folded())
         paint_band(band, side);
       else
@@ -310,7 +309,6 @@ void LadderPainter::paint_panel(const LadderItem& item, LadderSide side) {
   painter_.setBrush(Qt::NoBrush);
   painter_.drawRect(ground.adjusted(0.5, 0.5, -0.5, -0.5));
   if (nodes == 0) return;
-  ++drawn_;
   const double scale = scene_.view.scale * item.panel_scales[index_of(side)];
   if (scene_.layout.style().node.node_height * scale < kFoldPixels) {
     painter_.fillRect(rect(panel), QBrush(scene_.theme.ghost, Qt::Dense6Pattern));
@@ -333,7 +331,6 @@ void LadderPainter::paint_routes(const LadderItem& item, LadderSide side) {
     const LayoutPoint first = scene_.layout.in_panel(item, side, route.points.front());
     const LayoutPoint last = scene_.layout.in_panel(item, side, route.points.back());
     if (std::max(first.y, last.y) < top || std::min(first.y, last.y) > bottom) continue;
-    ++drawn_;
     QPainterPath path(point(first));
     const auto at = [&](std::size_t i) {
       return point(scene_.layout.in_panel(item, side, route.points[i]));
@@ -358,7 +355,6 @@ void LadderPainter::paint_node(const LadderItem& item, LadderSide side, std::siz
   const Graph& graph = scene_.snapshot.graph;
   const Node& node = graph.node(id);
   const QRectF box = rect(scene_.layout.node_box(item, side, index));
-  ++drawn_;
   const double s = scene_.view.scale * item.panel_scales[index_of(side)];
   const bool is_selected = scene_.marks.contains(id);
   const bool is_current = scene_.marks.current == id;

@@ -28,8 +28,6 @@ class LadderPainter {
  public:
   LadderPainter(QPainter& painter, const LadderScene& scene);
   void paint();
-  // Number of rows, boxes, edges and rungs painted, which is the bounded quantity.
-  [[nodiscard]] std::size_t drawn() const { return drawn_; }
 
  private:
   [[nodiscard]] QRectF rect(const LadderRect& r) const;
@@ -66,7 +64,6 @@ class LadderPainter {
   const LadderScene& scene_;
   Face plain_, bold_, small_;
   std::vector<LadderBand> bands_;
-  std::size_t drawn_ = 0;
 };
 
 // "192 MiB S", "64 MiB S + 128 MiB R".

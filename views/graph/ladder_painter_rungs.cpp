@@ -123,7 +123,6 @@ void LadderPainter::paint_links() {
     if (!seen.insert({pixel(link.from, LadderSide::forward), pixel(link.to, LadderSide::backward)})
              .second)
       continue;
-    ++drawn_;
     paint_link(link, false);
   }
   for (const std::size_t i : marked) paint_link(links[i], true);
@@ -167,7 +166,6 @@ void LadderPainter::paint_port_labels() {
     painter_.fillRect(box, behind);
     painter_.setPen(scene_.theme.text);
     painter_.drawText(box, Qt::AlignCenter, text);
-    ++drawn_;
   }
 }
 
@@ -192,7 +190,6 @@ void LadderPainter::paint_flows() {
     QPen pen(scene_.theme.accent, 1.6);
     if (flow.is_input) pen.setDashPattern({4, 2.5});
     painter_.setPen(pen);
-    ++drawn_;
     const bool inside = flow.place.item == marks.current_place.item && flow.place.node >= 0 &&
                         marks.current_place.node >= 0 && flow.side == marks.current_side;
     if (inside) {

@@ -8,11 +8,11 @@ HistoryModel::HistoryModel(const QString& thing, const QString& change, QObject*
     : TableModel(parent), thing_(thing) {
   columns_ = {
       {.title = tr("#"),
-       .meaning = tr("Number of steps up to this state; the current state is marked.")},
+       .meaning = tr("Number of edits up to this state; ▸ marks the current state.")},
       {.title = tr("action"),
        .meaning = tr("The edit or pass that led to this state."),
        .max_width = 420},
-      {.title = tr("by"), .meaning = tr("Made by: you, or a pass.")},
+      {.title = tr("by"), .meaning = tr("Who made the edit: you or a pass.")},
       {.title = tr("Δ peak"), .unit = Unit::bytes, .meaning = tr("Peak memory, %1.").arg(change)},
       {.title = tr("Δ exposed"),
        .unit = Unit::time,
@@ -71,7 +71,7 @@ QString HistoryModel::text(int row, int column) const {
 
 QString HistoryModel::note(int row, int column) const {
   if (column == title_column) return at(row).notes.join(u'\n');
-  return at(row).metrics ? QString() : tr("Computing");
+  return at(row).metrics ? QString() : tr("Computing...");
 }
 
 QString HistoryModel::things_text(std::size_t things) const {

@@ -18,9 +18,9 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
     : QWidget(parent),
       document_(document),
       editing_(document.editing()),
-      step_model_(new HistoryModel(tr("%1 states"), tr("compared with the previous step"), this)),
+      step_model_(new HistoryModel(tr("%1 states"), tr("compared with the previous state"), this)),
       state_model_(
-          new HistoryModel(tr("%1 named states"), tr("compared with the opened graph"), this)) {
+          new HistoryModel(tr("%1 named states"), tr("compared with the graph as opened"), this)) {
   setAccessibleName(tr("History"));
   setAutoFillBackground(true);
   setBackgroundRole(QPalette::Base);
@@ -37,7 +37,8 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
     column->addWidget(view, stretch);
     return view;
   };
-  steps_ = add_table(*step_model_, tr("Steps"), 3);
+  steps_ = add_table(*step_model_, tr("Edit history"), 3);
+  steps_->setObjectName(QStringLiteral("steps"));
   const auto add_row = [&] {
     auto* row = new QHBoxLayout;
     row->setContentsMargins(kMargin, 0, kMargin, 0);
@@ -47,6 +48,7 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
   };
   QHBoxLayout* row = add_row();
   name_ = new QLineEdit(this);
+  name_->setObjectName(QStringLiteral("name"));
   name_->setPlaceholderText(tr("Name this state to return to it later"));
   name_->setAccessibleName(tr("State name"));
   name_->setClearButtonEnabled(true);
@@ -54,6 +56,7 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
   keep_ = add_button(row, tr("Save State"), tr("Save the current state under this name"),
                      &HistoryPane::keep);
   states_ = add_table(*state_model_, tr("Named states"), 2);
+  states_->setObjectName(QStringLiteral("states"));
   states_->setColumnHidden(HistoryModel::place_column, true);
   states_->setColumnHidden(HistoryModel::by_column, true);
   row = add_row();

@@ -18,12 +18,6 @@ class HistoryPane : public QWidget {
  public:
   explicit HistoryPane(Document& document, QWidget* parent = nullptr);
 
-  [[nodiscard]] TableView& steps() { return *steps_; }
-  [[nodiscard]] TableView& states() { return *states_; }
-  [[nodiscard]] HistoryModel& step_model() { return *step_model_; }
-  [[nodiscard]] HistoryModel& state_model() { return *state_model_; }
-  [[nodiscard]] QLineEdit& name_edit() { return *name_; }
-
  protected:
   void showEvent(QShowEvent* event) override;
 

@@ -145,11 +145,11 @@ class Describer {
           {.label = words("storage"),
            .value = words("%1, %2").arg(bytes_text(l.bytes), category_label(l.category)),
            .provenance = identity,
-           .note = exact_bytes(l.bytes) + words(", rounded as the device's allocator does.")});
+           .note = exact_bytes(l.bytes) + words(", as rounded by the device's allocator.")});
       s.rows.push_back({.label = words("lifetime"),
                         .value = lifetime_words(l),
                         .provenance = Provenance::computed,
-                        .note = words("Steps count the nodes that run, in program order.")});
+                        .note = words("Steps number the nodes that run, in program order.")});
       if (l.producer != id_) s.rows.push_back(link_row(words("allocated by"), {{l.producer}}));
       const std::vector<NodeId> others = storage_aliases(snapshot_, id_, storage);
       if (!others.empty()) s.rows.push_back(link_row(words("aliases"), others));
@@ -187,7 +187,7 @@ class Describer {
           {.label = graph_.is_wait(node_) ? words("stall") : words("runs"),
            .value = words("%1 to %2").arg(time_text(timing.start), time_text(timing.end)),
            .provenance = Provenance::estimated,
-           .note = words("From the start of the step; from the simulation of its streams.")});
+           .note = words("Relative to the start of the step, in the simulation of its streams.")});
     if (flops.total > 0)
       s.rows.push_back(
           {.label = words("FLOPs"),
@@ -278,7 +278,7 @@ class Describer {
   }
 
   void place() {
-    InspectorSection& s = section(words("Place"));
+    InspectorSection& s = section(words("Location"));
     s.rows.push_back({.label = words("phase"), .value = phase_text(node_)});
     const Module& module = snapshot_.analysis.modules.module(snapshot_.analysis.modules.of(id_));
     if (!module.path.empty())

@@ -76,7 +76,7 @@ InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> node
   s.rows.push_back({.label = words("time"),
                     .value = time_text(ns),
                     .provenance = Provenance::estimated,
-                    .note = words("Device time, summed although streams overlap. Estimator: %1.")
+                    .note = words("Sum of device times; streams may overlap. Estimator: %1.")
                                 .arg(QString::fromStdString(analysis.estimator))});
   s.rows.push_back({.label = words("FLOPs"),
                     .value = flops == 0 ? QStringLiteral("0") : flops_text(flops),

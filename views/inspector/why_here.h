@@ -1,6 +1,6 @@
 #pragma once
 
-// Why a node is where and what it is, according to the document's edits.
+// Why a node is where it is and what it is, according to the document's edits.
 
 #include <QString>
 #include <vector>

@@ -76,11 +76,10 @@ void ModuleModel::set_snapshot(SnapshotPtr snapshot) {
   places_ = Places(snapshot_->graph, snapshot_->analysis.modules);
   columns_[name_column].title = shows_source_lines() ? tr("source line") : tr("module");
   columns_[type_column].title = shows_source_lines() ? tr("code") : tr("class");
-  columns_[name_column].meaning =
-      shows_source_lines()
-          ? tr("The capture has no module names; nodes are grouped by the innermost "
-               "line of their stack.")
-          : QString();
+  columns_[name_column].meaning = shows_source_lines()
+                                      ? tr("The capture has no module names; nodes are grouped by "
+                                           "the innermost line of their stack trace.")
+                                      : QString();
   sum_up();
   make_rows();
 }

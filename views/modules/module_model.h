@@ -26,7 +26,7 @@ class ModuleModel : public TableModel {
   explicit ModuleModel(QObject* parent = nullptr);
 
   void set_snapshot(SnapshotPtr snapshot);
-  // The capture has no module names: rows are source lines.
+  // True if the capture has no module names: rows are source lines.
   [[nodiscard]] bool shows_source_lines() const { return places_.are_source_lines(); }
 
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }

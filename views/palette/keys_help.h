@@ -20,9 +20,6 @@ class KeysHelp : public QDialog {
  public:
   explicit KeysHelp(QList<KeysGroup> groups, QWidget* parent = nullptr);
 
-  [[nodiscard]] QLineEdit& filter_edit() { return *filter_; }
-  [[nodiscard]] QString shown_text() const { return page_->toPlainText(); }
-
  protected:
   void changeEvent(QEvent* event) override;
 

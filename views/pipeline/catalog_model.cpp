@@ -77,11 +77,6 @@ int CatalogModel::first_pass() const {
   return best;
 }
 
-int CatalogModel::pass_count() const {
-  return static_cast<int>(std::count_if(rows_.begin(), rows_.end(),
-                                        [](const Row& row) { return row.pass != nullptr; }));
-}
-
 int CatalogModel::rowCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : static_cast<int>(rows_.size());
 }

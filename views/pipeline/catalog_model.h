@@ -30,7 +30,6 @@ class CatalogModel : public QAbstractListModel {
   [[nodiscard]] QString pass(int row) const;
   // The first selectable row, or -1.
   [[nodiscard]] int first_pass() const;
-  [[nodiscard]] int pass_count() const;
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;

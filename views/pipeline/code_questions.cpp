@@ -30,7 +30,7 @@ QString code_text(const ForeignCode& code) {
     lines << CodeQuestions::tr("passes: %1").arg(code.passes.join(QStringLiteral(", ")));
   if (code.file.isEmpty()) {
     lines << CodeQuestions::tr(
-        "a module of the installed Python; you will be asked again each time the program starts");
+        "a module of the installed Python; you will be asked again whenever Jointer starts");
     return lines.join(u'\n');
   }
   const QFileInfo file(code.file);
@@ -94,7 +94,8 @@ void CodeQuestions::choose_python() {
   dialog->setWindowTitle(tr("Add Python pass"));
   auto* column = new QVBoxLayout(dialog);
   auto* text = new QLabel(
-      tr("file.py for all passes that it declares, file.py:function, or module:function"), dialog);
+      tr("Enter file.py (for all passes that it declares), file.py:function or module:function."),
+      dialog);
   text->setTextFormat(Qt::PlainText);
   column->addWidget(text);
   auto* row = new QHBoxLayout;

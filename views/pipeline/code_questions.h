@@ -18,7 +18,7 @@ class CodeQuestions : public QObject {
   CodeQuestions(PassService& service, QWidget* window);
 
  public slots:
-  // Asks one question about all of it and calls `then` if it is allowed.
+  // Asks one question about all the code and calls `then` if it is allowed.
   void ask(const QList<jointer::views::ForeignCode>& code, const std::function<void()>& then);
   // Adds its passes: a plugin's immediately, Python passes once they are allowed to run.
   void load(const jointer::views::ForeignCode& code);

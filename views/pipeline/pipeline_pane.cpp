@@ -69,6 +69,7 @@ PipelinePane::PipelinePane(PipelineSession& session, QWidget* parent)
   column->addWidget(make_bar());
   // A single line, whatever the text, so that the list below does not move.
   status_ = new ElidedLabel(this);
+  status_->setObjectName(QStringLiteral("status"));
   status_->setContentsMargins(kMargin, 0, kMargin, 0);
   status_->setAccessibleName(tr("Pipeline status"));
   column->addWidget(status_);
@@ -87,6 +88,7 @@ PipelinePane::PipelinePane(PipelineSession& session, QWidget* parent)
   stack_->addWidget(list_);
   splitter_->addWidget(stack_);
   pages_ = new QTabWidget(splitter_);
+  pages_->setObjectName(QStringLiteral("pages"));
   pages_->setDocumentMode(true);
   form_ = new StepForm(session_, pages_);
   step_ = new StepPage(session_, pages_);
@@ -141,9 +143,12 @@ QWidget* PipelinePane::make_bar() {
     return button;
   };
   run_ = add_button(tr("Run"), {}, [this] { session_.run(); });
+  run_->setObjectName(QStringLiteral("run"));
   next_ = add_button(tr("Next Step"), {}, [this] { session_.run_next(); });
-  stop_ = add_button(tr("Stop"), tr("Cancel the run; completed steps stay (Ctrl+Shift+.)"),
+  next_->setObjectName(QStringLiteral("next"));
+  stop_ = add_button(tr("Stop"), tr("Cancel the run; completed steps are kept (Ctrl+Shift+.)"),
                      [this] { session_.cancel(); });
+  stop_->setObjectName(QStringLiteral("stop"));
   add_ = add_button(tr("Add..."), tr("Add a pass after the current step (Ctrl+Shift+A)"),
                     [this] { open_catalog(); });
   const auto add_menu = [&](const QString& text, const QString& tip, QMenu* menu) {
@@ -154,9 +159,8 @@ QWidget* PipelinePane::make_bar() {
     row->addWidget(button);
     return menu;
   };
-  presets_ =
-      add_menu(tr("Presets"), tr("Replace the steps with an upstream pipeline"), make_presets());
-  more_ = add_menu(tr("More"), tr("Commands for the step, the list and files"), make_more());
+  add_menu(tr("Presets"), tr("Replace the steps with an upstream pipeline"), make_presets());
+  more_ = add_menu(tr("More"), tr("More commands for steps, pipelines and plugins"), make_more());
   row->addWidget(make_limit(bar));
   return bar;
 }
@@ -168,6 +172,7 @@ QWidget* PipelinePane::make_limit(QWidget* bar) {
   row->setSpacing(kSpacing);
   auto* name = new QLabel(tr("Peak ≤"), field);
   limit_ = new ByteBox(field);
+  limit_->setObjectName(QStringLiteral("limit"));
   limit_->setSpecialValueText(tr("No limit"));
   limit_->setKeyboardTracking(false);
   limit_->setAccessibleName(tr("Peak limit"));
@@ -232,8 +237,8 @@ QWidget* PipelinePane::make_empty_page() {
   auto* column = new QVBoxLayout(page);
   column->setContentsMargins(2 * kMargin, kMargin, 2 * kMargin, kMargin);
   column->addStretch(1);
-  auto* text = new QLabel(tr("No steps yet. Add a pass, choose a preset, drop a pipeline file here "
-                             "or write one on the Text page."),
+  auto* text = new QLabel(tr("No steps yet. Add a pass, choose a preset, drop a pipeline file "
+                             "here, or write the steps on the Text page."),
                           page);
   text->setWordWrap(true);
   text->setAlignment(Qt::AlignCenter);

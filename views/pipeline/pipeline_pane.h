@@ -29,17 +29,7 @@ class PipelinePane : public QWidget {
   [[nodiscard]] PipelineSession& session() { return session_; }
   [[nodiscard]] StepList& list() { return *list_; }
   [[nodiscard]] StepForm& form() { return *form_; }
-  [[nodiscard]] PipelineTextPage& text_page() { return *text_; }
   [[nodiscard]] StepPage& step_page() { return *step_; }
-  [[nodiscard]] QTabWidget& pages() { return *pages_; }
-  [[nodiscard]] PassCatalog& catalog() { return *catalog_; }
-  [[nodiscard]] QPushButton& run_button() { return *run_; }
-  [[nodiscard]] QPushButton& next_button() { return *next_; }
-  [[nodiscard]] QPushButton& stop_button() { return *stop_; }
-  [[nodiscard]] ByteBox& limit_box() { return *limit_; }
-  [[nodiscard]] QMenu& presets() { return *presets_; }
-  [[nodiscard]] QMenu& more() { return *more_; }
-  [[nodiscard]] QString status() const { return status_->text(); }
 
  public slots:
   void open_catalog();
@@ -78,7 +68,7 @@ class PipelinePane : public QWidget {
   PipelineSession& session_;
   QPushButton *run_ = nullptr, *next_ = nullptr, *stop_ = nullptr, *add_ = nullptr;
   ByteBox* limit_ = nullptr;
-  QMenu *presets_ = nullptr, *more_ = nullptr;
+  QMenu* more_ = nullptr;
   QAction *to_here_ = nullptr, *start_over_ = nullptr, *undo_ = nullptr, *save_ = nullptr;
   QList<QAction*> step_actions_;  // for the current step
   QLabel* status_ = nullptr;

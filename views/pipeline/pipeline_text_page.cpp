@@ -52,6 +52,7 @@ PipelineTextPage::PipelineTextPage(PipelineSession& session, QWidget* parent)
   column->addWidget(edit_, 1);
   auto* row = new QHBoxLayout;
   said_ = new QLabel(this);
+  said_->setObjectName(QStringLiteral("message"));
   said_->setWordWrap(true);
   said_->setTextFormat(Qt::PlainText);
   said_->setTextInteractionFlags(Qt::TextSelectableByMouse);

@@ -18,10 +18,6 @@ class PipelineTextPage : public QWidget {
   explicit PipelineTextPage(PipelineSession& session, QWidget* parent = nullptr);
 
   [[nodiscard]] QPlainTextEdit& edit() { return *edit_; }
-  // Why the text is invalid; empty if it is valid.
-  [[nodiscard]] QString mistake() const { return mistake_; }
-  // The error's position in characters, if there is one.
-  [[nodiscard]] std::optional<int> mistake_at() const { return mistake_at_; }
 
  protected:
   void changeEvent(QEvent* event) override;

@@ -60,6 +60,7 @@ StepForm::StepForm(PipelineSession& session, QWidget* parent)
   notes_->setFont(small_font(font()));
   mistake_ = add_label(false);
   load_ = new QPushButton(tr("Load..."), page_);
+  load_->setObjectName(QStringLiteral("load"));
   column_->addWidget(load_, 0, Qt::AlignLeft);
   column_->addSpacing(4);
   column_->addStretch(1);

@@ -18,13 +18,12 @@ class StepForm : public QScrollArea {
  public:
   explicit StepForm(PipelineSession& session, QWidget* parent = nullptr);
 
-  // 0 shows none.
+  // 0 shows no step.
   void show_step(quint64 id);
   [[nodiscard]] const std::vector<ParameterField*>& fields() const { return fields_; }
   [[nodiscard]] ParameterField* field(const QString& name) const;
   // Sets the focus to the first field.
   void focus_first();
-  [[nodiscard]] QPushButton& load_button() { return *load_; }
 
  signals:
   // The pass is third-party and not loaded.

@@ -33,7 +33,7 @@ class StepList : public QListView {
   void toggle_current();
 
  signals:
-  // Another step is current, or none.
+  // Another step, or none, is now current.
   void current_changed();
   // Enter or double-click.
   void activated_step();

@@ -55,25 +55,27 @@ void StepPage::make_ways() {
   auto* menu = new QMenu(ways_);
   menu->setToolTipsVisible(true);
   ways_->setMenu(menu);
-  const auto add = [&](const QString& text, const QString& tip, auto slot) {
+  const auto add = [&](const char* name, const QString& text, const QString& tip, auto slot) {
     QAction* action = menu->addAction(text, this, slot);
+    action->setObjectName(QLatin1String(name));
     action->setToolTip(tip);
     return action;
   };
-  before_ =
-      add(tr("Before This Step"), tr("Show the graph before this step"), [this] { go_to(false); });
-  after_ =
-      add(tr("After This Step"), tr("Show the graph after this step"), [this] { go_to(true); });
-  compare_ = add(tr("Compare Before and After"), {}, [this] {
+  before_ = add("show_before", tr("Before This Step"), tr("Show the graph before this step"),
+                [this] { go_to(false); });
+  after_ = add("show_after", tr("After This Step"), tr("Show the graph after this step"),
+               [this] { go_to(true); });
+  compare_ = add("compare", tr("Compare Before and After"), {}, [this] {
     const auto place = session_.draft().find(id_);
     const auto histories = place ? session_.histories(*place) : std::nullopt;
     if (histories) emit compare_wanted(histories->before, histories->after);
   });
   menu->addSeparator();
-  open_ = add(tr("Graph in New Tab"), tr("Open the graph after this step in a new tab"), [this] {
-    if (const auto place = session_.draft().find(id_))
-      session_.open_graph(static_cast<int>(*place));
-  });
+  open_ = add("open_graph", tr("Graph in New Tab"),
+              tr("Open the graph after this step in a new tab"), [this] {
+                if (const auto place = session_.draft().find(id_))
+                  session_.open_graph(static_cast<int>(*place));
+              });
 }
 
 void StepPage::show_step(quint64 id) {
@@ -147,8 +149,8 @@ QString StepPage::details_html(const StepOutcomePtr& outcome, const StepFailure*
                          failure->reproducer.toHtmlEscaped(), tr("Open it")));
   }
   if (outcome != nullptr && outcome->is_another_graph())
-    paragraph(tr("The step created a separate graph, not an edit of this one: %1. Later steps "
-                 "continue with it; Show > Graph in New Tab opens it.")
+    paragraph(tr("The step created a separate graph, not an edit of this one: %1. Later steps use "
+                 "the new graph; Show > Graph in New Tab opens it.")
                   .arg(QString::fromStdString(outcome->result.edit_refusal))
                   .toHtmlEscaped());
   const QStringList printed = failure != nullptr   ? failure->printed

@@ -19,17 +19,13 @@ class StepPage : public QWidget {
  public:
   explicit StepPage(PipelineSession& session, QWidget* parent = nullptr);
 
-  // 0 shows none.
+  // 0 shows no step.
   void show_step(quint64 id);
   // The status text shown while there is no report.
   [[nodiscard]] QString summary() const { return summary_->text(); }
   [[nodiscard]] StepReport& report() { return *report_; }
   // A button with the commands for the graph before and after the step, to be placed in a bar.
   [[nodiscard]] QToolButton& ways() { return *ways_; }
-  [[nodiscard]] QAction& before_action() { return *before_; }
-  [[nodiscard]] QAction& after_action() { return *after_; }
-  [[nodiscard]] QAction& compare_action() { return *compare_; }
-  [[nodiscard]] QAction& open_action() { return *open_; }
 
  signals:
   // Compare the states before and after the step.

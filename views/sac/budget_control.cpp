@@ -32,11 +32,11 @@ BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
   row->setSpacing(6);
   unit_ = new QComboBox(this);
   unit_->addItems({tr("Budget"), tr("Peak")});
-  unit_->setAccessibleName(tr("Limited quantity"));
+  unit_->setAccessibleName(tr("Quantity to limit"));
   unit_->setToolTip(
       tr("Budget: torch's activation_memory_budget. 1 saves the values of the min cut, and 0 saves "
-         "only inputs; in between, a knapsack solver decides which values are worth their "
-         "memory.\nPeak: the largest budget whose plan stays within this peak memory."));
+         "only inputs; in between, a knapsack solver decides which values are worth saving.\n"
+         "Peak: the largest budget whose plan stays within this peak memory."));
   row->addWidget(unit_);
   slider_ = new QSlider(Qt::Horizontal, this);
   slider_->setRange(0, kParts);
@@ -45,8 +45,8 @@ BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
   fit(0);
   slider_->setAccessibleName(tr("Budget"));
   slider_->setToolTip(
-      tr("Dragging previews the figures and curves of the new plan; "
-         "releasing the slider, or pressing Enter, solves."));
+      tr("Drag to preview the figures and curves of the new plan. Release the slider or press "
+         "Enter to solve."));
   auto* style = new JumpingStyle;
   style->setParent(slider_);
   slider_->setStyle(style);

@@ -29,8 +29,6 @@ class BudgetControl : public QWidget {
   // Adapts the width to a pane of that width.
   void fit(int pane_width);
 
-  [[nodiscard]] QComboBox& unit_box() { return *unit_; }
-  [[nodiscard]] QSlider& slider() { return *slider_; }
   // The visible field: for a budget, or a ByteBox for a peak.
   [[nodiscard]] QDoubleSpinBox& box() { return is_peak() ? *peak_box_ : *budget_box_; }
 

@@ -25,17 +25,21 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   auto* row = new FlowLayout(controls, kSpacing, 4);
   row->setContentsMargins(kMargin, 4, kMargin, 4);
   start_ = new QPushButton(controls);
+  start_->setObjectName(QStringLiteral("start"));
   row->addWidget(start_);
   const auto add_label = [&](const QString& text) { row->addWidget(new QLabel(text, controls)); };
   add_label(tr("Peak up to"));
   limit_ = new ByteBox(controls);
+  limit_->setObjectName(QStringLiteral("limit"));
   limit_->setAccessibleName(tr("Maximum peak memory"));
   row->addWidget(limit_);
   fastest_ = new QPushButton(tr("Fastest"), controls);
+  fastest_->setObjectName(QStringLiteral("fastest"));
   fastest_->setToolTip(tr("Use the fastest plan whose peak fits"));
   row->addWidget(fastest_);
   add_label(tr("Step up to"));
   percent_ = new QDoubleSpinBox(controls);
+  percent_->setObjectName(QStringLiteral("percent"));
   percent_->setRange(0, kMaxPercent);
   percent_->setDecimals(1);
   percent_->setValue(kUsualPercent);
@@ -44,6 +48,7 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   percent_->setToolTip(tr("Relative to the step time of the current plan"));
   row->addWidget(percent_);
   smallest_ = new QPushButton(tr("Smallest"), controls);
+  smallest_->setObjectName(QStringLiteral("smallest"));
   smallest_->setToolTip(tr("Use the plan with the minimum peak within this slowdown"));
   row->addWidget(smallest_);
   status_ = new QLabel(controls);
@@ -91,8 +96,8 @@ void ParetoPage::refresh() {
   smallest_->setEnabled(can && !search_->is_running());
   // Use the current peak as the initial value.
   if (can && limit_->bytes() == 0) limit_->set_bytes(state->figures.figures.peak_bytes);
-  plot_->set_hint(can ? tr("Peak memory against step time, over activation budgets from 0 to 1.")
-                      : tr("Only a joint graph can be partitioned again."));
+  plot_->set_hint(can ? tr("Peak memory against step time for activation budgets from 0 to 1.")
+                      : tr("Only a joint graph can be partitioned."));
   QString status;
   if (search_->is_running())
     status = tr("%1 points").arg(search_->points().size());

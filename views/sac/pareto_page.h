@@ -22,11 +22,6 @@ class ParetoPage : public QWidget {
 
   [[nodiscard]] ParetoPlot& plot() { return *plot_; }
   [[nodiscard]] ParetoSearch& search() { return *search_; }
-  [[nodiscard]] QPushButton& search_button() { return *start_; }
-  [[nodiscard]] ByteBox& limit_box() { return *limit_; }
-  [[nodiscard]] QDoubleSpinBox& percent_box() { return *percent_; }
-  [[nodiscard]] QPushButton& fastest_button() { return *fastest_; }
-  [[nodiscard]] QPushButton& smallest_button() { return *smallest_; }
 
  public slots:
   // Starts a search for the curve, or cancels the running one.

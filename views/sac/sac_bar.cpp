@@ -20,21 +20,23 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   auto* row = new FlowLayout(this, kSpacing, 4);
   row->setContentsMargins(kMargin, 4, kMargin, 4);
   partitioner_ = new QComboBox(this);
+  partitioner_->setObjectName(QStringLiteral("partitioner"));
   partitioner_->setAccessibleName(tr("Partitioner"));
   partitioner_->addItem(tr("min_cut"), static_cast<int>(Partitioner::min_cut));
   partitioner_->addItem(tr("default"), static_cast<int>(Partitioner::default_partition));
   partitioner_->setToolTip(
       tr("min_cut: torch's min_cut_rematerialization_partition, which recomputes cheap values.\n"
-         "default: torch's default_partition, which saves all values read by the backward, except "
-         "as tagged."));
+         "default: torch's default_partition, which saves all values that the backward reads, "
+         "unless tagged otherwise."));
   row->addWidget(partitioner_);
   ignore_tags_ = new QToolButton(this);
   ignore_tags_->setText(tr("Ignore tags"));
   ignore_tags_->setCheckable(true);
-  ignore_tags_->setToolTip(tr("Solve without tags and ticks"));
+  ignore_tags_->setToolTip(tr("Solve without tags and your choices"));
   row->addWidget(ignore_tags_);
   connect(ignore_tags_, &QToolButton::toggled, this, &SacBar::try_settings);
   solver_ = new QComboBox(this);
+  solver_->setObjectName(QStringLiteral("solver"));
   solver_->setAccessibleName(tr("Knapsack solver"));
   const auto add_solver = [this](KnapsackSolver solver, const QString& what) {
     solver_->addItem(to_qstring(to_string(solver)), static_cast<int>(solver));
@@ -43,14 +45,14 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   add_solver(KnapsackSolver::dp, tr("exact except for rounding; torch's default"));
   add_solver(KnapsackSolver::greedy, tr("most FLOPs per byte first"));
   add_solver(KnapsackSolver::sliding_hirschberg,
-             tr("like dp, with less memory: torch's dp_knapsack_sliding_hirschberg"));
-  add_solver(
-      KnapsackSolver::knee_point,
-      tr("stops where more memory gains little: torch's dynamic_memory_budget_dp, which may use "
-         "less than the budget"));
+             tr("like dp, but the solver itself needs less memory: torch's "
+                "dp_knapsack_sliding_hirschberg"));
+  add_solver(KnapsackSolver::knee_point,
+             tr("stops where more memory avoids little recomputation: torch's "
+                "dynamic_memory_budget_dp, which may use less than the budget"));
   solver_->setToolTip(
       tr("torch's activation_memory_budget_solver: decides, for budgets between 0 and 1, which "
-         "values are worth their memory"));
+         "values are worth saving"));
   solver_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   solver_->setMinimumContentsLength(kSolverLetters);
   solver_->view()->setMinimumWidth(solver_->view()->sizeHintForColumn(0) + kMargin);
@@ -58,14 +60,16 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   budget_ = new BudgetControl(this);
   row->addWidget(budget_);
   solve_ = new QPushButton(tr("Solve"), this);
-  solve_->setToolTip(tr("Partition again with these settings, using ticks as tags"));
+  solve_->setObjectName(QStringLiteral("solve"));
+  solve_->setToolTip(tr("Partition again with these settings, using your choices as tags"));
   solve_->setFixedWidth(fontMetrics().horizontalAdvance(solve_->text()) + 3 * kMargin);
   row->addWidget(solve_);
   of_partitioner_ = {partitioner_, ignore_tags_, solver_, budget_, solve_};
   apply_tags_ = new QPushButton(tr("Apply Tags"), this);
-  apply_tags_->setToolTip(tr(
-      "Changes the graph to the step shown: tagged values are offloaded to the host or recomputed "
-      "in the backward. Adds one history entry."));
+  apply_tags_->setObjectName(QStringLiteral("apply_tags"));
+  apply_tags_->setToolTip(
+      tr("Change the graph to the training step shown: offload or recompute values as tagged. Adds "
+         "one history entry."));
   row->addWidget(apply_tags_);
   connect(apply_tags_, &QPushButton::clicked, &session_, &SacSession::apply_tags);
   more_ = new QWidget(this);
@@ -165,8 +169,7 @@ QMenu* SacBar::make_presets() {
     QAction* entry = menu->addAction(text, this, action);
     entry->setToolTip(tip);
   };
-  add(tr("apply_sac"),
-      tr("torchtitan's list: saves expensive results and every second matrix product"),
+  add(tr("apply_sac"), tr("torchtitan's list: saves expensive results and every second matmul"),
       [this] { take_preset(QString::fromLatin1(kApplySac)); });
   menu->addSeparator();
   for (const MemoryPolicyPreset& preset : memory_policy_presets()) {

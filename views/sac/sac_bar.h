@@ -24,11 +24,7 @@ class SacBar : public QWidget {
   [[nodiscard]] SolveSettings settings() const;
   // The settings and, if one is set, the peak for which a budget is searched.
   [[nodiscard]] SacSolver::Wish wish() const;
-  [[nodiscard]] QComboBox& partitioner_box() { return *partitioner_; }
-  [[nodiscard]] QComboBox& solver_box() { return *solver_; }
   [[nodiscard]] BudgetControl& budget() { return *budget_; }
-  [[nodiscard]] QPushButton& solve_button() { return *solve_; }
-  [[nodiscard]] QPushButton& apply_tags_button() { return *apply_tags_; }
   // Presets, exchange and pair, to be placed separately.
   [[nodiscard]] QWidget& more() { return *more_; }
   [[nodiscard]] QMenu& presets() { return *presets_->menu(); }

@@ -44,12 +44,12 @@ SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), 
   peak_ = add(tr("Peak"), {});
   reserved_ = add(tr("Reserved"), {});
   step_ =
-      add(tr("Step"), tr("Estimated time of the step including recomputation in the backward."));
+      add(tr("Step"), tr("Estimated time of the step, including recomputation in the backward."));
   exposed_ = add(tr("Exposed"), tr("Time during which compute waits for communication."));
   saved_ = add(tr("Saved"), tr("Activations that stay on the device between forward and "
                                "backward, by storage."));
-  offloaded_ = add(tr("Offloaded"), tr("Saved values that are kept in host memory between forward "
-                                       "and backward."));
+  offloaded_ = add(tr("Offloaded"),
+                   tr("Saved values that stay in host memory between forward and backward."));
   recomputed_ = add(tr("Recomputed"), tr("Forward calls that are recomputed in the backward, "
                                          "and their estimated time."));
   line_ = new QLabel(this);

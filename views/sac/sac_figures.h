@@ -9,9 +9,9 @@
 
 namespace jointer::views {
 
-// The figures of the plan compared with the plan as solved and the joint graph; for a flat
-// training step, with its tags applied compared with the step without tags. Below them, the figures
-// that the switch under the pointer or keyboard focus would give.
+// The figures of the plan compared with the plan as solved and the joint graph; for a flat training
+// step, with its tags applied compared with the step without tags. Below them, the figures that the
+// switch under the pointer or keyboard focus would lead to.
 class SacFigures : public QWidget {
   Q_OBJECT
  public:

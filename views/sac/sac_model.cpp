@@ -35,16 +35,17 @@ SacModel::SacModel(QObject* parent) : TableModel(parent) {
        .meaning = tr("Tensors that the backward reads or needs for recomputation.")},
       {.title = tr("bytes"),
        .unit = Unit::bytes,
-       .meaning = tr("Bytes by which saved activations grow if it is saved, by storage: a view of "
-                     "a saved tensor adds none."),
+       .meaning = tr("Bytes that saving it adds to the saved activations, by storage: a view of a "
+                     "saved tensor adds none."),
        .adds_up = true,
        .total_title = tr("if saved")},
       {.title = tr("recompute"), .unit = Unit::time, .adds_up = true},
       {.title = tr("FLOPs"), .unit = Unit::flops, .adds_up = true},
       {.title = tr("bytes/µs"),
        .unit = Unit::bytes,
-       .meaning = tr("Bytes freed per microsecond of recomputation: the highest values are best to "
-                     "recompute, the lowest best to save. Empty if recomputation takes no time.")},
+       .meaning =
+           tr("Bytes freed per microsecond of recomputation: recompute the tensors with the "
+              "highest values, save those with the lowest. Empty if recomputation takes no time.")},
       {.title = tr("decided by"), .meaning = {}},
       {.title = tr("why"), .max_width = kMaxWhy},
       {.title = tr("operator"), .meaning = tr("Operator that computes it.")},
@@ -104,15 +105,16 @@ void SacModel::explain_columns() {
          "or O to set it, Space to toggle it; Delete %1.")
           .arg(is_step ? tr("removes its tag") : tr("leaves it to the partitioner"));
   columns_[decider_column].meaning =
-      tr("Your tick, an operator list or preset, a tag of the capture, or %1.")
-          .arg(is_step ? tr("nothing if it is as captured") : tr("the partitioner"));
+      tr("Your choice, an operator list or preset, a tag of the capture, or %1.")
+          .arg(is_step ? tr("nothing, if it is unchanged from the capture")
+                       : tr("the partitioner"));
   columns_[time_column].meaning =
-      has_chains ? tr("Estimated time to recompute it from currently saved values, including the "
-                      "chain that it "
-                      "needs. Chains shared by several tensors are counted for each of them.")
-                 : tr("Estimated time of the call that computes it, without the call's inputs.");
-  columns_[time_column].total_title =
-      has_chains ? tr("recomputed one by one") : tr("of single calls");
+      has_chains
+          ? tr("Estimated time to recompute it from currently saved values, including the chain "
+               "that it needs. A chain shared by several tensors counts for each of them.")
+          : tr("Estimated time of the call that computes it, without recomputing the call's "
+               "inputs.");
+  columns_[time_column].total_title = has_chains ? tr("recomputed one by one") : tr("call by call");
   columns_[flops_column].meaning =
       has_chains ? tr("Floating-point operations to recompute it, including its chain.")
                  : tr("Floating-point operations of the call that computes it.");

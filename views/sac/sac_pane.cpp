@@ -33,6 +33,7 @@ SacPane::SacPane(Document& document, QWidget* parent)
   bar_ = new SacBar(session_, shown);
   curve_ = new PlanCurve(shown);
   pages_ = new QTabWidget(shown);
+  pages_->setObjectName(QStringLiteral("pages"));
   pages_->setDocumentMode(true);
   table_ = new SacTable(document, pages_);
   pareto_ = new ParetoPage(session_, *bar_, pages_);
@@ -145,16 +146,16 @@ void SacPane::show_peak() {
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return;
   const std::vector<NodeId> nodes = session_.saved_at_peak();
-  if (nodes.empty()) return emit message(tr("No saved tensor is alive at the peak."));
+  if (nodes.empty()) return emit message(tr("No saved tensor is live at the peak."));
   std::int64_t bytes = 0;
   for (const NodeId node : nodes)
     if (const SacTensor* tensor = state->tensor_of(node)) bytes += tensor->bytes;
   pages_->setCurrentWidget(table_);
-  table_->show_only(nodes,
-                    tr("%1 saved tensors with %2 are alive at the peak of %3, best to recompute "
-                       "first.")
-                        .arg(count_text(nodes.size()), bytes_text(bytes),
-                             bytes_text(state->figures.figures.peak_bytes)));
+  table_->show_only(
+      nodes,
+      tr("%1 saved tensors (%2) are live at the peak of %3; those best to recompute come first.")
+          .arg(count_text(nodes.size()), bytes_text(bytes),
+               bytes_text(state->figures.figures.peak_bytes)));
 }
 
 void SacPane::show_pareto() {

@@ -28,8 +28,6 @@ class SacPane : public QWidget {
   [[nodiscard]] SacBar& bar() { return *bar_; }
   [[nodiscard]] SacFigures& figures() { return *figures_; }
   [[nodiscard]] PlanCurve& curve() { return *curve_; }
-  [[nodiscard]] ParetoPage& pareto() { return *pareto_; }
-  [[nodiscard]] QTabWidget& pages() { return *pages_; }
 
  public slots:
   // Shows the tensors alive at the peak in the table.

@@ -34,6 +34,7 @@ SacTable::SacTable(Document& document, SacModel* model, QWidget* parent)
   connect(all_, &QToolButton::clicked, this, &SacTable::show_all);
   controls().addWidget(all_);
   grouping_ = new QComboBox(this);
+  grouping_->setObjectName(QStringLiteral("grouping"));
   grouping_->setAccessibleName(tr("Grouping"));
   grouping_->addItem(tr("By layer"), static_cast<int>(SacGrouping::layer));
   grouping_->addItem(tr("By module"), static_cast<int>(SacGrouping::module));
@@ -79,7 +80,7 @@ KeysGroup SacTable::keys() {
            {tr("Delete"), tr("Leave the rows to the partitioner when it solves again; in "
                              "a training step, remove their tags")},
            {tr("Click on S, R, O"), tr("Set one row, or all selected rows")},
-           {tr("Pointer on S, R, O; Up, Down"), tr("Preview the result")},
+           {tr("Hover over S, R, O; Up, Down"), tr("Preview the result")},
            {tr("Ctrl+C"), tr("Copy the selected rows as TSV")}}};
 }
 
@@ -109,8 +110,8 @@ void SacTable::update_headline() {
               : state->applied_tags.any
                   ? tr("A training step with its tags applied; “Apply Tags” makes this change "
                        "in the graph.")
-                  : tr("A training step without tags. A tick adds a tag and shows the result of "
-                       "applying it."));
+                  : tr("A training step without tags. Choosing S, R or O for a row adds a tag and "
+                       "shows the result of applying it."));
   if (state && !state->refused.empty())
     lines << tr("%1 policies cannot be applied: %2")
                  .arg(count_text(state->refused.size()))
@@ -170,12 +171,6 @@ void SacTable::show_node(NodeId node) {
   view().uncover_row(model_->row_of(node));
 }
 
-QRect SacTable::switch_of(int row, Keep keep) const {
-  const auto& view = const_cast<SacTable*>(this)->view();
-  return PolicyDelegate::place_of(view.visualRect(model_->index_of(row, SacModel::policy_column)),
-                                  keep);
-}
-
 void SacTable::set_keep(std::optional<Keep> keep) {
   tick(targets(), keep);
 }
@@ -189,8 +184,7 @@ void SacTable::tick(const std::vector<NodeId>& nodes, std::optional<Keep> keep) 
   if (!session_.state() || !session_.state()->can_change()) return;
   if (nodes.empty())
     return emit message(
-        tr("Select tensors that the backward may need from the forward; the selection "
-           "contains none."));
+        tr("The selection contains no tensor that the backward may need from the forward."));
   preview_soon_.stop();  // an applied change needs no preview
   session_.set_keep(nodes, keep);
 }

@@ -20,10 +20,7 @@ class SacTable : public TablePane {
   explicit SacTable(Document& document, QWidget* parent = nullptr);
 
   [[nodiscard]] SacModel& model() { return *model_; }
-  [[nodiscard]] QComboBox& grouping_box() { return *grouping_; }
   [[nodiscard]] static KeysGroup keys();
-  // The area in the viewport where a click on a row's switch sets `keep`.
-  [[nodiscard]] QRect switch_of(int row, Keep keep) const;
 
  public slots:
   // Applies to the selected rows, or to the selection of other panes. Without a value, the

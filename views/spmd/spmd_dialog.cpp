@@ -182,7 +182,7 @@ void SpmdDialog::show_result(const RankCheck& result) {
         sides_, {QString::number(side.rank),
                  side.node ? to_qstring(graph.name(side.node)) : QStringLiteral("–"),
                  side.node ? count_text(side.position) : QString(),
-                 side.node ? QString::fromStdString(side.does) : tr("nothing more")});
+                 side.node ? QString::fromStdString(side.does) : tr("no more calls")});
     if (is_own && side.node) item->setData(0, kNodeRole, side.node.value());
     item->setToolTip(1, is_own ? tr("In this window") : QString::fromStdString(program->path));
   }

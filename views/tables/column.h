@@ -27,7 +27,7 @@ struct Column {
   // For shares: the value of 100%, and the unit of part and whole.
   std::int64_t whole = 0;
   Unit whole_unit = Unit::time;
-  // The column is summed in the totals, followed by `total_title` ("12 nodes").
+  // True if the column is summed in the totals, followed by `total_title` ("12 nodes").
   bool adds_up = false;
   QString total_title;
   int max_width = 0;  // in pixels, where it is fitted to its texts; 0: the table's own limit

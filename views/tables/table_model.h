@@ -43,7 +43,7 @@ class TableModel : public QAbstractItemModel {
   // Lines to show in the tooltip after the exact number and the column's meaning.
   [[nodiscard]] virtual QString note(int /*row*/, int /*column*/) const { return {}; }
   [[nodiscard]] virtual QVariant decoration(int /*row*/, int /*column*/) const { return {}; }
-  // The row shows an error and is painted in the error color.
+  // True if the row shows an error, which is painted in the error color.
   [[nodiscard]] virtual bool is_alarm(int /*row*/) const { return false; }
   // Identifies a row across rebuilds.
   [[nodiscard]] virtual std::uint64_t key(int row) const = 0;
@@ -71,8 +71,6 @@ class TableModel : public QAbstractItemModel {
   [[nodiscard]] const QString& filter() const { return filter_; }
   // Why the filter is invalid, in one sentence; it is then ignored.
   [[nodiscard]] virtual QString filter_error() const { return {}; }
-  [[nodiscard]] int sort_column() const { return sort_column_; }
-  [[nodiscard]] Qt::SortOrder sort_order() const { return sort_order_; }
 
   // Totals of the given rows. A descendant of another given row is not counted again.
   [[nodiscard]] Totals totals(std::span<const int> rows) const;
@@ -104,7 +102,7 @@ class TableModel : public QAbstractItemModel {
   // The parent of each row, or -1 for roots; parents precede their children.
   void set_rows(std::vector<int> parents);
 
-  // --- For filters by other criteria than text ---
+  // --- For filters by criteria other than text ---
   // The filter or the rows have changed.
   virtual void prepare_filter() {}
   [[nodiscard]] virtual bool hides_rows() const { return !filter_.isEmpty(); }

@@ -39,6 +39,7 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
   controls_ = new QHBoxLayout;
   controls_->setContentsMargins(kMargin, 0, kMargin, 0);
   filter_ = new QLineEdit(this);
+  filter_->setObjectName(QStringLiteral("filter"));
   filter_->setPlaceholderText(filter_hint);
   filter_->setClearButtonEnabled(true);
   filter_->setAccessibleName(tr("Filter"));
@@ -63,6 +64,7 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
   auto* overlay = new QVBoxLayout(view_->viewport());
   overlay->addWidget(empty_);
   footer_ = new ElidedLabel(this);
+  footer_->setObjectName(QStringLiteral("footer"));
   footer_->setContentsMargins(kMargin, 0, kMargin, 0);
   mute(footer_);
   rows->addWidget(footer_);
@@ -116,7 +118,7 @@ void TablePane::showEvent(QShowEvent* event) {
 }
 
 bool TablePane::eventFilter(QObject* watched, QEvent* event) {
-  // The window also uses Esc; the filter takes it while there is text to clear.
+  // The window also uses Esc; the filter claims it while there is text to clear.
   if (watched == filter_ && event->type() == QEvent::ShortcutOverride &&
       static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape && !filter_->text().isEmpty()) {
     event->accept();
@@ -211,7 +213,7 @@ void TablePane::show_menu(QPoint at) {
   QAction* copy = menu.addAction(tr("Copy"), view_, &TableView::copy);
   copy->setShortcut(QKeySequence::Copy);
   copy->setEnabled(has_rows);
-  menu.addAction(tr("Copy All %1 Rows").arg(count_text(shown_rows(model_).size())), this,
+  menu.addAction(tr("Copy All Rows (%1)").arg(count_text(shown_rows(model_).size())), this,
                  &TablePane::copy_all);
   menu.addAction(tr("Save as TSV or CSV..."), this, &TablePane::save_as);
   menu.addAction(tr("Select Nodes"), this, &TablePane::choose)->setEnabled(has_rows);

@@ -21,9 +21,6 @@ class TablePane : public QWidget {
   Q_OBJECT
  public:
   [[nodiscard]] TableView& view() { return *view_; }
-  [[nodiscard]] QLineEdit& filter_edit() { return *filter_; }
-  // The text under the table.
-  [[nodiscard]] QString footer() const { return footer_->text(); }
   // Hidden in low panes, to leave space for rows.
   void show_footer(bool shown) { footer_->setVisible(shown); }
 

@@ -13,7 +13,7 @@ enum class ThemeChoice : std::uint8_t { system, light, dark };
 QString to_string(ThemeChoice choice);
 std::optional<ThemeChoice> parse_theme_choice(const QString& text);
 
-// Returns true if the desktop uses a dark theme. Determined once at startup, before our own theme
+// Returns true if the desktop uses a dark theme. Determined once at startup, before Jointer's theme
 // is applied.
 bool is_system_dark();
 

@@ -28,12 +28,10 @@ class MoveTool : public QObject {
   // Returns true if a block was moved or held; false for a click.
   bool release();
   bool key(const QKeyEvent& event);
-  // A block is held, by the pointer or by a command.
+  // True if a block is held, by the pointer or by a command.
   [[nodiscard]] bool is_holding() const;
 
   void paint(QPainter& painter, const TimelineLayout& layout, const Theme& theme) const;
-  // The x coordinate of a gap.
-  [[nodiscard]] int x_of(std::size_t gap) const;
 
  signals:
   // The held block or its place has changed.
@@ -45,6 +43,8 @@ class MoveTool : public QObject {
   void follow(int x, bool snaps);
   void scroll();
   void anchor();
+  // The x coordinate of a gap.
+  [[nodiscard]] int x_of(std::size_t gap) const;
   // Pixels by which the pointer is beyond an edge of the axis, or nearly so; negative at the left.
   [[nodiscard]] int beyond_edge(int x) const;
 
@@ -55,7 +55,7 @@ class MoveTool : public QObject {
   QPoint press_, last_;
   bool is_dragged_ = false, moved_by_key_ = false, is_scrolling_ = false;
   double begin_ = 0, end_ = 0;  // visible range when the pointer last moved
-  QTimer patience_;             // a long press picks up a node without a motion
+  QTimer patience_;             // a long press picks up a node without any motion
   QTimer scrolling_;            // beyond an edge of the view
   std::unique_ptr<GapScale> scale_;
 };

@@ -61,10 +61,9 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   const auto show_ghost = [this] { ghost_->setVisible(content_.document().editing().is_edited()); };
   connect(&content_.document().editing(), &Editing::changed, ghost_, show_ghost);
   show_ghost();
-  auto* plan =
-      add_bar_button(*this, tr("Plan"),
-                     tr("Show memory under the SAC pane's plan, with the graph partitioned or a "
-                        "training step's tags applied, aligned to the same calls"));
+  auto* plan = add_bar_button(*this, tr("Plan"),
+                              tr("Show memory under the SAC pane's plan: after partitioning, or "
+                                 "with a training step's tags applied. Aligned call by call"));
   plan->setCheckable(true);
   plan->setChecked(true);
   plan->setObjectName(QStringLiteral("plan"));

@@ -84,7 +84,8 @@ class TimelineContent : public QObject {
  signals:
   void kind_changed(jointer::views::AxisKind kind, jointer::views::AxisKind before);
   void snapshot_changed(const jointer::views::SnapshotPtr& before);
-  // Another measurement is shown, or none. If the axis was measured time, `kind_changed` precedes.
+  // Another measurement, or none, is now shown. If the axis was measured time, `kind_changed`
+  // precedes.
   void measurement_changed();
   // The plan was shown or hidden, which changes the legend's entries.
   void plan_toggled();

@@ -1,7 +1,7 @@
 #pragma once
 
-// Ways from one node of a timeline to another. Each function returns no node if there is none in
-// that direction.
+// Finds the way from one node of a timeline to another. Each function returns no node if there is
+// none in that direction.
 
 #include "views/session/snapshot/snapshot.h"
 

@@ -36,7 +36,7 @@ QStringList folded_lines(const TimelineContent& content, const Lane& lane, const
     if (count > 0)
       lines << (count == items.size()
                     ? times_text(both_measured, both_estimated)
-                    : tr("%1, of the %2 measured nodes")
+                    : tr("%1, for the %2 measured nodes")
                           .arg(times_text(both_measured, both_estimated), count_text(count)));
   }
   if (content.kind() != AxisKind::program_order) {

@@ -145,27 +145,27 @@ void TimelineView::follow_selection() {
 KeysGroup TimelineView::keys() {
   return {
       .title = tr("Timeline"),
-      .rows = {{tr("W, S"), tr("Zoom in and out")},
-               {tr("A, D, Home, End"), tr("Move left and right, to the start, to the end")},
-               {tr("Left, Right"), tr("Go to the neighbor in the lane")},
-               {tr("Click"), tr("Select a node, or the moment under the pointer")},
-               {tr("Click on the plan's peak"), tr("Show what contributes to it in the SAC pane")},
-               {tr("Ctrl+click"), tr("Add to or remove from the selection")},
-               {tr("Double-click"), tr("Zoom to what is under the pointer")},
-               {tr("Drag"), tr("Select a range and see its totals")},
-               {tr("Drag a collective"),
-                tr("Move its start, or its wait at its right end; shows the legal range and "
-                   "the effect of every place")},
-               {tr("Drag a stall"), tr("Move the wait")},
-               {tr("Drag a node in program order"), tr("Move the node")},
-               {tr("Shift while dragging, C"), tr("Also move the chain of cheap nodes")},
-               {tr("Alt while dragging"), tr("Do not snap to the best places")},
-               {tr("Left, Right, Home, End, Enter, Esc"),
-                tr("While a node is held: move by one place, move to the ends, drop, cancel")},
-               {tr("Middle button, Space+drag"), tr("Pan")},
-               {tr("Wheel"), tr("Pan")},
-               {tr("Ctrl+wheel"), tr("Zoom at the pointer")},
-               {tr("Shift+wheel"), tr("Scroll the lanes if they do not fit")}}};
+      .rows = {
+          {tr("W, S"), tr("Zoom in and out")},
+          {tr("A, D, Home, End"), tr("Move left and right, to the start, to the end")},
+          {tr("Left, Right"), tr("Go to the neighbor in the lane")},
+          {tr("Click"), tr("Select a node, or the moment under the pointer")},
+          {tr("Click on the plan's peak"), tr("Show what contributes to it in the SAC pane")},
+          {tr("Ctrl+click"), tr("Add to or remove from the selection")},
+          {tr("Double-click"), tr("Zoom to the item under the pointer")},
+          {tr("Drag"), tr("Select a range and see its totals")},
+          {tr("Drag a collective"), tr("Move its start, or drag its right end to move its wait; "
+                                       "shows the legal range and the effect of each place")},
+          {tr("Drag a stall"), tr("Move the wait")},
+          {tr("Drag a node in program order"), tr("Move the node")},
+          {tr("Shift while dragging, C"), tr("Also move the chain of cheap nodes")},
+          {tr("Alt while dragging"), tr("Do not snap to the best places")},
+          {tr("Left, Right, Home, End, Enter, Esc"),
+           tr("While a node is held: move by one place, move to the ends, drop, cancel")},
+          {tr("Middle button, Space+drag"), tr("Pan")},
+          {tr("Wheel"), tr("Pan")},
+          {tr("Ctrl+wheel"), tr("Zoom at the pointer")},
+          {tr("Shift+wheel"), tr("Scroll the lanes if they do not fit")}}};
 }
 
 // --- Events ---

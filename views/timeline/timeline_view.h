@@ -40,7 +40,6 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] const TimelineLayout& layout() const { return layout_; }
   // Refers to this view and is valid until it changes.
   [[nodiscard]] TimelineScene scene() const;
-  [[nodiscard]] const MoveTool& move_tool() const { return *tool_; }
   // Time taken to paint the last frame, in milliseconds.
   [[nodiscard]] double last_frame_ms() const { return frame_.last_ms(); }
   // Keys and mouse actions, for the help page.

@@ -47,7 +47,8 @@ TunePane::TunePane(TuneSession& session, QWidget* parent) : QWidget(parent), ses
   halves->setChildrenCollapsible(false);
   plot_ = new ParetoPlot(halves);
   plot_->set_hint(
-      tr("Tries orders, buckets and policies; each point is a step time and a peak memory."));
+      tr("Tries orders, buckets and policies; each point shows the step time and peak memory of "
+         "one pipeline."));
   make_steps();
   halves->addWidget(plot_);
   halves->addWidget(steps_);
@@ -98,26 +99,33 @@ void TunePane::make_controls() {
     return box;
   };
   start_ = new QPushButton(controls);
+  start_->setObjectName(QStringLiteral("start"));
   start_->setAutoDefault(false);
   row->addWidget(start_);
   budget_ = new ByteBox(controls);
   add(tr("Peak limit"), budget_, tr("Maximum peak memory of the result."));
   evaluations_ = number(1, std::numeric_limits<int>::max(), kUsualEvaluations);
+  evaluations_->setObjectName(QStringLiteral("evaluations"));
   add(tr("Candidates"), evaluations_, tr("Maximum number of pipelines to try."));
   seconds_ = number(0, kMaxSeconds, kUsualSeconds);
+  seconds_->setObjectName(QStringLiteral("seconds"));
   seconds_->setSpecialValueText(tr("no limit"));
   seconds_->setSuffix(tr(" s"));
   add(tr("Time limit"), seconds_,
-      tr("The limit only stops the search early; results depend on the number of candidates."));
+      tr("Stops the search early. The result depends on the number of candidates evaluated by "
+         "then."));
   seed_ = number(0, std::numeric_limits<int>::max(), 0);
-  add(tr("Seed"), seed_, tr("Seed of the random choice of candidates."));
+  add(tr("Seed"), seed_, tr("Seed for choosing candidates at random."));
   take_ = new QPushButton(tr("Apply Best"), controls);
+  take_->setObjectName(QStringLiteral("take"));
   take_->setAutoDefault(false);
   row->addWidget(take_);
   copy_ = new QPushButton(tr("Copy as Pipeline"), controls);
+  copy_->setObjectName(QStringLiteral("copy"));
   copy_->setAutoDefault(false);
   row->addWidget(copy_);
   status_ = new QLabel(controls);
+  status_->setObjectName(QStringLiteral("status"));
   status_->setForegroundRole(QPalette::PlaceholderText);
   row->addWidget(status_);
   layout()->addWidget(controls);

@@ -21,15 +21,7 @@ class TunePane : public QWidget {
 
   [[nodiscard]] TuneSession& session() const { return session_; }
   [[nodiscard]] ParetoPlot& plot() { return *plot_; }
-  [[nodiscard]] ByteBox& budget_box() { return *budget_; }
-  [[nodiscard]] QSpinBox& evaluations_box() { return *evaluations_; }
-  [[nodiscard]] QSpinBox& seconds_box() { return *seconds_; }
-  [[nodiscard]] QSpinBox& seed_box() { return *seed_; }
-  [[nodiscard]] QPushButton& start_button() { return *start_; }
-  [[nodiscard]] QPushButton& take_button() { return *take_; }
-  [[nodiscard]] QPushButton& copy_button() { return *copy_; }
   [[nodiscard]] QTreeWidget& steps() { return *steps_; }
-  [[nodiscard]] QLabel& status() { return *status_; }
 
   [[nodiscard]] TuneSettings settings() const;
 

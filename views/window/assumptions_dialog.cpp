@@ -25,7 +25,7 @@ AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
   auto* text = new QLabel(
       tr("Symbols stand for sizes that are known only at run time, such as the number of tokens "
          "routed to an expert. Memory and time depend on the assumed values. The default is "
-         "balanced routing: equal shares wherever the capture gives the sum of symbols."),
+         "balanced routing: symbols get equal shares of their sum if the capture records it."),
       this);
   text->setWordWrap(true);
   column->addWidget(text);

@@ -36,7 +36,7 @@ QString heading(Fact::Kind kind) {
     case Fact::Kind::assumed:
       return FactsPopup::tr("Assumed");
     case Fact::Kind::derived:
-      return FactsPopup::tr("Derived, because the capture does not record it");
+      return FactsPopup::tr("Derived, not recorded in the capture");
   }
   return {};
 }

@@ -36,21 +36,21 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(12, 6, 12, 6);
   layout->setSpacing(kMetricSpacing);
-  peak_ = add_figure(tr("Peak memory"), tr("The maximum of allocated bytes, counted by storage and "
-                                           "rounded as the device's allocator does."));
+  peak_ = add_figure(tr("Peak memory"), tr("The maximum of allocated bytes, counted by storage, as "
+                                           "rounded by the device's allocator."));
   reserved_ = add_figure(
       tr("Reserved"),
       tr("Memory that the caching allocator would reserve on the device, from a model of "
          "its block sizes, splitting and reuse. Peak memory is its lower bound."));
   step_ =
-      add_figure(tr("Step"), tr("Estimated time of one step on one rank: a simulation of the "
-                                "CPU, the compute stream and a stream for each process group."));
-  compute_ = add_figure(tr("Compute"), tr("Estimated time of all kernels, summed."));
+      add_figure(tr("Step"), tr("Estimated time of one step on one rank, from a simulation of the "
+                                "CPU, the compute stream and one stream per process group."));
+  compute_ = add_figure(tr("Compute"), tr("Sum of the estimated times of all kernels."));
   exposed_ =
       add_figure(tr("Exposed"), tr("Time during which the compute stream waits for communication, "
                                    "and the number of collectives that compute hides."));
-  tokens_ = add_figure(tr("Tokens/s"),
-                       tr("Local tokens per step divided by the step time, for one device."));
+  tokens_ =
+      add_figure(tr("Tokens/s"), tr("Per device: local tokens per step divided by the step time."));
   mfu_ = add_figure(tr("MFU"), tr("Model FLOPs per second divided by the device's dense bf16 peak. "
                                   "Recomputation is not counted."));
   planned_ = add_figure({}, {});
@@ -181,17 +181,13 @@ void Scoreboard::show_plan() {
   if (!has_plan) return;
   planned_->set_name(state->is_step() ? tr("With tags applied") : tr("As partitioned"));
   planned_->setProperty(
-      "how",
-      state->is_step()
-          ? tr("Peak memory and step time of the training step with its tags applied; the time "
-               "during "
-               "which compute waits for communication, and the memory that the caching allocator "
-               "would reserve. The original figures are those of the step without its tags.")
-          : tr("Peak memory and step time of the forward and backward graphs that the SAC pane's "
-               "plan partitions this joint graph into, including recomputation; the time during "
-               "which "
-               "compute waits for communication, and the memory that the caching allocator would "
-               "reserve. The original figures are those of the joint graph itself."));
+      "how", state->is_step()
+                 ? tr("The training step with its tags applied: peak memory, step time, exposed "
+                      "communication and reserved memory. The other figures are those of the step "
+                      "without its tags.")
+                 : tr("The pair that the SAC pane's plan makes of this joint graph, including "
+                      "recomputation: peak memory, step time, exposed communication and reserved "
+                      "memory. The other figures are those of the joint graph itself."));
   const Figures& now = is_asked ? preview->outcome->figures.figures : state->figures.figures;
   const Figures& origin = state->reference()->figures.figures;
   const Figures& was = is_asked ? state->figures.figures : origin;

@@ -23,7 +23,7 @@ namespace jointer::cli {
 namespace {
 
 struct ApplyCommand {
-  ApplyPasses common;  // options of both modes, and those of passes
+  ApplyPasses common;  // options of both modes, and of passes
   std::string recipe;
   bool lenient = false;
   std::optional<std::size_t> max_skipped;
@@ -75,7 +75,7 @@ void print_tables(const Answer& a) {
         "changed, or edits were skipped.\n");
 }
 
-// The exit code under the limit of --max-skipped; reports on standard error if it is exceeded.
+// The exit code, given the limit of --max-skipped. Reports on standard error if it is exceeded.
 int code_of(const Replay& replay, std::optional<std::size_t> max_skipped) {
   const std::size_t skipped = replay.skipped.size();
   if (!max_skipped || skipped <= *max_skipped) return ExitCode::done;
@@ -107,7 +107,7 @@ Result<int> apply_recipe(const ApplyCommand& given, const CLI::App& command) {
   auto replayed = replay(graph, answer.recipe, given.lenient);
   if (!replayed)
     return fail(replayed.error().kind, "{}: {}{}", path, replayed.error().message,
-                given.lenient ? "" : "; --lenient replays what fits");
+                given.lenient ? "" : "; --lenient skips edits that do not fit");
   answer.replay = std::move(*replayed);
   answer.after = figures_of(graph, *estimator, options.optimizer);
   if (!options.output.empty()) JOINTER_CHECK(write_bytes(options.output, write_native(graph)));

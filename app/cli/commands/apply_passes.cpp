@@ -35,7 +35,7 @@ struct Answer {
   [[nodiscard]] bool is_met() const { return !limit || after.peak_bytes <= *limit; }
 };
 
-// True if the step had its own budget, as a search has, and exceeds it.
+// True if the step has its own budget, as a search does, and exceeds it.
 bool is_over_its_budget(const StepResult& step) {
   return step.ran.peak_limit && step.after.figures.peak_bytes > *step.ran.peak_limit;
 }
@@ -190,11 +190,10 @@ Result<std::string> recipe_of(const Graph& graph, const PipelineRun& run) {
   std::vector<Edit> edits;
   for (const StepResult& step : run.steps) {
     if (!step.edit_refusal.empty())
-      return fail(
-          Error::Kind::usage,
-          "--save-recipe: {} makes a new graph, which a recipe cannot do ({}); run the "
-          "passes before it alone, or export a save plan with `jointer sac --export recipe`",
-          pass_of(step), step.edit_refusal);
+      return fail(Error::Kind::usage,
+                  "--save-recipe: {} makes a new graph, which a recipe cannot do ({}); run only "
+                  "the passes before it, or export a save plan with `jointer sac --export recipe`",
+                  pass_of(step), step.edit_refusal);
     edits.insert(edits.end(), step.edits.begin(), step.edits.end());
   }
   const Graph& after = end_of(run, graph);
@@ -203,7 +202,7 @@ Result<std::string> recipe_of(const Graph& graph, const PipelineRun& run) {
   const auto replayed = replay(again, recipe);
   if (!replayed || replayed->ends_as_recorded == false)
     return fail(Error::Kind::run,
-                "--save-recipe: replaying the edits does not give the same graph{}",
+                "--save-recipe: replaying the edits does not reproduce the graph{}",
                 replayed ? std::string() : ": " + replayed.error().message);
   return write_recipe(recipe);
 }
@@ -245,7 +244,7 @@ Result<std::optional<std::int64_t>> limit_of(const std::string& text) {
   const auto bytes = parse_byte_count(text);
   if (!bytes || *bytes < 0)
     return fail(Error::Kind::usage,
-                "option --budget: expected bytes of peak memory such as 40GiB, got `{}`", text);
+                "option --budget: expected a peak memory size such as 40GiB, got `{}`", text);
   return bytes;
 }
 
@@ -288,7 +287,8 @@ Result<void> write_files(const ApplyPasses& options, const Graph& graph, const P
 
 Result<int> apply_passes(const ApplyPasses& options, const CLI::App& command) {
   if (!options.graph_trainer.empty() && options.recipe == "-")
-    return fail(Error::Kind::usage, "option --save-graph-trainer: needs --save-recipe in a file");
+    return fail(Error::Kind::usage,
+                "option --save-graph-trainer: needs --save-recipe with a file name");
   std::vector<OutputFile> outputs{{"--output", options.output},
                                   {"--save-recipe", options.recipe},
                                   {"--save-pipeline", options.saved_pipeline},

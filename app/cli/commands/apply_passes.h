@@ -18,7 +18,7 @@ struct ApplyPasses {
   bool decisions = false, json = false;
 };
 
-// `command`: the command that the options were given to.
+// `command`: the command to which the options belong.
 Result<int> apply_passes(const ApplyPasses& options, const CLI::App& command);
 
 }  // namespace jointer::cli

@@ -1,5 +1,5 @@
-// jointer bench FILE: runs the graph on this machine, one process per rank, and compares what it
-// measures with the estimate.
+// jointer bench FILE: runs the graph on this machine, one process per rank, and compares the
+// measurements with the estimate.
 
 #include <fmt/format.h>
 
@@ -116,7 +116,7 @@ Result<void> check_files(const std::string& pattern, const BenchmarkRequest& req
     const std::string path = path_of_rank(pattern, rank);
     std::error_code status;
     if (!std::filesystem::is_regular_file(path, status))
-      return input_error("{}: there is no such file", path);
+      return input_error("{}: no such file", path);
   }
   return {};
 }
@@ -146,7 +146,7 @@ Result<int> print_command(const BenchCommand& options, BenchmarkRequest request,
       options.ranks_per_node > 0 ? options.ranks_per_node : std::max(1, world / options.nodes);
   if (!request.solo && world > 1 && per_node * options.nodes != world)
     return fail(Error::Kind::usage,
-                "{} nodes with {} ranks each are {} ranks, but the collectives of {} need {}",
+                "{} machines with {} ranks each have {} ranks, but the collectives of {} need {}",
                 options.nodes, per_node, per_node * options.nodes, graph.title(), world);
   for (const std::string& file : {request.program.graph, request.program.backward}) {
     if (file.empty()) continue;
@@ -278,9 +278,9 @@ void add_bench_command(CLI::App& program, int& exit_code) {
   options->graph.add_to(*command);
   for (RankOption& each : options->rank_options)
     each.option = command->add_option(each.name, each.value, each.help)->type_name(each.type);
-  command->add_flag(
-      "--verify", options->verify,
-      "Compare the outputs with those of --baseline, or of the same graph interpreted");
+  command->add_flag("--verify", options->verify,
+                    "Compare the outputs with those of --baseline, or with those of the same graph "
+                    "run by `interpret`");
   command->add_flag("--profile", options->profile,
                     "Run additional steps that time every node and record memory");
   command->get_option("--baseline-backward")->needs(command->get_option("--baseline"));

@@ -16,14 +16,14 @@ namespace jointer::cli {
 class BenchPasses {
  public:
   // Without --passes, the result does nothing. `backend_is_given`: the user chose the backend;
-  // otherwise the pipeline's backend is put into the request. Error: as PipelineOptions::pipeline
-  // and backend_of.
+  // otherwise the request gets the pipeline's backend. Error: see PipelineOptions::pipeline and
+  // backend_of.
   static Result<BenchPasses> prepare(const PipelineOptions& options, bool backend_is_given,
                                      BenchmarkRequest& request);
 
-  // Runs the passes. `graph`, the first rank's, becomes their result, and the request names the
-  // files of all ranks, which live as long as this object. `options` opens further files like the
-  // first one. Error: as run_passes.
+  // Runs the passes. `graph`, the graph of the first rank, becomes their result, and the request
+  // names the files of all ranks, which live as long as this object. `options` opens further files
+  // like the first one. Error: see run_passes.
   Result<void> run(const GraphOptions& options, const EstimatorRequest& estimator, Graph& graph,
                    FittedRequest& fitted);
 
@@ -31,7 +31,7 @@ class BenchPasses {
   [[nodiscard]] const std::string& text() const { return text_; }  // empty without passes
 
  private:
-  // As upstream, interprets a graph that has nothing to compile, and adds a note.
+  // Like upstream, interprets a graph that has nothing to compile, and adds a note.
   void interpret_without_regions(const Graph& graph, FittedRequest& fitted) const;
   void record(FittedRequest& fitted) const;
 

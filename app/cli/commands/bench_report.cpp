@@ -19,7 +19,7 @@ using enum Table::Align;
 
 constexpr std::size_t kOperators = 10;
 
-// "+1.3%", "-0.2%", "equal"; from ten times the prediction on, "41.3 times".
+// "+1.3%", "-0.2%", "equal"; at ten times the prediction or more, "41.3 times".
 std::string difference(std::int64_t measured, std::int64_t predicted) {
   if (measured == predicted) return "equal";
   if (predicted == 0) return "";

@@ -1,5 +1,5 @@
 // jointer calibrate: stores measured times from a profiler trace in the cost database, and lists or
-// deletes what it holds.
+// deletes stored times.
 
 #include <fmt/chrono.h>
 #include <fmt/core.h>
@@ -28,7 +28,7 @@ struct CalibrateCommand {
   bool list = false, json = false;
 };
 
-// ISO 8601, UTC. The date of a damaged database, if out of range, becomes 1970-01-01.
+// ISO 8601, UTC. A date out of range, as in a damaged database, becomes 1970-01-01.
 std::string date(std::int64_t seconds) {
   const auto time = static_cast<std::time_t>(seconds);
   std::tm parts{};
@@ -122,7 +122,7 @@ void print_match(const Graph& graph, const TraceMatch& match, const CostSamples&
       {"matched", fmt::format("{} of {} nodes in {} {}", count(match.matched), count(match.nodes),
                               count(match.passes), match.passes == 1 ? "pass" : "passes")});
   facts.add({"step", format_ns(m.step_ns)});
-  facts.add({"kept", fmt::format("{} operators and {} collectives, each kind once",
+  facts.add({"kept", fmt::format("{} distinct operators and {} distinct collectives",
                                  count(stored.nodes.size()), count(stored.collectives.size()))});
   facts.add({"database", CostDatabase::default_path()});
   fmt::print("{}\n", facts.text());

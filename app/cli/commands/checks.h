@@ -16,7 +16,7 @@ inline constexpr std::int64_t kNoMost = std::numeric_limits<std::int64_t>::max()
 // A whole number from `least` to `most`, both included.
 CLI::Validator whole_number(std::int64_t least, std::int64_t most = kNoMost);
 
-// A number of at least 0, and one above 0.
+// A number of at least 0; a number above 0.
 CLI::Validator non_negative_number();
 CLI::Validator positive_number();
 

@@ -95,7 +95,7 @@ Json tag_json(const Node& node) {
           {"region", region(node) ? Json(*region(node)) : Json()}};
 }
 
-// True if the computations differ, but only in what differs between the ranks of a program.
+// True if the computations differ only in the ways in which the ranks of one program differ.
 bool is_other_rank(const Answer& answer) {
   const Graph &a = answer.a, &b = answer.b;
   if (a.part_count() != b.part_count() || graph_hash(a) == graph_hash(b)) return false;
@@ -152,12 +152,12 @@ class Printer {
     if (d.empty()) {
       const std::size_t names = renamed(answer_).size();
       fmt::print("The same {} nodes in the same order{}.\n\n", d.common,
-                 names > 0
-                     ? fmt::format("; {}", counted(names, "has another name", "have other names"))
-                     : std::string());
+                 names > 0 ? fmt::format("; {}", counted(names, "has a different name",
+                                                         "have different names"))
+                           : std::string());
     }
     if (is_other_rank(answer_))
-      fmt::print("The computation differs only in constants of the rank.\n\n");
+      fmt::print("The computation differs only in rank-specific constants.\n\n");
     table(fmt::format("moved {} of {}", d.moved.size(), d.common),
           {{"node", left}, {"operator", left}, {"place in A", right}, {"in B", right}}, d.moved,
           [&](NodeId id) -> std::vector<std::string> {
@@ -175,7 +175,7 @@ class Printer {
     table(fmt::format("changed {}", d.changed.size()),
           {{"node", left}, {"in A", left}, {"in B", left}}, d.changed,
           [&](NodeId id) { return changed(id); });
-    table(fmt::format("other policy {}", d.retagged.size()),
+    table(fmt::format("different policy {}", d.retagged.size()),
           {{"node", left}, {"in A", left}, {"in B", left}}, d.retagged,
           [&](NodeId id) -> std::vector<std::string> {
             const Node &was = answer_.a.node(in_a(answer_, id)), &is = answer_.b.node(id);
@@ -199,7 +199,7 @@ class Printer {
     return {name(id), std::move(before), std::move(after)};
   }
 
-  // The name in B, and the one in A if it is another.
+  // The name in B, followed by the name in A if they differ.
   std::string name(NodeId id) const {
     const std::string is = edit_name(answer_.b, id), was = edit_name(answer_.a, in_a(answer_, id));
     return is == was ? is : fmt::format("{} (A: {})", is, was);
@@ -329,8 +329,8 @@ void add_diff_command(CLI::App& program, int& exit_code) {
           ->type_name("FILE");
   command
       ->add_flag("--ignore-names", options->ignores_names,
-                 "Compare nodes by what they compute from which arguments, whatever their names; "
-                 "graphs that are equal except for names do not differ")
+                 "Compare nodes by operator and arguments, not by name; graphs that differ only in "
+                 "names count as equal")
       ->excludes(recipe);
   CLI::Option* top =
       command->add_option("--top", options->top, "List at most N nodes of each kind of difference")

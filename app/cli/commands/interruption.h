@@ -4,8 +4,8 @@
 
 namespace jointer::cli {
 
-// While it lives, Ctrl+C (and SIGTERM, SIGHUP) do not end the program but are recorded. Only one
-// may live at a time.
+// During this object's lifetime, Ctrl+C (and SIGTERM, SIGHUP) are recorded instead of ending the
+// program. Only one such object may exist at a time.
 class Interruption {
  public:
   Interruption();

@@ -1,4 +1,4 @@
-// jointer memory FILE: live bytes over the program order, the peak, and what is alive there.
+// jointer memory FILE: live bytes over the program order, the peak, and what is live at the peak.
 
 #include <fmt/core.h>
 
@@ -190,8 +190,8 @@ void add_memory_command(CLI::App& program, int& exit_code) {
   command->add_flag("--torch-compatible", options->torch_compatible,
                     "Use the rules of torch 2.11's build_memory_profile, and match it to the byte");
   command->add_flag("--profile", options->profile,
-                    "Also print every point of the profile: the start, then two per node, after it "
-                    "allocates and after it frees");
+                    "Also print every point of the profile: the start, then two per node, one "
+                    "after it allocates and one after it frees");
   command
       ->add_option("--snapshot", options->snapshot,
                    "Compare with this snapshot from torch.cuda.memory._dump_snapshot")

@@ -137,7 +137,7 @@ void EstimatorOptions::add_to(CLI::App& command) {
       ->type_name("NAME");
   command
       .add_option("--gpus-per-node", gpus_per_node,
-                  "Number of GPUs that fast links connect; default: 8")
+                  "Number of GPUs connected by fast links; default: 8")
       ->type_name("N")
       ->check(whole_number(1, 1 << 16));
 }

@@ -14,7 +14,7 @@
 
 namespace jointer::cli {
 
-// Members stay in the order in which they are put in.
+// Members keep their insertion order.
 using Json = nlohmann::ordered_json;
 
 enum ExitCode : int {
@@ -35,7 +35,7 @@ int finish(const Result<int>& result);
 // Parses the values of --assume; later ones override earlier ones. Error (usage): invalid syntax.
 Result<Assumptions> parse_assumptions(const std::vector<std::string>& texts);
 
-// The options that a command gets during its lifetime are listed under `name` in the help.
+// Options added to a command during this object's lifetime are listed under `name` in the help.
 class HelpGroup {
  public:
   HelpGroup(CLI::App& command, const std::string& name)
@@ -44,7 +44,8 @@ class HelpGroup {
   }
   HelpGroup(const HelpGroup&) = delete;
   HelpGroup& operator=(const HelpGroup&) = delete;
-  ~HelpGroup() { defaults_.group(before_); }
+  // The name was accepted before.
+  ~HelpGroup() { defaults_.group(before_); }  // NOLINT(bugprone-exception-escape)
 
  private:
   CLI::OptionDefaults& defaults_;

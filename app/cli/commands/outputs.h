@@ -20,7 +20,7 @@ struct OutputFile {
 Result<void> check_outputs(const std::vector<OutputFile>& outputs,
                            const std::vector<std::string>& inputs);
 
-// True if one of them is standard output, which then holds nothing else.
+// True if one of them is standard output, to which nothing else is then written.
 bool fills_standard_output(const std::vector<OutputFile>& outputs);
 
 // Checks that the folder can be written to, or created if it does not exist. Empty: nothing to

@@ -1,4 +1,4 @@
-// jointer overlap FILE: simulates the step, and says which communication is exposed and why.
+// jointer overlap FILE: simulates the step, and shows which communication is exposed and why.
 
 #include <fmt/core.h>
 
@@ -183,7 +183,7 @@ Result<int> run(const OverlapCommand& options) {
 void add_overlap_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<OverlapCommand>();
   CLI::App* command = program.add_subcommand(
-      "overlap", "Simulates the training step, and explains which communication is exposed");
+      "overlap", "Simulates the training step, and explains why communication is exposed");
   options->graph.add_to(*command);
   options->estimator.add_to(*command);
   CLI::Option* top =

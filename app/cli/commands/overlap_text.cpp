@@ -63,7 +63,7 @@ std::string schedule_text(const Graph& graph, const Simulation& simulation) {
                         graph.target(node));
   }
   if (left_out > 0)
-    text += fmt::format("{} calls that take no time are left out\n", format_count(left_out));
+    text += fmt::format("{} calls that take no time are not listed\n", format_count(left_out));
   return text + fmt::format("step: {}\n", format_ns(simulation.step_ns()));
 }
 

@@ -17,8 +17,8 @@ Result<PassRegistry> registry(const PluginOptions& plugins);
 // Returns the notes as well.
 Result<AvailablePasses> registry_and_notes(const PluginOptions& plugins);
 
-// [--passes PASSES|@FILE|@preset:NAME] [--preset NAME] [--graph-trainer-flags FLAGS], and those of
-// plugins
+// [--passes PASSES|@FILE|@preset:NAME] [--preset NAME] [--graph-trainer-flags FLAGS], and options
+// for plugins
 struct PipelineOptions {
   std::string text, preset;
   std::optional<std::string> graph_trainer;
@@ -28,7 +28,7 @@ struct PipelineOptions {
   [[nodiscard]] bool any() const { return !text.empty() || !preset.empty() || graph_trainer; }
   // The file that --passes names; empty: none.
   [[nodiscard]] std::string file() const;
-  // The pipeline as given, not checked against the available passes. Error (usage, input): as
+  // The pipeline as given, not checked against the available passes. Error (usage, input): see
   // `pipeline`.
   [[nodiscard]] Result<Pipeline> read() const;
   // Error (input): the file cannot be read. Error (usage): no pipeline is given, the preset does

@@ -172,7 +172,7 @@ Result<PipelineRun> run_passes(const Graph& graph, const Pipeline& pipeline,
   context.report = show;
   JOINTER_TRY(const PassSources sources, options.plugins.sources());
   context.python = python_runner(sources.host);
-  // A pass in another process has a process to end and files to delete.
+  // A pass in another process leaves a process to end and files to delete.
   const Interruption interruption;
   context.is_cancelled = &Interruption::has_happened;
   JOINTER_TRY(PipelineRun run,

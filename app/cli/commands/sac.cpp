@@ -1,5 +1,6 @@
 // jointer sac FILE: what is saved for the backward and what is recomputed, under a policy, a
-// partitioner and a budget; the trade-off between them; and the policy as other programs take it.
+// partitioner and a budget; the trade-off between them; and the policy in the formats of other
+// programs.
 
 #include <fmt/core.h>
 
@@ -124,7 +125,7 @@ void take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit, const 
             .partitioner = Partitioner::min_cut};
 }
 
-// Changes the plan to meet a limit: bytes of peak memory, or a slower step.
+// Changes the plan to meet a limit on the peak (bytes) or on the slowdown of the step.
 Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const TradeOff& trade_off,
                                Solved& solved) {
   if (!options.slower) {
@@ -227,7 +228,7 @@ Result<int> finish_answer(const SacCommand& options, const Graph& opened, const 
 constexpr std::initializer_list<const char*> kPartitionerOptions{
     "--budget", "--slower", "--pareto", "--strict-budget", "--partitioner", "--solver", "--points"};
 
-// Refuses options of a search over budgets if there is none.
+// Refuses options of a search over budgets if there is no such search.
 Result<void> check_budget_options(const SacCommand& options, double budget,
                                   const CLI::App& command) {
   if (options.slower || options.pareto || budget > 1) return {};
@@ -395,7 +396,7 @@ Result<int> run(const SacCommand& options, const CLI::App& command) {
                 what);
   JOINTER_CHECK(refuse_options(
       command, kPartitionerOptions,
-      fmt::format("is for joint graphs, but {}, whose saved activations are fixed", what)));
+      fmt::format("is for joint graphs, but {}, and its saved activations are fixed", what)));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
   JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(graph, costs, flops_of(graph)));
@@ -417,7 +418,7 @@ void add_joint_options(CLI::App& command, SacCommand& options) {
   command
       .add_option("--slower", options.slower,
                   "Find the plan with the lowest peak whose step is at most this much slower than "
-                  "without the option")
+                  "without this option")
       ->type_name("PERCENT")
       ->check(non_negative_number());
   set_choices(

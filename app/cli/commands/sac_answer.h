@@ -17,7 +17,7 @@ namespace jointer::cli {
 
 struct SavedValue {
   NodeId node;
-  std::int64_t bytes = 0;  // of its tensors, views in full, as torch counts them
+  std::int64_t bytes = 0;  // of its tensors; views count in full, as in torch
   Keep keep = Keep::save;
   std::string reason;
 };
@@ -61,7 +61,7 @@ struct SacAnswer {
   [[nodiscard]] std::size_t offloaded_count() const;
 };
 
-// Describes a plan. `reasons`: by node, or empty. Error: as PlanWhatIf.
+// Describes a plan. `reasons`: by node, or empty. Error: see PlanWhatIf.
 Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
                                 const std::vector<PlanReason>& reasons, const PlanWhatIf& what_if,
                                 std::span<const NodeCost> costs);

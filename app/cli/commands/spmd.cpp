@@ -7,6 +7,7 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"
+#include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/open/open_ranks.h"
 
@@ -21,9 +22,9 @@ struct SpmdCommand {
 
 Result<std::vector<RankFiles>> files_of(const SpmdCommand& options) {
   if (!options.backward.empty() && options.backward.size() != options.files.size())
-    return fail(Error::Kind::usage,
-                "{} forward graphs and {} backward graphs: give one backward graph for each FILE",
-                options.files.size(), options.backward.size());
+    return fail(Error::Kind::usage, "{} and {}: give one backward graph for each FILE",
+                counted(options.files.size(), "forward graph"),
+                counted(options.backward.size(), "backward graph"));
   JOINTER_TRY(const Assumptions assumptions, parse_assumptions(options.assume));
   std::vector<RankFiles> files;
   for (std::size_t i = 0; i < options.files.size(); ++i)
@@ -111,9 +112,9 @@ Result<int> run(const SpmdCommand& options) {
 
 void add_spmd_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<SpmdCommand>();
-  CLI::App* command = program.add_subcommand(
-      "spmd",
-      "Checks that the collectives of several ranks' captures match, or says where they hang");
+  CLI::App* command = program.add_subcommand("spmd",
+                                             "Checks that the collectives of several ranks' "
+                                             "captures match, or reports where the run would hang");
   command
       ->add_option("FILE", options->files, "Captures, one per rank; `{rank}` stands for the rank")
       ->type_name("")

@@ -16,7 +16,7 @@ struct LoopOptions {
   bool unboxed = false, expandable_segments = false;
 
   void add_to(CLI::App& command);
-  // Error (usage): as simulate_training; a device that does not exist.
+  // Error (usage): see simulate_training; or the device does not exist.
   [[nodiscard]] Result<TrainingRun> run(const Graph& graph, const std::string& optimizer) const;
 };
 

@@ -14,7 +14,7 @@ std::string pass_of(const StepResult& step);
 // True if no node was moved, added, removed or changed, and no new graph was made.
 bool is_unchanged(const StepResult& step);
 
-// Why a step changed nothing, in one line: what the pass says of the whole graph; else, if it
+// Why a step changed nothing, in one line: what the pass says about the whole graph; else, if it
 // decided to do something, that nothing is left to do; else why it keeps most nodes as they are.
 std::string why_unchanged(const StepResult& step);
 

@@ -23,8 +23,8 @@ std::shared_ptr<gloo::transport::Device> make_device() {
   return c10d::ProcessGroupGloo::createDefaultDevice();
 }
 
-// A worker reports that a collective is done shortly before it releases it, and with it Gloo's own
-// buffers.
+// A worker reports a collective as done shortly before it releases the collective and, with it,
+// Gloo's own buffers.
 class SettlingGloo final : public c10d::ProcessGroupGloo {
  public:
   using ProcessGroupGloo::ProcessGroupGloo;

@@ -1,5 +1,5 @@
 // A process group of which only one rank runs. Every collective copies this rank's own tensors into
-// an output of the size that the whole group would give:
+// an output of the size that the whole group would produce:
 //   all-gather       its input, once for each rank
 //   reduce-scatter   its own share of its input
 //   all-reduce       its input
@@ -101,7 +101,8 @@ class LocalCopies final : public c10d::Backend {
   WorkPtr barrier(const c10d::BarrierOptions&) override { return done({}); }
 
  private:
-  // The rank's own part may already be where it belongs: an all-gather out of its output.
+  // The rank's own part may already be in place: the input of an all-gather may be part of its
+  // output.
   void gather(const at::Tensor& output, const at::Tensor& input) const {
     const at::Tensor parts = output.view({getSize(), -1});
     const at::Tensor own = input.contiguous().view({-1});

@@ -61,7 +61,7 @@ class RegisteredGroups final : public ProcessGroups {
 
   void add(const Options& options, const std::string& name, std::span<const std::int32_t> ranks) {
     const auto at = std::find(ranks.begin(), ranks.end(), options.world.rank) - ranks.begin();
-    // Groups of other ranks with the same name need other keys in the store.
+    // Groups of other ranks with the same name need different keys in the store.
     const std::string key = fmt::format("{}/{}", name, ranks.front());
     Group group = make_group(options, key, static_cast<int>(at), static_cast<int>(ranks.size()));
     group->setGroupName(name);
@@ -81,7 +81,7 @@ class RegisteredGroups final : public ProcessGroups {
                                                           : c10d::ProcessGroup::BackendType::GLOO;
     const auto backend = options.backend->make(store, rank, size, options.timeout);
     group->setBackend(options.device, type, backend);
-    // CUDA graphs have tensors on the host too (sizes, the tensor of a barrier).
+    // Graphs captured on CUDA have tensors on the host, too (sizes, the tensor of a barrier).
     if (options.alone && options.device != at::kCPU) group->setBackend(at::kCPU, type, backend);
     group->setDefaultBackend(type);
     return group;
@@ -144,7 +144,7 @@ Result<std::vector<std::int32_t>> group_of_rank(std::span<const std::int32_t> ca
 Result<std::unique_ptr<ProcessGroups>> ProcessGroups::make(const Graph& graph,
                                                            const Options& options) {
   auto groups = std::make_unique<RegisteredGroups>();
-  std::map<std::string, std::vector<std::int32_t>> wanted;  // every rank makes them in one order
+  std::map<std::string, std::vector<std::int32_t>> wanted;  // all ranks make them in the same order
   for (std::size_t g = 0; g < graph.group_count(); ++g) {
     const ProcessGroup& group = graph.group(GroupId(static_cast<std::uint32_t>(g)));
     const std::string name(graph.text(group.name));
@@ -156,7 +156,7 @@ Result<std::unique_ptr<ProcessGroups>> ProcessGroups::make(const Graph& graph,
           name);
     if (options.alone) {
       wanted[name] = group.ranks;
-      // This rank's position in the group does not matter for copies: it takes the first one.
+      // This rank's position in the group does not matter for copies: use the first one.
       if (std::find(group.ranks.begin(), group.ranks.end(), options.world.rank) ==
           group.ranks.end())
         wanted[name][0] = options.world.rank;
@@ -169,8 +169,8 @@ Result<std::unique_ptr<ProcessGroups>> ProcessGroups::make(const Graph& graph,
     for (const auto& [name, ranks] : wanted) groups->add(options, name, ranks);
   } catch (const std::exception& error) {
     const auto* of_torch = dynamic_cast<const c10::Error*>(&error);
-    return fail(Error::Kind::run, "the ranks did not find each other at {}:{}: {}",
-                options.world.master_address, options.world.master_port,
+    return fail(Error::Kind::run, "rendezvous at {}:{} failed: {}", options.world.master_address,
+                options.world.master_port,
                 of_torch != nullptr ? summary(*of_torch) : first_line(error.what()));
   }
   return groups;

@@ -1,4 +1,4 @@
-// CUDA's attention operators on the CPU, or with another kernel than the captured one.
+// CUDA's attention operators on the CPU, or with a kernel other than the captured one.
 //
 // Computes, for each head, with S = scale * Q K^T (+ bias, -inf above the diagonal if causal):
 //   forward   P = softmax(S), O = P V, L = logsumexp(S)

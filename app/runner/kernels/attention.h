@@ -1,7 +1,7 @@
 #pragma once
 
-// Scaled dot product attention by its definition, for what no fused CPU kernel supports (head sizes
-// of keys and values that differ, a bias), or if the user requests it.
+// Scaled dot product attention by its definition, for what no fused CPU kernel supports (different
+// head sizes of keys and values, a bias), or if the user requests it.
 
 #include <ATen/core/Tensor.h>
 

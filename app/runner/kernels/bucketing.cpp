@@ -1,5 +1,5 @@
 // Operators that torch registers from Python and that bucketing passes insert: they copy several
-// tensors into one for a collective, and take the parts out again.
+// tensors into one for a collective, and split it into its parts afterwards.
 // Source: torch/_inductor/fx_passes/bucketing.py, torch/distributed/fsdp/_fully_shard/
 // _fsdp_collectives.py and _fsdp_param.py of torch 2.11 to 2.15. Schemas have the parameters of all
 // versions, since arguments are found by name (arguments.h).
@@ -20,7 +20,7 @@ namespace jointer::runner {
 namespace {
 
 // bucketing._pre_bucket_all_gather refers to dtypes by index in `dir(torch)`, aliases included, so
-// an index means a dtype only in this order, which is that of torch 2.11 to 2.13. From 2.14 on,
+// an index means a dtype only in this order, the order of torch 2.11 to 2.13. From 2.14 on,
 // bcomplex32 comes first.
 constexpr std::array kDtypes{
     at::kBFloat16,                     // bfloat16
@@ -93,7 +93,7 @@ at::ScalarType dtype_number(std::int64_t number, c10::string_view captured_by) {
   return kDtypes[static_cast<std::size_t>(place)];
 }
 
-// The parts of each rank, concatenated. A tensor whose padding was removed before (in versions
+// The parts of each rank, concatenated. A tensor whose padding was removed earlier (in versions
 // with `unpadded_input_indices`) need not be divisible in its first dimension: it is padded with
 // zeros.
 at::Tensor pre_bucket_reduce_scatter(

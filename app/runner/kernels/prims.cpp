@@ -116,8 +116,8 @@ at::Tensor lookup_seed(const at::Tensor& all, std::int64_t index) {
   return all[index].clone();
 }
 
-// A generator from a seed. Inductor's own is Triton's, so values differ from its values, but not
-// their distribution.
+// A generator from a seed. Inductor uses Triton's generator, so the values differ, but not their
+// distribution.
 at::Generator seeded(const at::Tensor& seed) {
   at::Generator generator = at::globalContext().defaultGenerator(seed.device()).clone();
   generator.set_current_seed(static_cast<std::uint64_t>(seed.item<std::int64_t>()));

@@ -1,8 +1,8 @@
 #pragma once
 
-// Operators of CUDA graphs that need another form on the CPU. Those without any CPU kernel get one
-// under their own name (attention.cpp, normalization.cpp); those whose CPU kernel supports less are
-// replaced by Jointer's own.
+// Operators in graphs captured on CUDA that need another form on the CPU. Those without any CPU
+// kernel get one under their own name (attention.cpp, normalization.cpp); those with a more limited
+// CPU kernel are replaced by Jointer's own.
 
 #include <string_view>
 

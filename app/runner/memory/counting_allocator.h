@@ -24,15 +24,15 @@ class CountingAllocator final : public c10::Allocator {
   [[nodiscard]] std::int64_t allocated() const { return allocated_.load(); }
   [[nodiscard]] std::int64_t peak() const { return peak_.load(); }
   void reset_peak() { peak_.store(allocated_.load()); }
-  // Stops counting what is allocated now, even if it is freed later: what a program consists of
-  // before it has inputs.
+  // Stops counting what is allocated now, even if it is freed later: the program itself, before it
+  // has inputs.
   void start_from_here() {
     allocated_.store(0);
     peak_.store(0);
     ++epoch_;
   }
   // Allocations that exceed this total fail with torch's out-of-memory error; 0: no limit. `whose`:
-  // names the limit in the message; a literal.
+  // a literal that names the limit in the message.
   void limit(std::int64_t bytes, const char* whose) {
     limit_.store(bytes);
     whose_.store(whose);

@@ -41,7 +41,7 @@ class ArgumentConverter {
   Operand add_constant(c10::IValue value);
 
  private:
-  // `fixed_size`: the length of a list that one number may stand for.
+  // `fixed_size`: the length of a list for which one number is accepted.
   Result<Operand> convert(const Argument& argument, const c10::Type& type, int fixed_size = 0);
   Result<Operand> convert_list(const Argument& argument, const c10::ListType& type, int fixed_size);
   Result<c10::IValue> constant(const Argument& argument, const c10::Type& type);

@@ -50,7 +50,7 @@ class Interpreter {
   // Runs one step. Outputs of the previous step become invalid.
   tl::expected<void, StepError> step(Follower* follower = nullptr);
 
-  // By index in the joint output; undefined for a None. Valid until the next step.
+  // By index in the joint output; undefined for outputs that are None. Valid until the next step.
   [[nodiscard]] std::vector<at::Tensor> outputs() const;
   // Releases everything that a step made.
   void clear();

@@ -16,7 +16,7 @@ inline constexpr std::string_view kProcessGroup = "ProcessGroup";
 // The name of the Python type; empty if the value is something else.
 std::string_view opaque_type(const Graph& graph, const Value& value);
 
-// The name of a process group, which operators take instead of the group. Error (input): the
+// The name of a process group, which operators receive instead of the group. Error (input): the
 // capture does not say which group it is.
 Result<c10::IValue> group_name(const Graph& graph, const Value& value);
 Result<c10::IValue> group_name(const Graph& graph, const Argument& argument);

@@ -30,7 +30,7 @@ struct Operand {
     last,        // the same, without a later use: it may be moved from
     as_tensor,   // a number in a slot, for a parameter that is a tensor
     expression,  // `index` into Program::expressions: a symbolic size
-    list,        // `count` operands, from `index` on
+    list,        // `count` operands, starting at `index`
   };
   enum class Element : std::uint8_t { none, tensor, optional_tensor, integer, real, boolean, any };
 
@@ -40,12 +40,12 @@ struct Operand {
   std::uint32_t count = 0;
 };
 
-// Functions on plain values that are not operators of torch: Python's own, and higher-order ones. A
-// builtin takes its arguments from the end of the stack and leaves its results there. Throws
+// Functions on plain values that are not operators of torch: Python's own, and higher-order
+// ones. A builtin pops its arguments off the stack and pushes its results. Throws
 // c10::Error.
 using Builtin = void (*)(torch::jit::Stack& stack);
 
-// A compiled part of the program: takes its inputs from the stack and leaves its outputs there.
+// A compiled part of the program: pops its inputs off the stack and pushes its outputs.
 using Compiled = std::function<void(torch::jit::Stack& stack)>;
 
 struct Instruction {
@@ -83,7 +83,7 @@ struct ProgramInput {
 struct ProgramOutput {
   NodeId node;  // none for a None
   SlotId slot = kNoSlot;
-  std::string name;  // "layers.0.attention.wq.weight" of a gradient, else the node's
+  std::string name;  // "layers.0.attention.wq.weight" for a gradient, else the node's name
 };
 
 // A symbolic size, computed from symbols when it is needed.

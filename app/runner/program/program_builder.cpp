@@ -3,8 +3,8 @@
 // Terms
 //   instruction   one call of the graph, or one compiled region in place of several.
 //   slot          the place of a value. A node has one, or one for each value that it returns; a
-//                 getitem is another name of its source's slot, and a placeholder of a pair's
-//                 backward is another name of the forward's value.
+//                 getitem is another name for its source's slot, and a placeholder of a pair's
+//                 backward is another name for the forward's value.
 //   last use      the last instruction that reads a slot; the slot is emptied after it.
 //
 // Rules of lifetime (the same as the memory timeline's, core/schedule/lifetimes.cpp)
@@ -13,7 +13,7 @@
 //      and from autograd (saved values, tangents), which are released at last use. Constants and
 //      outputs stay.
 //   3. The inputs of a collective stay until its wait, or until the end if there is no wait.
-//   4. Taking one value of several uses all of them.
+//   4. Extracting one of several values uses all of them.
 //
 // A compiled region runs once all its inputs exist: the order is that of the graph, with each
 // region as one unit, as early as its first node and as dependencies allow.
@@ -40,7 +40,7 @@
 namespace jointer::runner {
 namespace {
 
-// aten.mm.default -> (aten::mm, ""); nothing for a target that is not an overload of an operator.
+// aten.mm.default -> (aten::mm, ""); none for a target that is not an overload of an operator.
 std::optional<c10::OperatorName> operator_name(std::string_view target) {
   const auto first = target.find('.'), last = target.rfind('.');
   if (first == std::string_view::npos || first == last) return std::nullopt;
@@ -53,7 +53,7 @@ std::optional<c10::OperatorName> operator_name(std::string_view target) {
 // Returns its argument.
 void hand_on(torch::jit::Stack& /*stack*/) {}
 
-// One element of a tuple in one slot, which a random call returns with its state.
+// Returns one element of the tuple that a random call with its state returns in one slot.
 void take_element(torch::jit::Stack& stack) {
   const std::int64_t index = stack.back().toInt();
   stack.pop_back();
@@ -268,13 +268,14 @@ Result<void> ProgramBuilder::add_operator(NodeId id, const Node& node, Instructi
     const auto same = [&](const auto& entry) { return entry.first == target; };
     if (std::none_of(unsupported_.begin(), unsupported_.end(), same))
       unsupported_.emplace_back(target, id);
-    // Its users still need slots, so that all missing operators are named.
+    // Its users still need slots, so that all missing operators are reported.
     give_slots(id, instruction, 1);
     missing_[id.index()] = true;
     return {};
   }
   const c10::FunctionSchema& schema = op->schema();
-  // By name only for the operator that the capture calls, not for a replacement or an argument.
+  // Matches by name only for the operator that the capture calls, not for a replacement or an
+  // argument.
   const bool is_captured =
       target == graph_.target(node) && operator_name(target) == op->operator_name();
   JOINTER_CHECK(converter_.convert(node, schema, skip, ignored_keyword,
@@ -359,7 +360,8 @@ Result<void> ProgramBuilder::add_getitem(NodeId id, const Node& node) {
                        graph_.name(source), count);
   slots_[id.index()] = slots_[source.index()] + static_cast<SlotId>(index);
   Instruction instruction{.kind = Instruction::Kind::name};
-  // Taking one value uses all, so they are kept until here, although only names are read.
+  // Extracting one value uses all of them, so they are kept until here, although this only names
+  // one.
   instruction.first_result = slots_[source.index()];
   instruction.result_count = static_cast<std::uint32_t>(count);
   instruction.node = id;
@@ -405,7 +407,7 @@ std::uint32_t ProgramBuilder::result_count(NodeId id, const Node& node,
   if (schema.returns().size() != 1) return static_cast<std::uint32_t>(schema.returns().size());
   if (schema.returns()[0].type()->kind() != c10::TypeKind::ListType) return 1;
   if (node.value.kind == Value::Kind::list) return node.value.count;
-  // The capture does not record the number of values: as many as users read.
+  // The capture does not record the number of values: uses as many as are read.
   std::int64_t most = 0;
   for (const NodeId user : graph_.order()) {
     const Node& taker = graph_.node(user);

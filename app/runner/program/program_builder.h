@@ -13,8 +13,8 @@ namespace jointer::runner {
 struct CompiledRegion {
   std::string label;
   std::vector<NodeId> nodes;    // in program order
-  std::vector<NodeId> inputs;   // arguments; none of `nodes`
-  std::vector<NodeId> outputs;  // results; of `nodes`, or an input that it returns unchanged
+  std::vector<NodeId> inputs;   // arguments from outside `nodes`
+  std::vector<NodeId> outputs;  // results: some of `nodes`, or an input that it returns unchanged
   Compiled function;
 };
 
@@ -26,8 +26,8 @@ struct BuildOptions {
 };
 
 // Decides how a graph runs; the rules are at the top of program_builder.cpp. Error (run): operators
-// that LibTorch does not have without Python, by name and node. Error (input): a call that does not
-// fit its operator.
+// that exist only in Python, by name and node. Error (input): a call that does not fit its
+// operator.
 Result<Program> build_program(const Graph& graph, const BuildOptions& options);
 
 }  // namespace jointer::runner

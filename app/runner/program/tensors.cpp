@@ -2,13 +2,13 @@
 //
 // Generated values of a placeholder come from torch's CPU generator with the seed
 //   seed * 1000003 + FNV-1a(name) + rank * 7919     (64 bits, FNV-1a of 32)
-// so that a graph with nodes moved, or a pair instead of its joint graph, gets the same ones:
+// so that a graph with nodes moved, or a pair instead of its joint graph, gets the same values:
 //   parameters and buffers of floating type    0.02 * normal, in fp32, then cast
 //   other floating types, tangents             normal, in fp32, then cast
-//   complex types                              numbers of length one, angles uniform
+//   complex types                              magnitude one, uniform angle
 //   token ids                                  below the rows of the embedding that they index
 //   booleans and bytes                         zero or one
-//   other integers                             zero, which is a valid index of anything
+//   other integers                             zero, which is a valid index into anything
 // Along a dimension of stride 0, all elements are the first one.
 // resources/python/jointer/inputs.py generates the same values, bit for bit.
 
@@ -47,7 +47,7 @@ at::Device device_of(const Graph& graph, const Tensor& tensor, at::Device main) 
   return type == graph.main_device() ? main : at::Device(at::kCPU);
 }
 
-// Along a dimension of stride 0, as expand() leaves it, all elements share memory: takes the first.
+// Along a dimension of stride 0, as expand() leaves it, all elements share memory: keeps the first.
 at::Tensor without_repeats(at::Tensor tensor, at::IntArrayRef strides) {
   for (std::size_t d = 0; d < strides.size(); ++d)
     if (strides[d] == 0)
@@ -126,7 +126,7 @@ class InputMaker {
       const Node& call = graph_.node(user);
       if (call.kind == NodeKind::call && opaque_type(graph_, call.value) != kProcessGroup)
         return input_error(
-            "placeholder {} is a {}, which {} takes and only Python has; use --backend python",
+            "placeholder {} is a {}, which {} reads and only Python has; use --backend python",
             graph_.name(id), type, graph_.name(user));
     }
     return c10::IValue();
@@ -244,8 +244,8 @@ void flatten(const Json& data, std::vector<double>& numbers) {
   }
 }
 
-// Fills in the data that a capture has for the constant `name`. Returns a note for the user if it
-// has none.
+// Fills in the data that a capture has for the constant `name`. Returns a note for the user if
+// the capture has none, or if the data does not fit the tensor.
 std::string fill(const at::Tensor& to, const Json& table, const std::string& name) {
   if (!table.is_object() || !table.contains(name) || !table[name].is_object() ||
       !table[name].contains("data"))

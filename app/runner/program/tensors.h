@@ -37,7 +37,7 @@ struct Inputs {
 // Error (input): a given tensor does not fit its placeholder, or is missing while others are given.
 Result<Inputs> make_inputs(const Graph& graph, const Program& program, const InputOptions& options);
 
-// Fills in the values of constants that the capture has.
+// Fills in the values of constants that the capture contains.
 Result<void> make_constants(const Graph& graph, const Program& program, const InputOptions& options,
                             Inputs& inputs);
 

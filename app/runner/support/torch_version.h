@@ -1,6 +1,6 @@
 #pragma once
 
-// The torch that this runner is built with, compared with that of captures and packages.
+// Compares the torch that this runner is built with to the torch of captures and packages.
 
 #include <string>
 #include <string_view>
@@ -18,7 +18,7 @@ bool is_this_release(std::string_view torch);
 bool is_this_minor(std::string_view torch);
 
 // The end of a message about an operator: "; the capture was made with torch 2.11.0, this runner
-// with torch 2.15.0: ...". Empty if both are of the same minor version.
+// with torch 2.15.0: ...". Empty if both have the same minor version.
 std::string of_another_torch(std::string_view torch);
 
 }  // namespace jointer::runner

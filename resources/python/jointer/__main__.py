@@ -26,9 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m jointer", description=__doc__.split("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    info = commands.add_parser("info", help="a short summary of a capture")
+    info = commands.add_parser("info", help="print a short summary of a capture")
     info.add_argument("path", metavar="PATH")
-    run = commands.add_parser("run", help="run a training script, capture what it compiles")
+    run = commands.add_parser("run", help="run a training script and capture what it compiles")
     run.add_argument("--out", required=True, metavar="DIR", help="folder for the captures")
     run.add_argument("--pair", action="store_true", help="also capture partitioned pairs")
     run.add_argument(

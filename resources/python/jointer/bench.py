@@ -37,10 +37,15 @@ EXIT_DONE, EXIT_USAGE, EXIT_INPUT, EXIT_FAILED, EXIT_CANCELLED = 0, 2, 3, 4, 130
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of jointer-runner (core/bench/request.cpp)."""
-    parser.add_argument("program", metavar="GRAPH", help="a capture; {rank} in it is the rank")
+    parser.add_argument("program", metavar="GRAPH", help="a capture; {rank} stands for the rank")
     for name in ("backward", "baseline", "baseline-backward", "inputs", "expected"):
         parser.add_argument(f"--{name}", metavar="FILE")
-    parser.add_argument("--graph", type=int, metavar="N", help="of a file that holds several")
+    parser.add_argument(
+        "--graph",
+        type=int,
+        metavar="N",
+        help="index of the graph, if the file contains several",
+    )
     parser.add_argument("--assume", default="", metavar="SYMBOL=NUMBER,...")
     parser.add_argument("--ranks", type=int, default=0)
     parser.add_argument("--solo", type=int, metavar="RANK")
@@ -128,7 +133,8 @@ class _Rank:
             torch.set_num_threads(options.threads)
         captured = self._read(options.program, options.backward)
         if self._alone and self._rank >= captured.world_size:
-            raise Failure("load", f"no rank {self._rank}: the capture has {captured.world_size}")
+            text = f"no rank {self._rank}: the capture has {captured.world_size} ranks"
+            raise Failure("load", text)
         events.say(
             "started",
             protocol=events.PROTOCOL,
@@ -217,7 +223,7 @@ class _Rank:
             except (RuntimeError, ValueError) as error:
                 if isinstance(error, CaptureError):
                     raise
-                text = f"the ranks did not find each other: {_line(error)}"
+                text = f"rendezvous failed: {_line(error)}"
                 raise Failure("collective", text) from error
 
     def _inputs(self, program: RankProgram) -> dict[str, Any]:

@@ -58,11 +58,13 @@ class Cancelled(BaseException):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command line."""
-    parser.add_argument("graph", nargs="?", metavar="GRAPH", help="a capture; without it, a worker")
+    parser.add_argument(
+        "graph", nargs="?", metavar="GRAPH", help="a capture; without it, run as a worker"
+    )
     parser.add_argument("--backward", metavar="FILE", help="the backward graph of a pair")
     parser.add_argument("--method", default="inductor", choices=("inductor", "regional"))
     parser.add_argument("--on", default="auto", choices=("auto", "cpu", "cuda"))
-    parser.add_argument("--out", metavar="DIR", help="also put the packages here")
+    parser.add_argument("--out", metavar="DIR", help="also write the packages to this folder")
     parser.add_argument("--rank", type=int, default=int(os.environ.get("RANK", "0")))
     parser.add_argument(
         "--mark",
@@ -72,7 +74,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="regional: a node, or FQN_PATTERN::OPERATOR; may be repeated",
     )
     parser.add_argument("--assume", default="", metavar="SYMBOL=NUMBER,...")
-    parser.add_argument("--torch", default="", metavar="VERSION", help="that loads the packages")
+    parser.add_argument(
+        "--torch", default="", metavar="VERSION", help="torch that loads the packages"
+    )
 
 
 def main(options: argparse.Namespace) -> int:

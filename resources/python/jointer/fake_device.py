@@ -76,7 +76,7 @@ def _gpu_is_missed() -> bool:
 def _no_accelerator() -> Iterator[None]:
     if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
         raise CaptureError(
-            f"fake cuda tensors on {platform.system()} {platform.machine()} without a GPU: "
+            f"no fake CUDA tensors on {platform.system()} {platform.machine()} without a GPU: "
             "install a CPU build of torch, or trace on the CPU"
         )
     library = ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"))

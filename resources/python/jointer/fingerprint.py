@@ -40,7 +40,7 @@ def first_difference(lines: Sequence[str], recorded: str) -> str | None:
     index = first // _PIECES
     if index >= len(lines):
         nodes = len(recorded) // _PIECES
-        return f"it ends after {len(lines)} nodes, the recorded graph has {nodes}"
+        return f"it ends after {len(lines)} nodes; the recorded graph has {nodes}"
     return _describe(lines[index], here, recorded, index)
 
 
@@ -68,10 +68,10 @@ def _describe(line: str, here: str, there: str, index: int) -> str:
     if differs(0):
         return f"{place}: the recorded graph has a different node here"
     if differs(1):
-        return f"{place}: its target differs, here {target}"
+        return f"{place}: its target differs; here it is {target}"
     if differs(2):
-        return f"{place}: its arguments differ, here {arguments}"
-    return f"{place}: its value differs, here {value}"
+        return f"{place}: its arguments differ; here they are {arguments}"
+    return f"{place}: its value differs; here it is {value}"
 
 
 def _agree(here: str, a: int, there: str, b: int) -> bool:

@@ -91,7 +91,7 @@ def _load(place: str) -> types.ModuleType:
             return importlib.import_module(place)
         path = Path(place).resolve()
         if not path.is_file():
-            raise HostError("usage", f"{place}: there is no such file")
+            raise HostError("usage", f"{place}: no such file")
         sys.path.insert(0, str(path.parent))
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec is not None and spec.loader is not None
@@ -211,7 +211,7 @@ def _describe(
         kind = "text"
     try:
         if kind is None:
-            raise ValueError("is of a type that a pipeline does not have")
+            raise ValueError("has a type that a pipeline does not support")
         value = _json(default)
     except ValueError as error:
         if has_default:
@@ -296,7 +296,7 @@ def _json(value: Any) -> Any:
         return value
     if isinstance(value, (list, tuple)):
         return [_json(each) for each in value]
-    raise ValueError(f"has the default {value!r}, which a pipeline cannot write")
+    raise ValueError(f"has the default {value!r}, which a pipeline cannot express")
 
 
 def _documented(function: Callable[..., Any]) -> dict[str, str]:
@@ -358,7 +358,7 @@ def _as_collection(
         if kind == "dict":
             return {key: each for key, each in value}
     except (TypeError, ValueError):
-        wanted = "[key, value] pairs" if kind == "dict" else "numbers or texts"
+        wanted = "[key, value] pairs" if kind == "dict" else "numbers or strings"
         raise HostError("usage", f"parameter {parameter.name} is a list of {wanted}") from None
     is_tuple = annotation is tuple or typing.get_origin(annotation) is tuple
     return tuple(value) if is_tuple or isinstance(parameter.default, tuple) else value
@@ -372,7 +372,7 @@ def _object(name: str, text: str) -> Any:
     """
     place, _, path = text.rpartition(":")
     if not place:
-        raise HostError("usage", f"parameter {name} is an object: write where it is, module:name")
+        raise HostError("usage", f"parameter {name} is an object: give its location as module:name")
     found = _member(_load(place), path)
     if found is None:
         raise HostError("usage", f"{place} has no {path}")

@@ -32,7 +32,9 @@ def _check_calls(graph: fx.Graph) -> None:
     """Check that the graph can run: unlike a pass's result, captures may call any function."""
     for node in graph.nodes:
         if node.op in ("call_method", "call_module"):
-            raise CaptureError(f"node {node.name}: a {node.op} of {node.target!r}: call an operator")
+            raise CaptureError(
+                f"node {node.name}: a {node.op} of {node.target!r}; call an operator instead"
+            )
         if node.op == "call_function" and target_name(node.target) is None:
             function = qualified_name(node.target)
             raise CaptureError(f"node {node.name}: calls {function}, which is not an operator")
@@ -124,7 +126,7 @@ def _result(found: host_passes.Found, gm: fx.GraphModule, given: Mapping[str, An
         kind = type(result).__name__
         raise HostError(
             "pass",
-            f"it returned a {kind}, and a torch.fx.GraphModule, its graph, or nothing is expected",
+            f"it returned a {kind}; expected a torch.fx.GraphModule, its graph, or None",
         )
     if head is not None:
         result.meta.setdefault(HEAD, head)
@@ -139,7 +141,7 @@ def _result(found: host_passes.Found, gm: fx.GraphModule, given: Mapping[str, An
     except MemoryError:
         raise
     except CaptureError as error:
-        raise HostError("pass", f"the graph it returned cannot be taken: {error}") from None
+        raise HostError("pass", f"the graph that it returned cannot be used: {error}") from None
     except Exception as error:
         traceback.print_exc()
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
@@ -151,8 +153,8 @@ def _unwrap_control_deps(gm: fx.GraphModule) -> None:
         decide(
             "",
             "unwrapped",
-            f"{count} calls were in control_deps, which only tell a compiler what to run first: "
-            "they are plain calls again, in the order that the pass gave them.",
+            f"{count} calls were wrapped in control_deps, which only tell a compiler what to run "
+            "first: they are plain calls again, in the order set by the pass.",
         )
 
 

@@ -229,7 +229,7 @@ def _forbid_assumed_sizes(node: fx.Node, unbacked: symbols.Unbacked) -> None:
     def check(each: Any) -> Any:
         if symbols.is_symbolic(each) and unbacked(symbols.expression(each)):
             raise CompileError(
-                f"the size {symbols.expression(each)} is only known when it runs "
+                f"the size {symbols.expression(each)} is known only at run time, "
                 "and no node computes it: use the interpret backend",
                 node.name,
             )

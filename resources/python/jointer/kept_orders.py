@@ -197,7 +197,7 @@ class _Check:
             if is_random and _is_random(other):
                 raise RecipeError(f"{stays} {other.name}: their effects must keep their order")
         raise RecipeError(
-            f"{moved.name} cannot be moved there: it would change places with a node that uses the "
+            f"{moved.name} cannot be moved there: it would swap places with a node that uses the "
             "same memory"
         )
 

@@ -101,8 +101,8 @@ class OtherRank:
             return self._adapt_replace(change, editor)
         if kind == "remove" and (name := split_half(change["remove"])[1]) in self._lost:
             raise RecipeError(
-                f"{name} has constants of this rank, {self._own[name].arguments}: the edit removes "
-                "it, and does not say which node has them instead"
+                f"{name} has rank-specific constants, {self._own[name].arguments}: the edit "
+                "removes it without saying which node gets them"
             )
         return change
 
@@ -221,8 +221,8 @@ class OtherRank:
         own = self._own.get(split_half(name)[1])
         if own is not None and ("args" in change or "kwargs" in change):
             raise RecipeError(
-                f"{name} has constants of this rank, {own.arguments}: the recipe would overwrite "
-                "them with those of another"
+                f"{name} has rank-specific constants, {own.arguments}: the recipe would overwrite "
+                "them with those of another rank"
             )
         target = change.get("target")
         if isinstance(target, str):
@@ -238,15 +238,15 @@ class OtherRank:
         like = split_half(like)[1] if isinstance(like, str) else None
         if like in self._own:
             raise RecipeError(
-                f"{name} would get the constants of another rank: {like}, which it was made from, "
-                f"has {self._own[like].arguments} on this one"
+                f"{name} would get the constants of another rank: {like}, its origin, "
+                f"has {self._own[like].arguments} on this rank"
             )
         if like:
             return
         if self._removes_own:
             raise RecipeError(
                 f"{name} may get the constants of another rank: the edit removes a node whose "
-                "constants differ on this one"
+                "constants differ on this rank"
             )
 
     # Names of groups and devices.

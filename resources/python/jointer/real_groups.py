@@ -79,8 +79,8 @@ def join_groups(
     for name, ranks in made.items():
         if max(ranks) >= world_size:
             raise CaptureError(
-                f"group {name!r} has ranks {ranks}, and this run has {world_size}: start as many "
-                "ranks as the capture has, or one with --solo"
+                f"group {name!r} has ranks {ranks}, but this run has {world_size} ranks: start "
+                "as many ranks as the capture has, or one with --solo"
             )
     timeout = datetime.timedelta(seconds=max(timeout_s, 1))
     backend = "nccl" if device.type == "cuda" else "gloo"

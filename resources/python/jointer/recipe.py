@@ -78,7 +78,7 @@ class RecipeReport:
         return "\n".join(lines)
 
     def _of_rank(self) -> str:
-        text = "the graph differs from the recorded one only in constants of the rank"
+        text = "the graph differs from the recorded one only in rank-specific constants"
         return f"{text}, first at {self.difference.partition(':')[0]}" if self.difference else text
 
 
@@ -218,7 +218,7 @@ def _likely(gm: fx.GraphModule, recipe: Recipe) -> str:
     if recipe.graphs:
         halves = " and ".join(recipe.graphs)
         raise RecipeError(
-            f"{recipe.where}: it edits the {halves} of a partitioned pair, and this is a {kind} "
+            f"{recipe.where}: it edits the {halves} of a partitioned pair, but this is a {kind} "
             "graph: put the pass where it sees the halves"
         )
     return "graph"

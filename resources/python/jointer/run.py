@@ -134,5 +134,5 @@ def _run_workers(command: list[str], out: Path, pair: bool, each_pass: bool) -> 
         ).returncode
         said = [json.loads(each.read_text()) for each in sorted(Path(notes).iterdir())]
     if code == 0 and not any(each["written"] for each in said):
-        return _no_graph(said[0]["why"] if said else "no worker came to its end")
+        return _no_graph(said[0]["why"] if said else "no worker finished")
     return code

@@ -52,7 +52,7 @@ def read_safetensors(path: str) -> dict[str, torch.Tensor]:
         }
     except (ValueError, KeyError, TypeError, AttributeError, struct.error, RuntimeError) as error:
         reason = str(error).partition("\n")[0]
-        raise CaptureError(f"{path}: not a whole safetensors file ({reason})") from None
+        raise CaptureError(f"{path}: not a complete safetensors file ({reason})") from None
 
 
 def _tensor(record: dict, data: memoryview) -> torch.Tensor:

@@ -186,8 +186,8 @@ TEST(Merge, RefusesCollectivesThatDiffer) {
     return edit ? std::string() : edit.error().message;
   };
   EXPECT_EQ(refusal({"ag_a"}), "a bucket needs at least two collectives");
-  EXPECT_EQ(refusal({"ag_a", "ag_t"}), "ag_a and ag_t are of different process groups");
-  EXPECT_THAT(refusal({"ag_a", "r"}), HasSubstr("r (aten.relu.default) is not all_gather"));
+  EXPECT_EQ(refusal({"ag_a", "ag_t"}), "ag_a and ag_t belong to different process groups");
+  EXPECT_THAT(refusal({"ag_a", "r"}), HasSubstr("r (aten.relu.default) is not an all_gather"));
   const Graph chained = parse(R"(
     group dp: 0 1
     a: f32[4] = input

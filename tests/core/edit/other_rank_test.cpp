@@ -2,6 +2,7 @@
 
 #include "core/edit/other_rank.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -99,9 +100,10 @@ Graph on_rank_1(const Recipe& recipe, Program program_of = rank) {
   const auto done = replay(graph, recipe);
   EXPECT_TRUE(done) << done.error().message;
   if (!done) return graph;
-  EXPECT_EQ(done->other_rank,
-            "the graph differs from the recorded one only in constants of the rank, first at node "
-            "2, b");
+  EXPECT_EQ(
+      done->other_rank,
+      "the graph differs from the recorded one only in rank-specific constants, first at node "
+      "2, b");
   EXPECT_EQ(done->ends_as_recorded, true);
   return graph;
 }
@@ -217,8 +219,8 @@ std::string refusal(const Recipe& recipe, Program program_of = rank) {
 
 TEST(OtherRank, ItsConstantsAreNotOverwritten) {
   EXPECT_EQ(refusal(recipe_of({args("b", R"([{"n":"x"},0])")})),
-            "edit 0 (edit): b has constants of this rank, (%a,128): the recipe would overwrite "
-            "them with those of another");
+            "edit 0 (edit): b has rank-specific constants, (%a,128): the recipe would overwrite "
+            "them with those of another rank");
   // Its inputs alone, its value or its operator may change.
   const Graph graph = on_rank_1(
       recipe_of({inputs("b", "a", "x"),
@@ -230,20 +232,20 @@ TEST(OtherRank, CopiesKeepTheirConstants) {
   EXPECT_EQ(
       refusal(recipe_of(
           {insert("again", R"("copy":"b","like":"b")", "r"), args("again", R"([{"n":"x"},0])")})),
-      "edit 0 (edit): again has constants of this rank, (%a,128): the recipe would overwrite them "
-      "with those of another");
+      "edit 0 (edit): again has rank-specific constants, (%a,128): the recipe would overwrite them "
+      "with those of another rank");
 }
 
 TEST(OtherRank, ConstantsOfAnotherAreNotInserted) {
   EXPECT_EQ(refusal(recipe_of({insert(
                 "again", R"("target":"aten.sub.Tensor","args":[{"n":"x"},0],"like":"b")", "r")})),
-            "edit 0 (edit): again would get the constants of another rank: b, which it was made "
-            "from, has (%a,128) on this one");
+            "edit 0 (edit): again would get the constants of another rank: b, its origin, "
+            "has (%a,128) on this rank");
   EXPECT_EQ(
       refusal(recipe_of({insert("again", R"("target":"aten.add.Tensor","args":[{"n":"a"},0])", "c"),
                          inputs("r", "b", "again"), inputs("c", "b", "again"), RemoveNode{"b"}})),
       "edit 0 (edit): again may get the constants of another rank: the edit removes a node "
-      "whose constants differ on this one");
+      "whose constants differ on this rank");
   // Without integers, or made from another node.
   on_rank_1(recipe_of(
       {insert("f", R"("target":"aten.neg.default","args":[{"n":"b"}],"like":"b")", "r"),
@@ -292,7 +294,7 @@ TEST(OtherRank, WithoutExpectationsOrFingerprintNothingIsOverwritten) {
   Graph graph = rank(1);
   const auto done = replay(graph, recipe);
   ASSERT_FALSE(done);
-  EXPECT_THAT(done.error().message, HasSubstr("s has constants of this rank"));
+  EXPECT_THAT(done.error().message, HasSubstr("s has rank-specific constants"));
 }
 
 TEST(OtherRank, OnTheSameRankNothingChanges) {
@@ -338,8 +340,8 @@ Graph accepted(std::vector<Change> changes) {
 
 TEST(OtherRank, ItsConstantsAreNotLost) {
   constexpr std::string_view kLost =
-      "edit 0 (edit): b has constants of this rank, (%a,128): the edit removes it, and does not "
-      "say which node has them instead";
+      "edit 0 (edit): b has rank-specific constants, (%a,128): the edit removes it without "
+      "saying which node gets them";
   EXPECT_EQ(refused({args("d", R"([{"n":"a"},7])"), RemoveNode{"b"}}), kLost) << "folded";
   EXPECT_EQ(refused({inputs("d", "b", "a"), RemoveNode{"b"}}), kLost) << "left out";
   EXPECT_EQ(refused({inputs("d", "b", "a"), RemoveNode{"forward:b"}}).substr(0, 23),
@@ -474,7 +476,7 @@ TEST(OtherRank, WithoutTheEndOfTheFingerprintNothingIsOverwritten) {
   Graph graph = rank(1);
   const auto done = replay(graph, recipe);
   ASSERT_FALSE(done);
-  EXPECT_THAT(done.error().message, HasSubstr("s has constants of this rank"));
+  EXPECT_THAT(done.error().message, HasSubstr("s has rank-specific constants"));
 }
 
 // A pair; only its backward has the nodes `b` and `d`.
@@ -498,7 +500,7 @@ TEST(OtherRank, NamesInPairsMayLackTheHalf) {
   const auto refused_in_pair = [](std::vector<Change> changes) {
     return refusal(recipe_of(std::move(changes), pair), pair);
   };
-  constexpr std::string_view kOverwrite = "would overwrite them with those of another";
+  constexpr std::string_view kOverwrite = "would overwrite them with those of another rank";
   EXPECT_THAT(refused_in_pair({args("forward:f", R"([{"n":"x"},0])")}), HasSubstr(kOverwrite));
   EXPECT_THAT(refused_in_pair({args("backward:b", R"([{"n":"y"},0])")}), HasSubstr(kOverwrite));
   EXPECT_THAT(refused_in_pair({args("b", R"([{"n":"y"},0])")}), HasSubstr(kOverwrite));

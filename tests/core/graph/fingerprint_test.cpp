@@ -55,11 +55,11 @@ TEST(Fingerprint, MatchesTheExampleInTheDocs) {
 TEST(Fingerprint, NamesTheFirstDifference) {
   EXPECT_EQ(
       difference(changed("b: f32[4] = aten.add.Tensor(a, x)", "b: f32[4] = aten.sub.Tensor(a, x)")),
-      "node 2, b: its target differs, here aten.sub.Tensor");
+      "node 2, b: its target differs; here it is aten.sub.Tensor");
   EXPECT_EQ(difference(changed("aten.add.Tensor(a, x)", "aten.add.Tensor(x, x)")),
-            "node 2, b: its arguments differ, here (%x,%x)");
+            "node 2, b: its arguments differ; here they are (%x,%x)");
   EXPECT_EQ(difference(changed("b: f32[4]", "b: f16[4]")),
-            "node 2, b: its value differs, here float16[4]");
+            "node 2, b: its value differs; here it is float16[4]");
   EXPECT_EQ(difference(changed("  b:", "  n: f32[4] = aten.neg(a)\n  b:")),
             "node 2, n: the recorded graph does not have it");
 }
@@ -70,7 +70,7 @@ TEST(Fingerprint, NamesWhatIsMissing) {
             "node 2, b: a node before it is missing");
   const std::string recorded = fingerprint(parse(kText), kPart);
   EXPECT_EQ(first_difference(parse(kText), kPart, recorded + "AAAA"),
-            "it ends after 5 nodes, the recorded graph has 6");
+            "it ends after 5 nodes; the recorded graph has 6");
   EXPECT_EQ(first_difference(parse(kText), kPart, recorded.substr(0, 16)),
             "node 4, output: the recorded graph ends before it");
 }

@@ -102,7 +102,7 @@ TEST(StorageRules, AViewFollowsAProducerThatAPassReplaced) {
   )",
                                     {{"v", "old"}});
   EXPECT_EQ(storage_of(graph, "v"), storage_of(graph, "bucket"));
-  EXPECT_THAT(facts(graph), testing::Contains(HasSubstr("v is in an argument's memory")));
+  EXPECT_THAT(facts(graph), testing::Contains(HasSubstr("v aliases an argument")));
 }
 
 TEST(StorageRules, CopiesOfACallKeepItsTwoResultsSeparate) {

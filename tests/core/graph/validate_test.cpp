@@ -145,7 +145,7 @@ TEST(Validate, NamesAnInvalidOrder) {
   std::vector<NodeId> order(graph.order().begin(), graph.order().end());
   order[1] = order[2];
   graph.set_order(std::move(order));
-  EXPECT_THAT(complaint(graph), HasSubstr("the order names node 2 twice"));
+  EXPECT_THAT(complaint(graph), HasSubstr("the program order names node 2 twice"));
 }
 
 TEST(Validate, CountsDescriptorsOfOutputs) {

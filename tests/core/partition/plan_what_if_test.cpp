@@ -235,7 +235,7 @@ TEST(PlanWhatIf, OverwrittenValuesAreNotReadAgain) {
     return [w, z, g]
   )");
   EXPECT_EQ(p.refusal(p.partition_.plan, "y", Keep::recompute),
-            "y uses memory that is written to later: recomputed, it would differ");
+            "y uses memory that is written to later: its result would differ if recomputed");
 }
 
 TEST(PlanWhatIf, CandidatesHaveTheirCosts) {

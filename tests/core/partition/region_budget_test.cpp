@@ -41,7 +41,8 @@ TEST(RegionBudget, IsRefusedForAPartUnlessAllowed) {
   annotate(graph, "a", 0.25);
   const auto refused = region_budget(graph);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("does not cover 1 calls of the forward, b first"));
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("does not cover 1 call of the forward, the first of them b"));
   const auto budget = region_budget(graph, BudgetCoverage::part);
   ASSERT_TRUE(budget) << budget.error().message;
   EXPECT_EQ(*budget, std::optional(0.25));
@@ -60,7 +61,7 @@ TEST(RegionBudget, EqualsThatOfSubgraphs) {
   EXPECT_TRUE(with_body(R"(, "custom": {"_region_activation_memory_budget": 0.5})"));
   const auto uncovered = with_body("");
   ASSERT_FALSE(uncovered);
-  EXPECT_THAT(uncovered.error().message, HasSubstr("m first"));
+  EXPECT_THAT(uncovered.error().message, HasSubstr("the first of them m"));
   const auto other = with_body(R"(, "custom": {"_region_activation_memory_budget": 0.1})");
   ASSERT_FALSE(other);
   EXPECT_THAT(other.error().message, HasSubstr("budgets of 0.1 and of 0.5"));

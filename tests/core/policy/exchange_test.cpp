@@ -331,7 +331,7 @@ TEST(Import, RefusesOtherFilesAndNamesThem) {
   for (const Foreign& each : {
            Foreign{write_native(graph), "a capture of a graph"},
            Foreign{R"({"name": "x", "saved_count": 1, "by_operator": [{"target": )" + op + "}]}",
-                   "the answer of `jointer sac --json`"},
+                   "the output of `jointer sac --json`"},
            Foreign{R"({"graphs": {"x": )" + op + "}}", "it is JSON"},
            Foreign{"[ {\"target\": " + op + "}]", "it is JSON"},
            Foreign{"def forward(self, x):\n    mm = torch.ops.aten.mm.default(x, x)\n",

@@ -214,7 +214,7 @@ TEST(Remat, RefusesWhatCannotRunTwice) {
   )"))
                   .error()
                   .message,
-              HasSubstr("writes to b, which stays"));
+              HasSubstr("writes to b, which is not recomputed"));
 }
 
 // `s` reads one half of a buffer, and `u` writes to `hi` before `s` runs again.

@@ -193,7 +193,7 @@ TEST(FsdpReshardAfterFwd, ReportsExistingTagsOrThatThereIsNothingToTag) {
   const StepResult none =
       run_pipeline_text(parse("x: f32[4] = input\nreturn [x]"), "fsdp_reshard_after_fwd").at(0);
   ASSERT_EQ(none.decisions.size(), 1U);
-  EXPECT_EQ(none.decisions.front().reason, "No parameter is gathered as FSDP does it.");
+  EXPECT_EQ(none.decisions.front().reason, "No all-gather matches FSDP's pattern for parameters.");
 }
 
 constexpr const char* kSums = R"(

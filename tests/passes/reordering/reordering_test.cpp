@@ -389,7 +389,7 @@ TEST(ReorderingTest, FsdpCollectivesAlternate) {
   EXPECT_EQ(reason_of(steps[0], "g2"), "Takes its turn after g1.");
   const auto other = run_pipeline_text(parse(kTwoGathers), "enforce_comm_ordering_for_fsdp");
   EXPECT_EQ(graph_hash(*other[0].graph), graph_hash(parse(kTwoGathers)));
-  EXPECT_THAT(reason_of(other[0], ""), HasSubstr("not one of traceable FSDP2"));
+  EXPECT_THAT(reason_of(other[0], ""), HasSubstr("does not come from traceable FSDP2"));
 }
 
 TEST(ReorderingTest, FsdpReducedGradientsAlternate) {

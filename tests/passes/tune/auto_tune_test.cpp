@@ -119,7 +119,7 @@ TEST(AutoTune, LeavesTheGraphIfNothingFits) {
   EXPECT_EQ(graph_hash(*step.graph), graph_hash(graph));
   EXPECT_TRUE(step.edits.empty());
   EXPECT_TRUE(step.ran.steps.empty());
-  EXPECT_THAT(reasons(step, "kept").front(), HasSubstr("The lowest peak is that of"));
+  EXPECT_THAT(reasons(step, "kept").front(), HasSubstr("The candidate with the lowest peak is"));
 }
 
 // A cancelled pass leaves the graph unchanged.

@@ -27,7 +27,9 @@ class Catalog : public testing::Test {
 };
 
 TEST_F(Catalog, HasEveryPassUnderItsStage) {
-  EXPECT_EQ(static_cast<std::size_t>(model.pass_count()), registry->passes().size());
+  std::size_t passes = 0;
+  for (int row = 0; row < model.rowCount(); ++row) passes += model.pass(row).isEmpty() ? 0U : 1U;
+  EXPECT_EQ(passes, registry->passes().size());
   EXPECT_EQ(headings().first(), "joint");
   EXPECT_EQ(headings().last(), QString::fromStdString(std::string(to_string(kPassStages.back()))));
   QString stage;

@@ -17,8 +17,8 @@ DecisionModel::DecisionModel(QObject* parent) : TableModel(parent) {
       {.title = tr("action"), .meaning = tr("The pass's action on the node.")},
       {.title = tr("reason"), .meaning = tr("The pass's reason."), .max_width = kMaxReason},
       {.title = tr("effect"),
-       .meaning = tr("How this step changed the node, according to a comparison of the graphs "
-                     "before and after it."),
+       .meaning = tr("How this step changed the node, found by comparing the graphs before and "
+                     "after the step."),
        .max_width = kMaxEffect},
       {.title = tr("step"), .meaning = tr("The pipeline step that made the decision.")},
   };

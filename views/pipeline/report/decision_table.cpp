@@ -27,12 +27,14 @@ DecisionTable::DecisionTable(Document& document, DecisionModel* model, QWidget* 
   view().setItemsExpandable(false);
   view().setTextElideMode(Qt::ElideRight);  // sentences are elided at the end
   actions_ = new QComboBox(this);
+  actions_->setObjectName(QStringLiteral("actions"));
   actions_->setAccessibleName(tr("Action"));
   actions_->setToolTip(tr("Show only one action"));
   actions_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   actions_->setMinimumContentsLength(11);
   controls().addWidget(actions_);
   selected_ = new QToolButton(this);
+  selected_->setObjectName(QStringLiteral("selected"));
   selected_->setText(tr("Selected"));
   selected_->setToolTip(tr("Show only decisions about the selected nodes"));
   selected_->setCheckable(true);

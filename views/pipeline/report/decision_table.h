@@ -20,9 +20,6 @@ class DecisionTable : public TablePane {
   void show_action(const std::string& action);
 
   [[nodiscard]] DecisionModel& model() { return *model_; }
-  [[nodiscard]] QComboBox& action_box() { return *actions_; }
-  // If checked, shows only decisions about the selected nodes.
-  [[nodiscard]] QToolButton& selected_button() { return *selected_; }
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -38,7 +35,7 @@ class DecisionTable : public TablePane {
 
   DecisionModel* model_;
   QComboBox* actions_ = nullptr;
-  QToolButton* selected_ = nullptr;
+  QToolButton* selected_ = nullptr;  // if checked, shows only decisions about the selected nodes
   std::unordered_set<std::string> only_;  // names of the nodes that are shown
 };
 

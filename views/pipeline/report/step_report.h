@@ -34,16 +34,10 @@ class StepReport : public QWidget {
   void set_empty_text(const QString& text);
 
   [[nodiscard]] const std::vector<ReportedStep>& steps() const { return steps_; }
-  [[nodiscard]] QTabWidget& pages() { return *pages_; }
   [[nodiscard]] DifferenceTable& changes() { return *changes_; }
   [[nodiscard]] DecisionTable& decisions() { return *decisions_; }
   // One per table of the passes, in order.
   [[nodiscard]] const std::vector<PassTablePane*>& tables() const { return tables_; }
-  // The figures and counts, and the notice about a missing node.
-  [[nodiscard]] QLabel& figures() { return *figures_; }
-  [[nodiscard]] QLabel& counts() { return *counts_; }
-  [[nodiscard]] QLabel& brief() { return *brief_; }
-  [[nodiscard]] QLabel& notice() { return *notice_; }
 
  signals:
   // All requested steps are shown.
@@ -82,8 +76,8 @@ class StepReport : public QWidget {
   QLabel* empty_ = nullptr;
   QWidget* body_ = nullptr;
   QLabel *title_ = nullptr, *effort_ = nullptr, *counts_ = nullptr, *figures_ = nullptr;
-  QLabel* brief_ = nullptr;  // replaces these if the pane is low
-  QLabel* notice_ = nullptr;
+  QLabel* brief_ = nullptr;   // replaces these if the pane is low
+  QLabel* notice_ = nullptr;  // about a missing node
   QTabWidget* pages_ = nullptr;
   DifferenceTable* changes_ = nullptr;
   DecisionTable* decisions_ = nullptr;

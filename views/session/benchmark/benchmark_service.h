@@ -14,7 +14,7 @@ namespace jointer::views {
 
 // A requested run.
 struct BenchmarkJob {
-  BenchmarkRequest request;  // with the files that the graph was opened from
+  BenchmarkRequest request;  // with the files from which the graph was opened
   SnapshotPtr snapshot;      // the graph to run
   QString title;             // title of its document
   bool is_edited = false;    // since it was opened: the files contain the unedited graph

@@ -21,7 +21,7 @@ QString status_text(const BenchmarkResult& result);
 // "rank 0, interpret".
 std::string measurement_label(const BenchmarkResult& result, const RankResult& rank);
 
-// The run failed, or its outputs are wrong.
+// True if the run failed or its outputs are wrong.
 bool is_bad(const BenchmarkResult& result);
 // Relative difference of measured and predicted, in parts per million.
 std::optional<std::int64_t> change_of(std::optional<std::int64_t> measured, std::int64_t predicted);

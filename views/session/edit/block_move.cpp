@@ -56,7 +56,7 @@ std::string reordering_text(const Graph& graph, std::span<const NodeId> order,
       return true;
     });
     if (passed == 0) continue;
-    return fmt::format("Passes {} {}{}: every rank must do the same.", format_count(passed),
+    return fmt::format("Moves past {} {}{}: every rank must do the same.", format_count(passed),
                        passed == 1 ? "collective" : "collectives",
                        group ? fmt::format(" of group {}", graph.group_label(group)) : "");
   }

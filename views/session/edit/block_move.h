@@ -22,8 +22,8 @@ std::vector<NodeId> order_after(std::span<const NodeId> order, const BlockMove& 
 // The node that directly follows the block after the move.
 NodeId node_after(std::span<const NodeId> order, const BlockMove& move);
 
-// "Passes 2 collectives of group fsdp: every rank must do the same." Empty if no collective start
-// in the block passes another one of its group. Cost: linear in the distance.
+// "Moves past 2 collectives of group fsdp: every rank must do the same." Empty if no collective
+// start in the block passes another one of its group. Cost: linear in the distance.
 std::string reordering_text(const Graph& graph, std::span<const NodeId> order,
                             const BlockMove& move);
 

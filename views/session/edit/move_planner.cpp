@@ -85,8 +85,8 @@ void MovePlanner::take_basis(Result<std::shared_ptr<Basis>> basis) {
     emit refused(QString::fromStdString(basis.error().message));
     return;
   }
-  // While it was made, the graph may have returned to the state of the current one. That one may be
-  // in use by a held block or a command.
+  // During its computation, the graph may have returned to the state of the current basis, which a
+  // held block or a command may be using.
   if (!is_basis_of(open_.shared_snapshot()) && !planning_.is_running()) basis_ = *std::move(basis);
   prepare();
   run_waiting();
@@ -210,7 +210,7 @@ void MovePlanner::carry_along(const Graph& graph, HeldMove& held) {
   else if (taken.size() == 1)
     held.carried = QString::fromStdString(sentence);
   else
-    held.carried = tr("Also moved %1 more nodes, which feed or read them.")
+    held.carried = tr("Also moved %1 nodes that feed or read the selected ones.")
                        .arg(count_text(held.block.size() - taken.size()));
 }
 
@@ -329,8 +329,10 @@ void MovePlanner::to_next_change(int direction) {
     const Result<RangePreview> preview = what_if.preview(block);
     return preview ? MovePreview(*preview, 0).next_change(range.current, direction) : range.current;
   };
-  move_selected(
-      {direction, direction < 0 ? tr("to the previous change") : tr("to the next change"), next});
+  move_selected({direction,
+                 direction < 0 ? tr("earlier, until the numbers change")
+                               : tr("later, until the numbers change"),
+                 next});
 }
 
 namespace {
@@ -359,7 +361,7 @@ void MovePlanner::move_selected(Command command) {
   const auto selected = open_.selection().nodes();
   const std::vector<NodeId> nodes = movable({selected.begin(), selected.end()});
   if (nodes.empty()) {
-    emit refused(selected.empty() ? tr("Select the nodes to move first.")
+    emit refused(selected.empty() ? tr("First select the nodes to move.")
                                   : tr("Placeholders, constants and outputs cannot be moved."));
     return;
   }

@@ -43,8 +43,8 @@ struct HeldMove {
 // act on the whole selection. Both result in one edit.
 //
 // What-if figures are prepared on a working thread whenever the graph changes, so that they are
-// ready when a drag starts. Requests wait for them, and for pending edits. They are about the nodes
-// that were selected at the time of the request, as far as the graph still has them.
+// ready when a drag starts. Requests wait for them, and for pending edits. They apply to the nodes
+// that were selected at the time of the request, as far as these still exist.
 class MovePlanner : public QObject {
   Q_OBJECT
  public:
@@ -74,8 +74,8 @@ class MovePlanner : public QObject {
   void give_up();
 
   // --- Commands: act on the held block, or else on the selection ---
-  // While a node is picked up and not yet held, they wait and then act on its block; giving it up
-  // drops them.
+  // While a node is picked up but not yet held, commands wait and then act on its block; releasing
+  // the node drops them.
   void nudge(int direction);
   void to_next_change(int direction);
   // `carries` includes cheap nodes that feed a start or read a wait; a held block has its own
@@ -90,7 +90,7 @@ class MovePlanner : public QObject {
   void take_refusal();
 
  signals:
-  // Another block is held, or none.
+  // Another block, or none, is now held.
   void held_changed();
   // The held block has moved, or its displayed state has changed.
   void moved();
@@ -156,7 +156,7 @@ class MovePlanner : public QObject {
   std::deque<std::function<void()>> waiting_;
 
   std::shared_ptr<Taking> taking_;
-  std::unique_ptr<HeldMove> held_;  // `basis_` is of its graph until it is dropped
+  std::unique_ptr<HeldMove> held_;  // `basis_` belongs to its graph until the drop
   Task<SnapshotPtr> live_;          // of the held block
   Task<Plan, Progress> planning_;   // the running command
 };

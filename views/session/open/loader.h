@@ -35,7 +35,7 @@ class Loader : public QObject {
   // unknown.
   void progressed(double fraction, const QString& what, qint64 left_ms);
   void loaded(const jointer::views::SnapshotPtr& snapshot);
-  // The file holds several graphs and the request names none: the graphs, and the error that says
+  // The file contains several graphs and the request names none. `error` says
   // so.
   void several(const std::vector<jointer::GraphEntry>& entries, const jointer::Error& error);
   void failed(const jointer::Error& error);

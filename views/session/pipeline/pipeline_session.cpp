@@ -389,7 +389,7 @@ void PipelineSession::finish(const Result<void>& result) {
   apply(text, true);
 }
 
-// The thread ends when its pass next checks for cancellation and is not waited for.
+// The thread ends when its pass next checks for cancellation; nothing waits for it.
 void PipelineSession::cancel() {
   if (!run_ || run_->is_applying) return;
   const std::size_t done = run_->outcomes.size();

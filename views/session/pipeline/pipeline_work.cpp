@@ -20,7 +20,7 @@ RunSettings settings_of(const PipelineWork& work, const PipelineStep& step) {
   return settings;
 }
 
-// Usage errors and cancellation need no reproducer.
+// Only run errors need a reproducer.
 void add_reproducer(StepFailure& failure, const Graph& graph, const PipelineStep& step,
                     const PipelineWork& work) {
   const QString& folder = work.reproducer_folder;

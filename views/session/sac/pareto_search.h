@@ -36,7 +36,7 @@ class ParetoSearch : public QObject {
   void search(const SacStatePtr& state);
   // Finds one plan; `fitted` follows.
   void find_fastest(const SacStatePtr& state, std::int64_t peak_bytes);
-  // Limited to that percentage slower than the state's own plan.
+  // Finds a plan that is at most that percentage slower than the state's own plan.
   void find_smallest(const SacStatePtr& state, double percent);
   void cancel();
   void clear();

@@ -57,7 +57,7 @@ std::vector<double> place_steps(const MemoryTimeline& joint, std::span<const Nod
   };
   double end = 0;
   std::vector<std::size_t> anchors = common_order(at);
-  // Steps after the last anchor get the remaining space; without any, they share the anchor's.
+  // Steps after the last anchor get the remaining space; if there is none, they share the anchor's.
   if (!anchors.empty() && at[anchors.back()] + 1 == std::ssize(joint.steps())) anchors.pop_back();
   for (const std::size_t anchor : anchors) {
     const auto next = static_cast<double>(at[anchor] + 1);

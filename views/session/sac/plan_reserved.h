@@ -11,9 +11,9 @@
 
 namespace jointer::views {
 
-// The memory that the caching allocator would reserve for the current plan, as reported for the
-// pair's own file. The pair has to be created for this, so the value is computed on another thread
-// and arrives later than the other figures. For a flat training step it is known immediately.
+// The memory that the caching allocator would reserve for the current plan: the same value as for
+// the pair, saved and opened. The pair has to be built for this, so the value is computed on another
+// thread and arrives later than the other figures. For a flat training step it is known immediately.
 class PlanReserved : public QObject {
   Q_OBJECT
  public:

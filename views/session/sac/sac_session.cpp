@@ -290,8 +290,9 @@ void SacSession::do_wish(const Preview& found) {
   if (!found.outcome) return emit refused(found.refusal);
   const std::int64_t peak = found.outcome->figures.figures.peak_bytes;
   if (!found.fits)
-    return emit refused(tr("No budget has a peak within %1; the minimum is %2. See the trade-off.")
-                            .arg(bytes_text(*found.wish->max_peak), bytes_text(peak)));
+    return emit refused(
+        tr("No budget keeps the peak within %1; the minimum is %2. See the trade-off.")
+            .arg(bytes_text(*found.wish->max_peak), bytes_text(peak)));
   solve(*found.settings);
 }
 

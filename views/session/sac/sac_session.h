@@ -36,7 +36,7 @@ class SacSession : public QObject {
   [[nodiscard]] SacStatePtr state() const { return state_; }
   // Why there is no state, in one sentence; empty if there is one.
   [[nodiscard]] const QString& problem() const { return problem_; }
-  // A state is being computed.
+  // True while a state is being computed.
   [[nodiscard]] bool is_working() const { return is_working_; }
   // Returns true if all requests are shown, in the document too.
   [[nodiscard]] bool is_settled() const;
@@ -47,7 +47,7 @@ class SacSession : public QObject {
 
   // --- Previews ---
   struct Preview {
-    // Either for tensors or for solving again.
+    // A preview is either for tensors or for solving again.
     std::vector<NodeId> nodes;
     std::optional<Keep> keep;
     std::optional<SacSolver::Wish> wish;

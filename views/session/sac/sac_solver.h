@@ -31,7 +31,7 @@ struct SacRequest {
 class SacSolver {
  public:
   // Error (usage): no legal cut exists; nothing that the last tick requests is possible, with the
-  // reason; or the tags of a flat training step cannot be applied because of it.
+  // reason; or the tags of a flat training step cannot be applied because of that tick.
   Result<SacStatePtr> state(const SacRequest& request);
   // A quick version of `state`: figures and curve are those of the state, but the recomputation
   // costs of tensors are still those of `shown`, unless `is_complete`.
@@ -46,7 +46,7 @@ class SacSolver {
   // Settings to solve with.
   struct Wish {
     SolveSettings settings;
-    // Search the largest activation budget whose peak fits, ignoring that of the settings.
+    // Search the largest activation budget whose peak fits, ignoring the budget of the settings.
     std::optional<std::int64_t> max_peak;
   };
   struct Trial {
@@ -73,7 +73,7 @@ class SacSolver {
                                         const std::vector<MemoryPolicy>& policies);
   Result<SacStatePtr> state_of(const SacBasePtr& base, const std::vector<MemoryPolicy>& policies);
   [[nodiscard]] SacStatePtr with_deciders(const SacState& state, const SacRequest& request);
-  // Excludes who decided.
+  // Leaves out who decided.
   Result<SacStatePtr> state_of_step(const SacRequest& request);
 
   // The last trial: the same graph, policies and settings, except for the budget.

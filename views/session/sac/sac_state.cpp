@@ -149,10 +149,10 @@ std::string why(const SacState& state, const SacTensor& tensor) {
     return in_a_sentence(tensor.keep, reason->text);
   if (tensor.decider == Decider::capture)
     return fmt::format("Tagged {} in the capture", to_string(node.policy));
-  // A tick on another tensor changed the plan.
-  return tensor.keep == Keep::recompute ? "Recomputed because of a ticked tensor: it can be "
-                                          "recomputed, or is not needed anymore"
-                                        : "Saved because a ticked tensor is recomputed from it";
+  // A choice for another tensor changed the plan.
+  return tensor.keep == Keep::recompute ? "Recomputed because of a choice for another tensor: it "
+                                          "can now be recomputed, or is no longer needed"
+                                        : "Saved because a tensor chosen to be recomputed needs it";
 }
 
 std::string why_in_short(const SacState& state, const SacTensor& tensor) {
@@ -163,7 +163,7 @@ std::string why_in_short(const SacState& state, const SacTensor& tensor) {
   if (tensor.decider == Decider::list) return "by a list";
   if (state.is_step()) return std::string(in_short(tensor.reason));
   const PlanReason* reason = reason_of(state, tensor.node);
-  if (!stands_as_solved(state, tensor) || reason == nullptr) return "by a tick elsewhere";
+  if (!stands_as_solved(state, tensor) || reason == nullptr) return "by a choice elsewhere";
   switch (reason->kind) {
     case PlanReason::Kind::none:
       return "not needed";

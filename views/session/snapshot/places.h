@@ -8,8 +8,8 @@
 
 namespace jointer::views {
 
-// Groups nodes as people think of a model: a tree of modules, with each parameter in the module
-// that owns it. `layers` and its `0` form one place, `layers.0`, unless `layers` itself has
+// Groups nodes the way people think of a model: a tree of modules, with each parameter in the
+// module that owns it. `layers` and its `0` form one place, `layers.0`, unless `layers` itself has
 // nodes. In a graph without modules the places are source lines: the innermost frame of each stack.
 struct Place {
   std::string name;  // relative to the parent: "attention", "layers.0", "model.py:574"

@@ -20,7 +20,7 @@ class Cancellation {
  public:
   [[nodiscard]] bool is_cancelled() const { return *flag_; }
   void cancel() const { *flag_ = true; }
-  // For functions that poll a flag. Valid as long as a copy of this object.
+  // For functions that poll a flag. Valid as long as any copy of this object.
   [[nodiscard]] const std::atomic<bool>& flag() const { return *flag_; }
   // True if both belong to the same job.
   friend bool operator==(const Cancellation&, const Cancellation&) = default;

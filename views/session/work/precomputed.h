@@ -10,7 +10,7 @@
 
 namespace jointer::views {
 
-// A value that is computed in advance because it will be needed at once later on.
+// A value that is computed in advance so that it is ready by the time it is needed.
 template <class T>
 class Precomputed {
  public:

@@ -34,7 +34,7 @@ class Task {
  public:
   using Done = std::function<void(Result<T>)>;
   using Receive = std::function<void(Report)>;
-  // Tells a job whether it is cancelled, and takes its intermediate results.
+  // Tells a job whether it is cancelled, and receives its intermediate results.
   using Handle =
       std::conditional_t<std::is_same_v<Report, NoReport>, Cancellation, Reporter<Report>>;
 
@@ -47,8 +47,8 @@ class Task {
   // False once the result is delivered, or dropped by `cancel`.
   [[nodiscard]] bool is_running() const { return job_.has_value(); }
 
-  // Cancels the current job and starts another one. `function` returns T or Result<T>, and may take
-  // a `const Handle&`. It does not run if it is cancelled before its turn.
+  // Cancels the current job and starts another one. `function` returns T or Result<T>, and may have
+  // a `const Handle&` parameter. It does not run if it is cancelled before its turn.
   template <class Function>
   void start(Function function, Done done, Receive receive = {}) {
     Q_ASSERT(mailbox_.thread() == QThread::currentThread());
@@ -137,8 +137,8 @@ class Delivery : public Mailbox {
 
 }  // namespace work
 
-// Runs a function that returns T or Result<T>, even if the receiver is destroyed before.
-// `done` is called with a Result<T> unless it is. Must be called on the receiver's thread.
+// Runs a function that returns T or Result<T>, even if the receiver is destroyed first. `done` is
+// called with a Result<T> unless the receiver is gone. Must be called on the receiver's thread.
 template <class Function, class Done>
 void run_in_background(QObject* receiver, Function function, Done done,
                        QThreadPool& pool = *QThreadPool::globalInstance()) {

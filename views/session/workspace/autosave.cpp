@@ -147,7 +147,7 @@ void Autosave::start_journal(const Workspace& start) {
   std::unique_ptr<Journal> old = std::move(journal_);
   if (folder_.isEmpty()) return;
   const auto complain = [this](const std::string& sentence) {
-    emit failed(tr("Autosave stopped. Save now: %1").arg(QString::fromStdString(sentence)));
+    emit failed(tr("Autosave stopped: %1. Save now.").arg(QString::fromStdString(sentence)));
   };
   const auto complain_here = [complain,
                               window = complaints_.address()](const std::string& sentence) {
@@ -209,7 +209,7 @@ void Autosave::restore(const SavedWork& found) {
   is_restoring_ = true;
   is_found_dirty_ = !found.journal.isEmpty();
   if (is_found_dirty_) {
-    // Another window may have taken the journal; then it has the edits.
+    // Another window may have taken the journal; in that case, it has the edits.
     if (auto taken = Journal::take_over(found.journal.toStdString()))
       journal_ = *std::move(taken);
     else {

@@ -101,8 +101,8 @@ class Autosave : public QObject {
   [[nodiscard]] Summary current_summary() const;
   [[nodiscard]] WorkspaceOptions options() const;
   [[nodiscard]] WorkspacePipeline pipeline() const;
-  // The hash of the graph as opened. Begun when the document is opened, and needed first by the first
-  // edit; usually known by then.
+  // The hash of the graph as opened. Its computation starts when the document is opened and has
+  // usually ended when the first edit needs it.
   [[nodiscard]] std::string hash() const;
   // Excludes benchmarks and layout.
   [[nodiscard]] Workspace workspace();

@@ -38,7 +38,7 @@ TEST_F(MovesTest, block_is_in_its_gap_after_a_move) {
 TEST_F(MovesTest, passing_a_collective_of_the_group_is_reported) {
   const auto range = *what_if_->range(std::vector{node("g2")});
   EXPECT_EQ(reordering_text(graph(), graph().order(), move("g2", range.first)),
-            "Passes 1 collective of group fsdp: every rank must do the same.");
+            "Moves past 1 collective of group fsdp: every rank must do the same.");
   EXPECT_EQ(reordering_text(graph(), graph().order(), move("g2", range.current - 1)), "");
   EXPECT_EQ(reordering_text(graph(), graph().order(), move("v1", range.current)), "");
 }

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <map>
+#include <span>
+
+#include "core/graph/graph.h"
+#include "core/graph/module_tree.h"
+
+namespace jointer {
+
+// Returns the module that each of the parameters belongs to: that of the first call that reads it,
+// or its part of a bucket. A parameter that no call reads is not in the map.
+std::map<NodeId, ModuleId> parameter_modules(const Graph& graph, const ModuleTree& modules,
+                                             std::span<const NodeId> parameters);
+
+}  // namespace jointer

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/schedule/stable_order.h"
+
+namespace jointer {
+
+// The dependencies of a plan: what a node must follow besides its inputs, in the order in which they
+// were added. A stable order depends on it (core/schedule/stable_order.h).
+class PlanDependencies {
+ public:
+  using Replacement = std::pair<NodeId, NodeId>;  // a removed node, and the one that replaces it
+
+  // `node_count`: the nodes of the final graph.
+  explicit PlanDependencies(std::size_t node_count) : needs_(node_count), users_(node_count) {}
+
+  void add(NodeId node, NodeId needed);
+  // Transfers the dependencies of a bucket's members to the nodes that replace them. Drops a
+  // dependency if its reverse exists, in the plan or as an argument of `graph`.
+  void replace(const Graph& graph, std::span<const Replacement> members);
+  // The dependencies between nodes of the graph, node by node.
+  [[nodiscard]] std::vector<OrderEdge> edges(const Graph& graph) const;
+
+ private:
+  using Lists = std::vector<std::vector<NodeId>>;  // by node; each element once
+
+  [[nodiscard]] bool is_reversed(const Graph& graph, NodeId node, NodeId needed) const;
+
+  Lists needs_;
+  Lists users_;  // may also list nodes that were replaced
+};
+
+}  // namespace jointer

@@ -1,0 +1,80 @@
+#pragma once
+
+// Gestures of a user, for several tests.
+
+#include <QAction>
+#include <QApplication>
+#include <QDragEnterEvent>
+#include <QDropEvent>
+#include <QFileDialog>
+#include <QLineEdit>
+#include <QMimeData>
+#include <QPushButton>
+#include <QTabBar>
+#include <QTest>
+#include <QTextBlock>
+#include <QTextBrowser>
+#include <QTimer>
+#include <QUrl>
+
+#include "tests/support/child.h"
+
+namespace jointer::test {
+
+// Number of open documents.
+inline int tab_count(const QWidget& window) {
+  return child<QTabBar>(window, "documents").count();
+}
+
+inline void press(QPushButton& button) {
+  QTest::mouseClick(&button, Qt::LeftButton);
+}
+
+// Drops files on a window, which must accept them.
+inline void drop(QWidget& window, const QStringList& paths) {
+  QMimeData data;
+  QList<QUrl> urls;
+  for (const QString& path : paths) urls.append(QUrl::fromLocalFile(path));
+  data.setUrls(urls);
+  const QPoint at = window.rect().center();
+  QDragEnterEvent enter(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(&window, &enter);
+  QVERIFY(enter.isAccepted());
+  QDropEvent event(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(&window, &event);
+  QVERIFY(event.isAccepted());
+}
+
+// Triggers the menu entry with this text, ignoring `&` and dots.
+inline void run_action(const QWidget& window, const QString& text) {
+  for (QAction* action : window.findChildren<QAction*>()) {
+    QString name = action->text();
+    if (name.remove(u'&').remove(QStringLiteral("...")) != text || !action->isVisible()) continue;
+    QVERIFY2(action->isEnabled(), qPrintable(text));
+    return action->trigger();
+  }
+  QFAIL(qPrintable(QStringLiteral("there is no action `%1`").arg(text)));
+}
+
+// Types the path into the file dialog that opens next.
+inline void answer_file_dialog(const QString& path) {
+  QTimer::singleShot(0, [path] {
+    auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+    QVERIFY(dialog != nullptr);
+    auto* edit = dialog->findChild<QLineEdit*>();
+    edit->setText(path);
+    QTest::keyClick(edit, Qt::Key_Return);
+  });
+}
+
+// Scrolls to a link of the page and returns its position.
+inline QPoint place_of_link(QTextBrowser& page, const QString& text) {
+  const QTextCursor cursor = page.document()->find(text);
+  QTextCursor middle(page.document());
+  middle.setPosition((cursor.anchor() + cursor.position()) / 2);
+  page.setTextCursor(middle);
+  page.ensureCursorVisible();
+  return page.cursorRect(middle).center();
+}
+
+}  // namespace jointer::test

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+
+namespace jointer::test {
+
+// The part of a window or pane with this object name, or the only one of its type if no name is
+// given. Without it the test ends with a message.
+template <class T>
+T& child(const QObject& parent, const char* name = nullptr) {
+  const auto found = parent.findChildren<T*>(QString::fromLatin1(name));
+  if (found.size() != 1)
+    qFatal("%s has %d parts %s `%s`", parent.metaObject()->className(),
+           static_cast<int>(found.size()), T::staticMetaObject.className(),
+           name == nullptr ? "" : name);
+  return *found.front();
+}
+
+}  // namespace jointer::test
