@@ -24,7 +24,7 @@ bool inherits(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-Result<ChunkedRegions> find_chunked_regions(const Graph& graph, NodeMarks& marks,
+Result<ChunkedRegions> find_chunked_regions(const Graph& graph, Annotations& marks,
                                             std::string_view module_pattern) {
   ChunkedRegions found;
   found.owners.resize(graph.node_count());

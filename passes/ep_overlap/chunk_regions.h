@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/graph/graph.h"
-#include "passes/ep_overlap/node_marks.h"
+#include "passes/ep_overlap/annotations.h"
 
 namespace jointer {
 
@@ -40,7 +40,7 @@ struct ChunkedRegions {
 
 // Regions whose module's name matches the pattern (fnmatch). Error (usage): a node is marked as
 // part of a body, but the mark does not say of which one.
-Result<ChunkedRegions> find_chunked_regions(const Graph& graph, NodeMarks& marks,
+Result<ChunkedRegions> find_chunked_regions(const Graph& graph, Annotations& marks,
                                             std::string_view module_pattern);
 
 }  // namespace jointer

@@ -50,7 +50,7 @@ Result<void> find_in_placeholder(const Graph& graph, NodeId id, std::size_t at, 
 
 }  // namespace
 
-Result<ChunkHints> find_chunk_hints(const Graph& graph, PartId part, NodeMarks& marks,
+Result<ChunkHints> find_chunk_hints(const Graph& graph, PartId part, Annotations& marks,
                                     ChunkMode mode) {
   ChunkHints hints;
   for (const NodeId id : graph.order()) {

@@ -12,7 +12,7 @@
 
 #include "core/base/result.h"
 #include "core/graph/graph.h"
-#include "passes/ep_overlap/node_marks.h"
+#include "passes/ep_overlap/annotations.h"
 
 namespace jointer {
 
@@ -26,7 +26,7 @@ enum class ChunkMode : std::uint8_t { batch, seq };
 
 // The symbols in that dimension of one half's placeholders, and those that nodes are marked with.
 // Error (usage): two numbers for one symbol, or none.
-Result<ChunkHints> find_chunk_hints(const Graph& graph, PartId part, NodeMarks& marks,
+Result<ChunkHints> find_chunk_hints(const Graph& graph, PartId part, Annotations& marks,
                                     ChunkMode mode);
 
 // One term of a sum: a symbol, or half of one, with its factor. Without a symbol: a number.

@@ -76,7 +76,7 @@ class Concretizer {
   }
 
   Result<void> find_hints() {
-    NodeMarks marks(graph_);
+    Annotations marks(graph_);
     for (const NodeId id : graph_.order()) {
       const OrderedJson* said = marks.find(id, kChunkHints);
       if (said == nullptr || !said->is_object()) continue;
@@ -302,7 +302,7 @@ class Concretizer {
 
   // Numbers need no hints: removes the marks of chunk symbols.
   Result<void> remove_hints(const std::vector<NodeId>& order) {
-    NodeMarks marks(graph_);
+    Annotations marks(graph_);
     for (const NodeId id : order) {
       if (marks.find(id, kChunkHints) == nullptr) continue;
       JOINTER_TRY(OrderedJson custom, parse_json(graph_.text(graph_.node(id).custom), "custom"));

@@ -38,7 +38,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   const PartId part(0);
   const ChunkMode mode = arguments.text("mode") == "seq" ? ChunkMode::seq : ChunkMode::batch;
   const std::string& pattern = arguments.text("module_pattern");
-  NodeMarks marks(graph);
+  Annotations marks(graph);
   JOINTER_TRY(ChunkHints hints, find_chunk_hints(graph, part, marks, mode));
   ChunkProgram program(graph, part, std::move(hints));
   const bool by_annotation = !arguments.boolean("require_all_to_all");

@@ -41,7 +41,7 @@ struct Planned {
 };
 
 // Error (usage): the graph has chunked modules, but the pattern matches none.
-Result<void> refuse_if_others_are_chunked(const Graph& graph, NodeMarks& marks,
+Result<void> refuse_if_others_are_chunked(const Graph& graph, Annotations& marks,
                                           std::string_view pattern) {
   JOINTER_TRY(const ChunkedRegions all, find_chunked_regions(graph, marks, "*"));
   std::vector<std::string_view> roots;
@@ -53,7 +53,7 @@ Result<void> refuse_if_others_are_chunked(const Graph& graph, NodeMarks& marks,
 
 Result<Planned> plan(const Graph& graph, const Arguments& arguments) {
   const std::string& pattern = arguments.text("module_pattern");
-  NodeMarks marks(graph);
+  Annotations marks(graph);
   const Users users(graph);
   Planned planned;
   JOINTER_TRY(planned.regions, find_chunked_regions(graph, marks, pattern));

@@ -43,7 +43,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   const PartId part(0);
   const ChunkMode mode = arguments.text("mode") == "seq" ? ChunkMode::seq : ChunkMode::batch;
   const std::string_view size = mode == ChunkMode::seq ? "sequence length" : "batch size";
-  NodeMarks marks(graph);
+  Annotations marks(graph);
   JOINTER_TRY(const ChunkHints hints, find_chunk_hints(graph, part, marks, mode));
   if (hints.empty()) {
     context.decide("kept", fmt::format("No input has a symbolic {}: trace the step with "

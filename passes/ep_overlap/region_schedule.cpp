@@ -42,7 +42,7 @@ struct SyncParts {
 
 class Planner {
  public:
-  Planner(const Graph& graph, const Users& users, NodeMarks& marks, const ChunkedRegions& regions,
+  Planner(const Graph& graph, const Users& users, Annotations& marks, const ChunkedRegions& regions,
           std::size_t region)
       : graph_(graph),
         users_(users),
@@ -389,7 +389,7 @@ class Planner {
 
   const Graph& graph_;
   const Users& users_;
-  NodeMarks& marks_;
+  Annotations& marks_;
   const ChunkedRegions& regions_;
   std::int32_t number_;
   const ChunkedRegion& region_;
@@ -404,7 +404,7 @@ class Planner {
 
 }  // namespace
 
-Result<RegionSchedule> schedule_region(const Graph& graph, const Users& users, NodeMarks& marks,
+Result<RegionSchedule> schedule_region(const Graph& graph, const Users& users, Annotations& marks,
                                        const ChunkedRegions& regions, std::size_t region,
                                        bool pair_first) {
   return Planner(graph, users, marks, regions, region).run(pair_first);

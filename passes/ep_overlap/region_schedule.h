@@ -37,7 +37,7 @@ struct RegionSchedule {
 
 // `pair_first`: both chunks are prepared before the first exchange of either starts. Error (usage):
 // the chunks differ, or an exchange needs a later one; the message names the module.
-Result<RegionSchedule> schedule_region(const Graph& graph, const Users& users, NodeMarks& marks,
+Result<RegionSchedule> schedule_region(const Graph& graph, const Users& users, Annotations& marks,
                                        const ChunkedRegions& regions, std::size_t region,
                                        bool pair_first);
 

@@ -1,13 +1,13 @@
-#include "passes/ep_overlap/node_marks.h"
+#include "passes/ep_overlap/annotations.h"
 
 #include <nlohmann/json.hpp>
 
 namespace jointer {
 
-NodeMarks::NodeMarks(const Graph& graph) : graph_(graph) {}
-NodeMarks::~NodeMarks() = default;
+Annotations::Annotations(const Graph& graph) : graph_(graph) {}
+Annotations::~Annotations() = default;
 
-const OrderedJson* NodeMarks::find(NodeId node, const std::string& key) {
+const OrderedJson* Annotations::find(NodeId node, const std::string& key) {
   const StringId custom = graph_.node(node).custom;
   if (!custom) return nullptr;
   auto at = parsed_.find(custom.value());
@@ -24,7 +24,7 @@ const OrderedJson* NodeMarks::find(NodeId node, const std::string& key) {
   return member == marks.end() ? nullptr : &*member;
 }
 
-std::string NodeMarks::text(NodeId node, const std::string& key) {
+std::string Annotations::text(NodeId node, const std::string& key) {
   const OrderedJson* member = find(node, key);
   return member != nullptr && member->is_string() ? member->get<std::string>() : std::string();
 }

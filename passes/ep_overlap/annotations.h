@@ -12,12 +12,12 @@
 namespace jointer {
 
 // The `custom` members of nodes, each text parsed once. Must not outlive the graph.
-class NodeMarks {
+class Annotations {
  public:
-  explicit NodeMarks(const Graph& graph);
-  ~NodeMarks();
-  NodeMarks(const NodeMarks&) = delete;
-  NodeMarks& operator=(const NodeMarks&) = delete;
+  explicit Annotations(const Graph& graph);
+  ~Annotations();
+  Annotations(const Annotations&) = delete;
+  Annotations& operator=(const Annotations&) = delete;
 
   // The member of that name; null if the node has none.
   [[nodiscard]] const OrderedJson* find(NodeId node, const std::string& key);
