@@ -24,7 +24,7 @@ Result<NodeRecord> read_node(const OrderedJson& json, const std::string& place);
 
 // --- Fields of tables (core/base/json_fields.h) ---
 
-// An optional field in a form of its own. `read` may fail with what is wrong, and also gets `null`.
+// An optional field with its own JSON form. `read` may fail with what is wrong, and also gets `null`.
 template <class Struct, class Value>
 struct JsonOwnForm {
   std::string_view key;
