@@ -11,14 +11,14 @@
 namespace jointer {
 namespace {
 
-constexpr const char* kWhole = "a whole number";
+constexpr const char* kWhole = "an integer";
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 template <class Number>
 const char* read_whole(const OrderedJson& json, Number& value) {
   if (json.is_number_unsigned()) {
     const auto wide = json.get<std::uint64_t>();
-    if (!std::in_range<Number>(wide)) return "a smaller whole number";
+    if (!std::in_range<Number>(wide)) return "a smaller integer";
     value = static_cast<Number>(wide);
     return nullptr;
   }
@@ -75,7 +75,7 @@ const OrderedJson* JsonMembers::find_set(std::string_view key) {
 
 void JsonMembers::expect(std::string_view key, std::string_view expected) {
   refuse(expected.empty()
-             ? fmt::format("{}it has no `{}`", place_.empty() ? "" : place_ + ": ", key)
+             ? fmt::format("{}`{}` is missing", place_.empty() ? "" : place_ + ": ", key)
              : fmt::format("{}: expected {}", place_of(key), expected));
 }
 
@@ -173,7 +173,7 @@ const char* read_json(const OrderedJson& json, JsonTexts& value) {
 }
 
 const char* read_json(const OrderedJson& json, std::vector<std::int64_t>& value) {
-  return read_all(json, value, "a list of whole numbers");
+  return read_all(json, value, "a list of integers");
 }
 
 const char* read_json(const OrderedJson& json, std::vector<std::string>& value) {

@@ -109,7 +109,7 @@ Result<OrderedJson> parse_json(std::string_view text, std::string_view name) {
   auto tree = parse_tree(text);
   if (tree) return *std::move(tree);
   if (tree.error().is_too_deep)
-    return input_error("{}: nested more than {} deep", name, kMaxJsonDepth);
+    return input_error("{}: nested more than {} levels deep", name, kMaxJsonDepth);
   if (tree.error().byte == 0) return input_error("{}: not JSON", name);
   return input_error("{}: not JSON at byte {}", name, tree.error().byte);
 }

@@ -130,7 +130,7 @@ const std::array kOptions{
     file_option<&BenchmarkRequest::baseline, &ProgramFiles::backward>("baseline-backward"),
     text_option<&BenchmarkRequest::inputs>("inputs", "a file"),
     text_option<&BenchmarkRequest::expected>("expected", "a file"),
-    Option{"graph", "a whole number of at least 0",
+    Option{"graph", "an integer of at least 0",
            [](BenchmarkRequest& r, std::string_view value) {
              return parse_number<std::size_t>(value, r.graph_index.emplace(), 0);
            },
@@ -165,11 +165,10 @@ const std::array kOptions{
            }},
     text_option<&BenchmarkRequest::marked>("mark", "nodes or FQN_PATTERN::operator"),
     text_option<&BenchmarkRequest::artifacts>("artifacts", "a folder"),
-    number_option<&BenchmarkRequest::iterations, 10, 1>("iterations",
-                                                        "a whole number of at least 1"),
-    number_option<&BenchmarkRequest::warmup, 3, 0>("warmup", "a whole number of at least 0"),
+    number_option<&BenchmarkRequest::iterations, 10, 1>("iterations", "an integer of at least 1"),
+    number_option<&BenchmarkRequest::warmup, 3, 0>("warmup", "an integer of at least 0"),
     number_option<&BenchmarkRequest::threads, 0, 0>("threads", "a number of threads"),
-    number_option<&BenchmarkRequest::seed, 0, 0>("seed", "a whole number of at least 0"),
+    number_option<&BenchmarkRequest::seed, 0, 0>("seed", "an integer of at least 0"),
     number_option<&BenchmarkRequest::memory_limit, 0, 0>("memory-limit", "a number of bytes"),
     Option{"timeout", "a number of seconds above 0",
            [](BenchmarkRequest& r, std::string_view value) {

@@ -32,7 +32,7 @@ constexpr std::array<std::pair<std::string_view, DType>, 17> kDtypes{{
     {"F8_E8M0", DType::float8_e8m0fnu},
 }};
 
-// The value of a whole number of at least 0.
+// The value of an integer of at least 0.
 std::optional<std::int64_t> size_of(const Json& json) {
   if (!json.is_number_integer()) return std::nullopt;
   if (json.is_number_unsigned() && json.get<std::uint64_t>() > INT64_MAX) return std::nullopt;
@@ -62,7 +62,7 @@ Result<SafetensorsEntry> read_entry(std::string_view file, const std::string& na
   std::optional<std::int64_t> wanted = item_size(entry.dtype);
   for (const Json& dim : json["shape"]) {
     const auto number = size_of(dim);
-    if (!number) return bad("a size is not a whole number");
+    if (!number) return bad("a size is not an integer");
     entry.shape.push_back(*number);
     if (wanted) wanted = checked_mul(*wanted, *number);
   }

@@ -46,7 +46,8 @@ struct Path {
 constexpr int kMaxPathDepth = 32;
 
 Path parse_path(PythonText& text, int depth) {
-  if (depth > kMaxPathDepth) text_mistake("attributes are nested more than {} deep", depth - 1);
+  if (depth > kMaxPathDepth)
+    text_mistake("attributes are nested more than {} levels deep", depth - 1);
   const std::string_view word = text.word();
   Path path;
   if (word == "getattr" && text.take('(')) {

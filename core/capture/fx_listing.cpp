@@ -69,7 +69,7 @@ class Arguments {
   // The elements between the brackets that open here, each with the type that `type_of` gives.
   template <class TypeOf>
   std::vector<std::string> list(char open, char close, TypeOf type_of, int depth) {
-    if (depth > kMaxDepth) text_mistake("nested more than {} deep", kMaxDepth);
+    if (depth > kMaxDepth) text_mistake("nested more than {} levels deep", kMaxDepth);
     std::vector<std::string> elements;
     expect(open);
     while (!take(close)) {
@@ -150,7 +150,7 @@ class Arguments {
   }
 
   std::string dictionary(int depth) {
-    if (depth > kMaxDepth) text_mistake("nested more than {} deep", kMaxDepth);
+    if (depth > kMaxDepth) text_mistake("nested more than {} levels deep", kMaxDepth);
     std::vector<std::string> pairs;
     expect('{');
     while (!take('}')) {

@@ -27,7 +27,7 @@ void shift_storages(Json& json, std::size_t by) {
 
 Json constants_of(Graph& graph, PartId part, const std::vector<GraphText>& graphs,
                   std::size_t owner, std::size_t first_storage, std::size_t& number, int depth) {
-  if (depth > kMaxDepth) text_mistake("classes are nested more than {} deep", kMaxDepth);
+  if (depth > kMaxDepth) text_mistake("classes are nested more than {} levels deep", kMaxDepth);
   const Progress silent;
   Json constants = Json::object();
   for (std::size_t i = owner + 1; i < graphs.size(); ++i) {

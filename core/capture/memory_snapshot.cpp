@@ -134,7 +134,7 @@ Result<MemorySnapshot> read_memory_snapshot(std::string_view name, const PaddedB
   const PickleValue* segments = pickle.find(pickle.root(), "segments");
   const PickleValue* traces = pickle.find(pickle.root(), "device_traces");
   if (segments == nullptr || traces == nullptr)
-    return input_error("{}: not a memory snapshot: it has no `segments` and `device_traces`", name);
+    return input_error("{}: not a memory snapshot: `segments` or `device_traces` is missing", name);
   const auto by_device = pickle.elements(*traces);
   MemorySnapshot out;
   if (device) out.device = *device;

@@ -30,7 +30,7 @@ std::int64_t to_int(std::string_view token) {
   if (status == std::errc::result_out_of_range)
     give_up("number {} does not fit in 64 bits", token.substr(0, 40));
   if (status != std::errc{} || end != token.data() + token.size())
-    give_up("`{}` is not a whole number", token.substr(0, 40));
+    give_up("`{}` is not an integer", token.substr(0, 40));
   return number;
 }
 
@@ -38,7 +38,7 @@ std::int64_t get_int(json::value value) {
   const json::json_type type = value.type();
   const std::string_view token = raw(value);
   if (type != json::json_type::number)
-    give_up("expected a whole number, got `{}`", token.substr(0, 40));
+    give_up("expected an integer, got `{}`", token.substr(0, 40));
   return to_int(token);
 }
 

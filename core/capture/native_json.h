@@ -34,7 +34,7 @@ std::string_view raw(json::value value);
 // Fails unless the text is valid JSON. For values that are kept unread and written back verbatim.
 void check_json(std::string_view text);
 
-// A whole number from its text. Fails on anything else, and on numbers that exceed 64 bits.
+// An integer from its text. Fails on anything else, and on numbers that exceed 64 bits.
 std::int64_t to_int(std::string_view token);
 std::int64_t get_int(json::value value);
 // A bound, which may be a number or a text ("0"); nullopt for null, "int_oo" or an expression.

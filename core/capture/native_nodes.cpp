@@ -26,7 +26,7 @@ MemoryPolicy memory_policy(std::string_view name) {
 }
 
 void check_depth(int depth) {
-  if (depth > kMaxDepth) give_up("nested more than {} deep", kMaxDepth);
+  if (depth > kMaxDepth) give_up("nested more than {} levels deep", kMaxDepth);
 }
 
 }  // namespace
@@ -63,8 +63,8 @@ Node NodeReader::parse(json::object object) {
   member_ = {};
   if (!node.name || name_.empty())
     give_up("node {} has no name", graph_.node_count() - first_node_);
-  if (!has_op) give_up("it has no `op`");
-  if (!has_target) give_up("it has no `target`");
+  if (!has_op) give_up("`op` is missing");
+  if (!has_target) give_up("`target` is missing");
   return node;
 }
 

@@ -58,9 +58,9 @@ struct Header {
     return true;
   }
   void check() const {
-    if (!has_format) give_up("it has no `format`: not a Jointer capture");
-    if (!has_version) give_up("it has no `version`");
-    if (kind.empty()) give_up("it has no `kind`");
+    if (!has_format) give_up("`format` is missing: not a Jointer capture");
+    if (!has_version) give_up("`version` is missing");
+    if (kind.empty()) give_up("`kind` is missing");
   }
 };
 
@@ -227,7 +227,7 @@ PartReader::Outcome PartReader::read_members(json::object object, NodeReader& no
   part.kind = capture_kind(header.kind);
   part.name = header.name;
   part.present.name = header.has_name;
-  if (!has_nodes) give_up("it has no `nodes`; is the file truncated?");
+  if (!has_nodes) give_up("`nodes` is missing; is the file truncated?");
   return early ? Outcome::nodes_came_early : Outcome::done;
 }
 

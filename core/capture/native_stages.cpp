@@ -27,7 +27,7 @@ StageText read_stage(native::json::object object, std::size_t index) {
     else if (key == "capture")
       stage.capture = native::raw(member);
   }
-  if (stage.capture.empty()) give_up("stage {} has no `capture`", index);
+  if (stage.capture.empty()) give_up("stage {}: `capture` is missing", index);
   if (std::ranges::find(kRoles, stage.role) == kRoles.end())
     give_up(
         "stage {} has the role `{}`; expected forward, backward, backward_input, backward_weight, "

@@ -85,7 +85,7 @@ class Reader {
         read_devices(member.value());
       }
     }
-    if (!found) throw Failure{"it has no `traceEvents`"};
+    if (!found) throw Failure{"`traceEvents` is missing"};
   }
 
  private:

@@ -136,7 +136,7 @@ class Translator {
   }
   Result<ExpressionId> expression(std::string_view text, std::string_view hint) {
     if (!hint.empty() && hint != "null" && !number_of<std::int64_t>(hint))
-      return refuse("`{}` is not a whole number", hint.substr(0, 40));
+      return refuse("`{}` is not an integer", hint.substr(0, 40));
     return graph_.intern_expression(part_, text, hint);
   }
 
@@ -378,7 +378,7 @@ void set_phase(const Graph& graph, Node& node) {
 }  // namespace
 
 Result<Node> node_of(Graph& graph, PartId part, const NodeRecord& record) {
-  if (!record.copy && !record.target) return refuse("it has no `target`");
+  if (!record.copy && !record.target) return refuse("`target` is missing");
   if (!record.copy && record.inputs) return refuse("`inputs` needs `copy`");
   if (record.copy && (record.op || record.target || record.args || record.kwargs))
     return refuse("`copy` cannot be used together with `op`, `target`, `args` or `kwargs`");

@@ -195,7 +195,7 @@ SetPolicy read_policy(JsonMembers& members) {
   if (const Json* region = members.find("ac_graph_id")) {
     set.region.kind = region->is_null() ? RegionChange::Kind::remove : RegionChange::Kind::set;
     if (!region->is_null() && read_json(*region, set.region.id) != nullptr)
-      members.expect("ac_graph_id", "a whole number or null");
+      members.expect("ac_graph_id", "an integer or null");
   }
   if (const Json* policy = members.find_set("policy")) {
     std::string name;
@@ -315,12 +315,12 @@ Recipe read_document(JsonMembers& members) {
   Recipe recipe;
   const Json* format = members.find("format");
   if (format == nullptr || *format != "jointer-recipe")
-    members.refuse("it has no `format` \"jointer-recipe\": not a recipe");
+    members.refuse("not a recipe: expected `format` to be \"jointer-recipe\"");
   std::optional<std::int64_t> version;
   if (const Json* json = members.find("version"); json != nullptr && json->is_number_integer())
     version = json->get<std::int64_t>();
   if (!version)
-    members.refuse("it has no `version`");
+    members.refuse("`version` is missing");
   else if (*version < kOldestVersion || *version > kVersion)
     members.refuse(
         fmt::format("recipe version {} is not supported: this program reads versions {} to {}; {}",
@@ -341,7 +341,7 @@ Recipe read_document(JsonMembers& members) {
   }
   members.check(fingerprints);
   if (const Json* edits = members.find("edits"); edits == nullptr || !edits->is_array())
-    members.refuse("it has no list `edits`");
+    members.refuse("`edits` is missing or not a list");
   members.read_list("edits", [&](const Json& edit, std::size_t i) {
     recipe.edits.push_back(read_edit(edit, fmt::format("edit {}", i), members));
   });
@@ -353,7 +353,8 @@ Recipe read_document(JsonMembers& members) {
 Result<Json> parse(std::string_view text) {
   auto tree = parse_tree(text);
   if (tree) return *std::move(tree);
-  if (tree.error().is_too_deep) return input_error("nested more than {} deep", kMaxJsonDepth);
+  if (tree.error().is_too_deep)
+    return input_error("nested more than {} levels deep", kMaxJsonDepth);
   if (tree.error().byte == 0) return input_error("invalid JSON: a number is too large");
   return input_error("invalid JSON near byte {}; is the file truncated or damaged?",
                      tree.error().byte);

@@ -22,7 +22,7 @@ Json object(std::string_view key, Json value, std::size_t count = 2) {
 }
 
 Result<void> check_depth(int depth) {
-  if (depth > kMaxDepth) return input_error("nested more than {} deep", kMaxDepth);
+  if (depth > kMaxDepth) return input_error("nested more than {} levels deep", kMaxDepth);
   return {};
 }
 

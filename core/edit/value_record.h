@@ -15,7 +15,7 @@ namespace jointer {
 
 struct SymbolRecord {
   std::string expression;
-  std::string hint;  // a whole number, `null`, or empty
+  std::string hint;  // an integer, `null`, or empty
   friend bool operator==(const SymbolRecord&, const SymbolRecord&) = default;
 };
 

@@ -464,7 +464,7 @@ Result<std::int64_t> Expression::evaluate(const Lookup& lookup) const {
   const auto whole = to_integer(std::get<1>(result));
   if (!whole || static_cast<double>(*whole) < std::get<1>(result) ||
       static_cast<double>(*whole) > std::get<1>(result))
-    return input_error("the value {} is not a whole number", std::get<1>(result));
+    return input_error("the value {} is not an integer", std::get<1>(result));
   return *whole;
 }
 

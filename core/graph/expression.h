@@ -22,8 +22,8 @@ class Expression {
   static Result<Expression> parse(std::string_view text);
 
   using Lookup = std::function<std::optional<std::int64_t>(std::string_view symbol)>;
-  // Evaluates to an integer; conditions evaluate to 0 or 1. Error: the result is not a whole
-  // number, arithmetic overflows, a divisor is zero, or `lookup` does not know a symbol.
+  // Evaluates to an integer; conditions evaluate to 0 or 1. Error: the result is not an integer,
+  // arithmetic overflows, a divisor is zero, or `lookup` does not know a symbol.
   [[nodiscard]] Result<std::int64_t> evaluate(const Lookup& lookup) const;
 
   [[nodiscard]] const std::string& text() const { return text_; }

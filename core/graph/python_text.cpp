@@ -130,12 +130,12 @@ std::string_view PythonText::rest() {
 
 std::int64_t PythonText::integer() {
   const Argument n = argument();
-  if (n.kind != Argument::Kind::integer) text_mistake("expected a whole number");
+  if (n.kind != Argument::Kind::integer) text_mistake("expected an integer");
   return n.integer;
 }
 
 Argument PythonText::argument(int depth) {
-  if (depth > kMaxDepth) text_mistake("nested more than {} deep", kMaxDepth);
+  if (depth > kMaxDepth) text_mistake("nested more than {} levels deep", kMaxDepth);
   const char c = peek();
   if (take('[')) return sequence(']', depth);
   if (take('(')) return sequence(')', depth);

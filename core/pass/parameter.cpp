@@ -17,7 +17,7 @@ std::string listed(const std::vector<std::string>& choices) {
   return fmt::format("{}", fmt::join(choices, ", "));
 }
 
-// The allowed values: "one of dp, greedy", "a whole number of at least 1".
+// The allowed values: "one of dp, greedy", "an integer of at least 1".
 std::string expected(const Parameter& p) {
   std::string text;
   switch (p.type) {
@@ -25,7 +25,7 @@ std::string expected(const Parameter& p) {
       text = "true or false";
       break;
     case Parameter::Type::integer:
-      text = "a whole number";
+      text = "an integer";
       break;
     case Parameter::Type::number:
       text = "a number";

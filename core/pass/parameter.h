@@ -21,7 +21,7 @@ struct Parameter {
     boolean,
     integer,
     number,
-    bytes,  // a whole number, or a string such as "5GiB"
+    bytes,  // an integer, or a string such as "5GiB"
     text,
     list,
   };
@@ -49,7 +49,7 @@ class Arguments {
 
   [[nodiscard]] const PassValue& value(std::string_view name) const;
   [[nodiscard]] bool is_given(std::string_view name) const { return !value(name).is_none(); }
-  // These require a value of that type, not none. A whole number is also a number.
+  // These require a value of that type, not none. An integer is also a number.
   [[nodiscard]] bool boolean(std::string_view name) const;
   [[nodiscard]] std::int64_t integer(std::string_view name) const;  // also for bytes
   [[nodiscard]] double number(std::string_view name) const;

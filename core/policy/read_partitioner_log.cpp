@@ -114,7 +114,7 @@ Result<PartitionerLog> read_payload(std::string_view text) {
   };
   try {
     const Json payload = Json::parse(text.begin(), text.end(), watch);
-    if (too_deep) return input_error("its payload is nested more than {} deep", kMaxDepth);
+    if (too_deep) return input_error("its payload is nested more than {} levels deep", kMaxDepth);
     PartitionerLog log;
     log.candidates = texts_of(payload, "Recomputable Banned Nodes Order");
     log.candidate_bytes = numbers_of<std::int64_t>(payload, "Absolute Memories");

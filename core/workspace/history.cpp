@@ -34,7 +34,7 @@ OrderedJson edits_to_json(const std::vector<Edit>& edits) {
 void read_count(JsonMembers& members, std::string_view key, std::size_t most, std::size_t& count) {
   const OrderedJson* json = members.find(key);
   if (json == nullptr || read_json(*json, count) != nullptr || count > most)
-    members.expect(key, fmt::format("a whole number from 0 to {}", most));
+    members.expect(key, fmt::format("an integer from 0 to {}", most));
 }
 
 std::size_t edits_after(const HistoryStep& step) {
@@ -136,7 +136,8 @@ Result<History> history_from_json(const OrderedJson& object) {
   History history;
   JsonMembers members(object);
   const OrderedJson* steps = members.find("edits");
-  if (steps == nullptr || !steps->is_array()) return input_error("it has no list `edits`");
+  if (steps == nullptr || !steps->is_array())
+    return input_error("`edits` is missing or not a list");
   std::size_t before = 0;
   for (std::size_t i = 0; i < steps->size(); ++i) {
     auto step = step_from_json((*steps)[i], before);

@@ -58,16 +58,16 @@ OrderedJson start_record(const JournalState& state) {
 Result<JournalState> read_start(const OrderedJson& json) {
   JsonMembers members(json);
   if (const OrderedJson* format = members.find("format"); format == nullptr || *format != kFormat)
-    return input_error("it is not a journal");
+    return input_error("not a journal");
   if (const OrderedJson* version = members.find("version");
       version == nullptr || *version != kVersion)
-    return input_error("it has an unknown version");
+    return input_error("unknown journal version");
   JournalState state;
   read_fields(members, state.workspace,
               std::tuple(json_field("title", &Workspace::title).lenient()));
   read_fields(members, state,
               std::tuple(json_field("workspace", &JournalState::workspace_path).lenient()));
-  if (!json.contains("capture")) return input_error("it has no `capture`");
+  if (!json.contains("capture")) return input_error("`capture` is missing");
   JOINTER_TRY(state.workspace.capture, capture_from_json(json["capture"]));
   JOINTER_TRY(state.workspace.history, history_from_json(json));
   if (json.contains("options")) state.workspace.options = options_from_json(json["options"]);

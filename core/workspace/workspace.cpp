@@ -71,10 +71,10 @@ Result<std::vector<BenchmarkResult>> benchmarks_from_json(const OrderedJson& jso
 Result<Workspace> workspace_from_json(const OrderedJson& json) {
   JsonMembers members(json);
   if (const OrderedJson* format = members.find("format"); format == nullptr || *format != kFormat)
-    return input_error("it is not a workspace (no \"format\": \"{}\")", kFormat);
+    return input_error("not a workspace: expected `format` to be \"{}\"", kFormat);
   const OrderedJson* version = members.find("version");
   if (version == nullptr || !version->is_number_integer())
-    return input_error("it has no `version`");
+    return input_error("`version` is missing");
   if (version->get<std::int64_t>() > kWorkspaceVersion)
     return input_error(
         "version {} of the workspace format is not supported: this program reads version {}; use a "
@@ -82,7 +82,7 @@ Result<Workspace> workspace_from_json(const OrderedJson& json) {
         version->get<std::int64_t>(), kWorkspaceVersion);
   Workspace workspace;
   const OrderedJson* capture = members.find("capture");
-  if (capture == nullptr) return input_error("it has no `capture`");
+  if (capture == nullptr) return input_error("`capture` is missing");
   JOINTER_TRY(workspace.capture, capture_from_json(*capture));
   JOINTER_TRY(workspace.history, history_from_json(json));
   for (const char* key : {"edits", "place", "states"}) members.find(key);

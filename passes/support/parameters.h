@@ -24,7 +24,7 @@ inline Parameter flag(std::string name, bool default_value, std::string doc) {
   return parameter(std::move(name), Parameter::Type::boolean, default_value, std::move(doc));
 }
 
-// A whole number of at least `min`.
+// An integer of at least `min`.
 inline Parameter count(std::string name, std::int64_t default_value, double min, std::string doc) {
   Parameter made =
       parameter(std::move(name), Parameter::Type::integer, default_value, std::move(doc));
@@ -32,7 +32,7 @@ inline Parameter count(std::string name, std::int64_t default_value, double min,
   return made;
 }
 
-// A whole number of at least 0, or none.
+// An integer of at least 0, or none.
 inline Parameter optional_count(std::string name, std::string doc) {
   Parameter made = parameter(std::move(name), Parameter::Type::integer, {}, std::move(doc));
   made.min = 0;

@@ -16,7 +16,7 @@ Result<PassInfo> read_pass_info(const OrderedJson& json);
 
 // None is null; a number without a form in JSON is {"f": "inf"}.
 OrderedJson to_json(const PassValue& value);
-// Error (input): an object, or a whole number beyond 64 bits.
+// Error (input): an object, or an integer beyond 64 bits.
 Result<PassValue> read_pass_value(const OrderedJson& json);
 
 }  // namespace jointer

@@ -90,7 +90,7 @@ def add_node(before: str, record: Document) -> Change:
 MM = ("@mm", "val", "t")
 STORAGE_SUM = "storages add up to more than 4 EiB"
 TENSOR_SUM = "tensors add up to more than 4 EiB"
-EXPECTED = "expected a whole number"
+EXPECTED = "expected an integer"
 
 CASES: dict[str, tuple[Change, list[str]]] = {
     # The document.
@@ -207,7 +207,7 @@ CASES: dict[str, tuple[Change, list[str]]] = {
     "negative symbolic size": (put([{"sym": "s0 - 9"}, 8], *MM, "shape"),
                                ["node mm", "-1 is negative", "`s0 - 9`", "--assume"]),
     "symbolic size overflows": (put([{"sym": "s0**70"}, 8], *MM, "shape"), ["`s0**70`", "overflow"]),
-    "half a number": (put([{"sym": "s0/3"}, 8], *MM, "shape"), ["`s0/3`", "not a whole number"]),
+    "half a number": (put([{"sym": "s0/3"}, 8], *MM, "shape"), ["`s0/3`", "not an integer"]),
 }  # fmt: skip
 
 

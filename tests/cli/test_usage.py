@@ -12,7 +12,7 @@ from documents import capture, write
 PAIR = sample("llama_debug_tp2_fsdp2.min_cut")
 STEP = sample("llama_debug_fsdp2.train_step")
 HUGE = "99999999999999999999"
-COUNT = "expected a whole number of at least 0"
+COUNT = "expected an integer of at least 0"
 
 
 def said(done: Done, code: int = 2) -> str:
@@ -69,12 +69,12 @@ def test_an_option_before_a_command(arguments: list[Any], expected: str) -> None
         (["diff", JOINT, JOINT, "--top", "-1"], f"option --top: {COUNT}, got `-1`"),
         (["info", JOINT, "--graph", "first"], f"option --graph: {COUNT}, got `first`"),
         (["spmd", JOINT, "--graph", "x"], f"option --graph: {COUNT}, got `x`"),
-        (["sac", JOINT, "--points", "1"], "option --points: expected a whole number from 2 to 1000, got `1`"),
+        (["sac", JOINT, "--points", "1"], "option --points: expected an integer from 2 to 1000, got `1`"),
         (["sac", JOINT, "--slower", "much"], "option --slower: expected a number of at least 0, got `much`"),
-        (["memory", JOINT, "--loop", "x"], "option --loop: expected a whole number from 1 to 100, got `x`"),
+        (["memory", JOINT, "--loop", "x"], "option --loop: expected an integer from 1 to 100, got `x`"),
         (
             ["overlap", JOINT, "--gpus-per-node", "0"],
-            "option --gpus-per-node: expected a whole number from 1 to 65536, got `0`",
+            "option --gpus-per-node: expected an integer from 1 to 65536, got `0`",
         ),
         (["passes", "--pass-deadline", "0"], "option --pass-deadline: expected a number above 0, got `0`"),
         (["memory", JOINT, "--optimizer", "sgd"], "option --optimizer: expected one of none, adamw, got `sgd`"),

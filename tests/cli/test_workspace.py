@@ -141,9 +141,9 @@ def test_edits_that_do_not_fit(folder: Path, edit: Any, why: str) -> None:
     [
         (b"", "the file is empty"),
         (b"\0", "not JSON at byte 1"),
-        (b"{}", "it is not a workspace"),
+        (b"{}", "not a workspace"),
         (b'{"format": "jointer-workspace", "version": 2}', "version 2 of the workspace format"),
-        (b"[" * 100_000, "nested more than 200 deep"),
+        (b"[" * 100_000, "nested more than 200 levels deep"),
     ],
 )
 def test_damage(tmp_path: Path, text: bytes, why: str) -> None:

@@ -510,12 +510,12 @@ def test_reports_a_different_final_graph() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("[]", 'it has no `format` "jointer-recipe": not a recipe'),
+        ("[]", 'not a recipe: expected `format` to be "jointer-recipe"'),
         ("{", "invalid JSON near byte 1; is the file truncated or damaged?"),
         ("\udcff", "byte 0 is not UTF-8 text"),
         ("[" * 100_000, "nested too deep"),
         ('{"format": "jointer-recipe", "version": 3}', "recipe version 3 is not supported: this program reads versions 1 to 2"),
-        ('{"format": "jointer-recipe", "version": 1}', "it has no list `edits`"),
+        ('{"format": "jointer-recipe", "version": 1}', "`edits` is missing or not a list"),
     ],
 )
 def test_invalid_files(tmp_path: Path, text: str, why: str) -> None:
@@ -537,7 +537,7 @@ def test_invalid_files(tmp_path: Path, text: str, why: str) -> None:
         ({"edits": [{"title": 7, "changes": []}]}, "edit 0: `title`: expected a string"),
         ({"graphs": 7}, "`graphs`: expected an object"),
         ({"graphs": {"graph": 7}}, "graphs, graph: expected an object"),
-        ({"graphs": {"graph": {}}}, "graphs, graph: it has no `hash`"),
+        ({"graphs": {"graph": {}}}, "graphs, graph: `hash` is missing"),
         ({"graphs": {"graph": {"hash": "", "groups": {"a": 7}}}}, "`groups`, a: expected the name"),
         (
             {"fingerprints": {"graph": 7}, "graphs": {"graph": {"hash": ""}}},
@@ -559,17 +559,17 @@ def test_damaged(damage: Any, why: str) -> None:
         ({"teleport": "mm"}, "not a known change (move, policy, insert, remove, replace); use"),
         ({"move": "mm", "before": "t"}, "`move`: expected a list of strings"),
         ({"move": [7], "before": "t"}, "`move`: expected a list of strings"),
-        ({"move": ["t"]}, "it has no `before`"),
+        ({"move": ["t"]}, "`before` is missing"),
         ({"move": ["t"], "before": 7}, "`before`: expected a string"),
         ({"insert": [], "before": "t"}, "`insert`: expected an object"),
         ({"remove": 7}, "`remove`: expected a string"),
         ({"policy": 7, "select": "t"}, "`policy`: expected a string or null"),
-        ({"policy": "MUST_SAVE"}, "it has no `select`"),
+        ({"policy": "MUST_SAVE"}, "`select` is missing"),
         ({"policy": "MUST_SAVE", "select": []}, "`select`: it selects no node"),
         ({"policy": "MUST_SAVE", "select": ["t", 1]}, "`select`: expected a list of strings"),
         (
             {"policy": None, "select": "t", "ac_graph_id": "0"},
-            "`ac_graph_id`: expected a whole number or null",
+            "`ac_graph_id`: expected an integer or null",
         ),
         (
             {"replace": "mm", "inputs": {}},

@@ -25,8 +25,8 @@ CLI::Validator check(std::string expected, std::string shown_in_help, Fits fits)
 
 CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
   const bool is_open = most == kNoMost;
-  return check(is_open ? fmt::format("a whole number of at least {}", least)
-                       : fmt::format("a whole number from {} to {}", least, most),
+  return check(is_open ? fmt::format("an integer of at least {}", least)
+                       : fmt::format("an integer from {} to {}", least, most),
                is_open ? std::string() : fmt::format("{} to {}", least, most),
                [=](std::string_view text) {
                  const auto number = number_of<std::int64_t>(text);

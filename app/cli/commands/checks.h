@@ -13,7 +13,7 @@ namespace jointer::cli {
 
 inline constexpr std::int64_t kNoMost = std::numeric_limits<std::int64_t>::max();
 
-// A whole number from `least` to `most`, both included.
+// An integer from `least` to `most`, both included.
 CLI::Validator whole_number(std::int64_t least, std::int64_t most = kNoMost);
 
 // A number of at least 0; a number above 0.

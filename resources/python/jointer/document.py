@@ -45,7 +45,7 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
 def check_document(document: Any, where: str | os.PathLike[str]) -> None:
     """Raise ``CaptureError`` unless ``document`` is a capture of a version known here."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise CaptureError(f'{where}: not a capture (no "format": "{FORMAT}")')
+        raise CaptureError(f'{where}: not a capture: expected `format` to be "{FORMAT}"')
     version = document.get("version")
     if version != VERSION:
         raise CaptureError(

@@ -115,16 +115,16 @@ def read_recipe(source: str | os.PathLike[str] | Mapping[str, Json] | Recipe) ->
             f"{where}: invalid JSON near byte {error.pos}; is the file truncated or damaged?"
         ) from None
     except RecursionError:
-        raise RecipeError(f"{where}: nested too deep for a recipe") from None
+        raise RecipeError(f"{where}: nested too deeply for a recipe") from None
     return _parse(document, where)
 
 
 def _parse(document: Json, where: str) -> Recipe:
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
-        raise RecipeError(f'{where}: it has no `format` "{FORMAT}": not a recipe')
+        raise RecipeError(f'{where}: not a recipe: expected `format` to be "{FORMAT}"')
     version = document.get("version")
     if not isinstance(version, int):
-        raise RecipeError(f"{where}: it has no `version`")
+        raise RecipeError(f"{where}: `version` is missing")
     if version > VERSION:
         raise RecipeError(
             f"{where}: recipe version {version} is not supported: this program reads versions 1 to "
@@ -134,7 +134,7 @@ def _parse(document: Json, where: str) -> Recipe:
     graphs = _member(document, "graphs", dict, where, {})
     edits = document.get("edits")
     if not isinstance(edits, list):
-        raise RecipeError(f"{where}: it has no list `edits`")
+        raise RecipeError(f"{where}: `edits` is missing or not a list")
     return Recipe(
         where=where,
         edits=[_edit(each, f"{where}: edit {i}") for i, each in enumerate(edits)],
@@ -206,7 +206,7 @@ def _check_policy(change: Mapping[str, Json], where: str) -> None:
             raise RecipeError(f"{where}: `select`: it selects no node")
     region = change.get("ac_graph_id")
     if isinstance(region, bool) or not isinstance(region, (int, type(None))):
-        raise RecipeError(f"{where}: `ac_graph_id`: expected a whole number or null")
+        raise RecipeError(f"{where}: `ac_graph_id`: expected an integer or null")
 
 
 def _check_inputs(change: Mapping[str, Json], where: str) -> None:
@@ -245,7 +245,7 @@ def _member(document: Json, key: str, kind: Any, where: str, otherwise: Any = No
         raise RecipeError(f"{where}: expected an object")
     if key not in document:
         if otherwise is None:
-            raise RecipeError(f"{where}: it has no `{key}`")
+            raise RecipeError(f"{where}: `{key}` is missing")
         return otherwise
     if not isinstance(document[key], kind):
         raise RecipeError(f"{where}: `{key}`: expected {_EXPECTED[kind]}")

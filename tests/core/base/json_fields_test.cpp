@@ -101,17 +101,17 @@ TEST(JsonFields, ErrorsNameThePlace) {
     EXPECT_FALSE(car) << members;
     return car ? std::string() : car.error().message;
   };
-  EXPECT_EQ(problem(""), "it has no `name`");
+  EXPECT_EQ(problem(""), "`name` is missing");
   EXPECT_EQ(problem(R"("name":3)"), "`name`: expected a string");
   EXPECT_EQ(problem(R"("name":"a","is_new":1)"), "`is_new`: expected true or false");
   EXPECT_EQ(problem(R"("name":"a","length":"4")"), "`length`: expected a number");
-  EXPECT_EQ(problem(R"("name":"a","seats":1.5)"), "`seats`: expected a whole number");
+  EXPECT_EQ(problem(R"("name":"a","seats":1.5)"), "`seats`: expected an integer");
   EXPECT_EQ(problem(R"("name":"a","color":"green")"), "`color`: expected one of the known values");
   EXPECT_EQ(problem(R"("name":"a","spare":[])"), "`spare`: expected an object");
-  EXPECT_EQ(problem(R"("name":"a","spare":{})"), "`spare`: it has no `spokes`");
+  EXPECT_EQ(problem(R"("name":"a","spare":{})"), "`spare`: `spokes` is missing");
   EXPECT_EQ(problem(R"("name":"a","wheels":{})"), "`wheels`: expected a list");
   EXPECT_EQ(problem(R"("name":"a","wheels":[{"spokes":1},{"spokes":"2"}])"),
-            "`wheels` 1: `spokes`: expected a whole number");
+            "`wheels` 1: `spokes`: expected an integer");
   EXPECT_THAT(problem(R"("name":"a","path":{"x":[1],"y":[]})"), HasSubstr("`path`: `y`"));
   EXPECT_THAT(problem(R"("name":"a","path":{"x":[1],"y":[-1]})"), HasSubstr("at least 0"));
   EXPECT_EQ(problem(R"("name":"a","options":[])"), "`options`: expected an object");

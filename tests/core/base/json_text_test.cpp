@@ -44,7 +44,7 @@ TEST(ParseTree, LimitsTheDepth) {
   };
   EXPECT_TRUE(parse_tree(nested(kMaxJsonDepth)));
   EXPECT_TRUE(parse_tree(nested(5000)).error().is_too_deep);
-  EXPECT_EQ(parse_json(nested(5000), "f").error().message, "f: nested more than 200 deep");
+  EXPECT_EQ(parse_json(nested(5000), "f").error().message, "f: nested more than 200 levels deep");
 }
 
 // In an object with many members too, the last one of a name counts, at the place of the first.

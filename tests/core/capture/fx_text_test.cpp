@@ -419,7 +419,7 @@ TEST(FxTextErrors, NameTheLine) {
 TEST(FxTextErrors, DeepNestingIsRefused) {
   EXPECT_THAT(error_of(forward("a = torch.ops.aten.sin.default(" + std::string(5000, '[') +
                                std::string(5000, ']') + ")")),
-              HasSubstr("nested more than 64 deep"));
+              HasSubstr("nested more than 64 levels deep"));
   std::string path = "self";
   for (int i = 0; i < 4000; ++i) path = "getattr(" + path;
   EXPECT_THAT(error_of(forward("a = " + path)), HasSubstr("line 3"));

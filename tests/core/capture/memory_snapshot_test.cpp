@@ -147,7 +147,7 @@ TEST(MemorySnapshot, OtherFilesAreRefusedInOneLine) {
   refused("", "it does not begin");
   refused("{}", "it does not begin");
   refused("\x80\x06N.", "protocol 6");
-  refused(Writer().raw("}").done(), "it has no `segments`");
+  refused(Writer().raw("}").done(), "`segments` or `device_traces` is missing");
   refused(snapshot({}, {}), "has no trace of GPU 0");
   refused(snapshot({{"alloc", 512, -1}}, {}), "has no `time_us`");
   // __import__("os").system("...") in each of the ways that attackers write it.

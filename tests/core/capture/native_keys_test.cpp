@@ -174,7 +174,7 @@ TEST(NativeKeys, StagesAreGraphsOfOneDocument) {
   document["stages"][1]["role"] = "sideways";
   EXPECT_THAT(stages_of(document).front(), HasSubstr("stage 1 has the role `sideways`"));
   document["stages"][1] = {{"role", "forward"}};
-  EXPECT_THAT(stages_of(document).front(), HasSubstr("stage 1 has no `capture`"));
+  EXPECT_THAT(stages_of(document).front(), HasSubstr("stage 1: `capture` is missing"));
   document["stages"] = Json::array();
   EXPECT_THAT(stages_of(document).front(), HasSubstr("no stage"));
 }

@@ -157,7 +157,7 @@ TEST(Recipe, ContainsDecisionsOfPasses) {
   ASSERT_TRUE(newer) << newer.error().message;
   EXPECT_THAT(write_edit(*newer), HasSubstr(R"("score":0.5)"));
   EXPECT_THAT(read_edit(R"({"changes": [], "decisions": [{"node": "a"}]})").error().message,
-              HasSubstr("edit, decision 0: it has no `action`"));
+              HasSubstr("edit, decision 0: `action` is missing"));
   EXPECT_THAT(read_edit(R"({"changes": [], "decisions": 3})").error().message,
               HasSubstr("`decisions`: expected a list"));
 }
@@ -340,7 +340,7 @@ TEST(Recipe, ErrorsNameThePlace) {
               HasSubstr("it is not a version"));
   EXPECT_THAT(error_of("3"), HasSubstr("list `edits`"));
   EXPECT_EQ(error_of("[{}]"), "edit 0: `changes`: expected a list");
-  EXPECT_EQ(error_of(R"([{"changes":[{"move":["a"]}]}])"), "edit 0, change 0: it has no `before`");
+  EXPECT_EQ(error_of(R"([{"changes":[{"move":["a"]}]}])"), "edit 0, change 0: `before` is missing");
   EXPECT_EQ(error_of(R"([{"changes":[]},{"changes":[{"move":"a","before":"b"}]}])"),
             "edit 1, change 0: `move`: expected a list of strings");
   EXPECT_THAT(error_of(R"([{"changes":[{"fuse":["a"]}]}])"), HasSubstr("use a newer Jointer"));
@@ -349,7 +349,7 @@ TEST(Recipe, ErrorsNameThePlace) {
   EXPECT_EQ(error_of(R"([{"changes":[{"policy":null,"select":[]}]}])"),
             "edit 0, change 0: `select`: it selects no node");
   EXPECT_EQ(error_of(R"([{"changes":[{"policy":null,"select":"a","ac_graph_id":1.5}]}])"),
-            "edit 0, change 0: `ac_graph_id`: expected a whole number or null");
+            "edit 0, change 0: `ac_graph_id`: expected an integer or null");
   EXPECT_EQ(error_of(R"([{"changes":[{"remove":"a","replace":"b"}]}])"),
             "edit 0, change 0: it has more than one change");
   EXPECT_EQ(error_of(R"([{"changes":[{"replace":"a","args":{}}]}])"),

@@ -62,7 +62,8 @@ TEST(RecordJson, SaysWhatIsWrong) {
   EXPECT_EQ(of_args(R"([{"f":"much"}])"), "`much` is not a float");
   EXPECT_EQ(of_args(R"([{"n":3}])"), "`n`: expected a string");
   EXPECT_EQ(of_args("[{}]"), "an empty object is not an argument");
-  EXPECT_EQ(of_args(std::string(70, '[') + std::string(70, ']')), "nested more than 64 deep");
+  EXPECT_EQ(of_args(std::string(70, '[') + std::string(70, ']')),
+            "nested more than 64 levels deep");
   const auto of_tensor = [](std::string_view members) {
     const auto read = read_value(tree(fmt::format(R"({{"t":{{{}}}}})", members)));
     return read ? "" : read.error().message;

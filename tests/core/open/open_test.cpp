@@ -67,7 +67,7 @@ TEST_F(Open, AWorkspaceIsFoundByItsNameOrItsContent) {
     EXPECT_EQ(graph_hash(*graph), hash_) << name;
   }
   write("damaged.jointer", "{}");
-  EXPECT_THAT(error_of({.path = path("damaged.jointer")}), HasSubstr("it is not a workspace"));
+  EXPECT_THAT(error_of({.path = path("damaged.jointer")}), HasSubstr("not a workspace"));
 }
 
 TEST_F(Open, AWorkspaceIsNotAHalf) {

@@ -191,7 +191,7 @@ TEST_F(PipelineRunTest, IsCheckedBeforeAnyPassRuns) {
   };
   EXPECT_EQ(refusal("sink_waits,sink_wait"),
             "there is no pass sink_wait; did you mean sink_waits? `jointer passes` lists all");
-  EXPECT_EQ(refusal("sink_waits{n=a}"), "sink_waits: n: expected a whole number, got a");
+  EXPECT_EQ(refusal("sink_waits{n=a}"), "sink_waits: n: expected an integer, got a");
   EXPECT_EQ(runs, 0);
 }
 

@@ -121,11 +121,11 @@ TEST(Workspace, ErrorsNameThePlace) {
   EXPECT_EQ(wrong(R"(,"version":2)"),
             "w: version 2 of the workspace format is not supported: this program reads version 1; "
             "use a newer Jointer");
-  EXPECT_EQ(wrong(R"(,"place":1)"), "w: `place`: expected a whole number from 0 to 0");
-  EXPECT_EQ(wrong(R"(,"place":-1)"), "w: `place`: expected a whole number from 0 to 0");
-  EXPECT_EQ(wrong(R"(,"edits":7)"), "w: it has no list `edits`");
+  EXPECT_EQ(wrong(R"(,"place":1)"), "w: `place`: expected an integer from 0 to 0");
+  EXPECT_EQ(wrong(R"(,"place":-1)"), "w: `place`: expected an integer from 0 to 0");
+  EXPECT_EQ(wrong(R"(,"edits":7)"), "w: `edits` is missing or not a list");
   EXPECT_EQ(wrong(R"(,"edits":[{"keep":3,"edits":[]}])"),
-            "w: edit 0: `keep`: expected a whole number from 0 to 0");
+            "w: edit 0: `keep`: expected an integer from 0 to 0");
   EXPECT_EQ(wrong(R"(,"edits":[{"changes":[{}]}])"),
             "w: edit 0: edit, change 0: not a known change (move, policy, insert, remove, "
             "replace); use a newer Jointer");
@@ -137,7 +137,7 @@ TEST(Workspace, ErrorsNameThePlace) {
   EXPECT_EQ(wrong(R"(,"benchmarks":7)"), "w: `benchmarks`: expected a list");
   EXPECT_EQ(wrong(R"(,"benchmarks":[7])").substr(0, 15), "w: benchmark 0:");
   EXPECT_EQ(parse_workspace("[]", "w").error().message,
-            "w: it is not a workspace (no \"format\": \"jointer-workspace\")");
+            "w: not a workspace: expected `format` to be \"jointer-workspace\"");
   EXPECT_EQ(parse_workspace("{", "w").error().message, "w: not JSON at byte 2");
 }
 
