@@ -33,7 +33,7 @@ using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 constexpr std::size_t kMaxSteps = 1'000'000'000;
 constexpr std::size_t kMaxWords = 16'000'000;
 
-// A sequence, read forwards or backwards.
+// A view of a sequence that reads it forwards or backwards.
 struct View {
   Sequence items;
   bool backward;
@@ -43,10 +43,10 @@ struct View {
   [[nodiscard]] std::size_t size() const { return items.size(); }
 };
 
-// result[j]: the length of a longest common subsequence of `a` and the first j of `b`.
+// Element j of the result is the length of a longest common subsequence of `a` and b[0..j).
 std::vector<std::uint32_t> lengths(View a, View b) {
   const std::size_t words = (b.size() + 63) / 64;
-  // One bit row per distinct element of `a`: its positions in `b`.
+  // For each distinct element of `a`, a bit row that marks its positions in `b`.
   std::unordered_map<std::uint32_t, std::size_t> rows;
   for (std::size_t i = 0; i < a.size(); ++i) rows.emplace(a[i], rows.size());
   std::vector<std::uint64_t> places(rows.size() * words);
@@ -77,7 +77,7 @@ std::size_t distinct(Sequence items) {
   return std::unordered_set<std::uint32_t>(items.begin(), items.end()).size();
 }
 
-// Matches greedily, for sequences that are too long to compare exactly.
+// Matches greedily. Used for sequences that are too long for the exact algorithm.
 void walk(Sequence a, std::uint32_t a0, Sequence b, std::uint32_t b0, Pairs& pairs) {
   constexpr std::size_t kAhead = 64;
   std::size_t i = 0;
@@ -136,7 +136,7 @@ void align(Sequence a, std::uint32_t a0, Sequence b, std::uint32_t b0, Pairs& pa
   for (std::uint32_t i = 0; i < tail; ++i) pairs.emplace_back(a_end + i, b_end + i);
 }
 
-// The elements of a sequence that also occur in the other one, and their positions.
+// The elements of `all` that also occur in `others`, with their positions.
 struct Common {
   std::vector<std::uint32_t> items, at;
   Common(Sequence all, Sequence others) {

@@ -7,9 +7,10 @@
 
 namespace jointer {
 
-// Returns a longest common subsequence of `a` and `b`: pairs (index in a, index in b) of equal
-// elements, both indices ascending. If the exact comparison would take seconds or hundreds of
-// megabytes, the result is a common subsequence that need not be a longest one. See alignment.cpp.
+// Returns a longest common subsequence of `a` and `b` as pairs (index in a, index in b) of equal
+// elements, in ascending order of both indices. If the exact algorithm would take seconds or
+// hundreds of megabytes, the result is a common subsequence that may not be the longest. See
+// alignment.cpp.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> align(std::span<const std::uint32_t> a,
                                                            std::span<const std::uint32_t> b);
 

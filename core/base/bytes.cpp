@@ -17,7 +17,7 @@
 namespace jointer {
 namespace {
 
-// Real captures compress by a factor of 10 to 60.
+// Real captures compress 10 to 60 times.
 constexpr std::size_t kMaxRatio = 400;
 constexpr std::size_t kAlwaysAllowed = std::size_t{64} << 20;
 constexpr std::size_t kMaxBytes = (std::size_t{4} << 30) - (1 << 20);  // the JSON parser's limit
@@ -59,7 +59,7 @@ PaddedBytes::PaddedBytes(std::size_t size) : size_(size) {
   if (total <= kHugePage) {
     data_.reset(static_cast<char*>(std::calloc(size + kPadding, 1)));
   } else {
-    // Use huge pages if the system has them: a large capture touches thousands of small pages, and
+    // Use huge pages where available: a large capture touches thousands of small pages, and
     // faulting them in takes as long as parsing.
     data_.reset(static_cast<char*>(std::aligned_alloc(kHugePage, total)));
     if (data_) {
@@ -82,7 +82,7 @@ tl::unexpected<Error> too_large(std::string_view packed, std::string_view name) 
       packed.size(), unpacked_limit(packed.size()) >> 20);
 }
 
-// Decompresses all members of a gzip file.
+// Decompresses every member of a gzip file.
 Result<PaddedBytes> unpack_gzip(std::string_view packed, std::string_view name) {
   constexpr int kGzipOnly = 16 + MAX_WBITS;
   constexpr std::size_t kMaxAtOnce = std::size_t{1} << 30;
@@ -90,7 +90,7 @@ Result<PaddedBytes> unpack_gzip(std::string_view packed, std::string_view name) 
   if (inflateInit2(&stream, kGzipOnly) != Z_OK) throw std::bad_alloc();
   const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
   const std::size_t limit = unpacked_limit(packed.size());
-  // zlib does not write to its input; its interface predates const.
+  // zlib does not write to its input, but its interface predates const.
   std::string input(packed);
   std::string text;
   std::vector<char> chunk(1 << 18);
@@ -131,7 +131,7 @@ Result<PaddedBytes> unpack(std::string_view packed, std::string_view name) {
   const unsigned long long declared = ZSTD_getFrameContentSize(packed.data(), packed.size());
   if (declared != ZSTD_CONTENTSIZE_UNKNOWN && declared != ZSTD_CONTENTSIZE_ERROR) {
     if (declared > limit) return too_large(packed, name);
-    // The common case: a single frame that declares its size.
+    // The common case: a single frame that declares its decompressed size.
     PaddedBytes whole(static_cast<std::size_t>(declared));
     const std::size_t size =
         ZSTD_decompress(whole.data(), whole.size(), packed.data(), packed.size());
@@ -171,7 +171,8 @@ Result<PaddedBytes> read_all(std::FILE* file, std::string_view name) {
   }
 }
 
-// Pipes, sockets and devices are written to directly; renaming a file over them would replace them.
+// Pipes, sockets and devices are written to directly, because renaming a file over one would
+// replace it.
 bool is_special(const std::string& path) {
   std::error_code status;
   const auto type = std::filesystem::status(path, status).type();
@@ -216,7 +217,7 @@ Result<void> write_bytes(const std::string& path, std::string_view bytes) {
     if (!file) return fail(Error::Kind::run, "{}: {}", path, std::strerror(errno));
     return write_stream(file.get(), bytes, path);
   }
-  // Write to the target of a link, so that the link stays.
+  // If the path is a symbolic link, write to its target, so that the link stays.
   std::error_code status;
   const std::string target = std::filesystem::is_symlink(path, status)
                                  ? std::filesystem::weakly_canonical(path, status).string()

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads, decompresses and writes whole files. The bytes read are padded for parsers that read a
-// little past the end.
+// Reads, decompresses and writes whole files. Buffers are padded for parsers that read slightly
+// past the end.
 
 #include <cstddef>
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace jointer {
 
-// Owns `size` bytes with `kPadding` readable zero bytes after them.
+// Owns `size` bytes, followed by `kPadding` zero bytes that are safe to read.
 class PaddedBytes {
  public:
   static constexpr std::size_t kPadding = 64;
@@ -33,18 +33,19 @@ class PaddedBytes {
   std::size_t size_ = 0;
 };
 
-// Reads a file, or standard input if `path` is `-`. Decompresses zstd and gzip, whatever the file's
-// name. Error (input): the file cannot be read, is damaged or truncated, or would decompress to
-// more than any capture needs (a small file that expands to gigabytes is refused before memory is
-// allocated).
+// Reads a file, or standard input if `path` is `-`. Decompresses zstd and gzip, regardless of the
+// file name. Error (input): the file cannot be read, is damaged or truncated, or would decompress
+// to more than any capture needs (a small file that expands to gigabytes is refused before memory
+// is allocated).
 Result<PaddedBytes> read_bytes(const std::string& path);
 
-// Decompresses zstd or gzip; copies anything else. `name` is for messages.
+// Decompresses zstd or gzip data; copies anything else. `name` is used in messages.
 Result<PaddedBytes> unpack(std::string_view packed, std::string_view name);
 
 // Writes to a temporary file next to `path` and renames it, so that a reader sees either the old
-// file or the complete new one. Pipes and devices are written to directly. A path that ends in
-// `.zst` is compressed; `-` writes to standard output. Error (run): the file cannot be written.
+// file or the complete new one. Writes to pipes and devices directly. Compresses with zstd if
+// `path` ends in `.zst`; writes to standard output if it is `-`. Error (run): the file cannot be
+// written.
 Result<void> write_bytes(const std::string& path, std::string_view bytes);
 
 // Returns `path` as an absolute path without `.` and `..`, so that it stays valid in another

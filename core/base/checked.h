@@ -1,7 +1,7 @@
 #pragma once
 
-// Arithmetic on numbers that come from files: a result that does not fit in 64 bits is reported
-// or saturates, and is never undefined behavior.
+// Arithmetic on numbers that come from files: if a result does not fit in 64 bits, it is reported
+// or saturates; the behavior is never undefined.
 
 #include <cmath>
 #include <cstdint>
@@ -28,7 +28,7 @@ inline std::optional<std::int64_t> checked_mul(std::int64_t a, std::int64_t b) {
   return result;
 }
 
-// For numbers of which only the order matters, such as the FLOPs of absurd shapes.
+// For numbers where only the order matters, such as the FLOPs of absurd shapes.
 inline std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
   return checked_add(a, b).value_or(b < 0 ? std::numeric_limits<std::int64_t>::min()
                                           : std::numeric_limits<std::int64_t>::max());
@@ -39,7 +39,7 @@ inline std::int64_t saturating_mul(std::int64_t a, std::int64_t b) {
                                                        : std::numeric_limits<std::int64_t>::max());
 }
 
-// The integer part of a number that the user entered, clamped to 64 bits; 0 for NaN.
+// The integer part of a number that the user entered, clamped to the range of 64 bits; 0 for NaN.
 inline std::int64_t saturating_whole(double number) {
   using Limits = std::numeric_limits<std::int64_t>;
   constexpr double kBeyond = 9223372036854775808.0;  // 2^63, one more than the largest value

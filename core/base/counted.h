@@ -1,6 +1,6 @@
 #pragma once
 
-// Formats a count with its noun: "1 call", "3,000 calls".
+// Formats a count with its noun, such as "1 call" or "3,000 calls".
 
 #include <fmt/core.h>
 
@@ -13,7 +13,7 @@
 
 namespace jointer {
 
-// `several`: the plural; empty if it is `one` plus an s.
+// `several` is the plural; if empty, an "s" is appended to `one`.
 inline std::string counted(std::size_t count, std::string_view one, std::string_view several = {}) {
   if (count == 1) return fmt::format("1 {}", one);
   const std::string number = format_count(static_cast<std::int64_t>(count));

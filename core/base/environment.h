@@ -1,6 +1,6 @@
 #pragma once
 
-// The environment of this process: variables, folders, its program, the processor.
+// The environment of this process: variables, folders, the program's path, the processor.
 
 #include <string>
 #include <string_view>
@@ -10,21 +10,22 @@ namespace jointer {
 // Empty if the variable is not set.
 std::string environment_variable(const char* name);
 
-// Folder of the user's data: $XDG_DATA_HOME/jointer, else ~/.local/share/jointer. A relative path
-// in the variable is ignored, as the XDG specification requires.
+// Folder for user data: $XDG_DATA_HOME/jointer, or ~/.local/share/jointer if the variable is not
+// set. A relative path in the variable is ignored, as the XDG specification requires.
 std::string data_folder();
 
-// Folder for state that is kept between runs: $XDG_STATE_HOME/jointer, else
-// ~/.local/state/jointer.
+// Folder for state that is kept between runs: $XDG_STATE_HOME/jointer, or ~/.local/state/jointer if
+// the variable is not set.
 std::string state_folder();
 
-// Path of the running program; empty if the system does not provide it.
+// Path of the running program; empty if the system does not report it.
 std::string this_program();
-// Path of `name` in the folder of the running program, existing or not; empty if this_program() is.
+// Path that `name` would have in the folder of the running program; the file need not exist. Empty
+// if this_program() is empty.
 std::string sibling_program(std::string_view name);
 
-// Name of the processor as Linux reports it, such as "AMD EPYC 7763 64-Core Processor"; empty if it
-// reports none.
+// Name of the processor as reported by Linux, such as "AMD EPYC 7763 64-Core Processor"; empty if
+// Linux reports none.
 std::string processor_name();
 
 }  // namespace jointer

@@ -19,7 +19,7 @@ struct CloseFile {
   void operator()(std::FILE* f) const { std::fclose(f); }
 };
 
-// `packed`: the bytes that were already read from the file.
+// `packed` holds the bytes already read from the file.
 Result<std::string> start_of_zstd(std::FILE* file, const std::string& path, std::string packed,
                                   std::size_t size) {
   const std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(),

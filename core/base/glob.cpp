@@ -5,8 +5,8 @@
 namespace jointer {
 namespace {
 
-// Length of the element at the start of the pattern (a character, `?` or a set), and whether it
-// matches the character. A `[` without a `]` matches itself, as in Python.
+// The length of the element at the start of the pattern (a character, `?` or a set), and whether
+// the element matches the character. A `[` without a `]` matches itself, as in Python.
 struct Element {
   std::size_t size = 1;
   bool holds = false;
@@ -36,7 +36,7 @@ Element match_element(std::string_view pattern, char c) {
 
 bool glob_matches(std::string_view pattern, std::string_view text) {
   std::size_t p = 0, t = 0;
-  // Where to resume if the text after the last `*` does not match: the star takes one more
+  // Where to resume if the text after the last `*` does not match: the star then matches one more
   // character.
   std::size_t star = std::string_view::npos, taken = 0;
   while (t < text.size()) {

@@ -8,9 +8,9 @@
 
 namespace jointer {
 
-// A dense 32-bit index of a distinct type, so that indices of different kinds cannot be mixed up. A
-// default-constructed id means "none" and converts to false. Names are labels for the user; code
-// looks things up by id.
+// A dense 32-bit index with its own type, so that indices of different kinds cannot be mixed
+// up. A default-constructed id means "none" and converts to false. Names are labels for the user;
+// code looks things up by id.
 template <class Tag>
 class Id {
  public:

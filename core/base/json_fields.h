@@ -33,44 +33,45 @@ concept HasJsonFields = requires {
   json_fields(static_cast<const T*>(nullptr));
 };
 
-// Strings by name, in the order of the file.
+// Names and their strings, in file order.
 using JsonTexts = std::vector<std::pair<std::string, std::string>>;
 
-// Adds a member that the object does not have yet.
+// Adds a member; the object must not have one with this key yet.
 void add_member(OrderedJson& object, std::string_view key, OrderedJson value);
 
-// The members of one object. The first problem is recorded; reading continues, and a field with a
-// problem keeps its value.
+// Reads the members of one object. Only the first problem is recorded. Reading then continues, and
+// a field with a problem keeps its value.
 class JsonMembers {
  public:
-  // `place` starts messages ("edit 3, change 0"); empty for a document. `json` must outlive this.
-  // If it is not an object, that is recorded as the problem, and there are no members.
+  // `place` is the prefix of messages ("edit 3, change 0"); empty for a whole document. `json` must
+  // outlive this object. If `json` is not an object, that is recorded as the problem, and there are
+  // no members.
   explicit JsonMembers(const OrderedJson& json, std::string place = {});
 
   [[nodiscard]] bool has(std::string_view key) const;
-  // Returns the member, or null if it is missing. `rest` then leaves it out.
+  // Returns the member, or null if it is missing. `rest` then omits the member.
   const OrderedJson* find(std::string_view key);
-  // The same, but also null for a JSON null.
+  // Like `find`, but also returns null for a JSON null.
   const OrderedJson* find_set(std::string_view key);
 
-  // A member that is missing or null leaves the value unchanged.
+  // Leaves the value unchanged if the member is missing or null.
   template <class T>
   void read(std::string_view key, T& value);
   void read(std::string_view key, std::map<std::string, std::string>& value);
-  // Calls `take(const OrderedJson&, std::size_t)` with each element of a list.
+  // Calls `take(const OrderedJson&, std::size_t)` for each element of a list.
   template <class Take>
   void read_list(std::string_view key, Take take);
 
-  // Records "PLACE: `KEY`: expected ..." or the problem of a nested object.
+  // `expect` records "PLACE: `KEY`: expected ..."; `check` records the problem of a nested object.
   void expect(std::string_view key, std::string_view expected);
   void refuse(std::string problem);
   void check(const JsonMembers& inner) { refuse(inner.problem_); }
 
   [[nodiscard]] const std::string& place() const { return place_; }
   [[nodiscard]] std::string place_of(std::string_view key) const;
-  // Empty if everything was as expected.
+  // Empty if there was no problem.
   [[nodiscard]] const std::string& problem() const { return problem_; }
-  // The members that were not read, as `"key":value,...`.
+  // The members that have not been read, as `"key":value,...`.
   [[nodiscard]] std::string rest() const;
 
  private:
@@ -81,13 +82,13 @@ class JsonMembers {
 
 // --- Values ---
 
-// Returns what was expected instead, or null.
+// On success returns null, otherwise a description of the expected type.
 const char* read_json(const OrderedJson& json, bool& value);
 const char* read_json(const OrderedJson& json, int& value);
 const char* read_json(const OrderedJson& json, std::uint32_t& value);
 const char* read_json(const OrderedJson& json, std::int64_t& value);
 const char* read_json(const OrderedJson& json, std::size_t& value);
-// Also reads the texts "nan", "inf" and "-inf", which are not numbers in JSON.
+// Also accepts the strings "nan", "inf" and "-inf", since JSON has no such numbers.
 const char* read_json(const OrderedJson& json, double& value);
 const char* read_json(const OrderedJson& json, std::string& value);
 const char* read_json(const OrderedJson& json, JsonTexts& value);
@@ -112,7 +113,7 @@ OrderedJson json_of(const std::string& value);
 OrderedJson json_of(const std::vector<std::int64_t>& value);
 OrderedJson json_of(const std::vector<std::string>& value);
 OrderedJson json_of(const std::map<std::string, std::string>& value);
-// An object with strings, in their order.
+// Returns an object whose members are the strings, in order.
 OrderedJson json_of(const JsonTexts& value);
 
 template <class T>
@@ -131,8 +132,8 @@ requires HasJsonFields<T> OrderedJson json_of(const std::vector<T>& objects) {
 
 // --- Fields ---
 
-// `if_set`: left out if it has the value of a new struct's field. `required`: an error if it is
-// missing. `lenient`: a value of another type counts as missing.
+// `if_set`: omitted if it has its default value. `required`: an error if it is missing. `lenient`:
+// a value of the wrong type counts as missing.
 template <class Struct, class Value>
 struct JsonField {
   std::string_view key;
@@ -169,7 +170,7 @@ struct JsonField {
   }
 
  private:
-  // Not an object or a list of objects, which have no lenient form.
+  // False for objects and lists of objects, which have no lenient form.
   static constexpr bool kIsPlain = requires(const OrderedJson& json, Value& value) {
     read_json(json, value);
   };
@@ -188,7 +189,8 @@ constexpr JsonField<Struct, Value> json_field(std::string_view key, Value Struct
   return {.key = key, .member = member};
 }
 
-// A field that JSON holds in another form: `write` converts to that form, `read` back.
+// A field whose JSON form differs: `write` converts the value to that form, and `read` converts it
+// back.
 template <class Struct, class Value, class Form>
 struct JsonConverted {
   std::string_view key;
@@ -213,7 +215,7 @@ constexpr JsonConverted<Struct, Value, Form> json_converted(std::string_view key
   return {key, member, write, read};
 }
 
-// A field that holds JSON as text: a value of any type, or of the given form.
+// A field that holds JSON text: a value of any type, or of the given form.
 enum class JsonForm : std::uint8_t { any, list, object, object_or_null };
 const char* read_raw(const OrderedJson& json, JsonForm form, std::string& text);
 template <class Struct, class Text>  // a text, or an optional one
@@ -242,7 +244,7 @@ constexpr JsonRaw<Struct, Text> json_raw(std::string_view key, Text Struct::*mem
   return {key, member, form};
 }
 
-// One of several named values, such as those of an enumeration.
+// A field with one of several named values, such as an enumeration.
 template <class Struct, class Value, std::size_t N>
 struct JsonChoice {
   std::string_view key;
@@ -285,8 +287,9 @@ constexpr JsonChoice<Struct, Value, N> json_choice(
   return {key, member, &known, name};
 }
 
-// Many rows as an object of columns ({"position":[...],"own_ns":[...]}): a tenth of the bytes of a
-// list of objects. All columns have the same length. Left out if there are no rows.
+// Many rows, stored as an object of columns ({"position":[...],"own_ns":[...]}), which takes a
+// tenth of the bytes of a list of objects. All columns have the same length. Omitted if there are
+// no rows.
 template <class Struct, class Row, class... Fields>
 struct JsonColumns {
   std::string_view key;
@@ -339,8 +342,8 @@ constexpr std::pair<std::string_view, Field Row::*> json_column(std::string_view
   return {key, member};
 }
 
-// The members that no other field of the table reads, as `"key":value,...`. Must be the table's
-// last field.
+// The members that no other field of the table reads, as `"key":value,...`. Must be the last field
+// of the table.
 template <class Struct>
 struct JsonRest {
   std::string Struct::*member;
@@ -364,7 +367,7 @@ void read_fields(JsonMembers& members, T& object) {
   read_fields(members, object, json_fields(static_cast<const T*>(nullptr)));
 }
 
-// Adds the members of the table to an object.
+// Adds the fields of the table to a JSON object.
 template <class T, class... Fields>
 void write_fields(OrderedJson& json, const T& object, const std::tuple<Fields...>& fields) {
   std::apply([&](const auto&... field) { (field.write(json, object), ...); }, fields);
@@ -381,7 +384,7 @@ requires HasJsonFields<T> OrderedJson json_of(const T& object) {
   return json;
 }
 
-// Error (input): the first problem, prefixed with its place.
+// Error (input): the first problem, with its place as a prefix.
 template <HasJsonFields T>
 Result<T> from_json(const OrderedJson& json, std::string place = {}) {
   JsonMembers members(json, std::move(place));

@@ -1,6 +1,6 @@
-// Parses with simdjson and builds the tree from that, because nlohmann's parser searches all
-// earlier members for each new one. If simdjson refuses a text, nlohmann's parser decides, and says
-// where the text is damaged.
+// Parses with simdjson and builds the tree from the result, because nlohmann's parser searches all
+// earlier members whenever it adds one. If simdjson rejects a text, nlohmann's parser decides
+// whether it is valid and where it is damaged.
 
 #include "core/base/json_text.h"
 
@@ -24,14 +24,14 @@ OrderedJson tree_of(const dom::array& array) {
 }
 
 OrderedJson tree_of(const dom::object& object) {
-  // Objects with more members than this have an index of names.
+  // Objects with more members than this get an index of names.
   constexpr std::size_t kFew = 24;
   const bool is_large = object.size() > kFew;
   std::unordered_map<std::string_view, std::size_t> index;
   OrderedJson::object_t members;
   members.reserve(object.size());
-  // The position of the name; the number of members if it is new. Avoids members.find, which
-  // compares with all of them.
+  // The position of the name, or the number of members if the name is new. Avoids members.find,
+  // which compares the name with every member.
   const auto place_of = [&](std::string_view key) {
     if (is_large) return index.emplace(key, members.size()).first->second;
     std::size_t i = 0;
@@ -55,7 +55,7 @@ OrderedJson tree_of(const dom::element& element) {
     case dom::element_type::OBJECT:
       return tree_of(dom::object(element));
     case dom::element_type::INT64: {
-      // nlohmann's parser distinguishes the two as well: is_number_unsigned.
+      // Like nlohmann's parser, tells signed from unsigned numbers (is_number_unsigned).
       const std::int64_t number(element);
       return number < 0 ? OrderedJson(number) : OrderedJson(static_cast<std::uint64_t>(number));
     }
@@ -75,9 +75,9 @@ OrderedJson tree_of(const dom::element& element) {
 
 struct TooDeep {};
 
-// The answer of nlohmann's parser for a text that simdjson refuses.
+// Returns the result of nlohmann's parser for a text that simdjson rejects.
 tl::expected<OrderedJson, JsonDamage> parse_slowly(std::string_view text) {
-  // Discards everything, so that no tree is built.
+  // Discards every value, so that no tree is built.
   const auto watch = [](int depth, OrderedJson::parse_event_t, const OrderedJson&) {
     if (depth > static_cast<int>(kMaxJsonDepth)) throw TooDeep{};
     return false;

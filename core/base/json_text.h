@@ -18,30 +18,30 @@
 
 namespace jointer {
 
-// Keeps the members in the order of the file.
+// Keeps members in file order.
 using OrderedJson = nlohmann::ordered_json;
 
-// Why a text is not a tree.
+// Why a text could not be parsed into a tree.
 struct JsonDamage {
   std::size_t byte = 0;      // position; 0: a number is too large
   bool is_too_deep = false;  // nested more deeply than kMaxJsonDepth
 };
-// A tree is written and deleted recursively, so its depth is limited.
+// Trees are written and destroyed recursively, so their depth is limited.
 inline constexpr std::size_t kMaxJsonDepth = 200;
-// Cost: linear in the text. If several members have the same name, the last one counts.
+// Cost: linear in the text. If several members have the same name, the last one wins.
 tl::expected<OrderedJson, JsonDamage> parse_tree(std::string_view text);
 
-// Error (input): the text is not valid JSON, or it is nested more deeply than any file that Jointer
+// Error (input): the text is not valid JSON, or is nested more deeply than any file that Jointer
 // writes. The message starts with `name` and gives the position.
 Result<OrderedJson> parse_json(std::string_view text, std::string_view name);
 
-// Writes one line. Invalid UTF-8 is replaced.
+// Writes a single line. Replaces invalid UTF-8.
 std::string write_json(const OrderedJson& json);
-// The text as a JSON string.
+// Returns the text as a JSON string.
 std::string quoted_json(std::string_view text);
 
-// Append a member that this version does not know to text of the form `"key":value,...`, and add
-// such members to an object.
+// Members that this version does not know are kept as text of the form `"key":value,...`.
+// `keep_member` appends one to such a text; `add_members` adds them all to an object.
 void keep_member(std::string& members, const std::string& key, const OrderedJson& value);
 void add_members(OrderedJson& object, const std::string& members);
 

@@ -10,7 +10,7 @@
 namespace jointer {
 namespace {
 
-// Escapes a character that a JSON string cannot contain.
+// Escapes a character that must not appear literally in a JSON string.
 void append_special(std::string& text, char c) {
   switch (c) {
     case '"':

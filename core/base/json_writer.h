@@ -6,8 +6,8 @@
 
 namespace jointer {
 
-// Writes compact JSON by appending to a string, and inserts the commas. For documents that may be
-// too large for a tree (core/base/json_text.h).
+// Writes compact JSON by appending to a string; inserts the commas. For documents that may be too
+// large for a tree (core/base/json_text.h).
 class JsonWriter {
  public:
   void begin_object() { open('{'); }
@@ -18,7 +18,8 @@ class JsonWriter {
 
   void string(std::string_view text);
   void integer(std::int64_t number);
-  // The shortest digits that Python reads as the same float, with a point or an exponent.
+  // Writes the shortest digits that Python reads as the same float, with a decimal point or an
+  // exponent.
   void real(double number);
   void boolean(bool value) { raw(value ? "true" : "false"); }
   void null() { raw("null"); }
@@ -39,7 +40,7 @@ class JsonWriter {
     key(name);
     raw(json);
   }
-  // Appends `"key":value,...` unchanged; nothing if empty.
+  // Appends `"key":value,...` unchanged; appends nothing if `members` is empty.
   void raw_members(std::string_view members);
 
   [[nodiscard]] const std::string& text() const { return text_; }

@@ -7,7 +7,7 @@
 
 namespace jointer {
 
-// The median; of an even count, the midpoint of the two in the middle. `numbers` must not be empty.
+// For an even count, returns the midpoint of the two middle numbers. `numbers` must not be empty.
 inline std::int64_t median(std::vector<std::int64_t> numbers) {
   std::sort(numbers.begin(), numbers.end());
   const std::size_t middle = numbers.size() / 2;

@@ -6,15 +6,15 @@
 
 namespace jointer {
 
-// The name that a mistyped one most likely stands for: the candidate with the fewest inserted,
-// removed or replaced letters, and the first among equals. Candidates differ in at most a third of
-// their letters, or contain `name`. Empty if there is no candidate.
+// The name most likely meant by a mistyped one: the candidate with the fewest inserted, removed or
+// replaced letters, or the first of several. A candidate differs in at most a third of the letters,
+// or contains `name`. Empty if there is no candidate.
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> names);
 
-// A few of the names, the most similar to `name` first: "tp, dp and 12 more".
+// Lists some of the names, those most similar to `name` first: "tp, dp and 12 more".
 std::string some_names(std::string_view name, std::span<const std::string_view> names);
 
-// "; did you mean NEAREST?" as the end of a sentence; ";" if no name is near.
+// Returns "; did you mean NEAREST?" to end a sentence with; ";" if no name is similar.
 std::string nearest_name_question(std::string_view name, std::span<const std::string_view> names);
 
 }  // namespace jointer

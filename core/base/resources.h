@@ -5,8 +5,8 @@
 
 namespace jointer {
 
-// Path of a file or folder of `resources/`: as installed with the program (share/jointer), else in
-// the source tree it was built from. Empty if it is in neither.
+// Path of a file or folder of `resources/`: the installed one (share/jointer) if it exists, else
+// the one in the source tree that the program was built from. Empty if neither exists.
 std::string find_resource(std::string_view name);
 
 }  // namespace jointer

@@ -44,7 +44,7 @@ template <class... Args>
 #define JOINTER_CONCAT_INNER(a, b) a##b
 #define JOINTER_CONCAT(a, b) JOINTER_CONCAT_INNER(a, b)
 
-// JOINTER_TRY(auto graph, read(path)): declares `graph`, or returns the error to the caller.
+// JOINTER_TRY(auto graph, read(path)) declares `graph`, or returns the error to the caller.
 #define JOINTER_TRY(declaration, expression)                           \
   auto JOINTER_CONCAT(jointer_result_, __LINE__) = (expression);       \
   if (!JOINTER_CONCAT(jointer_result_, __LINE__))                      \

@@ -1,7 +1,7 @@
 #pragma once
 
-// A value that its copies share, for large members of small structs. It never changes: assign a new
-// one. Copies may be read by several threads.
+// A value shared by all of its copies, for large members of small structs. It is immutable: to
+// change it, assign a new one. Several threads may read copies.
 
 #include <memory>
 #include <utility>
@@ -16,7 +16,7 @@ class Shared {
     value_ = none;
   }
   Shared(T value) : value_(std::make_shared<const T>(std::move(value))) {}
-  // Not null. A value that was built in place need not be moved.
+  // Takes a value that was built in place, to avoid moving it. Must not be null.
   Shared(std::shared_ptr<const T> value) : value_(std::move(value)) {}
 
   const T& operator*() const { return *value_; }

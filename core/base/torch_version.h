@@ -1,6 +1,6 @@
 #pragma once
 
-// A minor version of torch, such as "2.15" in "2.15.0+cu132".
+// The major and minor version of torch, such as "2.15" in "2.15.0+cu132".
 
 #include <compare>
 #include <optional>

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kByteUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
 
-// The number in the largest unit in which it is at least 1 after rounding to three digits.
+// Formats the number in the largest unit in which it is at least 1 after rounding to three digits.
 template <std::size_t N>
 std::string scaled(double number, double base, const std::array<std::string_view, N>& units) {
   std::size_t unit = 0;
@@ -40,7 +40,7 @@ std::string format_significant(double number) {
   const double size = std::fabs(number);
   if (size == 0) return "0";
   if (size >= 999.5) return format_count(std::llround(number));
-  // As many decimals as give three digits.
+  // The number of decimals that gives three significant digits.
   int decimals = 2 - static_cast<int>(std::floor(std::log10(size) + 1e-12));
   if (size * std::pow(10, decimals) >= 999.5) --decimals;
   return fmt::format("{:.{}f}", number, std::clamp(decimals, 0, 12));

@@ -16,7 +16,7 @@ std::string format_count(std::int64_t count);      // "10,944"
 std::string format_flops(double flops);            // "167 TFLOP"
 std::string format_rate(double flops_per_second);  // "412 TFLOP/s"
 std::string format_percent(double fraction);       // "41.2%", "< 0.1%"
-// Three significant digits, never an exponent: "0.0123", "1.23", "123", "12,300".
+// Three significant digits, without an exponent: "0.0123", "1.23", "123", "12,300".
 std::string format_significant(double number);
 
 // Nanoseconds as milliseconds.

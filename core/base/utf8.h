@@ -5,8 +5,8 @@
 
 namespace jointer {
 
-// `text` with invalid UTF-8 replaced by U+FFFD, so that the output of any process can go into JSON
-// and onto the screen.
+// Returns `text` with invalid UTF-8 replaced by U+FFFD, so that any process output can be written
+// to JSON and shown on the screen.
 std::string valid_utf8(std::string_view text);
 
 }  // namespace jointer

@@ -13,14 +13,14 @@ struct Watcher {
   std::function<void(double done)> report;  // 0 .. 1
   std::function<bool()> is_cancelled;
 
-  // Error (cancelled): the computation must stop and return this error.
+  // Error (cancelled): the user has cancelled. The computation must stop and return this error.
   [[nodiscard]] Result<void> at(double done) const {
     if (is_cancelled && is_cancelled()) return fail(Error::Kind::cancelled, "it was cancelled");
     if (report) report(std::clamp(done, 0.0, 1.0));
     return {};
   }
-  // A watcher for the part of the computation that covers the progress `from` .. `to`. Must not
-  // outlive this one.
+  // Returns a watcher for a part of the computation, whose progress 0 .. 1 is reported as `from` ..
+  // `to`. It must not outlive this one.
   [[nodiscard]] Watcher part(double from, double to) const {
     return {.report = report ? [this, from, to](double done) { report(from + (to - from) * done); }
                              : std::function<void(double)>(),
