@@ -36,7 +36,7 @@ AliveModel::AliveModel(QObject* parent) : TableModel(parent) {
       {.title = tr("to"),
        .unit = Unit::step,
        .meaning = tr("Step after which it is freed; empty if it exists until the end.")},
-      {.title = tr("why"), .meaning = tr("Why it is alive.")},
+      {.title = tr("why"), .meaning = tr("Why the storage is alive.")},
   };
 }
 
@@ -105,7 +105,7 @@ void AliveModel::make_rows() {
     }
     parents.assign(rows_.size(), -1);
   } else {
-    // Groups first, largest first, followed by their members.
+    // The groups, largest first, followed by their members.
     std::vector<Row> groups(
         grouping_ == Grouping::category ? kMemoryCategories : places_.all().size(),
         Row{.count = 0});
@@ -148,7 +148,7 @@ QString AliveModel::sentence() const {
   const NodeId node = memory.node_at(moment_);
   QString where = tr("at the start");
   if (node) {
-    // An odd point is after the allocations of a step, an even one after its frees.
+    // Odd points follow the allocations of a node, even points its frees.
     const QString at_node = moment_ % 2 == 1 ? tr("in %1 (step %2)") : tr("after %1 (step %2)");
     where = at_node.arg(to_qstring(snapshot_->graph.name(node)), count_text((moment_ - 1) / 2));
   }
@@ -213,7 +213,7 @@ QString AliveModel::text(int row, int column) const {
     case name_column: {
       const Graph& graph = snapshot_->graph;
       const Node& n = graph.node(l.producer);
-      // Use a parameter's name in the model.
+      // Show a parameter under its name in the model.
       const QString name = n.role_target && !graph.text(n.role_target).empty()
                                ? to_qstring(graph.text(n.role_target))
                                : to_qstring(graph.name(l.producer));

@@ -9,11 +9,11 @@
 
 namespace jointer::views {
 
-// The storages alive at a point of the memory profile, one per row, largest first and optionally
+// The storages alive at a point in the memory profile, one per row, largest first and optionally
 // grouped. Their bytes add up to the profile's value.
 //
-// Changing the point takes one scan of the storages, which are sorted only once, and another one
-// for groups. Texts are created on demand.
+// The storages are sorted only once: changing the point scans them, and again if they are grouped.
+// Text is created on demand.
 class AliveModel : public TableModel {
   Q_OBJECT
  public:
@@ -33,7 +33,7 @@ class AliveModel : public TableModel {
   explicit AliveModel(QObject* parent = nullptr);
 
   void set_snapshot(SnapshotPtr snapshot, std::size_t moment);
-  // `moment`: a point of the memory profile.
+  // `moment`: a point in the memory profile.
   void set_moment(std::size_t moment);
   void set_grouping(Grouping grouping);
   // The source of category colors.

@@ -52,7 +52,7 @@ class Describer {
                   Provenance provenance = Provenance::captured, const QString& note = {}) {
     s.rows.push_back({.label = label, .value = value, .provenance = provenance, .note = note});
   }
-  // A row with the name as a link if the graph has such a node.
+  // A row whose name links to the node, if the graph has it.
   [[nodiscard]] InspectorRow named(const QString& label, const std::string& name) const {
     InspectorRow row{.label = label, .is_code = true};
     if (const NodeId node = graph_.find(name))
@@ -82,7 +82,7 @@ class Describer {
 
   // --- Memory ---
 
-  // The rank whose peak is the result's.
+  // The rank with the highest peak, which the result reports.
   [[nodiscard]] const RankMeasured* largest() const {
     const RankMeasured* best = nullptr;
     for (const RankResult& rank : result_.ranks)
@@ -119,7 +119,7 @@ class Describer {
            bytes_text(bytes < 0 ? -bytes : bytes);
   }
 
-  // The prediction with the rounding rules of the kind of device that ran.
+  // The prediction, with sizes rounded as on the kind of device that ran.
   [[nodiscard]] MemoryTimeline memory_of_run() const {
     MemoryOptions options = snapshot_.analysis.memory.options();
     for (const RankResult& rank : result_.ranks)

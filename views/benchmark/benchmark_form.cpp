@@ -35,7 +35,7 @@ QString backend_tip(Backend backend) {
     case Backend::inductor:
       return BenchmarkForm::tr("Compiled as a whole; numerics may change");
     case Backend::regional:
-      return BenchmarkForm::tr("Marked regions are compiled, the rest is interpreted");
+      return BenchmarkForm::tr("Marked regions compiled, the rest interpreted");
     case Backend::python:
       return BenchmarkForm::tr(
           "torch.fx in a Python process, for operators without a native implementation");
@@ -118,7 +118,7 @@ QSpinBox* BenchmarkForm::make_number(int min, int max) {
   auto* box = new QSpinBox(this);
   box->setRange(min, max);
   box->setAlignment(Qt::AlignRight);
-  // Wide enough for three digits, which covers typical values.
+  // Sized for typical values rather than for the maximum.
   box->setFixedWidth(box->fontMetrics().horizontalAdvance(QStringLiteral("00000")) + 34);
   connect(box, &QSpinBox::valueChanged, this, &BenchmarkForm::take_settings);
   return box;
@@ -140,10 +140,9 @@ void BenchmarkForm::make_fields() {
   marked_->setPlaceholderText(QStringLiteral("layers.*.feed_forward::*"));
   marked_->setMinimumWidth(marked_->fontMetrics().horizontalAdvance(QLatin1Char('m')) * 22);
   connect(marked_, &QLineEdit::textEdited, this, &BenchmarkForm::take_settings);
-  marked_field_ =
-      add_field(tr("Regions"), marked_,
-                tr("Regions to compile: nodes, or MODULE_PATTERN::operator, separated by "
-                   "semicolons, in addition to those marked in the graph"));
+  marked_field_ = add_field(tr("Regions"), marked_,
+                            tr("Regions to compile in addition to those marked in the graph: nodes "
+                               "or MODULE_PATTERN::operator, separated by semicolons"));
   ranks_ = new QComboBox(this);
   const int world = benchmarks_.world_size();
   ranks_->addItem(world == 1 ? tr("1 rank") : tr("All %1 ranks").arg(world));
@@ -162,7 +161,7 @@ void BenchmarkForm::make_fields() {
   add_field(tr("Warm-up"), warmup_ = make_number(0, kMaxIterations),
             tr("Number of steps to run before measuring"));
   add_field(tr("Attention"), attention_ = make_choices(kKernels),
-            tr("Kernel for scaled dot-product attention. Automatic: the graph's kernel, or the "
+            tr("Kernel for scaled dot-product attention. Automatic uses the graph's kernel or the "
                "device's equivalent"));
   add_field(tr("Seed"), seed_ = make_number(0, std::numeric_limits<int>::max()),
             tr("Seed for the generated inputs"));

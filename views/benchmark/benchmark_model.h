@@ -8,8 +8,8 @@
 
 namespace jointer::views {
 
-// One row per benchmark, newest first: predictions, measurements and status. A failed run's row
-// selects the node that it failed at.
+// One row per benchmark, newest first: predictions, measurements and status. The row of a failed
+// run selects the node at which it failed.
 class BenchmarkModel : public TableModel {
   Q_OBJECT
  public:

@@ -35,7 +35,7 @@ BenchmarkPane::BenchmarkPane(Benchmarks& benchmarks, QWidget* parent)
   status_ = new QLabel(this);
   status_->setObjectName(QStringLiteral("status"));
   status_->setWordWrap(true);
-  // The label wraps if there is space, but must not limit how low the pane can be.
+  // The label wraps if there is space, but must not limit the minimum height of the pane.
   status_->setMinimumSize(1, fontMetrics().height());
   status_->setContentsMargins(kMargin, 0, kMargin, 0);
   status_->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -151,9 +151,8 @@ void BenchmarkPane::show_details() {
     content_ = {};
     details_->setHtml(
         QStringLiteral("<p style=\"color: %1\">%2</p>")
-            .arg(theme.muted_text.name(),
-                 tr("Select a benchmark to see its details and to show its measurement "
-                    "in the timeline.")));
+            .arg(theme.muted_text.name(), tr("Select a benchmark to see its details and show its "
+                                             "measurement in the timeline.")));
     return;
   }
   content_ = describe_benchmark(*result, benchmarks_.document().snapshot());

@@ -13,8 +13,8 @@
 
 namespace jointer::views {
 
-// Runs benchmarks of the graph: settings of the next run, progress of the current one by rank,
-// results, and details of the selected one.
+// Runs benchmarks of the graph. Shows the settings of the next run, the progress of the current run
+// by rank, the results, and details of the selected result.
 class BenchmarkPane : public QWidget {
   Q_OBJECT
  public:

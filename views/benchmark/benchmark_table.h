@@ -15,7 +15,7 @@ class BenchmarkTable : public TablePane {
   [[nodiscard]] BenchmarkModel& model() { return *model_; }
   // The selected rows, or all rows if none is selected.
   [[nodiscard]] std::vector<BenchmarkResult> chosen() const;
-  // The row shown in detail: the current selected row, or else 0.
+  // The id of the row shown in detail, or 0 if no row is selected.
   [[nodiscard]] std::uint64_t current() const;
   void select(std::uint64_t id);
 

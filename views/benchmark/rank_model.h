@@ -7,8 +7,8 @@
 
 namespace jointer::views {
 
-// One row per rank of the current run: its stage, progress and duration. The current time is passed
-// in, in milliseconds of any clock.
+// One row per rank of the current run: its stage, progress and duration. Callers pass in the
+// current time, in milliseconds of any clock.
 class RankModel : public TableModel {
   Q_OBJECT
  public:
@@ -18,7 +18,7 @@ class RankModel : public TableModel {
 
   void clear();
   void update(const BenchmarkResult& so_far, qint64 now_ms);
-  // Updates the rows when only time has passed.
+  // Updates the rows as time passes, without other changes.
   void tick(qint64 now_ms);
 
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }

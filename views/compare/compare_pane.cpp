@@ -54,7 +54,7 @@ ComparePane::ComparePane(Document& document, QWidget* parent)
   column->addLayout(row);
   metrics_ = new QTextBrowser(this);
   metrics_->setFrameShape(QFrame::NoFrame);
-  metrics_->setAccessibleName(tr("Figures of both states"));
+  metrics_->setAccessibleName(tr("Figures for both states"));
   metrics_->document()->setDocumentMargin(kMargin);
   metrics_->setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
   metrics_->setMinimumSize(120, 40);  // the pane may be low; the table scrolls
@@ -71,7 +71,7 @@ ComparePane::ComparePane(Document& document, QWidget* parent)
   setFocusProxy(from_);
   connect(&editing_, &Editing::changed, this, &ComparePane::refresh);
   connect(&document_, &Document::changed, this, [this] {
-    // The input's snapshot may have been computed with other options.
+    // The snapshot of the input may have been computed with other options.
     making_before_.cancel();
     before_snapshot_ = nullptr;
     refresh();
@@ -79,8 +79,8 @@ ComparePane::ComparePane(Document& document, QWidget* parent)
   look_for_before();
 }
 
-// Only a file with several graphs can contain the pass's input. Such a file can be large, so it is
-// read on another thread.
+// Only a file with several graphs can contain the input of the pass. Such a file can be large, so
+// it is read on another thread.
 void ComparePane::look_for_before() {
   const OpenRequest& source = document_.source();
   if (!source.index || !source.backward.empty()) return;
@@ -122,7 +122,8 @@ void ComparePane::changeEvent(QEvent* event) {
   if (metrics_ != nullptr && event->type() == QEvent::PaletteChange) show_metrics();
 }
 
-// Keeps the chosen states, identified by their edits; "now" follows the graph.
+// Refills the lists and keeps the chosen states, which are identified by their edits; "now" follows
+// the graph.
 void ComparePane::fill_choices() {
   const auto chosen = [&](const QComboBox* box) -> std::optional<Choice> {
     const auto index = static_cast<std::size_t>(box->currentIndex());
@@ -173,7 +174,7 @@ void ComparePane::choose_wanted() {
   if (!wanted_states_) return;
   const auto [from, to] = *std::exchange(wanted_states_, std::nullopt);
   const auto choose = [this](QComboBox* box, const EditHistory& history) {
-    // Prefer the last match: a history entry rather than "now", which would change.
+    // Prefer the last match, a history entry, to "now", which changes with the graph.
     for (std::size_t i = choices_.size(); i-- > 0;)
       if (!choices_[i].is_before && choices_[i].history == history)
         return box->setCurrentIndex(static_cast<int>(i));

@@ -17,8 +17,8 @@
 
 namespace jointer::views {
 
-// Compares any two states of a document's graph: as opened, current, named states, history entries,
-// and the input of the pass that made the graph if its file is a log of passes.
+// Compares any two states of a document's graph: as opened, the current state, named states,
+// history entries, and, if the file is a log of passes, the input of the pass that made the graph.
 class ComparePane : public QWidget {
   Q_OBJECT
  public:
@@ -31,7 +31,7 @@ class ComparePane : public QWidget {
   // Null while being computed.
   [[nodiscard]] const Comparison* comparison() const { return comparison_.get(); }
 
-  // Compares two states of the history.
+  // Compares two states in the history.
   void show_states(const EditHistory& from, const EditHistory& to);
 
  public slots:

@@ -1,6 +1,6 @@
 #pragma once
 
-// Compares the figures and nodes of two states of a graph. No Qt widgets.
+// Compares the figures and nodes of two states of a graph. Uses no Qt widgets.
 
 #include <QString>
 #include <vector>
@@ -21,7 +21,7 @@ struct Comparison {
   NodeDifferencesPtr nodes;
 };
 
-// Runs on a working thread. Error (usage): one is a pair and the other is not.
+// Runs on a worker thread. Error (usage): only one of the states is a pair.
 Result<Comparison> compare_states(ComparedState from, ComparedState to);
 
 // The figures of both states.

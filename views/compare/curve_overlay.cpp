@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kHeight = 76, kLegend = 18, kMargin = 8;
 
-// The maximum bytes in each pixel column.
+// The maximum of the memory curve in each pixel column.
 std::vector<std::int64_t> columns_of(const Snapshot& snapshot, int width) {
   AxisView axis(snapshot.program_order.length());
   axis.set_pixels(0, width);

@@ -27,7 +27,7 @@ class DifferenceModel : public TableModel {
   // A null `differences` means that nothing is compared. `shown`: the graph in which a row's nodes
   // are selected.
   void set(NodeDifferencesPtr differences, const SnapshotPtr& shown);
-  // Shows only rows with this kind of change.
+  // Shows only rows with this kind of change; nullopt shows all.
   void show_only(std::optional<NodeChange> change);
   [[nodiscard]] const NamedRows& names() const { return names_; }
 

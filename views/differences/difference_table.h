@@ -8,7 +8,7 @@
 
 namespace jointer::views {
 
-// The differing nodes, with a filter. Selecting rows selects their nodes in the document.
+// The nodes that differ, with a filter. Selecting rows selects their nodes in the document.
 class DifferenceTable : public TablePane {
   Q_OBJECT
  public:

@@ -1,6 +1,6 @@
 #pragma once
 
-// Figures of two states as text and as a table.
+// The figures of two states as text and as a table.
 
 #include <QString>
 #include <span>
@@ -18,8 +18,8 @@ MetricRow bytes_row(const QString& name, std::int64_t from, std::int64_t to);
 MetricRow time_row(const QString& name, std::int64_t from, std::int64_t to);
 MetricRow count_row(const QString& name, std::int64_t from, std::int64_t to);
 
-// Renders HTML with the names of both states as column titles; differences are colored as better or
-// worse.
+// Renders HTML with the names of both states as column titles; improvements and regressions are
+// colored.
 QString metric_table_html(std::span<const MetricRow> rows, const QString& from, const QString& to,
                           const Theme& theme);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The nodes that differ between two graphs, and how. Plain data.
+// The nodes that differ between two graphs, and how they differ. Plain data.
 
 #include <QString>
 #include <memory>
@@ -23,17 +23,17 @@ struct NodeDifference {
 
 class NodeDifferences {
  public:
-  // Runs on a working thread; O(n log n). Error (usage): one is a pair and the other is not.
+  // Runs on a worker thread; O(n log n). Error (usage): only one of the graphs is a pair.
   static Result<NodeDifferences> find(std::shared_ptr<const Graph> from,
                                       std::shared_ptr<const Graph> to);
 
-  // In program order, removed nodes last.
+  // In program order, with removed nodes last.
   [[nodiscard]] const std::vector<NodeDifference>& nodes() const { return nodes_; }
   [[nodiscard]] const GraphDifference& difference() const { return difference_; }
   // "12 of 10,944 moved · 2 added · 3 removed"
   [[nodiscard]] QString summary() const;
 
-  // The graph that contains a node of `nodes`.
+  // The graph that contains this node.
   [[nodiscard]] const Graph& graph_of(const NodeDifference& node) const {
     return node.change == NodeChange::removed ? *from_ : *to_;
   }

@@ -56,7 +56,7 @@ FindBar::FindBar(Document& document, QWidget* parent) : QWidget(parent), documen
   connect(next_, &QToolButton::clicked, this, &FindBar::next);
   connect(all_, &QToolButton::clicked, this, &FindBar::select_all);
   connect(close, &QToolButton::clicked, this, &FindBar::close_bar);
-  // The graph has changed; the selection stays.
+  // Search the changed graph, but leave the selection alone.
   connect(&document_, &Document::changed, this, [this] {
     if (!isVisible()) return;
     update_matches();
@@ -114,7 +114,7 @@ void FindBar::search() {
   update_matches();
   recalled_ = -1;
   if (!matches_.empty()) {
-    // Search from where typing began, so that typing more letters does not skip matches.
+    // Search from where typing began, so that more letters do not skip matches.
     const Graph& graph = document_.graph();
     const std::size_t from = document_.has(anchor_) ? graph.position(anchor_) : 0;
     const auto at = std::find_if(matches_.begin(), matches_.end(),
@@ -131,7 +131,8 @@ void FindBar::show_match(NodeId node) {
 }
 
 void FindBar::walk(int direction) {
-  // Next and Previous also work while the bar is closed, on a graph that it has not searched yet.
+  // Next and Previous also work while the bar is closed and the graph has changed since the last
+  // search.
   if (searched_ != document_.shared_snapshot()) update_matches();
   if (matches_.empty()) return;
   keep_in_history();
@@ -193,7 +194,7 @@ void FindBar::show_status() {
   colors.setColor(QPalette::WindowText,
                   is_bad || (matches_.empty() && !is_idle) ? theme.warning : theme.muted_text);
   status_->setPalette(colors);
-  // An error message may be as wide as the input itself.
+  // Leave half of the width to the input if the error message is long.
   status_->setMaximumWidth(is_bad ? std::max(200, width() / 2) : QWIDGETSIZE_MAX);
   for (QToolButton* button : {previous_, next_, all_}) button->setEnabled(!matches_.empty());
 }
@@ -215,7 +216,7 @@ void FindBar::recall(int direction) {
 }
 
 bool FindBar::eventFilter(QObject* watched, QEvent* event) {
-  // Window shortcuts must not consume the keys that move between matches.
+  // Keep window shortcuts from consuming the keys that move between matches.
   const bool is_key = event->type() == QEvent::KeyPress;
   const bool is_override = event->type() == QEvent::ShortcutOverride;
   if (watched != edit_ || (!is_key && !is_override)) return QWidget::eventFilter(watched, event);

@@ -11,9 +11,9 @@
 
 namespace jointer::views {
 
-// Finds nodes while the user types and steps through the matches: Enter and Shift+Enter, F3 and
-// Shift+F3; Up and Down recall earlier searches, Esc closes. The current match is the document's
-// selected node.
+// Finds nodes as the user types and steps through the matches with Enter and Shift+Enter, or F3 and
+// Shift+F3. Up and Down recall earlier searches; Esc closes the bar. The current match is the
+// document's selected node.
 class FindBar : public QWidget {
   Q_OBJECT
  public:
@@ -24,7 +24,7 @@ class FindBar : public QWidget {
   [[nodiscard]] const std::vector<NodeId>& matches() const { return matches_; }
   // "3 of 217", or an error in the query.
   [[nodiscard]] QString status() const { return status_->text(); }
-  // Newest first; stored by the bar's owner.
+  // Newest first; the owner of the bar stores it.
   [[nodiscard]] const QStringList& history() const { return history_; }
   void set_history(const QStringList& history) { history_ = history; }
 
@@ -38,7 +38,7 @@ class FindBar : public QWidget {
   void close_bar();
 
  signals:
-  // A match was found or stepped to and is now selected; views should scroll to it.
+  // The search found or stepped to a match and selected it; views should scroll to it.
   void node_found(jointer::NodeId node);
   // The bar was hidden; focus should return to the view.
   void closed();

@@ -38,7 +38,7 @@ GraphBar::GraphBar(Document& document, GraphView& graph, QWidget* parent)
   show_color(graph_.model().colors().by());
   row->addStretch(1);
   connect(add_bar_button(*this, tr("Selected"),
-                         tr("Expand the rows around the selected node and show it (Z)")),
+                         tr("Expand the rows that contain the selected node and show it (Z)")),
           &QToolButton::clicked, &graph_, &GraphView::show_selection);
   connect(add_bar_button(*this, tr("Collapse All"), tr("Collapse all rows")), &QToolButton::clicked,
           &graph_, &GraphView::close_all);
@@ -70,7 +70,7 @@ QToolButton* GraphBar::add_menu_button(const QString& text, const QString& tip,
   button->setPopupMode(QToolButton::InstantPopup);
   button->setToolButtonStyle(Qt::ToolButtonTextOnly);
   button->setMenu(new QMenu(button));
-  // The arrow is part of the text; the style's indicator would overlap the text.
+  // The arrow is part of the text, which the style's indicator would overlap.
   button->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
   return button;
 }

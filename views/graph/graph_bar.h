@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// The bar above the ladder: coloring, zoom and export.
+// The bar above the ladder, with coloring, zoom and export.
 class GraphBar : public QWidget {
   Q_OBJECT
  public:

@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// The ladder of a document and its bar.
+// A document's ladder and the bar above it.
 class GraphPane : public QWidget {
   Q_OBJECT
  public:

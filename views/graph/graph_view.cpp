@@ -58,7 +58,7 @@ void GraphView::connect_parts() {
     refresh();
   });
   connect(&scroll_, &LadderScroll::changed, this, &GraphView::refresh);
-  // Rows are not expanded automatically; the row that contains the node is scrolled into view.
+  // Scroll to the row that contains the node, but do not expand it.
   connect(&selection_, &LadderSelection::selected_elsewhere, this, [this] {
     is_waiting_to_show_ = false;
     reveal_current(kRevealRoom);
@@ -122,7 +122,7 @@ void GraphView::show_selection() {
   if (leaf < 0) return;
   selection_.clear_focus();
   model_.open_path(leaf);
-  // Its nodes may still be waiting for a layout.
+  // The nodes of the row may still be waiting for their layout.
   if (model_.groups().pending() > 0) is_waiting_to_show_ = true;
   reveal_current(scroll_.view().height / 3);
 }
@@ -193,7 +193,7 @@ void GraphView::mouseReleaseEvent(QMouseEvent* event) {
 void GraphView::mouseDoubleClickEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton) return;
   const LadderHit under = hit(event->pos());
-  // The first click of the double-click has already toggled it.
+  // A toggle has already reacted to the first click of the double-click.
   if (under.place.item < 0 || under.is_toggle || under.place.node >= 0) return;
   selection_.set_side(under.side.value_or(LadderSide::forward));
   model_.toggle_row(model_.layout().item(under.place.item).row, selection_.side());
@@ -257,19 +257,19 @@ void GraphView::contextMenuEvent(QContextMenuEvent* event) {
 
 KeysGroup GraphView::keys() {
   return {tr("Graph"),
-          {{tr("Click, Ctrl+Click"), tr("Select; select more")},
+          {{tr("Click, Ctrl+Click"), tr("Select; add to or remove from the selection")},
            {tr("Double-click, Enter"), tr("Expand or collapse a row")},
            {tr("Up, Down"), tr("Go to the row or node above or below")},
            {tr("Right, Left"), tr("Expand a row and step into it; step out and collapse it")},
            {tr("Ctrl+Left, Ctrl+Right"), tr("Go to the forward or backward side of a row")},
            {tr("[, ]"), tr("Go to an input or a user of the node")},
-           {tr("Z"), tr("Expand the rows around the selected node and show it")},
-           {tr("Wheel, drag"), tr("Pan; with Shift, horizontally")},
+           {tr("Z"), tr("Expand the rows that contain the selected node and show it")},
+           {tr("Wheel, drag"), tr("Pan; Shift+Wheel pans horizontally")},
            {tr("Ctrl+Wheel, W, S"), tr("Zoom at the pointer")},
            {tr("F, 1"), tr("Show the whole ladder; actual size")}}};
 }
 
-// The window also uses some of these keys; here they belong to the ladder.
+// The window also has shortcuts for some of these keys; here they belong to the ladder.
 bool GraphView::event(QEvent* event) {
   if (event->type() == QEvent::ShortcutOverride) {
     const auto* key = static_cast<QKeyEvent*>(event);
@@ -327,7 +327,7 @@ void GraphView::keyPressEvent(QKeyEvent* event) {
   }
 }
 
-// Returns false if it is another key.
+// Returns false for other keys.
 bool GraphView::take_arrow(int key) {
   const bool is_vertical = key == Qt::Key_Up || key == Qt::Key_Down;
   const auto items = model_.layout().items();

@@ -35,7 +35,7 @@ class GraphView : public QAbstractScrollArea {
   // The part of the viewport that shows the ladder.
   [[nodiscard]] QRect area() const;
   [[nodiscard]] QRect minimap_area() const;
-  // Refers to this view and is valid until it changes.
+  // Refers to this view and is valid only until the view changes.
   [[nodiscard]] LadderScene scene() const;
   [[nodiscard]] double last_frame_ms() const { return frame_.last_ms(); }
   [[nodiscard]] static KeysGroup keys();
@@ -43,7 +43,7 @@ class GraphView : public QAbstractScrollArea {
 
  public slots:
   void full_size();
-  // Zooms at the pointer if it is over the ladder, otherwise at the center.
+  // Zooms at the pointer if it is over the ladder, and at the center if it is not.
   void zoom(double factor);
   void close_all();
   // Expands the rows around the current node and scrolls to it.

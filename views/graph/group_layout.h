@@ -1,6 +1,6 @@
 #pragma once
 
-// Layout of the nodes in a leaf row: two drawings, one for each side.
+// Lays out the nodes of a leaf row in two drawings, one per side.
 
 #include <array>
 #include <map>
@@ -25,8 +25,9 @@ using GroupLayoutPtr = std::shared_ptr<const GroupLayout>;
 // Edges are data dependencies between boxes of the same side.
 GroupGraphs group_graphs(const Graph& graph, const Ladder& ladder, int leaf);
 
-// Uses one `dot` process for all groups that are small enough, and Jointer's own layout for the
-// others, or for all of them if dot does not answer in time or its program name is empty.
+// Lays out all groups that are small enough with a single `dot` process, and the others with
+// Jointer's own layout. If dot does not answer in time or its program name is empty, all use
+// Jointer's.
 std::vector<GroupLayout> lay_out_groups(std::span<const GroupGraphs> groups,
                                         const LayoutStyle& style, const DotOptions& dot);
 

@@ -10,7 +10,7 @@
 
 namespace jointer::views {
 
-// Lays out the nodes of groups on other threads and keeps the results.
+// Lays out the nodes of groups on other threads and caches the results.
 class GroupQueue : public QObject {
   Q_OBJECT
  public:
@@ -19,17 +19,17 @@ class GroupQueue : public QObject {
   GroupQueue(const GroupQueue&) = delete;
   GroupQueue& operator=(const GroupQueue&) = delete;
 
-  // The layout of a group, if it is known. Otherwise requests it, and returns null.
+  // The cached layout of a group. If there is none, requests it and returns null.
   [[nodiscard]] GroupLayoutPtr find_or_request(GroupGraphs graphs);
   // Starts laying out the requested groups.
   void start();
-  // Lays out those of these groups that have no layout yet, with Jointer's own layout, and waits.
+  // Lays out these groups with Jointer's own layout, unless they are cached, and waits.
   void lay_out_now(std::vector<GroupGraphs> graphs);
   // Number of groups being laid out.
   [[nodiscard]] std::size_t pending() const { return pending_.size(); }
 
  signals:
-  // Groups were laid out. Emitted once for groups that finish at about the same time.
+  // Groups were laid out. Groups that finish at about the same time share one signal.
   void laid_out();
 
  private:

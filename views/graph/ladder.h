@@ -1,7 +1,7 @@
 #pragma once
 
-// The graph as a ladder: a tree of rows, one per module, each with its forward and backward nodes,
-// connected by rungs, which are the tensors that the forward produces and the backward reads.
+// The graph as a ladder: a tree of rows, one per module, each with its forward and backward nodes.
+// Rungs connect the two sides: the tensors that the forward produces and the backward reads.
 // Contains no widgets and no pixels. ladder_builder.cpp describes how nodes are assigned to rows.
 
 #include <array>
@@ -41,7 +41,7 @@ struct Rung {
   std::uint32_t first_reader = 0, reader_count = 0;  // range of backward nodes in Ladder::readers
 };
 
-// Collectives of one kind on one group.
+// Collectives of one kind in one process group.
 struct CollectiveMark {
   CollectiveKind kind = CollectiveKind::none;
   GroupId group;
@@ -93,7 +93,7 @@ struct LadderRow {
 
 class Ladder {
  public:
-  // Valid for this graph, but holds no reference to it.
+  // Describes this graph, but does not keep a reference to it.
   Ladder(const Graph& graph, const Analysis& analysis);
 
   // Shows the rungs of a plan for this joint graph: the storages that it saves and those that it
@@ -107,27 +107,27 @@ class Ladder {
     return rows_[static_cast<std::size_t>(index)];
   }
   [[nodiscard]] bool is_leaf(int index) const { return row(index).end == index + 1; }
-  // The leaf row that contains a node, or -1 for an erased node. A backward's placeholder for a
-  // forward value belongs to the row that produces the value.
+  // The leaf row that contains a node, or -1 for an erased node. In a backward, the placeholder for
+  // a forward value belongs to the row that produces the value.
   [[nodiscard]] int row_of(NodeId node) const {
     return node && node.index() < row_by_node_.size() ? row_by_node_[node.index()] : -1;
   }
-  // The row with that key, or -1.
+  // The row with this key, or -1.
   [[nodiscard]] int find(std::string_view key) const;
   // The boxes of a leaf in topological order: its nodes except parameters, buffers, and
   // placeholders for values from the other half of a pair.
   [[nodiscard]] std::span<const NodeId> boxes(int leaf, LadderSide side) const;
   // All nodes of a row sorted by id, on one side or both, including parameters.
   [[nodiscard]] std::vector<NodeId> nodes(int row, std::optional<LadderSide> side = {}) const;
-  // The corresponding rows in all modules that are identical to the outermost enclosing module with
-  // identical siblings, including this row.
+  // This row and its counterparts: those in all modules identical to the outermost enclosing module
+  // that has identical siblings.
   [[nodiscard]] std::vector<int> identical(int row) const;
 
   [[nodiscard]] std::span<const Rung> rungs() const { return rungs_; }
   [[nodiscard]] std::span<const NodeId> readers(const Rung& rung) const {
     return std::span(readers_).subspan(rung.first_reader, rung.reader_count);
   }
-  // Returns true if the side contains anything besides an output.
+  // Returns true if the side contains anything other than an output.
   [[nodiscard]] bool has(LadderSide side) const { return has_[index_of(side)]; }
   // True if the graph has no module names: rows are source lines, or parts of one long list.
   [[nodiscard]] bool are_source_lines() const { return are_source_lines_; }
@@ -152,7 +152,8 @@ class Ladder {
   bool are_source_lines_ = false;
 };
 
-// The value that a placeholder stands for: for a backward's placeholder, the forward node.
+// The node whose value a node stands for: the forward node for a backward's placeholder, or else
+// the node itself.
 NodeId source_of(const Graph& graph, NodeId node);
 
 }  // namespace jointer::views

@@ -195,7 +195,7 @@ void LadderBuilder::add_rows(int spot, int parent) {
   if (s.boxes[0].empty() && s.boxes[1].empty() && s.others.empty()) {
     add_siblings(s.children, index);
   } else {
-    // The row of a module's own calls is placed where the first of them runs.
+    // A module's own calls have a row of their own, placed where the first of them runs.
     LadderRow itself{.kind = LadderRow::Kind::nodes,
                      .name = s.name,
                      .type = "itself",
@@ -250,12 +250,12 @@ void LadderBuilder::give(int row, LadderSide side, std::span<const NodeId> boxes
     ladder_.row_by_node_[id.index()] = row;
     ladder_.side_by_node_[id.index()] = static_cast<char>(side);
   }
-  // A side that contains only an output is considered empty.
+  // A side with nothing but an output counts as empty.
   if (std::any_of(boxes.begin(), boxes.end(),
                   [&](NodeId id) { return graph_.node(id).kind != NodeKind::output; }))
     ladder_.has_[index_of(side)] = true;
-  // Sort by id if every id follows those of its inputs, which holds unless an edit added nodes.
-  // Then a move does not renumber boxes, and the drawing stays the same.
+  // Sort by id if every id follows those of its inputs, which is the case unless an edit added
+  // nodes. Moves then do not renumber boxes, and the drawing stays the same.
   const auto begin = ladder_.box_nodes_.begin() + first;
   const bool ids_are_in_order = std::all_of(boxes.begin(), boxes.end(), [&](NodeId id) {
     const auto inputs = graph_.inputs(id);

@@ -13,7 +13,7 @@ class LadderBuilder {
   void run();
 
  private:
-  // A place of Places that becomes a row. Parametrizations are merged into their parents.
+  // One of the Places that becomes a row. Parametrizations are merged into their parents.
   struct Spot {
     std::string name, type, path;
     int parent = -1, number = -1;

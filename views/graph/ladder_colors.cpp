@@ -113,7 +113,7 @@ QColor LadderColors::shade(const Theme& theme, double share) const {
   const QColor hue = by_ == LadderColor::exposed ? theme.warning
                      : by_ == LadderColor::bytes ? theme.category(MemoryCategory::output)
                                                  : theme.item(ItemColor::matmul);
-  // Scaled by the square root, since most modules are small compared with the largest.
+  // Use the square root, since most modules are small compared with the largest.
   return share <= 0 ? theme.bed : mixed(theme.bed, hue, 0.06 + 0.74 * std::sqrt(share));
 }
 

@@ -12,15 +12,15 @@
 
 namespace jointer::views {
 
-// The figure that boxes are colored by.
+// What the color of a box shows.
 enum class LadderColor : std::uint8_t { time, bytes, flops, exposed, phase, policy, plain };
 inline constexpr std::array kLadderColors{
     LadderColor::time,  LadderColor::bytes,  LadderColor::flops, LadderColor::exposed,
     LadderColor::phase, LadderColor::policy, LadderColor::plain};
 QString label_of(LadderColor color);
 
-// Colors and numbers of boxes. An amount is a shade of one hue, relative to the maximum over rows
-// of the same depth, or over all nodes.
+// The colors and numbers in boxes. Amounts are shades of one hue, relative to the maximum of all
+// rows at the same depth, or of all nodes.
 class LadderColors {
  public:
   LadderColors(const Snapshot& snapshot, const Ladder& ladder, LadderColor by);
@@ -29,10 +29,12 @@ class LadderColors {
   [[nodiscard]] bool is_amount() const { return by_ <= LadderColor::exposed; }
   [[nodiscard]] QColor row(const Theme& theme, const LadderRow& row, LadderSide side) const;
   [[nodiscard]] QColor node(const Theme& theme, const Snapshot& snapshot, NodeId node) const;
-  // Hatching that distinguishes policies without color; none for amounts and other colors.
+  // Hatching that makes policies distinguishable without color. Boxes that show anything else have
+  // none.
   [[nodiscard]] Qt::BrushStyle row_hatch(const LadderRow& row, LadderSide side) const;
   [[nodiscard]] Qt::BrushStyle node_hatch(const Node& node) const;
-  // The number that the color shows, or the time if the color shows none. Empty for zero.
+  // The number that the color represents, or the time if the color represents no number. Empty for
+  // zero.
   [[nodiscard]] QString row_text(const LadderRow& row, LadderSide side) const;
   [[nodiscard]] QString node_text(const Snapshot& snapshot, NodeId node) const;
 
@@ -41,7 +43,7 @@ class LadderColors {
     QString text;
     Qt::BrushStyle hatch = Qt::NoBrush;
   };
-  // For amounts, the shades from minimum to maximum, without texts.
+  // For amounts: the shades from minimum to maximum, without text.
   [[nodiscard]] std::vector<LegendEntry> legend(const Theme& theme) const;
 
  private:

@@ -128,7 +128,7 @@ void LadderLayout::place_columns() {
                                       item.group->sides[index_of(side)].width *
                                           item.panel_scales[index_of(side)]);
   }
-  // If wide drawings widen the columns, the channel shrinks.
+  // The channel shrinks if wide drawings widen the columns.
   const double free = style_.width - 2 * style_.margin - columns[0] - columns[1];
   if (channel > 0) channel = std::clamp(free, style_.min_channel, channel);
   channel_left_ = style_.margin + columns[0];
@@ -141,7 +141,7 @@ void LadderLayout::place_columns() {
       const double scale = item.panel_scales[index_of(side)];
       const double width = layout.width * scale, height = layout.height * scale;
       const LadderRect b = box(item, side);
-      // Centered in its column, with both drawings aligned at the same line.
+      // Each drawing is centered in its column; the bottoms of both are aligned.
       item.panels[index_of(side)] = {b.x + (b.width - width) / 2,
                                      item.panel_y + item.panel_height - style_.panel_pad - height,
                                      width, height};
@@ -253,7 +253,7 @@ void LadderLayout::assign_lanes() {
     }
     std::sort(places.begin(), places.end());
     places.erase(std::unique(places.begin(), places.end()), places.end());
-    // Gaps between ranks, with the nodes whose rungs run in them.
+    // The gaps between ranks, each with the nodes whose rungs run in it.
     std::map<std::pair<std::int32_t, std::uint32_t>, std::vector<LadderPlace>> gaps;
     for (const LadderPlace& place : places) {
       const Layout& layout = item(place.item).group->sides[index_of(side)];
@@ -287,7 +287,7 @@ std::vector<LayoutPoint> LadderLayout::line(LadderPlace place, LadderSide side) 
       std::lower_bound(lanes.begin(), lanes.end(), place,
                        [](const auto& entry, const LadderPlace& p) { return entry.first < p; });
   const LadderRect b = node_box(of, side, at(place.node));
-  // Off-center, since the edges of the drawing are at the center.
+  // Start off-center, since the edges of the drawing use the center.
   const double x = b.x + b.width * (is_forward ? 0.85 : 0.15);
   const double y = lane != lanes.end() && lane->first == place ? lane->second : b.bottom();
   return {{x, b.bottom()}, {x, y}, {edge, y}};

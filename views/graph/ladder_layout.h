@@ -1,6 +1,6 @@
 #pragma once
 
-// Positions of the ladder's rows, boxes and rungs in pixels at full size, from (0, 0) at the top
+// Positions of the ladder's rows, boxes and rungs, in pixels at full size. The origin is at the top
 // left. Plain numbers; the rows depend on what is expanded. See ladder_layout.cpp.
 
 #include <functional>
@@ -84,7 +84,7 @@ struct LadderLink {
   }
 };
 
-// The common start of all links from one place, with each tensor counted once.
+// The common start of all links from a place. Each tensor is counted once.
 struct LadderPort {
   LadderPlace place;
   std::uint32_t first_link = 0, link_count = 0;
@@ -99,7 +99,8 @@ struct LadderPort {
 class LadderLayout {
  public:
   using FindGroup = std::function<GroupLayoutPtr(int leaf)>;
-  // `group` returns the drawing of an expanded leaf; with null, the leaf is shown collapsed.
+  // `group` returns the drawing of an expanded leaf; if it returns null, the leaf is shown
+  // collapsed.
   LadderLayout(const Ladder& ladder, const LadderExpansion& expansion, const LadderStyle& style,
                const FindGroup& group);
 
@@ -111,18 +112,19 @@ class LadderLayout {
   [[nodiscard]] const LadderItem& item(std::int32_t index) const {
     return items_[static_cast<std::size_t>(index)];
   }
-  // The item that shows a row: its own, or that of the collapsed row that contains it; or -1.
+  // The item that shows a row: the row's own item, or that of the collapsed row that contains it;
+  // -1 if there is none.
   [[nodiscard]] std::int32_t item_of_row(int row) const;
   [[nodiscard]] LadderPlace place_of(const Ladder& ladder, const Graph& graph, NodeId node) const;
 
-  // The inner edges of the two columns, which enclose the channel of the rungs.
+  // The inner edges of the two columns. The rungs run in the channel between them.
   [[nodiscard]] double channel_left() const { return channel_left_; }
   [[nodiscard]] double channel_right() const { return channel_right_; }
   [[nodiscard]] bool has(LadderSide side) const { return has_[index_of(side)]; }
   [[nodiscard]] LadderRect box(const LadderItem& item, LadderSide side) const;
   [[nodiscard]] LadderRect node_box(const LadderItem& item, LadderSide side,
                                     std::size_t node) const;
-  // Converts a point of a group's drawing to ladder coordinates; drawings of the backward are
+  // Converts a point in a group's drawing to ladder coordinates; drawings of the backward are
   // flipped.
   [[nodiscard]] LayoutPoint in_panel(const LadderItem& item, LadderSide side,
                                      LayoutPoint point) const;
@@ -136,10 +138,10 @@ class LadderLayout {
   [[nodiscard]] std::span<const std::uint32_t> link_rungs(const LadderLink& link) const {
     return std::span(link_rungs_).subspan(link.first_rung, link.rung_count);
   }
-  // One end of a link's line, from its box to the channel. For a row, a point on the edge; for a
-  // node, a path that runs between two ranks without crossing boxes.
+  // One end of a link's line, from its box to the channel: a point on the edge for a row, or a path
+  // that runs between two ranks, without crossing boxes, for a node.
   [[nodiscard]] std::vector<LayoutPoint> line(LadderPlace place, LadderSide side) const;
-  // The maximum bytes of any port, which line widths are relative to.
+  // The bytes of the largest port. Line widths are relative to it.
   [[nodiscard]] std::int64_t max_bytes() const { return max_bytes_; }
 
  private:

@@ -10,16 +10,17 @@ namespace jointer::views {
 
 // The selection as shown in the ladder.
 struct LadderMarks {
-  // By row, forward and backward: number of selected nodes, including rows below it.
+  // The number of selected nodes by row, in the forward and in the backward, including the rows
+  // below it.
   std::vector<std::array<std::int32_t, 2>> selected;
   std::vector<NodeId> nodes;  // sorted by id
   NodeId current;
   LadderPlace current_place;  // of `current`: a node, or the collapsed row that contains it
   LadderSide current_side = LadderSide::forward;
-  // The row with keyboard focus, or -1 if a node has it.
+  // The row with keyboard focus, or -1 if the focus is on a node.
   int focus_row = -1;
   LadderSide focus_side = LadderSide::forward;
-  // Inputs and users of the current node that are visible elsewhere.
+  // Inputs and users of the current node that are shown in another place.
   struct Flow {
     LadderPlace place;
     LadderSide side = LadderSide::forward;

@@ -9,8 +9,8 @@
 
 namespace jointer::views {
 
-// Adds the commands for the row or node at a position; none if nothing is there. `node_actions`
-// apply to the selection and are added for a node, which they select. The model and the selection
+// Adds the commands for the row or node at a position, if there is one. `node_actions` apply to the
+// selection; they are added for a node, and the node is selected first. The model and the selection
 // must outlive the menu.
 void add_ladder_actions(QMenu& menu, LadderModel& model, LadderSelection& selection,
                         const LadderHit& hit, const QList<QAction*>& node_actions);

@@ -10,7 +10,7 @@ namespace jointer::views {
 // The strip that shows the whole ladder, the visible part and the current node.
 class LadderMinimap {
  public:
-  // Discards the cached rows after the rows, their colors or the theme have changed.
+  // Discards the cached rows. Call this after the rows, their colors or the theme have changed.
   void forget() { rows_ = {}; }
   void paint(QPainter& painter, const LadderScene& scene, const QRect& map);
 

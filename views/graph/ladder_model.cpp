@@ -17,7 +17,7 @@ LadderModel::LadderModel(Document& document, int width)
   ladder_ = std::make_unique<Ladder>(snapshot_->graph, snapshot_->analysis);
   show_plan();
   colors_ = std::make_unique<const LadderColors>(*snapshot_, *ladder_, LadderColor::time);
-  // A ladder with a single row is of no use, so it starts expanded.
+  // A single top-level row shows nothing useful while it is collapsed.
   if (ladder_->rows().size() > 1 && ladder_->row(0).end == static_cast<int>(ladder_->rows().size()))
     expansion_.open(*ladder_, 0);
   relayout();
@@ -33,7 +33,7 @@ void LadderModel::take_document() {
   ladder_ = std::make_unique<Ladder>(snapshot_->graph, snapshot_->analysis);
   show_plan();
   colors_ = std::make_unique<const LadderColors>(*snapshot_, *ladder_, colors_->by());
-  // Expanded rows stay expanded in the same frame.
+  // Lay out now, so that expanded rows do not collapse for a frame.
   lay_out_open_groups_now();
   relayout();
 }
@@ -50,7 +50,7 @@ void LadderModel::take_plan() {
 void LadderModel::show_plan() {
   const SacStatePtr state = document_.sac().state();
   plan_ = state;
-  // Until a new graph's plan is ready, the old plan would refer to other nodes.
+  // The plan is that of the old graph until the new graph's plan is ready.
   if (state && state->can_change() &&
       state->snapshot->graph.node_count() == snapshot_->graph.node_count())
     ladder_->show_plan(state->base ? state->base->partition.joint : snapshot_->graph, state->plan,

@@ -12,9 +12,9 @@ namespace jointer::views {
 
 struct SacState;
 
-// The ladder of a document as it is shown: the rows, which of them are expanded, their colors and
-// their layout. Follows the document and the plan of its SAC session. The nodes of an expanded row
-// are laid out on another thread; until that is done the row stays collapsed.
+// The ladder of a document as shown: the rows, which of them are expanded, their colors and their
+// layout. Follows the document and the plan of its SAC session. The nodes of an expanded row are
+// laid out on another thread; the row stays collapsed until they are.
 class LadderModel : public QObject {
   Q_OBJECT
  public:
@@ -32,11 +32,11 @@ class LadderModel : public QObject {
   [[nodiscard]] GroupQueue& groups() { return groups_; }
 
   void set_width(int width);
-  // The row's box on this side stays in place.
+  // Keeps the row's box on this side in place.
   void open_row(int row, LadderSide side = LadderSide::forward);
   void close_row(int row, LadderSide side = LadderSide::forward);
   void toggle_row(int row, LadderSide side = LadderSide::forward);
-  // Includes all rows below the given one; -1 stands for the whole ladder.
+  // Expand or collapse the row and all rows below it; -1 stands for the whole ladder.
   void open_all(int row, LadderSide side = LadderSide::forward);
   void close_all(int row, LadderSide side = LadderSide::forward);
   // Expands a row and those that contain it.
@@ -46,14 +46,14 @@ class LadderModel : public QObject {
   void set_color(jointer::views::LadderColor color);
 
  signals:
-  // Precedes `layout_changed` if rows are expanded or collapsed. The box of the row on that side is
-  // to be kept in place, or the visible part if the row is -1.
+  // Precedes `layout_changed` when rows are expanded or collapsed. Views keep the row's box on that
+  // side in place, or the visible part if the row is -1.
   void rows_about_to_change(int row, jointer::views::LadderSide side);
-  // Precedes `layout_changed` if the graph or the plan has changed.
+  // Precedes `layout_changed` when the graph or the plan has changed.
   void graph_about_to_change();
   void layout_changed();
   void color_changed(jointer::views::LadderColor color);
-  // All pending layouts are done and shown.
+  // All pending layouts are finished and shown.
   void settled();
 
  private:

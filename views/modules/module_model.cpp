@@ -39,17 +39,18 @@ ModuleModel::ModuleModel(QObject* parent) : TableModel(parent) {
       {.title = tr("class")},
       {.title = tr("nodes"),
        .unit = Unit::count,
-       .meaning = tr("Nodes of the module and its children, including parameters."),
+       .meaning = tr("Number of nodes in the module and its children, including parameters."),
        .adds_up = true,
        .total_title = tr("nodes")},
       {.title = tr("parameters"),
        .unit = Unit::bytes,
-       .meaning = tr("Bytes of its parameters on this rank."),
+       .meaning = tr("Size of its parameters on this rank."),
        .adds_up = true,
        .total_title = tr("parameters")},
       {.title = tr("saved"),
        .unit = Unit::bytes,
-       .meaning = tr("Storages that its forward allocates and the backward reads."),
+       .meaning =
+           tr("Total size of the storages that its forward allocates and the backward reads."),
        .adds_up = true,
        .total_title = tr("saved")},
       {.title = tr("forward"),
@@ -65,7 +66,8 @@ ModuleModel::ModuleModel(QObject* parent) : TableModel(parent) {
        .total_title = tr("backward")},
       {.title = tr("FLOPs"),
        .unit = Unit::flops,
-       .meaning = tr("Floating-point operations in forward and backward, computed from shapes."),
+       .meaning =
+           tr("Floating-point operations in the forward and backward, computed from shapes."),
        .adds_up = true},
   };
 }
@@ -192,8 +194,8 @@ QString ModuleModel::note(int row, int column) const {
   if (column == name_column) {
     if (r.members == 1) return QString::fromStdString(place(r).path);
     return tr(
-        "Identical: the same operators with the same output shapes, forward and backward, in "
-        "any order.");
+        "Identical modules call the same operators with the same output shapes, in any order, in "
+        "both the forward and the backward.");
   }
   const auto value = number(row, column);
   if (r.members == 1 || !value) return {};

@@ -30,12 +30,12 @@ QString code_text(const ForeignCode& code) {
     lines << CodeQuestions::tr("passes: %1").arg(code.passes.join(QStringLiteral(", ")));
   if (code.file.isEmpty()) {
     lines << CodeQuestions::tr(
-        "a module of the installed Python; you will be asked again whenever Jointer starts");
+        "a module of the installed Python; you will be asked again each time Jointer starts");
     return lines.join(u'\n');
   }
   const QFileInfo file(code.file);
   lines << CodeQuestions::tr("file: %1").arg(QDir::toNativeSeparators(code.file));
-  lines << (file.exists() ? CodeQuestions::tr("changed %1, SHA-256 %2...")
+  lines << (file.exists() ? CodeQuestions::tr("last modified %1, SHA-256 %2...")
                                 .arg(QLocale().toString(file.lastModified(), QLocale::ShortFormat),
                                      code.hash.left(kHashLetters))
                           : CodeQuestions::tr("file not found"));
@@ -56,7 +56,7 @@ void CodeQuestions::ask(const QList<ForeignCode>& code, const std::function<void
   box->setTextFormat(Qt::PlainText);
   box->setInformativeText(
       all.join(QStringLiteral("\n\n")) + QStringLiteral("\n\n") +
-      tr("It runs in a separate process on a copy of the graph and has all of your permissions on "
+      tr("It runs in a separate process on a copy of the graph, with all of your permissions on "
          "this machine. You will not be asked again until the file changes."));
   QPushButton* run = box->addButton(tr("Allow and Run"), QMessageBox::AcceptRole);
   QPushButton* cancel = box->addButton(QMessageBox::Cancel);

@@ -43,7 +43,7 @@ Result<void> load_pipeline(PipelineSession& session, const QString& path) {
   JOINTER_TRY(const PipelineFile file,
               read_pipeline_file(bytes.view(), QFileInfo(path).fileName().toStdString()));
   session.draft().set_pipeline(file.steps);
-  session.say(PipelineSession::tr("%1 steps from %2.")
+  session.say(PipelineSession::tr("Loaded %1 steps from %2.")
                   .arg(count_text(file.steps.size()), QFileInfo(path).fileName()));
   return {};
 }
@@ -179,7 +179,7 @@ QWidget* PipelinePane::make_limit(QWidget* bar) {
   limit_->set_bytes(session_.peak_limit().value_or(0));
   name->setBuddy(limit_);
   field->setToolTip(
-      tr("Limit on the peak, for passes that support one. Steps that ran with a different limit "
+      tr("Limit on peak memory for passes that support one. Steps that ran with a different limit "
          "run again. 0 means no limit"));
   row->addWidget(name);
   row->addWidget(limit_);
@@ -224,10 +224,10 @@ QMenu* PipelinePane::make_more() {
   add(tr("Load Pipeline..."), {}, [this] { choose_file(); });
   save_ = add(tr("Save Pipeline As..."), {}, [this] { save_file(); });
   menu->addSeparator();
-  add(tr("Add Plugin..."), tr("Add C++ passes from a folder with a plugin.json"),
+  add(tr("Add Plugin..."), tr("Add C++ passes from a folder that contains plugin.json"),
       [this] { emit plugin_wanted(); });
   add(tr("Add Python Pass..."),
-      tr("Add passes from a file or module with (gm, example_inputs) -> gm"),
+      tr("Add passes of the form (gm, example_inputs) -> gm from a file or module"),
       [this] { emit python_wanted(); });
   return menu;
 }
@@ -396,7 +396,7 @@ void PipelinePane::show_status() {
             ? tr("Next: %1.").arg(QString::fromStdString(session_.draft().steps()[*next].step.pass))
             : why_not;
   } else {
-    text = tr("Passes run in order; each can be undone.");
+    text = tr("Passes run in order; each step can be undone.");
   }
   status_->setText(text);
   set_color(*status_, color);

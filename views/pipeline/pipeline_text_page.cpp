@@ -58,7 +58,7 @@ PipelineTextPage::PipelineTextPage(PipelineSession& session, QWidget* parent)
   said_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   row->addWidget(said_, 1);
   auto* copy = new QPushButton(tr("Copy as One Line"), this);
-  copy->setToolTip(tr("In the form that `jointer apply --passes` accepts"));
+  copy->setToolTip(tr("Copy the pipeline in the form that `jointer apply --passes` accepts"));
   connect(copy, &QPushButton::clicked, this, [this] {
     QApplication::clipboard()->setText(
         QString::fromStdString(to_text(session_.draft().pipeline())));

@@ -39,7 +39,7 @@ KeysGroup StepList::keys() {
            {tr("Drag; Alt+Up, Alt+Down"), tr("Move the step")},
            {tr("Delete"), tr("Remove the step")},
            {tr("Ctrl+D"), tr("Duplicate the step")},
-           {tr("Enter"), tr("Go to its parameters")}}};
+           {tr("Enter"), tr("Go to the step's parameters")}}};
 }
 
 std::optional<std::size_t> StepList::current() const {

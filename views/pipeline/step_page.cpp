@@ -145,14 +145,15 @@ QString StepPage::details_html(const StepOutcomePtr& outcome, const StepFailure*
                        QString::fromStdString(failure->error.message).toHtmlEscaped()));
     if (!failure->reproducer.isEmpty())
       paragraph(QStringLiteral("%1<br><code>%2</code><br><a href=\"reproducer\">%3</a>")
-                    .arg(tr("The graph, the step and the error in one file:"),
+                    .arg(tr("The graph, the step and the error were saved to one file:"),
                          failure->reproducer.toHtmlEscaped(), tr("Open it")));
   }
   if (outcome != nullptr && outcome->is_another_graph())
-    paragraph(tr("The step created a separate graph, not an edit of this one: %1. Later steps use "
-                 "the new graph; Show > Graph in New Tab opens it.")
-                  .arg(QString::fromStdString(outcome->result.edit_refusal))
-                  .toHtmlEscaped());
+    paragraph(
+        tr("The step created a separate graph instead of editing this one: %1. Later steps use "
+           "the new graph; Show > Graph in New Tab opens it.")
+            .arg(QString::fromStdString(outcome->result.edit_refusal))
+            .toHtmlEscaped());
   const QStringList printed = failure != nullptr   ? failure->printed
                               : outcome != nullptr ? outcome->printed
                                                    : QStringList();

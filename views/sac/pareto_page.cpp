@@ -167,7 +167,7 @@ void ParetoPage::take(const ParetoPoint& point, SolveSettings settings) {
   if (!point.name.empty()) return bar_.take_preset(QString::fromStdString(point.name), settings);
   session_.take_plan(
       point.plan,
-      tr("Use the plan with peak %1").arg(bytes_text(point.figures.figures.peak_bytes)));
+      tr("Use the plan with a peak of %1").arg(bytes_text(point.figures.figures.peak_bytes)));
 }
 
 void ParetoPage::take_fit(const Fit& fit) {

@@ -83,7 +83,7 @@ PolicyExchange::PolicyExchange(SacSession& session, QWidget* window)
   menu_->addAction(tr("Import from File..."), this, &PolicyExchange::ask_what);
 }
 
-// Runs on a working thread, since finding operator lists that express a plan takes a while.
+// Runs on a worker thread, since finding operator lists that express a plan takes a while.
 void PolicyExchange::export_then(PolicyFormat format,
                                  std::function<void(const PolicyExport&)> use) {
   const SacStatePtr state = session_.state();

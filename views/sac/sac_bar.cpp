@@ -32,7 +32,7 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   ignore_tags_ = new QToolButton(this);
   ignore_tags_->setText(tr("Ignore tags"));
   ignore_tags_->setCheckable(true);
-  ignore_tags_->setToolTip(tr("Solve without tags and your choices"));
+  ignore_tags_->setToolTip(tr("Solve without tags or your choices"));
   row->addWidget(ignore_tags_);
   connect(ignore_tags_, &QToolButton::toggled, this, &SacBar::try_settings);
   solver_ = new QComboBox(this);
@@ -48,7 +48,7 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
              tr("like dp, but the solver itself needs less memory: torch's "
                 "dp_knapsack_sliding_hirschberg"));
   add_solver(KnapsackSolver::knee_point,
-             tr("stops where more memory avoids little recomputation: torch's "
+             tr("stops where more memory would avoid little recomputation: torch's "
                 "dynamic_memory_budget_dp, which may use less than the budget"));
   solver_->setToolTip(
       tr("torch's activation_memory_budget_solver: decides, for budgets between 0 and 1, which "
@@ -68,7 +68,8 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   apply_tags_ = new QPushButton(tr("Apply Tags"), this);
   apply_tags_->setObjectName(QStringLiteral("apply_tags"));
   apply_tags_->setToolTip(
-      tr("Change the graph to the training step shown: offload or recompute values as tagged. Adds "
+      tr("Edit the graph to match the training step shown, offloading or recomputing values as "
+         "tagged. Adds "
          "one history entry."));
   row->addWidget(apply_tags_);
   connect(apply_tags_, &QPushButton::clicked, &session_, &SacSession::apply_tags);
@@ -90,8 +91,8 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
     button->setPopupMode(QToolButton::InstantPopup);
     return button;
   };
-  presets_ =
-      add_menu(tr("Presets"), tr("Apply upstream's lists and policies as tags"), make_presets());
+  presets_ = add_menu(tr("Presets"), tr("Tag nodes with upstream's operator lists and policies"),
+                      make_presets());
   exchange_ = add_menu(tr("Exchange"), tr("Export and import policies"), make_exchange());
   connect(partitioner_, &QComboBox::currentIndexChanged, this, &SacBar::try_settings);
   connect(solver_, &QComboBox::currentIndexChanged, this, &SacBar::try_settings);
@@ -182,7 +183,7 @@ QMenu* SacBar::make_presets() {
       [this] { apply(fsdp_reshard_after_fwd(session_.open_graph().graph(), true)); });
   add(tr("Save Gathered Parameters"), tr("fsdp_reshard_after_fwd: never"),
       [this] { apply(fsdp_reshard_after_fwd(session_.open_graph().graph(), false)); });
-  add(tr("Remove All Tags"), tr("Remove the tags of all nodes"),
+  add(tr("Remove All Tags"), tr("Remove the tags from all nodes"),
       [this] { apply(remove_tags(session_.open_graph().graph())); });
   return menu;
 }

@@ -43,11 +43,11 @@ SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), 
   column->addWidget(boxes_);
   peak_ = add(tr("Peak"), {});
   reserved_ = add(tr("Reserved"), {});
-  step_ =
-      add(tr("Step"), tr("Estimated time of the step, including recomputation in the backward."));
+  step_ = add(tr("Step"), tr("Estimated step time, including recomputation in the backward."));
   exposed_ = add(tr("Exposed"), tr("Time during which compute waits for communication."));
-  saved_ = add(tr("Saved"), tr("Activations that stay on the device between forward and "
-                               "backward, by storage."));
+  saved_ = add(
+      tr("Saved"),
+      tr("Activations that stay on the device between forward and backward, counted by storage."));
   offloaded_ = add(tr("Offloaded"),
                    tr("Saved values that stay in host memory between forward and backward."));
   recomputed_ = add(tr("Recomputed"), tr("Forward calls that are recomputed in the backward, "
@@ -188,7 +188,7 @@ void SacFigures::show_preview() {
                                   .arg(QString::fromStdString(describe(*preview->settings)))
           : preview->keep
               ? tr("Preview: %1 %2").arg(keep_word(*preview->keep), tensors_of(*preview))
-              : (state->is_step() ? tr("Preview: remove the tag of %1")
+              : (state->is_step() ? tr("Preview: remove the tag from %1")
                                   : tr("Preview: leave %1 to the partitioner"))
                     .arg(tensors_of(*preview));
       what_if_text_ =

@@ -32,10 +32,10 @@ SacModel::SacModel(QObject* parent) : TableModel(parent) {
       {.title = tr("policy"), .meaning = {}},
       {.title = tr("count"),
        .unit = Unit::count,
-       .meaning = tr("Tensors that the backward reads or needs for recomputation.")},
+       .meaning = tr("Number of tensors that the backward reads or needs for recomputation.")},
       {.title = tr("bytes"),
        .unit = Unit::bytes,
-       .meaning = tr("Bytes that saving it adds to the saved activations, by storage: a view of a "
+       .meaning = tr("Bytes that saving the tensor adds to the saved activations; a view of a "
                      "saved tensor adds none."),
        .adds_up = true,
        .total_title = tr("if saved")},
@@ -48,8 +48,8 @@ SacModel::SacModel(QObject* parent) : TableModel(parent) {
               "highest values, save those with the lowest. Empty if recomputation takes no time.")},
       {.title = tr("decided by"), .meaning = {}},
       {.title = tr("why"), .max_width = kMaxWhy},
-      {.title = tr("operator"), .meaning = tr("Operator that computes it.")},
-      {.title = tr("module"), .meaning = tr("Module that computes it.")},
+      {.title = tr("operator"), .meaning = tr("Operator that computes the tensor.")},
+      {.title = tr("module"), .meaning = tr("Module that computes the tensor.")},
   };
   explain_columns();
 }
@@ -101,23 +101,25 @@ void SacModel::explain_columns() {
   const bool has_chains = !state_ || state_->base;
   const bool is_step = state_ && state_->is_step();
   columns_[policy_column].meaning =
-      tr("How the backward obtains it: S saved, R recomputed, O offloaded to the host. Press S, R "
-         "or O to set it, Space to toggle it; Delete %1.")
+      tr("How the backward obtains the tensor: S saved, R recomputed, O offloaded to the host. "
+         "Press S, R or O to choose, or Space to toggle; Delete %1.")
           .arg(is_step ? tr("removes its tag") : tr("leaves it to the partitioner"));
   columns_[decider_column].meaning =
-      tr("Your choice, an operator list or preset, a tag of the capture, or %1.")
+      tr("What decided the policy: your choice, an operator list or preset, a tag in the capture, "
+         "or %1.")
           .arg(is_step ? tr("nothing, if it is unchanged from the capture")
                        : tr("the partitioner"));
   columns_[time_column].meaning =
-      has_chains
-          ? tr("Estimated time to recompute it from currently saved values, including the chain "
-               "that it needs. A chain shared by several tensors counts for each of them.")
-          : tr("Estimated time of the call that computes it, without recomputing the call's "
-               "inputs.");
+      has_chains ? tr("Estimated time to recompute the tensor from currently saved values, "
+                      "including the chain "
+                      "that it needs. A chain shared by several tensors counts for each of them.")
+                 : tr("Estimated time of the call that computes the tensor, without recomputing "
+                      "the call's "
+                      "inputs.");
   columns_[time_column].total_title = has_chains ? tr("recomputed one by one") : tr("call by call");
   columns_[flops_column].meaning =
-      has_chains ? tr("Floating-point operations to recompute it, including its chain.")
-                 : tr("Floating-point operations of the call that computes it.");
+      has_chains ? tr("Floating-point operations to recompute the tensor, including its chain.")
+                 : tr("Floating-point operations of the call that computes the tensor.");
 }
 
 void SacModel::make_rows() {

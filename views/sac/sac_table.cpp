@@ -104,14 +104,15 @@ void SacTable::update_headline() {
                   : tr("This graph does not contain both forward and backward. To choose saved "
                        "tensors, open the original joint graph."));
   if (state && state->is_step())
-    lines << (!state->applied_tags.refusal.empty()
-                  ? tr("The tags cannot be applied, so the step is shown without them: %1.")
-                        .arg(QString::fromStdString(state->applied_tags.refusal))
-              : state->applied_tags.any
-                  ? tr("A training step with its tags applied; “Apply Tags” makes this change "
-                       "in the graph.")
-                  : tr("A training step without tags. Choosing S, R or O for a row adds a tag and "
-                       "shows the result of applying it."));
+    lines
+        << (!state->applied_tags.refusal.empty()
+                ? tr("The tags cannot be applied, so the step is shown without them: %1.")
+                      .arg(QString::fromStdString(state->applied_tags.refusal))
+            : state->applied_tags.any
+                ? tr("This training step is shown with its tags applied; “Apply Tags” makes the "
+                     "change in the graph.")
+                : tr("This training step has no tags. Choosing S, R or O for a row adds a tag and "
+                     "shows the result of applying it."));
   if (state && !state->refused.empty())
     lines << tr("%1 policies cannot be applied: %2")
                  .arg(count_text(state->refused.size()))

@@ -25,7 +25,7 @@ struct DecisionList {
   NamedRows names;
 };
 
-// Runs on a working thread. Texts are prepared once, so that filtering is a plain substring search.
+// Runs on a worker thread. Texts are prepared once, so that filtering is a plain substring search.
 DecisionList list_decisions(std::vector<ReportedStep> steps);
 
 }  // namespace jointer::views

@@ -14,13 +14,15 @@ constexpr int kMaxReason = 640, kMaxEffect = 420;
 DecisionModel::DecisionModel(QObject* parent) : TableModel(parent) {
   columns_ = {
       {.title = tr("node"), .meaning = tr("Node that the decision is about.")},
-      {.title = tr("action"), .meaning = tr("The pass's action on the node.")},
-      {.title = tr("reason"), .meaning = tr("The pass's reason."), .max_width = kMaxReason},
+      {.title = tr("action"), .meaning = tr("What the pass did with the node.")},
+      {.title = tr("reason"),
+       .meaning = tr("Why, according to the pass."),
+       .max_width = kMaxReason},
       {.title = tr("effect"),
        .meaning = tr("How this step changed the node, found by comparing the graphs before and "
                      "after the step."),
        .max_width = kMaxEffect},
-      {.title = tr("step"), .meaning = tr("The pipeline step that made the decision.")},
+      {.title = tr("step"), .meaning = tr("Pipeline step that made the decision.")},
   };
 }
 

@@ -40,7 +40,7 @@ QLabel* add_label(QVBoxLayout& column, QWidget* parent) {
 
 }  // namespace
 
-// The part of a report that a working thread prepares.
+// The part of a report that a worker thread prepares.
 struct StepReport::Made {
   std::vector<ReportedStep> steps;
   NodeDifferencesPtr differences;
@@ -222,7 +222,7 @@ void StepReport::show_figures() {
       parts << link(count.link, count.text, theme);
     if (parts.isEmpty()) parts << tr("The nodes and their order are the same.");
   } else {
-    parts << tr("Nodes are not compared: %1").arg(refusal_.toHtmlEscaped());
+    parts << tr("Nodes were not compared: %1").arg(refusal_.toHtmlEscaped());
   }
   counts_->setText(parts.join(kDot));
   figures_->setText(metric_table_html(report_rows(steps_), tr("before"), tr("after"), theme));

@@ -25,7 +25,7 @@ class StepReport : public QWidget {
  public:
   explicit StepReport(Document& document, QWidget* parent = nullptr);
 
-  // Shows one step, or consecutive steps of a run. Lists are prepared on a working thread, then
+  // Shows one step, or consecutive steps of a run. Lists are prepared on a worker thread, then
   // `shown` is emitted. Without steps the report is empty.
   void show_steps(std::vector<ReportedStep> steps);
   void show_step(ReportedStep step) { show_steps({std::move(step)}); }

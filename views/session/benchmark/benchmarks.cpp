@@ -62,7 +62,8 @@ BenchmarkRequest Benchmarks::request() const {
 QString Benchmarks::why_not() const {
   if (is_running()) return tr("The benchmark is running.");
   if (const auto other = service_->running())
-    return tr("A benchmark of %1 is already running; two at a time would slow each other down.")
+    return tr("A benchmark of %1 is already running; two benchmarks at once would slow each other "
+              "down.")
         .arg(*other);
   if (document_.source().path == "-")
     return tr("The graph was read from standard input. Save it to a file and open that file.");
@@ -183,7 +184,7 @@ void Benchmarks::show(std::uint64_t id) {
   shown_ = id;
   emit row_shown(id);
   if (!ran_what_is_shown(*result))
-    return say(tr("This run measured another state of the graph, so its times are not shown."));
+    return say(tr("This run measured a different state of the graph, so its times are not shown."));
   if (auto measurements = measurements_of(*result); !measurements.empty())
     document_.set_run(std::move(measurements));
 }

@@ -22,7 +22,7 @@ using EditHistory = std::vector<DoneEditPtr>;
 std::vector<Edit> edits_of(const EditHistory& history);
 
 // The way from one history to another: undo back to their common prefix, then apply the rest of the
-// second. Holds copies, so that it can be used on a working thread.
+// second. Holds copies, so that it can be used on a worker thread.
 struct Transition {
   Transition(const EditHistory& from, const EditHistory& to);
 
@@ -36,7 +36,7 @@ struct Transformed {
   std::vector<Edit> inverses;  // of the newly applied edits
 };
 
-// Runs on a working thread. Error (usage): one sentence on the edit that is not legal.
+// Runs on a worker thread. Error (usage): one sentence on the edit that is not legal.
 Result<Transformed> transform(const DocumentState& state, const Transition& transition);
 
 // The analysis or snapshot of `from`'s graph after edits. `same_calls` means that the edits keep

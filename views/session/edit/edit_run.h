@@ -1,6 +1,6 @@
 #pragma once
 
-// Applies a list of edits on a working thread: for recipes, workspaces and the metrics of
+// Applies a list of edits on a worker thread: for recipes, workspaces and the metrics of
 // histories.
 
 #include <atomic>

@@ -37,7 +37,7 @@ struct Restored {
   std::vector<std::string> refused;  // one sentence per edit that is no longer legal
 };
 
-// Runs on a working thread and skips edits that are not legal. Error (usage): see `analyze`.
+// Runs on a worker thread and skips edits that are not legal. Error (usage): see `analyze`.
 Result<Restored> restore_history(const DocumentState& state, const History& history);
 
 // Converts the history to its workspace form.

@@ -20,7 +20,7 @@ class OpenGraph;
 
 // Edits a document's graph: unlimited undo and redo, and named states.
 //
-// Graphs that are shown never change: each edit produces a new one on a working thread, and
+// Graphs that are shown never change: each edit produces a new one on a worker thread, and
 // Document::changed follows. Requests are queued until then, so keys may be pressed faster than
 // graphs are computed.
 class Editing : public QObject {

@@ -355,7 +355,7 @@ void MovePlanner::to_best(bool carries) {
   move_selected({0, tr("to the best place"), best, carries});
 }
 
-// Moves nodes one at a time on a working thread, each in the graph left by the previous moves, and
+// Moves nodes one at a time on a worker thread, each in the graph left by the previous moves, and
 // combines the moves into one edit.
 void MovePlanner::move_selected(Command command) {
   const auto selected = open_.selection().nodes();

@@ -42,7 +42,7 @@ struct HeldMove {
 // Moves selected nodes: by dragging, with the effect of every place on screen, or by commands that
 // act on the whole selection. Both result in one edit.
 //
-// What-if figures are prepared on a working thread whenever the graph changes, so that they are
+// What-if figures are prepared on a worker thread whenever the graph changes, so that they are
 // ready when a drag starts. Requests wait for them, and for pending edits. They apply to the nodes
 // that were selected at the time of the request, as far as these still exist.
 class MovePlanner : public QObject {

@@ -14,7 +14,7 @@
 
 namespace jointer::views {
 
-// Opens a graph on a working thread. Reports progress while it runs, then emits `loaded` or
+// Opens a graph on a worker thread. Reports progress while it runs, then emits `loaded` or
 // `failed`. Destroying it cancels the work without waiting for it.
 class Loader : public QObject {
   Q_OBJECT
@@ -42,7 +42,7 @@ class Loader : public QObject {
   void cancelled();
 
  private:
-  // Written by the working thread, read by the window's thread.
+  // Written by the worker thread, read by the window's thread.
   struct Shared {
     std::atomic<double> fraction = 0;
     std::atomic<bool> analyzing = false;

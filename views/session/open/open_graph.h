@@ -59,7 +59,7 @@ class OpenGraph : public QObject {
   void add_import(MeasurementPtr measurement);
 
  public slots:
-  // Recomputes the analysis of the graph and of the baseline on a working thread; emits `changed`
+  // Recomputes the analysis of the graph and of the baseline on a worker thread; emits `changed`
   // or `failed`. A newer request replaces a pending one.
   void analyze_with(const jointer::AnalysisOptions& options);
   void assume(const jointer::Assumptions& assumptions);

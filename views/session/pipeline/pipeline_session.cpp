@@ -383,7 +383,7 @@ void PipelineSession::finish(const Result<void>& result) {
   QString text = sentence_of(failure_->error.message);
   text += u' ' + tr("This step did not change the graph.");
   if (!failure_->no_reproducer.isEmpty())
-    text += u' ' + tr("No reproducer: %1.").arg(failure_->no_reproducer);
+    text += u' ' + tr("No reproducer was written: %1.").arg(failure_->no_reproducer);
   else if (!failure_->reproducer.isEmpty())
     text += u' ' + tr("Reproducer: %1").arg(QDir::toNativeSeparators(failure_->reproducer));
   apply(text, true);
@@ -395,9 +395,10 @@ void PipelineSession::cancel() {
   const std::size_t done = run_->outcomes.size();
   const QString pass =
       QString::fromStdString(run_->steps[std::min(done, run_->steps.size() - 1)].step.pass);
-  apply(done == 0   ? tr("Cancelled in %1; nothing was changed.").arg(pass)
-        : done == 1 ? tr("Cancelled in %1; the previous step was kept.").arg(pass)
-                    : tr("Cancelled in %1; the previous %2 steps were kept.").arg(pass).arg(done),
+  apply(done == 0 ? tr("Cancelled during %1; nothing was changed.").arg(pass)
+        : done == 1
+            ? tr("Cancelled during %1; the previous step was kept.").arg(pass)
+            : tr("Cancelled during %1; the previous %2 steps were kept.").arg(pass).arg(done),
         false);
 }
 
