@@ -301,7 +301,7 @@ void EditMenu::follow(const DocumentTab* tab) {
   connect(planner, &MovePlanner::refused, status, &StatusLine::say);
   connect(planner, &MovePlanner::progressed, status, [status](int done, int count) {
     if (done < count)
-      status->say(tr("Finding places: %1 of %2. Press Esc to cancel.").arg(done).arg(count));
+      status->say(tr("Moving nodes: %1 of %2. Press Esc to cancel.").arg(done).arg(count));
   });
 }
 

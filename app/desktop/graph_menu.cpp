@@ -72,7 +72,7 @@ void GraphMenu::import_measurement(const QString& path) {
     if (read_one) {
       document->add_import(std::make_shared<const Measurement>(*read_one));
       context_.status.say(
-          tr("Showing %1 with the estimates.").arg(QString::fromStdString(read_one->label)));
+          tr("Showing %1 alongside the estimates.").arg(QString::fromStdString(read_one->label)));
       return;
     }
     auto* box = new QMessageBox(QMessageBox::Warning, tr("Import"),

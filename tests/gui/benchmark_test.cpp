@@ -352,7 +352,7 @@ void BenchmarkTest::explains_why_an_option_is_disabled() {
       new Benchmarks(other, *service_, BenchmarkHistory(folder_->path().toStdString()), &other);
   others->run();
   QVERIFY(!pane_->form().run_button().isEnabled());
-  QVERIFY(pane_->form().hint().contains("two at a time would slow each other down"));
+  QVERIFY(pane_->form().hint().contains("two benchmarks at once would slow each other down"));
   fake_->finish(fake_->measured(2));
   QVERIFY(pane_->form().run_button().isEnabled());
 }

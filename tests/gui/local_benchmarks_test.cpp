@@ -163,7 +163,7 @@ void LocalBenchmarksTest::compares_the_edited_graph_with_the_opened_one() {
   document.editing().undo();
   QTRY_COMPARE_WITH_TIMEOUT(graph_hash(document.graph()), opened, kPatienceMs);
   benchmarks().show(benchmarks().rows().front().id);
-  QVERIFY(benchmarks().message().contains("another state"));
+  QVERIFY(benchmarks().message().contains("different state"));
 }
 
 void LocalBenchmarksTest::reports_the_failed_rank_its_node_and_reason() {

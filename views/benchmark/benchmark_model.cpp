@@ -19,7 +19,7 @@ std::optional<std::int64_t> times(std::optional<double> number, double factor) {
 
 BenchmarkModel::BenchmarkModel(QObject* parent) : TableModel(parent) {
   columns_ = {
-      {.title = tr("started"), .meaning = tr("Start of the run.")},
+      {.title = tr("started"), .meaning = tr("Time at which the run started.")},
       {.title = tr("backend"), .meaning = tr("Backend that ran the graph.")},
       {.title = tr("ranks"),
        .meaning =
@@ -27,26 +27,26 @@ BenchmarkModel::BenchmarkModel(QObject* parent) : TableModel(parent) {
       {.title = tr("status"), .meaning = tr("Result of the run."), .max_width = 150},
       {.title = tr("≈ peak"),
        .unit = Unit::bytes,
-       .meaning =
-           tr("Predicted: maximum of allocated bytes, as estimated at the time of the run.")},
+       .meaning = tr("Predicted maximum of allocated bytes, estimated at the time of the run.")},
       {.title = tr("peak"),
        .unit = Unit::bytes,
-       .meaning = tr("Measured: maximum of allocated bytes, on the rank with the highest peak.")},
+       .meaning = tr("Measured maximum of allocated bytes on the rank with the highest peak.")},
       {.title = tr("Δ peak"),
        .unit = Unit::change,
        .meaning = tr("Difference between the measured and the predicted peak.")},
       {.title = tr("≈ step"),
        .unit = Unit::time,
-       .meaning = tr("Predicted: time of one step, as estimated at the time of the run.")},
+       .meaning = tr("Predicted step time, estimated at the time of the run.")},
       {.title = tr("step"),
        .unit = Unit::time,
-       .meaning = tr("Measured: median over the iterations, on the slowest rank.")},
+       .meaning = tr("Measured step time: the median over the iterations on the slowest rank.")},
       {.title = tr("Δ step"),
        .unit = Unit::change,
        .meaning = tr("Difference between the measured and the predicted step time.")},
       {.title = tr("tokens/s"),
        .unit = Unit::thousandths,
-       .meaning = tr("Per device: local tokens per step divided by the measured step time.")},
+       .meaning =
+           tr("Throughput per device: local tokens per step divided by the measured step time.")},
       {.title = tr("TFLOP/s"),
        .unit = Unit::thousandths,
        .meaning =
@@ -56,8 +56,8 @@ BenchmarkModel::BenchmarkModel(QObject* parent) : TableModel(parent) {
        .meaning = tr("Model FLOPs per second divided by the device's dense bf16 peak.")},
       {.title = tr("verified"),
        .meaning =
-           tr("Comparison of the outputs with those of the unedited graph, on the worst rank.")},
-      {.title = tr("device"), .meaning = tr("Device as reported by the first rank.")},
+           tr("How the outputs compare with those of the unedited graph, on the worst rank.")},
+      {.title = tr("device"), .meaning = tr("Device, as reported by the first rank.")},
   };
 }
 

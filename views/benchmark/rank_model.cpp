@@ -21,12 +21,10 @@ RankModel::RankModel(QObject* parent) : TableModel(parent) {
        .meaning = tr("Progress of the current stage."),
        .whole = static_cast<std::int64_t>(kPartsPerOne),
        .whole_unit = Unit::fraction},
-      {.title = tr("elapsed"),
-       .unit = Unit::time,
-       .meaning = tr("Time since the start of the stage.")},
+      {.title = tr("elapsed"), .unit = Unit::time, .meaning = tr("Time since the stage started.")},
       {.title = tr("left"),
        .unit = Unit::time,
-       .meaning = tr("Estimated time until the end of the stage.")},
+       .meaning = tr("Estimated time until the stage ends.")},
   };
 }
 

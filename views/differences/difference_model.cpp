@@ -11,14 +11,16 @@ DifferenceModel::DifferenceModel(QObject* parent) : TableModel(parent) {
       {.title = tr("node"), .meaning = tr("Name in the second state.")},
       {.title = tr("shift"),
        .unit = Unit::step,
-       .meaning = tr("Number of places that it moved: positive if later, negative if earlier.")},
+       .meaning =
+           tr("Number of places that the node moved: positive if later, negative if earlier.")},
       {.title = tr("details"),
-       .meaning = tr("Its origin, or its operator or tag in the first state.")},
-      {.title = tr("operator"), .meaning = tr("Operator that it calls.")},
-      {.title = tr("module"), .meaning = tr("Module that called it.")},
+       .meaning = tr("Where an added node comes from, what replaces a removed one, and how the "
+                     "others changed.")},
+      {.title = tr("operator"), .meaning = tr("Operator that the node calls.")},
+      {.title = tr("module"), .meaning = tr("Module that the node belongs to.")},
       {.title = tr("bytes"),
        .unit = Unit::bytes,
-       .meaning = tr("Bytes of its outputs; views are counted in full."),
+       .meaning = tr("Size of its outputs; views are counted in full."),
        .adds_up = true},
   };
 }

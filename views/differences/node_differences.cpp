@@ -123,7 +123,7 @@ QString NodeDifferences::detail(const NodeDifference& node) const {
     const auto tag = [&](const Node& of) {
       if (same_region) return policy(of.policy);
       return has_region(of) ? tr("%1 in region %2").arg(policy(of.policy)).arg(of.ac_graph_id)
-                            : tr("%1 in no region").arg(policy(of.policy));
+                            : tr("%1 outside any region").arg(policy(of.policy));
     };
     return tr("%1, was %2").arg(tag(after), tag(before));
   }

@@ -18,9 +18,9 @@ HistoryModel::HistoryModel(const QString& thing, const QString& change, QObject*
        .unit = Unit::time,
        .meaning = tr("Exposed time, %1.").arg(change)},
       {.title = tr("Δ step"), .unit = Unit::time, .meaning = tr("Step time, %1.").arg(change)},
-      {.title = tr("peak"), .unit = Unit::bytes, .meaning = tr("Peak memory afterwards.")},
-      {.title = tr("exposed"), .unit = Unit::time, .meaning = tr("Exposed time afterwards.")},
-      {.title = tr("step"), .unit = Unit::time, .meaning = tr("Step time afterwards.")},
+      {.title = tr("peak"), .unit = Unit::bytes, .meaning = tr("Peak memory in this state.")},
+      {.title = tr("exposed"), .unit = Unit::time, .meaning = tr("Exposed time in this state.")},
+      {.title = tr("step"), .unit = Unit::time, .meaning = tr("Step time in this state.")},
   };
 }
 

@@ -119,7 +119,7 @@ void PlanCurve::paint_legend(QPainter& painter) const {
   } else {
     entry(theme.half(theme.accent), tr("as partitioned"));
     if (state_->profile != state_->base->profile) entry(theme.text, tr("as solved"));
-    entry(theme.ghost, tr("joint graph, saves everything"));
+    entry(theme.ghost, tr("joint graph (saves everything)"));
     if (what_if_) entry(theme.accent, tr("preview"));
   }
   const QString peak = tr("peak %1").arg(bytes_text(state_->profile[peak_]));

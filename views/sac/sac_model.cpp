@@ -105,7 +105,7 @@ void SacModel::explain_columns() {
          "Press S, R or O to choose, or Space to toggle; Delete %1.")
           .arg(is_step ? tr("removes its tag") : tr("leaves it to the partitioner"));
   columns_[decider_column].meaning =
-      tr("What decided the policy: your choice, an operator list or preset, a tag in the capture, "
+      tr("Source of the policy: your choice, an operator list or preset, a tag in the capture, "
          "or %1.")
           .arg(is_step ? tr("nothing, if it is unchanged from the capture")
                        : tr("the partitioner"));

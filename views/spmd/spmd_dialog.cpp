@@ -53,9 +53,9 @@ SpmdDialog::SpmdDialog(Document& document, QWidget* parent)
   setAttribute(Qt::WA_DeleteOnClose);
   resize(760, 480);
   auto* column = new QVBoxLayout(this);
-  auto* about = new QLabel(tr("Every rank must call the collectives of a group in the same "
-                              "order; otherwise they deadlock."),
-                           this);
+  auto* about = new QLabel(
+      tr("All ranks must call a group's collectives in the same order; otherwise they deadlock."),
+      this);
   about->setWordWrap(true);
   column->addWidget(about);
 

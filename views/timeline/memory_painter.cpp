@@ -117,9 +117,10 @@ void MemoryPainter::paint_measured(QPainter& painter, const MemoryTrack& track) 
   // The curve shows memory held between calls; peaks within calls may be higher.
   const std::int64_t highest = scene_.content.document().measured()->peak_bytes();
   const QString held = bytes_text(curve.bytes(peak));
-  const QString label = highest > curve.bytes(peak)
-                            ? tr("measured %1, within a call %2").arg(held, bytes_text(highest))
-                            : tr("measured peak %1").arg(held);
+  const QString label =
+      highest > curve.bytes(peak)
+          ? tr("measured %1, up to %2 within a call").arg(held, bytes_text(highest))
+          : tr("measured peak %1").arg(held);
   const QFontMetrics metrics = painter.fontMetrics();
   // Below the label of the estimated peak, which has the same height if the estimate is good.
   QRect box(x + 8, std::max(y + 12, area.top() + 22), metrics.horizontalAdvance(label) + 10,

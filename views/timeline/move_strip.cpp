@@ -200,7 +200,7 @@ void MoveStrip::paint_marks(QPainter& painter, const QRect& labels, const QRect&
     return in_brackets(time_difference_text(was.exposed_ns, held_.preview.at(gap).exposed_ns));
   };
   if (best.fastest_within)
-    add(*best.fastest_within, tr("best without a higher peak") + exposed(*best.fastest_within));
+    add(*best.fastest_within, tr("best without raising the peak") + exposed(*best.fastest_within));
   add(best.min_exposed, tr("minimum exposed") + exposed(best.min_exposed));
   add(best.min_peak,
       tr("minimum peak") + in_brackets(bytes_difference_text(
@@ -240,8 +240,10 @@ void MoveStrip::paint_ends(QPainter& painter, const QRect& line) const {
   const QFontMetrics metrics = painter.fontMetrics();
   painter.setPen(theme_.muted_text);
   const QRect half = line.adjusted(6, 0, -line.width() / 2 - 6, 0);
-  const QString earliest = held_.earliest.isEmpty() ? tr("No earlier constraint.") : held_.earliest;
-  const QString latest = held_.latest.isEmpty() ? tr("No later constraint.") : held_.latest;
+  const QString earliest =
+      held_.earliest.isEmpty() ? tr("Nothing limits how early it can move.") : held_.earliest;
+  const QString latest =
+      held_.latest.isEmpty() ? tr("Nothing limits how late it can move.") : held_.latest;
   painter.drawText(
       half, Qt::AlignLeft | Qt::AlignVCenter,
       metrics.elidedText(QStringLiteral("\u25c2 ") + earliest, Qt::ElideRight, half.width()));

@@ -35,7 +35,7 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   measured_time_ =
       add_axis(tr("Measured"), AxisKind::measured_time, tr("Measured node times and memory (G)"));
   row->addSpacing(14);
-  measurement_ = add_bar_button(*this, {}, tr("Measurement to show with the estimates"));
+  measurement_ = add_bar_button(*this, {}, tr("Measurement to show alongside the estimates"));
   measurement_->setPopupMode(QToolButton::InstantPopup);
   measurement_->setToolButtonStyle(Qt::ToolButtonTextOnly);
   measurement_->setMenu(new QMenu(measurement_));
@@ -52,8 +52,8 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   reserved->setChecked(true);
   reserved->setVisible(content_.has_reserved());
   connect(reserved, &QToolButton::toggled, &content_, &TimelineContent::set_show_reserved);
-  ghost_ =
-      add_bar_button(*this, tr("Baseline"), tr("Show the graph as opened behind the edited graph"));
+  ghost_ = add_bar_button(*this, tr("Baseline"),
+                          tr("Show the baseline, the graph as opened, behind the edited graph"));
   ghost_->setCheckable(true);
   ghost_->setChecked(true);
   ghost_->setObjectName(QStringLiteral("ghost"));
@@ -62,8 +62,8 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   connect(&content_.document().editing(), &Editing::changed, ghost_, show_ghost);
   show_ghost();
   auto* plan = add_bar_button(*this, tr("Plan"),
-                              tr("Show memory under the SAC pane's plan: after partitioning, or "
-                                 "with a training step's tags applied. Aligned call by call"));
+                              tr("Show memory under the SAC pane's plan, aligned call by call: "
+                                 "after partitioning, or with a training step's tags applied"));
   plan->setCheckable(true);
   plan->setChecked(true);
   plan->setObjectName(QStringLiteral("plan"));
@@ -119,12 +119,12 @@ void TimelineBar::show_measurement() {
                         QStringLiteral("  ▾"));
   QStringList tip;
   if (shown != nullptr) {
-    tip << tr("Shown with the estimates: %1").arg(measurement_text(shown->measurement()));
+    tip << tr("Shown alongside the estimates: %1").arg(measurement_text(shown->measurement()));
     for (const std::string& note : shown->measurement().notes) tip << QString::fromStdString(note);
     if (shown->measurement().nodes.empty())
       tip << tr("It has no node times; only profiled runs have them.");
   } else {
-    tip << tr("Measurement to show with the estimates");
+    tip << tr("Measurement to show alongside the estimates");
   }
   measurement_->setToolTip(tip.join(u'\n'));
 }

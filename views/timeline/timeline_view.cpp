@@ -147,8 +147,8 @@ KeysGroup TimelineView::keys() {
       .title = tr("Timeline"),
       .rows = {
           {tr("W, S"), tr("Zoom in and out")},
-          {tr("A, D, Home, End"), tr("Move left and right, to the start, to the end")},
-          {tr("Left, Right"), tr("Go to the neighbor in the lane")},
+          {tr("A, D, Home, End"), tr("Pan left and right; go to the start or the end")},
+          {tr("Left, Right"), tr("Go to the previous or next node in the lane")},
           {tr("Click"), tr("Select a node, or the moment under the pointer")},
           {tr("Click on the plan's peak"), tr("Show what contributes to it in the SAC pane")},
           {tr("Ctrl+click"), tr("Add to or remove from the selection")},

@@ -41,7 +41,7 @@ FigureBox::FigureBox(const QString& name, const QString& how, QWidget* parent) :
 void FigureBox::set_name(const QString& name) {
   name_->setText(name);
   value_->setAccessibleName(name);
-  change_->setAccessibleName(tr("Change of %1").arg(name));
+  change_->setAccessibleName(tr("Change in %1").arg(name));
 }
 
 void FigureBox::show_change(std::int64_t from, std::int64_t to, const QString& was,

@@ -36,21 +36,21 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(12, 6, 12, 6);
   layout->setSpacing(kMetricSpacing);
-  peak_ = add_figure(tr("Peak memory"), tr("The maximum of allocated bytes, counted by storage, as "
-                                           "rounded by the device's allocator."));
+  peak_ = add_figure(tr("Peak memory"), tr("The maximum of allocated bytes. Each storage is "
+                                           "counted once, as rounded by the device's allocator."));
   reserved_ = add_figure(
       tr("Reserved"),
       tr("Memory that the caching allocator would reserve on the device, from a model of "
-         "its block sizes, splitting and reuse. Peak memory is its lower bound."));
+         "its block sizes, splitting and reuse. Peak memory is a lower bound."));
   step_ =
       add_figure(tr("Step"), tr("Estimated time of one step on one rank, from a simulation of the "
                                 "CPU, the compute stream and one stream per process group."));
   compute_ = add_figure(tr("Compute"), tr("Sum of the estimated times of all kernels."));
   exposed_ =
       add_figure(tr("Exposed"), tr("Time during which the compute stream waits for communication, "
-                                   "and the number of collectives that compute hides."));
-  tokens_ =
-      add_figure(tr("Tokens/s"), tr("Per device: local tokens per step divided by the step time."));
+                                   "and the number of collectives hidden by compute."));
+  tokens_ = add_figure(
+      tr("Tokens/s"), tr("Throughput per device: local tokens per step divided by the step time."));
   mfu_ = add_figure(tr("MFU"), tr("Model FLOPs per second divided by the device's dense bf16 peak. "
                                   "Recomputation is not counted."));
   planned_ = add_figure({}, {});
@@ -183,11 +183,12 @@ void Scoreboard::show_plan() {
   planned_->setProperty(
       "how", state->is_step()
                  ? tr("The training step with its tags applied: peak memory, step time, exposed "
-                      "communication and reserved memory. The other figures are those of the step "
+                      "communication and reserved memory. The other figures describe the step "
                       "without its tags.")
-                 : tr("The pair that the SAC pane's plan makes of this joint graph, including "
-                      "recomputation: peak memory, step time, exposed communication and reserved "
-                      "memory. The other figures are those of the joint graph itself."));
+                 : tr("The pair that the partitioner makes of this joint graph under the SAC "
+                      "pane's plan, including recomputation: peak memory, step time, exposed "
+                      "communication and reserved memory. The other figures describe the joint "
+                      "graph itself."));
   const Figures& now = is_asked ? preview->outcome->figures.figures : state->figures.figures;
   const Figures& origin = state->reference()->figures.figures;
   const Figures& was = is_asked ? state->figures.figures : origin;

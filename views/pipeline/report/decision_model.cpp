@@ -14,10 +14,8 @@ constexpr int kMaxReason = 640, kMaxEffect = 420;
 DecisionModel::DecisionModel(QObject* parent) : TableModel(parent) {
   columns_ = {
       {.title = tr("node"), .meaning = tr("Node that the decision is about.")},
-      {.title = tr("action"), .meaning = tr("What the pass did with the node.")},
-      {.title = tr("reason"),
-       .meaning = tr("Why, according to the pass."),
-       .max_width = kMaxReason},
+      {.title = tr("action"), .meaning = tr("Action that the pass chose for the node.")},
+      {.title = tr("reason"), .meaning = tr("Reason that the pass gave."), .max_width = kMaxReason},
       {.title = tr("effect"),
        .meaning = tr("How this step changed the node, found by comparing the graphs before and "
                      "after the step."),

@@ -46,7 +46,7 @@ PassTableModel::PassTableModel(QObject* parent) : TableModel(parent) {}
 void PassTableModel::set(TablePtr table, const SnapshotPtr& shown) {
   begin_rows();
   table_ = std::move(table);
-  columns_ = {{.title = tr("node"), .meaning = tr("The node of the row.")}};
+  columns_ = {{.title = tr("node"), .meaning = tr("Node that the row describes.")}};
   rows_.clear();
   sums_.clear();
   std::vector<std::string> names;
