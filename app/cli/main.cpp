@@ -1,4 +1,4 @@
-// jointer: Jointer on the command line.
+// jointer: the command-line program.
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ namespace {
 
 using jointer::cli::ExitCode;
 
-// Leaves one blank line between groups of options, where CLI11 leaves two.
+// Leaves one blank line between groups of options; CLI11 leaves two.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name,
@@ -49,7 +49,7 @@ int open_in_desktop(const char* program, char** arguments) {
 }
 
 int run(int argc, char** argv) {
-  // An interrupted program needs no cleanup: files appear complete or not at all.
+  // An interruption needs no cleanup, since a file appears complete or not at all.
   std::signal(SIGINT, [](int) { ::_exit(ExitCode::interrupted); });
 
   CLI::App program{"Jointer: a workbench for PyTorch training graphs"};
@@ -94,7 +94,7 @@ int run(int argc, char** argv) {
     return jointer::cli::report(
         {jointer::Error::Kind::usage, jointer::cli::usage_message(program, error)});
   }
-  // A full disk must not look like a short answer.
+  // Output that a full disk cuts off must not pass for a short answer.
   if (exit_code == ExitCode::done && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0))
     return jointer::cli::report(
         {jointer::Error::Kind::run, fmt::format("standard output: {}", std::strerror(errno))});
@@ -107,7 +107,7 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {
-    // Most likely out of memory, so do not allocate here.
+    // Memory has most likely run out, so do not allocate here.
     std::fprintf(stderr, "jointer: %s\n", error.what());
     return ExitCode::run_failed;
   }

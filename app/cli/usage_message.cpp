@@ -24,7 +24,7 @@ std::optional<std::pair<std::string, std::string>> around(const std::string& mes
   return std::pair(message.substr(0, at), message.substr(at + middle.size()));
 }
 
-// The parsed command, or the program if there is none.
+// The command that was parsed, or the program if there is none.
 const CLI::App& parsed_command(const CLI::App& program) {
   const auto commands = program.get_subcommands();
   return commands.empty() ? program : *commands.front();
@@ -54,7 +54,7 @@ std::string unexpected(const CLI::App& program, const std::string& word) {
                      help_command(program));
 }
 
-// The message for an option before the command, or without a command.
+// The message for an option given before the command, or without one.
 std::string not_of_the_program(const CLI::App& program, const std::string& word) {
   const CLI::App& command = parsed_command(program);
   if (&command != &program && command.get_option_no_throw(word) != nullptr)
@@ -63,7 +63,7 @@ std::string not_of_the_program(const CLI::App& program, const std::string& word)
   return fmt::format("{} `jointer --help` lists the commands", unknown_option(program, word));
 }
 
-// The message for an option without a value, or given several times.
+// The message for an option that was given without a value, or several times.
 std::string wrong_count(const CLI::App& program, std::string_view name) {
   const CLI::Option* option = parsed_command(program).get_option_no_throw(std::string(name));
   if (option != nullptr && option->count() > 1)
@@ -94,7 +94,7 @@ std::string usage_message(const CLI::App& program, const CLI::ParseError& error)
   if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr)
     if (const auto names = around(message, " excludes "))
       return fmt::format("options {} and {} cannot be used together", names->first, names->second);
-  // Values are checked before they are converted, so only flags get here.
+  // Values are checked before they are converted, so only flags can get here.
   if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr)
     if (const auto value = around(message, " = "))
       return fmt::format("option {}: takes no value, got `{}`",

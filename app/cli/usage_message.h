@@ -1,6 +1,6 @@
 #pragma once
 
-// Error messages for command lines that cannot be parsed.
+// Error messages for invalid command lines.
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -11,7 +11,7 @@ namespace jointer::cli {
 // One line: what is wrong with the command line that `program` has just parsed, and what to do.
 std::string usage_message(const CLI::App& program, const CLI::ParseError& error);
 
-// The same for a first word that is neither a command nor a file.
+// The message for a first word that is neither a command nor a file.
 std::string not_a_command(const CLI::App& program, std::string_view word);
 
 }  // namespace jointer::cli

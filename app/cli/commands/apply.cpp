@@ -75,7 +75,8 @@ void print_tables(const Answer& a) {
         "changed, or edits were skipped.\n");
 }
 
-// The exit code, given the limit of --max-skipped. Reports on standard error if it is exceeded.
+// Returns the exit code. Reports on standard error if more changes were skipped than --max-skipped
+// allows.
 int code_of(const Replay& replay, std::optional<std::size_t> max_skipped) {
   const std::size_t skipped = replay.skipped.size();
   if (!max_skipped || skipped <= *max_skipped) return ExitCode::done;

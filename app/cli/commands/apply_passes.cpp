@@ -35,7 +35,7 @@ struct Answer {
   [[nodiscard]] bool is_met() const { return !limit || after.peak_bytes <= *limit; }
 };
 
-// True if the step has its own budget, as a search does, and exceeds it.
+// True if the step has a budget of its own, as a search does, and exceeds it.
 bool is_over_its_budget(const StepResult& step) {
   return step.ran.peak_limit && step.after.figures.peak_bytes > *step.ran.peak_limit;
 }
@@ -184,16 +184,17 @@ void print_decisions(const Answer& a) {
   if (!table.empty()) fmt::print("\n{}", table.text());
 }
 
-// All edits of the run as a recipe, which gives the same graph when it is replayed. Error (usage):
-// a step made a new graph.
+// All edits of the run as a recipe; replaying it gives the same graph. Error (usage): a step made a
+// new graph.
 Result<std::string> recipe_of(const Graph& graph, const PipelineRun& run) {
   std::vector<Edit> edits;
   for (const StepResult& step : run.steps) {
     if (!step.edit_refusal.empty())
-      return fail(Error::Kind::usage,
-                  "--save-recipe: {} makes a new graph, which a recipe cannot do ({}); run only "
-                  "the passes before it, or export a save plan with `jointer sac --export recipe`",
-                  pass_of(step), step.edit_refusal);
+      return fail(
+          Error::Kind::usage,
+          "--save-recipe: {} creates a new graph, which a recipe cannot express ({}); run only "
+          "the passes before it, or export a save plan with `jointer sac --export recipe`",
+          pass_of(step), step.edit_refusal);
     edits.insert(edits.end(), step.edits.begin(), step.edits.end());
   }
   const Graph& after = end_of(run, graph);
@@ -207,8 +208,8 @@ Result<std::string> recipe_of(const Graph& graph, const PipelineRun& run) {
   return write_recipe(recipe);
 }
 
-// The pipeline as it ran, so that running it gives the same graph without searching. A pass that
-// ran other passes is disabled, and the passes that it ran follow it.
+// The pipeline as it ran: running it again gives the same graph without a search. A pass that ran
+// other passes is disabled and followed by the passes that it ran.
 PipelineFile applied(const Pipeline& pipeline, const PipelineRun& run) {
   PipelineFile file;
   std::size_t done = 0;
@@ -248,8 +249,8 @@ Result<std::optional<std::int64_t>> limit_of(const std::string& text) {
   return bytes;
 }
 
-// The recipe's path for the Python file `file`: relative if both can be moved together, as in a
-// checkout of the training code.
+// The path by which the Python file `file` refers to the recipe: relative if both can be moved
+// together, as in a checkout of the training code.
 std::string recipe_path(const std::string& recipe, const std::string& file) {
   const auto path = std::filesystem::absolute(recipe).lexically_normal();
   if (file == "-") return path.string();

@@ -18,7 +18,7 @@ struct ApplyPasses {
   bool decisions = false, json = false;
 };
 
-// `command`: the command to which the options belong.
+// `command`: the command that defines the options.
 Result<int> apply_passes(const ApplyPasses& options, const CLI::App& command);
 
 }  // namespace jointer::cli

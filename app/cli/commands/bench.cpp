@@ -32,7 +32,7 @@
 namespace jointer::cli {
 namespace {
 
-// Options that a rank has under the same names; parse_runner_arguments checks their values.
+// Options passed on to the ranks under the same names; parse_runner_arguments checks their values.
 struct RankOption {
   const char* name;
   const char* type;  // the name of its values in the help
@@ -76,7 +76,7 @@ struct BenchCommand {
   int nodes = 1, ranks_per_node = 0;
 };
 
-// Outputs are compared with those of the graph before any edit.
+// Outputs are compared with those of the unedited graph.
 Result<void> set_unedited(BenchmarkRequest& request) {
   request.baseline = request.program;
   if (!is_workspace_file(request.program.graph)) return {};
@@ -130,7 +130,7 @@ Result<Graph> open_first(const BenchCommand& options, const BenchmarkRequest& re
   return first.open(options.json);
 }
 
-// Launchers may start the command in another folder.
+// Launchers may run the command in another folder.
 void make_absolute(BenchmarkRequest& request) {
   for (std::string* path :
        {&request.program.graph, &request.program.backward, &request.baseline.graph,
@@ -146,7 +146,7 @@ Result<int> print_command(const BenchCommand& options, BenchmarkRequest request,
       options.ranks_per_node > 0 ? options.ranks_per_node : std::max(1, world / options.nodes);
   if (!request.solo && world > 1 && per_node * options.nodes != world)
     return fail(Error::Kind::usage,
-                "{} machines with {} ranks each have {} ranks, but the collectives of {} need {}",
+                "{} machines with {} ranks each give {} ranks, but the collectives of {} need {}",
                 options.nodes, per_node, per_node * options.nodes, graph.title(), world);
   for (const std::string& file : {request.program.graph, request.program.backward}) {
     if (file.empty()) continue;
@@ -154,7 +154,8 @@ Result<int> print_command(const BenchCommand& options, BenchmarkRequest request,
     if (!is_native)
       return fail(
           Error::Kind::usage,
-          "{}: expected a native capture, the only format that ranks on other machines read", file);
+          "{}: expected a native capture, the only format that ranks on other machines can read",
+          file);
   }
   make_absolute(request);
   const std::string line = options.print_command == "slurm"
@@ -209,7 +210,7 @@ Result<void> keep_costs(const Graph& graph, const BenchmarkResult& result) {
   return {};
 }
 
-// Members of the JSON object that are not part of the result itself.
+// Members of the JSON object besides the result itself.
 std::string further_members(const BenchPasses& passes, const BenchmarkResult& result,
                             const Graph& graph, const Analysis& analysis) {
   std::string members = explained_member(result, graph, analysis);
@@ -217,7 +218,7 @@ std::string further_members(const BenchPasses& passes, const BenchmarkResult& re
   return members;
 }
 
-// Refuses options without effect. `request` has the backend that the user or a pipeline chose.
+// Refuses options that have no effect. `request` has the backend that the user or a pipeline chose.
 Result<void> check_options(const CLI::App& command, const BenchCommand& options,
                            const BenchmarkRequest& request) {
   if (!options.pipeline.any()) JOINTER_CHECK(PluginOptions::refuse(command, "needs --passes"));
@@ -238,7 +239,8 @@ Result<int> run(const BenchCommand& options, const CLI::App& command) {
   JOINTER_TRY(Graph graph, open_first(options, request));
   if (!options.print_command.empty() && options.pipeline.any())
     return fail(Error::Kind::usage,
-                "option --print-command: runs files only; write the graph with `jointer apply "
+                "option --print-command: the command can run only a file; write the graph with "
+                "`jointer apply "
                 "--passes ... -o` first");
   if (!options.print_command.empty()) {
     JOINTER_CHECK(check_options(command, options, request));
@@ -250,7 +252,7 @@ Result<int> run(const BenchCommand& options, const CLI::App& command) {
   JOINTER_TRY(FittedRequest fitted, fit_to_machine(graph, std::move(request), this_machine()));
   JOINTER_CHECK(check_files(fitted.request.inputs, fitted.request));
   JOINTER_CHECK(check_files(fitted.request.expected, fitted.request));
-  // Report errors of the estimate before anything runs.
+  // Report estimation errors before anything runs.
   JOINTER_TRY(const auto estimator, options.estimator.make(graph));
   JOINTER_CHECK(passes.run(options.graph, options.estimator.request(), graph, fitted));
 

@@ -28,7 +28,7 @@ Result<BenchPasses> BenchPasses::prepare(const PipelineOptions& options, bool ba
   return passes;
 }
 
-// Upstream wraps everything that runs in CUDA graphs, which the CPU does not have.
+// Upstream uses CUDA graphs however the graph runs. The CPU has none.
 void BenchPasses::record(FittedRequest& fitted) const {
   if (!is_recorded_) return;
   BenchmarkRequest& request = fitted.request;

@@ -15,15 +15,15 @@ namespace jointer::cli {
 // Runs passes before a benchmark, separately for each rank that has its own file.
 class BenchPasses {
  public:
-  // Without --passes, the result does nothing. `backend_is_given`: the user chose the backend;
-  // otherwise the request gets the pipeline's backend. Error: see PipelineOptions::pipeline and
-  // backend_of.
+  // Without --passes, run() of the returned object does nothing. `backend_is_given`: the user chose
+  // the backend; otherwise the pipeline's backend is set in `request`. Error: see
+  // PipelineOptions::pipeline and backend_of.
   static Result<BenchPasses> prepare(const PipelineOptions& options, bool backend_is_given,
                                      BenchmarkRequest& request);
 
-  // Runs the passes. `graph`, the graph of the first rank, becomes their result, and the request
-  // names the files of all ranks, which live as long as this object. `options` opens further files
-  // like the first one. Error: see run_passes.
+  // Runs the passes. Replaces `graph`, the first rank's graph, with their result, and makes the
+  // request name the resulting files of all ranks, which exist as long as this object. `options`:
+  // how to open the other ranks' files. Error: see run_passes.
   Result<void> run(const GraphOptions& options, const EstimatorRequest& estimator, Graph& graph,
                    FittedRequest& fitted);
 
@@ -31,7 +31,7 @@ class BenchPasses {
   [[nodiscard]] const std::string& text() const { return text_; }  // empty without passes
 
  private:
-  // Like upstream, interprets a graph that has nothing to compile, and adds a note.
+  // Like upstream, interprets a graph that has no regions to compile, and adds a note.
   void interpret_without_regions(const Graph& graph, FittedRequest& fitted) const;
   void record(FittedRequest& fitted) const;
 
@@ -39,7 +39,7 @@ class BenchPasses {
   Pipeline pipeline_;
   PluginOptions plugins_;
   std::string text_;
-  // The pipeline asks for compiled regions or for a CUDA graph, and the user chose no backend.
+  // The pipeline asks for compiled regions or a CUDA graph, and the user chose no backend.
   bool is_regional_ = false, is_recorded_ = false;
   ProgramSource source_ = ProgramSource::files;
   std::optional<TemporaryFolder> folder_;

@@ -19,7 +19,7 @@ using enum Table::Align;
 
 constexpr std::size_t kOperators = 10;
 
-// "+1.3%", "-0.2%", "equal"; at ten times the prediction or more, "41.3 times".
+// "+1.3%", "-0.2%", "equal"; from ten times the prediction on, "41.3 times".
 std::string difference(std::int64_t measured, std::int64_t predicted) {
   if (measured == predicted) return "equal";
   if (predicted == 0) return "";
@@ -139,7 +139,7 @@ std::string failures(const BenchmarkResult& r) {
   return text.empty() ? text : text + '\n';
 }
 
-// The position of the rank's stage in the order of stages; -1 before the first one.
+// The index of the rank's stage among all stages; -1 before the first one.
 std::ptrdiff_t stage_index(const RankResult& rank) {
   if (!rank.progress) return -1;
   const auto* found = std::ranges::find(kRunStages, rank.progress->stage);

@@ -10,15 +10,15 @@
 
 namespace jointer::cli {
 
-// Compares measurements with the estimate, and explains the difference. Lines end in a newline.
+// Compares the measurements with the estimate and explains the differences. Lines end in a newline.
 std::string bench_tables(const BenchmarkResult& result, const Graph& graph,
                          const Analysis& analysis);
 
-// The explanation of the peak as a member of the JSON object: `"explained":{...}`.
+// What the peak consists of, as a member of the JSON object: `"explained":{...}`.
 std::string explained_member(const BenchmarkResult& result, const Graph& graph,
                              const Analysis& analysis);
 
-// "2 ranks, measure 3 of 10": the progress of the slowest rank.
+// The progress of the slowest rank: "2 ranks, measure 3 of 10".
 std::string progress_line(const std::vector<RankResult>& ranks);
 
 }  // namespace jointer::cli

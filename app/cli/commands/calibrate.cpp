@@ -28,7 +28,7 @@ struct CalibrateCommand {
   bool list = false, json = false;
 };
 
-// ISO 8601, UTC. A date out of range, as in a damaged database, becomes 1970-01-01.
+// ISO 8601, UTC. Dates out of range, as in a damaged database, become 1970-01-01.
 std::string date(std::int64_t seconds) {
   const auto time = static_cast<std::time_t>(seconds);
   std::tm parts{};
@@ -74,7 +74,7 @@ Result<int> list_devices(bool json) {
 
 Result<int> forget_device(const std::string& device, bool json) {
   const std::string path = CostDatabase::default_path();
-  // Do not create a database only to delete from it.
+  // Do not create a database just to delete from it.
   JOINTER_TRY(CostDatabase database, CostDatabase::open(path));
   JOINTER_CHECK(database.load(device));
   JOINTER_TRY(database, CostDatabase::open_or_create(path));

@@ -1,4 +1,4 @@
-// jointer diff A B: compares two graphs node by node, and their figures.
+// jointer diff A B: compares two graphs, node by node, and their figures.
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -46,7 +46,7 @@ std::vector<DetailDifference> detail_differences(const Answer& answer, NodeId id
   return NodeComparer(answer.a, answer.b, &answer.match).detail_differences(in_a(answer, id), id);
 }
 
-// The nodes of B that correspond to a node of A with another name.
+// The nodes of B that have another name in A.
 std::vector<NodeId> renamed(const Answer& answer) {
   std::vector<NodeId> found;
   for (const NodeId id : answer.b.order())
@@ -55,8 +55,7 @@ std::vector<NodeId> renamed(const Answer& answer) {
   return found;
 }
 
-// True if the two calls are the same and what they return reads the same, so that only details
-// differ.
+// True if the two calls and their results read the same, so that they differ only in details.
 bool differs_in_details(const Answer& answer, NodeId id) {
   const NodeId was = in_a(answer, id);
   const std::string before = canonical_call(answer.a, was), after = canonical_call(answer.b, id);
@@ -82,7 +81,7 @@ std::optional<std::int64_t> region(const Node& node) {
   return node.has(Node::has_ac_graph_id) ? std::optional(node.ac_graph_id) : std::nullopt;
 }
 
-// The policy; also the region, if the two nodes differ in it.
+// The node's policy, and its region if the two nodes' regions differ.
 std::string tag_text(const Node& node, const Node& other) {
   const std::string policy(policy_text(node.policy));
   if (region(node) == region(other)) return policy;
@@ -95,7 +94,7 @@ Json tag_json(const Node& node) {
           {"region", region(node) ? Json(*region(node)) : Json()}};
 }
 
-// True if the computations differ only in the ways in which the ranks of one program differ.
+// True if the graphs differ only as the ranks of one program do.
 bool is_other_rank(const Answer& answer) {
   const Graph &a = answer.a, &b = answer.b;
   if (a.part_count() != b.part_count() || graph_hash(a) == graph_hash(b)) return false;
@@ -185,7 +184,7 @@ class Printer {
   }
 
  private:
-  // The calls, or what differs between two that read the same.
+  // The two calls or, if they read the same, the details in which they differ.
   std::vector<std::string> changed(NodeId id) const {
     if (!differs_in_details(answer_, id))
       return {name(id), canonical_call(answer_.a, in_a(answer_, id)),
@@ -199,7 +198,7 @@ class Printer {
     return {name(id), std::move(before), std::move(after)};
   }
 
-  // The name in B, followed by the name in A if they differ.
+  // The name in B, followed by the name in A if it is different.
   std::string name(NodeId id) const {
     const std::string is = edit_name(answer_.b, id), was = edit_name(answer_.a, in_a(answer_, id));
     return is == was ? is : fmt::format("{} (A: {})", is, was);
@@ -228,7 +227,7 @@ class Printer {
   std::size_t top_;
 };
 
-// Without B, compares graph N of A with the graph that a pass turned into it.
+// Without B, compares graph N of A with what a pass turned it into.
 Result<void> complete(DiffCommand& options) {
   if (!options.b.file.empty()) return {};
   if (!options.b.backward.empty() || options.b.graph)

@@ -1,5 +1,5 @@
-// jointer export FILE --format FORMAT -o OUT: writes the graph and its figures in formats of other
-// programs.
+// jointer export FILE --format FORMAT -o OUT: writes the graph and its figures in other programs'
+// formats.
 
 #include <algorithm>
 #include <array>
@@ -34,7 +34,7 @@ constexpr std::array kFormats{
     Format{"markdown", export_markdown, true},
 };
 
-// Refuses options that do not affect the figures of the format.
+// Refuses options that change figures if the format contains none.
 Result<void> check_options(const CLI::App& command, const std::string& name) {
   const auto* format = std::ranges::find(kFormats, name, &Format::name);
   if (format == kFormats.end() || format->has_figures) return {};

@@ -1,6 +1,6 @@
 #pragma once
 
-// Figures of a graph that commands compare, as JSON and as a table.
+// The figures of a graph that commands compare, as JSON and as a table.
 
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"
@@ -20,7 +20,7 @@ Figures figures_of(const Graph& graph, const Estimator& estimator, const std::st
 Json to_json(const Figures& figures);
 // {"peak_bytes": [a, b], ...}
 Json to_json(const Figures& a, const Figures& b);
-// One row per figure: before, after and the difference.
+// One row per figure: before, after and difference.
 Table compare_table(const Figures& a, const Figures& b, const std::string& first,
                     const std::string& second);
 

@@ -1,4 +1,4 @@
-// jointer memory FILE: live bytes over the program order, the peak, and what is live at the peak.
+// jointer memory FILE: live bytes in program order, the peak, and what is live at the peak.
 
 #include <fmt/core.h>
 
@@ -42,7 +42,7 @@ std::string peak_node(const Answer& a) {
   return node ? std::string(a.graph.name(node)) : std::string();
 }
 
-// Points of a curve: [ms, bytes].
+// The points of a curve, each as [ms, bytes].
 Json curve(const std::vector<MeasuredBytes>& points) {
   Json json = Json::array();
   for (const MeasuredBytes& point : points) json.push_back({to_ms(point.ns), point.bytes});
@@ -154,11 +154,11 @@ Result<int> run(const MemoryCommand& options) {
   JOINTER_TRY(const Graph graph, options.graph.open(options.json));
   if (options.torch_compatible && graph.is_pair())
     return fail(Error::Kind::usage,
-                "torch 2.11 has no memory profile of a pair; run it on each half");
+                "torch 2.11 cannot profile the memory of a pair; profile each half");
   if (options.torch_compatible && options.optimizer != "none")
-    return fail(Error::Kind::usage, "torch's profile has no optimizer state");
+    return fail(Error::Kind::usage, "torch's memory profile does not cover optimizer state");
   if (options.torch_compatible && options.loop.steps > 0)
-    return fail(Error::Kind::usage, "torch's profile has no training loop");
+    return fail(Error::Kind::usage, "torch's memory profile does not cover a training loop");
   MemoryOptions memory;
   if (options.torch_compatible) memory.rules = MemoryRules::torch;
   if (options.optimizer == "adamw") memory.optimizer = OptimizerState::adamw;

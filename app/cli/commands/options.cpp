@@ -16,7 +16,7 @@ namespace jointer::cli {
 
 namespace {
 
-// Escapes characters that would move the cursor or end the line: names come from files.
+// Escapes control characters, which may move the cursor or end the line: names come from files.
 std::string printable(const Error& error) {
   std::string text;
   for (const char c : error.message) {
@@ -73,7 +73,7 @@ void GraphOptions::add_to(CLI::App& command) {
 
 namespace {
 
-// Asks the user which of several graphs to open.
+// Asks the user which graph to open.
 std::optional<std::size_t> ask(std::span<const GraphEntry> entries) {
   for (std::size_t i = 0; i < entries.size(); ++i)
     fmt::print(stderr, "{:>4}  {}\n", i, describe(entries[i]));

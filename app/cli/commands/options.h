@@ -26,10 +26,10 @@ enum ExitCode : int {
   interrupted = 130,
 };
 
-// Writes `jointer: MESSAGE` to standard error and returns the exit code for the error's kind.
+// Writes `jointer: MESSAGE` to standard error. Returns the exit code for the error's kind.
 int report(const Error& error);
 
-// Ends a command: returns its exit code, or reports its error.
+// Returns the exit code of a command that has ended, after reporting its error, if any.
 int finish(const Result<int>& result);
 
 // Parses the values of --assume; later ones override earlier ones. Error (usage): invalid syntax.
@@ -59,11 +59,11 @@ struct GraphOptions {
   std::vector<std::string> assume;
 
   void add_to(CLI::App& command);
-  // The files that are read, for check_outputs.
+  // The files that the command reads, for check_outputs.
   [[nodiscard]] std::vector<std::string> inputs() const { return {file, backward}; }
-  // The format of the list on standard output, in addition to the error, if no graph was chosen.
+  // How to list the graphs on standard output, in addition to the error, if the user chose none.
   enum class Listing : unsigned char { none, text, json };
-  // Asks the user if there are several graphs and the program runs in a terminal.
+  // If there are several graphs, asks the user, provided that the program runs in a terminal.
   [[nodiscard]] Result<Graph> open(Listing listing) const;
   [[nodiscard]] Result<Graph> open(bool json) const {
     return open(json ? Listing::json : Listing::text);

@@ -40,7 +40,7 @@ Result<void> check_output(const std::string& path) {
   return check_folder(folder_of(target), path);
 }
 
-// Regular files are replaced; a pipe or a device can receive several outputs in sequence.
+// Regular files are replaced. Pipes and devices can receive several outputs, one after another.
 bool is_replaced(const fs::path& path) {
   std::error_code none;
   return !fs::exists(path, none) || fs::is_regular_file(path, none);

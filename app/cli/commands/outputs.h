@@ -15,16 +15,17 @@ struct OutputFile {
   std::string path;         // a file, `-`, or empty: none
 };
 
-// Error (run): the first output that cannot be written. Error (usage): two outputs are the same
-// file, or one is a file that the command reads (`inputs`: paths, `-`, or empty).
+// Error (run): an output cannot be written; the message names the first one. Error (usage): two
+// outputs are the same file, or an output is a file that the command reads (`inputs`: paths, `-`,
+// or empty).
 Result<void> check_outputs(const std::vector<OutputFile>& outputs,
                            const std::vector<std::string>& inputs);
 
-// True if one of them is standard output, to which nothing else is then written.
+// True if one of the outputs is standard output. The command then writes nothing else to it.
 bool fills_standard_output(const std::vector<OutputFile>& outputs);
 
-// Checks that the folder can be written to, or created if it does not exist. Empty: nothing to
-// check. Error (run): why not.
+// Checks that the folder is writable or, if it does not exist, can be created. Does nothing if
+// `folder` is empty. Error (run): the message says why not.
 Result<void> check_output_folder(const std::string& folder);
 
 }  // namespace jointer::cli

@@ -1,4 +1,4 @@
-// jointer overlap FILE: simulates the step, and shows which communication is exposed and why.
+// jointer overlap FILE: simulates the step and shows which communication is exposed, and why.
 
 #include <fmt/core.h>
 
@@ -31,7 +31,7 @@ struct GroupTimes {
   std::size_t count = 0, hidden = 0;
 };
 
-// By stream, in the simulation's order of streams.
+// Times per stream, indexed like the simulation's streams.
 std::vector<GroupTimes> times_by_stream(const Graph& /*graph*/, const Simulation& simulation) {
   std::vector<GroupTimes> times(simulation.streams().size());
   for (const CollectiveTiming& c : simulation.collectives()) {

@@ -16,14 +16,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Quotes a word for a shell.
+// Quotes a word for the shell.
 std::string shell_word(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
 }
 
-// Endings of texts that are file names.
+// A text with one of these endings is a file name.
 constexpr std::array<std::string_view, 6> kFileEndings{".json", ".zst", ".gz",
                                                        ".txt",  ".py",  ".jointer"};
 
@@ -47,13 +47,13 @@ PipelineStep with_whole_paths(PipelineStep step) {
   return step;
 }
 
-// An estimator is written like a pipeline step: profile{trace="trace.json"}.
+// An estimator has the syntax of a pipeline step: profile{trace="trace.json"}.
 std::string with_whole_paths(const std::string& estimator) {
   const auto parsed = parse_pipeline(estimator);
   return parsed && parsed->size() == 1 ? to_text(with_whole_paths(parsed->front())) : estimator;
 }
 
-// Options of the analysis that differ from the defaults.
+// The analysis options that differ from the defaults, as words of a command line.
 std::vector<std::string> analysis_words(const AnalysisOptions& analysis, const Graph& graph) {
   std::vector<std::string> words;
   const auto add = [&](const char* name, std::string value) {
@@ -84,7 +84,7 @@ RunSettings settings_of(const PassRunOptions& options, const Graph& graph) {
   return settings;
 }
 
-// The failure, with the command that reproduces it.
+// Appends the command that reproduces the failure to the run's error.
 Error with_reproducer(const Graph& graph, const Pipeline& pipeline, const PipelineRun& run,
                       const PassRunOptions& options) {
   Error error = *run.error;
@@ -115,7 +115,7 @@ Error with_reproducer(const Graph& graph, const Pipeline& pipeline, const Pipeli
   return error;
 }
 
-// Passes that choose how a graph runs decide on nodes without changing them.
+// Passes that choose how a graph runs make decisions about nodes without changing them.
 bool has_effect(const StepResult& step, const PassInfo& pass) {
   if (!is_unchanged(step)) return true;
   return pass.stage == PassStage::compile &&
@@ -172,7 +172,7 @@ Result<PipelineRun> run_passes(const Graph& graph, const Pipeline& pipeline,
   context.report = show;
   JOINTER_TRY(const PassSources sources, options.plugins.sources());
   context.python = python_runner(sources.host);
-  // A pass in another process leaves a process to end and files to delete.
+  // If a pass runs in another process, an interruption must end that process and delete its files.
   const Interruption interruption;
   context.is_cancelled = &Interruption::has_happened;
   JOINTER_TRY(PipelineRun run,

@@ -1,7 +1,7 @@
 #pragma once
 
-// Runs a pipeline for a command: shows progress on a terminal, and writes a reproducer of a
-// failure.
+// Runs a pipeline for a command: shows progress on a terminal, and writes a reproducer if a step
+// fails.
 
 #include <string>
 
@@ -14,19 +14,19 @@ struct PassRunOptions {
   AnalysisOptions analysis;
   std::optional<std::int64_t> peak_limit;  // bytes
   // Where to write the reproducer of a failure. If empty, it gets an unused name in the current
-  // folder, and none is written for invalid options or unreadable files.
+  // folder, but invalid options and unreadable files produce no reproducer.
   std::string reproducer;
   PluginOptions plugins;  // as the reproducer's command needs them
 };
 
-// Runs all steps. Error: the failure, and the command that reproduces it.
+// Runs all steps. Error: the failure and the command that reproduces it.
 Result<PipelineRun> run_passes(const Graph& graph, const Pipeline& pipeline,
                                const PassRegistry& registry, const PassRunOptions& options);
 
-// The command that runs a reproducer's step as it was run.
+// The command that runs a reproducer's step the way it was run.
 std::string again_command(const std::string& path, const Reproduced& reproduced);
 
-// One sentence per step that may have changed outputs.
+// One sentence for each step that may have changed outputs.
 std::vector<std::string> numerics_notes(const PipelineRun& run, const PassRegistry& registry);
 
 // The graph after the last step, or `graph` if there were no steps.

@@ -94,7 +94,7 @@ void print_details(const PassInfo& info) {
   if (!table.empty()) fmt::print("\n{}", table.text());
 }
 
-// Shows a pipeline, and the flags of graph_trainer that select it.
+// Shows a pipeline and the graph_trainer flags that select it.
 Result<int> show_pipeline(const PassesCommand& options) {
   if (!options.names.empty())
     return fail(Error::Kind::usage,

@@ -16,15 +16,15 @@ struct PluginOptions {
   std::string memory;
 
   void add_to(CLI::App& command);
-  // For commands that run no passes. Error (usage): one of these options is given, followed by
-  // `why`.
+  // For commands that run no passes. Error (usage): one of these options was given; the message
+  // ends with `why`.
   static Result<void> refuse(const CLI::App& command, std::string_view why);
-  // Output of passes goes to standard error, with their names. Error (usage): --pass-memory is not
-  // a number of bytes.
+  // The passes' output goes to standard error, prefixed with their names. Error (usage):
+  // --pass-memory is not a number of bytes.
   [[nodiscard]] Result<PassSources> sources() const;
   // The same with absolute paths.
   [[nodiscard]] PluginOptions absolute() const;
-  // Options that were given, except folders and files, as words of a command line.
+  // The options given, except folders and files, as words of a command line.
   [[nodiscard]] std::vector<std::string> other_words() const;
 };
 

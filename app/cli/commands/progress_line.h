@@ -4,7 +4,7 @@
 
 namespace jointer::cli {
 
-// One line on a terminal that is overwritten in place. Prints nothing if standard error is not a
+// A line on a terminal that is overwritten in place. Prints nothing if standard error is not a
 // terminal.
 class ProgressLine {
  public:
@@ -13,7 +13,7 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
   ~ProgressLine() { clear(); }
 
-  // True if the line is shown. If not, callers can skip text that is expensive to make.
+  // True if the line is shown. If not, callers can skip text that is expensive to compute.
   [[nodiscard]] bool is_seen() const { return is_terminal_; }
   void show(const std::string& text);
   void clear();

@@ -1,6 +1,6 @@
-// jointer sac FILE: what is saved for the backward and what is recomputed, under a policy, a
-// partitioner and a budget; the trade-off between them; and the policy in the formats of other
-// programs.
+// jointer sac FILE: shows what is saved for the backward and what is recomputed, given a policy, a
+// partitioner and a budget; the trade-off between memory and time; and the policy in other
+// programs' formats.
 
 #include <fmt/core.h>
 
@@ -39,14 +39,14 @@ struct SacCommand {
   std::size_t points = 64, top = 15;
   bool ignore_tags = false, strict_budget = false, pareto = false, json = false;
 
-  // True if the command makes a plan; false if it only reports one.
+  // True if the command makes a plan; false if it only reports the graph's.
   [[nodiscard]] bool decides() const {
     return policy.any() || ignore_tags || !budget.empty() || slower || pareto || !format.empty() ||
            !output.empty() || !why.empty();
   }
 };
 
-// Up to 1: torch's activation budget. Larger: bytes.
+// Up to 1: torch's activation memory budget. Above 1: bytes.
 Result<double> parse_budget(const std::string& text) {
   static constexpr std::pair<std::string_view, double> kUnits[] = {
       {"", 1.0},
@@ -100,15 +100,15 @@ MemoryOptions memory_options(const SacCommand& options) {
 
 constexpr const char* kThisPlan = "this plan";
 
-// A plan, the object that evaluates it, and the partitioner that makes its pair.
+// A plan, the object that evaluates it, and the partitioner that builds its pair.
 struct Solved {
   Partition partition;
   const PlanWhatIf* what_if = nullptr;
   Partitioner partitioner = Partitioner::min_cut;
 };
 
-// Adopts the plan that meets a limit, unless it is the current one. `why` becomes the reason of
-// nodes whose decision differs from min_cut's.
+// Adopts the plan that meets a limit, unless it is the current one. `why` becomes the reason for
+// each node whose decision differs from min_cut's.
 void take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit, const std::string& why) {
   if (fit.point.name == kThisPlan) return;
   Partition partition = trade_off.partition();
@@ -125,7 +125,7 @@ void take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit, const 
             .partitioner = Partitioner::min_cut};
 }
 
-// Changes the plan to meet a limit on the peak (bytes) or on the slowdown of the step.
+// Changes the plan to meet a limit on the peak (bytes) or on the slowdown.
 Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const TradeOff& trade_off,
                                Solved& solved) {
   if (!options.slower) {
@@ -147,7 +147,7 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
                      .met = fit.fits};
 }
 
-// The plan with its figures, for comparison with others.
+// The plan and its figures, for comparison with other plans.
 Result<ParetoPoint> point_of(const Solved& solved) {
   JOINTER_TRY(PlanFigures figures, solved.what_if->figures(solved.partition.plan));
   return ParetoPoint{.budget = -1,
@@ -207,7 +207,7 @@ int print_answer(const SacCommand& options, const Graph& graph, const SacAnswer&
   return code;
 }
 
-// `opened`: the graph before its policy was applied, for which the export is written.
+// `opened`: the graph before its policy was applied, which the exported policy is for.
 Result<int> finish_answer(const SacCommand& options, const Graph& opened, const Solved& solved,
                           SacAnswer answer) {
   const Partition& partition = solved.partition;
@@ -224,11 +224,11 @@ Result<int> finish_answer(const SacCommand& options, const Graph& opened, const 
   return print_answer(options, partition.joint, answer);
 }
 
-// Options of partitioners, which split joint graphs only.
+// Options of partitioners, which only split joint graphs.
 constexpr std::initializer_list<const char*> kPartitionerOptions{
     "--budget", "--slower", "--pareto", "--strict-budget", "--partitioner", "--solver", "--points"};
 
-// Refuses options of a search over budgets if there is no such search.
+// Refuses options for a search over budgets if there is no search.
 Result<void> check_budget_options(const SacCommand& options, double budget,
                                   const CLI::App& command) {
   if (options.slower || options.pareto || budget > 1) return {};
@@ -300,7 +300,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   return finish_answer(options, opened, solved, std::move(answer));
 }
 
-// `values`: of the step with its tags applied; `tagged`: the graph before that.
+// `values`: the step's values after its tags were applied; `tagged`: the graph before that.
 Result<std::vector<WhyAnswer>> explain_step(const Graph& tagged,
                                             const std::vector<StepValue>& values,
                                             const std::vector<std::string>& names) {
@@ -322,7 +322,8 @@ Result<std::vector<WhyAnswer>> explain_step(const Graph& tagged,
   return found;
 }
 
-// A flat training step: forward and backward are one graph already, and tags are applied in it.
+// A flat training step: forward and backward are already in one graph, so its tags are applied
+// within it.
 Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& command) {
   JOINTER_CHECK(refuse_options(
       command, kPartitionerOptions,
@@ -362,7 +363,7 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
   return print_answer(options, graph, answer);
 }
 
-// Refuses options without effect on the chosen output.
+// Refuses options that do not affect the chosen output.
 Result<void> check_answer_options(const SacCommand& options, const CLI::App& command) {
   const std::vector<OutputFile> outputs{{"--output", options.output}};
   JOINTER_CHECK(
@@ -391,7 +392,7 @@ Result<int> run(const SacCommand& options, const CLI::App& command) {
                   graph.is_pair() ? "a pair" : fmt::format("a {} graph", to_string(kind)));
   if (options.decides())
     return fail(Error::Kind::usage,
-                "{}: its saved activations are fixed and can only be shown; policies need "
+                "{}: saved activations are fixed and can only be shown; policies need "
                 "a joint graph or a flat training step",
                 what);
   JOINTER_CHECK(refuse_options(

@@ -102,7 +102,7 @@ SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
   answer.figures.figures = {.peak_bytes = timeline.peak_bytes(),
                             .step_ns = simulation.step_ns(),
                             .exposed_ns = simulation.exposed_ns()};
-  // Positions in the order of the forward's outputs, for a pair.
+  // For a pair, positions among the forward's saved outputs.
   std::map<NodeId, std::size_t> place;
   if (graph.is_pair())
     for (const OutputEntry& entry : graph.part(PartId(0)).outputs) {
@@ -124,7 +124,7 @@ SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
           {.node = each.node, .bytes = graph.output_bytes(n), .keep = each.keep, .reason = {}});
     rows.add(each.node, each.keep, each.recompute_ns);
   }
-  // Outputs of the forward for the backward are saved, regardless of the phase in which they were
+  // What the forward returns for the backward is saved, regardless of the phase in which it was
   // captured.
   std::set<NodeId> listed;
   for (const SavedValue& value : answer.saved) listed.insert(value.node);

@@ -22,7 +22,7 @@ struct SavedValue {
   std::string reason;
 };
 
-// The forward values that the backward needs, by the operator that computes them.
+// The forward values that the backward needs, grouped by the operator that computes them.
 struct OperatorRow {
   std::string target;
   std::size_t saved = 0, recomputed = 0, offloaded = 0;  // saved: on the device
@@ -46,7 +46,7 @@ struct WhyAnswer {
 };
 
 struct SacAnswer {
-  // Activations, and inputs of the graph, in the order of the forward's outputs.
+  // Activations and graph inputs, in the order of the forward's outputs.
   std::vector<SavedValue> saved, saved_inputs;
   std::size_t saved_symbols = 0;
   std::vector<OperatorRow> operators;  // most bytes first
@@ -66,8 +66,8 @@ Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
                                 const std::vector<PlanReason>& reasons, const PlanWhatIf& what_if,
                                 std::span<const NodeCost> costs);
 
-// Describes what a pair's forward saves for backward, or what a flat step's backward reads of its
-// forward. `kept`: the graph's kept_values.
+// Describes what a pair's forward saves for backward, or what a flat training step's backward reads
+// from its forward. `kept`: the graph's kept_values.
 SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
                             std::span<const SaveCandidate> kept, const MemoryOptions& memory);
 

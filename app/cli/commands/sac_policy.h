@@ -1,6 +1,6 @@
 #pragma once
 
-// Options that tag a graph by a policy before it is partitioned.
+// Options that tag a graph according to a policy before it is partitioned.
 
 #include <string>
 #include <vector>
@@ -18,8 +18,9 @@ struct PolicyOptions {
   [[nodiscard]] bool any() const {
     return !save.empty() || !every_nth.empty() || !file.empty() || !preset.empty();
   }
-  // Tags the graph; with `fresh`, removes its own tags first. Returns notes for the user. Error
-  // (usage): the policy does not exist or fits no node. Error (input): the file is not a policy.
+  // Tags the graph; with `fresh`, removes its existing tags first. Returns notes for the user.
+  // Error (usage): the policy does not exist or matches no node. Error (input): the file is not a
+  // policy.
   [[nodiscard]] Result<std::vector<std::string>> apply_to(Graph& graph, bool fresh) const;
 };
 

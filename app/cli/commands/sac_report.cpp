@@ -43,7 +43,7 @@ Json points(const std::vector<ParetoPoint>& pareto) {
   return rows;
 }
 
-// A figure of a limit, with its unit.
+// A value of the limited quantity, with its unit.
 std::string limit_text(const LimitAnswer& limit, double value) {
   if (limit.kind == "peak") return format_bytes(saturating_whole(value));
   if (limit.kind == "step") return format_ns(saturating_whole(value));

@@ -1,4 +1,4 @@
-// jointer spmd FILE...: checks that the collectives of several ranks' programs match.
+// jointer spmd FILE...: checks that the collectives of the ranks' programs match.
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>

@@ -5,7 +5,7 @@
 
 namespace jointer::cli {
 
-// A table as text: columns are as wide as their content, and numbers are aligned right.
+// A table as text. Columns are as wide as their content, and numbers are right-aligned.
 class Table {
  public:
   enum class Align : unsigned char { left, right };
@@ -17,7 +17,7 @@ class Table {
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   [[nodiscard]] bool empty() const { return rows_.empty(); }
-  // Lines end in a newline. Without column titles there is no header.
+  // Lines end in a newline. Without column titles, there is no header.
   [[nodiscard]] std::string text() const;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 
-// Options that simulate a training loop around a pair: its peaks, and what the allocator reserves
+// Options that simulate a training loop around a pair: the peaks, and what the allocator reserves
 // over several steps.
 
 #include "app/cli/commands/options.h"

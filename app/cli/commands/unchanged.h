@@ -8,14 +8,15 @@
 
 namespace jointer::cli {
 
-// The name of the step's pass.
+// The name of the pass that the step ran.
 std::string pass_of(const StepResult& step);
 
 // True if no node was moved, added, removed or changed, and no new graph was made.
 bool is_unchanged(const StepResult& step);
 
-// Why a step changed nothing, in one line: what the pass says about the whole graph; else, if it
-// decided to do something, that nothing is left to do; else why it keeps most nodes as they are.
+// One line on why a step changed nothing: what the pass says about the whole graph; failing that,
+// if the pass made decisions, that nothing is left to do; failing that, why it keeps most nodes as
+// they are.
 std::string why_unchanged(const StepResult& step);
 
 }  // namespace jointer::cli

@@ -1,7 +1,7 @@
 #pragma once
 
-// Options that have no effect in a mode of a command are refused, never ignored. Conflicts that do
-// not depend on the mode are declared where the options are added, with needs() and excludes().
+// Options that have no effect in a command's mode are refused, never ignored. Conflicts that do not
+// depend on the mode are declared where the options are added, with needs() and excludes().
 
 #include <CLI/CLI.hpp>
 #include <initializer_list>
@@ -11,11 +11,12 @@
 
 namespace jointer::cli {
 
-// Why options that change the figures are refused if no figures are printed.
+// Why options that change figures are refused if no figures are printed.
 inline constexpr std::string_view kNoFigures =
     "`-` writes the file to standard output, without figures; give a path instead";
 
-// Error (usage): the first of `options` that was given to `command`, followed by `why`.
+// Error (usage): one of `options` was given to `command`. The message names the first one and ends
+// with `why`.
 Result<void> refuse_options(const CLI::App& command, std::initializer_list<const char*> options,
                             std::string_view why);
 
