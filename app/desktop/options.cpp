@@ -89,7 +89,7 @@ Result<Options> parse_options(const QStringList& arguments) {
   if (parser.isSet(theme)) {
     options.theme = views::parse_theme_choice(parser.value(theme));
     if (!options.theme)
-      return fail(Error::Kind::usage, "--theme {}: not one of light, dark, system",
+      return fail(Error::Kind::usage, "--theme {}: expected light, dark or system",
                   parser.value(theme).toStdString());
   }
   const QStringList files = parser.positionalArguments();

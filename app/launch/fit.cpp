@@ -22,8 +22,7 @@ bool knows_its_groups(const Graph& graph) {
 
 Result<void> check_ranks(const Graph& graph, const BenchmarkRequest& request, int world) {
   if (request.ranks == world || !has_collectives(graph) || !knows_its_groups(graph)) return {};
-  return fail(Error::Kind::usage,
-              "the collectives of {} need {} ranks, not {}: --ranks {} runs them; {}",
+  return fail(Error::Kind::usage, "the collectives of {} need {} ranks, not {}: use --ranks {}; {}",
               graph.title(), world, request.ranks, world, kAlone);
 }
 

@@ -78,7 +78,7 @@ namespace {
 
 tl::unexpected<Error> too_large(std::string_view packed, std::string_view name) {
   return input_error(
-      "{}: {} bytes decompress to over {} MiB, more than any capture; is this a capture?", name,
+      "{}: {} bytes decompress to over {} MiB, larger than any capture; is this a capture?", name,
       packed.size(), unpacked_limit(packed.size()) >> 20);
 }
 

@@ -1,7 +1,7 @@
-// Reads text in three steps: the outline finds the classes and their lines, take_apart splits each
-// statement into name, type and expression, NodeBuilder interprets them. The steps are separate
-// because the type of a tuple follows from later statements. Cost: linear in the bytes; 2.1 MB
-// (11,000 nodes) take about 0.05 s.
+// Reads text in three steps: `outline` finds the classes and their lines, `take_apart` splits each
+// statement into name, type and expression, and NodeBuilder interprets these. The steps are
+// separate because the type of a tuple follows from later statements. Cost: linear in the bytes;
+// 2.1 MB (11,000 nodes) take about 0.05 s.
 
 #include "core/capture/fx_text.h"
 
@@ -20,7 +20,7 @@ using fx::Body;
 using fx::GraphText;
 using fx::kNoParent;
 
-// The number of elements in the returned list, counted by commas.
+// The number of elements in the returned list, found by counting commas.
 std::size_t output_count(std::string_view text) {
   std::size_t count = 0;
   int depth = 0;
@@ -44,9 +44,9 @@ std::size_t output_count(std::string_view text) {
   return count + (element ? 1 : 0);
 }
 
-// Guesses the kind from AOTAutograd's names of placeholders. A joint graph takes all primals and
-// returns a gradient for each after its forward outputs; a backward takes some of the primals, and
-// saved tensors.
+// Guesses the kind from the names that AOTAutograd gives to placeholders. A joint graph takes all
+// primals and returns the forward outputs followed by a gradient for each primal. A backward graph
+// takes some of the primals, and the values saved for backward.
 CaptureKind guess_kind(const Body& body) {
   std::size_t primals = 0, tangents = 0, others = 0, largest = 0;
   for (const fx::Placeholder& p : body.placeholders) {
@@ -77,7 +77,7 @@ std::string place(const FxText& source, std::size_t number) {
   return fmt::format("{}: line {}", source.file, number);
 }
 
-// Runs `read` on the outline and converts exceptions to an Error with the line.
+// Calls `read` with the outline, and converts exceptions to an Error with the line.
 template <class T, class Read>
 Result<T> guarded(const FxText& source, Read read) {
   std::size_t number = source.first_number;
@@ -93,7 +93,7 @@ Result<T> guarded(const FxText& source, Read read) {
     }
     std::vector<GraphText> graphs = fx::outline(text, source.first_number);
     if (graphs.empty())
-      return input_error("{}: it contains no FX graph: neither `def forward` nor `graph():`",
+      return input_error("{}: no FX graph found: neither `def forward` nor `graph():`",
                          source.file);
     return read(graphs, number);
   } catch (const TextMistake& mistake) {
@@ -136,7 +136,7 @@ Result<PartId> append_fx_text(Graph& graph, const FxText& source, const FxTextOp
         while (index < graphs.size() && (graphs[index].parent != kNoParent || wanted-- > 0))
           ++index;
         if (index == graphs.size())
-          return fail(Error::Kind::usage, "{}: it has no graph {}", source.file, options.index);
+          return fail(Error::Kind::usage, "{}: there is no graph {}", source.file, options.index);
         const Body body = body_of(graphs[index], number);
         const std::size_t nodes = body.placeholders.size() + body.statements.size() + 1;
         graph.reserve(graph.node_count() + nodes, source.text.size() / 8);
@@ -147,7 +147,7 @@ Result<PartId> append_fx_text(Graph& graph, const FxText& source, const FxTextOp
                  .name = true, .groups = true, .storages = true, .modules = true, .stacks = true}});
         if (!options.kind)
           graph.add_fact(Fact::Kind::derived,
-                         fmt::format("the text does not state the kind of the graph: placeholder "
+                         fmt::format("the text does not state the kind of graph: placeholder "
                                      "names and comments suggest {}",
                                      to_string(graph.part(part).kind)));
         const std::size_t first_storage = graph.storage_count();

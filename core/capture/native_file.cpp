@@ -50,7 +50,7 @@ Result<PartId> append_native_half(Graph& graph, const CaptureFile& file, std::si
               }));
   const CaptureKind kind = graph.part(part).kind;
   if (as && kind != *as)
-    return input_error("{}: it is a capture of kind {}, but was given as the {} half", file.name,
+    return input_error("{}: a capture of kind {} was given as the {} half", file.name,
                        to_string(kind), to_string(*as));
   return part;
 }

@@ -196,7 +196,7 @@ Argument NodeReader::read_object_argument(json::value value, int depth) {
       result =
           read_children(key == "slice" ? Kind::slice : Kind::complex, member.get_array(), depth);
       if (result->count != (key == "slice" ? 3U : 2U))
-        give_up("a {} has {} elements", key, result->count);
+        give_up("a {} cannot have {} elements", key, result->count);
     } else if (key == "f") {
       const std::string_view text = get_text(member);
       if (text != "inf" && text != "-inf" && text != "nan") give_up("`{}` is not a float", text);
@@ -399,7 +399,7 @@ Value NodeReader::read_tensor(json::object object) {
   if (!has_shape) give_up("a tensor has no shape");
   if (!has_dtype) give_up("a tensor has no dtype");
   if (tensor.has(Tensor::has_stride) && stride_.size() != shape_.size())
-    give_up("a tensor of {} dimensions has {} strides", shape_.size(), stride_.size());
+    give_up("a tensor with {} dimensions has {} strides", shape_.size(), stride_.size());
   if (!extra.empty()) tensor.extra = graph_.intern(extra);
   return Value::of_tensor(graph_.add_tensor(tensor, shape_, stride_, offset));
 }
@@ -426,7 +426,7 @@ Dim NodeReader::read_dim(json::value value) {
 
 void NodeReader::read_dims(json::array array, std::vector<Dim>& dims) {
   for (json::value element : array) dims.push_back(read_dim(element));
-  if (dims.size() > kMaxRank) give_up("a tensor has {} dimensions", dims.size());
+  if (dims.size() > kMaxRank) give_up("a tensor has {} dimensions, which is too many", dims.size());
 }
 
 StringId NodeReader::intern_raw(json::value value) {
@@ -439,7 +439,7 @@ template <class Id>
 Id NodeReader::table_entry(json::value value, Tables::Range range, const char* table) {
   const std::int64_t index = get_int(value);
   if (index < 0 || static_cast<std::size_t>(index) >= range.count)
-    give_up("{} {} is not in the table of {}", table, index, range.count);
+    give_up("{}[{}] is out of range: the table has {} entries", table, index, range.count);
   return Id(range.first + static_cast<std::size_t>(index));
 }
 

@@ -109,7 +109,7 @@ class PartReader {
       give_up("{}{}{}", where(nodes), failure.message, place(document));
     } catch (const simdjson::simdjson_error& error) {
       if (error.error() == simdjson::INCOMPLETE_ARRAY_OR_OBJECT)
-        give_up("{}the document of {} bytes does not end with a closing bracket; is it truncated?",
+        give_up("{}the document ends after {} bytes without a closing bracket; is it truncated?",
                 where(nodes), text_.size());
       give_up("{}{}{}", where(nodes), error.what(), place(document));
     }
@@ -244,7 +244,7 @@ void PartReader::read_groups(json::object groups) {
         for (json::value rank : value.get_array()) {
           const std::int64_t number = get_int(rank);
           if (number < 0 || number > std::numeric_limits<std::int32_t>::max())
-            give_up("process group {} has the rank {}", graph_.text(group.name), number);
+            give_up("process group {} has the invalid rank {}", graph_.text(group.name), number);
           group.ranks.push_back(static_cast<std::int32_t>(number));
         }
       } else if (key == "desc" && value.type() == json::json_type::string) {
@@ -428,10 +428,10 @@ Result<T> guarded(std::string_view name, Read read) {
 
 void read_half(Graph& graph, const Half& half, const Progress& progress) {
   if (PartReader(graph, half.text, progress, to_string(half.kind)).read())
-    give_up("it is a complete pair, but was given as the {} half", to_string(half.kind));
+    give_up("a complete pair was given as the {} half", to_string(half.kind));
   const Part& part = graph.part(PartId(graph.part_count() - 1));
   if (part.kind != half.kind)
-    give_up("it is a capture of kind {}, but was given as the {} half", to_string(part.kind),
+    give_up("a capture of kind {} was given as the {} half", to_string(part.kind),
             to_string(half.kind));
 }
 
@@ -477,7 +477,7 @@ Result<PartId> append_native(Graph& graph, std::string_view name, const PaddedBy
                              const Progress& progress) {
   return native::guarded<PartId>(name, [&]() -> Result<PartId> {
     if (native::PartReader(graph, bytes.view(), progress).read())
-      native::give_up("it is a complete pair, but was given as one half");
+      native::give_up("a complete pair was given as one half");
     return PartId(graph.part_count() - 1);
   });
 }

@@ -110,14 +110,15 @@ class PickleReader {
 
   void read() {
     if (bytes_.size() < 2 || static_cast<std::uint8_t>(bytes_[0]) != proto)
-      give_up("it does not begin like a pickle of protocol 2 to 5");
+      give_up("missing header of pickle protocol 2 to 5");
     while (true) {
       opcode_at_ = next_;
       const auto opcode = static_cast<std::uint8_t>(take(1)[0]);
       if (opcode == stop) break;
       step(opcode);
     }
-    if (stack_.size() != 1 || !marks_.empty()) give_up("it ends with {} values", stack_.size());
+    if (stack_.size() != 1 || !marks_.empty())
+      give_up("ends with {} values on the stack instead of 1", stack_.size());
     out_.root_ = stack_.back();
   }
 
@@ -140,7 +141,7 @@ class PickleReader {
   void count_memory(std::size_t bytes) {
     memory_ += bytes;
     if (memory_ > Pickle::kMaxMemory)
-      give_up("it unpacks to more than {} MiB", Pickle::kMaxMemory >> 20);
+      give_up("unpacks to more than {} MiB", Pickle::kMaxMemory >> 20);
   }
 
   void push(PickleValue value) {
@@ -157,7 +158,7 @@ class PickleReader {
   // Two's complement of any width. Sizes and addresses fit 64 bits.
   void push_long(std::uint64_t width) {
     const std::string_view digits = take(width);
-    if (width > 9) give_up("a number of {} bytes, larger than any address", width);
+    if (width > 9) give_up("an integer has {} bytes, more than any address", width);
     std::uint64_t value = 0;
     for (std::size_t i = std::min<std::size_t>(digits.size(), 8); i-- > 0;)
       value = value << 8 | static_cast<std::uint8_t>(digits[i]);
@@ -168,7 +169,7 @@ class PickleReader {
   }
 
   void push_text(std::uint64_t size, Kind kind) {
-    if (size > 0xffffffffU) give_up("a text of {} bytes", size);
+    if (size > 0xffffffffU) give_up("a string of {} bytes is too long", size);
     PickleValue v;
     v.kind = kind;
     v.offset = next_;
@@ -179,7 +180,7 @@ class PickleReader {
 
   PickleValue& top() {
     const std::size_t floor = marks_.empty() ? 0 : marks_.back();
-    if (stack_.size() <= floor) give_up("it pops a value that it has not pushed");
+    if (stack_.size() <= floor) give_up("pop from an empty stack");
     return stack_.back();
   }
   PickleValue pop_value() {
@@ -190,7 +191,7 @@ class PickleReader {
   }
   // Pops the last mark and the values above it.
   std::vector<PickleValue> pop_to_mark() {
-    if (marks_.empty()) give_up("it pops to a mark that it has not set");
+    if (marks_.empty()) give_up("pop to a mark that was not set");
     const auto from = stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
     std::vector<PickleValue> values(from, stack_.end());
     stack_.erase(from, stack_.end());
@@ -200,7 +201,7 @@ class PickleReader {
   }
 
   void push_container(Kind kind, std::vector<PickleValue> elements) {
-    if (kind == Kind::dict && elements.size() % 2 != 0) give_up("a key without a value");
+    if (kind == Kind::dict && elements.size() % 2 != 0) give_up("a dict key has no value");
     count_memory(sizeof(std::vector<PickleValue>) + elements.size() * sizeof(PickleValue));
     PickleValue v;
     v.kind = kind;
@@ -217,8 +218,8 @@ class PickleReader {
   void extend(Kind kind, const std::vector<PickleValue>& elements) {
     const PickleValue& target = top();
     if (target.kind != kind)
-      give_up("it adds to something that is not a {}", kind == Kind::list ? "list" : "dict");
-    if (kind == Kind::dict && elements.size() % 2 != 0) give_up("a key without a value");
+      give_up("elements added to a value that is not a {}", kind == Kind::list ? "list" : "dict");
+    if (kind == Kind::dict && elements.size() % 2 != 0) give_up("a dict key has no value");
     count_memory(elements.size() * sizeof(PickleValue));
     auto& container = out_.containers_[target.container];
     container.insert(container.end(), elements.begin(), elements.end());
@@ -279,7 +280,7 @@ class PickleReader {
     }
     if (const std::string_view code = code_opcode(opcode); !code.empty())
       give_up("it asks to run code ({}), which is refused: only plain values are read", code);
-    give_up("opcode 0x{:02x} does not make a plain value", opcode);
+    give_up("opcode 0x{:02x} does not create a plain value", opcode);
   }
 
   bool step_scalar(std::uint8_t opcode) {

@@ -258,7 +258,7 @@ Result<TraceMatch> match_profiler_trace(const Graph& graph, std::string_view nam
   // CPU calls of a GPU run only launch kernels, so their times say nothing about the work.
   if (!events.has_kernels && !events.gpu.empty() && graph.main_device() == DeviceType::cuda)
     return input_error(
-        "{}: the trace has no kernels of its {}; add ProfilerActivity.CUDA to the profiler's "
+        "{}: the trace has no kernels on its {}; add ProfilerActivity.CUDA to the profiler's "
         "activities",
         name, events.gpu);
   const CallTokens tokens(graph, events);

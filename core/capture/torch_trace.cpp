@@ -218,7 +218,7 @@ Result<PartId> append_torch_trace(Graph& graph, std::string_view file, std::stri
                                   std::size_t index, const Progress& progress) {
   JOINTER_TRY(const std::vector<TraceGraph> graphs, list_torch_trace(file, bytes));
   if (index >= graphs.size())
-    return fail(Error::Kind::usage, "{}: it has no graph {}", file, index);
+    return fail(Error::Kind::usage, "{}: there is no graph {}", file, index);
   const TraceGraph& chosen = graphs[index];
   JOINTER_TRY(
       const PartId part,

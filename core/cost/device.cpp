@@ -36,9 +36,9 @@ std::optional<double> read_figure(JsonMembers& members, std::string_view key, do
   const OrderedJson* json = required(members, key);
   if (json == nullptr) return std::nullopt;
   if (!json->is_number() || !(json->get<double>() >= 0) || json->get<double>() > 1e18)
-    members.refuse(fmt::format("`{}` must be a number of at least 0", key));
+    members.refuse(fmt::format("`{}` must be a non-negative number", key));
   else if (json->get<double>() < min)
-    members.refuse(fmt::format("`{}` must be above 0", key));
+    members.refuse(fmt::format("`{}` must be positive", key));
   else
     return json->get<double>();
   return std::nullopt;
@@ -164,10 +164,10 @@ Result<DeviceDescription> parse_text(std::string_view name, std::string_view tex
   const auto json = parse_json(text, "it");
   if (!json) return input_error("{}: not a device description: {}", name, json.error().message);
   if (!json->is_object())
-    return input_error("{}: not a device description: it is not a JSON object", name);
+    return input_error("{}: not a device description: expected a JSON object", name);
   JsonMembers members(*json);
   if (const OrderedJson* version = required(members, "version"); version && *version != 1)
-    members.refuse("its version is not 1");
+    members.refuse("`version` is not 1");
   DeviceDescription device;
   read_fields(members, device, kFields);
   device.matmul_units = std::max<std::int64_t>(1, device.matmul_units);
@@ -241,7 +241,7 @@ Result<DeviceDescription> load_device(std::string_view id_or_path) {
     if (device.id == id) return parse_text(device.id, device.json);
   if (id.starts_with("cpu{")) return load_cores(id);
   if (id_or_path.find('/') == std::string_view::npos && !id.ends_with(".json"))
-    return fail(Error::Kind::usage, "there is no device `{}`: name one of {}, or a JSON file",
+    return fail(Error::Kind::usage, "there is no device `{}`: use one of {}, or a JSON file",
                 id_or_path, fmt::join(device_ids(), ", "));
   JOINTER_TRY(const PaddedBytes bytes, read_bytes(std::string(id_or_path)));
   return parse_text(id_or_path, bytes.view());

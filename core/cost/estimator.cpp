@@ -49,7 +49,8 @@ Result<SimpleCosts> parse_simple(std::string_view text) {
     }
     if (!found)
       return fail(Error::Kind::usage,
-                  "`{}` is not coll_us, coll_gbs, tflops or mem_gbs with a number above 0", item);
+                  "`{}`: expected coll_us, coll_gbs, tflops or mem_gbs with a positive number",
+                  item);
   }
   return costs;
 }

@@ -64,7 +64,7 @@ struct Editor::State {
   Result<Edit> apply(const Edit& edit);
 
   Result<void> perform(const Change& change);
-  // The changes that undo those applied so far.
+  // Returns the changes that undo what has been applied so far.
   std::vector<Change> take_undo();
   void place_inserted();
   Result<void> perform_kind(const MoveNodes& move);
@@ -84,7 +84,8 @@ struct Editor::State {
   Result<void> check_operator(const Node& n) const;
   Result<void> check_unread(NodeId id, const std::string& name);
   void count_reads(NodeId id, bool comes);
-  // True if a node other than `but` reads the same constant, which is then part of the graph.
+  // True if a node other than `but` reads the same constant; the constant is then part of the
+  // graph.
   bool is_constant_read(const Node& n, NodeId but) const;
   void add_inverse_of_move(std::span<const NodeId> nodes, NodeId before);
   Result<void> update_outputs(NodeId output);
@@ -103,13 +104,14 @@ struct Editor::State {
   Graph& graph;
   const Dependencies* dependencies = nullptr;  // valid while only the order changes
   std::optional<Dependencies> own_dependencies;
-  // State of the edit that is being applied.
-  // The inverses of the applied changes. Each change has a run of inverses, which begins at one of
-  // `undo_begins`. Runs are applied from last to first, each in its own order.
+  // State of the edit that is being applied. `undo` holds the inverses of the applied changes: one
+  // run of inverses per change, which begins at an index in `undo_begins`. Undoing applies the runs
+  // from last to first, and the inverses within a run from first to last.
   std::vector<Change> undo;
   std::vector<std::size_t> undo_begins;
   std::vector<NodeId> moved, added;
-  // Inserted, but still at the end of the program order: the node, and the one it goes before.
+  // Nodes that were inserted but are still at the end of the program order, each with the node that
+  // it goes before.
   std::vector<std::pair<NodeId, NodeId>> inserted;
   std::unordered_map<NodeId, Node> replaced;  // as they were before the edit
   std::unordered_set<NodeId> keeps_value;     // replaced without a new value
@@ -155,17 +157,17 @@ Result<Edit> Editor::State::apply(const Edit& edit) {
   first = graph.order().size();
   last = 0;
   is_structural = false;
-  // The graph before the edit determines which pairs of nodes keep their order.
+  // The dependencies before the edit determine which pairs of nodes must keep their order.
   const bool moves =
       std::any_of(edit.changes.begin(), edit.changes.end(),
                   [](const Change& change) { return std::holds_alternative<MoveNodes>(change); });
   if (moves && dependencies == nullptr) dependencies = &own_dependencies.emplace(graph);
-  // Most changes have one inverse; a replaced call may also have its value corrected.
+  // Most changes have one inverse; a replaced call has a second one if its value is corrected.
   undo.reserve(2 * edit.changes.size());
   undo_begins.reserve(edit.changes.size());
   Result<void> done;
   for (const Change& change : edit.changes) {
-    // Replacements do not depend on the order: they need not split a run of insertions.
+    // Replacements do not depend on the order, so a run of insertions may continue across them.
     if (!std::holds_alternative<InsertNode>(change) && !std::holds_alternative<ReplaceCall>(change))
       place_inserted();
     done = perform(change);
@@ -201,8 +203,8 @@ Result<void> Editor::State::perform(const Change& change) {
   return std::visit([&](const auto& kind) { return perform_kind(kind); }, change);
 }
 
-// Nodes that are inserted consecutively go to their places together: one at a time, each would
-// shift the rest of the order.
+// Places consecutive insertions together: placing them one at a time would shift the rest of the
+// order each time.
 void Editor::State::place_inserted() {
   if (inserted.empty()) return;
   const auto order = graph.order();
@@ -233,7 +235,7 @@ void Editor::State::roll_back() {
     if (!perform(change)) return;  // does not happen: an applied change can be undone
   if (!is_structural) return;
   forget_dependencies();
-  // Cannot fail: it succeeded for this graph before.
+  // Cannot fail: finish() has succeeded for this graph before.
   [[maybe_unused]] const auto finished = graph.finish();
 }
 
@@ -259,7 +261,7 @@ Result<NodeId> Editor::State::find_place(std::string_view before) const {
 Result<void> Editor::State::check_operator(const Node& n) const {
   const OperatorInfo& op = graph.op(n);
   if (op.known || op.has_schema || is_custom_operator(op.name)) return {};
-  // A capture may call unknown operators. Edits may add further calls of these.
+  // A capture may call unknown operators, and edits may add more calls of the same operators.
   const auto calls_it = [&](NodeId id) { return graph.node(id).target == n.target; };
   if (std::ranges::any_of(graph.order(), calls_it)) return {};
   return refuse("{} would call {}, which torch {} does not have", graph.text(n.name), op.name,
@@ -272,7 +274,7 @@ bool Editor::State::is_constant_read(const Node& n, NodeId but) const {
     return id != but && other.kind == NodeKind::get_attr && other.part == n.part &&
            other.target == n.target;
   };
-  // The node is usually a copy of one that does.
+  // The node is usually a copy of a node that reads it.
   if (n.origin && graph.is_live(n.origin) && reads_it(n.origin)) return true;
   return std::ranges::any_of(graph.order(), reads_it);
 }
@@ -369,12 +371,13 @@ Result<void> Editor::State::perform_kind(const InsertNode& insert) {
   JOINTER_TRY(const NodeId before, find_place(insert.before));
   const PartId part = graph.node(before).part;
   auto read = node_of(graph, part, *insert.node);
-  if (!read) return refuse("the node to insert before {}: {}", insert.before, read.error().message);
+  if (!read)
+    return refuse("cannot insert a node before {}: {}", insert.before, read.error().message);
   const Node& node = *read;
   const std::string name(graph.text(node.name));
   if (!is_identifier(name)) return refuse("`{}` is not a valid name for a node", name);
   if (graph.find(part, name))
-    return refuse("{} cannot be inserted: there is already a node of that name", name);
+    return refuse("{} cannot be inserted: a node with that name already exists", name);
   if (node.kind == NodeKind::get_attr) {
     if (!is_constant_read(node, NodeId{}))
       return refuse("{} cannot be inserted: no other node reads the constant {}", name,
@@ -426,8 +429,8 @@ Result<void> Editor::State::check_unread(NodeId id, const std::string& name) {
                 count - 1);
 }
 
-// Called for a node that was added or is about to be removed, and before and after a node's inputs
-// change.
+// Call this for a node that was added or is about to be removed, and before and after a node's
+// inputs change.
 void Editor::State::count_reads(NodeId id, bool comes) {
   if (readers.empty()) return;
   readers.resize(graph.node_count());
@@ -496,8 +499,7 @@ Result<void> Editor::State::perform_kind(const RestoreNode& restore) {
   if (graph.is_live(restore.node))
     return refuse("{} is already in the graph", graph.name(restore.node));
   if (graph.find(graph.node(restore.node).part, graph.name(restore.node)))
-    return refuse("{} cannot be restored: there is another node of that name",
-                  graph.name(restore.node));
+    return refuse("{} cannot be restored: another node has that name", graph.name(restore.node));
   is_structural = true;
   graph.restore(restore.node, before);
   count_reads(restore.node, true);
@@ -506,7 +508,7 @@ Result<void> Editor::State::perform_kind(const RestoreNode& restore) {
   return {};
 }
 
-// Other nodes may compute the outputs, but their number and roles stay the same.
+// The outputs may come from other nodes, but their number and roles stay the same.
 Result<void> Editor::State::update_outputs(NodeId output) {
   const PartId part = graph.node(output).part;
   auto outputs = derive_outputs(graph, part);
@@ -532,7 +534,7 @@ Result<void> Editor::State::judge() {
   return {};
 }
 
-// A replaced call may return other memory than before: a copy has a new storage, a view its
+// A replaced call may return different memory than before: a copy has a new storage, a view has its
 // argument's.
 void Editor::State::correct_values() {
   if (keeps_value.empty()) return;
@@ -565,7 +567,7 @@ Result<void> Editor::State::check_kept_orders(NodeId id) {
   return check_kept_orders(id, false);
 }
 
-// True if an inserted or restored node whose sizes name a symbol precedes both.
+// True if both nodes come after an inserted or restored node whose sizes name a symbol.
 bool Editor::State::brings_symbols_before(NodeId a, NodeId b) const {
   const std::size_t both = std::min(graph.position(a), graph.position(b));
   return std::any_of(added.begin(), added.end(), [&](NodeId id) {
@@ -593,8 +595,8 @@ Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
     if (d.kind == DependencyKind::write) return false;
     const Effects others = effects_of(graph, graph.node(d.node));
     if (effects.conflict(others)) return true;
-    // They depend on each other through a symbol: the first one defines it, unless an added node
-    // does.
+    // They depend on each other through a symbol: the first of them defines it, unless an added
+    // node does.
     return is_neighbor && (effects.has(Effects::checks) || others.has(Effects::checks) ||
                            !brings_symbols_before(id, d.node));
   };
@@ -607,7 +609,7 @@ Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
     const NodeId at = through.back();
     through.pop_back();
     for (const Dependency& d : before ? dependencies->before(at) : dependencies->after(at)) {
-      // check_reads covers what the node itself reads.
+      // check_reads checks what the node itself reads.
       if (d.kind == DependencyKind::data && (at == id || !is_changed(at))) continue;
       if (!graph.is_live(d.node) || !holds(d, at == id)) {
         if (met.insert(d.node).second) through.push_back(d.node);

@@ -113,19 +113,19 @@ class Merger {
     if (call.part != call_.part)
       return refuse("{} and {} are in different halves of the pair", first, name);
     if (call.kind != call_.kind)
-      return refuse("{} is {}, {} is {}: a bucket has one operator", first, to_string(call_.kind),
-                    name, to_string(call.kind));
+      return refuse("{} is {}, but {} is {}: a bucket has only one operator", first,
+                    to_string(call_.kind), name, to_string(call.kind));
     if (call.group_name != call_.group_name)
       return refuse("{} and {} belong to different process groups", first, name);
     if (call.reduce_op != call_.reduce_op)
-      return refuse("{} reduces by {}, {} by {}", first, call_.reduce_op, name, call.reduce_op);
+      return refuse("{} reduces by {}, but {} by {}", first, call_.reduce_op, name, call.reduce_op);
     const Tensor& a = *graph_.single_tensor(graph_.node(call_.input));
     const Tensor& b = *graph_.single_tensor(graph_.node(call.input));
     if (a.dtype != b.dtype && options_.several_dtypes && call.kind == CollectiveKind::all_gather)
       is_of_bytes_ = true;
     else if (a.dtype != b.dtype)
-      return refuse("{} has dtype {}, {} has {}: a bucket has one dtype", first, to_string(a.dtype),
-                    name, to_string(b.dtype));
+      return refuse("{} has dtype {}, but {} has {}: a bucket has only one dtype", first,
+                    to_string(a.dtype), name, to_string(b.dtype));
     if (a.device != b.device) return refuse("{} and {} are on different devices", first, name);
     return {};
   }
@@ -153,8 +153,8 @@ class Merger {
                       : call.kind == CollectiveKind::reduce_scatter ? member.in == g * member.out
                                                                     : member.in == member.out;
     if (!fits || !is_dense(graph_, *result))
-      return refuse("the result of {} does not match {} over {} ranks", graph_.name(call.start),
-                    to_string(call.kind), g);
+      return refuse("the result of {} has the wrong size or layout for {} over {} ranks",
+                    graph_.name(call.start), to_string(call.kind), g);
     return member;
   }
 

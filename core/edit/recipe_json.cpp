@@ -235,7 +235,7 @@ void read_inputs(JsonMembers& members, ReplaceCall& replace) {
       members.refuse(
           fmt::format("{}: `inputs` and `{}` cannot be used together", members.place(), key));
   if (!inputs->is_object() || inputs->empty())
-    return members.expect("inputs", "an object with the name of a node per input");
+    return members.expect("inputs", "an object with a node name for each input");
   for (const auto& input : inputs->items()) {
     auto& [from, to] = replace.inputs.emplace_back(input.key(), std::string());
     if (const char* expected = read_json(input.value(), to))

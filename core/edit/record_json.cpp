@@ -164,7 +164,7 @@ Result<ArgumentRecord> read_object(const Json& json, int depth) {
       JOINTER_TRY(ArgumentRecords children, read_list(member, key, depth));
       if (const std::size_t wanted = key == "slice" ? 3 : 2;
           key != "tuple" && children.size() != wanted)
-        return input_error("a {} has {} elements", key, children.size());
+        return input_error("a {} cannot have {} elements", key, children.size());
       result = ArgumentRecord::of_children(list->second, std::move(children));
     } else if (key == "dict") {
       JOINTER_TRY(ArgumentRecords children, read_dict(member, depth));
@@ -253,7 +253,8 @@ Json sizes_json(const std::vector<SizeRecord>& sizes) {
 
 Result<std::vector<SizeRecord>> read_sizes(const Json& json) {
   if (!json.is_array()) return input_error("expected a list");
-  if (json.size() > kMaxRank) return input_error("a tensor has {} dimensions", json.size());
+  if (json.size() > kMaxRank)
+    return input_error("a tensor has {} dimensions, which is too many", json.size());
   std::vector<SizeRecord> sizes;
   sizes.reserve(json.size());
   for (const Json& each : json) {
@@ -313,7 +314,7 @@ Result<TensorRecord> read_tensor(const Json& json) {
   if (!known) return input_error("unknown dtype `{}`", text);
   tensor.dtype = *known;
   if (tensor.stride && tensor.stride->size() != tensor.shape.size())
-    return input_error("a tensor of {} dimensions has {} strides", tensor.shape.size(),
+    return input_error("a tensor with {} dimensions has {} strides", tensor.shape.size(),
                        tensor.stride->size());
   return tensor;
 }
@@ -405,7 +406,7 @@ Result<std::optional<std::string>> read_copy(const Json& json) {
 Result<std::optional<InputNames>> read_inputs(const Json& json) {
   InputNames inputs;
   if (jointer::read_json(json, inputs) != nullptr)
-    return input_error("expected an object with the name of a node per input");
+    return input_error("expected an object with a node name for each input");
   return inputs;
 }
 

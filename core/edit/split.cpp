@@ -219,7 +219,7 @@ Result<Edit> split_coalesced(const Graph& graph, NodeId start) {
         !has_fixed_sizes(graph, getitem) ||
         !std::all_of(waits.begin(), waits.end(),
                      [&](NodeId wait) { return graph.is_wait(graph.node(wait)); }))
-      return refuse("{} cannot be split: {} is not a member's result with a wait",
+      return refuse("{} cannot be split: {} is not the result of a member followed by a wait",
                     graph.name(start), graph.name(getitem));
     const auto index = static_cast<std::size_t>(of[1].integer);
     if (index >= inputs.size() || inputs[index].kind != Argument::Kind::node)

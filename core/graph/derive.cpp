@@ -319,8 +319,8 @@ Result<void> link_pair(Graph& graph) {
   }
   if (missing > 0)
     return input_error(
-        "the backward does not belong to the forward: {} of its {} inputs are not among the "
-        "forward's outputs, first {}; open two halves of the same partition",
+        "the backward does not belong to the forward: {} of its {} inputs are not outputs of the "
+        "forward, such as {}; open two halves of the same partition",
         missing, missing + linked, first_missing);
   return {};
 }

@@ -93,11 +93,12 @@ void derive_step_parameters(Graph& graph, PartId part) {
     node.role_target = graph.intern(name);
     graph.part(part).outputs[pair.output].target = name;
   }
-  graph.add_fact(Fact::Kind::derived,
-                 fmt::format("{} inputs count as parameters: the step returns gradients of their "
-                             "shapes in their order. The file has no parameter names; each is "
-                             "named after the first module that reads it",
-                             pairs.size()));
+  graph.add_fact(
+      Fact::Kind::derived,
+      fmt::format("{} inputs count as parameters: the step returns gradients with the same shapes "
+                  "in the same order. The file has no parameter names; each is "
+                  "named after the first module that reads it",
+                  pairs.size()));
 }
 
 }  // namespace jointer

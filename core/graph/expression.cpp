@@ -70,7 +70,7 @@ class ExpressionParser {
 
   Result<Expression> run() {
     if (text_.size() > kMaxLength)
-      return input_error("expression of {} characters is too long", text_.size());
+      return input_error("an expression of {} characters is too long", text_.size());
     disjunction(0);
     skip_space();
     if (!error_ && at_ != text_.size()) report("unexpected character");

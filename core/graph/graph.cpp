@@ -482,13 +482,15 @@ Result<void> Graph::evaluate_symbols(const Assumptions& assumptions) {
     const std::string_view text = source == SymbolSource::fallback && any_balanced
                                       ? "the same share as the balanced ones"
                                       : to_string(source);
-    add_fact(Fact::Kind::assumed,
-             fmt::format("{} size symbols are assumed ({}), first {} = {}; change with --assume",
-                         count, text, first->name, first->value));
+    add_fact(
+        Fact::Kind::assumed,
+        fmt::format(
+            "{} size symbols have assumed values ({}), such as {} = {}; change them with --assume",
+            count, text, first->name, first->value));
   }
   if (!values.violated().empty())
     add_fact(Fact::Kind::assumed,
-             fmt::format("{} of the capture's assertions do not hold under these sizes, first {}",
+             fmt::format("{} of the capture's assertions do not hold for these sizes, such as {}",
                          values.violated().size(), values.violated().front()));
   return {};
 }

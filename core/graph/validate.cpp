@@ -47,7 +47,8 @@ class Validator {
     std::size_t live = 0;
     for (std::size_t i = 0; i < graph_.node_count(); ++i) live += graph_.is_live(NodeId(i)) ? 1 : 0;
     if (graph_.order().size() != live)
-      return input_error("the program order has {} of {} live nodes", graph_.order().size(), live);
+      return input_error("the program order contains {} of {} live nodes", graph_.order().size(),
+                         live);
     std::vector<bool> seen(graph_.node_count(), false);
     for (const NodeId id : graph_.order()) {
       if (id.index() >= seen.size())
@@ -70,7 +71,8 @@ class Validator {
       if (bytes < 0) return input_error("storage {} has a negative size of {} bytes", i, bytes);
       const auto next = checked_add(sum, bytes);
       if (!next || *next > kMaxBytes)
-        return input_error("storage {} of {} bytes: storages add up to more than 4 EiB", i, bytes);
+        return input_error("storage {} of {} bytes: the storages add up to more than 4 EiB", i,
+                           bytes);
       sum = *next;
     }
     return {};
@@ -140,12 +142,12 @@ class Validator {
                                                graph_.expression_text(size.expression))
                                  : std::string());
       if (t.storage && t.storage.index() >= graph_.storage_count())
-        return input_error("{}: storage {} is not in the table of {}", where(graph_, id),
-                           t.storage.index(), graph_.storage_count());
+        return input_error("{}: storage {} is out of range: the table has {} entries",
+                           where(graph_, id), t.storage.index(), graph_.storage_count());
       tensor_bytes_ = saturating_add(tensor_bytes_, graph_.bytes(t));
       if (tensor_bytes_ > kMaxBytes)
         return input_error(
-            "{}: with its {} the graph's tensors add up to more than 4 EiB; is its shape right?",
+            "{}: with its {}, the graph's tensors add up to more than 4 EiB; is its shape right?",
             where(graph_, id), shape_text(t));
     }
     return {};
@@ -184,7 +186,7 @@ class Validator {
         nlohmann::json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
     const std::size_t values = output_arguments(graph_, output).size();
     if (!descriptors.is_array() || descriptors.size() == values) return {};
-    return input_error("{}: it returns {} values, and `desc` describes {}", where(graph_, output),
+    return input_error("{} returns {} values, but `desc` describes {}", where(graph_, output),
                        values, descriptors.size());
   }
 

@@ -89,7 +89,7 @@ class PlainReader {
       if (route.points.empty()) return fail(Error::Kind::run, "dot's layout lacks an edge");
     find_ranks();
     if (!is_sound())
-      return fail(Error::Kind::run, "the boxes of dot's layout overlap or lie outside of it");
+      return fail(Error::Kind::run, "the boxes of dot's layout overlap or lie outside it");
     return std::move(layout_);
   }
 

@@ -112,7 +112,7 @@ Result<Listing> locate(const std::string& path) {
     }
   }
   if (listing.entries.empty())
-    return input_error("{}: it contains no graph{}", path, ignored_text(listing.ignored));
+    return input_error("{}: contains no graph{}", path, ignored_text(listing.ignored));
   return listing;
 }
 
@@ -120,7 +120,7 @@ Result<Listing> locate(const std::string& path) {
 Result<std::size_t> chosen(const OpenRequest& request, std::span<const GraphEntry> entries,
                            std::size_t ignored = 0) {
   const std::string name = display_name(request.path);
-  if (entries.empty()) return input_error("{}: it contains no graph", name);
+  if (entries.empty()) return input_error("{}: contains no graph", name);
   std::optional<std::size_t> index = request.index;
   if (!index && entries.size() == 1) index = 0;
   if (!index && request.choose) index = request.choose(entries);
@@ -185,10 +185,9 @@ Result<std::size_t> choose_half(const CaptureFile& file, const std::vector<Graph
 Result<void> not_a_half(const CaptureFile& file, const GraphReader& reader, CaptureKind kind) {
   if (kind == CaptureKind::forward)
     return fail(Error::Kind::usage,
-                "{} is a {}, which names its own backward graph; open it without another",
+                "{} is a {}, which names its own backward graph; open it without a second file",
                 file.name, reader.name);
-  return input_error("{}: it is a {}, but was given as the {} half", file.name, reader.name,
-                     to_string(kind));
+  return input_error("{}: a {} was given as the {} half", file.name, reader.name, to_string(kind));
 }
 
 Result<Graph> open_pair(const OpenRequest& request) {
@@ -251,11 +250,11 @@ Result<OpenRequest> request_before(const OpenRequest& request) {
   JOINTER_TRY(const std::size_t index, chosen(request, listing.entries));
   const GraphEntry& entry = listing.entries[index];
   if (!entry.before)
-    return fail(
-        Error::Kind::usage,
-        "{}: it does not contain the graph that a pass turned into {}; choose one with --graph N "
-        "(`jointer info` lists them)",
-        name, entry.name);
+    return fail(Error::Kind::usage,
+                "{}: the log does not contain the graph that a pass turned into {}; choose one "
+                "with --graph N "
+                "(`jointer info` lists them)",
+                name, entry.name);
   OpenRequest before = request;
   before.index = entry.before;
   return before;

@@ -32,11 +32,12 @@ Result<RankProgram> open_rank(const RankFiles& files, std::optional<int> named) 
   const auto said = program.graph.part(PartId(std::size_t{0})).rank;
   if (!said && !named)
     return fail(Error::Kind::usage,
-                "{}: it does not record its rank; give the files as one name with {{rank}}",
+                "{}: the capture does not record its rank; name the files with a pattern that "
+                "contains {{rank}}",
                 program.path);
   if (said && named && *said != *named)
-    return fail(Error::Kind::usage, "{}: it records rank {}, but its name says {}", program.path,
-                *said, *named);
+    return fail(Error::Kind::usage, "{}: the capture records rank {}, but the file name says {}",
+                program.path, *said, *named);
   program.rank = named.value_or(static_cast<int>(said.value_or(0)));
   return program;
 }

@@ -12,7 +12,7 @@ namespace {
 // precedence over those of the workspace.
 Result<Graph> open_workspace(const CaptureFile& file, const OpenRequest& request) {
   if (request.is_of_workspace)
-    return input_error("{}: it is a workspace, and cannot be the capture of another", request.path);
+    return input_error("{}: a workspace cannot be the capture of another workspace", request.path);
   JOINTER_TRY(const Workspace workspace, parse_workspace(file.bytes.view(), file.name));
   auto located = locate_capture(workspace, request.path);
   if (!located) return tl::unexpected(located.error());

@@ -103,12 +103,12 @@ Result<void> check(const Knapsack& items, double budget) {
   for (std::size_t i = 0; i < items.weights.size(); ++i)
     if (!good(items.weights[i]) || !good(items.values[i]))
       return fail(Error::Kind::usage,
-                  "item {} of the knapsack has weight {} and value {}; both must be finite and not "
-                  "negative",
+                  "item {} of the knapsack has weight {} and value {}; both must be finite and "
+                  "non-negative",
                   i, items.weights[i], items.values[i]);
   if (!good(budget))
     return fail(Error::Kind::usage,
-                "the knapsack's budget is {}; it must be finite and not negative", budget);
+                "the knapsack's budget is {}; it must be finite and non-negative", budget);
   return {};
 }
 

@@ -149,7 +149,7 @@ Result<void> WriteOrder::check(std::span<const NodeId> forward,
     if (done[storage] < writes_[storage].size()) {
       const NodeId lost = writes_[storage][done[storage]];
       return fail(Error::Kind::usage,
-                  "{} writes in place, but its half of the pair lacks the value that it writes",
+                  "{} writes in place, but its half of the pair lacks the value that it writes to",
                   joint_.name(lost));
     }
   return {};

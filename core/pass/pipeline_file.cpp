@@ -95,7 +95,7 @@ Result<PassValue> value_of(const OrderedJson& json) {
   if (json.is_number()) return PassValue(json.get<double>());
   if (json.is_string()) return PassValue(json.get<std::string>());
   if (!json.is_array())
-    return fail(Error::Kind::input, "expected a value of a parameter, got an object");
+    return fail(Error::Kind::input, "expected a parameter value, got an object");
   PassValue::List list;
   for (const OrderedJson& each : json) {
     JOINTER_TRY(PassValue value, value_of(each));
@@ -129,7 +129,7 @@ Result<PipelineStep> read_step(const OrderedJson& json) {
   if (json.is_string()) {
     JOINTER_TRY(const Pipeline steps, parse_pipeline(json.get<std::string>()));
     if (steps.size() != 1)
-      return fail(Error::Kind::input, "`{}` is not one step", json.get<std::string>());
+      return fail(Error::Kind::input, "`{}` is not a single step", json.get<std::string>());
     return steps.front();
   }
   if (!json.is_object()) return fail(Error::Kind::input, "expected an object or a string");

@@ -18,8 +18,9 @@ Result<void> PassRegistry::add(Pass pass) {
                                      [&](const Parameter& p) { return p.name == parameter.name; });
     if (!is_word(parameter.name) || count > 1)
       return fail(Error::Kind::usage,
-                  "{}: parameter `{}` is declared twice, or its name is not a word", info.name,
-                  parameter.name);
+                  "{}: parameter `{}` is declared twice, or its name has characters other than "
+                  "letters, digits, `_`, `.` and `-`",
+                  info.name, parameter.name);
     if (parameter.default_value.is_none()) continue;
     const auto fits =
         Arguments::check(std::span(&parameter, 1), {{parameter.name, parameter.default_value}});

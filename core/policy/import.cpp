@@ -74,7 +74,7 @@ Result<ImportedPolicy> import_operators(const Graph& graph, std::string_view tex
     return true;
   });
   if (names_any && options.save.empty() && options.every_nth.empty())
-    return refuse("no call of this graph matches an operator of the list");
+    return refuse("no call in this graph matches an operator in the list");
   return imported(PolicySource::operator_list, what, apply_sac_with_fsdp(graph, options, fsdp),
                   std::move(notes));
 }

@@ -197,7 +197,7 @@ Result<Edit> tag_with_memory_policy(const Graph& graph, const std::string& prese
     return refuse("there is no memory policy `{}`: use default, full, eager or sac_and_offload",
                   preset);
   if (!save_ops.empty() && preset != "full")
-    return refuse("selectors of values to save apply to the policy `full` alone, not to `{}`",
+    return refuse("selectors of values to save apply only to the policy `full`, not to `{}`",
                   preset);
   JOINTER_TRY(std::vector<bool> selected, selected_by(graph, save_ops));
   const Rule rule = preset == "full"    ? Rule::full

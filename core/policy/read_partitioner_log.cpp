@@ -124,7 +124,8 @@ Result<PartitionerLog> read_payload(std::string_view text) {
     for (const auto& indices : {log.knapsack_saved, log.knapsack_recomputed})
       for (const std::size_t i : indices)
         if (i >= log.candidates.size())
-          return input_error("its knapsack names candidate {} of {}", i, log.candidates.size());
+          return input_error("its knapsack refers to candidate {}, but has only {}", i,
+                             log.candidates.size());
     for (std::string& name : texts_of(payload, std::string(kSaved).c_str())) {
       PartitionerLog::Value value{.node = std::move(name)};
       for (std::size_t i = 0; i < std::min(log.candidates.size(), log.candidate_bytes.size()); ++i)

@@ -403,7 +403,7 @@ class Checker {
 
 Result<SpmdReport> check_spmd(std::span<const RankGraph> graphs) {
   if (graphs.size() < 2)
-    return fail(Error::Kind::usage, "programs of two ranks or more are needed to compare them");
+    return fail(Error::Kind::usage, "a comparison needs the programs of at least two ranks");
   std::vector<Program> programs;
   programs.reserve(graphs.size());
   for (const RankGraph& each : graphs) {

@@ -31,8 +31,8 @@ Result<std::string> locate(const std::string& relative, const std::string& absol
                              : absolute.empty()               ? near
                                                               : near + " and " + absolute;
   return input_error(
-      "{}: its capture is missing (looked for {}); put it back, or open it where it is "
-      "now and save the workspace again",
+      "{}: its capture is missing (looked for {}); restore it, or open it at its new location and "
+      "save the workspace again",
       workspace_path, looked);
 }
 
@@ -75,7 +75,7 @@ Result<void> check_capture(const Workspace& workspace, const Graph& graph) {
   const std::string here = graph_hash(graph);
   if (here == recorded) return {};
   return input_error(
-      "the capture has changed since the workspace was saved (its hash is {}, it was {})",
+      "the capture has changed since the workspace was saved (its hash is {}, but was {})",
       here.substr(0, 12), recorded.substr(0, 12));
 }
 

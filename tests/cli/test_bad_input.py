@@ -174,9 +174,9 @@ CASES: dict[str, tuple[Change, list[str]]] = {
     "complex of three": (put([{"complex": [1, 2, 3]}], "@mm", "args"), ["complex has 3"]),
     "float that is none": (put([{"f": "much"}], "@mm", "args"), ["node mm", "`much`"]),
     "symint that is none": (put([{"symint": "s0 +"}], "@mm", "args"), ["node mm", "`args`"]),
-    "stack out of range": (put(1, "@t", "stack"), ["node t", "`stack`", "stacks 1", "table of 1"]),
+    "stack out of range": (put(1, "@t", "stack"), ["node t", "`stack`", "stacks[1]", "table has 1 entries"]),
     "module out of range": (put(-1, "@t", "module"), ["node t", "modules -1"]),
-    "storage out of range": (put(4, *MM, "storage"), ["node mm", "storages 4", "table of 4"]),
+    "storage out of range": (put(4, *MM, "storage"), ["node mm", "storages[4]", "table has 4 entries"]),
     "storage index of wrong type": (put("0", *MM, "storage"), ["node mm", "`val`", EXPECTED]),
     "storage index huge": (put(2**63, *MM, "storage"), ["node mm", "does not fit in 64 bits"]),
     "seq_nr of wrong type": (put(1.5, "@t", "seq_nr"), ["node t", "`seq_nr`"]),
@@ -413,7 +413,7 @@ def test_deep_nesting(data: bytes, tmp_path: Path) -> None:
 def test_descriptors_of_outputs_are_counted(tmp_path: Path) -> None:
     """With one too few, all later ones would describe the wrong output."""
     data = nested("desc", '[{"type":"PlainAOTOutput"}]', "output")
-    refuse(tmp_path / "few.json", data, "node output (output): it returns 2 values, and `desc` describes 1")
+    refuse(tmp_path / "few.json", data, "node output (output) returns 2 values, but `desc` describes 1")
 
 
 # Members that are stored but not interpreted may be nested to any depth.
@@ -585,10 +585,10 @@ def test_a_mistake_in_a_damaged_half(halves: tuple[Path, Path], tmp_path: Path) 
 DEVICE = json.loads((Path(__file__).parents[2] / "resources" / "devices" / "h100.json").read_text())
 DEVICES: dict[str, tuple[Any, list[str]]] = {
     "not JSON": (b"{", ["not a device description"]),
-    "a list": ([], ["not a JSON object"]),
-    "other version": (DEVICE | {"version": 2}, ["version is not 1"]),
+    "a list": ([], ["expected a JSON object"]),
+    "other version": (DEVICE | {"version": 2}, ["`version` is not 1"]),
     "no bandwidth": ({k: v for k, v in DEVICE.items() if k != "memory_gbps"}, ["`memory_gbps` is missing"]),
-    "zero bandwidth": (DEVICE | {"memory_gbps": 0}, ["`memory_gbps` must be above 0"]),
+    "zero bandwidth": (DEVICE | {"memory_gbps": 0}, ["`memory_gbps` must be positive"]),
     "negative latency": (DEVICE | {"kernel_us": -1}, ["`kernel_us`"]),
     "text for a number": (DEVICE | {"host_gbps": "fast"}, ["`host_gbps`"]),
     "no peaks": (DEVICE | {"peak_tflops": {}}, ["`peak_tflops`"]),

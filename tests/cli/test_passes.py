@@ -380,7 +380,7 @@ def test_a_recipe_of_passes_replays(tmp_path: Path) -> None:
 def test_no_recipe_for_a_new_graph(tmp_path: Path) -> None:
     recipe, out = tmp_path / "r.json", tmp_path / "o.json"
     done = run("apply", JOINT, "--passes", "min_cut_partition", "--save-recipe", recipe, "-o", out)
-    refused(done, "min_cut_partition makes a new graph", "jointer sac --export recipe")
+    refused(done, "min_cut_partition creates a new graph", "jointer sac --export recipe")
     assert not recipe.exists() and not out.exists()
 
 

@@ -109,15 +109,15 @@ def test_pairs(tmp_path: Path) -> None:
 
 def test_refusals(pattern: str, tmp_path: Path) -> None:
     one = tmp_path / "rank0.json"
-    assert "programs of two ranks or more" in run("spmd", one).err
+    assert "needs the programs of at least two ranks" in run("spmd", one).err
     assert "rank 0 is given twice" in run("spmd", one, one).err
     assert "no such file for any rank" in run("spmd", tmp_path / "no{rank}.json").err
     document = program(0)
     del document["rank"]
     nameless = write(tmp_path / "nameless.json", document)
-    assert "it does not record its rank" in run("spmd", one, nameless).err
+    assert "the capture does not record its rank" in run("spmd", one, nameless).err
     write(tmp_path / "rank1.json", program(0))
-    assert "it records rank 0, but its name says 1" in run("spmd", pattern).err
+    assert "the capture records rank 0, but the file name says 1" in run("spmd", pattern).err
 
 
 def test_a_benchmark_does_not_hang(pattern: str, tmp_path: Path) -> None:

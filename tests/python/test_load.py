@@ -158,7 +158,7 @@ def test_an_edited_graph_is_captured_with_its_edits() -> None:
         (lambda d: d["nodes"][0].update(target="x\nimport os"), "node x: target 'x.nimport os'"),
         (lambda d: d.update(symbols=[1]), "the capture is damaged"),
         (lambda d: d["nodes"][1].pop("op"), "node y: no 'op'"),
-        (lambda d: d["nodes"][1]["val"]["t"].update(storage=9), "node y: storage 9 of 2"),
+        (lambda d: d["nodes"][1]["val"]["t"].update(storage=9), "node y: storage 9 is out of range"),
         (lambda d: d["nodes"][1]["val"]["t"].update(dtype="float3"), "node y: .* 'float3'"),
         (lambda d: d["nodes"][1].update(stack=9), "node y: "),
         (lambda d: d["nodes"][1].update(val=3), "node y: value 3"),

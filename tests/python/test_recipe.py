@@ -319,7 +319,7 @@ def test_storages_of_an_unknown_operator() -> None:
         ({"policy": "MUST_SAVE", "select": "gone"}, "`gone` selects nothing: no node has this name, and no call matches it"),
         ({"policy": "MUST_SAVE", "select": "x_1"}, "x_1 is a placeholder: only calls have a policy"),
         ({"policy": "MUST_FLY", "select": "mm"}, "has no memory policy 'MUST_FLY'"),
-        (insertion(name="mm"), "mm cannot be inserted: there is already a node of that name"),
+        (insertion(name="mm"), "mm cannot be inserted: a node with that name already exists"),
         (insertion(name="not a name"), "`not a name` is not a valid name for a node"),
         (insertion(name="while"), "`while` is not a valid name for a node"),
         (insertion(op="get_attr"), "no other node reads the constant aten.mul.Tensor"),
@@ -369,7 +369,7 @@ def test_refuses(change: Any, why: str) -> None:
 def test_damaged_inputs_of_a_copy_are_undone(inputs: Any) -> None:
     moved = [{"move": ["sigmoid"], "before": "relu"}]
     message = refusal(chain(), recipe(moved, [copy_of("mm", inputs)]))
-    assert message.endswith("`inputs`: expected an object with the name of a node per input")
+    assert message.endswith("`inputs`: expected an object with a node name for each input")
 
 
 @pytest.mark.parametrize("kind", [KeyError, KeyboardInterrupt])
@@ -573,11 +573,11 @@ def test_damaged(damage: Any, why: str) -> None:
         ),
         (
             {"replace": "mm", "inputs": {}},
-            "`inputs`: expected an object with the name of a node per input",
+            "`inputs`: expected an object with a node name for each input",
         ),
         (
             {"replace": "mm", "inputs": ["relu"]},
-            "`inputs`: expected an object with the name of a node per input",
+            "`inputs`: expected an object with a node name for each input",
         ),
         ({"replace": "mm", "inputs": {"relu": 7}}, "`inputs`, relu: expected a string"),
         (

@@ -36,14 +36,13 @@ std::vector<NodeId> computing_nodes(const Graph& graph, PartId part) {
 Result<CompiledRegion> region_of(const Graph& graph, const CompiledPackage& package,
                                  at::Device device) {
   if (!is_this_release(package.torch))
-    return fail(
-        Error::Kind::run,
-        "{} was compiled by torch {}, but this runner is built with {}; set JOINTER_PYTHON to a "
-        "Python that has that torch and compile again",
-        package.path, package.torch, torch_version());
+    return fail(Error::Kind::run,
+                "{} was compiled by torch {}, but this runner is built with {}; set JOINTER_PYTHON "
+                "to a Python with that torch and compile again",
+                package.path, package.torch, torch_version());
   const PartId part = part_of(graph, package);
   if (!part)
-    return fail(Error::Kind::run, "{}: compiled from a graph of another kind", package.path);
+    return fail(Error::Kind::run, "{}: compiled from a different kind of graph", package.path);
   CompiledRegion region;
   const auto find = [&](const std::string& name, std::vector<NodeId>& into) -> Result<void> {
     const NodeId node = graph.find(part, name);
@@ -66,7 +65,8 @@ Result<CompiledRegion> region_of(const Graph& graph, const CompiledPackage& pack
   if (package.phase != "region") region.nodes = computing_nodes(graph, part);
   std::sort(region.nodes.begin(), region.nodes.end(),
             [&](NodeId a, NodeId b) { return graph.position(a) < graph.position(b); });
-  if (region.nodes.empty()) return fail(Error::Kind::run, "{}: it replaces no node", package.path);
+  if (region.nodes.empty())
+    return fail(Error::Kind::run, "{}: the package replaces no node", package.path);
   JOINTER_TRY(region.function, load_package(package.path, device, std::move(call)));
   return region;
 }

@@ -21,7 +21,7 @@ Result<void> make_torch_visible() {
   // The address of any function in libtorch_cpu.so leads to the library's path.
   const auto inside = reinterpret_cast<const void*>(&c10::Dispatcher::realSingleton);
   if (::dladdr(inside, &info) == 0 || info.dli_fname == nullptr)
-    return fail(Error::Kind::run, "torch's libraries cannot be found in this process");
+    return fail(Error::Kind::run, "cannot locate the torch libraries of this process");
   const auto library = std::filesystem::path(info.dli_fname).parent_path() / "libtorch.so";
   if (::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr)
     return fail(Error::Kind::run, "{}", ::dlerror());

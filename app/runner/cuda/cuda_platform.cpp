@@ -131,7 +131,7 @@ Result<std::unique_ptr<Platform>> make_cuda_platform(const PlatformOptions& opti
     if (count == 0) return fail(Error::Kind::run, "no CUDA device found; --on cpu runs on the CPU");
     if (options.local_rank >= count)
       return fail(Error::Kind::run,
-                  "rank {} of this machine finds {} CUDA devices; each rank needs its own",
+                  "rank {} of this machine sees {} CUDA devices; each rank needs its own",
                   options.local_rank, int{count});
     at::globalContext().lazyInitDevice(at::kCUDA);
     return std::make_unique<CudaPlatform>(static_cast<c10::DeviceIndex>(options.local_rank));

@@ -106,7 +106,8 @@ Result<World> World::from_environment() {
   const char* agent = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
   world.agent_has_store = agent != nullptr && std::string_view(agent) == "True";
   if (world.size < 1 || world.rank >= world.size)
-    return fail(Error::Kind::usage, "RANK={} is not below WORLD_SIZE={}", world.rank, world.size);
+    return fail(Error::Kind::usage, "RANK={} is not less than WORLD_SIZE={}", world.rank,
+                world.size);
   return world;
 }
 
@@ -114,8 +115,8 @@ Result<std::vector<std::int32_t>> group_of_rank(std::span<const std::int32_t> ca
                                                 int world_size) {
   const auto unfit = [&] {
     return input_error(
-        "the group [{}] of the capture cannot be mapped to rank {} of {}; give each rank its "
-        "own capture, as NAME.rank{{rank}}.json.zst",
+        "the group [{}] of the capture cannot be mapped to rank {} of {}; give each rank its own "
+        "capture, named NAME.rank{{rank}}.json.zst",
         fmt::join(captured, ", "), rank, world_size);
   };
   if (captured.empty()) return unfit();

@@ -206,7 +206,7 @@ Result<void> ArgumentConverter::convert(const Node& node, const c10::FunctionSch
   if (!given.empty()) {
     const std::string_view name = given.front().first;
     if (name.empty())
-      return input_error("{} takes no more than {} arguments{}", schema.name(),
+      return input_error("{} takes at most {} arguments{}", schema.name(),
                          schema.arguments().size(), of_another_torch(captured_by(node)));
     return input_error("{} takes no argument {}{}", schema.name(), name,
                        of_another_torch(captured_by(node)));

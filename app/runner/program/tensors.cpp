@@ -126,7 +126,7 @@ class InputMaker {
       const Node& call = graph_.node(user);
       if (call.kind == NodeKind::call && opaque_type(graph_, call.value) != kProcessGroup)
         return input_error(
-            "placeholder {} is a {}, which {} reads and only Python has; use --backend python",
+            "placeholder {} is a {}, which {} needs and only Python provides; use --backend python",
             graph_.name(id), type, graph_.name(user));
     }
     return c10::IValue();
@@ -288,7 +288,7 @@ Result<Inputs> make_inputs(const Graph& graph, const Program& program,
       inputs.values.push_back(std::move(value));
     }
   } catch (const c10::Error& error) {
-    return fail(Error::Kind::run, "creating the inputs: {}", summary(error));
+    return fail(Error::Kind::run, "cannot create the inputs: {}", summary(error));
   }
   return inputs;
 }
@@ -322,7 +322,7 @@ Result<void> make_constants(const Graph& graph, const Program& program, const In
       inputs.constants.push_back(std::move(value));
     }
   } catch (const c10::Error& error) {
-    return fail(Error::Kind::run, "creating a constant: {}", summary(error));
+    return fail(Error::Kind::run, "cannot create a constant: {}", summary(error));
   }
   return {};
 }

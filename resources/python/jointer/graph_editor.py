@@ -226,7 +226,7 @@ class GraphEditor:
         if not _is_identifier(name):
             raise RecipeError(f"`{name}` is not a valid name for a node")
         if name in self._nodes:
-            raise RecipeError(f"{name} cannot be inserted: there is already a node of that name")
+            raise RecipeError(f"{name} cannot be inserted: a node with that name already exists")
         op, target, args, kwargs = self._copied(record) if "copy" in record else self._new(record)
         self._create(before, op, target, args, kwargs, name)
         node = self._nodes[name]
@@ -336,7 +336,7 @@ class GraphEditor:
         if not isinstance(inputs, Mapping) or not all(
             isinstance(name, str) for name in inputs.values()
         ):
-            raise RecipeError("`inputs`: expected an object with the name of a node per input")
+            raise RecipeError("`inputs`: expected an object with a node name for each input")
         now: dict[fx.Node, fx.Node] = {}
         reads = set(node.all_input_nodes)
         for old, new in inputs.items():

@@ -216,7 +216,7 @@ def _check_inputs(change: Mapping[str, Json], where: str) -> None:
     inputs = change["inputs"]
     if not isinstance(inputs, Mapping) or not inputs:
         raise RecipeError(
-            f"{where}: `inputs`: expected an object with the name of a node per input"
+            f"{where}: `inputs`: expected an object with a node name for each input"
         )
     _texts(inputs, f"{where}: `inputs`", "a string")
 

@@ -309,7 +309,7 @@ class ValueDecoder:
     def _storage(self, index: int) -> torch.UntypedStorage:
         if index not in self._storages:
             if not 0 <= index < len(self._sizes):
-                raise CaptureError(f"storage {index} of {len(self._sizes)}: the capture is damaged")
+                raise CaptureError(f"storage {index} is out of range: the capture is damaged")
             size = int(self._assumptions.number(self._sizes[index]))
             storage = self._storages[index] = torch.UntypedStorage(size, device="meta")
             setattr(storage, _BYTES, self._sizes[index])

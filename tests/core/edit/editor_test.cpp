@@ -346,7 +346,7 @@ TEST(Editor, InsertsReplacesAndRemoves) {
   EXPECT_EQ(graph.storage(graph.tensors(clone).front().storage).bytes.value, 64);
   EXPECT_THAT(must_refuse(graph, edit_of({RemoveNode{"clone_1"}})), HasSubstr("s reads it"));
   EXPECT_THAT(must_refuse(graph, edit_of({insert_of(kClone, "s")})),
-              HasSubstr("there is already a node of that name"));
+              HasSubstr("a node with that name already exists"));
   must_apply(graph, edit_of({ReplaceCall{.node = "s",
                                          .target = "aten.relu.default",
                                          .args = args_of(R"([{"n":"r"}])"),
@@ -378,7 +378,7 @@ TEST(Editor, ConsecutiveInsertsKeepTheirPlaces) {
   refused.push_back(clone("b", "s"));
   Graph again = parse(kStep);
   EXPECT_THAT(must_refuse(again, edit_of(refused)),
-              HasSubstr("there is already a node of that name"));
+              HasSubstr("a node with that name already exists"));
 }
 
 TEST(Editor, ANewNodeMayMoveInTheSameEdit) {
@@ -477,7 +477,7 @@ TEST(Editor, InsertsACopyOfACall) {
     Graph fresh = parse("x: f32[4] = input\na: f32[4] = aten.relu(x)\nreturn [a]");
     return must_refuse(fresh, edit_of({copy(members)}));
   };
-  const std::string place = "the node to insert before output: ";
+  const std::string place = "cannot insert a node before output: ";
   EXPECT_EQ(refusal(R"("copy":"gone")"), place + "`copy` names gone, but there is no such node");
   EXPECT_EQ(refusal(R"("copy":"")"), place + "`copy` names , but there is no such node");
   EXPECT_EQ(refusal(R"("copy":"a","inputs":{"a":"x"})"),
@@ -500,7 +500,7 @@ TEST(Editor, InsertsACopyOfACall) {
   for (const char* inputs : {R"({"x":["a"]})", R"({"x":7})", R"({"x":null})", "null", "[]", "7"})
     EXPECT_EQ(misread(fmt::format(R"("copy":"a","inputs":{})", inputs)),
               "edit, change 0: " + place +
-                  "`inputs`: expected an object with the name of a node per input");
+                  "`inputs`: expected an object with a node name for each input");
   EXPECT_EQ(misread(R"("copy":7)"),
             "edit, change 0: " + place + "`copy`: expected the name of a node");
   EXPECT_THAT(refusal(R"("copy":"x")"), HasSubstr("k is a placeholder"));

@@ -356,7 +356,7 @@ TEST(Recipe, ErrorsNameThePlace) {
             "edit 0, change 0: `args`: expected a list");
   for (const char* inputs : {"{}", "3", "[\"a\"]"})
     EXPECT_EQ(error_of(fmt::format(R"([{{"changes":[{{"replace":"a","inputs":{}}}]}}])", inputs)),
-              "edit 0, change 0: `inputs`: expected an object with the name of a node per input");
+              "edit 0, change 0: `inputs`: expected an object with a node name for each input");
   EXPECT_EQ(error_of(R"([{"changes":[{"replace":"a","inputs":{"b":1}}]}])"),
             "edit 0, change 0: `inputs`, b: expected a string");
   for (const char* other : {R"("args":[])", R"("kwargs":{})", R"("target":"aten.relu.default")"})

@@ -30,7 +30,7 @@ Graph some_joint_graph(bool writes, bool input_copies) {
 // The error is about reads and writes of an input, whose order no pair can keep.
 bool is_about_order(const std::string& why) {
   return why.find("in the pair") != std::string::npos ||
-         why.find("lacks the value that it writes") != std::string::npos;
+         why.find("lacks the value that it writes to") != std::string::npos;
 }
 
 std::vector<NodeId> passed_values(const Graph& pair) {

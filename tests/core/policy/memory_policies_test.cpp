@@ -135,7 +135,7 @@ TEST(MemoryPolicies, RefuseWhatTheyAreNotFor) {
   const Graph graph = parse(kModel);
   EXPECT_THAT(tag_with_memory_policy(graph, "none").error().message, HasSubstr("no memory policy"));
   EXPECT_THAT(tag_with_memory_policy(graph, "eager", {"aten.mm"}).error().message,
-              HasSubstr("`full` alone"));
+              HasSubstr("only to the policy `full`"));
   EXPECT_THAT(tag_with_memory_policy(graph, "full", {"aten.bmm"}).error().message,
               HasSubstr("selects nothing"));
 }

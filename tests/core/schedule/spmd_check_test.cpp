@@ -145,7 +145,7 @@ TEST(SpmdCheck, CyclicWaitsHang) {
 TEST(SpmdCheck, RequiresSeveralRanksOnceEach) {
   const Graph graph = program(kTwo);
   EXPECT_EQ(check_spmd(std::vector<RankGraph>{{0, &graph}}).error().message,
-            "programs of two ranks or more are needed to compare them");
+            "a comparison needs the programs of at least two ranks");
   EXPECT_EQ(check_spmd(std::vector<RankGraph>{{3, &graph}, {3, &graph}}).error().message,
             "rank 3 is given twice");
 }
