@@ -36,7 +36,7 @@ LadderPainter::LadderPainter(QPainter& painter, const LadderScene& scene)
       bands_(visible_bands(scene.layout, scene.view)) {}
 
 QRectF LadderPainter::rect(const LadderRect& r) const {
-  // Round to whole pixels to get sharp lines.
+  // Round to whole pixels for sharp lines.
   const double left = std::round(scene_.view.to_x(r.x)), top = std::round(scene_.view.to_y(r.y));
   return {left, top, std::max(std::round(scene_.view.to_x(r.right())) - left, 1.0),
           std::max(std::round(scene_.view.to_y(r.bottom())) - top, 1.0)};
@@ -70,13 +70,13 @@ void LadderPainter::paint() {
 
 // --- Rows ---
 
-// Paints vertical lines from an expanded row along the rows in it.
+// Paints a vertical line beside the rows inside each expanded row.
 void LadderPainter::paint_guides() {
   painter_.setPen(QPen(scene_.theme.border, 1));
   for (const LadderBand& band : bands_) {
     const LadderItem& item = scene_.layout.item(band.first);
     if (band.is_folded()) continue;
-    // The line of each ancestor passes this row.
+    // One line per ancestor of this row.
     for (const LadderSide side : kLadderSides) {
       if (!scene_.layout.has(side)) continue;
       const LadderRect box = scene_.layout.box(item, side);
@@ -105,7 +105,7 @@ void LadderPainter::paint_rows() {
   }
 }
 
-// Paints several rows as one bar, in their strongest color.
+// Paints several rows as one bar, in the color that stands out most.
 void LadderPainter::paint_band(const LadderBand& band, LadderSide side) {
   QColor color = scene_.theme.bed;
   int difference = -1;
@@ -159,7 +159,7 @@ void LadderPainter::paint_box(const LadderItem& item, LadderSide side) {
   if (has_text()) paint_box_text(item, side, box, fill);
 }
 
-// Painted as filled strips, since a pen's outline would lie between pixels.
+// Paints filled strips, since the outline of a pen would lie between pixels.
 void LadderPainter::paint_frame(const QRectF& box, bool is_marked, bool is_current) {
   const double w = is_current ? 2 : 1;
   const QColor color = is_marked ? scene_.theme.accent : scene_.theme.border;
@@ -203,7 +203,7 @@ void LadderPainter::paint_box_text(const LadderItem& item, LadderSide side, cons
 
   const QFontMetricsF& metrics = plain_.metrics;
   const QFontMetricsF& bold_metrics = bold_.metrics;
-  // The name is left-aligned and the number right-aligned; details use the space between them.
+  // The name is left-aligned and the number right-aligned; details fill the space between them.
   const QString number = scene_.colors.row_text(row, side);
   const double number_width = metrics.horizontalAdvance(number);
   const QString name = row_name(row);
@@ -228,7 +228,7 @@ void LadderPainter::paint_box_text(const LadderItem& item, LadderSide side, cons
   }
   if (room.width() > number_width) {
     painter_.drawText(room, Qt::AlignRight | Qt::AlignVCenter, number);
-    // Numbers are aligned in a column, and chips stay clear of the widest one.
+    // Reserve the width of a typical number, so that chips line up in a column.
     room.setRight(room.right() - std::max(number_width, metrics.horizontalAdvance("999 ms ")) -
                   8 * s);
   }
@@ -248,7 +248,7 @@ void LadderPainter::paint_box_text(const LadderItem& item, LadderSide side, cons
   painter_.setFont(small_.font);
   const QFontMetricsF& small = small_.metrics;
   painter_.setPen(quiet);
-  // Show only details that fit completely, since a truncated number would mislead.
+  // Show only details that fit completely: a truncated number would mislead.
   QString line;
   for (const QString& detail : details) {
     const QString longer = line.isEmpty() ? detail : line + QStringLiteral("  ·  ") + detail;
@@ -322,7 +322,7 @@ void LadderPainter::paint_routes(const LadderItem& item, LadderSide side) {
   const double top = scene_.view.top(), bottom = scene_.view.bottom();
   const double left = scene_.view.from_x(0), right = scene_.view.from_x(scene_.view.width);
   const QColor quiet = scene_.theme.ghost;
-  // A small picture has many thin lines, and antialiasing would not be visible.
+  // At this scale, lines are many and thin, and antialiasing would not show.
   const bool is_small = scene_.view.scale < kMinTextScale;
   painter_.setRenderHint(QPainter::Antialiasing, !is_small);
   painter_.setBrush(Qt::NoBrush);

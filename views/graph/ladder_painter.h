@@ -9,7 +9,8 @@
 
 namespace jointer::views {
 
-// The parts of a picture of the ladder. Holds references, so it is valid only while painting.
+// What a picture of the ladder is painted from. Holds references, so it is valid only while
+// painting.
 struct LadderScene {
   const Snapshot& snapshot;
   const Ladder& ladder;
@@ -21,9 +22,8 @@ struct LadderScene {
   std::optional<std::size_t> hovered_link;
 };
 
-// Paints the visible part on screen or into a file, with a cost bounded by pixels: rows below 3 px
-// are merged into bars, node boxes below 3 px into surfaces, and rungs on the same pixels into
-// lines.
+// Paints the visible part, on screen or into a file. The cost is bounded by pixels: rows below 3 px
+// are merged into bars, node boxes below 3 px into areas, and rungs that share pixels into lines.
 class LadderPainter {
  public:
   LadderPainter(QPainter& painter, const LadderScene& scene);

@@ -1,4 +1,5 @@
-// The rungs of LadderPainter, and the lines to inputs and users of the current node.
+// The part of LadderPainter that paints the rungs, and the lines to inputs and users of the current
+// node.
 
 #include <QCoreApplication>
 #include <QPainterPath>
@@ -67,7 +68,7 @@ void LadderPainter::paint_link(const LadderLink& link, bool is_marked) {
   const LadderLayout& layout = scene_.layout;
   const double scale = scene_.view.scale;
   const double whole = std::max(rung_thickness(link.bytes(), layout.max_bytes()) * scale, 1.0);
-  // Rungs of nodes are thin, since many share one gap.
+  // Rungs that end at a node are thin, since many share one gap.
   const bool is_thin = link.from.node >= 0 || link.to.node >= 0;
   const double thickness = is_thin ? std::clamp(whole, 1.0, 3.0 * std::max(scale, 0.5)) : whole;
   double done = 0;
@@ -94,7 +95,7 @@ void LadderPainter::paint_links() {
   const double top = scene_.view.top(), bottom = scene_.view.bottom();
   painter_.setRenderHint(QPainter::Antialiasing, scene_.view.scale >= 0.2);
   painter_.setBrush(Qt::NoBrush);
-  // Skip lines that would be painted over the same pixels again.
+  // Skip lines on pixels that another line already covers.
   std::set<std::pair<long, long>> seen;
   const auto links = layout.links();
   std::vector<std::size_t> marked;
@@ -142,7 +143,7 @@ void LadderPainter::paint_port_labels() {
   }
   std::sort(shown.begin(), shown.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
-  // If two labels overlap, the one for more bytes is shown.
+  // If two labels overlap, show the one for more bytes.
   const double height = metrics.height();
   std::vector<std::pair<double, const LadderPort*>> saved;
   for (const auto& entry : shown) {
@@ -171,8 +172,8 @@ void LadderPainter::paint_port_labels() {
 
 // --- Inputs and users of the current node ---
 
-// Within a group, the line follows the group's edges; across the channel it is drawn as a rung;
-// otherwise it is an arc next to the column.
+// Within a group, the line follows the edges of the group; across the channel, it is drawn as a
+// rung; elsewhere, it is an arc next to the column.
 void LadderPainter::paint_flows() {
   const LadderMarks& marks = scene_.marks;
   if (!marks.current || marks.current_place.item < 0) return;

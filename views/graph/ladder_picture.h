@@ -8,7 +8,7 @@
 
 namespace jointer::views {
 
-// Heights of the header and of the legend, in pixels.
+// In pixels.
 inline constexpr int kLadderHeader = 24, kLadderLegend = 24;
 
 // Paints the header, the ladder below it, and the legend at the bottom.
@@ -16,7 +16,7 @@ void paint_ladder_picture(QPainter& painter, QSize size, const LadderScene& scen
                           const QFont& font);
 
 // Writes the visible part or the whole ladder. The file name must end with .svg or .png. Returns
-// false if it could not be written.
+// false if the file could not be written.
 bool write_ladder_picture(const QString& path, bool whole, const QString& title,
                           const LadderScene& scene, const QFont& font);
 

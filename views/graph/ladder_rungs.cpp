@@ -42,7 +42,7 @@ RungState state_of(const Graph& graph, const Node& producer) {
       return RungState::save;
     case MemoryPolicy::must_recompute:
     case MemoryPolicy::prefer_recompute:
-      // In a pair the partitioner has decided to save it.
+      // In a pair, the partitioner has already decided to save the value.
       return graph.is_pair() ? RungState::save : RungState::recompute;
     case MemoryPolicy::must_cpu_offload:
       return RungState::offload;
@@ -69,7 +69,7 @@ class RungFinder {
            .is_saved = is_saved});
     }
     read_rungs();
-    // Values recomputed only as intermediate results are not rungs.
+    // Drop values that are recomputed only as intermediate results.
     std::erase_if(found_.rungs, [](const Rung& r) { return !r.is_saved && r.reader_count == 0; });
     return std::move(found_);
   }
@@ -78,7 +78,7 @@ class RungFinder {
     decide(plan, memory.runs_on.value_or(graph_.main_device()));
     for (const NodeId id : graph_.order()) {
       const Node& n = graph_.node(id);
-      // An edit newer than the plan may have removed nodes.
+      // An edit made after the plan may have removed nodes.
       if (n.kind != NodeKind::call || ladder_.row_of(id) < 0) continue;
       for (const Tensor& t : graph_.tensors(n))
         if (t.storage && counts(t)) add_made_by(id, n, graph_.real_storage(t.storage));
@@ -92,7 +92,7 @@ class RungFinder {
   }
 
  private:
-  // A plan's decision on a storage. held: it exists for the entire step.
+  // What a plan decides for a storage. held: the storage exists for the entire step.
   enum class Fate : std::uint8_t { none, held, save, offload, of_backward };
 
   int& rung_in(StorageId storage) { return rung_by_storage_[storage.index()]; }
@@ -131,7 +131,7 @@ class RungFinder {
           std::binary_search(plan.offloaded.begin(), plan.offloaded.end(), id);
       each_storage(id, [&](std::size_t storage) {
         if (is_offloaded)
-          // Only the value is copied to the host, not its whole storage.
+          // Only the value is copied to the host, not all of its storage.
           bytes_on_host_[storage] +=
               allocated_bytes(graph_.output_bytes(graph_.node(id)), runs_on_);
         if (fates_[storage] == Fate::none || (fates_[storage] == Fate::offload && !is_offloaded))
@@ -145,7 +145,7 @@ class RungFinder {
     return type == graph_.main_device() || type == runs_on_;
   }
 
-  // A storage is produced by its first node.
+  // The first node that uses a storage produces it.
   void add_made_by(NodeId id, const Node& n, StorageId storage) {
     Fate& fate = fates_[storage.index()];
     if (fate == Fate::held || fate == Fate::of_backward || rung_in(storage) >= 0) return;
@@ -171,7 +171,7 @@ class RungFinder {
       return r.state != RungState::recompute && r.reader_count == 0;
     };
     if (std::none_of(found_.rungs.begin(), found_.rungs.end(), has_no_reader)) return;
-    // By node: the first backward node that reads it or a value recomputed from it.
+    // For each node: the first backward node that reads its value or one recomputed from it.
     std::vector<NodeId> first(graph_.node_count());
     const auto is_sooner = [&](NodeId a, NodeId b) {
       return a && (!b || graph_.position(a) < graph_.position(b));
@@ -207,8 +207,8 @@ class RungFinder {
 
   // --- Readers ---
 
-  // The forward node that a backward node recomputes; the node itself if it is unknown or was
-  // removed.
+  // The forward node that a backward node recomputes, or the backward node itself if the forward
+  // node is unknown or was removed.
   [[nodiscard]] NodeId origin_of(NodeId id) const {
     const auto is_here = [this](NodeId node) {
       return ladder_.row_of(node) >= 0 && graph_.node(node).phase == Phase::forward;
@@ -221,7 +221,7 @@ class RungFinder {
     return is_here(first) ? first : id;
   }
 
-  // Returns true for forward values, including those passed into a half of a pair.
+  // Returns true for forward values, including those passed into the backward half of a pair.
   [[nodiscard]] bool is_from_forward(NodeId source) const {
     const Node& n = graph_.node(source);
     return n.phase == Phase::forward || n.role == Role::saved ||

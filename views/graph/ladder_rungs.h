@@ -1,6 +1,6 @@
 #pragma once
 
-// Determines the rungs of a ladder and their states. ladder_rungs.cpp states the rules.
+// Determines the rungs of a ladder and their states. ladder_rungs.cpp lists the rules.
 
 #include <vector>
 
@@ -15,11 +15,11 @@ struct LadderRungs {
   std::vector<NodeId> readers;  // of all rungs, concatenated
 };
 
-// For the graph without a plan. `ladder` must have its rows.
+// The rungs of a graph without a plan. The rows of `ladder` must exist.
 LadderRungs find_rungs(const Graph& graph, const MemoryTimeline& memory, const Ladder& ladder);
 
-// For a plan. `joint`: see Partition::joint. `ladder` belongs to the graph that the plan was made
-// from, or to one with the same nodes. Cost: linear in nodes and edges.
+// The rungs under a plan. `joint`: see Partition::joint. `ladder` belongs to the graph that the
+// plan was made from, or to one with the same nodes. Cost: linear in nodes and edges.
 LadderRungs find_rungs_of_plan(const Graph& joint, const SavePlan& plan,
                                const MemoryOptions& memory, const Ladder& ladder);
 

@@ -17,7 +17,7 @@ void LadderScroll::set_view(const LadderView& view) {
   emit changed();
 }
 
-// The scroll range covers the ladder and the current view, which an anchor may have moved beyond an
+// The scroll range covers the ladder and the current view, which an anchor may have moved past an
 // end.
 void LadderScroll::set_bars() {
   is_setting_bars_ = true;
@@ -77,7 +77,7 @@ void LadderScroll::turn(QPointF pixels) {
 void LadderScroll::show_place(const LadderRect& rect, double room) {
   LadderView view = view_;
   view.show_y(rect.y, rect.bottom(), room);
-  // A box wider than the view is visible enough.
+  // If a box is wider than the view, do not scroll horizontally.
   if (rect.width * view.scale < view.width) view.show_x(rect.x, rect.right());
   set_view(view);
 }
@@ -118,7 +118,7 @@ void LadderScroll::restore(const Anchor& anchor, QSize area) {
   LadderView view = view_;
   view.width = area.width();
   view.height = area.height();
-  // The row of a key may have been removed by an edit.
+  // An edit may have removed the row.
   if (const int row = anchor.key.empty() ? -1 : model_.ladder().find(anchor.key); row >= 0) {
     const LadderLayout& layout = model_.layout();
     const LadderItem& item = layout.item(layout.item_of_row(row));

@@ -11,7 +11,7 @@
 
 namespace jointer::views {
 
-// The visible part of a ladder and the scroll bars that show it. Points are relative to the area
+// The visible part of a ladder, kept in step with two scroll bars. Points are relative to the area
 // that shows the ladder.
 class LadderScroll : public QObject {
   Q_OBJECT
@@ -23,12 +23,13 @@ class LadderScroll : public QObject {
 
   void zoom_at(QPointF point, double factor);
   void pan(QPoint pixels);
-  // Stays within the ends of the ladder; from beyond an end, only moves back.
+  // Scrolls, but not past the ends of the ladder. If the view is already past an end, it can only
+  // move back.
   void turn(QPointF pixels);
-  // Scrolls by the minimum needed. `room`: margin above and below in pixels.
+  // Scrolls as little as possible. `room`: margin above and below in pixels.
   void show_place(const LadderRect& rect, double room = 0);
   void to_top();
-  // Centers a height that is given as a fraction of the whole ladder.
+  // Centers the view on a height, given as a fraction of the whole ladder.
   void center_at(double share);
 
   // A box that keeps its place on screen while the layout changes.
@@ -40,7 +41,7 @@ class LadderScroll : public QObject {
   [[nodiscard]] Anchor anchor_at(int row, LadderSide side) const;
   // The first visible row.
   [[nodiscard]] Anchor anchor_on_screen() const;
-  // Shows the anchor at its place again, in an area of this size.
+  // Puts the anchor back in its place, in an area of this size.
   void restore(const Anchor& anchor, QSize area);
 
  public slots:

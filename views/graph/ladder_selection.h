@@ -10,8 +10,8 @@
 
 namespace jointer::views {
 
-// The document's selection in terms of a ladder: selecting rows, nodes and rungs, and the row with
-// keyboard focus.
+// The document's selection in terms of a ladder: selects rows, nodes and rungs, and keeps track of
+// the row with keyboard focus.
 class LadderSelection : public QObject {
   Q_OBJECT
  public:
@@ -19,30 +19,31 @@ class LadderSelection : public QObject {
   LadderSelection(Document& document, const LadderModel& model);
 
   [[nodiscard]] const LadderMarks& marks() const { return marks_; }
-  // The side on which rows are selected next.
+  // The side on which the next row is selected.
   [[nodiscard]] LadderSide side() const { return focus_side_; }
   void set_side(LadderSide side) { focus_side_ = side; }
-  // No row has keyboard focus until one is selected.
+  // Leaves no row with keyboard focus until one is selected.
   void clear_focus() { focus_key_.clear(); }
-  // The layout or the graph has changed.
+  // Call this after the layout or the graph has changed.
   void refresh_marks();
 
-  // With Ctrl or Shift, these add to the selection; with Ctrl, a single node is toggled.
-  // Selecting a row selects its calls, or its parameters if it has no calls.
+  // With Ctrl or Shift, these add to the selection; Ctrl toggles a single node. Selecting a row
+  // selects its calls, or its parameters if it has no calls.
   void select_row(int row, LadderSide side, Qt::KeyboardModifiers modifiers = {});
   void select_node(NodeId node, Qt::KeyboardModifiers modifiers = {});
   // Selects the producers of a link's tensors.
   void select_link(std::size_t link, Qt::KeyboardModifiers modifiers);
   // Selects all nodes of a row.
   void select_whole_row(int row);
-  // Selects a row, or the same node in it, in all identical modules.
+  // Selects a row and its identical rows in other modules, or a node in it and the same node in
+  // those.
   void select_identical(int row, std::optional<NodeId> node);
-  // Moves to a node that reads the current one, or back to one that it reads.
+  // Selects a node that reads the current one, or a node that the current one reads.
   void follow_flow(bool forward);
 
  signals:
   void changed();
-  // Something else has selected nodes. `changed` follows.
+  // The selection was changed elsewhere. `changed` follows.
   void selected_elsewhere();
 
  private:

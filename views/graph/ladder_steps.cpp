@@ -39,7 +39,7 @@ LadderStep step_nodes(const LadderPosition& from, bool is_vertical, int directio
     const double along = direction * (is_vertical ? dy : dx);
     const double across = std::abs(is_vertical ? dx : dy);
     if (along < 1 || (!is_vertical && across > 1)) continue;
-    // Prefer the next rank, then the nearest node in it.
+    // Prefer the next rank, and in it the nearest node.
     const double distance = along * 1e4 + across;
     if (distance >= nearest) continue;
     nearest = distance;
@@ -59,7 +59,7 @@ LadderStep step_in(const LadderPosition& from) {
   const auto boxes = ladder.boxes(row, from.side);
   const LadderItem& item = layout.item(layout.item_of_row(row));
   if (boxes.empty() || !item.group) return {};
-  // Start at the topmost visible row.
+  // Select the topmost node.
   std::size_t top = 0;
   for (std::size_t n = 1; n < boxes.size(); ++n)
     if (layout.node_box(item, from.side, n).y < layout.node_box(item, from.side, top).y) top = n;

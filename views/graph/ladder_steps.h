@@ -1,6 +1,6 @@
 #pragma once
 
-// Moving through a ladder by key, from the row or node that is current.
+// Keyboard navigation in a ladder, starting from the current row or node.
 
 #include <cstdint>
 
@@ -17,21 +17,22 @@ struct LadderStep {
   std::size_t node = 0;  // in Ladder::boxes
 };
 
-// The place that a step starts from. `side` is that of the row with keyboard focus.
+// Where a step starts. `side` is the side of the row with keyboard focus.
 struct LadderPosition {
   const LadderModel& model;
   const LadderMarks& marks;
   LadderSide side = LadderSide::forward;
 };
 
-// The row below, or above if `direction` is negative. Up from a node is the row that contains it.
+// To the row below, or above if `direction` is negative. From a node, up leads to the row that
+// contains it.
 LadderStep step_rows(const LadderPosition& from, int direction);
-// To the nearest node of the same group; horizontally, within a rank. None if no node is current or
-// there is none in that direction.
+// To the nearest node in the same group; horizontal steps stay within a rank. None if no node is
+// current or there is none in that direction.
 LadderStep step_nodes(const LadderPosition& from, bool is_vertical, int direction);
-// Expands the row, or goes to the row below it or to its topmost node.
+// Expands the row. If it is expanded, goes to the row below it or to its topmost node.
 LadderStep step_in(const LadderPosition& from);
-// From a node to its row; collapses the row, or goes to the one that contains it.
+// From a node, goes to its row. From a row, collapses it, or goes to the row that contains it.
 LadderStep step_out(const LadderPosition& from);
 
 }  // namespace jointer::views

@@ -1,7 +1,7 @@
 #pragma once
 
 // Defines which modules are identical: those with the same operators on the same shapes, connected
-// in the same way, with the same names below them, in any execution order.
+// in the same way, and with the same names below them. The execution order does not matter.
 
 #include <cstdint>
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace jointer::views {
 
-// A node of a tree of named spots; parents precede their children.
+// A node in a tree of named spots. Parents precede their children.
 struct SpotName {
   std::string name;
   int parent = -1;

@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// Hover text for a row, a node or a rung; empty if there is nothing.
+// Hover text for a row, a node or a rung; empty if none is under the pointer.
 QStringList hit_lines(const LadderModel& model, const LadderHit& hit);
 
 }  // namespace jointer::views

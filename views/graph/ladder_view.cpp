@@ -10,7 +10,7 @@ namespace {
 constexpr double kToggle = 22;  // width of a box's toggle
 constexpr double kReach = 4;    // tolerance for hitting a rung, in pixels
 
-// The first item whose bottom is below `y`.
+// The first item that ends below `y`.
 std::int32_t first_item(const LadderLayout& layout, double y) {
   const auto items = layout.items();
   const auto found = std::partition_point(items.begin(), items.end(), [&](const LadderItem& item) {
@@ -84,7 +84,7 @@ double rung_thickness(std::int64_t bytes, std::int64_t max_bytes) {
 }
 
 double curve_y(double left, double right, double y0, double y1, double x) {
-  // Both control points are at half the width, so x(t) is monotonic.
+  // Both control points are at half the width, so x(t) is monotonic and can be bisected.
   double low = 0, high = 1;
   const double wanted = std::clamp((x - left) / std::max(right - left, 1e-9), 0.0, 1.0);
   for (int i = 0; i < 24; ++i) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Maps between the ladder and the screen: the visible part, its scale, and hit testing. Plain
+// Maps between the ladder and the screen: the visible part, its scale, and hit testing. Uses plain
 // numbers.
 
 #include <cstdint>
@@ -25,16 +25,16 @@ struct LadderView {
   [[nodiscard]] double from_y(double screen_y) const { return (screen_y + y) / scale; }
   [[nodiscard]] double top() const { return from_y(0); }
   [[nodiscard]] double bottom() const { return from_y(height); }
-  // Zooms around a point that keeps its position on screen.
+  // Zooms around a point, which stays in place on screen.
   void zoom_at(double screen_x, double screen_y, double factor);
-  // Shows the whole ladder centered, at full size or less.
+  // Shows the whole ladder, centered, at full size or smaller.
   void fit(const LadderLayout& layout);
-  // Scrolls by the minimum needed to show [begin, end), or its beginning if it does not fit.
+  // Scrolls as little as possible to show [begin, end), or its beginning if the range does not fit.
   void show_y(double begin, double end, double room = 0);
   void show_x(double begin, double end, double room = 0);
 };
 
-// Items [first, last), which are drawn as one bar if each is smaller than kFoldPixels.
+// Items [first, last). Items smaller than kFoldPixels are drawn together as one bar.
 struct LadderBand {
   std::int32_t first = 0, last = 0;
   double y = 0, height = 0;  // of the boxes, in ladder coordinates
@@ -42,7 +42,7 @@ struct LadderBand {
 };
 inline constexpr double kFoldPixels = 3;
 
-// The visible rows: at most one band per kFoldPixels. Cost: logarithmic in the rows.
+// The visible rows: at most one band per kFoldPixels. Cost: logarithmic in the number of rows.
 std::vector<LadderBand> visible_bands(const LadderLayout& layout, const LadderView& view);
 
 // Width of a rung at full size.

@@ -8,8 +8,9 @@
 
 namespace jointer::views {
 
-// The line style of a rung, distinguishable without color: solid if saved, dashed if recomputed,
-// and two rails with ties if offloaded to the host, or dotted where the line is too thin for them.
+// The line style of a rung. States are distinguishable without color: a saved rung is solid, a
+// recomputed one is dashed, and one offloaded to the host has two rails with ties, or is dotted if
+// it is too thin for rails.
 struct RungStyle {
   RungState state = RungState::save;
   bool is_saved = true;  // false: it is recomputed

@@ -7,7 +7,8 @@
 
 namespace jointer::views {
 
-// One row per state: the graph as opened and after each history entry, or the named states.
+// One row per state: the graph as opened and the state after each history entry, or the named
+// states.
 class HistoryModel : public TableModel {
   Q_OBJECT
  public:
@@ -30,7 +31,8 @@ class HistoryModel : public TableModel {
     bool is_current = false, is_undone = false;
   };
 
-  // `thing`: "%1 steps"; `change`: base of the differences, as part of a sentence.
+  // `thing`: what the rows are, such as "%1 steps". `change`: what differences are relative to, as
+  // part of a sentence.
   HistoryModel(const QString& thing, const QString& change, QObject* parent = nullptr);
 
   void set(std::vector<Row> rows);

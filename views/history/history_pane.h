@@ -12,7 +12,7 @@ namespace jointer::views {
 
 class Document;
 
-// The history of a graph and its named states. Clicking a row goes to that state.
+// The edit history of a document and its named states. Clicking a row goes to that state.
 class HistoryPane : public QWidget {
   Q_OBJECT
  public:

@@ -65,7 +65,7 @@ class Writer {
     }
   }
 
-  // Alternating keys and values. `bare`: keys are names, not strings.
+  // `items` alternates keys and values. `bare`: keys are names, not strings.
   void pairs(std::span<const Argument> items, const QString& between, bool bare) {
     for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
       if (i > 0) text_ += QStringLiteral(", ");

@@ -1,4 +1,4 @@
-// The inspector's text for a node, section by section. It consists of text and ids;
+// Describes a node for the inspector, section by section. The description consists of text and ids;
 // inspector_html.cpp formats it.
 
 #include "views/inspector/describe_nodes.h"

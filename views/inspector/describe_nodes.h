@@ -16,7 +16,7 @@ InspectorContent describe(const Snapshot& snapshot, NodeId node,
 InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> nodes,
                           const MeasuredTimeline* measured = nullptr);
 
-// Arguments as printed by FX: `mm_1, 'sum', [1, 2]`.
+// Arguments as FX prints them: `mm_1, 'sum', [1, 2]`.
 QString arguments_text(const Graph& graph, const Node& node);
 
 }  // namespace jointer::views

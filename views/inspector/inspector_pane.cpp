@@ -58,7 +58,7 @@ void InspectorPane::refresh() {
   is_stale_ = false;
   const Selection& selection = document_.selection();
   const Theme& theme = Theme::of(palette());
-  // Sorted by id, so checking the last node is enough.
+  // The nodes are sorted by id, so checking the last one is enough.
   if (selection.nodes().empty() || !document_.has(selection.nodes().back())) {
     content_ = {};
     shown_ = {};
@@ -72,7 +72,7 @@ void InspectorPane::refresh() {
     add_plan(selection.current());
     add_reasons(selection.current());
   }
-  // If the graph changed but the node is the same, keep the scroll position.
+  // If the graph has changed but the node is the same, keep the scroll position.
   const bool is_same = is_one && shown_ == selection.current();
   shown_ = is_one ? selection.current() : NodeId{};
   const int scroll = page_->verticalScrollBar()->value();
@@ -81,7 +81,7 @@ void InspectorPane::refresh() {
   page_->verticalScrollBar()->setValue(is_same ? scroll : 0);
 }
 
-// If there is a plan: the tensor's policy, in the same words as the SAC pane.
+// Adds the tensor's policy if there is a plan, in the same words as the SAC pane.
 void InspectorPane::add_plan(NodeId node) {
   const SacStatePtr state = document_.sac().state();
   const SacTensor* tensor = state ? state->tensor_of(node) : nullptr;
@@ -98,7 +98,7 @@ void InspectorPane::add_plan(NodeId node) {
                  .provenance = Provenance::computed}}});
 }
 
-// Shown first for nodes that edits have changed.
+// Adds the edits that affected the node as the first section, if there are any.
 void InspectorPane::add_reasons(NodeId node) {
   if (asked_ != node) asked_ = {};
   const std::vector<EditReason> reasons =

@@ -15,13 +15,13 @@ class InspectorPane : public QWidget {
  public:
   explicit InspectorPane(Document& document, QWidget* parent = nullptr);
 
-  // Folders to search for source files with relative names.
+  // Folders in which source files with relative names are looked up.
   void set_source_roots(const QStringList& roots);
   [[nodiscard]] const InspectorContent& content() const { return content_; }
   [[nodiscard]] QTextBrowser& page() { return *page_; }
 
  public slots:
-  // Shows what the document's edits say about the selected node, even if they say nothing.
+  // Shows what the document's edits say about the selected node, even if that is nothing.
   void ask_why();
 
  protected:

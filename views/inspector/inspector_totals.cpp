@@ -8,7 +8,7 @@ using namespace inspector;
 
 namespace {
 
-// Empty if none of them was measured.
+// Empty if none of the nodes was measured.
 std::optional<InspectorRow> measured_row(const Snapshot& snapshot, std::span<const NodeId> nodes,
                                          const MeasuredTimeline& measured) {
   std::int64_t ns = 0, estimate = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Helpers for the inspector's rows and texts.
+// Helpers for rows and text in the inspector.
 
 #include <QCoreApplication>
 #include <algorithm>
@@ -22,7 +22,7 @@ inline QString exact_bytes(std::int64_t bytes) {
   return words("%1 bytes").arg(count_text(bytes));
 }
 
-// A row of links to the first of `nodes`, and one more link to all of them.
+// A row with links to the first few of `nodes` and, if there are more, a link to all of them.
 inline InspectorRow link_row(const QString& label, std::span<const NodeId> nodes) {
   InspectorRow row{.label = label, .is_code = true};
   row.links.assign(nodes.begin(),

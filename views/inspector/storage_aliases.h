@@ -6,8 +6,8 @@
 
 namespace jointer::views {
 
-// Other nodes with tensors in `storage`, in program order, starting from a node with a tensor in
-// it. Limited to a few hundred: larger sets are not useful for inspecting one node.
+// The other nodes with tensors in `storage`, in program order. `node` must have one. Limited to a
+// few hundred: a longer list is of no use when inspecting one node.
 std::vector<NodeId> storage_aliases(const Snapshot& snapshot, NodeId node, StorageId storage);
 
 }  // namespace jointer::views

@@ -16,8 +16,8 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// The effect of an edit on a node; empty if the edit does not name it. For added nodes, only the
-// inverse has the name.
+// How an edit affects a node; empty if the edit does not name it. Only the inverse names an added
+// node.
 QString effect_on(const DoneEdit& done, const std::string& name) {
   for (const Change& change : done.edit.changes) {
     if (const auto* move = std::get_if<MoveNodes>(&change); move && has(move->nodes, name))

@@ -1,6 +1,6 @@
 #pragma once
 
-// Why a node is where it is and what it is, according to the document's edits.
+// Explains a node by the document's edits: why it exists, and why it is where it is.
 
 #include <QString>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace jointer::views {
 
-// An edit's entry about a node: a pass's decision, or just the fact that the edit names the node.
+// What an edit says about a node: a pass's decision, or only that the edit names the node.
 struct EditReason {
   std::size_t edit = 0;  // index in the history, from 1
   QString by;            // the pass, or empty for the user
@@ -19,11 +19,12 @@ struct EditReason {
   QString about;  // the node that the reason is about, if it is this node's origin
 };
 
-// Newest first. Cost: the number of names in the edits. `graph`: the graph that the history leads
+// Newest first. Cost: linear in the names in the edits. `graph`: the graph that the history leads
 // to.
 std::vector<EditReason> reasons_for(const EditHistory& history, const Graph& graph, NodeId node);
 
-// As a section of the inspector's page. Without reasons, it says that no edit affected the node.
+// The reasons as a section of the inspector's page. If there are none, it says that no edit
+// affected the node.
 InspectorSection why_section(const std::vector<EditReason>& reasons);
 QString why_title();
 

@@ -94,7 +94,7 @@ void ModuleModel::sum_up() {
     const Node& n = graph.node(id);
     Sums& s = sums_[at(places_.of(id))];
     ++s.nodes;
-    // The backward of a pair has its own placeholders for the parameters.
+    // Count parameters once: the backward of a pair has placeholders of its own for them.
     if (n.role == Role::parameter && !n.partner) s.parameter_bytes += graph.output_bytes(n);
     (n.phase == Phase::forward ? s.forward_ns : s.backward_ns) += analysis.costs[id.index()].ns;
     s.flops += analysis.flops[id.index()].total;
@@ -209,7 +209,7 @@ std::uint64_t ModuleModel::key(int row) const {
 }
 
 std::vector<NodeId> ModuleModel::nodes(int row) const {
-  // A place is below the row if one of its ancestors is the row's place.
+  // A row is below another if one of its ancestors is.
   std::vector<char> is_below(rows_.size(), 0);
   is_below[at(row)] = 1;
   for (int r = row + 1; r < row_count(); ++r)

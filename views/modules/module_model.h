@@ -6,9 +6,9 @@
 
 namespace jointer::views {
 
-// The module tree with totals per subtree. Adjacent identical elements of a list share one row,
-// such as `layers.0..31`. Identical elements have the same operators with the same output shapes at
-// the same relative places in forward and backward, in any order.
+// The module tree with totals per subtree. Adjacent identical elements of a list, such as
+// `layers.0..31`, share one row. Identical elements have the same operators with the same output
+// shapes at the same relative places in forward and backward, in any order.
 class ModuleModel : public TableModel {
   Q_OBJECT
  public:

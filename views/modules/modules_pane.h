@@ -5,7 +5,7 @@
 
 namespace jointer::views {
 
-// The modules with their figures. A row selects all nodes below it.
+// The modules with their figures. Selecting a row selects all nodes in its subtree.
 class ModulesPane : public TablePane {
   Q_OBJECT
  public:

@@ -5,7 +5,7 @@
 
 namespace jointer::views {
 
-// One row per operator that the graph calls, in the order of its first call.
+// One row per operator that the graph calls, in order of first call.
 class OperatorModel : public TableModel {
   Q_OBJECT
  public:

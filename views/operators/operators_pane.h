@@ -5,7 +5,7 @@
 
 namespace jointer::views {
 
-// The operators with their costs. A row selects all nodes that call it.
+// The operators with their costs. Selecting a row selects all nodes that call the operator.
 class OperatorsPane : public TablePane {
   Q_OBJECT
  public:

@@ -10,9 +10,9 @@
 
 namespace jointer::views {
 
-// A popup for commands, nodes and modules. Type part of a command, or `@` followed by a node or
-// module; Up, Down, Page Up and Page Down move, Enter chooses, Esc closes. Actions run after the
-// popup has closed.
+// A popup for commands, nodes and modules. The user types part of a command, or `@` followed by a
+// node or module. Up, Down, Page Up and Page Down move, Enter chooses, and Esc closes. Actions run
+// after the popup has closed.
 class CommandPalette : public QFrame {
   Q_OBJECT
  public:
@@ -27,7 +27,7 @@ class CommandPalette : public QFrame {
   [[nodiscard]] PaletteModel& model() { return *model_; }
 
  public slots:
-  // Shows the palette at the top of the parent's window, with the given text.
+  // Shows the palette, with the given text, at the top of the parent's window.
   void open(const QString& text = {});
 
  signals:

@@ -11,10 +11,10 @@
 
 namespace jointer::views {
 
-// The shortcuts of actions; actions without one are skipped.
+// The shortcuts of these actions. Actions without a shortcut are skipped.
 KeysGroup keys_of(const QString& title, const QList<QAction*>& actions);
 
-// A dialog that lists keys by group, with a filter.
+// A dialog that lists keys in groups, with a filter.
 class KeysHelp : public QDialog {
   Q_OBJECT
  public:

@@ -4,8 +4,8 @@
 
 namespace jointer::views {
 
-// Paints a row of the command palette: the title with matching letters in bold, its menu or
-// operator, and its shortcut on the right.
+// Paints a row of the command palette: the title with matching letters in bold, the menu or
+// operator, and the shortcut on the right.
 class PaletteDelegate : public QStyledItemDelegate {
   Q_OBJECT
  public:

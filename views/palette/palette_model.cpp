@@ -16,7 +16,7 @@ QList<int> to_list(const std::vector<int>& positions) {
   return {positions.begin(), positions.end()};
 }
 
-// Returns true if the letters are close enough together for the match to make sense to a user.
+// Returns true if the matching letters are close enough together for users to see why they match.
 bool is_close(const FuzzyMatch& match) {
   std::size_t runs = 0;
   for (std::size_t i = 0; i < match.positions.size(); ++i)
@@ -24,7 +24,7 @@ bool is_close(const FuzzyMatch& match) {
   return runs <= 1 + match.positions.size() / 3;
 }
 
-// The menu that contains an action: "View".
+// The title of the menu that contains an action: "View".
 QString menu_of(const QAction& action) {
   for (QObject* object : action.associatedObjects())
     if (const auto* menu = qobject_cast<QMenu*>(object);
@@ -80,7 +80,7 @@ void PaletteModel::add_actions(const QString& text) {
       row.score = match->score;
       row.positions = to_list(match->positions);
     } else if (const auto by_menu = fuzzy_match(text, row.detail + u' ' + row.title)) {
-      // The menu's name also counts, but less: "view fit".
+      // The menu's name counts too, but less: "view fit".
       row.score = by_menu->score / 2;
     } else {
       continue;
@@ -118,7 +118,7 @@ void PaletteModel::add_nodes(const QString& text) {
   if (!search_) search_ = std::make_unique<NodeSearch>(snapshot_);
   const Graph& graph = snapshot_->graph;
   std::vector<NodeId> nodes;
-  // An exact node name first, then search results, with name matches before all others.
+  // An exact node name comes first, then matches in names, then all other search results.
   const std::string query = text.toStdString();
   if (const NodeId exact = graph.find(query)) nodes.push_back(exact);
   for (const std::string& each : {"name:\"" + query + '"', query}) {

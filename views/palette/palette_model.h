@@ -11,8 +11,8 @@
 
 namespace jointer::views {
 
-// The rows of a command palette for a text: matching actions, best first, then modules and nodes. A
-// leading `@` excludes actions.
+// The rows of a command palette for a search text: matching actions, best first, then modules and
+// nodes. A leading `@` excludes actions.
 class PaletteModel : public QAbstractListModel {
   Q_OBJECT
  public:
@@ -25,14 +25,14 @@ class PaletteModel : public QAbstractListModel {
 
   using QAbstractListModel::QAbstractListModel;
 
-  // The available actions; deleted ones are skipped. Menus, separators and actions without text are
-  // excluded.
+  // Sets the available actions. Menus, separators, and actions without text are excluded; actions
+  // that have been deleted are skipped.
   void set_actions(const QList<QAction*>& actions);
-  // The document whose nodes are searched; may be null.
+  // Sets the document whose nodes are searched; may be null.
   void set_document(Document* document);
   void set_text(const QString& text);
 
-  // The target of a row: exactly one of the two is set.
+  // What a row stands for: exactly one of the two is set.
   [[nodiscard]] QAction* action(int row) const;
   [[nodiscard]] std::vector<NodeId> nodes(int row) const;
 
@@ -61,7 +61,7 @@ class PaletteModel : public QAbstractListModel {
   std::vector<Row> rows_;
 };
 
-// "Show reserved memory" of "Show &reserved memory…".
+// "Show reserved memory" for "Show &reserved memory…".
 QString plain_action_text(const QAction& action);
 
 }  // namespace jointer::views

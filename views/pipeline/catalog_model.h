@@ -8,9 +8,9 @@
 
 namespace jointer::views {
 
-// All passes with their summaries, grouped by stage. With a search text, only matching passes, best
-// first within a stage. Headings cannot be selected. At the end, what could not be loaded, with the
-// reasons.
+// All passes with their summaries, grouped by stage. With a search text, only the matching passes,
+// best first within each stage. Headings cannot be selected. What could not be loaded comes last,
+// with the reasons.
 class CatalogModel : public QAbstractListModel {
   Q_OBJECT
  public:
@@ -28,7 +28,7 @@ class CatalogModel : public QAbstractListModel {
 
   // Empty for headings and problems.
   [[nodiscard]] QString pass(int row) const;
-  // The first selectable row, or -1.
+  // The first row with a pass or, with a search text, the best match; -1 if there is none.
   [[nodiscard]] int first_pass() const;
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;

@@ -86,7 +86,7 @@ void CodeQuestions::load_python(const QString& spec) {
   if (const auto code = service_.code_at(kPythonSource + spec)) load(*code);
 }
 
-// Asks for a file, or for a function of a module.
+// Asks for a file or a function.
 void CodeQuestions::choose_python() {
   auto* dialog = new QDialog(window_);
   dialog->setObjectName(QStringLiteral("python_pass"));
@@ -124,7 +124,7 @@ void CodeQuestions::choose_python() {
   connect(buttons, &QDialogButtonBox::accepted, dialog, &QDialog::accept);
   connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
   connect(dialog, &QDialog::accepted, this, [this, edit] {
-    // Files are stored with their absolute path.
+    // Files are stored with absolute paths.
     const QString spec = edit->text().trimmed();
     const qsizetype ending = spec.indexOf(QStringLiteral(".py"));
     const bool is_file =

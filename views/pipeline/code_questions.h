@@ -9,18 +9,20 @@
 
 namespace jointer::views {
 
-// Asks the user before third-party code runs: its source, its file and its permissions. Code that
-// was allowed is not asked about again until its file changes. Opening a graph never asks.
+// Asks the user before third-party code runs, and shows its source, its file and its permissions.
+// Allowed code is not asked about again until its file changes. Opening a graph never asks.
 class CodeQuestions : public QObject {
   Q_OBJECT
  public:
-  // Owned by the window, which is the parent of the dialogs. `service` must outlive this object.
+  // The window owns this object and is the parent of its dialogs. `service` must outlive this
+  // object.
   CodeQuestions(PassService& service, QWidget* window);
 
  public slots:
-  // Asks one question about all the code and calls `then` if it is allowed.
+  // Asks one question about all the code, and calls `then` if the user allows it.
   void ask(const QList<jointer::views::ForeignCode>& code, const std::function<void()>& then);
-  // Adds its passes: a plugin's immediately, Python passes once they are allowed to run.
+  // Adds the passes of this code: those of a plugin immediately, Python passes once they are
+  // allowed to run.
   void load(const jointer::views::ForeignCode& code);
   // Asks the user which plugin or pass to add.
   void choose_plugin();
@@ -34,7 +36,7 @@ class CodeQuestions : public QObject {
   QString last_folder_;
 };
 
-// The description of foreign code in a question: its source, file and content.
+// Describes third-party code in a question: its source, file and content.
 QString code_text(const ForeignCode& code);
 
 }  // namespace jointer::views

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kNameLetters = 22;
 
-// Parses a value as it would appear in a pipeline's text.
+// Parses a value as written in the text of a pipeline.
 std::optional<PassValue> parsed(const QString& text) {
   const auto steps = parse_pipeline("p{v=" + text.toStdString() + "}");
   if (!steps || steps->size() != 1 || steps->front().given.size() != 1) return std::nullopt;
@@ -128,7 +128,7 @@ QWidget* ParameterField::make_control() {
   return line_;
 }
 
-// The default is stored as no value.
+// The default value is stored as no value.
 void ParameterField::commit(const std::optional<PassValue>& value) {
   const auto stored = value && *value == parameter_.default_value ? std::nullopt : value;
   show_state(stored);

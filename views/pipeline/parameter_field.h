@@ -18,16 +18,16 @@ std::optional<PassValue> typed_value(const Parameter& parameter, const QString& 
 // The value as a user would type it.
 QString typed_text(const PassValue& value);
 
-// A form field made from a pass's declaration: name, control, reset button, and below them a
+// A form field for a parameter that a pass declares: name, control, reset button, and below them a
 // description or an error.
 class ParameterField : public QWidget {
   Q_OBJECT
  public:
-  // Stacked: the name is above the control, for narrow forms.
+  // `is_stacked`: the name is above the control, for narrow forms.
   ParameterField(const Parameter& parameter, bool is_stacked, QWidget* parent = nullptr);
 
   [[nodiscard]] const Parameter& parameter() const { return parameter_; }
-  // nullopt shows the default. Does not emit `edited`.
+  // Shows a value; nullopt shows the default. Does not emit `edited`.
   void show_value(const std::optional<PassValue>& given);
   // Why the value is invalid; empty if it is valid.
   [[nodiscard]] const QString& mistake() const { return mistake_; }

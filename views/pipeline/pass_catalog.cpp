@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kWidth = 640, kHeight = 460, kMargin = 8, kPadding = 4;
 
-// Paints a pass's name above its summary, and headings in a small font.
+// Paints the name of a pass above its summary, and headings in a small font.
 class CatalogDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;

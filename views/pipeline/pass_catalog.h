@@ -10,8 +10,8 @@
 
 namespace jointer::views {
 
-// A popup that lists all passes: type to search, Up and Down move, Enter adds a pass, Shift+Enter
-// adds it and keeps the popup open, Esc closes.
+// A popup that lists all passes. Typing searches; Up and Down move, Enter adds a pass, Shift+Enter
+// adds a pass and keeps the popup open, and Esc closes it.
 class PassCatalog : public QFrame {
   Q_OBJECT
  public:
@@ -21,7 +21,7 @@ class PassCatalog : public QFrame {
   [[nodiscard]] QListView& list() { return *list_; }
   [[nodiscard]] CatalogModel& model() { return *model_; }
 
-  // Shows the popup below the widget, or above it if there is no space.
+  // Shows the popup below the widget, or above it if there is no space below.
   void open(const QWidget& at);
 
  signals:

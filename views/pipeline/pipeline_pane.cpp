@@ -67,7 +67,7 @@ PipelinePane::PipelinePane(PipelineSession& session, QWidget* parent)
   column->setSpacing(kSpacing);
   list_ = new StepList(session_, this);
   column->addWidget(make_bar());
-  // A single line, whatever the text, so that the list below does not move.
+  // Always a single line, so that the list below does not move.
   status_ = new ElidedLabel(this);
   status_->setObjectName(QStringLiteral("status"));
   status_->setContentsMargins(kMargin, 0, kMargin, 0);
@@ -256,7 +256,7 @@ QWidget* PipelinePane::make_empty_page() {
   return page;
 }
 
-// Commands for the palette that have no shortcut in the window.
+// Adds commands for the palette that have no shortcut in the window.
 void PipelinePane::add_actions() {
   const auto add = [this](const QString& text, auto slot) {
     auto* action = new QAction(text, this);
@@ -378,7 +378,7 @@ void PipelinePane::show_status() {
                      .arg(progress->count)
                      .arg(pass, time_text(progress->elapsed_ms / 100 * 100'000'000));
     color = theme.text;
-    // A pass that reports no progress has an indeterminate progress bar.
+    // For a pass that reports no progress, the progress bar is indeterminate.
     const bool is_known = progress->of_step > 0 || progress->count > 1 || progress->is_applying;
     progress_->setRange(0, is_known ? 1000 : 0);
     const double done = static_cast<double>(progress->done) + progress->of_step;

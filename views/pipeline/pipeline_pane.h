@@ -19,8 +19,8 @@
 
 namespace jointer::views {
 
-// A document's pipeline: its steps, their parameters, the pipeline as text, stepwise runs, and the
-// result of each step.
+// A document's pipeline: its steps, their parameters, the pipeline as text, step-by-step runs, and
+// the result of each step.
 class PipelinePane : public QWidget {
   Q_OBJECT
  public:

@@ -70,7 +70,7 @@ PipelineTextPage::PipelineTextPage(PipelineSession& session, QWidget* parent)
   show_draft();
 }
 
-// Text with the same meaning is kept as it was written, with its comments.
+// If the text already describes the draft, keep it as written, with its comments.
 void PipelineTextPage::show_draft() {
   if (is_showing_) return;
   const auto written = parse_step_lines(edit_->toPlainText().toStdString());
@@ -88,7 +88,7 @@ void PipelineTextPage::take_text() {
   std::size_t at = 0;
   const auto pipeline = parse_step_lines(text, &at);
   if (!pipeline) {
-    // The position is in bytes; non-ASCII characters have several.
+    // The position is in bytes, and non-ASCII characters take several.
     const auto letters = QString::fromUtf8(text.data(), static_cast<qsizetype>(at)).size();
     return mark(static_cast<int>(letters), QString::fromStdString(pipeline.error().message));
   }
@@ -109,7 +109,7 @@ void PipelineTextPage::mark(std::optional<int> at, const QString& sentence) {
     wrong.format.setForeground(theme.error);
     const int last = std::max(0, edit_->document()->characterCount() - 1);
     wrong.cursor = QTextCursor(edit_->document());
-    // At the end there is nothing to mark except the preceding character.
+    // At the end, only the preceding character can be marked.
     wrong.cursor.setPosition(std::min(*at, std::max(0, last - 1)));
     wrong.cursor.movePosition(QTextCursor::NextCharacter, QTextCursor::KeepAnchor);
     marks << wrong;

@@ -10,7 +10,7 @@
 
 namespace jointer::views {
 
-// The pipeline as editable text. Valid text is applied immediately; an error is marked in the text
+// The pipeline as editable text. Valid text is applied immediately. An error is marked in the text
 // and explained below it, and the pipeline stays unchanged.
 class PipelineTextPage : public QWidget {
   Q_OBJECT

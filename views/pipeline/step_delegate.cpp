@@ -28,7 +28,7 @@ QColor status_color(StepStatus status, const Theme& theme) {
   }
 }
 
-// Painted directly, since the style's outline is hardly visible on a dark background.
+// Painted here, since the style's outline is barely visible on a dark background.
 void paint_box(QPainter& painter, const QRectF& square, bool is_ticked, const Theme& theme) {
   painter.save();
   painter.setRenderHint(QPainter::Antialiasing);
@@ -131,7 +131,7 @@ void StepDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
   QRect line(left, option.rect.top() + kPadding, option.rect.right() - kMargin - left,
              option.fontMetrics.height());
 
-  // The status sign is on the right; the pass gets the remaining width.
+  // The status sign is on the right; the pass gets the remaining space.
   const QColor standing = is_selected ? theme.accent_text : status_color(status, theme);
   const int sign_left = line.right() - kSign;
   paint_status(*painter, QRectF(sign_left, line.center().y() - kSign / 2.0, kSign, kSign), status,

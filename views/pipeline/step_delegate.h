@@ -6,8 +6,8 @@
 
 namespace jointer::views {
 
-// Paints a step in two lines: a check box, the pass with its parameters and its status as a sign
-// and a word; below them, the result or the error.
+// Paints a step in two lines: a check box, the pass with its parameters, and a sign for its status;
+// below them, the result or the error, and the status as text.
 class StepDelegate : public QStyledItemDelegate {
   Q_OBJECT
  public:
@@ -24,7 +24,7 @@ class StepDelegate : public QStyledItemDelegate {
                    const QModelIndex& index) override;
 };
 
-// Paints the sign of a status in a square. Signs are distinguishable by shape alone.
+// Paints the sign for a status in a square. Signs are distinguishable by shape alone.
 void paint_status(QPainter& painter, const QRectF& square, StepStatus status, double progress,
                   const QColor& color);
 

@@ -14,7 +14,7 @@ namespace {
 constexpr int kMargin = 10;
 constexpr std::size_t kLongName = 24;  // longer names are placed above their controls
 
-// Fusion outlines controls in a darker shade of the window color, which is hardly visible in a dark
+// Fusion outlines controls in a darker shade of the window color, which is barely visible in a dark
 // theme.
 void outline_controls(QWidget& page, const Theme& theme) {
   page.setStyleSheet(
@@ -108,7 +108,7 @@ void StepForm::refresh() {
     make_fields(pass);
   }
   show_values();
-  // Errors in a value are shown at its field; this label shows errors of the step.
+  // Fields show errors in their values; this label shows errors in the step itself.
   const bool is_at_field = std::any_of(fields_.begin(), fields_.end(), [](const ParameterField* f) {
     return !f->mistake().isEmpty();
   });
@@ -158,7 +158,7 @@ void StepForm::make_fields(const Pass* pass) {
                 session_.draft().set_argument(*place, name, value);
             });
   }
-  // The tab order follows the reading order.
+  // Make the tab order follow the reading order.
   QWidget* before = load_;
   for (const ParameterField* each : fields_)
     for (QWidget* control :

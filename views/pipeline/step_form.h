@@ -11,8 +11,8 @@
 
 namespace jointer::views {
 
-// The parameters of one step: a field for each one that its pass declares. Input is applied to the
-// pipeline immediately.
+// The parameters of one step, with a field for each one that its pass declares. Input is applied to
+// the pipeline immediately.
 class StepForm : public QScrollArea {
   Q_OBJECT
  public:
@@ -22,7 +22,7 @@ class StepForm : public QScrollArea {
   void show_step(quint64 id);
   [[nodiscard]] const std::vector<ParameterField*>& fields() const { return fields_; }
   [[nodiscard]] ParameterField* field(const QString& name) const;
-  // Sets the focus to the first field.
+  // Moves the focus to the first field.
   void focus_first();
 
  signals:

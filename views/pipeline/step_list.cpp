@@ -56,7 +56,7 @@ void StepList::set_current(quint64 id) {
   if (row >= 0) setCurrentIndex(model_->index(row));
 }
 
-// Restores the current step, or selects its successor.
+// Restores the current step, or selects the step after it if it was removed.
 void StepList::restore_current() {
   const int row = model_->row_of(current_id_);
   const int next = row >= 0 ? row : std::min(current_row_, model_->rowCount() - 1);

@@ -8,7 +8,7 @@
 
 namespace jointer::views {
 
-// The list of steps, which can be enabled, reordered by dragging, and removed. The current step
+// The list of steps. Steps can be enabled, reordered by dragging, and removed. The current step
 // stays current while the list changes.
 class StepList : public QListView {
   Q_OBJECT
@@ -19,9 +19,9 @@ class StepList : public QListView {
   // nullopt if there is none.
   [[nodiscard]] std::optional<std::size_t> current() const;
   void set_current(quint64 id);
-  // Where an added step is inserted: after the current one.
+  // Where a new step is inserted: after the current one.
   [[nodiscard]] std::size_t place_to_add() const;
-  // Where the dragged step would be dropped; nullopt if none is dragged.
+  // Where the dragged step would be dropped; nullopt if no step is being dragged.
   [[nodiscard]] std::optional<std::size_t> gap() const { return gap_; }
 
   static KeysGroup keys();

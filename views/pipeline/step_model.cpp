@@ -51,7 +51,7 @@ int StepModel::rowCount(const QModelIndex& parent) const {
 }
 
 QVariant StepModel::data(const QModelIndex& index, int role) const {
-  // Between a change of the draft and `follow`, there may be fewer steps than rows.
+  // After the draft changes and before `follow` runs, there may be fewer steps than rows.
   const auto place = static_cast<std::size_t>(index.row());
   if (!index.isValid() || place >= session_.draft().size()) return {};
   const PipelineStep& step = session_.draft().steps()[place].step;

@@ -45,7 +45,7 @@ StepPage::StepPage(PipelineSession& session, QWidget* parent) : QWidget(parent),
   refresh();
 }
 
-// A single button leaves more space for the report.
+// One button with a menu leaves more space for the report.
 void StepPage::make_ways() {
   ways_ = new QToolButton(this);
   ways_->setText(tr("Show"));
@@ -123,7 +123,7 @@ void StepPage::refresh() {
     else
       report_->clear();
   }
-  // Leave more space for the report.
+  // Limit the printed output to leave space for the report.
   details_->setMaximumHeight(reported == nullptr
                                  ? QWIDGETSIZE_MAX
                                  : kPrintedLines * details_->fontMetrics().lineSpacing());

@@ -12,8 +12,8 @@
 
 namespace jointer::views {
 
-// The result of a step's last run: commands to show the graph before and after it, the report, and
-// printed output; or the failure.
+// The result of a step's last run: the report, printed output, and commands to show the graph
+// before and after the step; or the failure.
 class StepPage : public QWidget {
   Q_OBJECT
  public:
@@ -24,7 +24,7 @@ class StepPage : public QWidget {
   // The status text shown while there is no report.
   [[nodiscard]] QString summary() const { return summary_->text(); }
   [[nodiscard]] StepReport& report() { return *report_; }
-  // A button with the commands for the graph before and after the step, to be placed in a bar.
+  // A button with the commands to show the graph before and after the step, to be placed in a bar.
   [[nodiscard]] QToolButton& ways() { return *ways_; }
 
  signals:

@@ -8,15 +8,15 @@
 
 namespace jointer::views {
 
-// Text for pipeline steps, the same in lists, summaries and menus.
+// Text for pipeline steps, used in lists, summaries and menus alike.
 
 // "activation_budget=0.5, solver=greedy"; empty without arguments.
 QString arguments_text(const PipelineStep& step);
 // "41 moved · 12 merged · 7 added · 12 removed", or "no nodes changed".
 QString changes_text(const StepResult& result);
-// The changes in figures and nodes: "peak -2.3 GiB · exposed -12.0 ms · 41 moved".
+// What changed in figures and nodes: "peak -2.3 GiB · exposed -12.0 ms · 41 moved".
 QString outcome_text(const StepOutcome& outcome);
-// The second line of a step in the list: its error, progress, result, or the pass's summary.
+// The second line of a step in the list: its error, progress or result, or the summary of its pass.
 QString detail_text(const PipelineSession& session, std::size_t place);
 // The status in a word: its duration if done, or "running, 45%".
 QString status_line(const PipelineSession& session, std::size_t place);

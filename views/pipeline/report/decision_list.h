@@ -1,6 +1,6 @@
 #pragma once
 
-// The decisions of some steps, prepared for searching.
+// The decisions of one or more steps, prepared for searching.
 
 #include <memory>
 #include <string>
@@ -25,7 +25,8 @@ struct DecisionList {
   NamedRows names;
 };
 
-// Runs on a worker thread. Texts are prepared once, so that filtering is a plain substring search.
+// Runs on a worker thread. Prepares the searchable text once, so that filtering is a plain
+// substring search.
 DecisionList list_decisions(std::vector<ReportedStep> steps);
 
 }  // namespace jointer::views

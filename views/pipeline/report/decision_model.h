@@ -25,14 +25,14 @@ class DecisionModel : public TableModel {
   explicit DecisionModel(QObject* parent = nullptr);
 
   void set(DecisionList list, const SnapshotPtr& shown);
-  // Sets the graph in which rows' nodes are selected.
+  // Sets the graph in which the nodes of rows are selected.
   void set_shown(const SnapshotPtr& shown) { list_.names.set_shown(shown); }
   [[nodiscard]] const DecisionList& list() const { return list_; }
 
-  // Shows only rows with this action; empty shows all.
+  // Shows only rows with this action; an empty one shows all.
   void show_action(const std::string& action);
   [[nodiscard]] const std::string& action() const { return action_; }
-  // Shows only rows of these nodes, given by their names in edits; nullopt shows all.
+  // Shows only rows about these nodes, given by their names in edits; nullopt shows all.
   void show_nodes(std::optional<std::unordered_set<std::string>> nodes);
 
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }

@@ -65,7 +65,7 @@ void DecisionTable::fit() {
   fit_reasons();
 }
 
-// The reason column gets the remaining width.
+// The reason column gets the width that the others leave.
 void DecisionTable::fit_reasons() {
   int others = 0;
   for (int column = 0; column < model_->columnCount(); ++column)
@@ -103,7 +103,7 @@ void DecisionTable::fill_actions() {
   }
 }
 
-// Clicking a row selects a node that the table already shows, so the other rows must stay.
+// Clicking a row selects a node that the table already shows; the other rows must stay.
 void DecisionTable::take_selection() {
   if (!selected_->isChecked()) return model_->show_nodes(std::nullopt);
   std::unordered_set<std::string> names;

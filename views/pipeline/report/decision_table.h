@@ -8,15 +8,15 @@
 
 namespace jointer::views {
 
-// The decisions of some steps, which can be searched, sorted, copied, and filtered by action or by
-// the selected nodes. A row selects its node.
+// The decisions of one or more steps. They can be searched, sorted, copied, and filtered by action
+// or by the selected nodes. Selecting a row selects its node.
 class DecisionTable : public TablePane {
   Q_OBJECT
  public:
   explicit DecisionTable(Document& document, QWidget* parent = nullptr);
 
   void set(DecisionList list);
-  // Shows only this action; empty shows all.
+  // Shows only this action; an empty one shows all.
   void show_action(const std::string& action);
 
   [[nodiscard]] DecisionModel& model() { return *model_; }

@@ -11,8 +11,8 @@
 namespace jointer::views {
 
 // A table reported by a pass, with arbitrary columns. Times and counts are summed; bytes are not,
-// since they are mostly values at a moment. Rows without a node in a table of nodes are the pass's
-// own totals: they are excluded here and shown by `summary`.
+// since most are values at one moment. If a table lists nodes, its rows without a node are the
+// pass's own totals: `summary` shows them, and the model excludes them.
 class PassTableModel : public TableModel {
   Q_OBJECT
  public:
@@ -22,7 +22,7 @@ class PassTableModel : public TableModel {
 
   void set(TablePtr table, const SnapshotPtr& shown);
   void set_shown(const SnapshotPtr& shown) { names_.set_shown(shown); }
-  // "all: improvement 12.4 ms · moves 412"; empty if the table has no such row.
+  // "all: improvement 12.4 ms · moves 412"; empty if the table has no totals.
   [[nodiscard]] QString summary() const;
   [[nodiscard]] const NamedRows& names() const { return names_; }
 
@@ -41,7 +41,7 @@ class PassTableModel : public TableModel {
   [[nodiscard]] const PassTable::Row& at(int row) const {
     return *rows_[static_cast<std::size_t>(row)];
   }
-  // Null if the row has no such cell: third-party passes may omit cells.
+  // Null if the row lacks the cell, which is possible for third-party passes.
   [[nodiscard]] const PassTable::Cell* cell(const PassTable::Row& row, int column) const;
 
   TablePtr table_;

@@ -5,8 +5,8 @@
 
 namespace jointer::views {
 
-// A table reported by a pass, such as upstream's log of each collective, with sortable columns. A
-// row selects its node; the pass's own totals are shown above it.
+// A table reported by a pass, such as upstream's log of all collectives, with sortable columns.
+// Selecting a row selects its node; the pass's own totals are shown above the rows.
 class PassTablePane : public TablePane {
   Q_OBJECT
  public:

@@ -1,6 +1,6 @@
 #pragma once
 
-// Summarizes the results of pipeline steps in figures and counts. Plain functions of the results.
+// Summarizes the results of pipeline steps as figures and counts. Plain functions.
 
 #include <QString>
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace jointer::views {
 
-// Compares the graphs before the first and after the last step. `steps` must not be empty.
+// Compares the graph before the first step with the one after the last. `steps` must not be empty.
 std::vector<MetricRow> report_rows(std::span<const ReportedStep> steps);
 
 // "sink_waits_iterative{budget=0.05}", or "3 steps: apply_sac, ...".
@@ -20,12 +20,12 @@ QString report_title(std::span<const ReportedStep> steps);
 // "took 41.2 ms · 291 decisions"
 QString report_effort(std::span<const ReportedStep> steps);
 
-// A count in the summary, which links to its rows.
+// A count in the summary that links to its rows.
 struct ReportCount {
   QString link;  // a NodeChange as a number, or "merged"
   QString text;  // "412 moved"
 };
-// The counts of changes. `merged`: number of merged collectives.
+// The number of nodes with each kind of change. `merged`: the number of merged collectives.
 std::vector<ReportCount> report_counts(const NodeDifferences& differences, std::size_t merged);
 
 }  // namespace jointer::views

@@ -6,7 +6,7 @@
 
 namespace jointer::views {
 
-// The result of a pipeline step and the graph that it was run on.
+// The result of a pipeline step and the graph that it ran on.
 struct ReportedStep {
   std::shared_ptr<const Graph> before;
   std::shared_ptr<const StepResult> result;

@@ -129,8 +129,7 @@ TablePane* StepReport::current_table() const {
   return qobject_cast<TablePane*>(pages_->currentWidget());
 }
 
-// If the shown graph lacks a row's node, the row selects nothing and a notice says which state has
-// it.
+// If the shown graph lacks a row's node, selecting the row shows which state has it.
 void StepReport::watch(TablePane& pane, const TableModel& model, const NamedRows& names) {
   connect(&pane, &TablePane::node_activated, this, &StepReport::node_activated);
   connect(&pane.view(), &TableView::rows_chosen, this, [this, &pane, &model, &names] {
@@ -182,7 +181,7 @@ void StepReport::take(Made& made) {
   };
   pages_->setTabText(0, title(tr("Changes"), differences_ ? differences_->nodes().size() : 0));
   pages_->setTabText(1, title(tr("Decisions"), decisions_->model().list().rows.size()));
-  // Show the first page with rows; the figures stay one click away.
+  // Show the first page that has rows; the other stays one click away.
   const bool has_changes = differences_ && !differences_->nodes().empty();
   if (!has_changes && pages_->currentWidget() == changes_) pages_->setCurrentWidget(decisions_);
   show_figures();
@@ -204,7 +203,7 @@ void StepReport::add_tables() {
       watch(*pane, pane->model(), pane->model().names());
       pane->addActions(decisions_->actions());
       tables_.push_back(pane);
-      // Keep the page of the same table when another step is shown.
+      // Stay on the same table when another step is shown.
       if (pages_->tabText(index) == current) pages_->setCurrentIndex(index);
     }
 }
@@ -229,7 +228,7 @@ void StepReport::show_figures() {
   brief_->setText(figures_difference_text(steps_.front().result->before.figures,
                                           steps_.back().result->after.figures) +
                   kDot + report_effort(steps_));
-  // If the pane is low, a single line replaces them to leave space for the rows.
+  // If the pane is low, replace the figures with a single line to leave space for the rows.
   for (QLabel* each : {title_, effort_, counts_, figures_}) each->setVisible(!is_low_);
   brief_->setVisible(is_low_);
   changes_->show_footer(!is_low_);
@@ -275,7 +274,7 @@ void StepReport::notice_gone(const std::string& name) {
   gone_place_ = -1;
   notice_->setVisible(!name.empty() && !steps_.empty());
   if (name.empty() || steps_.empty()) return;
-  // Search backwards for the latest state that has the node.
+  // Search backward for the latest state that has the node.
   std::size_t after = steps_.size() + 1;
   while (after > 0 && !state(after - 1).find(name)) --after;
   const QString shown = QString::fromStdString(name);

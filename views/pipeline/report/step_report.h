@@ -25,8 +25,8 @@ class StepReport : public QWidget {
  public:
   explicit StepReport(Document& document, QWidget* parent = nullptr);
 
-  // Shows one step, or consecutive steps of a run. Lists are prepared on a worker thread, then
-  // `shown` is emitted. Without steps the report is empty.
+  // Shows one step, or consecutive steps of a run. Prepares lists on a worker thread, then emits
+  // `shown`. Without steps, the report is empty.
   void show_steps(std::vector<ReportedStep> steps);
   void show_step(ReportedStep step) { show_steps({std::move(step)}); }
   void clear() { show_steps({}); }
@@ -36,13 +36,13 @@ class StepReport : public QWidget {
   [[nodiscard]] const std::vector<ReportedStep>& steps() const { return steps_; }
   [[nodiscard]] DifferenceTable& changes() { return *changes_; }
   [[nodiscard]] DecisionTable& decisions() { return *decisions_; }
-  // One per table of the passes, in order.
+  // One per table that the passes report, in order.
   [[nodiscard]] const std::vector<PassTablePane*>& tables() const { return tables_; }
 
  signals:
   // All requested steps are shown.
   void shown();
-  // A row was double-clicked, or Enter was pressed: views should show this node.
+  // A row was double-clicked or Enter was pressed: views should show this node.
   void node_activated(jointer::NodeId node);
 
  protected:
@@ -60,7 +60,7 @@ class StepReport : public QWidget {
   void notice_gone(const std::string& name);
   void follow_notice();
   [[nodiscard]] TablePane* current_table() const;
-  // The graph after that number of steps; 0 is before the first.
+  // The graph after this number of steps; 0 means before the first.
   [[nodiscard]] const Graph& state(std::size_t after) const;
   [[nodiscard]] std::size_t adding_step(const std::string& name) const;
   // The place of that state in the document's history, or -1.
