@@ -8,7 +8,8 @@
 namespace jointer::fx {
 namespace {
 
-// Newer torch writes this before the line of the forward call that a backward call belongs to.
+// Newer versions of torch write this above backward calls, followed by the forward call's source
+// line.
 constexpr std::string_view kBackwardOf = "Backward of forward node: ";
 
 bool take(std::string_view& text, std::string_view token) {
@@ -32,7 +33,8 @@ std::optional<std::int64_t> take_number(std::string_view& text) {
   return number_of<std::int64_t>(take_word(text));
 }
 
-// Consumes the dictionary at the start of the text, with balanced brackets and quotes.
+// Consumes and returns the dictionary at the start of the text. Brackets inside quotes do not
+// count.
 std::string_view take_dictionary(std::string_view& text) {
   int depth = 0;
   char quote = 0;
@@ -54,7 +56,7 @@ std::string_view take_dictionary(std::string_view& text) {
   return {};
 }
 
-// Formats `m.py:12 in forward, code: x + y` as in a traceback.
+// Reformats `m.py:12 in forward, code: x + y` as a traceback.
 std::string traceback(std::string_view text) {
   const auto in = text.find(" in ");
   const auto code = text.find(", code: ");
@@ -67,7 +69,7 @@ std::string traceback(std::string_view text) {
                      text.substr(code + 8));
 }
 
-// Consumes one part of a comment that torch wrote; false if there is none.
+// Consumes one part of a comment that torch wrote; returns false if there is none.
 bool take_part(std::string_view& text, Comment& comment) {
   skip_blanks(text);
   if (take(text, "Annotation: ")) {
@@ -101,7 +103,7 @@ bool take_part(std::string_view& text, Comment& comment) {
   return false;
 }
 
-// Reads the known keys of `seq_nr: 5, partitioner_tag: is_backward`.
+// Reads the keys it knows of `seq_nr: 5, partitioner_tag: is_backward`.
 void read_additional(std::string_view text, Comment& comment) {
   while (!text.empty()) {
     skip_blanks(text);
@@ -129,7 +131,7 @@ Comment parse_comment(std::string_view text) {
   std::string_view rest = text;
   while (take_part(rest, comment)) comment.is_known = true;
   if (comment.is_known) return comment;
-  // Additional metadata ends where the next `#` begins.
+  // Additional metadata ends at the next `#`.
   const auto second = text.find(" #");
   if (second == std::string_view::npos) return comment;
   rest = text.substr(second + 2);

@@ -11,8 +11,9 @@
 
 namespace jointer::fx {
 
-// `# Annotation: {'EP': 'compute'} ac_graph_id: 3 - MUST_SAVE File: m.py:12 in forward, code: x`.
-// Every part is optional. `print_readable(additional_meta=...)` prepends more.
+// A comment such as `# Annotation: {'EP': 'compute'} ac_graph_id: 3 - MUST_SAVE File: m.py:12 in
+// forward, code: x`. Every part is optional. `print_readable(additional_meta=...)` prepends further
+// metadata.
 struct Comment {
   bool is_known = false;  // false for any other comment
   std::string stack;      // formatted as in a traceback; empty if the comment names no line
@@ -25,7 +26,7 @@ struct Comment {
 
 Comment parse_comment(std::string_view text);
 
-// True if autograd traced the calls below the comment for the backward.
+// True if the comment says that the calls below it are backward calls traced by autograd.
 bool is_of_backward(std::string_view text);
 
 }  // namespace jointer::fx

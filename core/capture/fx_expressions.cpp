@@ -1,5 +1,5 @@
-// The part of NodeBuilder that reads the right-hand side of a statement: calls, infix operators,
-// elements, attributes, methods.
+// The part of NodeBuilder that reads the right-hand sides of statements: calls, infix operators,
+// element accesses, attributes, methods.
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 namespace jointer::fx {
 namespace {
 
-// Infix and prefix operators, longest first.
+// Infix operators. Longer ones come first, since a shorter one may be their prefix.
 struct Infix {
   std::string_view token, name;
 };
@@ -39,7 +39,8 @@ bool is_letter(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// An attribute path: `getattr(self.layers, "0").weight` is layers.0.weight of self.
+// An attribute path: `getattr(self.layers, "0").weight` has `first` "self" and `rest`
+// "layers.0.weight".
 struct Path {
   std::string first, rest;
 };
@@ -129,14 +130,14 @@ void NodeBuilder::parse_named(PythonText& text, std::string_view expression, Nod
   } else if (text.take('(')) {
     call_with(node, word, text, std::nullopt);
   } else {
-    // A symbol, a constant, or an unknown name.
+    // The word is a symbol, a constant or an unknown name.
     text.rewind();
     const Argument left = text.argument();
     parse_infix(text, left, node);
   }
 }
 
-// `self.weight`, `getattr(self.layers, "0")(x)`, `getattr(x, 'shape', None)`.
+// Parses `self.weight`, `getattr(self.layers, "0")(x)` or `getattr(x, 'shape', None)`.
 void NodeBuilder::parse_attribute(PythonText& text, std::string_view expression, Node& node) {
   if (expression.starts_with("getattr(") && expression.find("self") == std::string_view::npos) {
     text.take("getattr(");
@@ -188,7 +189,7 @@ void NodeBuilder::call(Node& node, std::string_view target, std::span<const Argu
   node.args = graph_.make_children(Argument::Kind::list, args);
 }
 
-// Reads the arguments up to the closing parenthesis; they follow `first` if there is one.
+// Reads the arguments up to the closing parenthesis, and puts `first`, if given, before them.
 void NodeBuilder::call_with(Node& node, std::string_view target, PythonText& text,
                             std::optional<Argument> first) {
   node.target = target_of(target);
@@ -203,7 +204,7 @@ void NodeBuilder::call_with(Node& node, std::string_view target, PythonText& tex
   node.args = graph_.make_children(Argument::Kind::list, args);
 }
 
-// The operator that captures use for a function of this name in the text.
+// Maps the name of a function in the text to the operator that captures use for it.
 OperatorId NodeBuilder::target_of(std::string_view name) {
   const auto found = targets_.find(name);
   if (found != targets_.end()) return found->second;
@@ -215,7 +216,7 @@ OperatorId NodeBuilder::target_of(std::string_view name) {
     target.erase(0, std::string_view("torch.ops.").size());
     if (target.starts_with("higher_order."))
       target.erase(0, std::string_view("higher_order.").size());
-    // A packet without its overload, which torch chooses by the arguments.
+    // A packet without an overload: torch would choose the overload by the arguments.
     if (std::count(target.begin(), target.end(), '.') == 1 && !known(target))
       for (const char* overload : {".default", ".Tensor"})
         if (known(target + overload)) {
@@ -226,7 +227,7 @@ OperatorId NodeBuilder::target_of(std::string_view name) {
   } else if (name.starts_with("operator.")) {
     target = fmt::format("_{}", name);
   } else if (!known(target) && !name.starts_with("call_")) {
-    // Functions outside torch are printed without dots: math_ceil, max.
+    // FX prints functions outside torch without dots: math_ceil, max.
     std::string dotted = target;
     if (dotted.starts_with("math_")) dotted[4] = '.';
     if (dotted.starts_with("_operator_")) dotted[9] = '.';

@@ -38,12 +38,12 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, N>& nam
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// The name without its namespace: "view" for aten.view.
+// The name without its namespace, such as "view" for aten.view.
 std::string_view bare(std::string_view packet) {
   return packet.substr(packet.find('.') + 1);
 }
 
-// base + count * stride; nullopt unless all three are numbers.
+// Returns base + count * stride; nullopt unless both are known numbers.
 std::optional<Dim> advance(const std::optional<Dim>& base, std::int64_t count, Dim stride) {
   if (!base || base->expression || stride.expression) return std::nullopt;
   const auto step = checked_mul(count, stride.value);
@@ -150,7 +150,7 @@ LayoutDeriver::Derived LayoutDeriver::view(const Node& node, const Base& base, s
   if (is_one_of(packet, kSlice)) return sliced(node, base, output, packet);
   if (packet == "expand") return expanded(base, shape);
   if (packet == "squeeze") {
-    // The remaining axes keep their strides; the removed ones have size 1.
+    // The remaining axes keep their strides; removed axes have size 1.
     Layout layout{.stride = {}, .offset = base.offset};
     std::size_t left = 0;
     for (std::size_t i = 0; i < base.shape.size() && left < shape.size(); ++i) {
@@ -274,7 +274,7 @@ LayoutDeriver::Derived LayoutDeriver::expanded(const Base& base, std::span<const
   return layout;
 }
 
-// Adjacent dense axes of the base are merged; the new axes must divide the merged ones.
+// Merges adjacent axes of the base that are dense. The new axes must divide the merged ones evenly.
 LayoutDeriver::Derived LayoutDeriver::reshaped(const Base& base, std::span<const Dim> shape) {
   if (std::equal(shape.begin(), shape.end(), base.shape.begin(), base.shape.end()))
     return Layout{.stride = copy(base.stride), .offset = base.offset};
@@ -305,7 +305,7 @@ LayoutDeriver::Derived LayoutDeriver::reshaped(const Base& base, std::span<const
   return at == 0 ? Derived(std::move(layout)) : std::nullopt;
 }
 
-// Reads the same bytes as elements of another type.
+// The layout of the same bytes, read as elements of another type.
 LayoutDeriver::Derived LayoutDeriver::reinterpreted(const Base& base, std::string_view packet,
                                                     DType dtype) {
   const std::int64_t from = item_size(base.tensor->dtype), to = item_size(dtype);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Derives the strides and storage offsets that a text does not give, in elements. Private to
+// Derives strides and storage offsets that the text does not give, in elements. Private to
 // core/capture/fx_*.cpp.
 
 #include <optional>
@@ -17,19 +17,19 @@ struct Layout {
   bool is_exact = true;       // false: the strides are a guess that assumes a dense tensor
 };
 
-// Derives how an operator's output lies in its storage. The layout of a view follows from the
-// layout of its base and the operator's arguments; any other output is dense, from offset 0.
+// Derives how an operator's output is laid out in its storage. The layout of a view follows from
+// the layout of its base and the operator's arguments; any other output is dense and has offset 0.
 class LayoutDeriver {
  public:
   LayoutDeriver(Graph& graph, PartId part) : graph_(graph), part_(part) {}
 
-  // `node` has its target, args and kwargs but need not be in the graph. `output` is an index into
-  // the tensors that the operator returns; `shape` and `dtype` describe that tensor.
+  // `node` must have its target, args and kwargs set, but need not be in the graph. `output` is an
+  // index into the tensors that the operator returns; `shape` and `dtype` describe that tensor.
   Layout derive(const Node& node, std::size_t output, std::span<const Dim> shape, DType dtype);
 
-  // Row-major strides; symbolic if a size is.
+  // Row-major strides; symbolic if any size is symbolic.
   std::vector<Dim> dense(std::span<const Dim> shape);
-  // Bytes of the smallest storage that holds this tensor.
+  // The size in bytes of the smallest storage that holds this tensor.
   Dim storage_bytes(std::span<const Dim> shape, std::span<const Dim> stride, Dim offset,
                     DType dtype);
 
@@ -50,10 +50,10 @@ class LayoutDeriver {
   Derived reshaped(const Base& base, std::span<const Dim> shape);
   Derived reinterpreted(const Base& base, std::string_view packet, DType dtype);
 
-  // The argument as a number; the default if it is missing or None; nullopt if it is symbolic.
+  // The argument as a number; `fallback` if it is missing or None; nullopt if it is symbolic.
   [[nodiscard]] std::optional<std::int64_t> integer(const Node& node, std::string_view name,
                                                     std::int64_t fallback) const;
-  // The argument as an axis of a tensor with `rank` axes; negative axes count from the end.
+  // The argument as an axis of a tensor with `rank` axes; a negative one counts from the end.
   [[nodiscard]] std::optional<std::size_t> axis(const Node& node, std::string_view name,
                                                 std::int64_t fallback, std::size_t rank) const;
   std::optional<Dim> multiply(Dim a, Dim b);

@@ -30,7 +30,8 @@ bool LineReader::next(Line& line) {
   }
 }
 
-// The end of the statement that starts here: its line break, or the end of the text. Counts lines.
+// Returns the end of the statement that starts here: its line break, or the end of the text. Also
+// counts lines.
 std::size_t LineReader::statement_end(std::size_t begin) {
   int depth = 0;
   char quote = 0;
@@ -40,7 +41,7 @@ std::size_t LineReader::statement_end(std::size_t begin) {
     switch (c) {
       case '\n':
         ++number_;
-        // A string ends with its line; the parser reports one that is not closed.
+        // A string ends with its line at the latest; the parser reports an unterminated one.
         quote = 0;
         if (depth <= 0) return at + 1;
         break;

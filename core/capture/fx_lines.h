@@ -17,13 +17,13 @@ struct Line {
 };
 
 // Splits a text into statements in one pass. A statement continues on the next line while a bracket
-// is open. Empty lines and triple-quoted strings are skipped. The views point into `text`.
+// is open. Blank lines and triple-quoted strings are skipped. The returned views point into `text`.
 class LineReader {
  public:
   explicit LineReader(std::string_view text, std::size_t first_number = 1)
       : text_(text), number_(first_number) {}
 
-  // Returns false at the end of the text.
+  // Reads the next statement; returns false at the end of the text.
   bool next(Line& line);
 
  private:
@@ -35,7 +35,7 @@ class LineReader {
   std::size_t number_;
 };
 
-// The text without terminal colors (ESC [ ... m); line breaks are kept.
+// Removes terminal colors (ESC [ ... m) from the text; keeps line breaks.
 std::string without_colors(std::string_view text);
 inline bool has_colors(std::string_view text) {
   return text.find("\x1b[") != std::string_view::npos;

@@ -27,8 +27,8 @@ bool is_device(std::string_view text) {
          index.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// True for a number, a constant, a symbolic size or the `repr` of an object, which code writes the
-// same way.
+// True for a number, a constant, a symbolic size or the `repr` of an object: a listing prints these
+// as Python code does.
 bool is_plain_code(std::string_view text) {
   if (text == "None" || text == "True" || text == "False" || text == "inf" || text == "-inf" ||
       text == "nan")
@@ -37,14 +37,14 @@ bool is_plain_code(std::string_view text) {
     return true;
   const auto digit = text.find_first_of("0123456789");
   if (digit == std::string_view::npos) return false;
-  // Digits, symbols (s0, u12) and operators.
+  // Digits, letters of symbols (s0, u12) and operators.
   return std::all_of(text.begin(), text.end(), [](char c) {
     return std::isdigit(static_cast<unsigned char>(c)) != 0 ||
            std::string_view("suzfej+-*/%.() ").find(c) != std::string_view::npos;
   });
 }
 
-// True if the text is not empty and has only letters, digits and the characters of `more`.
+// True if the text is not empty and contains only letters, digits and the characters in `more`.
 bool is_word(std::string_view text, std::string_view more) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
@@ -61,12 +61,12 @@ std::string quoted(std::string_view text) {
   return result + "'";
 }
 
-// Reads arguments such as `(%a, [4, 2], sum)`, with types from a schema.
+// Reads arguments such as `(%a, [4, 2], sum)`, using the types in a schema.
 class Arguments {
  public:
   explicit Arguments(std::string_view text) : text_(text) {}
 
-  // The elements between the brackets that open here, each with the type that `type_of` gives.
+  // Reads the elements between brackets. Element i has the type `type_of(i)`.
   template <class TypeOf>
   std::vector<std::string> list(char open, char close, TypeOf type_of, int depth) {
     if (depth > kMaxDepth) text_mistake("nested more than {} levels deep", kMaxDepth);
@@ -82,7 +82,7 @@ class Arguments {
     return elements;
   }
 
-  // Converts `{device: cpu}` to `device = device('cpu')`, one text per pair.
+  // Converts `{device: cpu}` to `device = device('cpu')`, one string per pair.
   std::vector<std::string> keywords(const OperatorInfo& op) {
     std::vector<std::string> pairs;
     expect('{');
@@ -140,7 +140,7 @@ class Arguments {
     }
     if (open == '{') return dictionary(depth);
     const std::string_view text = until(",)]}");
-    // `Any` is a process group: a name, unless a node gives the group itself.
+    // `Any` stands for a process group, given by its name unless a node computes the group itself.
     const bool is_text = type.starts_with("str") || type.starts_with("Any");
     if (text == "None") return "None";
     if (is_text) return quoted(text);
@@ -166,7 +166,7 @@ class Arguments {
   std::size_t at_ = 0;
 };
 
-// The operator whose schema has the types of the arguments.
+// The operator whose schema gives the argument types.
 OperatorInfo schema_of(std::string_view target) {
   if (target.starts_with("torch.ops.")) target.remove_prefix(10);
   return describe_operator(target);
@@ -191,7 +191,7 @@ class ListingTaker {
   }
 
  private:
-  // %NAME : TYPE [num_users=N] = OP[target=TARGET](args = (...), kwargs = {...})
+  // Parses %NAME : TYPE [num_users=N] = OP[target=TARGET](args = (...), kwargs = {...})
   void node(std::string_view text) {
     if (!text.starts_with('%')) text_mistake("`{}` is not a node of a listing", text.substr(0, 40));
     const std::string_view name = text.substr(1, text.find_first_of(" :") - 1);

@@ -33,7 +33,8 @@ void NodeBuilder::put(const Node& node, std::string_view name) {
   graph_.add_node(node);
 }
 
-// Throws the mistake with the node's name; for a value that is read too early, also with its line.
+// Rethrows the mistake with the node's name. If the node reads a value defined later, adds that
+// line.
 void NodeBuilder::explain(const TextMistake& mistake) const {
   const auto maker = body_.makers.find(mistake.unknown_name);
   if (mistake.unknown_name.empty() || maker == body_.makers.end()) {
@@ -110,7 +111,8 @@ void NodeBuilder::output() {
     Node node;
     node.part = part_;
     node.kind = NodeKind::output;
-    // If a value is called `output`, FX numbers the output node; the text does not say how.
+    // If a value is named `output`, FX adds a number to the name of the output node. The text does
+    // not say which.
     std::string name = "output";
     for (int i = 1; body_.makers.contains(name); ++i) name = fmt::format("output_{}", i);
     node.name = graph_.intern(name);
@@ -124,7 +126,7 @@ void NodeBuilder::output() {
   }
 }
 
-// Reads `[add,  # PlainAOTOutput(idx=0)`, one element per line.
+// Reads a list with one element per line and its descriptor: `[add,  # PlainAOTOutput(idx=0)`.
 Argument NodeBuilder::output_elements(PythonText& text, std::string& descriptors) {
   const char open = text.peek();
   if (open != '[' && open != '(') return text.argument();
@@ -155,7 +157,7 @@ const NodeBuilder::Place& NodeBuilder::place_of(std::size_t comment) {
   place.emplace();
   place->comment = parse_comment(body_.comments[comment]);
   const Comment& c = place->comment;
-  // A comment that torch did not write: the one above it still applies.
+  // If torch did not write this comment, the previous one still applies.
   if (!c.is_known && comment > 0 && places_[comment - 1]) return *(place = places_[comment - 1]);
   if (!c.stack.empty()) {
     const auto [known, is_new] = stacks_.try_emplace(c.stack);

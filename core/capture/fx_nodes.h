@@ -23,11 +23,11 @@ class NodeBuilder {
   NodeBuilder(Graph& graph, PartId part, const Body& body, const Progress& progress)
       : graph_(graph), part_(part), body_(body), progress_(progress), values_(graph, part, body) {}
 
-  // Adds every node. Throws TextMistake or Cancelled.
+  // Adds all nodes. Throws TextMistake or Cancelled.
   void run();
-  // The line being read, for messages.
+  // The line being read. Used in messages.
   [[nodiscard]] std::size_t number() const { return number_; }
-  // Reports in the graph's facts what the text lacks.
+  // Records in the graph's facts what the text lacks.
   void add_facts();
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds the graphs in a text and the lines of each. Private to core/capture/fx_*.cpp.
+// Finds the graphs in a text, and the lines of each graph. Private to core/capture/fx_*.cpp.
 
 #include <cstddef>
 #include <string_view>
@@ -20,8 +20,8 @@ struct GraphText {
   std::vector<Line> body;
 };
 
-// Every `forward`, inside a class or not, and every listing, ordered by first line. Other functions
-// and classes are skipped.
+// Returns every `forward`, whether inside a class or not, and every listing, ordered by first line.
+// Skips other functions and classes.
 std::vector<GraphText> outline(std::string_view text, std::size_t first_number);
 
 }  // namespace jointer::fx

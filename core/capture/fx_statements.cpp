@@ -13,7 +13,7 @@ bool is_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// Scans a statement without interpreting it.
+// Scans a statement for its parts without interpreting them.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : text_(text) {}
@@ -43,14 +43,15 @@ class Cursor {
     at_ += token.size();
     return true;
   }
-  // A name without dots; empty if there is none.
+  // Consumes a name without dots; empty if there is none.
   std::string_view name() {
     peek();
     const std::size_t begin = at_;
     while (at_ < text_.size() && is_name(text_[at_])) ++at_;
     return text_.substr(begin, at_ - begin);
   }
-  // The text up to one of `ends` outside brackets and quotes; the end itself is not consumed.
+  // Consumes the text up to the first of `ends` outside brackets and quotes, but not that
+  // character.
   std::string_view until(std::string_view ends) {
     peek();
     const std::size_t begin = at_;
@@ -70,7 +71,8 @@ class Cursor {
     at_ = std::min(at_, text_.size());
     return trim(text_.substr(begin, at_ - begin));
   }
-  // The text between the quotes of `"f32[8]"`; empty for an annotation without quotes.
+  // Consumes a type such as `"f32[8]"` and returns it without quotes; empty for an annotation that
+  // is not quoted.
   std::string_view type(std::string_view ends) {
     if (peek() != '"') {
       until(ends);
@@ -97,7 +99,7 @@ class Cursor {
   std::size_t at_ = 0;
 };
 
-// The operators of `x += y` and the like.
+// The operators of in-place statements such as `x += y`.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kInplace{{
     {"+=", "iadd"},
     {"-=", "isub"},
@@ -200,7 +202,7 @@ class Taker {
 
   void assign(std::string_view name, Cursor& cursor) {
     const std::string_view expression = cursor.rest();
-    // A boxed `forward` unpacks its arguments from a list.
+    // A boxed `forward` takes its arguments as one list and unpacks them.
     if (expression.starts_with("iter(args_list)")) {
       body_.placeholders.clear();
     } else if (expression.starts_with("next(args_iter)")) {
@@ -211,7 +213,8 @@ class Taker {
     }
   }
 
-  // `a: "f32[8]"; b: "f32[8]"; `: types of placeholders that tree_flatten_spec unpacks.
+  // Reads `a: "f32[8]"; b: "f32[8]"; `, the types of the placeholders that tree_flatten_spec
+  // unpacks.
   void declarations(std::string_view name, std::string_view type, Cursor& cursor) {
     for (;;) {
       cursor.peek();
@@ -227,7 +230,8 @@ class Taker {
     if (cursor.peek() != '\0') text_mistake("unexpected text after the type of {}", name);
   }
 
-  // `a, b, = fx_pytree.tree_flatten_spec(...)`: the placeholders, if `forward` takes pytrees.
+  // Reads `a, b, = fx_pytree.tree_flatten_spec(...)`, the placeholders of a `forward` that takes
+  // pytrees.
   void flatten(std::string_view first, Cursor& cursor) {
     std::vector<std::string_view> names{first};
     while (cursor.take(',')) {
@@ -247,10 +251,11 @@ class Taker {
           {.name = name, .target = name, .type = {}, .desc = {}, .number = number_});
   }
 
-  // `x += y;  iadd: "f32[8]" = x`
+  // Reads `x += y;  iadd: "f32[8]" = x`.
   void change(std::string_view changed, Cursor& cursor, const Line& line) {
     for (const auto& [token, op] : kInplace) {
-      // `**=` and `//=` start like `*=` and `/=`; with the `=`, none is a prefix of another.
+      // `**=` and `*=` start alike, as do `//=` and `/=`, but with the `=` none is a prefix of
+      // another.
       if (!cursor.take(token)) continue;
       const std::string_view value = cursor.until(";");
       add_change(op, changed, value, cursor);
@@ -259,7 +264,7 @@ class Taker {
     text_mistake("`{}` is not a statement of an FX graph", line.text.substr(0, 40));
   }
 
-  // `x[i] = v;  setitem = x`
+  // Reads `x[i] = v;  setitem = x`.
   void change_element(std::string_view changed, Cursor& cursor) {
     cursor.take('[');
     const std::string_view key = cursor.until("]");
@@ -291,7 +296,7 @@ class Taker {
     body_.statements.push_back(statement);
   }
 
-  // `x_1 = x`: the node is called x_1, its target is the parameter x.
+  // After `x_1 = x`, the node is named x_1 and its target is the parameter x.
   void rename_placeholders() {
     std::unordered_map<std::string_view, std::size_t> by_target;
     for (std::size_t i = 0; i < body_.placeholders.size(); ++i)

@@ -24,14 +24,14 @@ struct Placeholder {
 // `name: "type" = expression;  ...`
 struct Statement {
   std::string_view name, type, expression;
-  // For an in-place change, `x += y;  iadd = x`: the operator's name without its module, and the
-  // name of what is changed. An assignment to an element also has the element's key.
+  // Set for an in-place change, `x += y;  iadd = x`: the operator's name without its module, and
+  // the name of the changed value. For an assignment to an element, also the element's key.
   std::string_view inplace, changed, key;
   std::size_t number = 0;
   std::size_t comment = 0;  // in Body::comments
 };
 
-// One element of a tuple that the text reads: `getitem_1: "type" = split[1]`.
+// An element of a tuple that a statement reads: `getitem_1: "type" = split[1]`.
 struct Element {
   std::string_view key;  // as written: `1`, `'output_ptr'`
   std::string_view name, type;
@@ -40,7 +40,8 @@ struct Element {
 struct Body {
   std::vector<Placeholder> placeholders;
   std::vector<Statement> statements;
-  // Comments above statements. The first is empty, for statements without a comment above them.
+  // The comments above statements. The first is empty: it stands for statements without a comment
+  // above them.
   std::vector<std::string_view> comments;
   Line output;  // the return statement; its text is empty if there is none
   std::unordered_map<std::string_view, std::size_t> makers;             // name -> its statement

@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kMaxDepth = 16;
 
-// Renumbers the storages of a subgraph to follow those of the enclosing graph.
+// Renumbers the storages of a subgraph so that they follow those of the enclosing graph.
 void shift_storages(Json& json, std::size_t by) {
   if (json.is_object()) {
     if (json.contains("storage") && json.contains("shape") && json["storage"].is_number_unsigned())

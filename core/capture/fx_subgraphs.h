@@ -1,6 +1,7 @@
 #pragma once
 
-// Reads nested classes: the subgraphs of higher-order operators. Private to core/capture/fx_*.cpp.
+// Reads nested classes, which are the subgraphs of higher-order operators. Private to
+// core/capture/fx_*.cpp.
 
 #include <cstddef>
 #include <vector>
@@ -10,9 +11,9 @@
 
 namespace jointer::fx {
 
-// Adds the graphs whose class is nested in that of `graphs[owner]` to the part's `constants`, in
-// the form that captures use: each has its own nodes, and storages in the part's table, which
-// starts at `first_storage`. Throws TextMistake; `number` is then the line of the mistake.
+// Adds the graphs nested in the class of `graphs[owner]` to the part's `constants`, in the form
+// that captures use: each has its own nodes, but its storages are in the part's table, which starts
+// at `first_storage`. Throws TextMistake; `number` is then the line of the mistake.
 void add_subgraphs(Graph& graph, PartId part, const std::vector<GraphText>& graphs,
                    std::size_t owner, std::size_t first_storage, std::size_t& number);
 

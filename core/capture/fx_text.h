@@ -1,8 +1,8 @@
 #pragma once
 
-// Reads FX graphs from text: the output of `GraphModule.print_readable()` in any of its forms, a
-// module's generated code, and the listing `print(graph)`. Derives what the text lacks and reports
-// it in Graph::facts.
+// Reads FX graphs from text: the output of `GraphModule.print_readable()` in any of its forms, the
+// generated code of a module, and the listing that `print(graph)` prints. Derives what the text
+// lacks and records it in Graph::facts.
 
 #include <cstddef>
 #include <optional>
@@ -16,10 +16,10 @@
 
 namespace jointer {
 
-// True if the bytes hold an FX graph as text.
+// True if the bytes are text that contains an FX graph.
 bool is_fx_text(std::string_view bytes);
 
-// A text and where it comes from.
+// A text and its origin.
 struct FxText {
   std::string_view file;  // for messages
   std::string_view text;
@@ -32,7 +32,7 @@ struct FxTextEntry {
   std::size_t nodes = 0;
 };
 
-// The graphs that are not nested in another. Error (input): the text holds no graph.
+// Lists the graphs that are not nested in another. Error (input): the text contains no graph.
 Result<std::vector<FxTextEntry>> list_fx_text(const FxText& source);
 
 struct FxTextOptions {
@@ -42,8 +42,8 @@ struct FxTextOptions {
   Progress progress;
 };
 
-// Adds one graph as a new part. Call `complete` afterwards. Error (input): the file, the line and
-// what is wrong there.
+// Adds one graph as a new part. Call `complete` afterwards. Error (input): the message names the
+// file, the line, and what is wrong there.
 Result<PartId> append_fx_text(Graph& graph, const FxText& source, const FxTextOptions& options);
 
 }  // namespace jointer

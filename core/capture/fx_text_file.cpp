@@ -1,4 +1,4 @@
-// The reader of FX text: files with one or several graphs.
+// The reader of FX text files, which may contain several graphs.
 
 #include <filesystem>
 
@@ -8,7 +8,7 @@
 namespace jointer {
 namespace {
 
-// A file's name without folder, format and compression endings: a name for the graph in it.
+// The file name without its folder and endings; used as the name of the graph.
 std::string stem(const std::string& path) {
   std::string name = std::filesystem::path(path).filename().string();
   for (const std::string_view end : {".zst", ".txt", ".py", ".log"})
@@ -16,7 +16,7 @@ std::string stem(const std::string& path) {
   return name;
 }
 
-// The name of a graph; with its own name if the file holds several.
+// The displayed name of a graph. Includes the graph's own name if the file contains several.
 std::string text_name(const CaptureFile& file, const FxTextEntry& entry, std::size_t count) {
   return count > 1 && !entry.name.empty() ? fmt::format("{}, {}", stem(file.name), entry.name)
                                           : stem(file.name);

@@ -12,7 +12,7 @@ namespace {
 constexpr int kMaxDepth = 8;                // of tuples in tuples
 constexpr std::size_t kMaxElements = 4096;  // of a tuple: real ones have up to a few hundred
 
-// The first device that an argument names: the best guess for tensors without a device.
+// The first device named in an argument, which is the best guess for tensors without a device.
 std::string named_device(const Body& body) {
   static constexpr std::string_view kType = "device(type='", kIndex = ", index=";
   for (const Statement& s : body.statements) {
@@ -69,7 +69,7 @@ Value ValueBuilder::from_type(const Node& node, std::string_view type, std::size
   const auto bracket = type.find('[');
   if (type.starts_with("Sym(") && type.ends_with(')'))
     return from_symbol(type.substr(4, type.size() - 5));
-  // A subclass of Tensor: `DTensor(f32[8][1]cpu, S(0))`.
+  // A Tensor subclass, such as `DTensor(f32[8][1]cpu, S(0))`.
   const bool is_subclass = open != std::string_view::npos && open < bracket;
   if (is_subclass) {
     text.word();
@@ -81,7 +81,7 @@ Value ValueBuilder::from_type(const Node& node, std::string_view type, std::size
 }
 
 Value ValueBuilder::from_symbol(std::string_view text) {
-  // A symbol that torch has specialized to a constant.
+  // torch has specialized the symbol to a constant.
   if (text == "True" || text == "False")
     return Value::of_text(Value::Kind::constant, graph_.intern(text == "True" ? "true" : "false"));
   const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
@@ -114,7 +114,7 @@ Value ValueBuilder::from_elements(const Node& node, std::string_view name, int d
     if (slots.size() <= *index) slots.resize(*index + 1, nullptr);
     if (slots[*index] == nullptr || slots[*index]->type.empty()) slots[*index] = &element;
   }
-  // The schema has the number of elements, except for lists.
+  // The schema gives the number of elements, except for lists.
   const OperatorInfo& op = graph_.op(node);
   if (depth == 0 && !is_dict && op.returns.size() > slots.size())
     slots.resize(op.returns.size(), nullptr);
@@ -141,7 +141,7 @@ Value ValueBuilder::from_elements(const Node& node, std::string_view name, int d
   return graph_.make_children(is_dict ? Value::Kind::dict : Value::Kind::list, values);
 }
 
-// The element of a tuple that a getitem returns; Kind::none if it is unknown.
+// The element that a getitem returns from a tuple; Kind::none if it is unknown.
 Value ValueBuilder::element_of(const Node& node) const {
   const auto arguments = graph_.args(node);
   if (arguments.size() != 2 || arguments[0].kind != Argument::Kind::node) return {};
@@ -158,7 +158,8 @@ Value ValueBuilder::element_of(const Node& node) const {
 }
 
 const Node& ValueBuilder::with_schema(const Node& node, Node& twin) {
-  // Operators that return views for any arguments; not `to` and `contiguous`, which often copy.
+  // Operators that return a view whatever their arguments. Excludes `to` and `contiguous`, which
+  // often copy.
   static constexpr std::array<std::string_view, 16> kViews{
       "view",   "reshape", "transpose", "permute", "t",     "expand", "unsqueeze", "squeeze",
       "detach", "flatten", "select",    "narrow",  "split", "chunk",  "unbind",    "alias"};
@@ -183,7 +184,8 @@ const Node& ValueBuilder::with_schema(const Node& node, Node& twin) {
   return twin;
 }
 
-// The device if the type names none: the one that the call names, else that of its first tensor.
+// The device of a tensor whose type names none: the device that the call names, else the device of
+// the call's first tensor.
 std::string_view ValueBuilder::device_for(const Node& node) {
   ++counts_.without_device;
   if (node.kind != NodeKind::call) return default_device_;
@@ -199,7 +201,7 @@ std::string_view ValueBuilder::device_for(const Node& node) {
   return default_device_;
 }
 
-// A getitem returns the tensor that the tuple holds: same storage, same layout.
+// A getitem returns the tensor in the tuple, so it has the same storage and layout.
 TensorId ValueBuilder::add_like(const Tensor& source, const TensorText& type) {
   Tensor tensor = source;
   const auto known = graph_.stride(source);

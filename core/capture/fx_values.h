@@ -1,6 +1,6 @@
 #pragma once
 
-// Builds values from types as the text writes them, and derives the storages, strides and devices
+// Builds values from types as written in the text, and derives the storages, strides and devices
 // that the text lacks. Private to core/capture/fx_*.cpp.
 
 #include <string>
@@ -19,10 +19,10 @@ class ValueBuilder {
  public:
   ValueBuilder(Graph& graph, PartId part, const Body& body);
 
-  // The value of the node called `name`, whose target and arguments are set. If the text has no
-  // type, a tuple is assembled from the elements that later statements read.
+  // Returns the value of the node called `name`; the node's target and arguments must be set. If
+  // the text gives no type, assembles a tuple from the elements that later statements read.
   Value build(const Node& node, std::string_view name, std::string_view type);
-  // Reports in the graph's facts what was derived.
+  // Records in the graph's facts what was derived.
   void add_facts();
 
  private:
@@ -32,7 +32,8 @@ class ValueBuilder {
   Value element_of(const Node& node) const;
   TensorId add_tensor(const Node& node, const TensorText& type, std::size_t output);
   TensorId add_like(const Tensor& source, const TensorText& type);
-  // `node`, or for a Python function or method of torch, a `twin` whose operator has a schema.
+  // Returns `node`. For a Python function or method of torch, returns `twin`: the same node, with
+  // an operator that has a schema if one is known.
   const Node& with_schema(const Node& node, Node& twin);
   std::string_view device_for(const Node& node);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The interface of a reader: one format of files that hold graphs.
+// The interface of a reader, which reads graphs from files of one format.
 
 #include <functional>
 #include <optional>
@@ -16,64 +16,65 @@
 
 namespace jointer {
 
-// A file's bytes, unpacked, under the name that messages use.
+// A file's uncompressed bytes, and its name in messages.
 struct CaptureFile {
   std::string name;
   PaddedBytes bytes;
 };
 
-// One graph of a file or folder that may hold several.
+// One graph of a file or folder that may contain several.
 struct GraphEntry {
   std::string name;  // "rank 0, 0/0, aot_joint_graph"
   std::optional<CaptureKind> kind;
   std::optional<std::int64_t> rank;
   std::size_t nodes = 0;  // 0 if counting would require reading
   std::string file;       // the file within a folder
-  // Index, in the same list, of the graph from which a pass made this one, if known.
+  // If known, the index in the same list of the graph from which a pass made this one.
   std::optional<std::size_t> before = std::nullopt;
 };
 
 struct OpenRequest {
   std::string path;  // `-` is standard input
-  // The other half of a pair, or empty. If a file holds several graphs, the forward or backward of
-  // the same compilation is opened.
+  // The file with the other half of a pair, or empty. If it contains several graphs, the forward or
+  // backward of the same compilation is opened.
   std::string backward;
   std::optional<std::size_t> index;  // of the graph, if the file holds several
-  // Chooses among several graphs if there is no index. Called on the opening thread. If it is empty
-  // or returns nullopt, opening fails.
+  // Chooses among several graphs if `index` is not set. Called on the thread that opens the file.
+  // If the function is empty or returns nullopt, opening fails.
   std::function<std::optional<std::size_t>(std::span<const GraphEntry> entries)> choose;
   Assumptions assumptions;
   Progress progress;
-  // Refuses workspaces; set for the capture of one, which might name the workspace itself.
+  // The request opens the capture that a workspace refers to: refuses workspaces, since one could
+  // refer to itself.
   bool is_of_workspace = false;
 };
 
-// One format. A reader recognizes its files by their content, lists the graphs in them (usually
-// one), and reads one. To add a format, define a reader in its own file and add it to the table
-// in core/open/readers.cpp; see CONTRIBUTING.md.
+// One file format. A reader recognizes its files by their content, lists the graphs in them
+// (usually one), and reads a graph. To add a format, define a reader in its own file and add it to
+// the table in core/open/readers.cpp; see CONTRIBUTING.md.
 struct GraphReader {
   std::string_view name;     // "TORCH_TRACE log"
   std::string_view title;    // in help texts: "TORCH_TRACE log or folder"
   std::string_view pattern;  // for file dialogs: "*.log *.log.zst"
-  // If not empty, a file with this ending is of this format, whatever it contains.
+  // If not empty, a file with this suffix has this format, whatever its content.
   std::string_view suffix = {};
   bool (*recognizes)(std::string_view bytes) = nullptr;
 
   Result<std::vector<GraphEntry>> (*list)(const CaptureFile& file) = nullptr;
-  // Adds one graph as a part, so that the halves of a pair may come from any two readers. `as` is
-  // the requested kind; it is an error if the file states another one.
+  // Adds one graph as a part, so that the halves of a pair can come from different readers. `as` is
+  // the requested kind; it is an error if the file states a different one.
   Result<PartId> (*append)(Graph& graph, const CaptureFile& file, std::size_t index,
                            std::optional<CaptureKind> as, const Progress& progress) = nullptr;
-  // Reads one graph; only for formats in which it may have several parts.
+  // Reads one graph. Set only for formats whose graphs may have several parts.
   Result<Graph> (*read)(const CaptureFile& file, std::size_t index,
                         const Progress& progress) = nullptr;
 
-  // Replaces `list`, `append` and `read` for files that refer to a capture. `request` is the
+  // Used instead of `list`, `append` and `read` for files that refer to a capture. `request` is the
   // request to open `file`.
   Result<Graph> (*open)(const CaptureFile& file, const OpenRequest& request) = nullptr;
 };
 
-// Reads graph `index` with the reader's `read` or, if it has none, as a graph of one part.
+// Reads the graph `index` with `reader.read` or, if that is null, as a graph with one part.
 Result<Graph> read_graph(const GraphReader& reader, const CaptureFile& file, std::size_t index,
                          const Progress& progress = {});
 

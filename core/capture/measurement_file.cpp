@@ -18,7 +18,7 @@ bool is_pickle(std::string_view bytes) {
   return !bytes.empty() && bytes.front() == kPickle;
 }
 
-// Looks for the members that Kineto writes before a trace's events, and for the events.
+// Looks for the events, or for members that Kineto writes before them.
 bool is_trace(std::string_view bytes) {
   const auto has = [&](std::string_view member) {
     return bytes.find(member) != std::string_view::npos;
@@ -29,7 +29,7 @@ bool is_trace(std::string_view bytes) {
 }  // namespace
 
 bool is_measurement_file(const std::string& path) {
-  // Profilers compress with gzip; captures are plain or compressed with zstd.
+  // Profilers compress traces with gzip; captures are plain or compressed with zstd.
   if (path.ends_with(".json.gz")) return true;
   std::ifstream file(path, std::ios::binary);
   std::string first(kFirstBytes, '\0');

@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads measurements written by other tools: a trace of torch.profiler, or a CUDA memory snapshot.
+// Reads measurements written by other tools: torch.profiler traces and CUDA memory snapshots.
 
 #include <string>
 
@@ -10,12 +10,12 @@
 
 namespace jointer {
 
-// True if the file is one of these, judging only by its name and first bytes, since a trace may be
-// gigabytes long. False if it cannot be read.
+// True if the file is one of these, judging only by its name and first bytes, since a trace can be
+// gigabytes long. False if the file cannot be read.
 bool is_measurement_file(const std::string& path);
 
-// The measurement of the graph, labeled with the file's name. Error (input): the file cannot be
-// read, is neither of the two, or has nothing that matches the graph.
+// Reads a measurement of the graph and labels it with the file name. Error (input): the file cannot
+// be read, is neither a trace nor a snapshot, or nothing in it matches the graph.
 Result<Measurement> read_measurement(const Graph& graph, const std::string& path);
 
 }  // namespace jointer

@@ -43,7 +43,7 @@ struct Level {
   std::int64_t allocated = 0, reserved = 0, counted = 0;
 };
 
-// The level at the end of the trace. `counted` is the allocator's own count of allocated bytes.
+// The level at the end of the trace. `counted` is the allocated bytes as the allocator counts them.
 Result<Level> final_level(const Pickle& pickle, const PickleValue& segments, std::string_view name,
                           std::int64_t device) {
   Level level;
@@ -78,7 +78,7 @@ Change change_of(std::string_view action, std::int64_t size) {
   return {};
 }
 
-// Computes the curves from the final level backwards.
+// Computes the curves backwards from the final level.
 Result<void> walk(const Pickle& pickle, std::span<const PickleValue> entries, std::string_view name,
                   Level end, MemorySnapshot& out) {
   std::int64_t allocated = end.allocated, reserved = end.reserved;
@@ -93,7 +93,8 @@ Result<void> walk(const Pickle& pickle, std::span<const PickleValue> entries, st
           "{}: the memory snapshot has no times: entry {} has no `time_us`; record it with torch "
           "2.2 or newer",
           name, i);
-    // Threads read the clock before they take the allocator's lock, so neighbors may be swapped.
+    // A thread reads the clock before it takes the allocator's lock, so adjacent entries may be out
+    // of order.
     jumps += *us > later_us ? 1 : 0;
     later_us = std::min(later_us, *us);
     const std::string_view action = pickle.text(entry, "action");

@@ -11,10 +11,11 @@
 
 namespace jointer {
 
-// A CUDA memory snapshot, as torch.cuda.memory._dump_snapshot writes it, as curves over time. Times
-// are in nanoseconds from the first entry of the allocator's trace.
+// A CUDA memory snapshot, as written by torch.cuda.memory._dump_snapshot, as curves over time.
+// Times are in nanoseconds from the first entry of the allocator's trace.
 struct MemorySnapshot {
-  // `memory_over_time` has the allocated bytes after each allocation and each free. No nodes.
+  // `memory_over_time` has the allocated bytes after each allocation and each release. `nodes` is
+  // empty.
   Measurement measurement;
   std::vector<MeasuredBytes> reserved;  // bytes that the allocator holds from the device
   std::int64_t peak_bytes = 0, reserved_peak_bytes = 0;
@@ -23,9 +24,9 @@ struct MemorySnapshot {
   bool begins_before = false;  // memory was in use when the trace began, or its ring overflowed
 };
 
-// Reads the trace of `device`; by default of the GPU with the longest trace. Error (input): not a
-// pickle of a snapshot (see Pickle), or no trace of allocations with times. Described in
-// memory_snapshot.cpp.
+// Reads the trace of `device`; without one, the longest trace of any GPU. Error (input): the file
+// is not a pickle of a snapshot (see Pickle), or has no trace of allocations with times.
+// memory_snapshot.cpp describes the steps.
 Result<MemorySnapshot> read_memory_snapshot(std::string_view name, const PaddedBytes& bytes,
                                             std::optional<std::int64_t> device = std::nullopt);
 

@@ -1,4 +1,4 @@
-// The reader of native captures: files with one capture, a pair, or the stages of a pipeline.
+// The reader of native captures: files with one capture, a pair, or the graphs of a pipeline stage.
 
 #include "core/capture/graph_reader.h"
 #include "core/capture/native_reader.h"
@@ -7,7 +7,7 @@
 namespace jointer {
 namespace {
 
-// The kind of a stage's graph, by its role.
+// The kind of a stage's graph, according to its role.
 CaptureKind stage_kind(const StageText& stage) {
   return stage.role.starts_with("backward") || stage.role == "reduce_grad" ? CaptureKind::backward
                                                                            : CaptureKind::forward;
@@ -22,8 +22,8 @@ Result<std::vector<GraphEntry>> list_native(const CaptureFile& file) {
   return entries;
 }
 
-// Calls `read` with the name and the bytes of the document that holds graph `index`: the whole
-// file, or one of its stages.
+// Calls `read` with the name and bytes of the document that contains graph `index`: the whole file,
+// or one of its stages.
 template <class Read>
 auto read_document(const CaptureFile& file, std::size_t index, Read read)
     -> decltype(read(file.name, file.bytes)) {

@@ -3,7 +3,7 @@
 // Errors and small values for the native reader, which parses with simdjson on demand. Private to
 // core/capture/native_*.cpp.
 //
-// Inside the reader, errors are exceptions (simdjson's and ours), because any value can be
+// Inside the reader, errors are exceptions (simdjson's and its own), because any value can be
 // malformed. The reader's public functions catch them.
 
 #include <fmt/core.h>
@@ -29,32 +29,33 @@ template <class... Args>
   throw Failure{fmt::format(format, std::forward<Args>(args)...)};
 }
 
-// The value's text as written in the file. Objects and arrays are skipped, not checked.
+// The value's text as written in the file. Objects and arrays are skipped without checking them.
 std::string_view raw(json::value value);
-// Fails unless the text is valid JSON. For values that are kept unread and written back verbatim.
+// Fails unless the text is valid JSON. Used for values that are not interpreted but written back
+// verbatim.
 void check_json(std::string_view text);
 
 // An integer from its text. Fails on anything else, and on numbers that exceed 64 bits.
 std::int64_t to_int(std::string_view token);
 std::int64_t get_int(json::value value);
-// A bound, which may be a number or a text ("0"); nullopt for null, "int_oo" or an expression.
+// A bound: a number, or a string with one ("0"). nullopt for null, "int_oo" or an expression.
 std::optional<std::int64_t> get_bound(json::value value);
 
-// A sequence number or count from torch; nullopt if it exceeds 63 bits, such as the 2^64 - 1 with
-// which autograd marks a call without a number.
+// A sequence number or count from torch; nullopt if it exceeds 63 bits, such as the 2^64 - 1 by
+// which autograd marks a call without a sequence number.
 std::optional<std::int64_t> get_count(json::value value);
 
-// True for a number with a fraction or an exponent.
+// True for a number with a fractional part or an exponent.
 bool is_real(std::string_view token);
 
-// The hint of a symbolic size as written: a number or null.
+// The hint of a symbolic size, as written: a number or null.
 std::string_view get_hint(json::value value);
 
 inline std::string_view get_text(json::value value) {
   return value.get_string().value();
 }
 
-// Appends `"key":value`, with the key escaped, to a list of such members.
+// Appends `"key":value`, with the key escaped, to a comma-separated list of members.
 void append_member(std::string& members, std::string_view key, json::value value);
 
 }  // namespace jointer::native

@@ -1,6 +1,6 @@
 #pragma once
 
-// Writes nodes in the form of native captures. Private to core/capture.
+// Writes nodes in the native capture format. Private to core/capture.
 
 #include <cstdint>
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace jointer::native {
 
-// Indices of storages, module stacks and stack traces in a capture's tables, by id.
+// For each id, the index of the storage, module stack or stack trace in the capture's tables.
 struct TableNumbers {
   std::vector<std::uint32_t> storages, modules, stacks;
 };

@@ -154,7 +154,8 @@ Argument NodeReader::read_number(std::string_view token) {
     const auto [end, status] = std::from_chars(token.data(), token.data() + token.size(), number);
     if (status == std::errc{} && end == token.data() + token.size())
       return Argument::of_int(number);
-    // Python's integers are unbounded (a 64-bit mask of ones, say). Kept verbatim.
+    // Python's integers are unbounded (for example a 64-bit mask of ones). Such a number is kept
+    // verbatim.
     if (status == std::errc::result_out_of_range && token.size() <= 40)
       return Argument::of_text(Argument::Kind::raw, graph_.intern(token));
     give_up("number `{}` is not valid or too large", token.substr(0, 40));
@@ -170,7 +171,7 @@ Argument NodeReader::raw_argument(std::string_view text) {
   return Argument::of_text(Argument::Kind::raw, graph_.intern(text));
 }
 
-// Reads an object with one member, whose key is the kind; `opaque` has a second member, its `repr`.
+// Reads an object with one member, whose key is the kind. An `opaque` object also has a `repr`.
 Argument NodeReader::read_object_argument(json::value value, int depth) {
   using Kind = Argument::Kind;
   static constexpr std::array<std::pair<std::string_view, Kind>, 5> kTexts{{

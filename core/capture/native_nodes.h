@@ -11,8 +11,8 @@
 
 namespace jointer::native {
 
-// The tables that nodes point into: the index of this part's first entry in the graph, and the
-// number of its entries.
+// The ranges of this part's tables, which nodes point into: each gives the index of the first entry
+// in the graph and the number of entries.
 struct Tables {
   struct Range {
     std::size_t first = 0, count = 0;
@@ -27,9 +27,10 @@ class NodeReader {
 
   // Appends the node to the graph. Throws Failure or simdjson_error.
   void read(json::object object);
-  // Throws Failure if a node reads a name that no earlier node has. Call after the last node.
+  // Throws Failure if a node reads a name that no earlier node has. Call it after the last node.
   void check_references() const;
-  // The node and member being read, for messages: "node mm: `args`: ". Empty between nodes.
+  // The node and member being read, as a prefix of messages: "node mm: `args`: ". Empty between
+  // nodes.
   [[nodiscard]] std::string place() const;
 
  private:

@@ -1,6 +1,6 @@
-// Reads with simdjson's on-demand parser, in one pass if the tables precede the nodes, as our
-// writers put them. Nodes point into the tables, so a file that begins with the nodes takes a
-// second pass. Cost: linear in the bytes; 25 MB (55,000 nodes) take about 0.1 s.
+// Reads with simdjson's on-demand parser. One pass is enough if the tables precede the nodes, as in
+// files that Jointer writes. Nodes point into the tables, so a file that begins with the nodes
+// takes a second pass. Cost: linear in the bytes; 25 MB (55,000 nodes) take about 0.1 s.
 
 #include "core/capture/native_reader.h"
 
@@ -26,12 +26,12 @@ CaptureKind capture_kind(std::string_view name) {
           name);
 }
 
-// The members of every document, including the outer one of a pair.
+// The members that every document has, including the outer document of a pair.
 struct Header {
   std::string kind, name;
   bool has_format = false, has_version = false, has_name = false;
 
-  // Returns true if the member is one of these.
+  // Reads the member if it is one of these; returns false if not.
   bool take(std::string_view key, json::value value) {
     if (key == "format") {
       const std::string_view format = get_text(value);
@@ -64,7 +64,7 @@ struct Header {
   }
 };
 
-// The halves of a `pair` document, each a whole capture.
+// The halves of a `pair` document; each is a complete capture.
 struct PairText {
   std::string name, extra;
   std::string_view forward, backward;
@@ -73,13 +73,12 @@ struct PairText {
 // Reads one capture into a new part of a graph.
 class PartReader {
  public:
-  // `half`: the name of the part in messages, if the graph has two.
+  // `half` names the part in messages; empty if the graph has only one.
   PartReader(Graph& graph, std::string_view text, const Progress& progress,
              std::string_view half = {})
       : graph_(graph), text_(text), progress_(progress), half_(half) {}
 
-  // If the document turns out to be a pair, returns its halves unread; the part is then
-  // unused.
+  // Returns the halves unread if the document turns out to be a pair; the part is then unused.
   std::optional<PairText> read() {
     part_ = graph_.add_part({});
     tables_.storages.first = graph_.storage_count();
@@ -143,7 +142,7 @@ class PartReader {
   void read_modules(json::array modules);
   void read_stacks(json::array stacks);
 
-  // The text of a member, to be written back.
+  // The text of a member that is written back verbatim.
   static std::string keep(json::value value) {
     const std::string_view text = raw(value);
     check_json(text);
@@ -256,7 +255,7 @@ void PartReader::read_groups(json::object groups) {
       }
     }
     if (!extra.empty()) group.extra = graph_.intern(extra);
-    // The halves of a pair share their groups.
+    // The halves of a pair share process groups.
     GroupId id;
     for (std::size_t i = 0; i < graph_.group_count() && !id; ++i) {
       const ProcessGroup& other = graph_.group(GroupId(i));
@@ -277,7 +276,7 @@ void PartReader::read_schemas(json::object schemas) {
 }
 
 void PartReader::read_symbols(std::string_view text) {
-  // Parsed separately: the part also keeps the text verbatim.
+  // Parsed separately, because the part also keeps the text verbatim.
   std::string& kept = graph_.part(part_).symbols_json;
   kept = text;
   json::parser parser;
@@ -410,7 +409,7 @@ struct Half {
   CaptureKind kind;
 };
 
-// Runs `read` and converts exceptions to an Error.
+// Calls `read` and converts exceptions to an Error.
 template <class T, class Read>
 Result<T> guarded(std::string_view name, Read read) {
   try {

@@ -1,8 +1,8 @@
 #pragma once
 
-// Finds the graphs of a capture of kind `stages`. These are the graphs into which one pipeline
-// stage is split (forward, backward, the backward's halves for inputs and for weights, FSDP's
-// unshard and reduce-grad). Each is a whole capture with a name and a role.
+// Finds the graphs in a capture of kind `stages`: the graphs that one pipeline stage is split into
+// (forward, backward, the backward's halves for inputs and for weights, FSDP's unshard and
+// reduce-grad). Each is a complete capture with a name and a role.
 
 #include <optional>
 #include <string>
@@ -19,8 +19,9 @@ struct StageText {
   std::string_view capture;  // its document; points into the bytes that were read
 };
 
-// The graphs of a document of kind `stages`, in its order; nullopt for any other document. `bytes`
-// must be followed by simdjson's padding. Error (input): a stage has no capture or an unknown role.
+// The graphs of a document of kind `stages`, in document order; nullopt for any other document.
+// `bytes` must be followed by simdjson's padding. Error (input): a stage has no capture, or its
+// role is unknown.
 Result<std::optional<std::vector<StageText>>> find_stages(std::string_view name,
                                                           std::string_view bytes);
 

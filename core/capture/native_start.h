@@ -1,6 +1,6 @@
 #pragma once
 
-// Tells native captures from other JSON by the start of the file.
+// Tells native captures from other JSON files by their first bytes.
 
 #include <cstdint>
 #include <string_view>
@@ -13,8 +13,8 @@ enum class NativeStart : std::uint8_t {
   unknown,    // a capture whose number of graphs is not known yet
 };
 
-// `bytes`: the start of a file for which is_native_capture holds. Jointer writes `format` and `kind`
-// first.
+// `bytes` is the start of a file, for which is_native_capture must hold. Jointer writes `format`
+// and `kind` first.
 NativeStart look_at_native_start(std::string_view bytes);
 
 }  // namespace jointer

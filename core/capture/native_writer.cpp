@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t kNoIndex = ~0U;
 
-// Writes one part. Its tables are renumbered, in id order, and contain only the part's entries.
+// Writes one part. Its tables contain only the entries of this part, renumbered in id order.
 class PartWriter {
  public:
   PartWriter(const Graph& graph, PartId part, JsonWriter& out)
@@ -78,7 +78,8 @@ class PartWriter {
     return of_table(first_, table) + number.get<std::size_t>();
   }
 
-  // A node inside a constant may use, say, the module stack of an erased node.
+  // Keeps the entries that constants refer to. A node inside a constant may use, say, the module
+  // stack of an erased node.
   void keep_what_constants_use(UnusedEntries& left) {
     const PerTable<std::vector<bool>*> lists{&left.storages, &left.module_stacks, &left.stacks};
     visit_table_numbers(constants_, [&](ConstantTable table, const OrderedJson& number) {
@@ -87,7 +88,7 @@ class PartWriter {
     });
   }
 
-  // Gives the constants the current indices of the tables. False if they already have them.
+  // Updates the table indices in the constants. Returns false if none changed.
   bool renumber_constants() {
     const PerTable<const std::vector<std::uint32_t>*> lists{&tables_.storages, &tables_.modules,
                                                             &tables_.stacks};
@@ -107,7 +108,7 @@ class PartWriter {
     if (text) out_.string_member(key, graph_.text(text));
   }
 
-  // The symbols as read, with the user's assumptions added.
+  // The symbols as read, plus the user's assumptions.
   std::string symbols() const {
     const Assumptions& assumed = graph_.assumptions();
     if (assumed.empty()) return part_.symbols_json;

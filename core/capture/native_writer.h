@@ -6,11 +6,12 @@
 
 namespace jointer {
 
-// The graph as a native capture: one document, or one of kind `pair`. Reading a capture and writing
-// it again gives an equal document. The user's assumptions are written as `symbols.assumed`.
+// Returns the graph as a native capture, of kind `pair` if the graph is a pair. Reading a capture
+// and writing it produces an equal document. The user's assumptions are written as
+// `symbols.assumed`.
 std::string write_native(const Graph& graph);
 
-// One half of a pair as a capture of one graph.
+// Returns one half of a pair as a separate capture.
 std::string write_native(const Graph& graph, PartId part);
 
 }  // namespace jointer

@@ -1,6 +1,7 @@
-// Interprets pickles. A pickle is a program for a machine with a stack, marks on it, and a memo.
-// Only the opcodes for plain data are implemented. Every opcode takes at least a byte and makes at
-// most one value, so time is linear in the input; memory is limited by counting.
+// Interprets pickles. A pickle is a program for a stack machine that has marks on its stack and a
+// memo. Only the opcodes for plain data are implemented. Every opcode takes at least one byte and
+// creates at most one value, so time is linear in the input; memory is limited by counting the
+// bytes of values.
 //
 // Source: CPython's Lib/pickletools.py.
 
@@ -69,7 +70,7 @@ enum Opcode : std::uint8_t {
   frame = 0x95,
 };
 
-// The name of an opcode that looks something up, calls it, or constructs an object; else empty.
+// The name of an opcode that looks up, calls or constructs an object; empty for other opcodes.
 std::string_view code_opcode(std::uint8_t opcode) {
   switch (opcode) {
     case 'c':
@@ -155,7 +156,7 @@ class PickleReader {
     push(v);
   }
 
-  // Two's complement of any width. Sizes and addresses fit 64 bits.
+  // A number in two's complement, `width` bytes long. Sizes and addresses fit in 64 bits.
   void push_long(std::uint64_t width) {
     const std::string_view digits = take(width);
     if (width > 9) give_up("an integer has {} bytes, more than any address", width);
@@ -164,7 +165,7 @@ class PickleReader {
       value = value << 8 | static_cast<std::uint8_t>(digits[i]);
     const bool negative = !digits.empty() && (static_cast<std::uint8_t>(digits.back()) & 0x80) != 0;
     if (digits.size() < 8 && negative) value |= ~std::uint64_t{0} << (8 * digits.size());
-    // A 64-bit address has a ninth byte of zeros. Its bits are kept.
+    // A ninth byte of zeros marks a 64-bit address as positive; the bits of the address are kept.
     push_int(static_cast<std::int64_t>(value));
   }
 
@@ -214,7 +215,7 @@ class PickleReader {
     for (std::size_t i = count; i-- > 0;) elements[i] = pop_value();
     push_container(Kind::tuple, std::move(elements));
   }
-  // Adds to the list or dict on top of the stack.
+  // Adds elements to the list or dict on top of the stack.
   void extend(Kind kind, const std::vector<PickleValue>& elements) {
     const PickleValue& target = top();
     if (target.kind != kind)
@@ -429,7 +430,7 @@ std::string_view Pickle::text(const PickleValue& value) const {
 const PickleValue* Pickle::find(const PickleValue& value, std::string_view key) const {
   if (value.kind != Kind::dict) return nullptr;
   const auto items = elements(value);
-  // If a key was set twice, the last value counts.
+  // If a key was set twice, the last value wins.
   for (std::size_t i = items.size(); i >= 2; i -= 2)
     if (items[i - 2].kind == Kind::text && text(items[i - 2]) == key) return &items[i - 1];
   return nullptr;

@@ -1,7 +1,8 @@
 #pragma once
 
-// Reads Python pickles of protocols 2 to 5 that hold plain data: None, booleans, numbers, strings,
-// lists, tuples and dictionaries. A pickle that looks up, calls or constructs anything is refused.
+// Reads Python pickles of protocols 2 to 5 that contain plain data: None, booleans, numbers,
+// strings, lists, tuples and dictionaries. Refuses a pickle that looks up, calls or constructs
+// anything.
 
 #include <cstdint>
 #include <optional>
@@ -29,17 +30,18 @@ static_assert(sizeof(PickleValue) == 16);
 
 class Pickle {
  public:
-  // `bytes` must outlive the result, which points into it. Error (input): the pickle is damaged or
-  // cut off, runs code, or exceeds the memory limit below when read. The message names the byte.
+  // `bytes` must outlive the result, which points into them. Error (input): the pickle is damaged
+  // or truncated, runs code, or exceeds the memory limit below. The message gives the position of
+  // the byte.
   static Result<Pickle> read(std::string_view name, std::string_view bytes);
   static constexpr std::size_t kMaxMemory = std::size_t{4} << 30;
 
   [[nodiscard]] const PickleValue& root() const { return root_; }
-  // Elements of a list or tuple; keys and values of a dict alternately. Empty for anything else.
-  // Containers may be shared or contain themselves: bound the depth of a walk.
+  // The elements of a list or tuple; the keys and values of a dict, alternating. Empty for anything
+  // else. A container may be shared or contain itself: limit the depth of a traversal.
   [[nodiscard]] std::span<const PickleValue> elements(const PickleValue& value) const;
   [[nodiscard]] std::string_view text(const PickleValue& value) const;
-  // The value of a key of a dict; null if there is no such key or `value` is not a dict.
+  // The value of a key in a dict; null if there is no such key or `value` is not a dict.
   [[nodiscard]] const PickleValue* find(const PickleValue& value, std::string_view key) const;
   [[nodiscard]] std::optional<std::int64_t> integer(const PickleValue& dict,
                                                     std::string_view key) const;

@@ -23,8 +23,8 @@ void add_shapes(const Graph& graph, const Argument& argument, ShapeHash& shapes)
   for (const Argument& child : graph.children(argument)) add_shapes(graph, child, shapes);
 }
 
-// Hashes shapes as the profiler records them: in the schema's order, with keyword arguments, but
-// without lists of optional tensors.
+// Hashes the shapes that the profiler records: arguments in schema order, including keyword
+// arguments, but without lists of optional tensors.
 std::uint64_t node_shapes(const Graph& graph, const Node& node) {
   ShapeHash shapes;
   const auto& schema = graph.op(node).arguments;
@@ -42,7 +42,7 @@ std::uint64_t node_shapes(const Graph& graph, const Node& node) {
   return shapes.value();
 }
 
-// The collective that a method of a process group, such as c10d::allreduce_, starts.
+// The collective that a process-group method such as c10d::allreduce_ starts.
 CollectiveKind c10d_kind(std::string_view name) {
   static constexpr std::array<std::pair<std::string_view, CollectiveKind>, 12> kNames{{
       {"c10d::allreduce_", CollectiveKind::all_reduce},
@@ -69,8 +69,8 @@ bool makes_a_call(const Graph& graph, const Node& node) {
   return !op.is_getitem && !op.has(OperatorTag::python) && !op.has(OperatorTag::higher_order);
 }
 
-// True for a kernel of NCCL, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...)", or of RCCL, which
-// uses the same names.
+// True for kernels of NCCL, such as "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...)", and of RCCL,
+// which uses the same names.
 bool communicates(std::string_view kernel) {
   return kernel.starts_with("nccl") || kernel.starts_with("rccl");
 }
@@ -133,7 +133,8 @@ std::uint32_t CallTokens::of(const ProfilerEvent& event) const {
 
 namespace {
 
-// For each CPU event, the outermost known call that it is or belongs to, or kNone.
+// For each CPU event, the outermost known call that contains it (possibly the event itself), or
+// kNone.
 std::vector<std::uint32_t> find_owners(const ProfilerEvents& trace, const CallTokens& tokens) {
   const auto& events = trace.events;
   std::vector<std::uint32_t> order;
@@ -226,7 +227,8 @@ ProfilerCalls collect_calls(const ProfilerEvents& trace, const CallTokens& token
 
 namespace {
 
-// The number of runs of the graph in these calls: the median over the graph's kinds of calls.
+// Estimates how many times these calls run the graph: the median over the kinds of call in the
+// graph.
 std::size_t count_runs(const std::unordered_map<std::uint32_t, std::size_t>& in_graph,
                        const std::unordered_map<std::uint32_t, std::vector<std::size_t>>& places) {
   std::vector<std::size_t> runs;
@@ -239,7 +241,7 @@ std::size_t count_runs(const std::unordered_map<std::uint32_t, std::size_t>& in_
   return std::max<std::size_t>(*middle, 1);
 }
 
-// Splits a range of calls where a new run of the graph begins.
+// Splits a range of calls into runs of the graph.
 void split(const ProfilerCalls& calls, const CallTokens& tokens, ProfilerPass range,
            std::vector<ProfilerPass>& passes) {
   const auto& graph = tokens.of_nodes();
@@ -251,7 +253,7 @@ void split(const ProfilerCalls& calls, const CallTokens& tokens, ProfilerPass ra
   const std::size_t runs = count_runs(in_graph, places);
   std::vector<std::size_t> cuts{0};
   if (runs > 1) {
-    // A run begins at the first node whose kind of call occurs as often as expected.
+    // A run begins at the first node whose kind of call occurs the expected number of times.
     const auto mark = std::find_if(graph.begin(), graph.end(), [&](std::uint32_t token) {
       const auto found = places.find(token);
       return found != places.end() && found->second.size() == runs * in_graph[token];

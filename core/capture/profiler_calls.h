@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds the calls of a trace that may be nodes of a graph, attributes kernels to them, and groups
+// Finds the calls in a trace that may be nodes of a graph, attributes kernels to them, and groups
 // them into runs of the graph. Private to core/capture/profiler_*.cpp.
 
 #include <cstdint>
@@ -14,13 +14,14 @@
 
 namespace jointer {
 
-// Small numbers that identify operator and shapes. A node and a call with the same token may match.
+// A token is a small number that identifies an operator and shapes. A node and a call with the same
+// token may match.
 class CallTokens {
  public:
-  // If the trace has no shapes, a token identifies the operator alone.
+  // If the trace has no shapes, a token identifies only the operator.
   CallTokens(const Graph& graph, const ProfilerEvents& events);
 
-  // Nodes that make a call, in program order, and their tokens.
+  // The nodes that make a call, in program order, and their tokens.
   [[nodiscard]] const std::vector<NodeId>& nodes() const { return nodes_; }
   [[nodiscard]] const std::vector<std::uint32_t>& of_nodes() const { return of_nodes_; }
   // True if the graph has the operator.
@@ -44,8 +45,8 @@ struct ProfilerCall {
   std::uint32_t event = 0;  // in ProfilerEvents::events
   std::uint32_t token = 0;
   std::int64_t start_ns = 0, duration_ns = 0;  // on the CPU
-  // Total, start and end of the call's kernels. For a collective, only of those that communicate,
-  // if there are any.
+  // Total time, start and end of the call's kernels. For a collective, covers only the kernels that
+  // communicate, if there are any.
   std::int64_t kernel_ns = 0, kernel_start_ns = 0, kernel_end_ns = 0;
   std::uint32_t kernels = 0;
   bool communicates = false;
@@ -57,14 +58,14 @@ struct ProfilerCalls {
 };
 ProfilerCalls collect_calls(const ProfilerEvents& events, const CallTokens& tokens);
 
-// One run of the graph: a range of calls.
+// One run of the graph, as a range of calls.
 struct ProfilerPass {
   std::size_t first = 0, count = 0;
   std::int64_t start_ns = 0;  // of its ProfilerStep, else of its first call
   std::int64_t step_ns = 0;   // of its ProfilerStep, else from the first call to the last one's end
 };
-// One pass per ProfilerStep. If there are no steps, or the graph runs several times in one, the
-// calls are split where they repeat.
+// Returns one pass per ProfilerStep. If there are no steps, or the graph runs several times within
+// one, splits the calls where they repeat.
 std::vector<ProfilerPass> find_passes(const ProfilerEvents& events, const ProfilerCalls& calls,
                                       const CallTokens& tokens);
 

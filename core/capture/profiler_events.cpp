@@ -1,5 +1,6 @@
-// Reads the JSON in one pass with simdjson's on-demand parser, about a second for 500 MB. Times are
-// microseconds with three decimals, too many digits for a double, so they are parsed from text.
+// Reads the JSON in one pass with simdjson's on-demand parser; 500 MB take about a second. Times
+// are in microseconds with three decimals, which is too many digits for a double, so they are
+// parsed from the text.
 
 #include "core/capture/profiler_events.h"
 
@@ -28,8 +29,8 @@ std::string_view trimmed(std::string_view token) {
   return token;
 }
 
-// "5846204953013.123" microseconds in ns. nullopt if it is not a number, or exceeds seventy years,
-// so that three times add up within 64 bits.
+// Converts microseconds, "5846204953013.123", to nanoseconds. nullopt if the text is not a number
+// or exceeds seventy years, so that the sum of three times fits in 64 bits.
 std::optional<std::int64_t> parse_us(std::string_view token) {
   constexpr double kMax = 70.0 * 366 * 24 * 3600 * 1e6;
   std::int64_t whole = 0;
@@ -157,7 +158,7 @@ class Reader {
     }
   }
 
-  // Reads a list of sizes, or of such lists; a list of tensors is one level deeper.
+  // Reads a list of sizes, or a list of such lists. A list of tensors is nested one level deeper.
   static void read_shapes(json::value value, ShapeHash& shapes, int depth) {
     constexpr int kDeepest = 8;
     if (depth > kDeepest) throw Failure{"`Input Dims` is nested deeper than a list of tensors"};

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads a trace of torch.profiler (Kineto's Chrome trace) into plain records: operator calls on the
-// CPU, work on the device, and the ids that connect them. Nothing is matched here.
+// Reads a torch.profiler trace (Kineto's Chrome trace) into plain records: operator calls on the
+// CPU, work on the device, and the ids that connect them. Does not match them to a graph.
 
 #include <cstdint>
 #include <string>
@@ -42,8 +42,8 @@ struct ProfilerEvents {
   bool has_kernels = false;
 };
 
-// A hash of a sequence of shapes; never 0. Tensors without dimensions are ignored, since numbers
-// are written the same way.
+// A hash of a sequence of shapes; never 0. Ignores tensors without dimensions, because the trace
+// writes numbers in the same way.
 class ShapeHash {
  public:
   void begin() { sizes_ = 0; }
@@ -56,7 +56,8 @@ class ShapeHash {
   std::size_t sizes_ = 0;
 };
 
-// Error (input): not such a trace, or damaged JSON. The message names the byte.
+// Error (input): the file is not such a trace, or its JSON is damaged. The message gives the
+// position of the byte.
 Result<ProfilerEvents> read_profiler_events(std::string_view name, const PaddedBytes& json);
 
 }  // namespace jointer

@@ -37,7 +37,7 @@ namespace {
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-// The call that each node matched, or kNone; by index in CallTokens::nodes.
+// For each index in CallTokens::nodes, the call that the node matched, or kNone.
 using Found = std::vector<std::uint32_t>;
 
 struct Matcher {
@@ -64,7 +64,7 @@ struct Matcher {
     }
   }
 
-  // Aligns each pass with the nodes; drops passes without a match.
+  // Aligns each pass with the nodes. Drops passes without a match.
   void match() {
     std::vector<ProfilerPass> kept;
     std::vector<std::uint32_t> sequence, last_sequence;
@@ -87,8 +87,8 @@ struct Matcher {
     drop_scraps();
   }
 
-  // Drops passes with less than half the matches of the best one: runs that were cut off, or calls
-  // that happen to resemble the graph.
+  // Drops passes with less than half as many matches as the best pass. These are truncated runs, or
+  // calls that happen to resemble the graph.
   void drop_scraps() {
     std::vector<std::size_t> sizes;
     for (const Found& f : found)
@@ -116,7 +116,8 @@ struct Matcher {
     std::int64_t start = 0, end = 0, own = 0;
   };
 
-  // Times of a node in a pass, from the trace's zero; nullopt if it did not run on the device.
+  // The times of a node in a pass, relative to the trace's origin; nullopt if the node did not run
+  // on the device.
   [[nodiscard]] std::optional<Times> times(std::size_t pass, std::size_t node) const {
     const ProfilerCall* c = call(pass, node);
     if (c == nullptr) return std::nullopt;
@@ -144,7 +145,7 @@ struct Matcher {
     return median(std::move(own));
   }
 
-  // The pass of median duration among those with the most matches.
+  // Among the passes with the most matches, the one with the median duration.
   [[nodiscard]] std::size_t representative() const {
     std::vector<std::pair<std::int64_t, std::size_t>> candidates;
     std::size_t most = 0;
@@ -173,7 +174,7 @@ struct Matcher {
       for (std::size_t pass = 0; pass < passes.size(); ++pass)
         any = any || call(pass, i) != nullptr;
       match.matched += any ? 1 : 0;
-      // A node without a call in the pass of the lanes has no place in the lanes.
+      // A node without a call in the representative pass does not appear in the lanes.
       if (const auto t = times(lanes, i))
         m.nodes.push_back({.node = tokens.nodes()[i],
                            .start_ns = t->start - origin,
@@ -188,7 +189,7 @@ struct Matcher {
   }
 };
 
-// "aten::mm (12), aten::add (3) and 4 more"
+// Formats the most frequent names: "aten::mm (12), aten::add (3) and 4 more".
 std::string most_frequent(const std::map<std::string, std::size_t>& counts) {
   constexpr std::size_t kShown = 4;
   std::vector<std::pair<std::string, std::size_t>> sorted(counts.begin(), counts.end());
@@ -255,7 +256,7 @@ void add_notes(const Matcher& m, const TraceOptions& options, TraceMatch& match)
 Result<TraceMatch> match_profiler_trace(const Graph& graph, std::string_view name,
                                         const PaddedBytes& json, const TraceOptions& options) {
   JOINTER_TRY(const ProfilerEvents events, read_profiler_events(name, json));
-  // CPU calls of a GPU run only launch kernels, so their times say nothing about the work.
+  // In a GPU run, CPU calls only launch kernels, so their times say nothing about the work.
   if (!events.has_kernels && !events.gpu.empty() && graph.main_device() == DeviceType::cuda)
     return input_error(
         "{}: the trace has no kernels on its {}; add ProfilerActivity.CUDA to the profiler's "

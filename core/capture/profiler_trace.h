@@ -1,6 +1,6 @@
 #pragma once
 
-// Matches the measurements of a torch.profiler trace to the nodes of a graph.
+// Matches measurements in a torch.profiler trace to the nodes of a graph.
 
 #include <string>
 #include <string_view>
@@ -16,7 +16,7 @@ struct TraceOptions {
   std::string device;  // its name, if the trace lacks it or has a wrong one; may be empty
 };
 
-// The measurement, and the matched parts of the trace and of the graph.
+// The measurement, and counts of what matched in the trace and in the graph.
 struct TraceMatch {
   Measurement measurement;
   std::size_t passes = 0;         // runs of the graph in the trace

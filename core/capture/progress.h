@@ -5,8 +5,8 @@
 
 namespace jointer {
 
-// Called periodically on the working thread with the progress of a long task: `fraction` is 0 to 1,
-// `what` names the current work. Return false to stop; the task then soon ends with
+// Called periodically on the worker thread with the progress of a long task: `fraction` ranges from
+// 0 to 1, `what` names the current work. Return false to cancel; the task then soon returns
 // Error::Kind::cancelled.
 using Progress = std::function<bool(double fraction, std::string_view what)>;
 

@@ -45,7 +45,7 @@ class Reader {
     if (take('[')) return list(']', depth);
     if (take('(')) return list(')', depth);
     if (c == '-' || is_word(c)) return named(depth);
-    // <class 'torch.nn.Linear'> and the like, up to the end of the element.
+    // Text such as <class 'torch.nn.Linear'>, up to the end of the element.
     const std::size_t begin = at_;
     int open = 0;
     for (; at_ < text_.size(); ++at_) {
@@ -119,7 +119,7 @@ class Reader {
         status == std::errc{} && end == last && std::isfinite(real))
       return Json(real);
     if (!take('(')) return Json(word);
-    // A dataclass: NAME(field=value, ...). Fields without a name are numbered.
+    // A dataclass: NAME(field=value, ...). Unnamed fields are numbered.
     Json result = {{"type", word}};
     while (!take(')')) {
       if (result.size() > 1 && !take(',')) return std::nullopt;

@@ -1,5 +1,4 @@
-// Reads only the member names of each constant and skips their values, since graphs can be
-// long.
+// Reads only the member names of each constant and skips the values, since graphs can be long.
 
 #include "core/capture/subgraph_constants.h"
 

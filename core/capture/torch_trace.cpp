@@ -17,7 +17,8 @@ bool is_digit(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
-// The position of the JSON in `V1121 02:41:50.572 17297 torch/_dynamo/utils.py:2126] {`, or npos.
+// The position where the JSON begins in `V1121 02:41:50.572 17297 torch/_dynamo/utils.py:2126] {`,
+// or npos.
 std::size_t header_end(std::string_view line) {
   constexpr std::string_view kShape = "L0000 00:00:00";
   if (line.size() < kShape.size()) return std::string_view::npos;
@@ -36,7 +37,7 @@ struct Entry {
   std::size_t payload_number = 0;
 };
 
-// Calls `visit` with each entry: its JSON, and the lines after it up to the next entry.
+// Calls `visit` with each entry: its JSON and its payload, the lines up to the next entry.
 template <class Visit>
 void for_each_entry(std::string_view bytes, Visit visit) {
   Entry entry;
@@ -59,7 +60,8 @@ void for_each_entry(std::string_view bytes, Visit visit) {
   if (!entry.json.empty()) visit(entry);
 }
 
-// Entries with a graph of known kind. For other entries, the placeholders suggest the kind.
+// Entries that contain a graph of a known kind. For other entries, the kind is guessed from the
+// placeholders.
 struct Known {
   std::string_view entry;
   CaptureKind kind;
@@ -72,7 +74,8 @@ constexpr std::array<Known, 5> kKnown{{
     {"dynamo_output_graph", CaptureKind::forward},
 }};
 
-// The entry's name: its only key that is not common to all entries; for an artifact, its `name`.
+// The name of an entry: its only key that entries do not have in common or, for an artifact, its
+// `name`.
 std::string name_of(const Json& json) {
   static constexpr std::array<std::string_view, 9> kCommon{
       "rank",        "frame_id",   "frame_compile_id",     "attempt",
@@ -113,15 +116,16 @@ std::string compile_of(const Json& json) {
   return text;
 }
 
-// Names of the graphs that a trainer logs: before and after each pass, and the traced one.
+// Names of the graphs that a trainer logs: the traced one, and those before and after each pass.
 constexpr std::string_view kBefore = "before_", kAfter = "after_", kTraced = "make_fx_graph_traced";
 
 bool is_around_pass(std::string_view name) {
   return name.starts_with(kBefore) || name.starts_with(kAfter);
 }
 
-// True if an entry's payload may be a graph, judging by its name. Some payloads contain a module's
-// source among other code (fx_graph_runnable, inductor_output_code) and repeat a listed graph.
+// True if the payload of an entry with this name may be a graph. Some payloads contain a module's
+// source along with other code (fx_graph_runnable, inductor_output_code) and repeat a graph that is
+// already listed.
 bool may_be_graph(std::string_view name) {
   return is_around_pass(name) || (name.find("graph") != std::string_view::npos &&
                                   name.find("runnable") == std::string_view::npos &&
@@ -129,13 +133,13 @@ bool may_be_graph(std::string_view name) {
                                   name.find("cache") == std::string_view::npos);
 }
 
-// The kind of such a graph: a training step if its nodes include the backward.
+// The kind of a graph logged around a pass: a training step if it contains backward nodes.
 CaptureKind kind_around_pass(CaptureKind guessed, std::string_view text) {
   const bool has_backward = text.find("autograd_backward: True") != std::string_view::npos;
   return guessed == CaptureKind::forward && has_backward ? CaptureKind::train_step : guessed;
 }
 
-// Links each graph to the one it was made from, and numbers passes that ran several times.
+// Links each graph to the one it was made from, and numbers the passes that ran several times.
 void follow_passes(std::vector<TraceGraph>& graphs) {
   std::map<std::string, std::size_t, std::less<>> last, times;
   for (std::size_t i = 0; i < graphs.size(); ++i) {
@@ -167,7 +171,7 @@ Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::str
   std::size_t entries = 0, cut_off = 0;
   for_each_entry(bytes, [&](const Entry& entry) {
     ++entries;
-    // Most entries are not graphs; a text search avoids parsing them.
+    // Most entries are not graphs; a text search avoids parsing these.
     const bool may_be = entry.json.find("graph") != std::string_view::npos ||
                         entry.json.find("\"artifact\"") != std::string_view::npos;
     if (!may_be || !is_fx_text(entry.payload)) return;

@@ -30,16 +30,17 @@ struct TraceGraph {
   std::string_view text;         // the payload; points into the log
   std::size_t first_number = 1;  // line of the log in which it starts, from 1
   std::size_t index = 0;         // among the graphs of the payload
-  // Index, in the same list, of the graph from which a pass made this one, if passes are logged.
+  // If the log contains passes, the index in the same list of the graph from which a pass made this
+  // one.
   std::optional<std::size_t> before = std::nullopt;
 };
 
-// The graphs of a log, in its order. Entries whose payload is missing, cut off or not a graph are
-// skipped. Error (input): the log has no graphs.
+// Lists the graphs of a log, in log order. Skips entries whose payload is missing, truncated or not
+// a graph. Error (input): the log contains no graphs.
 Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::string_view bytes);
 
 // Adds the graph `index` as a new part. Call `complete` afterwards. Error (usage): there is no such
-// graph. Error: as append_fx_text.
+// graph. Other errors: as for append_fx_text.
 Result<PartId> append_torch_trace(Graph& graph, std::string_view file, std::string_view bytes,
                                   std::size_t index, const Progress& progress);
 
