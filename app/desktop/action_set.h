@@ -20,15 +20,16 @@ enum class Needs : std::uint8_t {
   edits,   // it has been edited
 };
 
-// The actions of the menus. Each is enabled while the current document has what it needs.
+// The actions of the menus. An action is enabled while the current document has what the action
+// needs.
 class ActionSet {
  public:
-  // The window owns the actions, so that it handles their keys and the command palette finds them.
-  // It must outlive this object.
+  // `window` owns the actions, so that it handles their keys and the command palette finds them. It
+  // must outlive this object.
   explicit ActionSet(QWidget& window) : window_(window) {}
 
-  // Adds an action to a menu. It calls `slot`, a member function of the receiver or a function,
-  // while the receiver exists.
+  // Adds an action to a menu. The action calls `slot`, a member function of the receiver or any
+  // function, while the receiver exists.
   template <class Receiver, class Slot>
   QAction* add(QMenu* menu, const QString& text, const QList<QKeySequence>& keys, Needs needs,
                Receiver* receiver, Slot slot) {
@@ -39,11 +40,11 @@ class ActionSet {
     include(action, needs);
     return action;
   }
-  // Includes an action that something else owns. It must be excluded before it is deleted.
+  // Includes an action that has another owner. It must be excluded before it is deleted.
   void include(QAction* action, Needs needs);
   void exclude(QAction* action);
 
-  // Enables actions for the current session, which may be null.
+  // Enables or disables actions to suit the current session, which may be null.
   void refresh(const views::Session* session);
 
  private:

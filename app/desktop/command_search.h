@@ -12,10 +12,10 @@ namespace jointer::desktop {
 class CommandSearch : public QObject {
   Q_OBJECT
  public:
-  // The window owns the palette. Both must outlive this object.
+  // `window` owns the palette. Both arguments must outlive this object.
   CommandSearch(QWidget& window, Documents& documents) : window_(window), documents_(documents) {}
 
-  // Opens the palette with this text.
+  // Opens the palette with `text` filled in.
   void open(const QString& text);
 
  private:

@@ -46,7 +46,7 @@ constexpr std::array kScopes{
                PolicyScope::pattern},
 };
 
-// The selected nodes that can have a policy, the current node first.
+// The selected nodes that can have a policy, starting with the current node.
 std::vector<NodeId> calls_selected(const Document& document) {
   std::vector<NodeId> calls;
   const auto add = [&](NodeId node) {
@@ -157,7 +157,8 @@ void EditMenu::with_planner(const std::function<void(MovePlanner&)>& action) {
   if (Document* document = context_.documents.document()) action(document->editing().planner());
 }
 
-// Works wherever the node was selected: the timeline shows its legal range and handles the keys.
+// Works in whichever pane the node was selected: the timeline shows its legal range and handles the
+// keys.
 void EditMenu::hold_selection() {
   Document* document = context_.documents.document();
   if (document == nullptr) return;
@@ -179,7 +180,7 @@ void EditMenu::set_policy(PolicyScope scope, MemoryPolicy policy) {
 void EditMenu::change_collectives(bool merge) {
   Document* document = context_.documents.document();
   if (document == nullptr) return;
-  // A wait stands for its collective.
+  // A selected wait stands for its collective.
   std::vector<NodeId> starts;
   const Simulation& simulation = document->analysis().simulation;
   for (const NodeId node : document->selection().nodes()) {
@@ -219,7 +220,7 @@ void EditMenu::choose_operator() {
   dialog->setLabelText(tr("%1 calls %2. Replace it with:").arg(call, target));
   dialog->setComboBoxItems(operators);
   dialog->setComboBoxEditable(true);
-  // The graph may have changed by the time the user chooses.
+  // By the time the user chooses, the graph may have changed.
   connect(dialog, &QInputDialog::textValueSelected, document,
           [this, document, name = edit_name(graph, node)](const QString& chosen) {
             const NodeId now = document->graph().find(name);
@@ -234,7 +235,7 @@ void EditMenu::choose_operator() {
   dialog->open();
 }
 
-// Shows the edits' reasons for the selected node's position.
+// Shows the reasons that edits gave for the position of the selected node.
 void EditMenu::ask_why() {
   const Document* document = context_.documents.document();
   if (document == nullptr) return;
@@ -247,7 +248,7 @@ void EditMenu::ask_why() {
     if (inspector != nullptr) inspector->ask_why();
     return inspector != nullptr;
   };
-  // A pane is created when it is first shown.
+  // The pane is created only when it is first shown.
   if (!ask()) QTimer::singleShot(0, pane, [ask] { ask(); });
 }
 
@@ -274,7 +275,7 @@ void EditMenu::show_find_bar() {
   bar->open();
 }
 
-// Escape drops a held node first, then closes overlays, then clears the selection.
+// Escape first drops a held node, then closes overlays, then clears the selection.
 void EditMenu::escape() {
   const DocumentTab* tab = context_.documents.tab();
   if (tab == nullptr || tab->document() == nullptr) return;

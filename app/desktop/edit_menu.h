@@ -11,15 +11,15 @@
 
 namespace jointer::desktop {
 
-// Commands that change the graph, and those that select or find nodes in it. The commands for the
-// selected nodes are also shown in menus of panes.
+// Commands that change the graph, or that select or find nodes in it. Menus in panes also show the
+// commands for the selected nodes.
 class EditMenu : public QObject {
   Q_OBJECT
  public:
-  // `settings`, which stores the searches, must outlive this object.
+  // `settings`, which stores past searches, must outlive this object.
   EditMenu(const MenuContext& context, QSettings& settings);
 
-  // The titles of the edits that can be undone and redone may have changed.
+  // The titles of the edits to undo and redo may have changed.
   void refresh();
 
  private:

@@ -59,7 +59,8 @@ void ExportMenu::export_as(const QString& format, const QString& suffix) {
   const auto* chosen = std::find_if(kFormats.begin(), kFormats.end(),
                                     [&](const ExportFormat& f) { return format == f.format; });
   context_.status.say(tr("Writing %1...").arg(QFileInfo(path).fileName()));
-  // Writing the trace of a large graph takes a while; the snapshot is immutable.
+  // The trace of a large graph takes a while to write. The snapshot is immutable, so another thread
+  // can use it.
   const auto write = [path, snapshot = tab->document()->shared_snapshot(),
                       to_text = chosen->write] {
     return write_bytes(path.toStdString(), to_text(snapshot->graph, snapshot->analysis));
@@ -75,7 +76,7 @@ void ExportMenu::export_as(const QString& format, const QString& suffix) {
 }
 
 void ExportMenu::save_picture() {
-  // Taken before the dialog opens, or the dialog would be in the picture.
+  // Taken before the dialog opens, so that the dialog is not in the picture.
   const QPixmap picture = context_.window.grab();
   const QString path = QFileDialog::getSaveFileName(
       &context_.window, tr("Save screenshot"),

@@ -6,7 +6,7 @@
 
 namespace jointer::desktop {
 
-// Writes the current graph in formats of other programs, and a picture of the window.
+// Writes the current graph in other programs' formats, and saves a picture of the window.
 class ExportMenu : public QObject {
   Q_OBJECT
  public:

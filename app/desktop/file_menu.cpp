@@ -16,7 +16,7 @@ using namespace views;
 
 const QString kFirstSample = QStringLiteral("samples/llama_8b_tp2_fsdp2.joint.json.zst");
 
-// The filter of file dialogs, made from the readers.
+// The filter of file dialogs, built from the list of readers.
 QString file_filter() {
   QStringList patterns;
   for (const GraphReader* reader : graph_readers())

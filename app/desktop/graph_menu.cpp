@@ -60,7 +60,7 @@ void GraphMenu::choose_measurement() {
   for (const QString& path : paths) import_measurement(path);
 }
 
-// Runs on a working thread, since reading a trace takes a while.
+// Reads the trace on a worker thread, since that takes a while.
 void GraphMenu::import_measurement(const QString& path) {
   Document* document = context_.documents.document();
   if (document == nullptr) return;
@@ -83,7 +83,7 @@ void GraphMenu::import_measurement(const QString& path) {
   });
 }
 
-// Stores the costs in the database and switches the estimates to the device's own.
+// Stores the costs in the database and switches the estimates to the device that was measured.
 void GraphMenu::keep_costs(Document& document, const MeasurementPtr& measurement) {
   const auto work = [snapshot = document.shared_snapshot(), measurement] {
     return store(snapshot->graph, *measurement);

@@ -7,13 +7,13 @@
 
 namespace jointer::desktop {
 
-// Measuring the current graph, and comparing it with measurements and other ranks.
+// Commands that measure the current graph, or compare it with measurements and other ranks.
 class GraphMenu : public QObject {
   Q_OBJECT
  public:
   explicit GraphMenu(const MenuContext& context);
 
-  // Shows the figures of a profiler trace or memory snapshot with the estimates.
+  // Shows the figures of a profiler trace or a memory snapshot next to the estimates.
   void import_measurement(const QString& path);
 
  private:

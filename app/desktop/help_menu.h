@@ -8,11 +8,11 @@
 
 namespace jointer::desktop {
 
-// Commands by name, the list of keys, and the version.
+// The command palette, the list of keys, and the version.
 class HelpMenu : public QObject {
   Q_OBJECT
  public:
-  // `search` must outlive this object. `button` opens it.
+  // `button` opens `search`, which must outlive this object.
   HelpMenu(const MenuContext& context, CommandSearch& search, QToolButton& button);
 
  private:

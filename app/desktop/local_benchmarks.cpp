@@ -13,7 +13,8 @@ namespace {
 
 using namespace views;
 
-// Names as NVIDIA's driver reports them in /proc: loading a device library would take too long.
+// GPU names, as NVIDIA's driver reports them in /proc: loading a device library would take too
+// long.
 QStringList gpu_names() {
   QStringList names;
   const QDir folder(QStringLiteral("/proc/driver/nvidia/gpus"));
@@ -44,7 +45,7 @@ Result<BenchmarkResult> run(const BenchmarkJob& job, const Machine& machine,
     reporter.report(std::move(so_far));
   };
   const Graph& graph = job.snapshot->graph;
-  // The window's estimator, but for the device that the benchmark runs on.
+  // The window's estimator, but for the device that runs the benchmark.
   EstimatorRequest estimator = job.snapshot->analysis.options.estimator;
   estimator.device.clear();
   return fit_to_machine(graph, job.request, machine)

@@ -8,7 +8,7 @@
 
 namespace jointer::desktop {
 
-// Runs benchmarks on this machine, one process per rank, from a separate thread. Destroying it
+// Runs benchmarks on this machine in a separate thread, with one process per rank. The destructor
 // stops all ranks of the current run.
 class LocalBenchmarks : public views::BenchmarkService {
   Q_OBJECT

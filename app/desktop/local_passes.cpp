@@ -24,7 +24,7 @@ const QString kPlugins = QStringLiteral("passes/plugins");
 const QString kPython = QStringLiteral("passes/python");
 const QString kAllowed = QStringLiteral("passes/allowed");
 
-// Hash of a file's content; empty if it cannot be read.
+// The hash of a file's content; empty if the file cannot be read.
 QString hash_of(const QString& path) {
   QFile file(path);
   QCryptographicHash hash(QCryptographicHash::Sha256);
@@ -84,7 +84,7 @@ Result<std::vector<PassInfo>> infos_of(const QString& text) {
 
 LocalPasses::LocalPasses(QSettings& settings, QObject* parent)
     : PassService(parent), settings_(settings) {
-  // Called on the threads of passes, which may outlive this object.
+  // Called on the threads that run passes, which may outlive this object.
   host_.log = [this, window = output_.address()](std::string_view pass, std::string_view line) {
     window.post([this, pass = std::string(pass), line = std::string(line)] {
       emit printed(QString::fromStdString(pass), QString::fromStdString(line));
@@ -246,7 +246,7 @@ void LocalPasses::add_plugin(const ForeignCode& code) {
   make_registry();
 }
 
-// Runs on a working thread, since the host imports torch first.
+// Gets the declaration on a worker thread, since the host first imports torch.
 void LocalPasses::add_python(const ForeignCode& code) {
   if (!is_allowed(code)) {
     emit failed(tr("%1 was not allowed to run.").arg(code.source));

@@ -13,7 +13,8 @@ namespace jointer::desktop {
 
 // The passes available on this machine: built-in passes, plugins that were found or added, and
 // Python passes that were added. The settings record which code the user allowed, by file and
-// content, and what Python passes declare, so that starting the program runs none of them.
+// content, and what its Python passes declare, so that the program runs none of that code at
+// startup.
 class LocalPasses : public views::PassService {
   Q_OBJECT
  public:
@@ -32,7 +33,7 @@ class LocalPasses : public views::PassService {
   void add(const views::ForeignCode& code) override;
 
  private:
-  // A Python pass whose declaration is cached.
+  // A source of Python passes with a cached declaration.
   struct PythonSource {
     QString spec, hash;
     QString declared;  // JSON list of its passes and their parameters
@@ -43,7 +44,7 @@ class LocalPasses : public views::PassService {
   void make_registry();
   void add_plugins(PassRegistry& registry);
   void add_python(PassRegistry& registry);
-  // Adds passes from allowed sources as they are, and withholds the others.
+  // Adds passes from allowed sources unchanged, and adds the others as withheld.
   void add_all(PassRegistry& registry, const std::vector<Pass>& passes);
   void add_plugin(const views::ForeignCode& code);
   void add_python(const views::ForeignCode& code);

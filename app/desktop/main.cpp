@@ -1,4 +1,4 @@
-// jointer-desktop: opens the window, which is implemented in main_window and in views.
+// jointer-desktop: opens the main window (main_window.h), which shows the panes in views/.
 
 #include <fmt/core.h>
 
@@ -27,10 +27,10 @@ using namespace jointer::desktop;
 
 constexpr int kUsage = 2;
 constexpr int kInput = 3;
-// Time for the layout to settle before a picture is taken.
+// How long the layout may take to settle before a picture is taken.
 constexpr int kSettleMs = 300;
 
-// Without a display, warnings about window sizes and a missing session folder are noise.
+// Without a display, Qt's warnings about window sizes and a missing session folder are noise.
 void pass_on_message(QtMsgType /*type*/, const QMessageLogContext& /*context*/,
                      const QString& message) {
   if (!message.startsWith(QStringLiteral("This plugin does not support")) &&
@@ -79,7 +79,7 @@ void show_measured_when_shown(MainWindow& window) {
   });
 }
 
-// Called once the layout has settled and files have been read on other threads.
+// Called once the layout has settled and the files have been read.
 void take_picture(MainWindow& window, const QString& path) {
   for (const auto* tab : window.findChildren<views::DocumentTab*>()) {
     if (tab->session() == nullptr) continue;
@@ -135,7 +135,8 @@ void end_when_shown(MainWindow& window, const Options& options, const QElapsedTi
                    });
 }
 
-// Pictures need no display. Anything else does, and without one Qt would abort with a core dump.
+// Taking a picture needs no display. Everything else does, and without one Qt would abort with a
+// core dump.
 Result<void> find_display(int argc, char** argv) {
   for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
     if (const char* value = std::getenv(name); value != nullptr && *value != 0) return {};
@@ -171,7 +172,7 @@ int main(int argc, char** argv) {
   if (!options) return complain(options.error());
   const bool ends_by_itself = !options->picture.isEmpty() || options->exit_after_first_frame;
 
-  // Pictures and measurements use default settings and leave the user's alone.
+  // Pictures and measurements use default settings and do not touch the user's settings.
   QTemporaryDir scratch;
   const auto settings =
       ends_by_itself ? std::make_unique<QSettings>(scratch.filePath(QStringLiteral("settings.ini")),

@@ -51,7 +51,7 @@ QStringList dropped_files(const QMimeData* data) {
 
 }  // namespace
 
-// The parts at the top of the window, above the docks.
+// The widgets at the top of the window, above the docks.
 struct MainWindow::Top {
   QMenuBar* menus = nullptr;
   QToolButton* search = nullptr;
@@ -94,7 +94,7 @@ MainWindow::MainWindow(QSettings& settings, AnalysisOptions analysis, BenchmarkS
   take_current();
 }
 
-// Documents are closed before the docks, whose panes show them.
+// Closes the documents before the docks, whose panes show them.
 MainWindow::~MainWindow() {
   documents_->close_all();
 }
@@ -273,7 +273,7 @@ PaneDock* MainWindow::dock(const QString& name) const {
   return panes_->dock(name);
 }
 
-// A node that is activated in a table is shown in the timeline.
+// When a node is activated in a table, the timeline shows it.
 void MainWindow::take_pane(QWidget* pane) {
   QList<TablePane*> tables = pane->findChildren<TablePane*>();
   if (auto* table = qobject_cast<TablePane*>(pane)) tables << table;
@@ -303,8 +303,8 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 
 void MainWindow::dropEvent(QDropEvent* event) {
   event->acceptProposedAction();
-  // Measurements are overlaid on the current graph and pipelines are loaded for it; everything else
-  // is opened as a graph.
+  // Measurements and pipelines are loaded for the current graph. Everything else is opened as a
+  // graph.
   QStringList graphs;
   const bool has_graph = documents_->document() != nullptr;
   for (const QString& path : dropped_files(event->mimeData())) {

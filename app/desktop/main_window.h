@@ -32,8 +32,9 @@ class StatusLine;
 class ViewMenu;
 class Workspaces;
 
-// The main window: documents as tabs, docked panes that show the current document, menus and the
-// status line. It connects parts and contains none of their logic; no part holds a reference to it.
+// The main window: documents in tabs, docked panes that show the current document, menus, and the
+// status line. It connects these parts and contains none of their logic. No part holds a reference
+// to the window.
 class MainWindow : public QMainWindow {
   Q_OBJECT
  public:
@@ -51,10 +52,10 @@ class MainWindow : public QMainWindow {
   void open_all(const std::vector<OpenRequest>& requests);
 
   [[nodiscard]] views::DocumentTab* current_tab() const;
-  // Sets where journals of edits are written. With an empty folder, the default, none are written.
+  // Sets the folder for journals of edits. If it is empty, the default, no journals are written.
   void set_journal_folder(const QString& folder);
-  // Reopens documents that were open when the program ended, except those in `asked`. The caller
-  // opens these next, which restores them.
+  // Reopens documents that were still open when the program last ended, except those in `asked`,
+  // which the caller opens next; opening them restores their edits.
   void restore_left(const std::vector<OpenRequest>& asked = {});
   // Object names of the docks: "modules", "sac", ...
   static QStringList pane_names();
@@ -64,13 +65,13 @@ class MainWindow : public QMainWindow {
   // A document was loaded, or failed to load.
   void opened(jointer::views::DocumentTab* tab);
   void open_failed(jointer::views::DocumentTab* tab, const jointer::Error& error);
-  // The user is asked which of several graphs to open.
+  // The file contains several graphs, and the user is asked which one to open.
   void choosing(jointer::views::DocumentTab* tab, const jointer::Error& error);
 
  protected:
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
-  // The menu of the docks: Qt's default also lists actions that are not shown.
+  // Lists the docks. Qt's default menu also lists actions that are not shown.
   QMenu* createPopupMenu() override;
   void closeEvent(QCloseEvent* event) override;
 

@@ -10,7 +10,7 @@
 
 namespace jointer::desktop {
 
-// The parts of the window that the menus' commands use. All of them outlive the menus.
+// The parts of the window that menu commands use. All of them outlive the menus.
 struct MenuContext {
   QWidget& window;  // the parent of dialogs
   QMenuBar& bar;

@@ -15,7 +15,7 @@ namespace jointer::desktop {
 class PaneDocks : public QObject {
   Q_OBJECT
  public:
-  // The layout is stored in `settings`. Both must outlive this object.
+  // `settings` stores the layout. It and `window` must outlive this object.
   PaneDocks(QMainWindow& window, QSettings& settings, const PaneHost& host);
 
   // Object names of the docks: "modules", "sac", ...
@@ -29,24 +29,23 @@ class PaneDocks : public QObject {
   [[nodiscard]] Pane* pane(const QString& name) const {
     return qobject_cast<Pane*>(dock(name)->pane());
   }
-  // Shows a dock in front of those behind the same tabs. Its pane is created in a later turn of the
+  // Raises a dock above the others in its tab group. Its pane is created in a later turn of the
   // event loop.
   void bring_up(const QString& name);
   void add_actions(QMenu& menu) const;
 
   void show_session(views::Session* session);
-  // Without a document, panes would be empty frames, so they are hidden and restored
-  // later.
+  // Hides or restores the docks. Without a document, their panes would be empty frames.
   void set_shown(bool is_shown);
-  // The default layout: columns of tabs side by side above the timeline, which takes the full
-  // width. The graph pane has the middle and most of the space.
+  // Applies the default layout: tabbed columns side by side above the timeline, which takes the
+  // full width. The graph pane is in the middle and gets most of the space.
   void place();
-  // Returns false if no layout was saved, or it was saved by an incompatible version.
+  // Returns false if no layout was saved, or if an incompatible version saved it.
   bool restore_layout();
   void save_layout() const;
 
  signals:
-  // A pane was created; it is not yet shown.
+  // A pane was created, but is not shown yet.
   void made(QWidget* pane);
   void shown_changed(bool is_shown);
 

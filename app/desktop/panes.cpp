@@ -23,7 +23,7 @@ namespace {
 
 using namespace views;
 
-// Passes each pane the part of the session that it shows.
+// Creates a pane from the part of the session that it shows.
 template <class Pane>
 Pane* new_pane(Session& session) {
   if constexpr (std::is_constructible_v<Pane, Benchmarks&>)
@@ -43,7 +43,7 @@ QWidget* make(Session& session, const PaneHost& host) {
     QObject::connect(pane, &Pane::message, pane, host.say);
   if constexpr (requires { &Pane::pair_made; })
     QObject::connect(pane, &Pane::pair_made, pane, host.open);
-  // Source files are looked up next to the capture and in the working directory.
+  // The pane looks for source files next to the capture and in the working directory.
   if constexpr (requires { &Pane::set_source_roots; })
     pane->set_source_roots(
         {QFileInfo(QString::fromStdString(session.document().source().path)).absolutePath(),
@@ -53,7 +53,7 @@ QWidget* make(Session& session, const PaneHost& host) {
 
 constexpr auto kLeft = PaneColumn::left, kMiddle = PaneColumn::middle, kRight = PaneColumn::right;
 
-// Forms next to plots and wide tables need the space of the middle.
+// Wide tables, and forms next to plots, need the space in the middle.
 constexpr std::array kKinds{
     PaneKind{"modules", QT_TRANSLATE_NOOP("MainWindow", "Modules"), kLeft, 0, make<ModulesPane>},
     PaneKind{"operators", QT_TRANSLATE_NOOP("MainWindow", "Operators"), kLeft, 1,

@@ -20,7 +20,7 @@ struct PaneHost {
   std::function<void(const QString& path)> open;
 };
 
-// A kind of pane. It has a dock, an entry in the menus, and a name for `--pane`.
+// A kind of pane. It has a dock, a menu entry, and a name for `--pane`.
 struct PaneKind {
   const char* name;   // of the dock
   const char* title;  // translated in the context "MainWindow"

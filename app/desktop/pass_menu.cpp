@@ -76,7 +76,7 @@ PassMenu::PassMenu(const MenuContext& context, LocalPasses& passes, Workspaces& 
   fill_pass_menu();
 }
 
-// Grouped by stage, and rebuilt whenever plugins change.
+// Groups passes by stage. Called whenever plugins change.
 void PassMenu::fill_pass_menu() {
   for (QAction* old : pass_menu_->findChildren<QAction*>()) context_.actions.exclude(old);
   pass_menu_->clear();
@@ -90,7 +90,7 @@ void PassMenu::fill_pass_menu() {
       stage->setToolTipsVisible(true);
     }
     const QString name = QString::fromStdString(pass.info.name);
-    // Owned by the menu, not the window, so that it is deleted with the menu.
+    // The menu, not the window, owns the action, so that both are deleted together.
     auto* action = new QAction(tr("Add Pass %1").arg(name), stage);
     action->setToolTip(QString::fromStdString(pass.info.summary));
     action->setEnabled(context_.documents.document() != nullptr);
@@ -102,7 +102,7 @@ void PassMenu::fill_pass_menu() {
   }
 }
 
-// The pane is shown first, so that the user sees the result.
+// Shows the pane first, so that the user sees the result.
 void PassMenu::with_pipeline(const std::function<void(PipelineSession&)>& action) {
   Session* session = context_.documents.session();
   if (session == nullptr) return;

@@ -12,7 +12,7 @@
 
 namespace jointer::desktop {
 
-// Passes, and the pipeline of the current document.
+// Commands for passes and for the pipeline of the current document.
 class PassMenu : public QObject {
   Q_OBJECT
  public:
@@ -20,7 +20,8 @@ class PassMenu : public QObject {
   PassMenu(const MenuContext& context, LocalPasses& passes, Workspaces& workspaces,
            Recipes& recipes);
 
-  // Replaces the pipeline of the current document, and reports a bad file in its pane.
+  // Replaces the pipeline of the current document. If the file is invalid, the pipeline pane says
+  // so.
   void load_pipeline_file(const QString& path);
 
  private:

@@ -6,14 +6,14 @@
 
 namespace jointer::desktop {
 
-// Writes the edits of the current document as a recipe, and applies recipes to it.
+// Writes the edits of the current document as a recipe, and applies recipes to the document.
 class Recipes : public QObject {
   Q_OBJECT
  public:
   explicit Recipes(const MenuContext& context) : context_(context) {}
 
   void add_actions(QMenu* menu);
-  // Applies the edits of a recipe that fit the current document and reports the others.
+  // Applies the edits of a recipe that fit the current document, and reports the rest.
   void apply(const QString& path);
 
  private:

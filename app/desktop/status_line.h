@@ -9,8 +9,8 @@
 
 namespace jointer::desktop {
 
-// The status line: a summary of the current graph and its derived facts, temporary messages that
-// cover it, and the selection's figures.
+// The status line: a summary of the current graph with its derived facts, which temporary messages
+// cover, and the figures of the selection.
 class StatusLine : public QObject {
   Q_OBJECT
  public:

@@ -7,7 +7,7 @@
 
 namespace jointer::desktop {
 
-// The visible part of the timeline, the panes and the theme.
+// Commands for the visible part of the timeline, the panes and the theme.
 class ViewMenu : public QObject {
   Q_OBJECT
  public:

@@ -16,12 +16,12 @@ namespace {
 
 using namespace views;
 
-// Journals of documents that were closed without saving are deleted after this time.
+// How long the journals of documents that were closed without saving are kept.
 constexpr std::int64_t kKeptDays = 90, kSecondsOfDay = 86400;
 
 const QString kSuffix = QStringLiteral(".jointer");
 
-// A journal is newer than the workspace that it belongs to.
+// A journal is newer than its workspace.
 void take_journal(const LeftJournal& left, SavedWork& found) {
   found.journal = QString::fromStdString(left.path);
   found.changed_at = left.state.changed_at;
@@ -59,7 +59,7 @@ void Workspaces::open_all(const std::vector<OpenRequest>& requests) {
 
 void Workspaces::open_workspace(const OpenRequest& request) {
   auto workspace = read_workspace(request.path);
-  // The tab's page reports the error, since reading the graph fails the same way.
+  // Reading the graph fails the same way, and the tab's page then reports the error.
   if (!workspace) {
     documents_.open(request, analysis_);
     return;
@@ -129,10 +129,10 @@ void Workspaces::restore_left(const std::vector<OpenRequest>& asked) {
     if (left.state.is_closed || asked_for.contains(&left)) continue;
     SavedWork found{
         .workspace = {}, .path = QString::fromStdString(left.state.workspace_path), .journal = {}};
-    // Benchmarks and the layout are stored only in the workspace.
+    // Only the workspace stores benchmarks and the layout.
     if (auto saved = read_workspace(left.state.workspace_path)) found.workspace = *saved;
     take_journal(left, found);
-    // A capture that is missing now is looked for again at the next start.
+    // If the capture is missing now, the next start looks for it again.
     if (const auto capture = locate_capture(found.workspace, left.path))
       open_found(std::move(found), *capture);
   }
@@ -150,7 +150,7 @@ void Workspaces::follow(DocumentTab* tab) {
     emit message(tr("Saved as %1").arg(QDir::toNativeSeparators(path)));
   });
 
-  // A document that this one replaces releases its journal first.
+  // If this document replaces another one, that one first releases its journal.
   QMetaObject::invokeMethod(
       autosave, [this, tab, autosave] { restore_found(tab, *autosave); }, Qt::QueuedConnection);
 }
@@ -183,7 +183,7 @@ void Workspaces::restore_found(DocumentTab* tab, Autosave& autosave) {
       },
       Qt::SingleShotConnection);
   autosave.restore(found);
-  // The layout belongs to the whole window, so it is restored only for a single document.
+  // The layout belongs to the whole window, so it is restored only if this is the only document.
   if (!found.workspace.layout.empty() && documents_.count() == 1)
     window_.restoreState(QByteArray::fromBase64(QByteArray::fromStdString(found.workspace.layout)));
 }
@@ -191,7 +191,7 @@ void Workspaces::restore_found(DocumentTab* tab, Autosave& autosave) {
 void Workspaces::reload() {
   DocumentTab* tab = documents_.tab();
   if (tab == nullptr) return;
-  // Unsaved edits are restored from the journal, saved ones from the workspace.
+  // Unsaved edits are restored from the journal, and saved ones from the workspace.
   const Autosave* autosave = tab->session() == nullptr ? nullptr : &tab->session()->autosave();
   if (autosave != nullptr && !autosave->is_dirty() && !autosave->path().isEmpty())
     if (auto workspace = read_workspace(autosave->path().toStdString()))

@@ -12,12 +12,12 @@
 
 namespace jointer::desktop {
 
-// Opens graphs and workspaces, saves workspaces, and restores the edits that journals contain.
+// Opens graphs and workspaces, saves workspaces, and restores edits from journals.
 class Workspaces : public QObject {
   Q_OBJECT
  public:
-  // The window is the parent of dialogs, and its layout is part of a workspace. `analysis` is used
-  // for new documents. The references must outlive this object.
+  // `window` is the parent of dialogs, and its layout is part of a workspace. `analysis` is used
+  // for new documents. All references must outlive this object.
   Workspaces(QMainWindow& window, Documents& documents, views::RecentFiles& recent,
              LastFolder& folder, AnalysisOptions analysis);
 
@@ -25,11 +25,11 @@ class Workspaces : public QObject {
   void open(const OpenRequest& request);
   void open_all(const std::vector<OpenRequest>& requests);
 
-  // Where journals of edits are written. If it is empty, as it is at first, none are written.
+  // The folder for journals of edits. If it is empty, the default, no journals are written.
   [[nodiscard]] const QString& journal_folder() const { return journal_folder_; }
   void set_journal_folder(const QString& folder) { journal_folder_ = folder; }
-  // Reopens documents that were open when the program ended, except those in `asked`. The caller
-  // opens these next, which restores them.
+  // Reopens documents that were still open when the program last ended, except those in `asked`,
+  // which the caller opens next; opening them restores their edits.
   void restore_left(const std::vector<OpenRequest>& asked);
 
  public slots:

@@ -15,8 +15,8 @@ Pass unnamed(const Pass& pass) {
                                     pass.info.source));
 }
 
-// Adds plugins from the search path. A plugin that was named is already registered, which is not an
-// error.
+// Adds plugins from the search path. Plugins that the user named are already registered; that is
+// not an error.
 void add_found(const PassSources& sources, AvailablePasses& available) {
   PassRegistry found;
   for (const PluginError& error : add_plugins(found, plugin_search_path(), sources.host))

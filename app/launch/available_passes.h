@@ -1,7 +1,7 @@
 #pragma once
 
-// The passes available to the command line and the desktop: built-in ones, and those of plugins and
-// Python passes.
+// The passes available to the command line and the desktop: built-in passes, plugins and Python
+// passes.
 
 #include <string>
 #include <vector>
@@ -12,12 +12,12 @@
 
 namespace jointer {
 
-// The passes that the user named or allowed. Opening a file adds nothing to it.
+// The passes that the user named or allowed. Opening a file never adds to them.
 struct PassSources {
   std::vector<std::string> plugins;        // folders of C++ plugins
   std::vector<std::string> python_passes;  // specs (plugins/python/python_passes.h)
-  // True if plugins that were found but not named may run, too. They are always listed, which
-  // runs none of their code.
+  // True if plugins that were found but not named may also run. They are always listed, which runs
+  // none of their code.
   bool allows_found = false;
   HostOptions host;
 };
@@ -27,7 +27,7 @@ struct AvailablePasses {
   std::vector<std::string> notes;  // passes that cannot be loaded, and why: one sentence per pass
 };
 
-// Error (usage, input, run): a plugin or pass that was named cannot be loaded.
+// Error (usage, input, run): a plugin or Python pass that the user named cannot be loaded.
 Result<AvailablePasses> available_passes(const PassSources& sources = {});
 
 }  // namespace jointer

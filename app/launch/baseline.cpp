@@ -7,7 +7,8 @@
 namespace jointer {
 namespace {
 
-// The outputs of a step, as the runner returns them: a pair's forward saves the others.
+// The outputs of a step, as the runner returns them. The forward of a pair saves its other outputs
+// for backward.
 std::vector<const OutputEntry*> outputs_of(const Graph& graph) {
   std::vector<const OutputEntry*> outputs;
   for (std::size_t i = 0; i < graph.part_count(); ++i) {
@@ -36,7 +37,8 @@ std::string text(const Graph& graph, const OutputEntry& entry) {
 bool fits(const Graph& graph, const OutputEntry& entry, const Graph& baseline,
           const OutputEntry& expected) {
   const Tensor *a = tensor_of(graph, entry), *b = tensor_of(baseline, expected);
-  // A missing tensor may be one that the file does not describe; a missing node is None.
+  // Without a tensor, an entry with a node is a tensor that the file does not describe; without a
+  // node, it is None.
   if (a == nullptr) return b == nullptr || static_cast<bool>(entry.node);
   if (b == nullptr) return static_cast<bool>(expected.node);
   if (a->dtype != b->dtype || a->rank != b->rank) return false;

@@ -5,9 +5,9 @@
 
 namespace jointer {
 
-// Compares what `graph` and its baseline return, before they run. Sizes known only at run time, and
-// tensors that a file does not describe, are not compared. Error (usage): the number of outputs
-// differs, or an output's type or shape does; the message names the first difference.
+// Compares the outputs of `graph` with those of its baseline before either runs. Sizes known only
+// at run time, and tensors that a file does not describe, are not compared. Error (usage): the
+// number of outputs or an output's type or shape differs; the message names the first difference.
 Result<void> check_baseline(const Graph& graph, const Graph& baseline);
 
 }  // namespace jointer

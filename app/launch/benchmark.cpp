@@ -28,7 +28,7 @@ bool verifies_itself(const BenchmarkRequest& request) {
          request.baseline.backward == request.program.backward;
 }
 
-// Ranks read native captures from disk, so a graph in another format is written as one.
+// Ranks read native captures from disk, so graphs in other formats are written as native captures.
 Result<BenchmarkRequest> with_native_files(const Graph& graph, BenchmarkRequest request,
                                            const TemporaryFolder& folder, ProgramSource source) {
   const bool is_edited = source == ProgramSource::graph;
@@ -71,7 +71,7 @@ Result<void> check_ranks(const BenchmarkRequest& request, const Assumptions& ass
                      .index = request.graph_index,
                      .assumptions = assumptions});
   JOINTER_TRY(std::vector<RankProgram> programs, open_ranks(files));
-  // The file's name says which rank runs it.
+  // The rank is the one in the file's name.
   for (std::size_t i = 0; i < programs.size(); ++i) programs[i].rank = ranks[i];
   JOINTER_TRY(const SpmdReport report, check_spmd(rank_graphs(programs)));
   if (report.mismatch)
@@ -79,7 +79,7 @@ Result<void> check_ranks(const BenchmarkRequest& request, const Assumptions& ass
   return {};
 }
 
-// Compares the outputs of the first rank's graph with those of its baseline, which is in another
+// Compares the outputs of the first rank's graph with those of its baseline, read from another
 // file.
 Result<void> check_outputs(const Graph& graph, const BenchmarkRequest& request) {
   if (request.baseline.empty() || verifies_itself(request)) return {};
@@ -132,7 +132,7 @@ Result<BenchmarkOutcome> run_benchmark(const Graph& graph, const FittedRequest& 
   if (options.is_cancelled && options.is_cancelled())
     return fail(Error::Kind::cancelled, "interrupted before the ranks were started");
   JOINTER_TRY(BenchmarkResult result, launch(files, options));
-  // The request as it was made, since the files written for the ranks are gone.
+  // Record the original request, since the files written for the ranks are deleted.
   result.request = fitted.request;
   for (RankResult& rank : result.ranks)
     rank.notes.insert(rank.notes.begin(), fitted.notes.begin(), fitted.notes.end());

@@ -1,7 +1,7 @@
 #pragma once
 
 // Runs a benchmark of an open graph: writes files that ranks can read, runs the ranks, and predicts
-// memory and time for the device that ran. Shared by `jointer bench` and the desktop.
+// memory and time for the device that ran them. Shared by `jointer bench` and the desktop.
 
 #include <cstdint>
 
@@ -19,16 +19,16 @@ struct BenchmarkOutcome {
   Analysis analysis;       // the estimate for the device that ran, unless another one was requested
 };
 
-// The source of the ranks' programs.
+// Where the ranks' programs come from.
 enum class ProgramSource : std::uint8_t {
   files,  // the request's files, unchanged
   graph,  // the graph in memory, for every rank, since it was edited after it was opened
 };
 
-// Blocks, as `launch` does. `graph` is the first rank's, and `fitted` names the files that it was
-// opened from; a baseline is always read from files. If `estimator` names no device, the device
-// that ran is used. Errors: see open_graph, launch and analyze. A failed rank is a result, not an
-// error.
+// Blocks, like `launch`. `graph` is the first rank's graph, and `fitted` names the files that it
+// was opened from; a baseline is always read from files. If `estimator` names no device, it uses
+// the device that ran the benchmark. Errors: see open_graph, launch and analyze. A failed rank is a
+// result, not an error.
 Result<BenchmarkOutcome> run_benchmark(const Graph& graph, const FittedRequest& fitted,
                                        const EstimatorRequest& estimator,
                                        const LaunchOptions& options,

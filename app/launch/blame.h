@@ -1,8 +1,8 @@
 #pragma once
 
-// Decides which of the ranks that make no progress is to blame. A rank that is not at a collective
-// keeps the ranks at collectives waiting, so these are not to blame. If all are at collectives, and
-// at different ones, the ranks' collectives do not match.
+// Decides which rank is to blame if several make no progress. A rank that is not at a collective
+// keeps the ranks at collectives waiting, so the latter are not to blame. If all ranks are at
+// collectives, but at different ones, their collectives do not match.
 
 #include <chrono>
 #include <span>
@@ -23,7 +23,7 @@ struct RankPlace {
   }
 };
 
-// True if `one` is to blame. `silent`: all ranks that have been silent for too long.
+// True if `one` is to blame. `silent`: all ranks that have given no sign of life for too long.
 bool is_to_blame(const RankPlace& one, std::span<const RankPlace> silent);
 
 // Describes what another rank is doing, for use after "no progress": ", while rank 1 is at

@@ -13,7 +13,7 @@
 
 namespace jointer {
 
-// True if a rank can read the file as it is. Error (input): the file cannot be read.
+// True if ranks can read the file as it is. Error (input): the file cannot be read.
 Result<bool> is_native_file(const std::string& path);
 
 struct ConvertRequest {

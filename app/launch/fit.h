@@ -1,6 +1,6 @@
 #pragma once
 
-// Fits a benchmark request to this machine, or says why it cannot run here.
+// Fits a benchmark request to this machine, or says why the benchmark cannot run on it.
 
 #include "app/launch/machine.h"
 #include "core/base/result.h"
@@ -9,13 +9,14 @@
 
 namespace jointer {
 
-// With more processes than this on one machine, a benchmark measures how they slow each other down.
+// With more processes than this on one machine, a benchmark would measure how they slow each other
+// down.
 inline constexpr int kMaxRanks = 64;
 
-// The number of ranks that the graph's collectives need; 1 without collectives.
+// The number of ranks that the graph's collectives need; 1 if it has none.
 int world_size(const Graph& graph);
 
-// The threads of a rank's operators: those of the request, or the rank's share of the cores.
+// The number of threads for a rank's operators: the request's, or the rank's share of the cores.
 int threads_per_rank(const BenchmarkRequest& request, const Machine& machine);
 
 struct FittedRequest {
@@ -23,8 +24,8 @@ struct FittedRequest {
   std::vector<std::string> notes;  // decisions that the user should know about
 };
 
-// Error (usage): the number of ranks does not match the graph's collectives, or exceeds what this
-// machine can run; the message says how to run it.
+// Error (usage): the number of ranks does not match the graph's collectives, or this machine cannot
+// run so many; the message says how to run the benchmark.
 Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest request,
                                      const Machine& machine);
 

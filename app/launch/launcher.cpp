@@ -44,7 +44,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kTick{40};
 constexpr milliseconds kBetweenNews{50};
 
-// An unused port of the loopback interface.
+// Returns an unused port of the loopback interface.
 Result<int> free_port() {
   const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM, 0));
   sockaddr_in address{};
@@ -149,8 +149,8 @@ class Run {
     return std::ranges::any_of(ranks_, [](const auto& rank) { return rank->has_failed(); });
   }
 
-  // A rank that was killed, or that failed outside a collective, is a cause. An exit code or an
-  // abort may be a library's reaction to a lost connection.
+  // A rank that was killed, or that failed outside a collective, is a cause of the failure. A rank
+  // that exited or aborted may only have lost its connection to another rank.
   [[nodiscard]] milliseconds moment() const {
     const bool is_certain = std::ranges::any_of(ranks_, [](const auto& rank) {
       return rank->result().status == RankResult::Status::died
@@ -248,7 +248,8 @@ class Run {
         ranks_, [&](const auto& rank) { return rank->result().rank == place.rank; });
   }
 
-  // Completes the reasons of ranks that waited for others, if nothing else went wrong.
+  // Adds what the other ranks were doing to the reason of each rank that waited for them, if
+  // nothing else went wrong.
   void explain_waiting(BenchmarkResult& result) {
     const RankResult* culprit = result.culprit();
     if (culprit == nullptr || !timed_out_waiting(*culprit)) return;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Runs a benchmark on this machine: starts one process per rank as torchrun would, watches them,
-// and always ends all of them.
+// Runs a benchmark on this machine: starts one process per rank, as torchrun would, watches the
+// processes, and always ends all of them.
 
 #include <chrono>
 #include <functional>
@@ -15,25 +15,26 @@
 namespace jointer {
 
 struct LaunchOptions {
-  // Called after changes, at most twenty times a second, and at the end, on the thread that
-  // launches.
+  // Called after changes, at most twenty times a second, and once at the end, on the thread that
+  // called `launch`.
   std::function<void(const std::vector<RankResult>& ranks)> on_progress;
-  // Called at least twenty times a second on the thread that launches. True ends every rank
-  // immediately.
+  // Called at least twenty times a second on the thread that called `launch`. Returning true ends
+  // every rank immediately.
   std::function<bool()> is_cancelled;
-  // Time for the other ranks to exit by themselves after a failure that one of them may have caused
-  // and may still report.
+  // How long to wait for the other ranks to exit by themselves after a failure that one of them may
+  // have caused and may still report.
   std::chrono::milliseconds last_words{1000};
-  // The same after any other failure, so that ranks with the same failure can report it.
+  // How long to wait after any other failure, so that ranks with the same failure can report it.
   std::chrono::milliseconds same_words{200};
-  // Time between the request to end (SIGTERM) and SIGKILL.
+  // Time between SIGTERM and SIGKILL.
   std::chrono::milliseconds grace{1000};
-  // True if ranks with a file each are refused if their collectives do not match (check_spmd).
+  // If the ranks have separate files, true refuses to run them unless their collectives match
+  // (check_spmd).
   bool compares_ranks = true;
   // Time to load libraries: the request's timeout starts at a rank's first sign of life, or after
   // this time.
   std::chrono::milliseconds startup{30'000};
-  // Time to exit for a rank that has reported that it is done.
+  // How long a rank that has reported that it is done may take to exit.
   std::chrono::milliseconds closing{30'000};
 };
 

@@ -28,7 +28,7 @@ int device_files() {
   return count;
 }
 
-// Counts entries up to the first one that CUDA does not understand, where it stops.
+// The number of entries before the first one that CUDA does not recognize. CUDA ignores the rest.
 int named_devices(const std::string& visible) {
   int count = 0;
   std::istringstream entries(visible);

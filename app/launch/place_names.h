@@ -14,13 +14,13 @@ namespace jointer {
 
 struct NodePlace {
   std::string node;
-  // The collective that starts or is waited for there; empty at other nodes.
+  // The collective that the node starts or waits for; empty for other nodes.
   std::string collective;
 
   [[nodiscard]] const std::string& text() const { return collective.empty() ? node : collective; }
 };
 
-// Finds names of positions. Opens the ranks' captures only on demand, which is after a failure.
+// Finds names of positions. Opens the ranks' captures only when needed, that is, after a failure.
 class PlaceNames {
  public:
   explicit PlaceNames(BenchmarkRequest request) : request_(std::move(request)) {}

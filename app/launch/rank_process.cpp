@@ -8,8 +8,8 @@
 namespace jointer {
 namespace {
 
-// The number of processes that the kernel has killed since boot because memory ran out; 0 if the
-// kernel does not say.
+// The number of processes that the kernel has killed since boot for lack of memory; 0 if the kernel
+// does not report it.
 std::int64_t out_of_memory_kills() {
   std::ifstream file("/proc/vmstat");
   std::string name;
@@ -18,7 +18,7 @@ std::int64_t out_of_memory_kills() {
   return 0;
 }
 
-// Why a process that reported no failure ended.
+// Why a process ended without reporting a failure.
 std::string why_it_died(const Child& child, bool said_done, bool memory_was_short) {
   const ChildEnd& end = *child.end();
   std::string why = to_string(end);
@@ -79,7 +79,7 @@ bool RankProcess::look(Clock::time_point now, PlaceNames& places) {
     seen_ = status;
     last_sign_ = now;
   }
-  // It gave up waiting by itself, so another rank of the collective may be to blame.
+  // The rank itself gave up waiting, so another rank of the collective may be to blame.
   if (result_.kind == "hang" && !places.find(result_.rank, seen_.position).collective.empty())
     result_.kind = "collective";
   if (!is_running() && !is_concluded_) take_end(now, places);

@@ -19,8 +19,8 @@ class RankProcess {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `status_path`: where to create the status file. `startup`: additional time for which the rank
-  // may be silent before its first sign of life. Error (run): it cannot be started.
+  // `status_path`: where to create the status file. `startup`: extra time without a sign of life
+  // that the rank has when it starts. Error (run): the process cannot be started.
   static Result<std::unique_ptr<RankProcess>> start(int rank, ChildOptions options,
                                                     const std::string& status_path,
                                                     Clock::time_point run_start,
@@ -34,20 +34,20 @@ class RankProcess {
     return result_.status == RankResult::Status::failed ||
            result_.status == RankResult::Status::died || result_.status == RankResult::Status::hung;
   }
-  // Killed from outside, since a program does not send itself SIGKILL.
+  // True if another process killed the rank, since a program does not send itself SIGKILL.
   [[nodiscard]] bool was_killed() const {
     return child_->end() && child_->end()->signal == SIGKILL;
   }
-  // When it reported that it was done; it may still be closing.
+  // When the rank reported that it was done. It may still be shutting down.
   [[nodiscard]] const std::optional<Clock::time_point>& done_at() const { return done_at_; }
-  // In the future while the rank starts up.
+  // Time of the last sign of life; in the future while the rank starts up.
   [[nodiscard]] Clock::time_point last_sign() const { return last_sign_; }
-  // The position in its status file.
+  // The position that the rank wrote to its status file.
   [[nodiscard]] std::int64_t position() const { return status_.read().position; }
 
   // Checks for signs of life and for the end of the process. Returns true if anything is new.
   bool look(Clock::time_point now, PlaceNames& places);
-  // Records that the rank makes no progress; `reason` says so.
+  // Records that the rank makes no progress, with `reason` as the message.
   void hang(Clock::time_point now, const NodePlace& place, std::string reason);
   // Ends the rank for a reason other than its own failure.
   void stop(std::chrono::milliseconds grace, const std::string& reason);

@@ -12,7 +12,7 @@
 namespace jointer::runner {
 namespace {
 
-// The part of the graph that the package was compiled from, by its phase.
+// The part of the graph that the package was compiled from, found by its phase.
 PartId part_of(const Graph& graph, const CompiledPackage& package) {
   const std::string& phase = package.phase == "region" ? package.of : package.phase;
   for (std::size_t p = 0; p < graph.part_count(); ++p) {
