@@ -482,7 +482,7 @@ class BlockBucketing {
     }
   }
 
-  // Moves starts, and what they need, before the wait.
+  // Moves the starts and their dependencies before the wait.
   void prefetch(const std::vector<Wish>& wishes, std::vector<NodeId>& moved) {
     const Places places = program_.places();
     const auto earlier = [&](NodeId a, NodeId b) { return places[a.index()] < places[b.index()]; };
@@ -576,7 +576,7 @@ class BlockBucketing {
   std::size_t buckets_ = 0;
 };
 
-// Modules in the order of their first parameters.
+// Numbers the modules in the order of their first parameters.
 std::map<std::string, std::size_t> find_module_order(const Graph& graph,
                                                      const ModuleTree& modules) {
   std::map<std::string, std::size_t> order;
@@ -592,7 +592,7 @@ std::map<std::string, std::size_t> find_module_order(const Graph& graph,
       add(name.substr(0, dot));
   }
   if (!order.empty()) return order;
-  // If the capture lacks the parameters' names: the modules that gather the inputs, in their order.
+  // If the capture lacks parameter names, use the modules that gather the inputs, in input order.
   std::map<std::size_t, ModuleId> gathered;
   for (const NodeId id : graph.order()) {
     if (!is_fsdp_all_gather(graph, id)) continue;

@@ -9,8 +9,8 @@
 
 namespace jointer {
 
-// For a training step with its forward and its backward in one graph: merges FSDP's collectives of
-// each transformer block per kind, group and direction, and overlaps them with the previous block.
+// Merges FSDP's collectives by transformer block, kind, group and direction, and overlaps them with
+// the previous block. For training steps with forward and backward in one graph.
 Pass joint_transformer_block_bucketing_reordering();
 
 struct BlockBucketOptions {
@@ -20,8 +20,9 @@ struct BlockBucketOptions {
   std::map<std::string, std::size_t>
       module_order;  // order in which parameters are packed; empty: program order
 };
-// The same for one half, given a plan and its entries (module_plan.h). Returns true if it changed
-// the graph; the caller must then finish it. Error (usage): the order cannot be kept.
+// Does the same to one half, given a plan and its entries (module_plan.h). Returns true if it
+// changed the graph; the caller must then finish it. Error (usage): the new order would break
+// dependencies.
 Result<bool> bucket_blocks(Graph& graph, PartId part, const ModuleTree& modules,
                            const ModulePlan& plan, const std::vector<std::uint32_t>& entries,
                            const BlockBucketOptions& options, PassContext& context);

@@ -21,7 +21,7 @@ bool is_list(const ModuleTree& modules, const Module& module) {
                      [&](ModuleId id) { return is_number(modules.module(id).segment); });
 }
 
-// Members of a list, by number.
+// The members of a numbered list of modules, sorted by number.
 std::vector<ModuleId> by_number(const ModuleTree& modules, ModuleId list) {
   std::vector<ModuleId> members = modules.module(list).children;
   std::sort(members.begin(), members.end(), [&](ModuleId a, ModuleId b) {
@@ -41,7 +41,7 @@ std::set<ModuleId> gathering_modules(const Graph& graph, const ModuleTree& modul
   return found;
 }
 
-// True if a forward call of the model follows one of the loss: the loss is computed in chunks.
+// True if the loss is computed in chunks: a forward call of the model follows one of the loss.
 bool is_loss_in_chunks(const Graph& graph, const ModuleTree& modules, ModuleId loss) {
   bool is_behind = false;
   for (const NodeId id : graph.order()) {
@@ -125,8 +125,7 @@ ModulePlan derive_joint_module_plan(const Graph& graph, const ModuleTree& module
 ModulePlan derive_module_plan(const ModuleTree& modules) {
   const auto& top = modules.module(modules.root()).children;
   const auto list = [&](ModuleId id) { return is_list(modules, modules.module(id)); };
-  // A backward begins with the last module, so the position of the list says nothing there, but
-  // names do.
+  // Names decide, not positions relative to the list: a backward begins with the last module.
   std::vector<ModuleId> blocks;
   ModulePlan plan;
   std::vector<std::string> behind;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Decides which modules share buckets: torchtitan's plan of module buckets.
+// Decides which modules share buckets, as torchtitan's module bucket plans do.
 
 #include <optional>
 #include <string>
@@ -12,12 +12,12 @@
 
 namespace jointer {
 
-// Each entry: paths of modules whose collectives share buckets.
+// Each entry lists the paths of modules whose collectives share buckets.
 using ModulePlan = std::vector<std::vector<std::string>>;
 
-// Derives a plan from the model: each module of a numbered list (layers.0, layers.1, ...)
-// separately; other top-level modules before the list separately (tok_embeddings), those after it
-// together (norm and lm_head). Empty if the graph has no modules.
+// Derives a plan from the model. Each module of a numbered list (layers.0, layers.1, ...) and each
+// embedding (tok_embeddings) gets its own entry; the other top-level modules (norm and lm_head)
+// share one. Empty if the graph has no modules.
 ModulePlan derive_module_plan(const ModuleTree& modules);
 
 // The plan of a step with both directions, as torchtitan's get_default_transformer_block_buckets
@@ -27,16 +27,16 @@ ModulePlan derive_module_plan(const ModuleTree& modules);
 // the last entry.
 ModulePlan derive_joint_module_plan(const Graph& graph, const ModuleTree& modules);
 
-// The parameter `module_bucket_plans` of a pass, [tok_embeddings,[norm,lm_head],layers.0]; none if
-// it is not given. Error (usage): the value is not a list of paths and lists of paths, or the graph
-// has no module of a path.
+// Reads the pass parameter `module_bucket_plans`, such as [tok_embeddings,[norm,lm_head],layers.0];
+// none if it is not given. Error (usage): an element is neither a path nor a list of paths, or the
+// graph has no module with that path.
 Result<std::optional<ModulePlan>> given_module_plan(const Graph& graph, const Arguments& arguments);
 
-// Paths of all modules except the root; they point into the tree.
+// The paths of all modules except the root, as views into the tree.
 std::vector<std::string_view> module_paths(const ModuleTree& modules);
 
-// By node: the plan's entry with its module, or with a module that contains it; kNoEntry: none.
-// Error (usage): a path is in two entries, or a module of one is inside a module of another.
+// By node: the entry that lists its module or an enclosing module; kNoEntry if none does. Error
+// (usage): a path is in two entries, or a module in one entry encloses a module in another.
 inline constexpr std::uint32_t kNoEntry = 0xffffffff;
 Result<std::vector<std::uint32_t>> entries_by_node(const Graph& graph, const ModuleTree& modules,
                                                    const ModulePlan& plan);

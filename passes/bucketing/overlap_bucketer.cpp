@@ -113,7 +113,7 @@ class Bucketer {
   }
   [[nodiscard]] std::uint32_t position(Place p) const { return event(p).position; }
 
-  // Collectives of the group that may share a bucket, each list in the order of the waits.
+  // The group's collectives, one list per bucket key, each in the order of the waits.
   [[nodiscard]] std::vector<std::vector<Number>> by_key(std::uint32_t group) const {
     std::vector<std::vector<Number>> lists;
     std::vector<std::uint32_t> keys;
@@ -132,7 +132,7 @@ class Bucketer {
     return lists;
   }
 
-  // The share of its time that is hidden.
+  // The fraction of the collective's time that is hidden.
   [[nodiscard]] double hidden_share(Number c) const {
     if (collective(c).ns <= 0) return 0;
     return static_cast<double>(collective(c).ns - schedule_.fates[c].exposed_ns) /
@@ -300,7 +300,7 @@ class Bucketer {
     return true;
   }
 
-  // Adds the intervals of other collectives whose start or wait is in between.
+  // If `e` starts or ends a collective outside the bucket, adds the intervals of that collective.
   void add_others(const std::vector<Number>& bucket, Number candidate, const TimelineEvent& e) {
     if (e.is_compute) return;
     const std::int32_t found =

@@ -1,6 +1,6 @@
 #pragma once
 
-// Merges collectives of a schedule without losing what hides them. overlap_bucketer.cpp describes
+// Merges the collectives of a schedule without exposing hidden ones. overlap_bucketer.cpp describes
 // the steps.
 
 #include <cstdint>
@@ -17,13 +17,14 @@ namespace jointer {
 struct BucketerOptions {
   std::int64_t max_bytes = std::int64_t{2} << 30;  // of a bucket
   std::int64_t distance = 200;  // number of collectives of the group to try for one bucket
-  // Begin buckets with the least hidden collective; none: only in groups that gather parameters.
+  // True: begin buckets with the least hidden collective. None: only in groups that gather
+  // parameters.
   std::optional<bool> exposed_first;
   bool only_parameter_groups = false;  // others make no buckets
   bool mixes_reductions = false;       // as torch 2.11 does: a reduce-scatter with an all-reduce
 };
 
-// The reason why a collective shares no bucket: torch's WhyNoBucket.
+// Why a collective shares no bucket (torch's WhyNoBucket).
 enum class NoBucket : std::uint8_t {
   none,
   alone,         // no other collective has its key
@@ -42,7 +43,7 @@ struct Bucketing {
   std::vector<std::vector<std::uint32_t>> buckets;  // numbers of collectives, the seed first
   std::vector<NoBucket> why;        // by number of collective; none: it is in a bucket
   std::vector<std::uint32_t> with;  // by number: the other collective of `why`; kNever: none
-  // (place, what it runs after): dependencies that keep everything hidden.
+  // Dependencies that keep everything hidden, as pairs: a place, and the place that it must follow.
   std::vector<std::pair<Place, Place>> dependencies;
 };
 

@@ -14,13 +14,13 @@ namespace {
 
 using Edges = std::vector<std::pair<Place, Place>>;
 
-// `is_view` or the tag `pointwise` of torch's operators; getitem has neither.
+// True if torch gives the operator `is_view` or the tag `pointwise`; getitem has neither.
 bool is_cheap_operator(const OperatorInfo& op) {
   if (op.has(OperatorTag::pointwise)) return true;
   return op.is_view() && !op.has(OperatorTag::silent_alias) && !op.is_getitem;
 }
 
-// True for collectives that torch's scheduler can separate from their wait: an all_reduce,
+// True for collectives that torch's scheduler can separate from their waits: an all_reduce,
 // all_gather, reduce_scatter or all_to_all of one tensor, with a separate wait_tensor.
 bool is_schedulable(const Graph& graph, const Node& start) {
   if (!graph.is_collective_start(start)) return false;
@@ -36,7 +36,7 @@ std::string group_of(const Graph& graph, const Node& start) {
              : std::string();
 }
 
-// True if it gathers one placeholder and nothing else.
+// True if the collective is computed from exactly one placeholder.
 bool is_of_one_placeholder(const Graph& graph, NodeId start) {
   std::vector<NodeId> open(graph.inputs(start).begin(), graph.inputs(start).end());
   std::unordered_set<NodeId> seen;
@@ -62,7 +62,7 @@ std::int64_t held_bytes(const Graph& graph, const Node& start) {
   return graph.target(start) == "_c10d_functional.all_reduce.default" ? bytes / 2 : bytes;
 }
 
-// Numbers texts in order of appearance.
+// Numbers strings in order of first appearance.
 class Numbering {
  public:
   std::uint32_t of(const std::string& text) {
@@ -162,7 +162,7 @@ bool OverlapGraph::is_for_one_wait(Place start) const {
   return std::count_if(readers.begin(), readers.end(), [&](Place p) { return !is_output(p); }) == 1;
 }
 
-// kNoPlace: the scheduler cannot separate the wait from its start.
+// The start of a wait; kNoPlace if the scheduler cannot separate the two.
 Place OverlapGraph::start_waited_for(Place wait, const BucketRules& rules) const {
   if (!graph->is_wait(graph->node(nodes[wait])) || inputs.of(wait).size() != 1) return kNoPlace;
   const Place input = inputs.of(wait).front();
@@ -237,7 +237,7 @@ void OverlapGraph::find_uses() {
     std::uint32_t first = first_compute[p];
     for (const Place user : users.of(p)) {
       feeds = feeds || feeds_reduce_scatter[user];
-      // A compute node counts as its own first, whatever needs it.
+      // The first compute node for a compute node is itself, whatever its users are.
       if (!is_compute[p]) first = std::min(first, first_compute[user]);
     }
     first_compute[p] = first;

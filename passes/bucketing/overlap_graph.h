@@ -1,7 +1,7 @@
 #pragma once
 
-// One half of a graph for scheduling: nodes numbered by their place, dependencies in flat arrays,
-// collectives with their waits.
+// One half of a graph, prepared for scheduling: nodes numbered by place, dependencies in flat
+// arrays, and collectives with their waits.
 
 #include <cstdint>
 #include <limits>
@@ -23,11 +23,11 @@ using Place = std::uint32_t;
 inline constexpr Place kNoPlace = std::numeric_limits<Place>::max();
 inline constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
 
-// A list of places for each place, in one array.
+// A list of places for each place, all stored in one array.
 class PlaceLists {
  public:
   PlaceLists() = default;
-  // `pairs`: (of, member), in any order; members keep that order.
+  // `pairs`: (place, member of its list), in any order; each list keeps the order of its pairs.
   PlaceLists(std::size_t count, std::span<const std::pair<Place, Place>> pairs);
   [[nodiscard]] std::span<const Place> of(Place place) const {
     return std::span(members_).subspan(first_[place], first_[place + 1] - first_[place]);
@@ -40,16 +40,17 @@ class PlaceLists {
 
 // A start and its only wait, which the scheduler may separate. Besides the wait, only outputs may
 // read the start: a forward may save a start that its backward waits for again. If buckets count as
-// collectives, a start may also have several tensors with one wait each; `wait` is the first of
-// these.
+// collectives, a start may also return several tensors, each with its own wait; `wait` is then the
+// first of them.
 struct OverlapCollective {
   Place start = kNoPlace, wait = kNoPlace;
   std::uint32_t group = 0;  // process groups, numbered in order of appearance
-  // bucket_key, numbered in order of appearance; kNever: it fits no bucket, or an output reads the
-  // start, which a bucket would remove.
+  // The bucket_key, numbered in order of appearance; kNever if the collective fits no bucket, or if
+  // an output reads its start, which bucketing would remove.
   std::uint32_t key = 0;
   std::uint32_t schedule_key = 0;  // the same, whatever reads the start: for torch's schedule
-  // The same by torch's bucket_key: a reduce-scatter's may equal an all-reduce's.
+  // Like `schedule_key`, but with torch's bucket_key: a reduce-scatter and an all-reduce may have
+  // the same key.
   std::uint32_t torch_key = 0;
   std::int64_t bytes = 0;  // held while it runs: inputs and result; all-reduce: half
   std::int64_t ns = 0;
@@ -75,11 +76,13 @@ struct OverlapGraph {
   std::vector<std::int32_t> wait_of;           // by place: the collective that it waits for, or -1
   std::vector<OverlapCollective> collectives;  // in the order of their waits
   std::vector<std::string> groups;             // labels, by number
-  // By group: true if its first all-gather, in the order of the waits, has one input, like FSDP's
-  // all-gather of a parameter. Torch 2.15 treats such a group as one that spans machines.
+  // By group: true if its first all-gather, in the order of the waits, is computed from a single
+  // placeholder, like FSDP's all-gather of a parameter. Torch 2.15 treats such a group as spanning
+  // machines.
   std::vector<bool> gathers_parameters;
   std::vector<Place> compute;  // compute nodes, in order
-  // By place: the number of the first compute node that needs it, or is it; kNever: none.
+  // By place: the number of the node if it is a compute node, else of the first compute node that
+  // needs it; kNever if none does.
   std::vector<std::uint32_t> first_compute;
   std::vector<bool> feeds_reduce_scatter;  // by place: including itself
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Computes the figures of an order, and whether it stays within the budget: by the caller's account
-// of memory, and by torch's.
+// Computes the step time and peaks of an order, and whether its memory stays within the budget,
+// both by the caller's memory rules and by torch's memory estimate.
 
 #include <cstdint>
 #include <span>
@@ -16,7 +16,7 @@ namespace jointer {
 struct MemoryIncrease {
   std::int64_t bytes = 0;
   double ratio = 0;
-  // The allowed growth over `peak`: the larger of the two.
+  // The allowed growth over `peak`: the larger of `bytes` and `ratio` times `peak`.
   [[nodiscard]] std::int64_t over(std::int64_t peak) const;
 };
 
@@ -32,7 +32,7 @@ class OverlapJudge {
   OverlapJudge(const Graph& graph, const OverlapGraph& half, std::span<const NodeCost> costs,
                const MemoryIncrease& increase, const PassContext& context);
 
-  // `half`: of `graph`, in any order. Computes only the peaks, which is faster.
+  // Computes only the peaks, which is faster than judge(). `half` belongs to `graph`, in any order.
   [[nodiscard]] OrderFigures weigh(const Graph& graph, const OverlapGraph& half,
                                    const TorchStorages& storages) const;
   [[nodiscard]] OrderFigures judge(const Graph& graph, const OverlapGraph& half,

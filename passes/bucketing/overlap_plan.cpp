@@ -1,7 +1,7 @@
-// Applies a plan. Steps: merge the buckets; place new nodes in the schedule's order where torch
-// puts them (an all-gather's after its last member, any other's after its first); then move
-// everything after what it depends on (core/schedule/stable_order.h), including the plan's
-// dependencies.
+// Applies a plan. Steps: merge the buckets; place their new nodes in the schedule's order where
+// torch puts them (an all-gather bucket's after its last member, any other bucket's after its
+// first); then move every node after its dependencies, including those of the plan
+// (core/schedule/stable_order.h).
 
 #include "passes/bucketing/overlap_plan.h"
 
@@ -12,8 +12,8 @@
 namespace jointer {
 namespace {
 
-// True if something writes to what a collective reads or returns: a bucket could not separate that
-// write from its other members.
+// True if something writes to a tensor that the collective reads or returns. A bucket would order
+// that write relative to its other members, too.
 bool is_written(const Dependencies& dependencies, NodeId id) {
   const auto has_write = [](std::span<const Dependency> list) {
     return std::any_of(list.begin(), list.end(),
@@ -55,8 +55,8 @@ class Builder {
     if (merged_.empty()) {
       JOINTER_CHECK(put_in_order(dependencies_));
     } else {
-      // New nodes read what their members read, so dependencies can be found with new nodes in
-      // their places.
+      // New nodes read what their members read, so dependencies can be derived once the new nodes
+      // are in place.
       graph_.set_order(with_other_half(from_, half_order(program_order(), true)));
       JOINTER_CHECK(graph_.finish());
       JOINTER_CHECK(put_in_order(Dependencies(graph_)));
@@ -158,7 +158,7 @@ class Builder {
     return places;
   }
 
-  // The places as nodes, with new nodes at their places.
+  // The nodes at `places`, with the new nodes inserted.
   [[nodiscard]] std::vector<NodeId> half_order(const std::vector<Place>& places,
                                                bool in_program) const {
     std::vector<std::vector<std::size_t>> starts, waits;  // of buckets, by place

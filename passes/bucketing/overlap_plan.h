@@ -11,10 +11,11 @@ namespace jointer {
 struct OverlapPlan {
   OverlapSchedule schedule;
   Bucketing bucketing;
-  // True: a bucket's wait goes where the first of its members' waits was. False: after its start.
+  // True: a bucket's wait goes where its members' first wait was. False: it goes after the bucket's
+  // start.
   bool waits_stay = false;
 };
-// The original order, without buckets and with only the graph's own dependencies.
+// A plan that keeps the original order, with no buckets and only the graph's own dependencies.
 OverlapPlan plan_as_given(const OverlapGraph& graph);
 
 // The graph of `from`, in the plan's order and with its buckets. A bucket whose members are written
@@ -23,15 +24,15 @@ OverlapPlan plan_as_given(const OverlapGraph& graph);
 struct PlannedGraph {
   Graph graph;
   std::vector<MergedBucket> merged;  // of the plan, in its order
-  // For with_torch_plan (torch_buckets.h): the order before it is corrected, in which readers may
-  // precede what they read, as in torch's list of nodes.
+  // For with_torch_plan (torch_buckets.h): the order before correction. Readers may precede their
+  // inputs, as in torch's node list.
   std::vector<NodeId> list = {};
 };
 Result<PlannedGraph> with_plan(const OverlapGraph& from, const Dependencies& dependencies,
                                OverlapPlan& plan, BucketDtypes dtypes);
 
-// The order of the whole graph with the half in the order `places` (each once), corrected where
-// that breaks dependencies. Error (usage): a node would move across a wall.
+// The order of the whole graph after its half is reordered to `places` (each once), corrected where
+// that would break dependencies. Error (usage): a node would move across a wall.
 Result<std::vector<NodeId>> order_with(const OverlapGraph& from, const Dependencies& dependencies,
                                        const std::vector<Place>& places);
 

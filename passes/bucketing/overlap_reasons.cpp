@@ -66,7 +66,7 @@ std::string why_not_with(NoBucket why, std::string_view other) {
   return {};
 }
 
-// Compute that overlaps with the collective, longest first.
+// The compute nodes that overlap with the collective, longest first.
 std::vector<NodeId> hidden_by(const Graph& graph, const Simulation& simulation,
                               std::span<const NodeId> compute, const CollectiveTiming& collective) {
   const auto first = std::partition_point(compute.begin(), compute.end(), [&](NodeId id) {

@@ -1,14 +1,14 @@
 #pragma once
 
-// Reports each collective: what it overlaps with and why not with more, which bucket it is in and
-// why not in another.
+// Reports, for each collective, what it overlaps with and why with nothing more, and which bucket
+// it is in or why it is in none.
 
 #include "core/pass/pass.h"
 #include "passes/bucketing/overlap_plan.h"
 
 namespace jointer {
 
-// `plan`: the plan of `half`; `graph`: its result.
+// `plan`: the plan of `half`; `graph`: the graph that results from it.
 void decide_overlaps(const Graph& graph, const OverlapGraph& half, const OverlapPlan& plan,
                      std::span<const NodeCost> costs, PassContext& context);
 void decide_buckets(const Graph& graph, const OverlapGraph& half, const OverlapPlan& plan,

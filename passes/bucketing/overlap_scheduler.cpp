@@ -132,7 +132,8 @@ class Scheduler {
   [[nodiscard]] OverlapFate& fate(Number c) { return result_.fates[c]; }
   [[nodiscard]] const OverlapCollective& collective(Number c) const { return g_.collectives[c]; }
 
-  // Measures the original order: its peak, and the maximum live bytes between two compute nodes.
+  // Measures the original order: its peak, and the maximum of live bytes between consecutive
+  // compute nodes.
   void measure(const TorchStorages& storages) {
     TorchMemory memory(storages);
     std::int64_t peak = 0, most = 0;
@@ -162,10 +163,11 @@ class Scheduler {
     }
   }
 
-  // Bytes of the collectives off the path that could start and have this one's key.
+  // The bytes of the off-path collectives that are ready to start and share the key of `c`.
   std::int64_t& ready_bytes(Number c) { return ready_bytes_[collective(c).schedule_key]; }
 
-  // True if a chain of cheap nodes, each with one reader and one input, leads to a start.
+  // True if a chain of cheap nodes, each with one reader and one input, leads from `p` to a
+  // collective that has not started.
   [[nodiscard]] bool leads_to_start(Place p) const {
     for (;;) {
       const auto users = g_.users.of(p);
@@ -200,7 +202,7 @@ class Scheduler {
     return {p};
   }
 
-  // Returns `p` and other collectives off the path that could start and have its key, up to
+  // Returns `p` and other off-path collectives with its key that are ready to start, up to
   // `off_bucket_bytes`.
   std::vector<Place> with_alike(Place p) {
     const OverlapCollective& first = collective(number(g_.start_of[p]));
@@ -230,7 +232,7 @@ class Scheduler {
       if (--waiting_for_[user] == 0) make_ready(user);
   }
 
-  // True if `c` would join the bucket of `other`, so that its start-up is free.
+  // True if `c` could share a bucket with `other`, and so save its start-up time.
   [[nodiscard]] bool counts_as_alike(Number c, Number other) const {
     return options_.is_torch ? collective(c).torch_key == collective(other).torch_key
                              : collective(c).schedule_key == collective(other).schedule_key;
@@ -258,7 +260,7 @@ class Scheduler {
   // Ends the collective at one of its waits.
   void handle_wait(Number c, Place wait) {
     if (!is_in_flight(c)) {
-      // If it has several waits, another one may have ended it.
+      // A collective with several waits may have ended at another one.
       if (!is_done_[wait]) schedule(wait);
       return;
     }
@@ -293,7 +295,7 @@ class Scheduler {
     }
     in_flight_bytes_ -= collective(c).bytes;
     in_flight_.erase(std::find(in_flight_.begin(), in_flight_.end(), c));
-    // The element of a list that is waited for.
+    // If the collective returns a list, the wait reads a getitem that must run first.
     for (const Place input : g_.inputs.of(wait))
       if (!is_done_[input]) schedule(input);
     schedule(wait);
@@ -323,7 +325,8 @@ class Scheduler {
     if (hidden_by.empty() || hidden_by.back() != by) hidden_by.push_back(by);
   }
 
-  // Returns the remaining time for each group; none for the group `without`.
+  // Lets `by` hide the collectives in flight for `time` in each group except `without`. Returns the
+  // remaining time of each group; 0 for `without`.
   std::vector<std::int64_t> hide_in_flight(Place by, std::int64_t time, std::uint32_t without) {
     std::vector<std::int64_t> left(g_.groups.size(), time);
     if (without != kNever) left[without] = 0;
@@ -340,7 +343,7 @@ class Scheduler {
 
   [[nodiscard]] bool is_new() const { return options_.rules == OverlapRules::torch_2_15; }
 
-  // True if its wait would have to end a collective whose wait is already under way.
+  // True if the wait of `c` would end a collective that another wait is already ending.
   [[nodiscard]] bool would_reenter(Number c) const {
     if (!is_new() || ending_ == 0) return false;
     if (is_ending_[c]) return true;
@@ -354,7 +357,7 @@ class Scheduler {
 
   // --- Starting collectives early ---
 
-  // By 2.15's rules: the collectives that could use some of the remaining time.
+  // The collectives that could use some of the remaining time, by torch 2.15's rules.
   std::vector<Number> candidates_for(const std::vector<std::int64_t>& left) {
     std::vector<Number> found;
     for (Number c = first_from(0);
@@ -375,8 +378,8 @@ class Scheduler {
     for (const Number c : found) order.emplace_back(priority(c), c);
     std::sort(order.begin(), order.end());
     if (options_.groups_buckets) {
-      // Collectives of one key follow the first of them; keys are ordered by their first
-      // collective.
+      // Collectives with the same key follow the first of them; keys are ordered by their first
+      // collectives.
       std::unordered_map<std::uint32_t, std::size_t> first_of;
       for (std::size_t i = 0; i < order.size(); ++i)
         first_of.try_emplace(collective(order[i].second).schedule_key, i);
@@ -435,8 +438,8 @@ class Scheduler {
     return 2;
   }
 
-  // Makes those that could share a bucket adjacent: first the group that is needed first, then the
-  // larger one, then the one whose first member would be tried first.
+  // Makes collectives that could share a bucket adjacent. Groups needed first come first, then
+  // larger ones, then those whose first member would be tried first.
   void group_candidates() {
     struct Group {
       std::uint32_t key = 0;
@@ -490,8 +493,7 @@ class Scheduler {
     }
   }
 
-  // Candidates of groups other than `group`. The limit does not change: collectives of the group
-  // still count toward it.
+  // The candidates outside `group`. Collectives of the group still count toward the distance limit.
   std::vector<Number> candidates_without(std::uint32_t group) {
     std::vector<Number> others;
     for (const Number c : candidates())
@@ -507,7 +509,8 @@ class Scheduler {
     return false;
   }
 
-  // Fills path_ with the nodes that must run before it, in order.
+  // True if the collective may start now. Fills path_ with the nodes that must run before it, in
+  // order.
   bool may_start(Number c, Place beside) {
     const bool has_room = options_.max_in_flight - in_flight_bytes_ >= collective(c).bytes;
     const bool checks_late = options_.is_torch && !has_room;
@@ -569,8 +572,7 @@ class Scheduler {
     return true;
   }
 
-  // The kind of a node that has not run and cannot be started early for any collective; none for
-  // others.
+  // Why a node that has not run cannot run early for a collective; none if it can.
   [[nodiscard]] NoOverlap block_kind(Place p) const {
     if (g_.is_compute[p]) return NoOverlap::needs_compute;
     if (g_.start_of[p] >= 0) return NoOverlap::needs_start;
@@ -590,7 +592,7 @@ class Scheduler {
     path_.clear();
   }
 
-  // True if it would hold too much at some compute node between now and its use.
+  // True if the collective would exceed a memory limit at some compute node before its first use.
   bool exceeds_memory(Number c) {
     const std::uint32_t rank = g_.first_compute[collective(c).start];
     if (rank == kNever) return false;

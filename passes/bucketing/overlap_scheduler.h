@@ -1,6 +1,7 @@
 #pragma once
 
-// Orders a half so that collectives overlap with compute. overlap_scheduler.cpp describes how.
+// Orders one half of a graph so that collectives overlap with compute. overlap_scheduler.cpp
+// describes how.
 
 #include <cstdint>
 #include <functional>
@@ -22,17 +23,17 @@ struct OverlapOptions {
   std::int64_t max_bytes_more = 0;       // of live memory, compared with the original order
   std::int64_t compute_pre_fetch = 200;  // compute nodes that a collective may start ahead
   std::int64_t distance = 200;           // number of next collectives to try
-  // For collectives that no compute needs: those of one key start together once they add up to this
-  // many bytes; none: each starts by itself. Since 2.15.
+  // Collectives that no compute needs start together once those with the same key add up to this
+  // many bytes; none: each starts by itself. Since torch 2.15.
   std::optional<std::int64_t> off_bucket_bytes;
   double compute_multiplier = 1;
   bool groups_buckets = true;  // collectives that could share a bucket start consecutively
-  // Time that a collective saves if it can join one in flight; by number of collective.
+  // By number of collective: the time that it saves if it can join one in flight.
   std::vector<std::int64_t> latency_ns;
   bool is_torch = false;  // torch's order of checks, where it matters
 };
 
-// The reason why a collective does not overlap with a node: torch's WhyNoOverlap.
+// Why a collective does not overlap with a node (torch's WhyNoOverlap).
 enum class NoOverlap : std::uint8_t {
   none,
   no_time,         // nothing that takes time ran while it was ready and not needed
@@ -59,7 +60,8 @@ struct OverlapSchedule {
   std::int64_t limit_bytes = 0;    // limit of live memory
 };
 
-// `proceed`: called regularly with the progress, from 0 to 1; an error ends the search.
+// `proceed` is called regularly with the progress, from 0 to 1; if it returns an error, scheduling
+// stops.
 Result<OverlapSchedule> schedule_overlap(const OverlapGraph& graph, const TorchStorages& storages,
                                          const OverlapOptions& options,
                                          const std::function<Result<void>(double)>& proceed);

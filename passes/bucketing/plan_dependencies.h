@@ -10,20 +10,20 @@
 
 namespace jointer {
 
-// The dependencies of a plan: what a node must follow besides its inputs, in the order in which they
-// were added. A stable order depends on it (core/schedule/stable_order.h).
+// The dependencies of a plan: the nodes that each node must follow in addition to its inputs, in
+// insertion order, because a stable order depends on that order (core/schedule/stable_order.h).
 class PlanDependencies {
  public:
   using Replacement = std::pair<NodeId, NodeId>;  // a removed node, and the one that replaces it
 
-  // `node_count`: the nodes of the final graph.
+  // `node_count`: the number of nodes in the final graph.
   explicit PlanDependencies(std::size_t node_count) : needs_(node_count), users_(node_count) {}
 
   void add(NodeId node, NodeId needed);
   // Transfers the dependencies of a bucket's members to the nodes that replace them. Drops a
   // dependency if its reverse exists, in the plan or as an argument of `graph`.
   void replace(const Graph& graph, std::span<const Replacement> members);
-  // The dependencies between nodes of the graph, node by node.
+  // The dependencies between nodes of `graph`, grouped by node.
   [[nodiscard]] std::vector<OrderEdge> edges(const Graph& graph) const;
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// Merges FSDP's collectives into buckets that use their links well, before scheduling.
-// pre_bucketing.cpp describes the steps.
+// Merges FSDP's collectives, before scheduling, into buckets that are large enough to use their
+// links well. pre_bucketing.cpp describes the steps.
 
 #include <optional>
 #include <string>
@@ -28,7 +28,7 @@ struct PreBucketed {
   std::int64_t cap_bytes = 0;
 };
 
-// None if no group gathers parameters, or such groups have nothing to merge. `names`: as for
+// None if no group gathers parameters, or if the groups that do have nothing to merge. `names`: see
 // with_torch_plan.
 Result<std::optional<PreBucketed>> pre_bucket_fsdp(const Graph& graph, PartId part,
                                                    const PreBucketingOptions& options,

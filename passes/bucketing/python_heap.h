@@ -1,6 +1,7 @@
 #pragma once
 
-// A binary heap with the same array as Python's heapq, which torch's scheduler iterates over.
+// A binary heap that orders its array exactly as Python's heapq does, because torch's scheduler
+// iterates over that array.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,12 +10,12 @@
 
 namespace jointer {
 
-// The smallest number is at the top.
+// A min-heap: the smallest item is at the top.
 class PythonHeap {
  public:
   [[nodiscard]] bool empty() const { return items_.empty(); }
   [[nodiscard]] std::uint64_t top() const { return items_.front(); }
-  // In the order of heapq's list.
+  // The items in the order of heapq's list.
   [[nodiscard]] const std::vector<std::uint64_t>& items() const { return items_; }
 
   void push(std::uint64_t item) {
@@ -30,7 +31,7 @@ class PythonHeap {
     sift_from(0);
   }
 
-  // Removes the items at these indices, which are ascending.
+  // Removes the items at `indices`, which must be ascending.
   void erase(const std::vector<std::size_t>& indices) {
     if (indices.empty()) return;
     for (std::size_t i = indices.size(); i-- > 0;)
@@ -50,8 +51,8 @@ class PythonHeap {
     items_[at] = item;
   }
 
-  // As in heapq: moves the smaller child up until a leaf is free, puts the item there, and lets it
-  // rise to its place.
+  // Like heapq: moves the smaller child up until a leaf is free, puts the item there, and sifts it
+  // up to its place.
   void sift_from(std::size_t at) {
     const std::size_t start = at, end = items_.size();
     const std::uint64_t item = items_[at];

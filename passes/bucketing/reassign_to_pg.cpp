@@ -33,8 +33,8 @@ bool is_all_gather(const Graph& graph, const Node& n) {
          group_argument(graph, n) != nullptr;
 }
 
-// The names of groups in which FSDP gathers parameters; with `reduces`, only those in which it also
-// reduces gradients.
+// The names of the groups in which FSDP gathers parameters; if `reduces` is set, only those in
+// which it also reduces gradients.
 std::vector<StringId> fsdp_groups(const Graph& graph, bool reduces) {
   const Users users(graph);
   std::map<StringId, int> uses;

@@ -6,7 +6,7 @@ namespace jointer {
 
 // Gives FSDP's all-gathers a separate process group, and so a separate stream.
 Pass reassign_to_pg();
-// The same for every group in which FSDP gathers.
+// Does the same for every group in which FSDP gathers parameters.
 Pass reassign_collective_pgs();
 
 }  // namespace jointer

@@ -155,7 +155,7 @@ class TorchBuilder {
     }
     return half;
   }
-  // The order of the whole graph: this half, and the other half of a pair.
+  // The order of the whole graph: `half`, and the other half if there is a pair.
   [[nodiscard]] std::vector<NodeId> whole(const std::vector<NodeId>& half) const {
     std::vector<NodeId> order;
     bool is_done = false;
@@ -170,8 +170,8 @@ class TorchBuilder {
     return order;
   }
 
-  // Moves readers of a member's result after the call that fills it, which they precede in the
-  // program.
+  // Moves the readers of a member's result after the call that fills it, because they precede that
+  // call in the program.
   Result<void> put_readers_behind() {
     const auto is_new = [&](NodeId id) {
       return id.index() >= from_.place_of.size() || from_.place_of[id.index()] == kNoPlace;
@@ -192,7 +192,7 @@ class TorchBuilder {
     return {};
   }
 
-  // True if `of` is a view of the other node's result, and so needs it anyway.
+  // True if `of` is a view of the result of `d.node`, and so depends on it anyway.
   [[nodiscard]] bool is_implied(const Dependency& d, NodeId of) const {
     constexpr int kLongest = 16;
     if (d.kind != DependencyKind::write) return false;

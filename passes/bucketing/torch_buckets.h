@@ -1,6 +1,6 @@
 #pragma once
 
-// Builds the graph of a plan, with its buckets in torch's form. torch_buckets.cpp describes how.
+// Builds the graph of a plan with buckets in torch's form. torch_buckets.cpp describes the steps.
 
 #include "passes/bucketing/bucket_calls.h"
 #include "passes/bucketing/overlap_plan.h"
@@ -12,7 +12,7 @@ struct TorchBuckets {
   bool after_last = false;  // a bucket goes where its last member started, else its first
 };
 
-// Like with_plan (overlap_plan.h). `names`: current and former names; new ones are added.
+// Like with_plan (overlap_plan.h). `names` holds all current and former names; new ones are added.
 Result<PlannedGraph> with_torch_plan(const OverlapGraph& from, const Dependencies& dependencies,
                                      OverlapPlan& plan, const TorchBuckets& buckets,
                                      BucketNames& names);

@@ -9,7 +9,7 @@ class Collector {
  public:
   explicit Collector(const Graph& graph) : graph_(graph), number_(graph.storage_count(), kNever) {}
 
-  // The storages of the node's tensors that count, each once.
+  // The storages of the node's tensors that count toward memory, without duplicates.
   const std::vector<Place>& of(NodeId id) {
     found_.clear();
     add(id);

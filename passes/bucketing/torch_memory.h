@@ -1,9 +1,9 @@
 #pragma once
 
-// Counts live bytes of an order while it is built, as torch's MemoryTracker does
-// (torch/_inductor/fx_passes/memory_estimator.py): the capture's storages count, except those on
-// the CPU. Placeholders and constants live from the start, storages of `primals` to the end, and so
-// do results that nothing reads.
+// Counts the live bytes of an order while it is being built, as torch's MemoryTracker does
+// (torch/_inductor/fx_passes/memory_estimator.py). The capture's storages count, except those on
+// the CPU. Placeholders and constants are live from the start; storages of `primals`, and results
+// that nothing reads, stay live to the end.
 
 #include <cstdint>
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace jointer {
 
-// Allocations and reads by place: computed once per graph and shared by all of its orders.
+// Allocations and reads by place, computed once per graph and shared by all its orders.
 struct TorchStorages {
   explicit TorchStorages(const OverlapGraph& graph);
 

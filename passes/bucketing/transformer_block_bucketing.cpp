@@ -48,7 +48,7 @@ namespace {
 
 using Number = std::uint32_t;
 
-// A start and its wait in steps 2 and 3: a bucket's, or those of a single collective.
+// A start and its wait, as steps 2 and 3 move them: those of a bucket, or of a single collective.
 struct Block {
   NodeId start, wait;
   bool gathers = false;
@@ -102,8 +102,8 @@ class OldBlockBucketing {
     return context_.report((static_cast<double>(part_.index()) + done) / parts);
   }
 
-  // FSDP's collectives by block and key: blocks in the plan's order, collectives in the order of
-  // their waits.
+  // Groups FSDP's collectives by block and key, with blocks in the plan's order and collectives in
+  // the order of their waits.
   void find_buckets() {
     const Users users(graph_);
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Number>> found;
@@ -120,7 +120,7 @@ class OldBlockBucketing {
     for (auto& [key, group] : found) groups_.push_back(without_cycles(merged, group));
   }
 
-  // Members that need no other member, through any buckets.
+  // The members that can share a bucket without a cycle, given the buckets made so far.
   std::vector<Number> without_cycles(AugmentedGraph& merged, const std::vector<Number>& group) {
     std::vector<Number> kept{group.front()};
     const Place seed = half_.collectives[group.front()].start;
@@ -149,7 +149,7 @@ class OldBlockBucketing {
     return all;
   }
 
-  // Edges of steps 2 and 3, by the current order.
+  // The edges that steps 2 and 3 add to the current order.
   [[nodiscard]] std::vector<OrderEdge> find_edges(const Graph& result,
                                                   std::vector<Block> all) const {
     std::vector<OrderEdge> edges;
@@ -166,7 +166,7 @@ class OldBlockBucketing {
     return edges;
   }
 
-  // Backwards: the starts found since the last wait go before the next wait found.
+  // Walks backward: the starts found since the last wait go before the next wait found.
   void add_gathers(const Graph& result, std::span<const Block> gathers,
                    std::vector<OrderEdge>& edges) const {
     std::vector<std::pair<NodeId, bool>> events;  // node, is a wait
@@ -191,7 +191,7 @@ class OldBlockBucketing {
     for (const NodeId start : picked) edges.push_back({.before = start, .after = compute});
   }
 
-  // Forwards: a wait goes after the starts found since the waits before it.
+  // Walks forward: a wait goes after the starts found since the previous waits.
   void add_scatters(const Graph& result, std::span<const Block> scatters,
                     std::vector<OrderEdge>& edges) const {
     std::vector<std::pair<NodeId, bool>> events;
@@ -218,8 +218,8 @@ class OldBlockBucketing {
     }
   }
 
-  // Edges that form no cycle: a block whose parameters come from the previous block cannot start
-  // ahead.
+  // The edges that form no cycle. A block whose parameters come from the previous block cannot
+  // start ahead of it.
   [[nodiscard]] std::vector<OrderEdge> possible(const Graph& result,
                                                 const Dependencies& dependencies,
                                                 const std::vector<OrderEdge>& edges) const {

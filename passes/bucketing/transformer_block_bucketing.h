@@ -4,8 +4,8 @@
 
 namespace jointer {
 
-// Merges FSDP's collectives of each transformer block per kind and group, and overlaps them with
-// the previous block.
+// Merges FSDP's collectives by transformer block, kind and group, and overlaps them with the
+// previous block.
 Pass transformer_block_bucketing();
 
 }  // namespace jointer
