@@ -14,8 +14,9 @@ namespace jointer {
 CostSamples cost_samples(const Graph& graph, const Measurement& measurement,
                          std::int64_t ranks_per_machine = 8);
 
-// Stores the samples in the database JOINTER_COSTS or at its default path, which is created if
-// necessary. Returns the samples, so that the caller can report them. Error: see CostDatabase.
+// Stores the samples in the cost database that JOINTER_COSTS names, or in the default one; creates
+// the database if necessary. Returns the samples so that the caller can report them. Error: see
+// CostDatabase.
 Result<CostSamples> store(const Graph& graph, const Measurement& measurement);
 
 }  // namespace jointer

@@ -74,7 +74,7 @@ std::string write_event(const RankEvent& event) {
 }
 
 std::optional<RankEvent> parse_event(std::string_view line) {
-  // Most other lines, which come from libraries, are not objects.
+  // Most lines that libraries print are not objects.
   if (!line.starts_with('{')) return std::nullopt;
   const auto json = parse_tree(line);
   if (!json) return std::nullopt;

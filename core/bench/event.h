@@ -39,15 +39,15 @@ struct RankNote {
 // The measured times of one call. Nodes are named by their position in Graph::order.
 struct NodeTime {
   std::uint32_t position = 0;
-  // When it ran in an ordinary step, from the step's start. A collective ends when its wait
-  // returns.
+  // When the call ran in an ordinary step, relative to the start of the step. A collective ends
+  // when its wait returns.
   std::int64_t start_ns = 0, end_ns = 0;
-  // Its own duration, the median of several runs. A collective's duration starts when all ranks
-  // have arrived.
+  // Duration of the call by itself: the median of several runs. A collective is timed from the
+  // moment when all ranks have arrived.
   std::int64_t own_ns = 0;
 };
 
-// Bytes that a call allocated in addition to its results, and released before it returned.
+// Bytes that a call allocated besides its results and released before it returned.
 struct NodeScratch {
   std::uint32_t position = 0;
   std::int64_t bytes = 0;
@@ -56,17 +56,18 @@ struct NodeScratch {
 struct RankMeasured {
   std::vector<std::int64_t> step_ns;  // one per iteration, in order
   std::int64_t peak_bytes = 0, requested_peak_bytes = 0, reserved_peak_bytes = 0;
-  // The peak between calls: what the graph itself holds, without scratch.
+  // The peak between calls: memory that the graph itself holds, without scratch.
   std::int64_t resident_peak_bytes = 0;
   // From a profiled run: allocated bytes at the start, then after each call's allocations and after
-  // its frees (as in MemoryTimeline::profile); the calls' times; and nonzero scratch.
+  // its frees (as in MemoryTimeline::profile); the time of each call; and scratch bytes that are
+  // not zero.
   std::vector<std::int64_t> memory_profile;
   std::vector<NodeTime> nodes;
   std::vector<NodeScratch> scratch;
 };
 
-// Comparison of the outputs with the expected ones. Names the output that differs most, and the
-// element.
+// The result of comparing the outputs with the expected ones. Names the output and the element that
+// differ most.
 struct RankVerified {
   std::string against;  // "baseline", "expected"
   bool bitwise = false;
@@ -93,8 +94,8 @@ using RankEvent = std::variant<RankStarted, RankProgress, RankNote, RankMeasured
 
 // The event as one line, without the line break.
 std::string write_event(const RankEvent& event);
-// nullopt if the line is not an event. Unknown keys are ignored. A first line of a newer protocol
-// is read as a failure that says so.
+// nullopt if the line is not an event. Unknown keys are ignored. If the first line announces a
+// newer protocol, returns a failure that says so.
 std::optional<RankEvent> parse_event(std::string_view line);
 
 }  // namespace jointer

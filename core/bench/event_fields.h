@@ -1,6 +1,6 @@
 #pragma once
 
-// JSON fields of the event parts that benchmark results also contain.
+// JSON fields that events and benchmark results share.
 
 #include "core/base/json_fields.h"
 #include "core/bench/event.h"

@@ -28,7 +28,7 @@ std::vector<PeakExplanation::OperatorScratch> scratch_by_operator(const Graph& g
   return operators;
 }
 
-// Scratch bytes of each memory event, which the profile does not include.
+// Scratch bytes at each step; the profile does not include them.
 std::vector<std::int64_t> scratch_by_step(const Graph& graph, const MemoryTimeline& memory,
                                           const RankMeasured& measured) {
   std::vector<std::int64_t> bytes(memory.steps().size(), 0);

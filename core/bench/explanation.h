@@ -2,9 +2,9 @@
 
 // Explains the difference between a measured and a predicted peak by naming nodes.
 //
-// The prediction counts the storages of the graph. A kernel may also allocate scratch memory and
-// release it before it returns. The rest of a difference comes from storages that lived longer or
-// shorter, or had another size, than predicted.
+// The prediction counts the graph's storages. A kernel may also allocate scratch memory and release
+// it before it returns. Any remaining difference comes from storages whose lifetime or size
+// differed from the prediction.
 
 #include <cstdint>
 #include <string>
@@ -27,16 +27,16 @@ struct PeakExplanation {
     std::int64_t max_bytes = 0;  // maximum over its calls
     NodeId node;                 // the call with that maximum
   };
-  // From a profiled run, by descending bytes.
+  // From a profiled run, largest first.
   std::vector<OperatorScratch> operators;
-  // The node during whose call memory peaked, scratch included; invalid without a profile.
+  // The node that was running when memory (including scratch) peaked; invalid without a profile.
   NodeId peak_node;
   // The first node after which the graph held more or less than predicted, and the difference.
   NodeId first_different;
   std::int64_t first_difference = 0;
 };
 
-// `memory` is the prediction for the device that was measured.
+// `memory`: the prediction for the measured device.
 PeakExplanation explain_peak(const Graph& graph, const MemoryTimeline& memory,
                              const RankMeasured& measured);
 

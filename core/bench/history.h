@@ -12,7 +12,7 @@
 
 namespace jointer {
 
-// The results as lines of JSON. The newest ones keep their node times and curves, up to
+// The results as JSON, one per line. The newest ones keep their node times and curves, up to
 // `max_profile_bytes` in total.
 std::vector<std::string> result_lines(std::span<const BenchmarkResult> results,
                                       std::size_t max_profile_bytes);
@@ -34,12 +34,12 @@ class BenchmarkHistory {
     // A note for the user: the new name of a file that could not be read in full. May be empty.
     std::string note;
   };
-  // Loads the results of a graph, by its hash. A damaged file is renamed, so that it is kept
-  // without blocking new results; the readable results in it are returned.
+  // Loads the results of the graph with this hash. Renames a damaged file, so that it is preserved
+  // but does not block new results, and returns the results in it that are readable.
   [[nodiscard]] Loaded load(const std::string& graph_hash) const;
 
-  // Replaces the stored results atomically; without results, removes the file. Error (input): the
-  // file cannot be written.
+  // Replaces the stored results atomically, or removes the file if `results` is empty. Error
+  // (input): the file cannot be written.
   Result<void> save(const std::string& graph_hash, std::span<const BenchmarkResult> results) const;
 
   [[nodiscard]] std::string path_of(const std::string& graph_hash) const;

@@ -1,5 +1,5 @@
-// Command lines for runs on many machines, started by existing launchers. torchrun sets the
-// environment that a rank reads; under Slurm, a line of shell does.
+// Builds the command lines that start a run on many machines with an existing launcher. torchrun
+// sets the environment variables that a rank reads; under Slurm, a line of shell sets them.
 
 #include <fmt/core.h>
 
@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::string_view kPort = "29500";
 
-// The command line of a rank: the runner, or Python for the backend that needs it, with arguments.
+// The command line of a rank: the runner, or Python for the backend that needs it, and its
+// arguments.
 std::string rank_command(const BenchmarkRequest& request, std::string_view program,
                          std::string_view python_module) {
   std::string line(request.backend == Backend::python ? python_module : program);

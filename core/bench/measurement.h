@@ -1,7 +1,8 @@
 #pragma once
 
-// A measurement of a graph, by node. It is overlaid on the estimated timeline and stored in the
-// cost database. It comes from a run (RankMeasured), a profiler's trace, or a CUDA memory snapshot.
+// Measured times of a graph's nodes, and measured memory. They are overlaid on the estimated
+// timeline and stored in the cost database. They come from a run (RankMeasured), a profiler's
+// trace, or a CUDA memory snapshot.
 
 #include <cstdint>
 #include <string>

@@ -65,7 +65,7 @@ bool parse_name(std::optional<Enum> value, Enum& into) {
   return value.has_value();
 }
 
-// "0.5", "300"; in the form that parse_seconds reads.
+// "0.5" or "300", as parse_seconds reads it.
 std::string seconds_text(std::int64_t milliseconds) {
   std::string text = fmt::format("{}.{:03}", milliseconds / 1000, milliseconds % 1000);
   text.erase(text.find_last_not_of('0') + 1);
@@ -73,7 +73,7 @@ std::string seconds_text(std::int64_t milliseconds) {
   return text;
 }
 
-// An option with a value: how to read it, and how to write it if it differs from its default.
+// An option with a value: how to parse the value, and how to write it if it is not the default.
 struct Option {
   std::string_view name, wants;
   bool (*read)(BenchmarkRequest& request, std::string_view value);

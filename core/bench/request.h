@@ -24,18 +24,19 @@ enum class Backend : std::uint8_t {
 std::string_view to_string(Backend backend);
 std::optional<Backend> parse_backend(std::string_view name);
 
-// Where a benchmark runs; independent of the device of the estimate.
+// Where a benchmark runs; independent of the device that the estimate assumes.
 enum class RunOn : std::uint8_t { automatic, cpu, cuda };
 std::string_view to_string(RunOn on);
 std::optional<RunOn> parse_run_on(std::string_view name);
 
-// The kernel of scaled dot product attention. `automatic` is the one that the graph names, or the
-// device's replacement for it.
+// The kernel for scaled dot product attention. `automatic`: the kernel that the graph names, or its
+// replacement on this device.
 enum class AttentionKernel : std::uint8_t { automatic, flash, efficient, cudnn, math };
 std::string_view to_string(AttentionKernel kernel);
 std::optional<AttentionKernel> parse_attention_kernel(std::string_view name);
 
-// Files of a graph, or of the halves of a pair. `{rank}` in a path stands for the rank's number.
+// The files of a graph, or of the two halves of a pair. `{rank}` in a path stands for the rank's
+// number.
 struct ProgramFiles {
   std::string graph, backward;
 
@@ -57,8 +58,8 @@ struct BenchmarkRequest {
   int iterations = 10, warmup = 3;
   int threads = 0;  // of a rank's operators; 0: its share of the machine's cores
   std::uint64_t seed = 0;
-  // Regional compilation: nodes, or FQN_PATTERN::operator, separated by `;`, in addition to those
-  // that the graph marks.
+  // Nodes for regional compilation, in addition to those that the graph marks: names or
+  // FQN_PATTERN::operator, separated by `;`.
   std::string marked;
   std::string artifacts;          // folder for compiled packages besides the cache; may be empty
   bool profile = false;           // also times every node and records memory, in further runs
@@ -66,18 +67,18 @@ struct BenchmarkRequest {
   std::int64_t timeout_ms = 300'000;  // maximum time that a rank may make no progress
 };
 
-// Replaces every `{rank}` in `path` by the rank's number.
+// Replaces every `{rank}` in `path` with the rank's number.
 std::string path_of_rank(std::string_view path, int rank);
 
 // The arguments of jointer-runner, without the program's name. They do not include the rank, which
-// comes from the environment as torchrun sets it.
+// the runner reads from the environment variables that torchrun sets.
 std::vector<std::string> runner_arguments(const BenchmarkRequest& request);
 
 // The inverse of runner_arguments. Error (usage): an unknown option or an invalid value.
 Result<BenchmarkRequest> parse_runner_arguments(const std::vector<std::string>& arguments);
 
-// Command lines that start the same run on `nodes` machines with `ranks_per_node` ranks each:
-// torchrun, to be run on each machine, and a step of a Slurm job.
+// Command lines that start the same run on `nodes` machines with `ranks_per_node` ranks each: a
+// torchrun command to enter on each machine, and a Slurm job step.
 std::string torchrun_command(const BenchmarkRequest& request, int nodes, int ranks_per_node);
 std::string slurm_command(const BenchmarkRequest& request, int nodes, int ranks_per_node);
 

@@ -17,12 +17,13 @@ bool failed_by_itself(RankResult::Status status) {
          status == RankResult::Status::hung;
 }
 
-// True if the rank may have failed because another one did: its collective failed or hung.
+// True if the rank may have failed because another rank did: its collective failed or hung.
 bool may_be_a_consequence(const RankResult& rank) {
   return rank.kind == "collective";
 }
 
-// Orders by severity: not equal, not bitwise equal, then by the difference, where NaN is the worst.
+// Orders by severity: not equal is worst, then not bitwise equal, then the largest difference,
+// where NaN exceeds any number.
 bool is_worse(const RankVerified& a, const RankVerified& b) {
   if (a.equal != b.equal) return !a.equal;
   if (a.bitwise != b.bitwise) return !a.bitwise;

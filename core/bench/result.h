@@ -43,7 +43,7 @@ struct RankResult {
   std::string stage, node, kind, reason;
   std::int64_t ended_ns = 0;  // end of the rank, from the run's start
 
-  // Applies an event of the rank. The rank ends only when its process ends.
+  // Applies an event that the rank reported. The rank ends only when its process ends.
   void apply(const RankEvent& event);
 };
 std::string_view to_string(RankResult::Status status);
@@ -61,15 +61,15 @@ struct BenchmarkResult {
   std::string started_at;  // ISO 8601, local time with offset
   Prediction predicted;
   std::vector<RankResult> ranks;
-  // Memory of the rank with the highest peak, and steps of the slowest rank; empty until a rank has
-  // measured.
+  // Memory of the rank with the highest peak, and step times of the slowest rank; empty until a
+  // rank reports measurements.
   std::optional<std::int64_t> peak_bytes, requested_peak_bytes, reserved_peak_bytes;
   std::optional<StepTimes> step;
   Throughput throughput;
 
   [[nodiscard]] bool succeeded() const;
-  // The rank that failed first by its own fault, or null. A failed collective is blamed on another
-  // rank if any rank failed for another reason.
+  // The first rank that failed for a reason of its own, or null. A rank whose collective failed is
+  // not the culprit if any rank failed for another reason.
   [[nodiscard]] const RankResult* culprit() const;
   // "rank 1: at mm_3: out of memory: ..."; empty if all ranks succeeded.
   [[nodiscard]] std::string failure() const;
@@ -80,8 +80,8 @@ struct BenchmarkResult {
   // The notes of all ranks, in order, without duplicates.
   [[nodiscard]] std::vector<std::string> notes() const;
 
-  // Computes the summary from the ranks' figures, and sets the graph's name and hash if they are
-  // empty. `analysis` describes the graph that ran.
+  // Computes the summary from the ranks' figures, and fills in the graph's name and hash if they
+  // are empty. `analysis` describes the graph that ran.
   void conclude(const Graph& graph, const Analysis& analysis);
 };
 

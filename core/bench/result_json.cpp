@@ -97,7 +97,7 @@ OrderedJson measured_json(const BenchmarkResult& result) {
 void read_measured(JsonMembers& members, BenchmarkResult& result) {
   read_fields(members, result, kPeaks);
   if (members.find_set("step_ms") != nullptr) {
-    // The median stands in for a missing time.
+    // If a time is missing, use the median.
     StepTimes step;
     read_fields(members, step, std::tuple(std::get<0>(kStep)));
     step.min_ns = step.max_ns = step.median_ns;
@@ -107,7 +107,7 @@ void read_measured(JsonMembers& members, BenchmarkResult& result) {
   read_fields(members, result.throughput, kThroughput);
 }
 
-// Reads an object within another with `take(JsonMembers&)`.
+// Reads a nested object with `take(JsonMembers&)`.
 template <class Take>
 void read_object(JsonMembers& members, std::string_view key, Take take) {
   const OrderedJson* json = members.find_set(key);

@@ -32,7 +32,7 @@ constexpr std::array<std::pair<std::string_view, DType>, 17> kDtypes{{
     {"F8_E8M0", DType::float8_e8m0fnu},
 }};
 
-// The value of an integer of at least 0.
+// The value of a non-negative integer; nullopt for anything else.
 std::optional<std::int64_t> size_of(const Json& json) {
   if (!json.is_number_integer()) return std::nullopt;
   if (json.is_number_unsigned() && json.get<std::uint64_t>() > INT64_MAX) return std::nullopt;

@@ -1,8 +1,9 @@
 #pragma once
 
-// Reads the index of a safetensors file: the names, types and places of its tensors. The format: 8
-// bytes with the header's length (little endian), a JSON object name -> {dtype, shape,
-// data_offsets}, then the tensors' bytes. Source: https://huggingface.co/docs/safetensors.
+// Reads the index of a safetensors file: the names, types and offsets of its tensors. The format: 8
+// bytes with the length of the header (little-endian), the header, which is a JSON object that maps
+// each name to {dtype, shape, data_offsets}, then the tensors' bytes. Source:
+// https://huggingface.co/docs/safetensors.
 
 #include <cstdint>
 #include <string>
@@ -23,7 +24,7 @@ struct SafetensorsEntry {
 };
 
 // The entries in file order. Each lies inside the file and has the size of its shape and dtype.
-// Error (input): the bytes are not such a file.
+// Error (input): the bytes are not a safetensors file.
 Result<std::vector<SafetensorsEntry>> read_safetensors_index(std::string_view name,
                                                              std::string_view bytes);
 

@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// A word of a POSIX shell's command line, quoted if necessary.
+// The word as it is written on a POSIX shell's command line: quoted if necessary.
 std::string shell_word(std::string_view word);
 
 // Words separated by spaces.

@@ -35,7 +35,7 @@ struct RankStatus {
   friend bool operator==(const RankStatus&, const RankStatus&) = default;
 };
 
-// A mapped file of four integers.
+// A memory-mapped file of four integers.
 class StatusMapping {
  public:
   StatusMapping(StatusMapping&& other) noexcept;
@@ -50,24 +50,25 @@ class StatusMapping {
   std::int64_t* words_ = nullptr;
 };
 
-// The rank's side. Without a file it only counts, so that callers need not check.
+// Writes the status of this rank. Without a file, only remembers the last values, so that callers
+// need not check for one.
 class StatusWriter : public StatusMapping {
  public:
   StatusWriter() = default;
   // Error (run): the file does not exist, or is not a status file.
   static Result<StatusWriter> open(const std::string& path);
-  // Opens the file that the environment names. Without one, returns a writer without a file.
+  // Opens the file that the environment names. If it names none, returns a writer without a file.
   static StatusWriter from_environment();
 
-  // Sets one of kRunStages and the position -1.
+  // Sets the stage, which is one of kRunStages, and resets the position to -1.
   void set_stage(std::string_view stage);
-  // Cheap enough for the loop over nodes.
+  // Cheap enough to call for every node.
   void set_position(std::int64_t position) {
     __atomic_store_n(&position_, position, __ATOMIC_RELAXED);
     if (words_ != nullptr) store(2, position);
     beat();
   }
-  // Gives a sign of life without changing the stage or the position.
+  // Shows that the rank is alive, without changing the stage or the position.
   void beat() {
     __atomic_store_n(&count_, count_ + 1, __ATOMIC_RELEASE);
     if (words_ != nullptr) store(3, count_);

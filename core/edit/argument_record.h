@@ -1,6 +1,6 @@
 #pragma once
 
-// An argument of a call, independent of a graph: nodes, texts and symbols are given by name.
+// An argument of a call, independent of a graph: it refers to nodes, texts and symbols by name.
 
 #include <bit>
 #include <cstdint>
@@ -49,7 +49,8 @@ struct ArgumentRecord {
   friend bool operator==(const ArgumentRecord&, const ArgumentRecord&) = default;
 };
 
-// Positional arguments, or keywords: name, value, ..., as the children of a dict.
+// Positional arguments; or keyword arguments as alternating names and values, like the children of
+// a dict.
 using ArgumentRecords = std::vector<ArgumentRecord>;
 
 }  // namespace jointer

@@ -5,7 +5,8 @@
 namespace jointer {
 namespace {
 
-// `split_with_sizes` for aten.split_with_sizes.default, `getitem` for _operator.getitem.
+// For example `split_with_sizes` for aten.split_with_sizes.default, `getitem` for
+// _operator.getitem.
 std::string base_name(std::string_view target) {
   const std::size_t first = target.find('.');
   const std::size_t last = target.find('.', first + 1);

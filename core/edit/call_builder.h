@@ -14,7 +14,7 @@
 
 namespace jointer {
 
-// Keyword arguments for a dense copy.
+// The keyword arguments of a call that makes a dense copy.
 ArgumentRecords contiguous_format();
 
 // Inserts calls into one half of a graph. Numbers their names as FX does: view, view_1, view_2.
@@ -22,21 +22,21 @@ class CallBuilder {
  public:
   CallBuilder(const Graph& graph, PartId part) : graph_(graph), part_(part) {}
 
-  // Adds the change and returns the new node's name. `target` is a full operator name, `like` the
-  // node that the call replaces, `before` a node's name in edits.
+  // Adds the change and returns the new node's name. `target`: the operator's full name. `like`:
+  // the node that the call replaces. `before`: a node's name in edits.
   std::string insert(std::string_view target, ArgumentRecords args, ArgumentRecords kwargs,
                      ValueRecord val, NodeId like, std::string_view before);
-  // The same for a call that returns one tensor and has no keywords.
+  // The same for a call that returns one tensor and has no keyword arguments.
   std::string insert(std::string_view target, ArgumentRecords args, TensorRecord val, NodeId like,
                      std::string_view before) {
     return insert(target, std::move(args), {}, ValueRecord::of_tensor(std::move(val)), like,
                   before);
   }
-  // Replaces the call of a node. The value that the node returns stays the same.
+  // Makes the node call another operator. The value that the node returns stays the same.
   void replace(NodeId node, std::string_view target, ArgumentRecords args);
   void add(Change change) { changes_.push_back(std::move(change)); }
   [[nodiscard]] std::size_t count() const { return changes_.size(); }
-  // Returns the changes added since the last call. Names stay taken.
+  // Returns the changes added since the last call of take(). Their names stay reserved.
   [[nodiscard]] std::vector<Change> take() { return std::exchange(changes_, {}); }
 
   static ArgumentRecord node(std::string_view name) { return ArgumentRecord::of_node(name); }

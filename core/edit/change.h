@@ -1,8 +1,7 @@
 #pragma once
 
-// The primitive changes. Recipes consist of them (docs/recipe.md), and torch can replay them
-// without Jointer. Nodes have the names that Graph::find accepts: "mm_12", or "backward:mm_12" in a
-// pair.
+// The primitive changes that recipes consist of (docs/recipe.md). PyTorch can replay them without
+// Jointer. Nodes are named as Graph::find expects: "mm_12", or "backward:mm_12" in a pair.
 
 #include <cstdint>
 #include <optional>
@@ -18,7 +17,7 @@
 
 namespace jointer {
 
-// Moves the nodes to right before `before`, next to each other and in this order.
+// Moves the nodes to the place right before `before`, as one block in this order.
 struct MoveNodes {
   std::vector<std::string> nodes;
   std::string before;
@@ -26,7 +25,7 @@ struct MoveNodes {
   friend bool operator==(const MoveNodes&, const MoveNodes&) = default;
 };
 
-// Keeps, removes or sets the checkpointed region of a call (ac_graph_id).
+// What happens to the checkpointed region of a call (ac_graph_id): keep, remove or set it.
 struct RegionChange {
   enum class Kind : std::uint8_t { keep, remove, set };
   Kind kind = Kind::keep;
@@ -34,8 +33,8 @@ struct RegionChange {
   friend bool operator==(const RegionChange&, const RegionChange&) = default;
 };
 
-// Sets the policy of the nodes that `select` matches (core/edit/select.h) or, if it is empty, of
-// `nodes`, given by name. The policy `none` leaves the decision to the partitioner.
+// Sets the policy of the nodes that `select` matches (core/edit/select.h) or, if `select` is empty,
+// of the nodes named in `nodes`. The policy `none` leaves the decision to the partitioner.
 struct SetPolicy {
   std::string select;
   MemoryPolicy policy = MemoryPolicy::none;
@@ -45,14 +44,14 @@ struct SetPolicy {
   friend bool operator==(const SetPolicy&, const SetPolicy&) = default;
 };
 
-// Inserts a call right before `before`. The nodes that the record names are in the same half, and
-// named without `backward:`.
+// Inserts a call right before `before`. The record refers to nodes of the same half, by their names
+// without `backward:`.
 struct InsertNode {
-  // The names of the nodes given by `copy` and `like`, as edits use them: with the prefix of
+  // The nodes that `copy` and `like` name, by their names in edits, which have the prefix of
   // `before`. Empty if not given.
   [[nodiscard]] std::string copied() const { return in_half(node->copy.value_or("")); }
   [[nodiscard]] std::string like() const { return in_half(node->like); }
-  // Adds the prefix that edits use to a name of the record.
+  // Converts a name in the record to the node's name in edits, by adding the prefix.
   [[nodiscard]] std::string in_half(const std::string& name) const {
     return name.empty() ? name : std::string(split_half(before).prefix) + name;
   }
@@ -77,7 +76,7 @@ struct RemoveNode {
 // all annotations by a JSON object, and removes them if it is `null`; any node except the output
 // accepts it.
 struct ReplaceCall {
-  // True if it changes what the node computes, not only its annotations.
+  // True if this changes what the node computes, not only its annotations.
   [[nodiscard]] bool is_of_call() const {
     return target || args || kwargs || val || !inputs.empty();
   }
@@ -91,14 +90,14 @@ struct ReplaceCall {
   friend bool operator==(const ReplaceCall&, const ReplaceCall&) = default;
 };
 
-// The inverse of RemoveNode; never in a file. Restores the node as it was.
+// The inverse of RemoveNode: restores the node as it was. Never written to a file.
 struct RestoreNode {
   NodeId node;
   std::string before;
   friend bool operator==(const RestoreNode&, const RestoreNode&) = default;
 };
 
-// The inverse of ReplaceCall; never in a file. Restores what the node called and returned.
+// The inverse of ReplaceCall: restores what the node called and returned. Never written to a file.
 struct RestoreCall {
   NodeId node;
   Node was;

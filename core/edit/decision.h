@@ -9,8 +9,8 @@
 namespace jointer {
 
 struct Decision {
-  // Set by the code that runs passes, unless a pass that runs other passes has set it. Empty in an
-  // edit, whose Edit::by names the pass.
+  // Set by the code that runs passes, unless a pass that runs other passes has already set it.
+  // Empty within an edit, because Edit::by names the pass.
   std::string pass;
   std::string node;         // name in edits; empty: the whole graph
   std::string action;       // "moved", "kept", "merged": one word
@@ -20,13 +20,13 @@ struct Decision {
   friend bool operator==(const Decision&, const Decision&) = default;
 };
 
-// Limits on what an edit keeps: more decisions than the largest graphs have nodes, but few enough
-// that a workspace is written quickly.
+// Limits on the decisions that an edit keeps: more than the largest graphs have nodes, but few
+// enough that writing a workspace is fast.
 inline constexpr std::size_t kMaxDecisions = 100'000;
 inline constexpr std::size_t kMaxDecisionBytes = 16 << 20;
 
-// The decisions that an edit keeps: the first that fit. If some do not fit, a final one gives their
-// number.
+// The decisions that an edit keeps: as many as fit, from the start. If some do not fit, a final
+// decision gives the number of those left out.
 std::vector<Decision> kept_decisions(const std::vector<Decision>& decisions,
                                      std::size_t most = kMaxDecisions,
                                      std::size_t max_bytes = kMaxDecisionBytes);

@@ -31,7 +31,7 @@
 namespace jointer {
 namespace {
 
-// The region in which a node's policy is set.
+// The checkpointed region of a node's policy.
 RegionChange region_of(const Node& n) {
   return region_change(n, RegionChange::Kind::set);
 }
@@ -40,7 +40,7 @@ bool stays(const Node& n) {
   return n.kind != NodeKind::call;
 }
 
-// Positions in `values` of a longest strictly increasing subsequence.
+// The positions in `values` of one of its longest strictly increasing subsequences.
 std::vector<std::size_t> longest_increasing(const std::vector<std::size_t>& values) {
   std::vector<std::size_t> ends;  // by length - 1: position of the lowest final value
   std::vector<std::size_t> previous(values.size());
@@ -61,7 +61,7 @@ std::vector<std::size_t> longest_increasing(const std::vector<std::size_t>& valu
   return places;
 }
 
-// One half: the nodes that stay, move, are added, and are removed.
+// Compares one half: finds the nodes that stay, move, are added, or are removed.
 class HalfComparer {
  public:
   HalfComparer(const Graph& before, const Graph& after, const NodeMatch& match, PartId part,
@@ -103,8 +103,8 @@ class HalfComparer {
   }
 
   void find_moved(const std::vector<NodeId>& common) {
-    // By position in `before`: the number of preceding nodes that are in both graphs and always
-    // stay.
+    // Indexed by position in `before`: the number of earlier nodes that are in both graphs and
+    // never move.
     std::vector<std::size_t> fixed(before_.order().size() + 1, 0);
     for (std::size_t i = 0; i < before_.order().size(); ++i) {
       const NodeId id = before_.order()[i];
@@ -203,7 +203,8 @@ class EditWriter {
     return before_.find(after_.node(id).part, after_.name(id));
   }
 
-  // Moves each run of neighbors in `after` to right before the next node that stays.
+  // Moves each run of nodes that are adjacent in `after` to the place right before the next node
+  // that stays.
   void write_moves() {
     std::vector<bool> moves(after_.node_count(), false);
     for (const NodeId id : difference_.moved) moves[id.index()] = true;
@@ -219,8 +220,8 @@ class EditWriter {
     }
   }
 
-  // In the order of `after`, so that the nodes that a call reads, and their storages, are already
-  // final.
+  // Follows the order of `after`, so that the nodes that a call reads, and their storages, are
+  // already final.
   void write_calls() {
     const auto keeps_value = [this](NodeId id) { return comparer_.same_value(was(id), id); };
     const auto restated = storage_changes(before_, after_, keeps_value);
@@ -238,8 +239,8 @@ class EditWriter {
     }
   }
 
-  // The record of an added node. It copies the call that the node was made from, if that differs
-  // only in its inputs and the edit leaves it as it is.
+  // The record of an added node. It copies the call that the node was made from if the two differ
+  // only in their inputs and the edit does not change that call.
   [[nodiscard]] NodeRecord added_record(NodeId id, const std::unordered_set<NodeId>& changed) {
     NodeRecord record = record_node(after_, owners_, id);
     if (!record_copy(id, changed, record)) record_call(after_, after_.node(id), record);
@@ -261,8 +262,8 @@ class EditWriter {
     return true;
   }
 
-  // The node of `before` with the same call as one whose origin is unknown, if there is exactly
-  // one. On another rank, its integers may differ.
+  // For a node of unknown origin: the node of `before` that makes the same call, if there is
+  // exactly one. On another rank, the integers in that call may differ.
   [[nodiscard]] NodeId equal_node(NodeId id, const std::unordered_set<NodeId>& changed) {
     const Node& n = after_.node(id);
     if (n.kind != NodeKind::call || !(has_integer(n.args) || has_integer(n.kwargs))) return {};
@@ -289,7 +290,8 @@ class EditWriter {
                        [this](const Argument& child) { return has_integer(child); });
   }
 
-  // By position in `after`: the next common node. A half ends with its output, which is common.
+  // Indexed by position in `after`: the next common node. There always is one, because a half ends
+  // with its output.
   [[nodiscard]] std::vector<NodeId> next_common() const {
     std::vector<NodeId> next(after_.order().size());
     for (std::size_t i = next.size(); i-- > 0;)
@@ -329,7 +331,7 @@ class EditWriter {
   [[nodiscard]] std::string annotations(NodeId id) const {
     const StringId custom = after_.node(id).custom;
     if (!custom) return "null";
-    // In the form that it has after a recipe is written and read.
+    // In the form that results from writing and reading a recipe.
     const auto json = parse_json(after_.text(custom), "custom");
     return json ? write_json(*json) : std::string(after_.text(custom));
   }

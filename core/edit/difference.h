@@ -23,17 +23,17 @@ struct GraphDifference {
   }
 };
 
-// Compares whole graphs or pairs. Counts as moved all common nodes except a longest sequence that
-// has the same order in both graphs. Cost: n log n. Error (usage): only one of them is a pair.
+// Compares whole graphs or pairs. The moved nodes are all common nodes except a longest sequence
+// that has the same order in both graphs. Cost: n log n. Error (usage): only one of them is a pair.
 Result<GraphDifference> compare_graphs(const Graph& before, const Graph& after);
-// The same with a given match of nodes. Both must have the same number of parts.
+// The same with a given match of nodes. Both graphs must have the same number of parts.
 GraphDifference compare_graphs(const Graph& before, const Graph& after, const NodeMatch& match);
 // Error (usage): only one of the two is a pair, so they cannot be compared.
 Result<void> check_comparable(const Graph& before, const Graph& after);
 
 // The edit that, applied to `before`, gives a graph with the hash, the policies and the shared
 // storages of `after`. Error (usage), in one sentence: the graphs differ in something that no edit
-// changes: placeholders, constants, the number of outputs.
+// can change: placeholders, constants, or the number of outputs.
 Result<Edit> difference(const Graph& before, const Graph& after);
 
 }  // namespace jointer

@@ -6,14 +6,14 @@
 
 namespace jointer {
 
-// Applies several edits to one graph, each as `apply` does. While only the order changes, it reuses
-// the data for checking legality.
+// Applies several edits to one graph, each as `apply` does. As long as edits only change the order,
+// reuses the data for checking legality.
 class Editor {
  public:
   // The graph must outlive the editor, and only the editor may change it.
   explicit Editor(Graph& graph);
-  // `dependencies`: of the graph; must outlive the first edit that does more than
-  // move.
+  // `dependencies`: the graph's; must stay valid until the first edit that does more than move
+  // nodes.
   Editor(Graph& graph, const Dependencies& dependencies);
   ~Editor();
   Editor(const Editor&) = delete;

@@ -34,7 +34,7 @@ class Translator {
     return result;
   }
 
-  // Error: an argument names a node that does not exist.
+  // Fails if an argument names a node that does not exist.
   [[nodiscard]] Result<void> check_references() const {
     if (missing_.empty()) return {};
     if (missing_ == name_) return refuse("node {} reads itself: the graph is cyclic", name_);
@@ -206,8 +206,8 @@ class Translator {
     return tensors[record.tensor].storage;
   }
 
-  // Bytes of the smallest storage for the tensor with `shape_` and `stride_`; for symbolic sizes,
-  // elements times item size.
+  // The size of the smallest storage that holds a tensor with `shape_` and `stride_`; for symbolic
+  // sizes, the number of elements times the item size.
   Result<Dim> own_bytes(const TensorRecord& tensor, Dim offset) {
     const auto is_symbolic = [](const Dim& size) { return static_cast<bool>(size.expression); };
     if (std::ranges::none_of(shape_, is_symbolic))
@@ -239,7 +239,7 @@ Result<T> in_member(std::string_view member, Result<T> made) {
   return refuse("`{}`: {}", member, made.error().message);
 }
 
-// Gives the node the operator, the arguments and the value of a record.
+// Sets the node's operator, arguments and value from a record.
 template <class Record>
 Result<void> take_call(Graph& graph, const Record& record, Node& node) {
   using Kind = Argument::Kind;
@@ -261,7 +261,7 @@ Result<void> take_call(Graph& graph, const Record& record, Node& node) {
   return translator.check_references();
 }
 
-// Gives the node the call of the node that its record copies.
+// Sets the node's call to that of the node that its record copies.
 Result<void> copy_call(Graph& graph, const NodeRecord& record, Node& node) {
   const NodeId id = graph.find(node.part, *record.copy);
   if (!id) return refuse("`copy` names {}, but there is no such node", *record.copy);
@@ -300,7 +300,7 @@ StackId stack_trace(Graph& graph, PartId part, std::string_view text) {
   return graph.add_stack(part, text);
 }
 
-// Members that describe the node, except its call.
+// Sets the members that describe the node, except its call.
 void take_marks(Graph& graph, const NodeMarks& marks, Node& node) {
   const auto take_text = [&](const std::optional<std::string>& given, StringId& text) {
     if (given) text = graph.intern(*given);
@@ -328,14 +328,15 @@ void take_marks(Graph& graph, const NodeMarks& marks, Node& node) {
   if (!marks.extra.empty()) node.extra = graph.intern(marks.extra);
 }
 
-// Fills the members that the record leaves out from the node given by `like`.
+// Sets the members that the record leaves out to those of `like`.
 void take_after(const Node& like, NodeId id, Node& node) {
   const auto take = [&](Node::Flag has, Node::Flag flag) {
     if (node.has(has) || !like.has(has)) return;
     node.set(has);
     node.set(flag, like.has(flag));
   };
-  // If the record itself places the node in the backward, the node recomputes the forward's value.
+  // If the record marks the node as backward but `like` is in the forward, the node recomputes the
+  // forward's value.
   const bool again = node.has(Node::autograd_backward) && like.phase == Phase::forward;
   node.phase = again ? Phase::backward : like.phase;
   node.origin = id;

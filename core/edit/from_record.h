@@ -1,7 +1,7 @@
 #pragma once
 
-// Nodes of a graph from records. Tensors, storages and texts are added to the graph's tables.
-// Errors (usage) say what is wrong, without the name of the node.
+// Builds nodes of a graph from records. Adds their tensors, storages and texts to the graph's
+// tables. Errors (usage) say what is wrong, without naming the node.
 
 #include "core/base/result.h"
 #include "core/edit/change.h"
@@ -9,11 +9,12 @@
 
 namespace jointer {
 
-// The node of a record, which is not added to the graph. It may name itself as the owner of a
-// storage.
+// The node that the record describes; it is not added to the graph. The record may name the node
+// itself as the owner of a storage.
 Result<Node> node_of(Graph& graph, PartId part, const NodeRecord& record);
 
-// The node with the operator, the arguments and the value that `replace` gives; not its `inputs`.
+// The node with the operator, the arguments and the value that `replace` gives. Ignores
+// `replace.inputs`.
 Result<Node> replaced_call(Graph& graph, const Node& node, const ReplaceCall& replace);
 
 }  // namespace jointer

@@ -1,6 +1,6 @@
 #pragma once
 
-// Records of the nodes of a graph.
+// Makes records of a graph's nodes.
 
 #include <cstddef>
 #include <functional>
@@ -12,7 +12,8 @@
 
 namespace jointer {
 
-// The first tensor in program order that holds each storage. Records name storages by it.
+// For each storage, the first tensor in program order that is in it. Records refer to storages by
+// these tensors.
 class StorageOwners {
  public:
   explicit StorageOwners(const Graph& graph);
@@ -28,12 +29,12 @@ class StorageOwners {
 
 // Records everything except the call: set `copy` and `inputs`, or use `record_call`.
 NodeRecord record_node(const Graph& graph, const StorageOwners& owners, NodeId id);
-// Adds the operator and the arguments that the node has.
+// Adds the node's operator and arguments to the record.
 void record_call(const Graph& graph, const Node& node, NodeRecord& record);
 
 ArgumentRecords record_args(const Graph& graph, const Argument& list_or_dict);
-// `name_owner` may return another name for the node whose storage a tensor shares; if it returns an
-// empty text, the node's own name is used.
+// `name_owner` may return another name for a node whose storage a tensor shares. If it returns an
+// empty text, the record uses the node's own name.
 ValueRecord record_value(const Graph& graph, const StorageOwners& owners, NodeId id,
                          const std::function<std::string_view(NodeId)>& name_owner = {});
 // The value of a node that returns one tensor, in a new storage.

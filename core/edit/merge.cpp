@@ -69,7 +69,7 @@ class Merger {
 
   Result<void> find_members_of(std::span<const NodeId> starts) { return find_members(starts); }
   // Writes the calls without placing them. Returns the number of calls up to and including the
-  // start.
+  // bucket's start.
   std::size_t write_calls(CallBuilder& calls) {
     calls_ = &calls;
     const std::size_t known = calls.count();
@@ -169,7 +169,7 @@ class Merger {
     return {};
   }
 
-  // Finds the nodes before which the bucket starts and waits.
+  // Finds the nodes before which to insert the bucket's start and its wait.
   Result<void> find_places() {
     find_chains();
     JOINTER_TRY(const std::size_t start, find_start());
@@ -177,7 +177,7 @@ class Merger {
     std::size_t wait = first_use_;
     for (const Member& m : members_)
       if (const std::size_t at = graph_.position(m.wait); at > start) wait = std::min(wait, at);
-    // The node at this place may move or be removed: use the place before its successor.
+    // The node at this place may move or be removed: skip to the first node that stays.
     while (wait < first_use_ && behind_.contains(graph_.order()[wait])) ++wait;
     start_place_ = edit_name(graph_, graph_.order()[start]);
     wait_place_ = edit_name(graph_, graph_.order()[wait]);
@@ -190,8 +190,8 @@ class Merger {
     return {};
   }
 
-  // Finds the cheap nodes before the starts and after the waits, the last node that makes an input,
-  // and the first use of a result that is not cheap.
+  // Finds the cheap nodes that feed the starts or read from the waits, the last node that computes
+  // an input, and the first node that uses a result and is not cheap.
   void find_chains() {
     first_use_ = graph_.order().size();
     for (const Member& m : members_) {
@@ -211,8 +211,8 @@ class Merger {
         }
   }
 
-  // The place where the last member starts. If a result is used before that: the first place where
-  // all inputs exist, but not before the first member's start.
+  // The place for the bucket's start: where the last member starts or, if a result is used before
+  // that, the first place where all inputs exist, but not before the first member's start.
   Result<std::size_t> find_start() const {
     const std::size_t last_start = graph_.position(members_.back().start);
     if (last_start < first_use_) return last_start;
@@ -288,7 +288,7 @@ class Merger {
                            [&](std::int64_t sum, const Member& m) { return sum + m.*size; });
   }
 
-  // The member's input, flat or as rows, ready to concatenate.
+  // The name of the member's input, flat or as rows, ready for concatenation.
   std::string part_of(const Member& m, const std::vector<std::int64_t>& shape) {
     const std::string dense =
         as_dense(graph_, *calls_, m.input, is_of_bytes_ ? std::vector{m.in_elements} : shape,
@@ -377,7 +377,8 @@ class Merger {
   bool is_of_bytes_ = false;
   std::string bucket_;  // the name of its start
   std::vector<Member> members_;
-  // Cheap nodes that feed the starts; the waits, and cheap nodes that read them.
+  // `ahead_`: the cheap nodes that feed the starts. `behind_`: the waits and the cheap nodes that
+  // read them.
   std::set<NodeId> ahead_, behind_;
   std::vector<NodeId> moved_ahead_, moved_behind_;
   NodeId last_source_, first_user_;
@@ -386,7 +387,7 @@ class Merger {
   CallBuilder* calls_ = nullptr;
 };
 
-// Applies the changes of a builder. Appends the new nodes to the order and returns them.
+// Applies the changes that a builder made. Appends the new nodes to the order and returns them.
 std::vector<NodeId> perform(Graph& graph, PartId part, const std::vector<Change>& changes) {
   std::vector<NodeId> added;
   for (const Change& change : changes) {

@@ -1,8 +1,8 @@
 #pragma once
 
 // Merges several collectives of one process group into one, and splits them again. The edits
-// consist of primitive changes, so torch can replay them. The program computes the same bit by bit,
-// except for sums over more than two ranks, which a note mentions. merge.cpp describes the method.
+// consist of primitive changes, so torch can replay them. The results stay bitwise equal, except
+// for sums over more than two ranks, for which the edit has a note. merge.cpp describes the method.
 
 #include <span>
 #include <vector>
@@ -12,8 +12,8 @@
 namespace jointer {
 
 // Merges two or more all_gather_into_tensor, reduce_scatter_tensor or all_reduce calls with one
-// wait each. Error (usage), in one sentence: they do not match, their sizes are unknown, or the
-// result of one is used before the input of another exists.
+// wait each. Error (usage), in one sentence: the collectives do not match, their sizes are unknown,
+// or the result of one is used before the input of another exists.
 Result<Edit> merge_collectives(const Graph& graph, std::span<const NodeId> starts);
 
 // Options of merge_buckets.

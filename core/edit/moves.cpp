@@ -8,7 +8,8 @@
 namespace jointer {
 namespace {
 
-// Casts and copies by torch's names without overloads. The schema tells which operators are views.
+// Casts and copies, by their names in torch without overload. Views are recognized by their
+// schemas.
 constexpr std::array<std::string_view, 12> kCheap{
     "aten._to_copy", "aten.to",         "aten.clone",           "aten.contiguous",
     "aten.reshape",  "aten.view_copy",  "aten.constant_pad_nd", "aten._unsafe_view",
@@ -90,8 +91,8 @@ Result<Edit> move_edit(const Graph& graph, std::span<const NodeId> nodes, NodeId
   MoveNodes move{.nodes = {}, .before = edit_name(graph, before)};
   for (const NodeId id : nodes) move.nodes.push_back(edit_name(graph, id));
 
-  // The distance does not count the moved nodes. The title names a collective or a wait if there is
-  // one, since that is the node the user moves.
+  // The distance does not count the moved nodes. The title names the collective or wait, if there
+  // is one, since that is the node that the user moves.
   const auto in_block = [&](NodeId id) {
     return std::find(nodes.begin(), nodes.end(), id) != nodes.end();
   };
@@ -113,7 +114,7 @@ Result<Edit> move_edit(const Graph& graph, std::span<const NodeId> nodes, NodeId
       .changes = {std::move(move)},
       .notes = {}};
 
-  // Notes each group in which a start moves past another one.
+  // Adds a note for each group in which a start moves past another start.
   std::vector<bool> noted(graph.group_count(), false);
   for (const NodeId id : nodes) {
     const Node& n = graph.node(id);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Edits that move nodes, with information for the user: the distance, the nodes that move with
-// them, and what every other rank must do too.
+// Makes edits that move nodes, with information for the user: the distance, the nodes that move
+// along, and what every other rank must do too.
 
 #include <span>
 #include <string>
@@ -13,8 +13,8 @@
 namespace jointer {
 
 // "Move all_gather_77 and 2 nodes 412 places earlier", with a note for each process group whose
-// collectives then start in another order. Error (usage): as for `apply`; the graph does not
-// change. Only `apply` checks whether the nodes may move there.
+// collectives then start in a different order. Does not check whether the nodes may move there:
+// `apply` does. Error (usage): `nodes` is empty or contains `before`.
 Result<Edit> move_edit(const Graph& graph, std::span<const NodeId> nodes, NodeId before);
 
 // A node and the nodes that move with it, in program order.
@@ -34,15 +34,15 @@ Carried carry(const Graph& graph, const Users& users, NodeId node, Direction dir
 // The direction in which the node's chain blocks it: earlier for a start, later for a wait.
 Direction carrying_direction(const Graph& graph, NodeId node);
 
-// True for a view, a cast or a copy of one node, without other effects.
+// True for a view, a cast or a copy that reads one node and has no other effect.
 bool is_cheap(const Graph& graph, const Node& node);
 
-// The starts of each process group's collectives, in program order, by group.
+// For each process group, the starts of its collectives in program order.
 std::vector<std::vector<NodeId>> collective_starts(const Graph& graph);
 
-// A note for each group whose collectives would start in another order than `before`: "Every rank
-// must do the same: the collectives of group fsdp start in another order." Empty if there is none.
-// If the two do not have the same collectives, the note says that there are more or fewer.
+// A note for each group whose collectives start in a different order than in `before`: "Every rank
+// must do the same: the collectives of group fsdp start in another order." If the collectives
+// themselves differ, the note says that there are more or fewer.
 std::vector<std::string> rank_notes(const Graph& graph,
                                     const std::vector<std::vector<NodeId>>& before);
 

@@ -229,7 +229,7 @@ bool NodeComparer::same(const Dim& x, const Dim& y) const {
 
 // --- Differences ---
 
-// Leaves out values whose canonical texts already show a difference in this place.
+// Leaves out values whose canonical texts already show the difference at `place`.
 void NodeComparer::add_differences(const Value& x, const Value& y, const std::string& place,
                                    std::vector<DetailDifference>& found) const {
   using Kind = Value::Kind;

@@ -13,17 +13,18 @@
 
 namespace jointer {
 
-// Something about a node that the canonical text (core/graph/canonical.h) does not show.
+// A difference between two nodes that their canonical texts (core/graph/canonical.h) do not show.
 struct DetailDifference {
   std::string part;  // "offset", or "result 2: offset" if the node returns several values
   std::string before, after;
 };
 
-// Storages are not compared. Nodes in arguments are compared by name or, with a match, by
-// correspondence; names of placeholders, which are their targets, are then not compared either.
+// Does not compare storages. Compares nodes in arguments by name or, if there is a match, by
+// correspondence. In the second case, does not compare the targets of placeholders either, because
+// these are names.
 class NodeComparer {
  public:
-  // The graphs and the match must outlive it.
+  // The graphs and the match must outlive this.
   NodeComparer(const Graph& before, const Graph& after, const NodeMatch* match = nullptr)
       : a_(before), b_(after), match_(match != nullptr && !match->is_by_name() ? match : nullptr) {}
 
@@ -32,21 +33,21 @@ class NodeComparer {
   // In any order of keywords.
   [[nodiscard]] bool same_kwargs(NodeId a, NodeId b) const;
   // Pairs of names: an input of `a`, and the node that `b` reads in its place. nullopt if the
-  // arguments differ in anything else, or if `b` reads several nodes in place of one. Keywords may
-  // be in any order.
+  // arguments differ in any other way, or if `b` reads several nodes in place of one. Ignores the
+  // order of keyword arguments.
   using Inputs = std::vector<std::pair<std::string, std::string>>;
   [[nodiscard]] std::optional<Inputs> exchanged_inputs(NodeId a, NodeId b) const;
-  // An offset that only one graph knows is not a difference: an edit forgets what it cannot
-  // compute.
+  // An offset that only one graph knows is not a difference: an edit drops the offsets that it
+  // cannot compute.
   [[nodiscard]] bool same_value(NodeId a, NodeId b) const;
 
   // In the order of the results. Not empty if the nodes differ and their canonical texts do not.
   [[nodiscard]] std::vector<DetailDifference> detail_differences(NodeId a, NodeId b) const;
 
  private:
-  // The node of `b` at the place of each node of `a`, by name.
+  // Pairs of names: a node that `a` reads, and the node that `b` reads in its place.
   using Pairs = std::vector<std::pair<std::string_view, std::string_view>>;
-  // If `inputs` is given, any two nodes compare equal, and the pair is added to it.
+  // If `inputs` is given, any two nodes compare equal, and each pair is added to `inputs`.
   [[nodiscard]] bool same(const Argument& x, const Argument& y, Pairs* inputs = nullptr) const;
   [[nodiscard]] bool same_node(NodeId a, NodeId b) const;
   [[nodiscard]] bool same(const Value& x, const Value& y) const;

@@ -51,7 +51,7 @@ void collect_nodes(const Graph& graph, const Argument& argument, std::vector<Nod
   for (const Argument& child : graph.children(argument)) collect_nodes(graph, child, out);
 }
 
-// The nodes of one graph, with what they read and what reads them.
+// The nodes of one graph, with their inputs and their readers.
 class Side {
  public:
   using Color = std::uint64_t;
@@ -83,7 +83,7 @@ class Side {
   }
   [[nodiscard]] Color module(NodeId id) const { return modules_[id.index()]; }
 
-  // `places`: hashes of places in the signature, by node; 0 for other nodes.
+  // `places`: indexed by node id, the hash of the node's place in the signature; 0 for other nodes.
   void find_colors(const std::vector<Color>& places) {
     std::vector<Color> now(graph_.node_count());
     for (const NodeId id : graph_.order()) now[id.index()] = joined(places[id.index()], own(id));
@@ -112,7 +112,8 @@ class Side {
     return frames.empty() ? 0 : hash_of(graph_.text(frames.back().path));
   }
 
-  // The hash of the node alone. The targets of placeholders and constants are names.
+  // The hash of the node without its surroundings. Leaves out the targets of placeholders and
+  // constants, because these are names.
   [[nodiscard]] Color own(NodeId id) const {
     const Node& n = graph_.node(id);
     const Color kind = joined(n.part.index(), static_cast<Color>(n.kind));
@@ -171,7 +172,7 @@ class StructureMatcher {
     todo_.emplace_back(a, b);
   }
 
-  // Matches the surroundings of the nodes that were matched since the last call.
+  // Matches the inputs and readers of all nodes that were matched since the last call.
   void spread() {
     while (!todo_.empty()) {
       const auto [a, b] = todo_.back();
@@ -252,7 +253,7 @@ class StructureMatcher {
   void match_in_order(std::size_t level, bool by_module) {
     const Groups groups = open_groups(a_, level, by_module),
                  others = open_groups(b_, level, by_module);
-    // The order of colors is arbitrary; that of nodes is not.
+    // Sort by position: the order of colors is arbitrary.
     std::vector<std::pair<std::size_t, Color>> firsts;
     for (const auto& [color, those] : groups)
       firsts.emplace_back(a_.graph().position(those.front()), color);

@@ -10,10 +10,11 @@ namespace jointer {
 
 class NodeMatch {
  public:
-  // Nodes with the same name, in the same part. The graphs must have the same number of parts.
+  // Matches nodes that have the same name and are in the same part. The graphs must have the same
+  // number of parts.
   static NodeMatch by_name(const Graph& before, const Graph& after);
-  // Nodes that compute the same result from corresponding nodes and are used in the same way,
-  // whatever their names. Cost: n log n. Deterministic.
+  // Matches nodes that compute the same result from corresponding nodes and are used in the same
+  // way, whatever their names. Deterministic. Cost: n log n.
   static NodeMatch by_structure(const Graph& before, const Graph& after);
 
   // The corresponding node of the other graph, or none. Each node corresponds to at most one.

@@ -1,7 +1,7 @@
 #pragma once
 
-// A node that an edit inserts, as in a recipe (docs/recipe.md), independent of a graph. Members
-// that are not given are empty.
+// A node that an edit inserts, as recipes describe it (docs/recipe.md), independent of a graph.
+// Members that are not given are empty.
 
 #include <cstdint>
 #include <optional>
@@ -19,7 +19,7 @@ namespace jointer {
 // Pairs of names: an input of a call, and the node that it reads instead.
 using InputNames = std::vector<std::pair<std::string, std::string>>;
 
-// Metadata of a node other than its call and its value, as in a capture.
+// A node's metadata, without its call and its value, as in a capture.
 struct NodeMarks {
   // JSON, as in Node.
   std::optional<std::string> schema_alias = {}, custom = {}, desc = {};
@@ -39,7 +39,7 @@ struct NodeMarks {
 struct NodeRecord {
   std::string name = {};
   std::optional<NodeKind> op = {};
-  // The node whose call this node repeats. Excludes `op`, `target`, `args` and `kwargs`.
+  // The node whose call this node repeats. If set, `op`, `target`, `args` and `kwargs` must not be.
   std::optional<std::string> copy = {};
   std::optional<InputNames> inputs = {};  // of the copied call
   std::optional<std::string> target = {};

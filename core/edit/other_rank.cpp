@@ -14,7 +14,7 @@
 namespace jointer {
 namespace {
 
-// The arguments in the text of a call, `TARGET(ARGS) -> VALUE`.
+// The part of a call's text, `TARGET(ARGS) -> VALUE`, that contains the arguments.
 std::string arguments_of(std::string_view call) {
   const std::size_t begin = std::min(call.find('('), call.size());
   const std::size_t end = call.rfind(") -> ");
@@ -37,7 +37,7 @@ bool has_integer(const ArgumentRecords& arguments) {
   });
 }
 
-// The name in edits of a node in the half of `prefix`.
+// The name that edits use for a node in the half that `prefix` names.
 std::string in_edits(std::string_view prefix, std::string_view name) {
   return std::string(prefix == kForward ? std::string_view() : prefix).append(name);
 }
@@ -52,8 +52,8 @@ std::optional<std::vector<SizeRecord>> numbers(std::span<const Dim> dims) {
   return records;
 }
 
-// If the node is a view, copies the strides and offsets that its tensors have on this rank to
-// `val`, because they may depend on rank-specific constants. Symbolic ones are left alone.
+// If the node is a view, copies the strides and offsets of its tensors on this rank to `val`,
+// because they may depend on rank-specific constants. Does not copy symbolic ones.
 void keep_layout(const Graph& graph, NodeId view, ValueRecord& val) {
   if (graph.node(view).kind != NodeKind::call || !graph.op(graph.node(view)).is_view()) return;
   const auto tensors = graph.tensors(view);
@@ -70,13 +70,14 @@ void keep_layout(const Graph& graph, NodeId view, ValueRecord& val) {
   });
 }
 
-// Finds out whether an edit exchanges a removed node for an equal one.
+// Determines whether an edit replaces a removed node with an equal one.
 class EqualNodes {
  public:
   EqualNodes(const Graph& graph, const std::unordered_set<NodeId>& removed)
       : graph_(graph), removed_(removed), comparer_(graph, graph) {}
 
-  // True if the two have the same value on this rank: the same calls, back to inputs that stay.
+  // True if the two nodes have the same value on this rank: they result from the same calls, back
+  // to inputs that the edit does not remove.
   bool are_equal(NodeId a, NodeId b) {
     std::set<Pair> met;
     std::vector<Pair> open{{a, b}};
@@ -93,7 +94,8 @@ class EqualNodes {
  private:
   using Pair = std::pair<NodeId, NodeId>;
 
-  // Adds the inputs that must be equal too. Returns false if the calls differ in anything else.
+  // Adds the pairs of inputs that must be equal too. Returns false if the calls differ in any other
+  // way.
   bool add_inputs(const Pair& pair, std::vector<Pair>& open) const {
     const auto& [a, b] = pair;
     if (!a || !b || !removed_.contains(a) || graph_.node(a).kind != graph_.node(b).kind ||
@@ -113,7 +115,7 @@ class EqualNodes {
   std::set<Pair> known_;  // pairs known to be equal
 };
 
-// The nodes that an edit removes, with their readers.
+// The nodes that an edit removes, and their readers.
 class RemovedNodes {
  public:
   RemovedNodes(const Graph& graph, const std::unordered_set<NodeId>& removed)
@@ -123,7 +125,7 @@ class RemovedNodes {
         if (removed.contains(input)) readers_[input].push_back(id);
   }
 
-  // Records that the edit changes inputs of `reader`; none if the edit inserts the reader.
+  // Records that the edit changes inputs of `reader`, which is none if the edit inserts the reader.
   void exchange(NodeId reader, const InputNames& inputs) {
     if (!reader) return;
     const PartId part = graph_.node(reader).part;
@@ -230,8 +232,8 @@ Result<void> OtherRank::adapt(Graph& graph, Edit& edit) {
   return {};
 }
 
-// A removed node is lost if the edit keeps no copy of it and a remaining node depends on it. Nodes
-// that now read an equal node do not count.
+// A removed node is lost if the edit keeps no copy of it and a remaining node depends on it. A node
+// that now reads an equal node does not depend on it.
 void OtherRank::find_lost(const Graph& graph, const Edit& edit) {
   lost_.clear();
   removes_own_ = false;

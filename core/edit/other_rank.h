@@ -24,19 +24,19 @@ class OtherRank {
  public:
   // Describes the graph before the first edit. `recorded` is null if the recipe does not record
   // the part. `is_strict`: the graph belongs to another rank of the program, so anything that
-  // cannot be adapted is an error. `expects`: from the recipe, with the names of this graph; used
-  // if strict.
+  // cannot be adapted is an error. `expects`: Recipe::expects, with the names of this graph; used
+  // only if `is_strict`.
   OtherRank(const Graph& graph, PartId part, const RecipeGraph* recorded,
             const std::map<std::string, std::string>& expects, bool is_strict);
 
-  // Adapts the changes in this part of one edit. Error (usage), in one sentence: an edit cannot be
-  // adapted.
+  // Adapts the changes that the edit makes to this part. Error (usage), in one sentence: the edit
+  // cannot be adapted.
   Result<void> adapt(Graph& graph, Edit& edit);
-  // True if every name in the recipe is the same here.
+  // True if every recorded name is the same in this graph.
   [[nodiscard]] bool are_names_equal() const { return names_.are_equal(); }
 
  private:
-  // A node whose constants differ here, or may differ.
+  // A node whose constants differ on this rank, or may differ.
   struct Own {
     std::string args;
     std::string source;  // the node of the graph before the first edit that has them
@@ -47,16 +47,16 @@ class OtherRank {
   void find_lost(const Graph& graph, const Edit& edit);
   Result<void> adapt_insert(Graph& graph, InsertNode& insert);
   Result<void> adapt_replace(Graph& graph, ReplaceCall& replace);
-  // Sources of the rank-specific nodes that survive as copies.
+  // The sources of the removed rank-specific nodes of which the edit keeps a copy.
   [[nodiscard]] std::set<std::string> kept_sources(const Graph& graph, const Edit& edit,
                                                    const std::set<std::string>& removed) const;
   [[nodiscard]] Result<void> check_integers(const NodeRecord& record,
                                             std::string_view prefix) const;
   // Replaces recorded names in a call's arguments and value with this rank's. Returns an error
-  // text, or empty.
+  // text; empty on success.
   std::string rename(Graph& graph, const std::string& called, std::optional<ArgumentRecords>& args,
                      std::optional<ArgumentRecords>& kwargs, ValueRecord* value) const;
-  // The name in the form of edit_name(); the edit may have inserted the node.
+  // The node's name as edit_name() returns it; the edit may have inserted the node.
   [[nodiscard]] std::string key(const Graph& graph, std::string_view name) const;
   [[nodiscard]] bool is_here(const Graph& graph, std::string_view key) const;
   // The operator of a node, which this edit may have inserted.
@@ -65,7 +65,7 @@ class OtherRank {
   PartId part_;
   RankNames names_;
   bool is_strict_;
-  // By name in edits, like the next two.
+  // Keyed by name in edits, like the next two members.
   std::map<std::string, Own, std::less<>> own_;
   std::map<std::string, std::string, std::less<>> targets_;  // that this edit has set
   // The nodes that this edit removes without keeping their constants.

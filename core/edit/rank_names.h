@@ -1,7 +1,7 @@
 #pragma once
 
 // Names that differ between the ranks of a program: process group names and device indices. A
-// recipe records a node for each of them. On another rank, the same node gives the name
+// recipe records a node for each name. On another rank, the same node has the name that applies
 // there.
 
 #include <map>
@@ -15,24 +15,24 @@
 
 namespace jointer {
 
-// Fills `groups` and `devices` from the graph that the recipe is made on.
+// Sets `groups` and `devices` from the graph that the recipe was made for.
 void record_names(const Graph& graph, PartId part, RecipeGraph& recorded);
 
 class RankNames {
  public:
   RankNames() = default;
-  // Looks up the recorded nodes in the graph. Leaves out those that are missing, and those that do
-  // not communicate or have no value there.
+  // Looks up the recorded nodes in the graph. Leaves out nodes that do not exist there, do not
+  // communicate, or have no value.
   RankNames(const Graph& graph, PartId part, const RecipeGraph& recorded);
 
-  // True if every recorded name is the same here.
+  // True if every recorded name is the same in this graph.
   [[nodiscard]] bool are_equal() const { return are_equal_; }
-  // The recorded names, by the names here.
+  // The recorded names, keyed by the names in this graph.
   [[nodiscard]] NamesElsewhere recorded() const;
 
-  // Replaces recorded names in a call's positional arguments, keyword arguments, and value. A name
-  // made from a group's name and a suffix `_...`, as passes name its twin, keeps the suffix.
-  // Returns an error text if a name is not known here, and empty otherwise; such names stay.
+  // These replace recorded names in a call's positional arguments, keyword arguments, and value. A
+  // group name with a suffix `_...`, as passes give to a twin of the group, keeps the suffix. They
+  // leave unknown names unchanged and return an error text for them; empty on success.
   std::string rename_args(const OperatorInfo& op, ArgumentRecords& args) const;
   std::string rename_kwargs(ArgumentRecords& kwargs) const;
   std::string rename_value(ValueRecord& value) const;

@@ -13,7 +13,7 @@
 namespace jointer {
 namespace {
 
-// Collects the nodes that changes name, as edits name them.
+// Collects the names of the nodes that changes refer to, as edits write them.
 struct NameCollector {
   std::set<std::string> names;
   std::set<std::string> listed;  // nodes of long lists of policies
@@ -30,7 +30,7 @@ struct NameCollector {
   }
   void operator()(const InsertNode& insert) {
     names.insert(insert.before);
-    // On another rank, their constants decide whether the insertion fits.
+    // On another rank, the constants of these nodes decide whether the insertion fits.
     for (std::string& name : std::array{insert.copied(), insert.like()})
       if (!name.empty()) names.insert(std::move(name));
   }
@@ -45,8 +45,8 @@ std::string_view key_of(const Graph& graph, PartId part) {
   return part.index() == 0 ? "forward" : "backward";
 }
 
-// Finds the halves that the edits name; a pattern without a half counts for both. If they name no
-// node, returns all halves: the recipe is still for this graph alone.
+// Finds the halves that the edits refer to; a pattern without a half refers to both. If the edits
+// name no node, returns all halves, so that the recipe still applies to this graph only.
 std::vector<bool> edited_parts(const Graph& graph, const std::set<std::string>& names) {
   std::vector<bool> edited(graph.part_count(), names.empty());
   for (const std::string& name : names) {

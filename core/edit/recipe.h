@@ -18,10 +18,11 @@ struct RecipeGraph {
   std::size_t nodes = 0;
   std::string hash, after;  // before the first edit and after the last; empty if not recorded
   std::string fingerprint;  // core/graph/fingerprint.h
-  // The same on every rank of the program (core/graph/canonical.h); empty if not recorded.
+  // Hashes that are the same on every rank of the program (core/graph/canonical.h); empty if not
+  // recorded.
   std::string rank_hash = {}, rank_after = {};
-  // By process group name, the first node that communicates in the group; by device, the first node
-  // whose value is on it. Node names have no half prefix.
+  // For each process group name, the first node that communicates in the group; for each device,
+  // the first node whose value is on it. Node names have no half prefix.
   std::map<std::string, std::string> groups = {}, devices = {};
   std::string extra = {};  // members that this version does not know
   friend bool operator==(const RecipeGraph&, const RecipeGraph&) = default;
@@ -31,22 +32,22 @@ struct Recipe {
   std::string name;
   std::vector<RecipeGraph> graphs;
   std::vector<Edit> edits;
-  // The calls of the nodes that edits name, before the first edit: canonical_call, by name in
-  // edits.
+  // The calls of the nodes that edits name, as they were before the first edit: the canonical_call
+  // of each node, keyed by its name in edits.
   std::map<std::string, std::string> expects;
   std::string extra = {};
   friend bool operator==(const Recipe&, const Recipe&) = default;
 };
 
-// Makes the recipe of the edits that lead from `before` to `after`. A half that no edit names is
-// left out, unless the edits name no node at all.
+// Makes a recipe from the edits that lead from `before` to `after`. Leaves out a half that no edit
+// names, unless the edits name no node at all.
 Recipe make_recipe(const Graph& before, const Graph& after, std::vector<Edit> edits,
                    std::string name);
 
-// Readable text that can be compared line by line. Edits must not contain changes that only
-// inverses have.
+// Writes readable text that can be compared line by line. The edits must not contain RestoreNode or
+// RestoreCall.
 std::string write_recipe(const Recipe& recipe);
-// Error (input): one line with the place in the document. Refuses newer versions.
+// Error (input): one line that gives the place in the document. Rejects newer versions.
 Result<Recipe> read_recipe(std::string_view text);
 
 // The same for a single edit, as in workspaces and other files.

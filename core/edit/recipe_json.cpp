@@ -50,7 +50,7 @@ Json shared_value_json(const Shared<ValueRecord>& value) {
   return value_json(*value);
 }
 
-// The parts of tables before and after the members that need more than a table.
+// Field tables for the members before and after those that a table cannot describe.
 constexpr auto kReplaced = std::tuple(json_field("replace", &ReplaceCall::node).required());
 constexpr auto kReplacement =
     std::tuple(json_field("target", &ReplaceCall::target).if_set(),
@@ -65,7 +65,7 @@ constexpr auto kEditHead =
     std::tuple(json_field("title", &Edit::title), json_field("by", &Edit::by).if_set(),
                json_field("notes", &Edit::notes).if_set());
 
-// Version 2 has `inputs` and `copy`, which readers of version 1 would ignore.
+// Version 2 added `inputs` and `copy`, which readers of version 1 would ignore.
 constexpr std::int64_t kVersion = 2, kOldestVersion = 1;
 constexpr std::size_t kFingerprintLine = 64;  // characters: 16 nodes
 constexpr int kIndent = 2;
@@ -110,7 +110,7 @@ void print_filled(const Json& texts, const std::string& indent, std::string& out
 }
 
 // Prints one change per line, if it fits. The document, graphs, edits and lists of changes span
-// several lines; short values within them take one.
+// several lines; each short value within them is on one line.
 void print(const Json& json, int depth, std::string& out) {
   const bool holds_changes =
       depth == kChangesDepth && json.is_array() && !json.empty() && json.front().is_object();
@@ -172,7 +172,7 @@ struct ChangeWriter {
   Json operator()(const RestoreCall&) const { return nullptr; }
 };
 
-// The oldest version whose readers know all members of the change.
+// The oldest version whose readers understand all members of the change.
 std::int64_t version_of(const Json& change) {
   const auto has = [](const Json& object, const char* key) {
     return object.is_object() && object.contains(key);
@@ -271,7 +271,8 @@ Change read_change(JsonMembers& members) {
   return replace;
 }
 
-// Adds to the problems of the document; `where` is the edit's place in it.
+// Adds the problems that it finds to those of the document. `where`: the edit's place in the
+// document.
 Edit read_edit(const Json& json, const std::string& where, JsonMembers& document) {
   JsonMembers members(json, where);
   Edit edit;
@@ -292,7 +293,7 @@ Edit read_edit(const Json& json, const std::string& where, JsonMembers& document
   return edit;
 }
 
-// `fingerprints`: from the document, by graph.
+// `fingerprints`: the document's member, keyed by graph.
 RecipeGraph read_graph(const std::string& key, const Json& json, JsonMembers& fingerprints,
                        JsonMembers& document) {
   JsonMembers members(json, "graphs, " + key);

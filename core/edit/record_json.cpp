@@ -13,7 +13,7 @@ using Members = Json::object_t;
 constexpr int kMaxDepth = 64;  // of nested arguments; real ones have 3
 constexpr std::size_t kMaxRank = 64;
 
-// An object with one member, and space for `count`.
+// An object with one member and room for `count`.
 Json object(std::string_view key, Json value, std::size_t count = 2) {
   Members members;
   members.reserve(count);
@@ -152,7 +152,7 @@ Result<ArgumentRecord> read_float(const Json& json) {
   return ArgumentRecord::of_real(real);
 }
 
-// Reads an object with one member, whose key is the kind; `opaque` has a second member, its `repr`.
+// Reads an object with one member whose key is the kind. `opaque` has a second member, `repr`.
 Result<ArgumentRecord> read_object(const Json& json, int depth) {
   std::optional<ArgumentRecord> result;
   std::optional<std::string> opaque, repr;

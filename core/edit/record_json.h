@@ -9,7 +9,7 @@
 
 namespace jointer {
 
-// A list of arguments, and an object of keywords.
+// The JSON of positional arguments (a list) and of keyword arguments (an object).
 OrderedJson args_json(const ArgumentRecords& args);
 Result<ArgumentRecords> read_args(const OrderedJson& json);
 OrderedJson kwargs_json(const ArgumentRecords& kwargs);
@@ -52,7 +52,7 @@ constexpr JsonOwnForm<Struct, Value> json_own_form(
   return {key, member, read, write};
 }
 
-// Adapts one of the functions above to an optional field.
+// Adapts one of the functions above to fields that are optional.
 template <auto read, class T = typename decltype(read(OrderedJson()))::value_type>
 Result<std::optional<T>> optionally(const OrderedJson& json) {
   return read(json);

@@ -7,9 +7,9 @@
 
 namespace jointer {
 
-// For each node that `difference` removed, by name: the added node that replaces it. That is the
-// first one made from it that starts a collective if the removed node did, or that calls the same
-// operator if it did not. Nodes merged into another node's bucket have none.
+// Maps the name of each node that `difference` removed to the added node that replaces it: the
+// first node made from it that starts a collective, if the removed node did, or else that calls the
+// same operator. Nodes merged into another node's bucket have no entry.
 std::unordered_map<std::string, NodeId> replacements(const Graph& before, const Graph& after,
                                                      const GraphDifference& difference);
 

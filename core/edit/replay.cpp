@@ -13,7 +13,7 @@
 namespace jointer {
 namespace {
 
-// Maps a recipe's names to a graph.
+// Maps the names in a recipe to a graph, which may be only one half of the pair.
 class Halves {
  public:
   Halves(const Graph& graph, const Recipe& recipe) : graph_(graph), recipe_(recipe) {}
@@ -39,7 +39,7 @@ class Halves {
     return {};
   }
 
-  // The recipe's record of a part of the graph; null if it has none.
+  // The recipe's record of a part of the graph; null if the recipe has none.
   [[nodiscard]] const RecipeGraph* of(PartId part) const {
     if (graph_.is_pair()) return find(part.index() == 0 ? "forward" : "backward");
     return find(half_.empty() ? "graph" : half_);
@@ -52,7 +52,7 @@ class Halves {
       if ((split.prefix == kBackward) != (half_ == "backward")) return std::nullopt;
       return std::string(split.name);
     }
-    // A pattern applies to both halves, a name without a half to the forward.
+    // Without a half, a pattern refers to both halves, and a name refers to the forward.
     if (half_ == "forward" || (is_select && name.find_first_of(".:") != std::string::npos))
       return name;
     return std::nullopt;
@@ -103,7 +103,7 @@ class Halves {
     }
     const bool of_both = !set.select.starts_with(kForward) && !set.select.starts_with(kBackward);
     if (!rename(set.select, true)) return false;
-    // A pattern for both halves may match only nodes of the other one.
+    // A pattern for both halves may match only nodes of the other half.
     return half_.empty() || !of_both || graph_.find(set.select) || select(graph_, set.select);
   }
   bool localize(InsertNode& insert) const { return rename(insert.before); }
@@ -157,7 +157,7 @@ class Replayer {
       if (!editor_.apply(result_.inverses[i])) return;  // does not happen: it was applied
   }
 
-  // How a part of the graph relates to the recorded one.
+  // How a part of the graph relates to the recorded part.
   enum class Match : std::uint8_t { unrecorded, equal, other_rank, different };
 
   void compare_start() {
@@ -221,7 +221,7 @@ class Replayer {
     return {};
   }
 
-  // The recorded call of an edit's node, if that node is the first difference.
+  // If the first difference is at a node that an edit names, the recorded call of that node.
   std::string expected_text(PartId part, const std::string& where) const {
     for (const auto& [name, call] : recipe_.expects) {
       const auto local = halves_.local(name, false);
@@ -277,8 +277,8 @@ class Replayer {
     });
   }
 
-  // Applies an edit. If it is not legal but only moves or tags nodes, applies those of its changes
-  // that are.
+  // Applies an edit. If it is not legal and only moves or tags nodes, applies the changes that are
+  // legal.
   void do_what_fits(std::size_t index, Edit edit) {
     const auto adapted = adapt(edit);
     std::string reason = adapted ? try_edit(edit) : adapted.error().message;
@@ -298,8 +298,8 @@ class Replayer {
     }
   }
 
-  // Drops the nodes of a list that do not exist, are not calls, or call something else, and reports
-  // them together. Returns false if none are left.
+  // Removes from `set` the nodes that do not exist, are not calls, or call something else, and
+  // reports them as one entry. Returns false if no nodes are left.
   bool keep_what_fits(std::size_t index, const std::string& title, SetPolicy& set) {
     const std::size_t all = set.nodes.size();
     std::string first;
@@ -321,7 +321,7 @@ class Replayer {
     return !set.nodes.empty();
   }
 
-  // Applies an edit. Returns the reason for a failure; empty on success.
+  // Applies an edit. Returns the reason if it fails; empty on success.
   std::string try_edit(const Edit& edit) {
     for (const Change& change : edit.changes)
       if (std::string reason = reason_against(change); !reason.empty()) return reason;
@@ -340,10 +340,11 @@ class Replayer {
       const bool is_other_rank = matches_[i] == Match::other_rank;
       if (!is_other_rank && recorded->after.empty()) continue;
       bool is_equal = !is_other_rank && graph_hash(graph_, part) == recorded->after;
-      // Ranks with equal graphs may have different names, which the edits then introduce.
+      // Ranks with equal graphs may still differ in names of groups or devices, which edits can add
+      // to the graph.
       if (is_other_rank || (!is_equal && !ranks_[i].are_names_equal())) {
         if (recorded->rank_after.empty()) continue;
-        // The rank hash does not tell whether an edit that only changes constants was skipped.
+        // The rank hash does not show whether an edit that only changes constants was skipped.
         is_equal = recorded->rank_after == rank_hash(graph_, part) && result_.skipped.empty();
       }
       result_.ends_as_recorded = result_.ends_as_recorded.value_or(true) && is_equal;

@@ -33,7 +33,7 @@ Pattern parse(const Graph& graph, std::string_view selector) {
   return pattern;
 }
 
-// Names that the user may have meant. Names of operators have dots, names of nodes do not.
+// Names that the user may have meant: of operators if the text has a dot, else of nodes.
 std::vector<std::string_view> likely_names(const Graph& graph, std::string_view wanted) {
   const bool are_operators = wanted.find('.') != std::string_view::npos;
   std::vector<std::string_view> names;

@@ -17,13 +17,13 @@
 
 namespace jointer {
 
-// In program order. Error (usage), in one sentence: it selects nothing.
+// The selected nodes in program order. Error (usage), in one sentence: `selector` selects nothing.
 Result<std::vector<NodeId>> select(const Graph& graph, std::string_view selector);
 
 // True if the pattern matches an operator's name, with or without its overload.
 bool operator_matches(std::string_view pattern, const OperatorInfo& op);
 
-// True if the pattern matches the path or the path of an enclosing module.
+// True if the pattern matches the module's path or the path of a module that contains it.
 bool module_matches(std::string_view pattern, std::string_view path);
 
 }  // namespace jointer

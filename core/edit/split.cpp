@@ -142,7 +142,7 @@ class BucketSplitter {
                               call_.group_name, members_.size())}};
   }
 
-  // True if the member's input is the view that the bucket made, which the split removes.
+  // True if the member's input is a view that merging added and the split removes.
   [[nodiscard]] bool flattened(const Member& m) const {
     if (!calls(m.joined, "aten.view.default") || users_.of(m.joined).size() != 1) return false;
     const NodeId input = graph_.inputs(m.joined).front();
@@ -158,7 +158,7 @@ class BucketSplitter {
     std::string name(graph_.name(input));
     if (call_.kind == CollectiveKind::reduce_scatter && shape.size() == 2 &&
         result_shape(call_.kind, call_.group_size, shape) != sizes_of(graph_, m.view)) {
-      // One row per rank: a rank keeps its own row.
+      // The input has one row per rank; a rank keeps its own row.
       shape = {shape[0] * shape[1]};
       name = calls_out.insert("aten.view.default",
                               {CallBuilder::node(name), ArgumentRecord::of_ints(shape)},

@@ -35,7 +35,7 @@ class StorageMatcher {
   }
 
  private:
-  // The match of a storage of `after`.
+  // What a storage of `after` corresponds to.
   struct Match {
     bool is_known = false;
     StorageId was = {};  // none: the storage is new

@@ -1,7 +1,7 @@
 #pragma once
 
-// Finds the storages that an edit must state, because names, calls and shapes do not show which
-// tensors are views.
+// Finds the storages that an edit must state explicitly, because names, calls and shapes do not
+// show which tensors are views.
 
 #include <functional>
 #include <vector>

@@ -35,7 +35,7 @@ inline std::vector<SizeRecord> sizes(const std::vector<std::int64_t>& values) {
   return records;
 }
 
-// The storage of another tensor, or a new storage with a given size.
+// A storage: that of another tensor, or a new one with a given size.
 struct StorageRecord {
   std::string of = {};     // a node's name; may be the recorded node itself
   std::size_t tensor = 0;  // the index of its tensor

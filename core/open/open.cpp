@@ -39,7 +39,7 @@ Result<const GraphReader*> reader_for(const CaptureFile& file) {
   return input_error("{}: unknown format; known formats: {}", file.name, known);
 }
 
-// A file that refers to a capture counts as one graph.
+// A file that refers to a capture, such as a workspace, counts as one graph.
 Result<std::vector<GraphEntry>> list(const GraphReader& reader, const CaptureFile& file) {
   if (reader.open == nullptr) return reader.list(file);
   return std::vector<GraphEntry>{{.name = file.name, .file = file.name}};
@@ -56,7 +56,7 @@ Result<std::vector<std::string>> files_of(const std::string& path) {
   return files;
 }
 
-// The graphs of a file or folder, and where each is.
+// The graphs in a file or folder, and the location of each.
 struct Listing {
   struct Place {
     std::string path;
@@ -69,7 +69,7 @@ struct Listing {
 
 constexpr std::size_t kStart = 4096;  // bytes that suffice to tell other JSON from captures
 
-// Classifies a file in a folder by its start.
+// Classifies a file in a folder by its first bytes.
 NativeStart look_at_start(const std::string& path) {
   const auto start = read_start(path, kStart);
   if (!start || start->empty()) return NativeStart::other;
@@ -86,7 +86,8 @@ Result<Listing> locate(const std::string& path) {
   JOINTER_TRY(const std::vector<std::string> files, files_of(path));
   Listing listing;
   for (const std::string& file_path : files) {
-    // Files in a folder that are not captures are ignored; a named file must be one.
+    // Ignores files in a folder that are not captures; a file that the user names must be a
+    // capture.
     if (file_path != path) {
       const NativeStart start = look_at_start(file_path);
       if (start == NativeStart::other) ++listing.ignored;
@@ -142,7 +143,7 @@ Result<Graph> open_in_folder(const OpenRequest& request) {
   return read_graph(*reader, file, place.index, request.progress);
 }
 
-// The common prefix of two names, or `a` if they have none.
+// The common prefix of two names; `a` if there is none.
 std::string common_name(std::string_view a, std::string_view b) {
   const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
   std::string_view common = a.substr(0, static_cast<std::size_t>(end - a.begin()));
@@ -151,14 +152,15 @@ std::string common_name(std::string_view a, std::string_view b) {
   return std::string(common.empty() ? a : common);
 }
 
-// The compilation that an entry of a log belongs to: its name without the last part.
+// The compilation that a log entry belongs to: the entry's name without the last part.
 std::string_view compilation(const GraphEntry& entry) {
   const auto comma = entry.name.rfind(", ");
   return std::string_view(entry.name).substr(0, comma == std::string::npos ? 0 : comma);
 }
 
-// The index of the graph to open as a half: the only graph of the file, or the only one of that
-// kind. Among several, the one that AOTAutograd made in the compilation of the other half.
+// The index of the graph to open as a half: the only graph in the file, or the only graph of that
+// kind. If there are several, the graph that AOTAutograd made in the same compilation as the other
+// half.
 Result<std::size_t> choose_half(const CaptureFile& file, const std::vector<GraphEntry>& entries,
                                 CaptureKind kind, const GraphEntry* beside) {
   if (entries.size() == 1) return std::size_t{0};
@@ -181,7 +183,7 @@ Result<std::size_t> choose_half(const CaptureFile& file, const std::vector<Graph
               file.name, entries.size(), fitting.size(), to_string(kind));
 }
 
-// The error for a half that refers to a capture instead of holding one.
+// The error for a file that should hold half of a pair but only refers to a capture.
 Result<void> not_a_half(const CaptureFile& file, const GraphReader& reader, CaptureKind kind) {
   if (kind == CaptureKind::forward)
     return fail(Error::Kind::usage,

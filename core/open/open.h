@@ -14,18 +14,18 @@ namespace jointer {
 // The readable formats, for help texts: "workspace, native capture, ..., or FX text".
 std::string formats_text();
 
-// The entry for display: "rank 0, 0/0, aot_joint_graph (joint, 271 nodes)".
+// Formats the entry for display: "rank 0, 0/0, aot_joint_graph (joint, 271 nodes)".
 std::string describe(const GraphEntry& entry);
 
-// The graphs in a file or folder; for a TORCH_TRACE folder, those of every log, by rank. Error
-// (input): the file cannot be read or is of an unknown format.
+// The graphs in a file or folder; for a TORCH_TRACE folder, the graphs in all logs, ordered by
+// rank. Error (input): the file cannot be read or its format is unknown.
 Result<std::vector<GraphEntry>> list_graphs(const std::string& path);
 
-// Error (usage): there are several graphs and none is chosen, or the index is out of range. Error
-// (input): as list_graphs, or the graph is invalid.
+// Error (usage): there are several graphs but none was chosen, or the index is out of range. Error
+// (input): as for list_graphs, or the graph is invalid.
 Result<Graph> open_graph(const OpenRequest& request);
 
-// The request that opens the graph from which a pass made the graph of `request`. Error (usage):
+// The request for the graph from which a pass made the graph that `request` opens. Error (usage):
 // the file does not say which graph that is.
 Result<OpenRequest> request_before(const OpenRequest& request);
 

@@ -12,7 +12,7 @@
 namespace jointer {
 
 struct RankFiles {
-  // `{rank}` in a path stands for the number of a rank: every rank whose file exists is opened.
+  // `{rank}` in a path stands for a rank's number; every rank whose file exists is opened.
   std::string path, backward;
   std::optional<std::size_t> index;  // as in OpenRequest
   Assumptions assumptions;
@@ -25,11 +25,11 @@ struct RankProgram {
 };
 
 // The programs in the order of the files. Error (usage): a capture does not state its rank, or
-// states a rank other than the one in its file name. Error (input): as open_graph, or no file
+// states a rank other than the one in its file name. Error (input): as for open_graph, or no file
 // matches the name.
 Result<std::vector<RankProgram>> open_ranks(const std::vector<RankFiles>& files);
 
-// The graphs in the form that check_spmd takes.
+// The graphs in the form that check_spmd expects.
 std::vector<RankGraph> rank_graphs(const std::vector<RankProgram>& programs);
 
 }  // namespace jointer

@@ -2,8 +2,9 @@
 
 #include <array>
 
-// The table: a line per reader, in the order in which they are tried. Workspaces are JSON too, so
-// they precede native captures; logs contain FX text, so they precede FX text.
+// The table of readers, one per line, in the order in which they are tried. Workspaces are JSON
+// too, so their reader precedes that of native captures; logs contain FX text, so theirs precedes
+// that of FX text.
 #define JOINTER_READERS(READER) \
   READER(kWorkspaceReader)      \
   READER(kNativeReader)         \

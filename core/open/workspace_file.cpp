@@ -8,8 +8,8 @@
 namespace jointer {
 namespace {
 
-// Opens the workspace's capture and applies the edits again. The request's assumptions take
-// precedence over those of the workspace.
+// Opens the workspace's capture and reapplies its edits. Assumptions in the request take precedence
+// over those in the workspace.
 Result<Graph> open_workspace(const CaptureFile& file, const OpenRequest& request) {
   if (request.is_of_workspace)
     return input_error("{}: a workspace cannot be the capture of another workspace", request.path);
