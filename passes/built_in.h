@@ -4,7 +4,7 @@
 
 namespace jointer {
 
-// Makes a registry of all built-in passes. The caller may add plugins and Python passes to it.
+// Creates a registry of all built-in passes. The caller may add plugins and Python passes to it.
 PassRegistry built_in_passes();
 
 }  // namespace jointer

@@ -85,8 +85,7 @@ Result<void> reassign(Graph& graph, StringId source, std::string_view suffix,
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
   const std::string& suffix = arguments.text("suffix");
   if (suffix.empty())
-    return fail(Error::Kind::usage,
-                "suffix: expected a string, got none: the twin's name must differ");
+    return fail(Error::Kind::usage, "suffix is empty: the twin's name must differ");
   std::vector<StringId> sources;
   if (arguments.is_given("group")) {
     JOINTER_TRY(sources, groups_called(graph, "group", arguments.text("group")));
@@ -103,8 +102,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 Result<void> run_on_all(Graph& graph, const Arguments& arguments, PassContext& context) {
   const std::string& suffix = arguments.text("suffix");
   if (suffix.empty())
-    return fail(Error::Kind::usage,
-                "suffix: expected a string, got none: the twin's name must differ");
+    return fail(Error::Kind::usage, "suffix is empty: the twin's name must differ");
   std::vector<StringId> sources = fsdp_groups(graph, false);
   // A twin gets no twin.
   const bool has_twins =

@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::size_t kShown = 10;
 
-// The parts of a call that are compared.
+// The parts of a call to compare between ranks.
 struct Call {
   NodeId node;
   std::string target, value;
@@ -93,7 +93,7 @@ std::vector<Call> calls_of(const Graph& graph) {
   return calls;
 }
 
-// Operators that `a` calls more often than `b`, with the difference: "aten.add.Tensor (2)".
+// The operators that `a` calls more often than `b`, with the difference: "aten.add.Tensor (2)".
 std::string only_in(const std::vector<Call>& a, const std::vector<Call>& b) {
   std::map<std::string, std::int64_t> more;
   for (const Call& call : a) ++more[call.target];
@@ -113,7 +113,7 @@ struct Rank {
   std::vector<Call> calls;
 };
 
-// Places at which the calls of the two ranks differ.
+// The indices at which the calls of the two ranks differ.
 std::vector<std::size_t> differences(const Rank& a, const Rank& b) {
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < std::min(a.calls.size(), b.calls.size()); ++i)
@@ -134,10 +134,10 @@ void say_differences(const Graph& graph, const Rank& a, const Rank& b,
   }
   for (const auto& [more, less] : {std::pair{&a, &b}, std::pair{&b, &a}})
     if (const std::string text = only_in(more->calls, less->calls); !text.empty())
-      context.decide("differs", fmt::format("Rank {} runs more often: {}.", more->rank, text));
+      context.decide("differs", fmt::format("Rank {} has additional calls: {}.", more->rank, text));
 }
 
-// Reports sizes that are known only when the graph runs.
+// Reports sizes that are known only at run time.
 void say_data_dependent(const Graph& graph, PassContext& context) {
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
@@ -154,7 +154,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   for (std::string& path : arguments.texts("captures"))
     files.push_back({.path = std::move(path), .backward = {}, .index = {}, .assumptions = {}});
   if (files.empty()) {
-    context.decide("kept", "Not compared: `captures` names no captures of other ranks.");
+    context.decide("kept", "Not compared: `captures` names no capture of another rank.");
     return {};
   }
   JOINTER_TRY(const std::vector<RankProgram> programs, open_ranks(files));
@@ -176,11 +176,10 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     say_differences(graph, mine, other, places, context);
   }
   if (compared == 0)
-    return fail(
-        Error::Kind::usage,
-        "`captures` names no other rank: all are of rank {}, as this graph is; name those of "
-        "the other ranks",
-        mine.rank);
+    return fail(Error::Kind::usage,
+                "`captures` names no other rank: its captures are all of rank {}, like this graph; "
+                "name those of the other ranks",
+                mine.rank);
   if (first.empty()) {
     context.decide("checked", fmt::format("All {} calls are the same on {}.", mine.calls.size(),
                                           counted(compared, "other rank")));

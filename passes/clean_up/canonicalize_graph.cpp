@@ -69,7 +69,7 @@ class Canonicalizer {
   }
 
  private:
-  // By node: true if a call changes its shape in place.
+  // By node: true if a call changes the shape of the node's tensor in place.
   static std::vector<bool> find_reshaped(const Graph& graph) {
     std::vector<bool> reshaped(graph.node_count(), false);
     for (const NodeId id : graph.order())
@@ -114,7 +114,7 @@ class Canonicalizer {
            same_dims(graph_.stride(*x), graph_.stride(*y));
   }
 
-  // Starts at 0, in steps of 1; that it reaches the end follows from its size.
+  // True if the slice starts at 0 with step 1. Its size shows whether it reaches the end.
   [[nodiscard]] bool is_whole(const Node& n) const {
     const auto is_number = [&](std::string_view name, std::int64_t default_value) {
       const Argument* given = graph_.argument(n, name);

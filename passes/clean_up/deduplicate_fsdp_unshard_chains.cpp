@@ -68,7 +68,7 @@ class Deduplicator {
     });
   }
 
-  // True if something the second call reads is written between the two calls.
+  // True if an input of the second call is written between the two calls.
   [[nodiscard]] bool is_written_between(NodeId first, NodeId second) const {
     for (const NodeId input : graph_.inputs(second))
       for (const Tensor& t : graph_.tensors(input)) {
@@ -91,7 +91,8 @@ class Deduplicator {
            op.packet() == "prims.convert_element_type" || op.packet() == "aten._to_copy";
   }
 
-  // Walks from each gather of a parameter back to the placeholder, then on to what reads its wait.
+  // Walks from each gather of a parameter back to the placeholder, then forward to the wait's
+  // readers.
   void find_chains() {
     for (const NodeId id : graph_.order()) {
       const Node& n = graph_.node(id);
@@ -136,7 +137,8 @@ class Deduplicator {
     return false;
   }
 
-  // Operator and input, and whether the call is recomputed in the backward.
+  // Duplicates have the same operator and input, and both or neither are recomputed in the
+  // backward.
   struct Key {
     NodeId input;
     OperatorId target;

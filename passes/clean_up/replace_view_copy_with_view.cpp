@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::string_view kCopy = "_copy";
 
-// A tensor as a view sees it: sizes, strides and offset, in elements.
+// A tensor's sizes, strides and offset, in elements.
 struct Layout {
   std::vector<std::int64_t> shape, stride;
   std::int64_t offset = 0;
@@ -42,7 +42,7 @@ struct Layout {
   }
 };
 
-// None if a size is symbolic or the strides are not known.
+// None if a size, a stride or the offset is symbolic, or the strides are unknown.
 std::optional<Layout> layout_of(const Graph& graph, const Tensor& tensor) {
   Layout layout;
   if (!tensor.has(Tensor::has_stride)) return std::nullopt;
@@ -60,8 +60,8 @@ std::optional<Layout> layout_of(const Graph& graph, const Tensor& tensor) {
   return layout;
 }
 
-// True if both visit the same elements in the same order. The stride of a dimension of size 1 does
-// not count.
+// True if both layouts visit the same elements in the same order. The stride of a dimension of size
+// 1 does not matter.
 bool same_strides(const Layout& a, const Layout& b) {
   if (a.shape != b.shape) return false;
   if (a.elements() == 0) return true;
@@ -74,7 +74,7 @@ bool is_dense(const Layout& layout) {
   return same_strides(layout, {layout.shape, contiguous_strides(layout.shape), 0});
 }
 
-// Derives the layout of the view that would replace `copy`; none if it is not known.
+// Derives the layout of the view that would replace `copy`; none if it is unknown.
 class ViewLayout {
  public:
   ViewLayout(const Graph& graph, NodeId call, Layout base, const Layout& copy)
@@ -95,7 +95,7 @@ class ViewLayout {
   }
 
  private:
-  // The view of a dense layout with other sizes; it is dense, too.
+  // The view of a dense layout in the sizes of the copy; it is dense, too.
   [[nodiscard]] std::optional<Layout> in_other_sizes() const {
     if (!is_dense(layout_) || layout_.elements() != copy_.elements()) return std::nullopt;
     return Layout{copy_.shape, contiguous_strides(copy_.shape), layout_.offset};
@@ -163,7 +163,8 @@ class ViewLayout {
     return view;
   }
 
-  // An integer argument of the call; `default_value` if it is not given.
+  // The value of an integer argument; `default_value` if it is not given, none if it is not an
+  // integer.
   [[nodiscard]] std::optional<std::int64_t> argument(
       std::string_view name, std::optional<std::int64_t> default_value = {}) const {
     const Argument* given = graph_.argument(node_, name);
@@ -205,7 +206,7 @@ class Replacer {
   }
 
  private:
-  // Finds the real storages that are written to or returned.
+  // Finds the real storages that something writes to or the graph returns.
   void find_kept() {
     written_.assign(graph_.storage_count(), false);
     returned_.assign(graph_.storage_count(), false);
@@ -224,14 +225,14 @@ class Replacer {
       if (t.storage) marks[graph_.real_storage(t.storage).index()] = true;
   }
 
-  // A view of a replaced copy becomes a view of the copy's base.
+  // Makes views of a replaced copy views of the copy's base.
   void follow_base(NodeId id) {
     move_tensors(graph_, id, [&](const Tensor& tensor) {
       return tensor.storage ? moved_[graph_.real_storage(tensor.storage).index()] : StorageMove{};
     });
   }
 
-  // Replaces the copy. Returns why it stays; empty if it was replaced.
+  // Replaces the copy. Returns the reason if it must stay; empty if it was replaced.
   std::string replace(NodeId id) {
     const Node& n = graph_.node(id);
     const OperatorInfo& op = graph_.op(n);
@@ -262,7 +263,8 @@ class Replacer {
     return {};
   }
 
-  // aten.slice.Tensor for aten.slice_copy.Tensor; empty if there is no such view.
+  // The view operator of a copy, such as aten.slice.Tensor for aten.slice_copy.Tensor; empty if
+  // there is none.
   static std::string name_of_view(const OperatorInfo& op) {
     const std::string packet(op.packet());
     if (!packet.ends_with(kCopy)) return {};

@@ -10,7 +10,7 @@ Substitution::Substitution(Graph& graph)
       replacement_(graph.node_count()),
       is_returned_(graph.node_count(), false),
       storage_now_(graph.storage_count()) {
-  // A half that was captured alone also finds the values of its other half by name.
+  // Even a half that was captured alone exchanges values with its other half by name.
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
     if (n.kind == NodeKind::output && graph.part(n.part).kind == CaptureKind::forward)
@@ -34,7 +34,7 @@ void Substitution::replace(NodeId node, NodeId by) {
   join_storages(node, by);
 }
 
-// The storages of `node` become those of `by`.
+// Replaces the storages of `node` with those of `by`.
 void Substitution::join_storages(NodeId node, NodeId by) {
   const auto was = graph_.tensors(node), is = graph_.tensors(by);
   for (std::size_t i = 0; i < std::min(was.size(), is.size()); ++i) {

@@ -7,26 +7,25 @@
 
 namespace jointer {
 
-// Replaces nodes: their readers read other nodes, and `finish` erases them.
+// Replaces nodes: redirects their readers to other nodes; `finish` then erases the replaced nodes.
 class Substitution {
  public:
-  // The graph must outlive this object, and must not change otherwise until `finish`.
+  // The graph must outlive this object. Until `finish`, nothing else may change it.
   explicit Substitution(Graph& graph);
 
-  // True if the call may be removed. A value that a forward returns to its backward must stay: the
-  // backward looks it up by name.
+  // True if the call may be removed. A value that a forward returns to its backward must stay,
+  // because the backward looks it up by name.
   [[nodiscard]] bool may_go(NodeId node) const;
-  // The node's replacement, or the node itself.
+  // The node's replacement; the node itself if it has none.
   [[nodiscard]] NodeId now(NodeId node) const;
-  // `by` precedes `node` and holds the same values in the same sizes. It must not be replaced
-  // later.
+  // `by` must precede `node`, hold the same values in the same sizes, and not be replaced later.
   void replace(NodeId node, NodeId by);
   // The node's argument after all replacements.
   [[nodiscard]] Argument now(const Argument& argument);
   [[nodiscard]] bool any() const { return !gone_.empty(); }
 
-  // Rewires all readers, moves views of removed storages to the new ones, and erases the replaced
-  // nodes. Error: see Graph::finish.
+  // Rewires all readers, moves views of removed storages to the storages that replace them, and
+  // erases the replaced nodes. Error: see Graph::finish.
   Result<void> finish();
 
  private:

@@ -44,8 +44,8 @@ Result<OrderedJson> mark_with(const Arguments& arguments, const std::string& par
   return mark;
 }
 
-// Returns true if the node had another mark or none. Other members of `custom` stay. Error (input):
-// it is not a JSON object.
+// Returns true if the node had a different mark or none. Keeps the other members of `custom`. Error
+// (input): `custom` is not a JSON object.
 Result<bool> set_mark(Graph& graph, NodeId id, const OrderedJson& mark) {
   OrderedJson custom = OrderedJson::object();
   if (graph.node(id).custom) {
@@ -70,8 +70,8 @@ bool is_flex_attention(const Graph& graph, const Node& n) {
   return target == "flex_attention" || target == "flex_attention_backward";
 }
 
-// Marks the nodes of a constant that is a graph, and returns true if that changed any; none if the
-// constant is not a graph.
+// If the constant is a graph, marks its nodes and returns whether any of them changed; none if it
+// is not a graph.
 std::optional<bool> mark_subgraph(OrderedJson& constants, const std::string& name,
                                   const OrderedJson& mark) {
   const auto constant = constants.find(name);
@@ -157,7 +157,7 @@ Result<void> annotate_rmsnorm(Graph& graph, const Arguments& arguments, PassCont
   return context.report(1);
 }
 
-// Module names, by the text of `custom`, which many nodes share; none: no module.
+// Module names by the text of `custom`, which many nodes share; empty if a node has no module.
 class ModuleNames {
  public:
   explicit ModuleNames(const Graph& graph) : graph_(graph) {}

@@ -8,7 +8,8 @@ namespace jointer {
 Pass annotate_flex_attention_for_regional_inductor_pass();
 Pass annotate_rmsnorm_for_regional_inductor_pass();
 
-// Reports where kernels of a recorded CUDA graph get the name of their module.
+// Reports the runs of nodes whose kernels upstream labels with their module in a recorded CUDA
+// graph.
 Pass insert_kernel_annotations_pass();
 
 }  // namespace jointer

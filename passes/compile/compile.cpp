@@ -42,7 +42,7 @@ Result<void> mark_regions(Graph& graph, const Arguments& arguments, PassContext&
   std::size_t count = 0;
   for (const NodeId id : graph.order()) {
     const bool annotated = is_annotated_for_inductor(graph, graph.node(id));
-    // The annotated constants of a call are compiled with it.
+    // A call's annotated constants are compiled with the call.
     if (graph.node(id).kind != NodeKind::call || (!annotated && !is_marked[id.index()])) continue;
     context.decide(graph, id, "compiled",
                    annotated ? "it is annotated with compile_with_inductor" : "`mark` selects it");
@@ -77,7 +77,7 @@ Pass full_inductor_compilation_pass() {
           .run = [](Graph&, const Arguments&, PassContext& context) -> Result<void> {
             context.decide("compiled",
                            "`jointer bench --passes` runs it compiled as a whole; "
-                           "Inductor does not keep outputs equal bit by bit");
+                           "Inductor does not keep outputs bitwise equal");
             return {};
           }};
 }
@@ -109,10 +109,10 @@ Pass custom_codegen_pass() {
   info.keeps_numerics = true;
   return {.info = std::move(info),
           .run = [](Graph&, const Arguments&, PassContext& context) -> Result<void> {
-            context.decide("kept",
-                           "it replaces the code that torch generates, for profilers and "
-                           "debuggers: the graph does not contain it, and `jointer bench` "
-                           "runs nodes, not that code");
+            context.decide(
+                "kept",
+                "it replaces the code that torch generates, for profilers and debuggers: the graph "
+                "stays the same, and `jointer bench` runs its nodes, not that code");
             return {};
           }};
 }

@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// Passes that choose how the runner runs the graph, by upstream's names.
+// Passes that choose how the runner runs the graph, named after upstream's.
 std::vector<Pass> compile_passes();
 
 }  // namespace jointer

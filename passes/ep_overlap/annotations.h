@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads graph_trainer's annotations of nodes, for passes of expert parallelism.
+// Reads graph_trainer's node annotations for expert-parallelism passes.
 
 #include <memory>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace jointer {
 
-// The `custom` members of nodes, each text parsed once. Must not outlive the graph.
+// The `custom` members of nodes. Parses each distinct text once. Must not outlive the graph.
 class Annotations {
  public:
   explicit Annotations(const Graph& graph);
@@ -19,9 +19,9 @@ class Annotations {
   Annotations(const Annotations&) = delete;
   Annotations& operator=(const Annotations&) = delete;
 
-  // The member of that name; null if the node has none.
+  // The member `key`; null if the node does not have it.
   [[nodiscard]] const OrderedJson* find(NodeId node, const std::string& key);
-  // A text member; empty if there is none.
+  // The text of a member; empty if the node does not have it.
   [[nodiscard]] std::string text(NodeId node, const std::string& key);
 
  private:
@@ -30,7 +30,8 @@ class Annotations {
       parsed_;  // by the text's id
 };
 
-// True if autograd ran it: by graph_trainer's `autograd_backward`, else by the phase.
+// True if autograd ran the node, according to graph_trainer's `autograd_backward`, or to the phase
+// if that is missing.
 bool runs_in_backward(const Graph& graph, const Node& node);
 
 }  // namespace jointer

@@ -1,6 +1,6 @@
 #pragma once
 
-// State that the steps of lowering one module share: the program, the plan, and the copies of the
+// State shared by the steps that lower one module: the program, the plan, and the copies of the
 // body's nodes made so far.
 
 #include <array>
@@ -25,25 +25,25 @@ struct ChunkBody {
   const ChunkLoweringOptions& options;
   ChunkPairs& pairs;
   std::unordered_map<NodeId, Node> originals = {};  // nodes of the body before the pass
-  // By chunk: the copy of each node of the body, and of the storages of these nodes.
+  // By chunk: the copies of the body's nodes and of their storages.
   std::array<std::unordered_map<NodeId, NodeId>, 2> copies = {};
   std::array<std::unordered_map<StorageId, StorageId>, 2> storages = {};
 
   // "layers.1.moe (forward)"
   [[nodiscard]] std::string where() const;
 
-  // Adds a call that is not part of the body, right before `before`. `chunk`: its chunk, or
-  // ChunkProgram::kNone.
+  // Adds a call that is not part of the body, directly before `before`. `chunk`: the call's chunk,
+  // or ChunkProgram::kNone.
   NodeId add(std::string_view target, std::vector<Argument> args, const Value& value, NodeId before,
              ChunkRole role, int chunk = ChunkProgram::kNone);
   Argument list(const std::vector<Argument>& items);
 
   // The expression of a symbolic size.
   [[nodiscard]] std::string text(const Dim& dim) const;
-  // True if it names a size over the chunk symbol, or contains a node with one.
+  // True if the argument, or a node in it, depends on the chunk symbol.
   [[nodiscard]] bool names_chunk_size(const Argument& argument);
-  // Index of the shape argument of a call that reads one tensor and returns one; none if it has no
-  // such argument.
+  // The index of the shape argument, for a call that reads one tensor and returns one; none if it
+  // has no such argument.
   [[nodiscard]] std::optional<std::size_t> shape_argument(const Node& node) const;
 };
 

@@ -1,6 +1,6 @@
-// Splits live-ins over the chunk symbol where the first node of the body needs them, makes each
-// half contiguous if it is not, and halves sizes. Values that a previously lowered module already
-// computes per chunk are used as they are.
+// Splits live-ins over the chunk symbol before the first node of the body that needs them, makes
+// each half contiguous if it is not, and halves sizes. Values that a previously lowered module
+// already computes per chunk are used directly.
 
 #include "passes/ep_overlap/chunk_inputs.h"
 
@@ -45,7 +45,7 @@ void ChunkInputs::recover_chunks() {
   }
 }
 
-// True for copies that were removed because nothing needed them.
+// True for a copy that was removed because nothing needed it.
 bool ChunkInputs::is_erased(NodeId id) const {
   return ChunkPairs::of(body_.pairs.copies, id)[0] != id &&
          ChunkPairs::of(body_.pairs.copies, id)[1] != id;
@@ -57,7 +57,7 @@ bool ChunkInputs::is_static(NodeId id) const {
          (node.role == Role::parameter || node.role == Role::buffer);
 }
 
-// The first node of the body that reads it, or reads a size of one of its chunks.
+// The first node of the body that reads the live-in, or the size of one of its chunks.
 NodeId ChunkInputs::first_consumer(NodeId live_in) {
   for (const NodeId id : plan_.body) {
     if (places_[id.index()] <= places_[live_in.index()]) continue;
@@ -89,7 +89,7 @@ Result<void> ChunkInputs::split() {
   }
   const bool is_any = std::ranges::any_of(live_ins_, [this](NodeId id) { return is_chunked(id); });
   if (split.empty() && !is_any)
-    return fail(Error::Kind::usage, "{} reads nothing that can be cut in two", body_.where());
+    return fail(Error::Kind::usage, "{} reads nothing that can be split in two", body_.where());
   for (const NodeId id : split) JOINTER_CHECK(split_one(id));
   return {};
 }
@@ -103,8 +103,8 @@ Result<void> ChunkInputs::split_one(NodeId id) {
   std::vector<Dim> shape(sizes.begin(), sizes.end()), stride(steps.begin(), steps.end());
   const Dim extent = shape[at];
   if (const auto hint = p_.sizes.hint(extent); hint && *hint % 2 != 0)
-    return fail(Error::Kind::usage, "{} cannot be cut in two: dimension {} is {}", p_.name(id), dim,
-                *hint);
+    return fail(Error::Kind::usage, "{} cannot be split in two: dimension {} is {}", p_.name(id),
+                dim, *hint);
   JOINTER_TRY(shape[at], p_.sizes.half(extent));
   const NodeId size =
       body_.add("aten.sym_size.int", {ref(id), Argument::of_int(dim)},
@@ -170,7 +170,7 @@ Result<void> ChunkInputs::clone(const Tensor& whole, std::span<const Dim> shape,
 Result<Dim> ChunkInputs::offset_of_second(const Tensor& whole, std::size_t at, const Dim& half) {
   const Dim stride = p_.graph.stride(whole)[at], start = p_.graph.offset(whole);
   if (stride.expression || start.expression || start.value != 0)
-    return fail(Error::Kind::usage, "{} reads a slice that cannot be cut in two", body_.where());
+    return fail(Error::Kind::usage, "{} reads a slice that cannot be split in two", body_.where());
   return p_.sizes.times(half, stride.value);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// The live-ins of a module, values that its body reads but does not compute: a half for each chunk.
+// The live-ins of a module: values that its body reads but does not compute. Each chunk gets one
+// half.
 
 #include <string>
 #include <unordered_map>
@@ -15,7 +16,7 @@ class ChunkInputs {
   // Finds the live-ins. The body must outlive this object.
   explicit ChunkInputs(ChunkBody& body);
 
-  // Splits tensors, then halves sizes. Error (usage): a value cannot be cut in two.
+  // Splits tensors, then halves sizes. Error (usage): a value cannot be split in two.
   Result<void> split();
   Result<void> halve_sizes();
 

@@ -115,7 +115,7 @@ class Lowering {
       else
         copy = p_.add_copy(original, written, kwargs, p_.fx.next(id));
       p_.rename(copy, fmt::format("{}_chunk{}", name, chunk));
-      // An unbacked symbol that a call introduces gets a different name in each copy.
+      // If a call introduces an unbacked symbol, each copy gets its own symbol.
       for (const std::string& symbol : p_.bound_symbols(id)) renamed[symbol] = p_.fresh_symbol();
       JOINTER_TRY(const Value value, value_of(id, original.value, chunk, renamed));
       Node& node = p_.graph.node(copy);
@@ -136,7 +136,7 @@ class Lowering {
     return {};
   }
 
-  // If the chunks write to a shared value, the second one reads the result of the first.
+  // If both chunks write to a shared value, the second reads the first one's result.
   Result<Argument> after_first(NodeId id, const Node& original, const Argument& args) {
     const OperatorInfo& op = p_.graph.op(original);
     const auto was = p_.graph.children(original.args);
@@ -157,7 +157,7 @@ class Lowering {
     return p_.graph.make_children(args.kind, changed);
   }
 
-  // A view of a chunk must get its size from the chunk, or leave it to be inferred.
+  // A view in a chunk must get its size from the chunk, or have it inferred.
   Result<void> check_view(const Node& original, const Argument& args) {
     const auto at = body_.shape_argument(original);
     const Tensor* tensor = p_.graph.single_tensor(original);
@@ -201,7 +201,7 @@ class Lowering {
     return p_.tensor_like(tensor, shape, stride, offset, storage);
   }
 
-  // The storage of what the copy views, or a new one of the size that the copy needs.
+  // The storage that the copy views, or a new storage of the size that it needs.
   Result<StorageId> storage_of(NodeId id, const Tensor& tensor, std::span<const Dim> shape,
                                std::size_t chunk, const ChunkSizes::Renamed& renamed) {
     if (!tensor.storage) return StorageId{};

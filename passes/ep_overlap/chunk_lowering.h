@@ -1,6 +1,6 @@
 #pragma once
 
-// Duplicates the body of a module, each copy for half of the batch or the sequence.
+// Duplicates the body of a module; each copy processes half of the batch or the sequence.
 
 #include <array>
 #include <functional>
@@ -15,7 +15,8 @@ namespace jointer {
 // One value per chunk.
 using ChunkPair = std::array<NodeId, 2>;
 
-// State passed from one lowered module to the next, by node; without a pair, both are none.
+// State passed from one lowered module to the next, by node. Where there is no pair, both nodes are
+// none.
 struct ChunkPairs {
   std::vector<ChunkPair> per_chunk;            // values that exist per chunk
   std::vector<ChunkPair> copies;               // both copies of a node, at the index of each
@@ -32,14 +33,14 @@ struct ChunkPairs {
 
 struct ChunkLoweringOptions {
   ChunkMode mode = ChunkMode::batch;
-  // Add gradients before the views and collectives that follow them.
+  // Add up gradients before, not after, the views and collectives that follow them.
   bool early_sums = true;
-  // Called with each node that was added or became part of a chunk.
+  // Called for each node that is added or becomes part of a chunk.
   std::function<void(NodeId id, std::string_view action, std::string reason)> decide;
 };
 
-// Lowers plans[which]; the other plans determine which other nodes read values per chunk. Error
-// (usage): a value cannot be cut, or its halves cannot be joined.
+// Lowers plans[which]; the other plans determine which readers outside it read values per chunk.
+// Error (usage): a value cannot be cut, or its halves cannot be joined.
 Result<void> lower_chunks(ChunkProgram& program, const std::vector<ChunkPlan>& plans,
                           std::size_t which, const ChunkLoweringOptions& options,
                           ChunkPairs& pairs);

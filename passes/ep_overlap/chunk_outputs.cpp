@@ -1,6 +1,7 @@
-// Passes a live-out as halves to readers that exist per chunk, and joins it for others: `cat` along
-// the chunk dimension, or `add` for sums of gradients. With early sums, a chunked live-out of the
-// backward is joined before the views and waits that lead to it, which then run once.
+// Passes the halves of a live-out to readers that exist per chunk, and joins them for other
+// readers: `cat` along the chunk dimension, or `add` for gradient sums. With early sums, a chunked
+// live-out of the backward is joined before the views and waits that lead to it, which then run
+// once.
 
 #include "passes/ep_overlap/chunk_outputs.h"
 
@@ -72,7 +73,7 @@ Result<void> ChunkOutputs::join() {
     if (!out.chunked.empty() && (whole == nullptr || p_.chunk_dim(*whole) == kNone) &&
         !p_.has_chunk_dim(out.node))
       return fail(Error::Kind::usage,
-                  "{} of {} is read by chunks and by others ({}), and has no dimension along "
+                  "{} of {} is read by chunks and by other nodes ({}), and has no dimension along "
                   "which its chunks can be joined",
                   p_.name(out.node), body_.where(), p_.name(out.full.front()));
     before_ = *std::ranges::min_element(out.full, {}, place);
@@ -96,7 +97,7 @@ bool ChunkOutputs::is_reduction(NodeId id) const {
   return std::ranges::equal(a, b);
 }
 
-// True for a view as torch defines it: an argument is aliased, and none is written.
+// True for a view in the sense of torch: an argument is aliased, and none is written.
 bool ChunkOutputs::is_view(NodeId id) const {
   const OperatorInfo& op = p_.graph.op(p_.graph.node(id));
   return !op.mutates() && std::ranges::any_of(op.arguments, [](const SchemaArgument& each) {
@@ -104,7 +105,7 @@ bool ChunkOutputs::is_view(NodeId id) const {
   });
 }
 
-// The views and collectives that lead to a live-out, in program order; they run on the whole value.
+// The views and collectives that lead to a live-out, in program order. They run on the whole value.
 std::vector<NodeId> ChunkOutputs::find_suffix(NodeId out) const {
   std::vector<NodeId> suffix;
   NodeId node = out;
@@ -196,7 +197,7 @@ bool ChunkOutputs::is_gradient(NodeId out, const std::vector<NodeId>& users) con
   return is_output || (out.index() < plan_.is_escape.size() && plan_.is_escape[out.index()]);
 }
 
-// Adds the suffix, which runs on the whole value.
+// Adds the suffix to run on the whole value.
 Result<NodeId> ChunkOutputs::add_suffix(NodeId boundary, NodeId made,
                                         const std::vector<NodeId>& suffix) {
   std::unordered_map<NodeId, NodeId> whole{{boundary, made}};
@@ -230,7 +231,7 @@ Result<NodeId> ChunkOutputs::add_suffix(NodeId boundary, NodeId made,
   return current;
 }
 
-// A view has the storage of its input; the result of a collective has a new one.
+// A view shares its input's storage; the result of a collective has its own.
 Result<Value> ChunkOutputs::suffix_value(const Node& original, NodeId input) {
   const Tensor tensor = *p_.graph.single_tensor(original);
   const auto sizes = p_.graph.shape(tensor), steps = p_.graph.stride(tensor);
@@ -241,14 +242,14 @@ Result<Value> ChunkOutputs::suffix_value(const Node& original, NodeId input) {
       is_view_of ? p_.graph.tensors(input)[0].storage : storage_of_whole(tensor.storage));
 }
 
-// Views outside the body have the storage that the body's value had, so the joined value reuses it.
-// None if it belonged to a live-in, or another value already reuses it.
+// Views outside the body still use the storage of the body's value, so the joined value reuses that
+// storage. None if it belongs to a live-in, or another value already reuses it.
 StorageId ChunkOutputs::storage_of_whole(StorageId storage) {
   const bool is_own = storage && body_.storages[0].contains(storage);
   return is_own && taken_.insert(storage).second ? storage : StorageId{};
 }
 
-// Sizes of the whole value as nodes: the chunk symbol from the first input that has it.
+// The sizes of the whole value as nodes. The chunk symbol comes from the first input that has it.
 Result<Argument> ChunkOutputs::whole_shape(const Tensor& tensor, NodeId before) {
   const auto sizes = p_.graph.shape(tensor);
   const std::vector<Dim> shape(sizes.begin(), sizes.end());

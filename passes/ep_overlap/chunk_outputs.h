@@ -1,7 +1,7 @@
 #pragma once
 
-// The live-outs of a module, values of its body that other nodes read: passed on per chunk, or
-// joined.
+// The live-outs of a module: values of its body that other nodes read. They are passed on per
+// chunk, or joined.
 
 #include <string>
 #include <unordered_map>
@@ -17,12 +17,13 @@ class ChunkOutputs {
   // Finds the live-outs. The body must outlive this object.
   explicit ChunkOutputs(ChunkBody& body);
 
-  // Finds which readers read halves and which read the whole value. Call before anything is copied.
+  // Determines which readers read halves and which read the whole value. Call this before anything
+  // is copied.
   void classify();
-  // True for a number that both the body and other nodes read: its node stays in addition to the
-  // copies.
+  // True for a number that nodes inside and outside the body read: its node stays in addition to
+  // the copies.
   [[nodiscard]] bool is_kept(NodeId id) const { return kept_scalars_.contains(id); }
-  // Call after both copies are made. Error (usage): the halves of a value cannot be joined.
+  // Call this after both copies are made. Error (usage): the halves of a value cannot be joined.
   Result<void> join();
 
  private:

@@ -24,7 +24,7 @@
 namespace jointer {
 namespace {
 
-// The part of a module's path that matches the pattern; empty if it does not match.
+// The prefix of a module's path that matches the pattern; empty if none does.
 std::string root_of(std::string_view pattern, std::string_view module) {
   std::size_t at = 0;
   for (;;) {
@@ -90,7 +90,7 @@ class Planner {
     return x->dtype == y->dtype && x->device == y->device;
   }
 
-  // The loss is the first output.
+  // The loop skips the loss, which is the first output.
   void find_escapes() {
     is_escape_ = none();
     const std::vector<NodeId> outputs = p_.outputs();
@@ -129,7 +129,7 @@ class Planner {
     return candidates;
   }
 
-  // Calls without a module between nodes of this module.
+  // Adds the backward calls without a module that lie between nodes of this module.
   void add_between(const ChunkRoot& root, Set& candidates) {
     std::vector<NodeId> open;
     for (const NodeId id : order_)
@@ -195,7 +195,7 @@ class Planner {
     return {};
   }
 
-  // Sizes over the chunk symbol that the body reads and nothing else needs.
+  // Adds the sizes over the chunk symbol that the body reads and nothing else needs.
   void add_sizes(const Set& candidates, Set& body, std::vector<NodeId>& nodes) {
     Set is_added = none();
     std::vector<NodeId> added, open;
@@ -228,7 +228,7 @@ class Planner {
     }
   }
 
-  // Keeps the nodes of the body that are needed by a tensor that leaves it, a write or an output.
+  // Keeps the nodes of the body on which a tensor that leaves it, a write or an output depends.
   void keep_needed(Set& body, const std::vector<NodeId>& nodes) {
     Set is_needed = none();
     std::vector<NodeId> open;

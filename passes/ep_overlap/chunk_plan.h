@@ -1,6 +1,6 @@
 #pragma once
 
-// Chooses the nodes of each module that graph chunking duplicates.
+// Chooses which nodes of each module graph chunking duplicates.
 
 #include <string>
 #include <vector>
@@ -20,16 +20,16 @@ struct ChunkPlan {
   }
 };
 
-// Modules that match the pattern (layers.*.moe) and exchange tokens: by all-to-alls, or, if there
-// are none and `by_annotation` is set, by their annotations. Sorted by name.
+// Modules that match the pattern (layers.*.moe) and exchange tokens, as their all-to-alls show, or,
+// if there are none and `by_annotation` is set, their annotations. Sorted by name.
 std::vector<std::string> find_expert_roots(ChunkProgram& program, std::string_view pattern,
                                            bool by_annotation);
 
 // Error (usage): the pattern matches no module of the graph, and is not kMoeModules.
 Result<void> check_module_pattern(ChunkProgram& program, std::string_view pattern);
 
-// Plans of both directions, in the order of their first nodes. `per_chunk`, by node: values that
-// already exist per chunk. Error (usage): a body cannot be separated from the rest.
+// The plans for both directions, in the order of their first nodes. `per_chunk`, by node: true if
+// the value already exists per chunk. Error (usage): a body cannot be separated from the rest.
 Result<std::vector<ChunkPlan>> plan_chunks(ChunkProgram& program,
                                            const std::vector<std::string>& roots,
                                            const std::vector<bool>& per_chunk);

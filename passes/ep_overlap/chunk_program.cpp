@@ -1,6 +1,6 @@
-// Edits a traced step for graph chunking. Nodes keep their order in torch's list during the pass;
-// the graph gets the new order and names at the end. Upstream keeps its marks in Node.meta; here
-// they are annotations (`custom`), as in captures.
+// Edits a traced step for graph chunking. During the pass, nodes are ordered as in torch's node
+// list; at the end, the graph gets the new order and names. Upstream stores its marks in Node.meta;
+// here they are annotations (`custom`), as in captures.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py, ep_pass_utils.py.
 
@@ -201,7 +201,7 @@ NodeId ChunkProgram::add(std::string_view target, std::span<const Argument> args
   node.name = graph.intern(names.create(fx_call_name(target)));
   node.args = graph.make_children(Argument::Kind::list, args);
   node.value = value;
-  // A returned symbol without a hint records that; a size in a shape does not.
+  // Record that a returned symbol has no hint. A size in a shape records nothing.
   if (value.kind == Value::Kind::symbol && graph.expression_hint(value.expression()).empty())
     if (const auto said = graph.intern_expression(
             part, std::string(graph.expression_text(value.expression())), "null"))
@@ -267,7 +267,7 @@ Result<void> ChunkProgram::finish() {
   std::vector<NodeId> next(graph.node_count());
   for (std::size_t i = 1; i < graph.order().size(); ++i)
     next[graph.order()[i - 1].index()] = graph.order()[i];
-  // From the end, so that the next node is already in its place.
+  // Go backward, so that the next node is already in place.
   std::vector<std::pair<NodeId, StringId>> live;
   for (std::size_t i = 0; i < renamed_.size(); ++i)
     if (graph.is_live(renamed_[i])) live.emplace_back(renamed_[i], now[i]);

@@ -1,7 +1,7 @@
 #pragma once
 
-// A traced step while graph chunking cuts its modules in two: the list of nodes, their properties
-// for graph chunking, and functions that add nodes.
+// A traced step while graph chunking cuts its modules in two: the node list, the node properties
+// that graph chunking needs, and functions that add nodes.
 
 #include <map>
 #include <span>
@@ -17,7 +17,7 @@
 
 namespace jointer {
 
-// A module that is cut in two, in one direction.
+// A module that is split in two, in one direction.
 struct ChunkRoot {
   std::string name, parent;  // "layers.1.moe", "layers.1"
   bool is_backward = false;
@@ -42,10 +42,10 @@ class ChunkProgram {
 
   // --- Properties of nodes ---
 
-  // The module in the annotations; empty if they have none.
+  // The module that the annotations name; empty if they name none.
   [[nodiscard]] const std::string& module(NodeId id) { return notes(id).module; }
   [[nodiscard]] bool is_of_expert_parallelism(NodeId id) { return notes(id).is_expert; }
-  // True for nodes of a chunk, or added between chunks.
+  // True for nodes that belong to a chunk or were added between chunks.
   [[nodiscard]] bool is_marked(NodeId id) { return notes(id).is_marked; }
   [[nodiscard]] bool is_backward(NodeId id) const {
     return runs_in_backward(graph, graph.node(id));
@@ -58,21 +58,21 @@ class ChunkProgram {
   [[nodiscard]] bool mutates(NodeId id) const {
     return is_call(id) && graph.op(graph.node(id)).mutates();
   }
-  // True if the node must stay when its input is computed per chunk.
+  // True if the node must stay even if its input is computed per chunk.
   [[nodiscard]] bool is_needed(NodeId id) const {
     return graph.node(id).kind == NodeKind::output || !fx.users(id).empty() || mutates(id);
   }
-  // True if a size or a stride of its result is over the chunk symbol.
+  // True if a size or stride of the result depends on the chunk symbol.
   [[nodiscard]] bool depends(NodeId id);
-  // The dimension with the chunk symbol, kNone or kSeveral.
+  // The dimension that contains the chunk symbol, kNone or kSeveral.
   [[nodiscard]] int chunk_dim(const Tensor& tensor);
   [[nodiscard]] int chunk_dim(NodeId id);
   [[nodiscard]] bool has_chunk_dim(NodeId id) { return chunk_dim(id) >= 0; }
   [[nodiscard]] std::vector<NodeId> tensor_inputs(NodeId id) const;
-  // Nodes that the output reads, in its order.
+  // The nodes that the output reads, in its order.
   [[nodiscard]] std::vector<NodeId> outputs() const;
 
-  // Unbacked symbols that the call introduces, in the original graph.
+  // The unbacked symbols that the call introduced in the original graph.
   [[nodiscard]] const std::vector<std::string>& bound_symbols(NodeId id) const;
 
   // --- Changes ---
@@ -80,18 +80,18 @@ class ChunkProgram {
   // An unused unbacked symbol.
   std::string fresh_symbol();
 
-  // Adds a call between chunks, right before `before`. `chunk`: its chunk, or kNone.
+  // Adds a call between chunks, directly before `before`. `chunk`: the call's chunk, or kNone.
   NodeId add(std::string_view target, std::span<const Argument> args, const Value& value,
              NodeId before, const ChunkRoot& root, ChunkRole role, int chunk = kNone);
   // Adds a copy of a call, named after it; the caller sets its value.
   NodeId add_copy(Node node, const Argument& args, const Argument& kwargs, NodeId before);
-  // Sets the node's name, or its marks.
+  // Sets the node's name or its marks.
   void rename(NodeId id, std::string_view name);
   [[nodiscard]] std::string_view name(NodeId id) const { return graph.name(id); }
   void mark(NodeId id, const ChunkRoot& root, ChunkRole role, int chunk);
-  // Like `mark`, but the module is the root's parent.
+  // Like `mark`, but with the root's parent as the module.
   void mark_synthetic(NodeId id, const ChunkRoot& root, ChunkRole role, int chunk);
-  // A tensor with these dimensions in a storage; in a new one if none is given.
+  // A tensor with these dimensions in `storage`; in a new storage if none is given.
   Result<Value> tensor_like(const Tensor& like, std::span<const Dim> shape,
                             std::span<const Dim> stride, Dim offset, StorageId storage);
   // Adds a storage for a whole tensor that is not a view.

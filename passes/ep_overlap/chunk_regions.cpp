@@ -1,6 +1,7 @@
-// Finds chunked regions by annotations. Buckets inherit annotations from the calls that they
-// replace, but belong to no body. In a capture with graph_trainer's own metadata, only its nodes
-// have a producer; a bucket that was made here has an origin with the same annotations.
+// Finds chunked regions by their annotations. Buckets inherit annotations from the calls that they
+// replace, but belong to no body. If a capture has graph_trainer's own metadata, only
+// graph_trainer's own nodes have a producer; a bucket made by Jointer has an origin with the same
+// annotations.
 
 #include "passes/ep_overlap/chunk_regions.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 constexpr const char* kProducer = "chunked_region_producer";
 
-// True if it has the annotations of the node that it was made for.
+// True if the node has the same annotations as the node that it was created from.
 bool inherits(const Graph& graph, const Node& node) {
   return node.origin && !node.has(Node::recomputed) &&
          graph.text(node.custom) == graph.text(graph.node(node.origin).custom);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The halves into which a module was cut along the batch or the sequence: one body for chunk 0 and
-// one for chunk 1 per module and direction, as eager chunking and ep_overlap_chunk mark them.
+// The two halves into which eager chunking or ep_overlap_chunk cut a module along the batch or the
+// sequence. Their marks define, per module and direction, one body for chunk 0 and one for chunk 1.
 
 #include <array>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace jointer {
 
-// The default pattern: mixture-of-experts blocks of any model. It may match nothing.
+// The default pattern: any model's mixture-of-experts blocks. It may match nothing.
 inline constexpr std::string_view kMoeModules = "layers.*.moe";
 
 struct ChunkedRegion {
@@ -26,7 +26,7 @@ struct ChunkedRegion {
 
 struct ChunkedRegions {
   static constexpr std::int32_t kNone = -1;
-  // The region and the chunk that a node belongs to.
+  // The region and the chunk to which a node belongs.
   struct Owner {
     std::int32_t region = kNone;
     std::int32_t chunk = 0;
@@ -38,8 +38,8 @@ struct ChunkedRegions {
   [[nodiscard]] const Owner& owner(NodeId node) const { return owners[node.index()]; }
 };
 
-// Regions whose module's name matches the pattern (fnmatch). Error (usage): a node is marked as
-// part of a body, but the mark does not say of which one.
+// The regions whose module name matches the pattern (fnmatch). Error (usage): a node is marked as
+// part of a body, but the mark does not say which body.
 Result<ChunkedRegions> find_chunked_regions(const Graph& graph, Annotations& marks,
                                             std::string_view module_pattern);
 

@@ -1,6 +1,6 @@
-// Reads and writes expressions as sympy prints them. Graph chunking handles sums of multiples of
-// symbols (1536*u0, u1 + u2), strides over them (8*Max(1, u0)) and the halves that it writes itself
-// ((u0//2)); it refuses others.
+// Reads and writes expressions as sympy prints them. Graph chunking handles linear sums of symbols
+// (1536*u0, u1 + u2), strides that contain them (8*Max(1, u0)), and the halves that it writes
+// itself ((u0//2)); it refuses all other expressions.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_pass_utils.py and ep_chunk_pass.py, which
 // use sympy.
@@ -20,12 +20,13 @@ Result<void> add_hint(ChunkHints& hints, const std::string& symbol, std::int64_t
                       std::string_view node) {
   const auto [at, is_new] = hints.try_emplace(symbol, hint);
   if (!is_new && at->second != hint)
-    return fail(Error::Kind::usage, "{} says that the chunk symbol {} is {}, but others say {}",
-                node, symbol, hint, at->second);
+    return fail(Error::Kind::usage,
+                "{} gives the chunk symbol {} the value {}, but other nodes give it {}", node,
+                symbol, hint, at->second);
   return {};
 }
 
-// The upper bound of a symbol that is marked to be cut is its number.
+// The number to use for a chunk symbol: its hint, else its upper bound.
 std::optional<std::int64_t> number_of(const SymbolTable& table, std::string_view symbol) {
   for (const SymbolTable::Variable& each : table.variables)
     if (each.name == symbol) return each.hint ? each.hint : each.max;
@@ -42,7 +43,7 @@ Result<void> find_in_placeholder(const Graph& graph, NodeId id, std::size_t at, 
       multiple ? number_of(graph.part(graph.node(id).part).symbols, multiple->first) : std::nullopt;
   if (!number)
     return fail(Error::Kind::usage,
-                "{} has the size {}, for which the capture has no number: trace with the size that "
+                "{} has the size {}, whose value is not in the capture: trace with the size that "
                 "graph chunking marks",
                 graph.name(id), graph.expression_text(extent.expression));
   return add_hint(hints, multiple->first, *number, graph.name(id));
@@ -59,7 +60,7 @@ Result<ChunkHints> find_chunk_hints(const Graph& graph, PartId part, Annotations
     if (const OrderedJson* said = marks.find(id, kChunkHints); said != nullptr && said->is_object())
       for (const auto& [symbol, hint] : said->items()) {
         if (!hint.is_number_integer())
-          return fail(Error::Kind::usage, "{}: the chunk symbol {} has no number", graph.name(id),
+          return fail(Error::Kind::usage, "{}: the chunk symbol {} has no value", graph.name(id),
                       symbol);
         JOINTER_CHECK(add_hint(hints, symbol, hint.get<std::int64_t>(), graph.name(id)));
       }
@@ -153,7 +154,7 @@ tl::unexpected<Error> ChunkSizes::too_hard(ExpressionId id) const {
               graph_.expression_text(id));
 }
 
-// Writes a half in parentheses if it has a factor or is a term of a sum.
+// Parenthesizes a half that has a factor or is a term of a sum.
 Result<Dim> ChunkSizes::intern(Sum sum, ExpressionId like) {
   std::ranges::sort(sum, [](const SizeTerm& a, const SizeTerm& b) {
     if (a.symbol.empty() != b.symbol.empty()) return b.symbol.empty();

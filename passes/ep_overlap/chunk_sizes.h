@@ -1,6 +1,7 @@
 #pragma once
 
-// Sizes over the symbol that graph chunking cuts in two: `512*u0` becomes `512*((u0//2))`.
+// Sizes that depend on the symbol that graph chunking cuts in two: `512*u0` becomes
+// `512*((u0//2))`.
 
 #include <cstdint>
 #include <map>
@@ -16,29 +17,30 @@
 
 namespace jointer {
 
-// The member of `custom` that holds chunk symbols and their numbers.
+// The member of `custom` that holds the chunk symbols and their hints.
 inline constexpr const char* kChunkHints = "torchtitan_chunk_symbol_hints";
 
 using ChunkHints = std::map<std::string, std::int64_t, std::less<>>;
 
-// The dimension that is cut: the batch, or the sequence.
+// The dimension to cut: the batch or the sequence.
 enum class ChunkMode : std::uint8_t { batch, seq };
 
-// The symbols in that dimension of one half's placeholders, and those that nodes are marked with.
-// Error (usage): two numbers for one symbol, or none.
+// The chunk symbols of a graph part: those in the cut dimension of its placeholders, and those that
+// its nodes' marks name. Error (usage): a symbol has two numbers, or no number.
 Result<ChunkHints> find_chunk_hints(const Graph& graph, PartId part, Annotations& marks,
                                     ChunkMode mode);
 
-// One term of a sum: a symbol, or half of one, with its factor. Without a symbol: a number.
+// One term of a sum: a symbol, or half of a symbol, times a factor. Without a symbol, the term is
+// the factor.
 struct SizeTerm {
   std::int64_t factor = 1;
   std::string symbol;
   bool is_half = false;
   bool is_at_least_one = false;  // Max(1, ...): as in strides
 };
-// The size as a sum; none if it is not one.
+// The size as a sum; none if it has another form.
 std::optional<std::vector<SizeTerm>> parse_size(std::string_view text);
-// The symbol and the factor of a multiple of one symbol; none for others.
+// The symbol and factor of a size that is a multiple of one symbol; none for other sizes.
 std::optional<std::pair<std::string, std::int64_t>> multiple_of_symbol(std::string_view text);
 
 class ChunkSizes {
@@ -53,19 +55,19 @@ class ChunkSizes {
   [[nodiscard]] bool is_chunk_symbol(std::string_view symbol) const {
     return hints_.find(symbol) != hints_.end();
   }
-  // True if it contains a chunk symbol.
+  // True if the size contains a chunk symbol.
   [[nodiscard]] bool depends(ExpressionId id);
   [[nodiscard]] bool depends(const Dim& dim) { return dim.expression && depends(dim.expression); }
-  // Its number, if all its symbols are chunk symbols.
+  // The value of the size, if all its symbols are chunk symbols.
   [[nodiscard]] std::optional<std::int64_t> hint(const Dim& dim);
 
-  // The size with chunk symbols halved and others renamed. Error (usage): it is not a sum of
-  // multiples of symbols.
+  // The size with chunk symbols halved and other symbols renamed. Error (usage): it is not a linear
+  // sum of symbols.
   Result<Dim> of_chunk(const Dim& dim, const Renamed& renamed);
   // The size divided by two.
   Result<Dim> half(const Dim& dim);
   Result<Dim> times(const Dim& dim, std::int64_t factor);
-  // The factor with which torch multiplies strides: Max(1, size) for a symbolic size.
+  // The factor by which torch multiplies strides: Max(1, size) for a symbolic size.
   Result<Dim> at_least_one(const Dim& dim);
 
  private:

@@ -52,7 +52,7 @@ class Concretizer {
   Result<void> run() {
     JOINTER_CHECK(find_hints());
     if (hints_.empty()) {
-      context_.decide("kept", "No size in the graph is a chunk symbol.");
+      context_.decide("kept", "No size in the graph contains a chunk symbol.");
       return {};
     }
     find_constants();
@@ -70,7 +70,8 @@ class Concretizer {
   Result<void> add_hint(const std::string& symbol, std::int64_t hint, NodeId node) {
     const auto [at, is_new] = hints_.try_emplace(symbol, hint);
     if (!is_new && at->second != hint)
-      return fail(Error::Kind::usage, "{} says that the chunk symbol {} is {}, but others say {}",
+      return fail(Error::Kind::usage,
+                  "{} gives the chunk symbol {} the value {}, but other nodes give it {}",
                   graph_.name(node), symbol, hint, at->second);
     return {};
   }
@@ -82,7 +83,7 @@ class Concretizer {
       if (said == nullptr || !said->is_object()) continue;
       for (const auto& [symbol, hint] : said->items()) {
         if (!hint.is_number_integer())
-          return fail(Error::Kind::usage, "{}: the chunk symbol {} has no number", graph_.name(id),
+          return fail(Error::Kind::usage, "{}: the chunk symbol {} has no value", graph_.name(id),
                       symbol);
         JOINTER_CHECK(add_hint(symbol, hint.get<std::int64_t>(), id));
       }
@@ -119,7 +120,7 @@ class Concretizer {
         graph_.name(node), symbol);
   }
 
-  // The value of an expression over these symbols only; none for others.
+  // The value of an expression that contains only these symbols; none for other expressions.
   [[nodiscard]] std::optional<std::int64_t> value_of(ExpressionId id) const {
     const auto& symbols = graph_.expression(id).symbols();
     if (!std::ranges::all_of(symbols, [&](const auto& each) { return hints_.contains(each); }))
@@ -127,7 +128,7 @@ class Concretizer {
     return graph_.expression_value(id);
   }
 
-  // The expression with numbers instead of the symbols.
+  // The expression with its symbols replaced by numbers.
   Result<ExpressionId> rewritten(PartId part, ExpressionId id) {
     const std::string text(graph_.expression_text(id));
     std::string now;
@@ -259,7 +260,7 @@ class Concretizer {
     return {};
   }
 
-  // True if something that the node returns is symbolic.
+  // True if any part of what the node returns is symbolic.
   [[nodiscard]] bool touches(NodeId id) const {
     if (graph_.node(id).value.kind == Value::Kind::symbol) return true;
     const auto is_symbolic = [](const Dim& dim) { return bool(dim.expression); };
@@ -300,7 +301,7 @@ class Concretizer {
     graph_.erase(gone);
   }
 
-  // Numbers need no hints: removes the marks of chunk symbols.
+  // Removes the chunk-symbol hints, which numbers do not need.
   Result<void> remove_hints(const std::vector<NodeId>& order) {
     Annotations marks(graph_);
     for (const NodeId id : order) {

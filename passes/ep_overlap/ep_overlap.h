@@ -6,8 +6,8 @@
 
 namespace jointer {
 
-// Passes for expert parallelism: the token exchange of one chunk of a module overlaps with the
-// compute of the other.
+// Passes for expert parallelism: they overlap one chunk's token exchange with the compute of the
+// module's other chunk.
 std::vector<Pass> ep_overlap_passes();
 
 }  // namespace jointer

@@ -118,8 +118,7 @@ void set_non_blocking(Graph& graph, NodeId id, bool value) {
   graph.refresh(id);
 }
 
-// Marks a wait as a wait, so that a later search for exchanges finds only the calls that start
-// them.
+// Marks a wait as such, so that a later search for exchanges finds only the calls that start them.
 Result<void> mark_wait(Graph& graph, NodeId id) {
   Node& node = graph.node(id);
   if (!node.custom) return {};
@@ -133,8 +132,8 @@ Result<void> mark_wait(Graph& graph, NodeId id) {
   return {};
 }
 
-// True if the dependency is only a symbol of the original module that nothing introduces any more:
-// although a call names it first, others do not need that call.
+// True if the dependency comes only from a symbol of the original module that no call introduces
+// any more. The first call merely names that symbol, so others do not depend on the call.
 bool names_lost_symbol(const Graph& graph, const Dependency& dependency, NodeId of) {
   const Node& first = graph.node(dependency.node);
   if (dependency.kind != DependencyKind::control || first.kind != NodeKind::call) return false;

@@ -26,7 +26,7 @@
 namespace jointer {
 namespace {
 
-// The number of collectives that name a group: those of expert parallelism, and others.
+// Counts the collectives that use a group: those of expert parallelism, and all others.
 struct Uses {
   std::size_t expert = 0, other = 0;
 };
@@ -46,7 +46,8 @@ bool counts(const Graph& graph, const Node& n) {
 
 Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
   const std::string& suffix = arguments.text("suffix");
-  if (suffix.empty()) return fail(Error::Kind::usage, "suffix is empty: the twin needs a name");
+  if (suffix.empty())
+    return fail(Error::Kind::usage, "suffix is empty: the twin's name must differ");
   std::map<std::pair<PartId, std::string>, Uses> groups;
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);

@@ -23,7 +23,7 @@
 namespace jointer {
 namespace {
 
-// The hints for symbols in the placeholder's own shape.
+// The hints for the symbols in the placeholder's own shape.
 OrderedJson hints_of(const Graph& graph, NodeId id, const ChunkHints& hints) {
   OrderedJson own = OrderedJson::object();
   const Tensor* tensor = graph.single_tensor(graph.node(id));
@@ -81,7 +81,7 @@ Pass populate_chunk_dim_metadata_pass() {
                    .source = "torchtitan/experiments/graph_trainer/ep_chunk_pass.py",
                    .stage = PassStage::joint,
                    .parameters = {choice("mode", {"batch", "seq"}, "batch",
-                                         "The dimension that is cut in two.")},
+                                         "The dimension that is split in two.")},
                    .keeps_numerics = true,
                    .is_idempotent = true},
           .run = run};

@@ -33,7 +33,7 @@ using Why = RegionSchedule::Place::Why;
 constexpr std::string_view kAllToAll = "_c10d_functional.all_to_all_single.default";
 constexpr std::string_view kWait = "_c10d_functional.wait_tensor.default";
 
-// Nodes of one region that something needs, in program order.
+// The nodes of one region on which something depends, in program order.
 using Closure = std::vector<NodeId>;
 
 struct SyncParts {
@@ -82,7 +82,7 @@ class Planner {
     return owner.region == number_ && owner.chunk == static_cast<std::int32_t>(chunk);
   }
 
-  // "dispatch" or "combine"; empty if the node is not an exchange of tokens.
+  // "dispatch" or "combine"; empty if the node is not a token exchange.
   std::string label(NodeId id) {
     if (!is_call_of(id, kAllToAll)) return {};
     std::string phase = marks_.text(id, "EP_token_exchange");
@@ -136,7 +136,7 @@ class Planner {
 
   // --- Dependencies within the region ---
 
-  // Producers in the region, including through nodes that belong to no region.
+  // The producers in the region, found directly or through nodes that belong to no region.
   [[nodiscard]] std::vector<NodeId> find_needs(NodeId node) {
     std::vector<NodeId> needs;
     std::vector<NodeId> stack(graph_.inputs(node).begin(), graph_.inputs(node).end());
@@ -157,7 +157,7 @@ class Planner {
     return needs;
   }
 
-  // `nodes` and everything that they need, in program order.
+  // `nodes` and their transitive dependencies, in program order.
   [[nodiscard]] Closure closure_of(std::span<const NodeId> nodes) {
     Closure closure;
     std::vector<NodeId> stack(nodes.begin(), nodes.end());
@@ -316,7 +316,7 @@ class Planner {
                        [this](NodeId need) { return is_emitted_[need.index()]; });
   }
 
-  // Emits ready candidates, level by level. `candidates`: by place in order().
+  // Emits the candidates that are ready, level by level. `candidates`: by place in order().
   bool emit_ready(std::span<const std::vector<NodeId>> candidates, bool with_collectives, Why why,
                   std::size_t exchange) {
     bool is_any = false;
@@ -333,7 +333,7 @@ class Planner {
     }
   }
 
-  // Nodes that may overlap with an exchange: those that later exchanges need, and those that no
+  // The nodes that may overlap with an exchange: those that later exchanges need, and those that no
   // exchange needs.
   [[nodiscard]] std::vector<NodeId> later_nodes(std::size_t chunk, std::size_t exchange) const {
     std::vector<bool> is_needed(graph_.node_count(), false), is_later(graph_.node_count(), false);
@@ -375,7 +375,7 @@ class Planner {
       for (const NodeId id : body)
         if (!is_emitted_[id.index()])
           return fail(Error::Kind::usage,
-                      "{} of {} ({}) waits for itself: no order of its region is possible",
+                      "{} of {} ({}) waits for itself: its region has no valid order",
                       graph_.name(id), region_.root, region_.direction());
     out_.exchanges = exchanges_[0].size();
     out_.labels = labels_[0];

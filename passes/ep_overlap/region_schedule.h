@@ -1,7 +1,7 @@
 #pragma once
 
-// Orders the nodes of one chunked module so that one chunk's exchanges of tokens overlap with the
-// compute of the other.
+// Orders the nodes of one chunked module so that one chunk's token exchanges overlap with the other
+// chunk's compute.
 
 #include <span>
 #include <string>
@@ -14,7 +14,7 @@
 namespace jointer {
 
 struct RegionSchedule {
-  // The reason for a node's place.
+  // Why a node is at its place.
   struct Place {
     NodeId node;
     enum class Why : std::uint8_t {
@@ -35,8 +35,8 @@ struct RegionSchedule {
   std::vector<std::string> labels;  // by exchange: dispatch, combine
 };
 
-// `pair_first`: both chunks are prepared before the first exchange of either starts. Error (usage):
-// the chunks differ, or an exchange needs a later one; the message names the module.
+// `pair_first`: prepare both chunks before either starts its first exchange. Error (usage): the
+// chunks differ, or an exchange depends on a later one; the message names the module.
 Result<RegionSchedule> schedule_region(const Graph& graph, const Users& users, Annotations& marks,
                                        const ChunkedRegions& regions, std::size_t region,
                                        bool pair_first);

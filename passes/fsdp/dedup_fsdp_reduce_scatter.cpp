@@ -34,7 +34,7 @@ namespace {
 
 constexpr std::string_view kReduce = "_c10d_functional.reduce_scatter_tensor.default";
 
-// One result of a sum: the wait, the reduce-scatter, and its input.
+// One operand of a sum: the wait, its reduce-scatter, and the input of that.
 struct Term {
   NodeId wait, start, input;
 };
@@ -63,7 +63,7 @@ class Finder {
   }
 
  private:
-  // A wait that only the sum reads.
+  // The term of a wait that only the sum reads; none for other nodes.
   [[nodiscard]] std::optional<Term> term(NodeId wait) const {
     if (!graph_.is_wait(graph_.node(wait)) || users_.of(wait).size() != 1) return {};
     const NodeId start = graph_.inputs(wait).front();

@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// Passes for FSDP's gathered parameters and reduced gradients.
+// Passes for FSDP's parameter all-gathers and gradient reductions.
 std::vector<Pass> fsdp_passes();
 
 }  // namespace jointer

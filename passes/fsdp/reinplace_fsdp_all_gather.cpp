@@ -59,7 +59,7 @@ class Reinplacer {
     return n.kind == NodeKind::call && graph_.target(n) == target;
   }
 
-  // The index of a copy-in's result that a getitem extracts; -1 for any other node.
+  // For a getitem of a copy-in, the index that it extracts; -1 for any other node.
   [[nodiscard]] std::int64_t part_of_copy(NodeId id) const {
     const Node& n = graph_.node(id);
     if (n.kind != NodeKind::call || !graph_.op(n).is_getitem) return -1;
@@ -75,7 +75,7 @@ class Reinplacer {
     return part_of_copy(graph_.inputs(id).front()) == 0;
   }
 
-  // The copy-in's second result, before the gather; none: something else reads it.
+  // The copy-in's second result, placed before the gather; none if something else reads it.
   NodeId whole(NodeId copy, NodeId gather) {
     NodeId found;
     for (const NodeId user : users_.of(copy)) {

@@ -70,7 +70,7 @@ class Remover {
     return n.kind == NodeKind::call && graph_.target(n) == target;
   }
 
-  // The placeholder that a copy or a resize changes.
+  // The placeholder that a copy or a resize writes to.
   Result<NodeId> parameter_of(NodeId id) const {
     const auto args = graph_.args(graph_.node(id));
     if (args.empty() || args.front().kind != Argument::Kind::node ||
@@ -124,15 +124,15 @@ class Remover {
       for (const NodeId each : written)
         for (const StorageId storage : storages_of(each))
           if (storages.contains(storage))
-            return fail(Error::Kind::usage,
-                        "{} ({}) writes to an unsharded parameter of FSDP2, which only its copy_ "
-                        "may",
-                        graph_.name(id), graph_.target(n));
+            return fail(
+                Error::Kind::usage,
+                "{} ({}) writes to an unsharded parameter of FSDP2; only its copy_ may do so",
+                graph_.name(id), graph_.target(n));
     }
     return {};
   }
 
-  // The index of the stretch that the node is in: the number of copies before it.
+  // The index of the stretch that contains the node: the number of copies before the node.
   [[nodiscard]] std::size_t stretch(const Unsharded& parameter, NodeId id) const {
     return static_cast<std::size_t>(
         std::count_if(parameter.copies.begin(), parameter.copies.end(),

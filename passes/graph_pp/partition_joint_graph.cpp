@@ -54,8 +54,7 @@ class StagePartition {
     for (const NodeId id : saved_)
       if (is_backward_input_[id.index()])
         return fail(Error::Kind::usage,
-                    "{} is an input of the backward, and the forward would "
-                    "have to save it",
+                    "{} is an input of the backward, but the forward would have to save it",
                     joint_.name(id));
     flatten();
     return write();

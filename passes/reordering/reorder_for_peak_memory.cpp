@@ -124,9 +124,9 @@ class Chooser {
                              {first, candidate.method, candidate.peak,
                               std::string(&candidate == &best ? "yes" : "no")}});
     }
-    context_.decide(
-        best.method == "baseline" ? "kept" : "moved",
-        fmt::format("Calls from {} on: the order of {}. Peaks: {}.", first, best.method, peaks));
+    context_.decide(best.method == "baseline" ? "kept" : "moved",
+                    fmt::format("From {} on, the calls are in the order of {}. Peaks: {}.", first,
+                                best.method, peaks));
   }
 
   Graph& graph_;

@@ -258,7 +258,7 @@ class Scheduler {
     for (const std::string& block : comm.blocks)
       if (const auto layer = layer_of(block)) layers.insert(*layer);
     if (layers.size() > 1)
-      return fail(Error::Kind::usage, "{} is of several blocks: {}", graph_.name(comm.launch),
+      return fail(Error::Kind::usage, "{} belongs to several blocks: {}", graph_.name(comm.launch),
                   fmt::join(comm.blocks, ", "));
     if (!layers.empty())
       comm.slot = *layers.begin();

@@ -746,7 +746,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
       context.decisions(), [](const Decision& each) { return each.action == "fused"; });
   if (!is_fused && !context.decisions().empty() && has_viewed_product(graph))
     context.decide("kept",
-                   "Nothing is fused: matmuls are next to views, and only reshapes are matched. "
+                   "Nothing is fused: matmuls are next to views, but only reshapes are matched. "
                    "Run canonicalize_graph first, which turns views into reshapes.");
   return graph.finish();
 }

@@ -107,8 +107,7 @@ void decide_steps(const TuneResult& result, const PipelineRun& run, PassContext&
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const Figures &was = run.steps[i].before.figures, &is = run.steps[i].after.figures;
     context.decide("step",
-                   fmt::format("{}: the step takes {} (before, {}), the peak is {} (before, "
-                               "{}). {}",
+                   fmt::format("{}: the step takes {} (was {}), and the peak is {} (was {}). {}",
                                run.steps[i].step, format_ns(is.step_ns), format_ns(was.step_ns),
                                format_bytes(is.peak_bytes), format_bytes(was.peak_bytes),
                                gain_text(result.steps[i])));
@@ -147,8 +146,8 @@ void decide_result(const TuneResult& result, const PipelineRun& run, PassContext
     context.decide("kept", kept_text(result, budget));
   decide_steps(result, run, context);
   if (result.winner && !result.winner->pipeline.empty())
-    context.decide("note", fmt::format("The steps keep the peak within {0} bytes: if they are run "
-                                       "without auto_tune, give them --budget {0}.",
+    context.decide("note", fmt::format("The steps keep the peak within {0} bytes: to run them "
+                                       "without auto_tune, pass --budget {0}.",
                                        *result.budget));
   context.decide("searched", fmt::format("{} {} of them were over {}.", end_text(result),
                                          result.over_budget, budget));

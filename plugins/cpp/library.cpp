@@ -13,8 +13,10 @@ namespace {
 Result<void> check(const PluginInterface* plugin) {
   if (plugin == nullptr) return fail(Error::Kind::usage, "its entry point returns null");
   if (plugin->version != kPluginInterface)
-    return fail(Error::Kind::usage, "it is for version {} of the plugin interface, but this is {}",
-                plugin->version, kPluginInterface);
+    return fail(
+        Error::Kind::usage,
+        "it was built for version {} of the plugin interface, but this Jointer has version {}",
+        plugin->version, kPluginInterface);
   const PluginInterface ours;
   if (plugin->built_with == nullptr || std::strcmp(plugin->built_with, kPluginBuild) != 0)
     return fail(Error::Kind::usage, "it was built with {}, but this is {}; rebuild it",

@@ -31,8 +31,10 @@ Result<ProgramCommand> host_program() {
 
 Result<void> check_version(const PluginFolder& folder) {
   if (folder.interface != kPluginInterface)
-    return fail(Error::Kind::usage, "it is for version {} of the plugin interface, but this is {}",
-                folder.interface, kPluginInterface);
+    return fail(
+        Error::Kind::usage,
+        "it was built for version {} of the plugin interface, but this Jointer has version {}",
+        folder.interface, kPluginInterface);
   if (folder.built_with != kPluginBuild)
     return fail(Error::Kind::usage, "it was built with {}, but this is {}; rebuild it",
                 folder.built_with, kPluginBuild);

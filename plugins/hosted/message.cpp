@@ -135,7 +135,7 @@ Result<HostMessage> parse_host_message(std::string_view line) {
       const auto* ready = std::get_if<HostReady>(&message);
       if (ready == nullptr || ready->protocol == kHostProtocol) return message;
       return fail(Error::Kind::run,
-                  "its host uses another version of the protocol than {}: it belongs to another "
+                  "its host uses a protocol version other than {}: it belongs to another "
                   "version of Jointer",
                   kHostProtocol);
     }

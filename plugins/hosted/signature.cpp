@@ -88,7 +88,7 @@ class Comparison {
         return refuse("it changed the order of the inputs{}: {} is where {} was", half_,
                       result_.name(is), given_.name(was));
       if (!same_value(given_, was, result_, is))
-        return refuse("it made the input {}{} {}, which was {}", result_.name(is), half_,
+        return refuse("it changed the input {}{} to {} from {}", result_.name(is), half_,
                       value_text(result_, is), value_text(given_, was));
     }
     return {};

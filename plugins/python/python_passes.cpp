@@ -54,7 +54,7 @@ Result<std::vector<HostDeclared>> ask_declarations(const std::vector<Named>& spe
   if (auto asked = ask_host(question); !asked)
     return fail(asked.error().kind, "Python passes: {}", asked.error().message);
   if (declared.size() != specs.size())
-    return fail(Error::Kind::run, "Python passes: the host answered {} of {} specs",
+    return fail(Error::Kind::run, "Python passes: the host answered only {} of {} specs",
                 declared.size(), specs.size());
   return declared;
 }
@@ -82,7 +82,7 @@ Result<void> add_python_passes(PassRegistry& registry, std::span<const std::stri
       return fail(Error::Kind::usage, "{}: {}", spec, declared[i].error);
     if (!name.empty() && declared[i].passes.size() > 1)
       return fail(Error::Kind::usage,
-                  "{}: it declares {} passes, but `{}=` can name only one; choose it with "
+                  "{}: declares {} passes, but `{}=` can name only one; choose it with "
                   "`{}={}:FUNCTION`",
                   spec, declared[i].passes.size(), name, name, spec);
     for (PassInfo& info : declared[i].passes) {
