@@ -277,9 +277,9 @@ class Reordering {
           .form = settings_.form};
       auto done = pre_bucket_fsdp(*given_.graph, part_, options, names_);
       if (!done)
-        context_.decide(
-            "apart", fmt::format("FSDP collectives are not put into buckets before scheduling: {}.",
-                                 done.error().message));
+        context_.decide("apart",
+                        fmt::format("FSDP collectives are not bucketed before scheduling: {}.",
+                                    done.error().message));
       else if (*done)
         pre_bucketed_ = *std::move(*done);
     }
@@ -362,7 +362,7 @@ class Reordering {
       built = build();
     }
     if (!built) {
-      context_.decide("apart", fmt::format("No bucket is made: {}.", built.error().message));
+      context_.decide("apart", fmt::format("No buckets are created: {}.", built.error().message));
       plan.bucketing = without_buckets(base, plan.schedule);
       built = build();
     }
@@ -592,7 +592,7 @@ class Reordering {
     if (settings_.merges && (is_merged || attempt.plan.bucketing.buckets.empty()))
       decide_buckets(graph, base, attempt.plan, context_);
     else if (settings_.merges)
-      context_.decide("apart", "No bucket was made: the step is shorter without them.");
+      context_.decide("apart", "No buckets were created: the step is shorter without them.");
     return graph;
   }
 

@@ -146,7 +146,7 @@ Result<void> FxProgram::sort(NodeId first, NodeId last) {
   }
   if (placed.size() != count) {
     const auto stuck = std::find(is_open.begin(), is_open.end(), true);
-    return fail(Error::Kind::usage, "{} would have to run before what it reads",
+    return fail(Error::Kind::usage, "{} would have to run before a node that it reads",
                 graph_.name(NodeId(static_cast<std::size_t>(stuck - is_open.begin()))));
   }
   NodeId end = after;

@@ -47,12 +47,13 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     JOINTER_CHECK(check_module_pattern(program, pattern));
     if (!by_annotation)
       return fail(Error::Kind::usage,
-                  "no module that matches {} exchanges tokens of a size that can be cut in two{}",
+                  "no module that matches {} exchanges tokens of a size that can be split in two{}",
                   pattern, roots.empty() ? ": they contain no all_to_all_single" : "");
     context.decide(
         "kept",
-        fmt::format("No module that matches {} exchanges tokens of a size that can be cut in two.",
-                    pattern));
+        fmt::format(
+            "No module that matches {} exchanges tokens of a size that can be split in two.",
+            pattern));
     return context.report(1);
   }
   std::vector<Made> made;
@@ -79,14 +80,14 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   if (count == 0)
     return fail(
         Error::Kind::usage,
-        "no tensor in {} has a size that can be cut: run populate_chunk_dim_metadata first, on a "
+        "no tensor in {} has a size that can be split: run populate_chunk_dim_metadata first, on a "
         "step traced for graph chunking",
         pattern);
   JOINTER_CHECK(program.finish());
   for (Made& each : made)
     if (graph.is_live(each.node))
       context.decide(graph, each.node, std::move(each.action), std::move(each.reason));
-  context.decide("chunked", fmt::format("Cut {} in two along the {}.",
+  context.decide("chunked", fmt::format("Split {} in two along the {}.",
                                         counted(count, "forward or backward module body",
                                                 "forward and backward module bodies"),
                                         arguments.text("mode")));
@@ -103,7 +104,8 @@ Pass ep_overlap_chunk_pass() {
                .source = "torchtitan/experiments/graph_trainer/ep_chunk_pass.py",
                .stage = PassStage::joint,
                .parameters =
-                   {choice("mode", {"batch", "seq"}, "batch", "The dimension that is cut in two."),
+                   {choice("mode", {"batch", "seq"}, "batch",
+                           "The dimension that is split in two."),
                     text("module_pattern", std::string(kMoeModules),
                          "Modules to cut: layers.*.moe or layers.*; a star stands for one name."),
                     flag("optimize_grad_live_out", true,

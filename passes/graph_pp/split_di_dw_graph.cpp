@@ -87,8 +87,8 @@ class Splitter {
       for (const NodeId user : users_.of(id))
         if (!graph_.op(graph_.node(user)).is_getitem)
           return fail(Error::Kind::usage,
-                      "{} returns several values, and {} reads them as one: they cannot be passed "
-                      "on",
+                      "{} returns several values, which {} reads as a tuple: tuples cannot be "
+                      "passed between graphs",
                       graph_.name(id), graph_.name(user));
       for (const NodeId user : readers) {
         values_.push_back(user);

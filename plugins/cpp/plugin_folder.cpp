@@ -27,12 +27,12 @@ Result<PluginFolder> read_plugin_folder(const std::string& path) {
         "{}: not a plugin: a plugin is a folder with a plugin.json, which its build writes", path);
   JOINTER_TRY(const PaddedBytes bytes, read_bytes(file));
   JOINTER_TRY(const OrderedJson json, parse_json(bytes.view(), file));
-  if (!json.is_object()) return input_error("{}: it does not describe a plugin", file);
+  if (!json.is_object()) return input_error("{}: does not describe a plugin", file);
   PluginFolder folder;
   folder.path = path;
   JsonMembers members(json, file + ": it does not describe a plugin");
   if (const OrderedJson* format = members.find("format"); format == nullptr || *format != kFormat)
-    return input_error("{}: it does not describe a plugin", file);
+    return input_error("{}: does not describe a plugin", file);
   read_fields(members, folder, kFields);
   if (members.find_set("passes") == nullptr) members.expect("passes", "a list");
   members.read_list("passes", [&](const OrderedJson& each, std::size_t /*at*/) {
@@ -44,7 +44,7 @@ Result<PluginFolder> read_plugin_folder(const std::string& path) {
   });
   if (!members.problem().empty()) return input_error("{}", members.problem());
   if (folder.library.empty() || folder.library.find('/') != std::string::npos)
-    return input_error("{}: its library is not in its folder", file);
+    return input_error("{}: its library is not in the same folder", file);
   return folder;
 }
 

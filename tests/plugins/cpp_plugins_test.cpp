@@ -223,7 +223,8 @@ TEST_F(CppPluginTest, OtherVersionsAreRefusedByTheirDescriptions) {
   EXPECT_EQ(errors[0].path, elsewhere);
   EXPECT_THAT(errors[0].message, HasSubstr("built with Jointer 0.0.1, gcc 2, but this is "));
   EXPECT_EQ(errors[1].path, later);
-  EXPECT_THAT(errors[1].message, HasSubstr("version 2 of the plugin interface, but this is 1"));
+  EXPECT_THAT(errors[1].message,
+              HasSubstr("version 2 of the plugin interface, but this Jointer has version 1"));
   EXPECT_TRUE(registry.passes().empty());
 }
 
@@ -232,7 +233,9 @@ TEST_F(CppPluginTest, OtherVersionsAreRefusedDespiteTheirDescriptions) {
                          options));
   ASSERT_TRUE(
       add_plugin(registry, make_plugin("other_build", description("other_build", "b")), options));
-  EXPECT_EQ(failure("v"), "v: it is for version 2 of the plugin interface, but this is 1");
+  EXPECT_EQ(
+      failure("v"),
+      "v: it was built for version 2 of the plugin interface, but this Jointer has version 1");
   EXPECT_THAT(failure("b"), HasSubstr("built with Jointer 0.0.1, gcc 2, but this is "));
 }
 

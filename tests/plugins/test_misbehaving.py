@@ -125,7 +125,7 @@ BROKEN = {
     ),
     "other_input": (
         "inputs[0].meta['val'] = inputs[0].meta['val'].new_empty((7, 7))",
-        "it made the input primals_1 f32[7, 7] on cpu, which was f32[",
+        "it changed the input primals_1 to f32[7, 7] on cpu from f32[",
     ),
     "other_value": (
         "calls[3].meta['val'] = calls[3].meta['val'].new_empty((7, 7))",
@@ -209,7 +209,7 @@ def test_plugins_that_cannot_be_loaded_are_reported(tmp_path: Path) -> None:
         [BIN / "jointer", "passes", "--json"], capture_output=True, text=True, check=True,
         env={**os.environ, "JOINTER_PLUGIN_PATH": str(tmp_path)},
     )  # fmt: skip
-    note = f"{tmp_path}/broken/plugin.json: it does not describe a plugin"
+    note = f"{tmp_path}/broken/plugin.json: does not describe a plugin"
     assert note in json.loads(done.stdout)["notes"] and note in done.stderr
 
 

@@ -145,7 +145,7 @@ def test_the_ledger_counts_storages_once() -> None:
     assert ledger.bytes == 400
     ledger.remove([a[10:], a])
     assert ledger.bytes == 0 and ledger.peak == 400
-    with pytest.raises(Exception, match="4000 bytes held, 2000 allowed"):
+    with pytest.raises(Exception, match="4000 bytes allocated, over the limit of 2000"):
         ledger.add(torch.empty(1000))
 
 

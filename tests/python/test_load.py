@@ -152,7 +152,7 @@ def test_an_edited_graph_is_captured_with_its_edits() -> None:
         (lambda d: d.update(version=2), "version 2 of the capture format"),
         (lambda d: d.pop("nodes"), 'no list of "nodes"'),
         (lambda d: d["nodes"][1].update(args=[{"n": "w"}]), "node y: no 'w'"),
-        (lambda d: d["nodes"][2].update(name="y"), "node y: a name is taken"),
+        (lambda d: d["nodes"][2].update(name="y"), "node y: a name is not unique"),
         (lambda d: d["nodes"][2].update(name="a b"), "node a b: a name is"),
         (lambda d: d["nodes"][2].update(kwargs={"a b": 1}), "node z: a name is"),
         (lambda d: d["nodes"][0].update(target="x\nimport os"), "node x: target 'x.nimport os'"),

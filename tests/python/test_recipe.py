@@ -323,7 +323,7 @@ def test_storages_of_an_unknown_operator() -> None:
         (insertion(name="not a name"), "`not a name` is not a valid name for a node"),
         (insertion(name="while"), "`while` is not a valid name for a node"),
         (insertion(op="get_attr"), "no other node reads the constant aten.mul.Tensor"),
-        (insertion(target="elsewhere.op"), "does not have: import what registers it"),
+        (insertion(target="elsewhere.op"), "does not have: import the module that registers it"),
         (insertion(target=None), "mul has no target"),
         (insertion(args=[{"n": "gone"}]), "there is no node gone"),
         (insertion(args=[{"n": "add"}]), "mul reads add and would come before it"),
@@ -332,7 +332,7 @@ def test_storages_of_an_unknown_operator() -> None:
         (insertion(kwargs={"a b": 1}), "the keyword arguments of mul are damaged"),
         (
             insertion(val={"t": {"shape": [4, 5], "dtype": "float32"}}),
-            "mul would return float32[4,4], the recipe says float32[4,5]",
+            "mul would return float32[4,4], but the recipe says float32[4,5]",
         ),
         ({"remove": "relu"}, "relu cannot be removed: mm and 1 more read it"),
         ({"remove": "x_1"}, "x_1 is a placeholder: only calls can be removed"),

@@ -49,8 +49,8 @@ def check_document(document: Any, where: str | os.PathLike[str]) -> None:
     version = document.get("version")
     if version != VERSION:
         raise CaptureError(
-            f"{where}: version {version} of the capture format; {VERSION} is the newest known: "
-            "use a newer jointer"
+            f"{where}: capture version {version} is not supported: this program reads "
+            f"version {VERSION}; use a newer Jointer"
         )
 
 

@@ -122,7 +122,7 @@ class Ledger:
         if self.bytes > self.peak:
             self.peak = self.bytes
             if 0 < self._limit < self.bytes:
-                raise MemoryLimit(f"{self.bytes} bytes held, {self._limit} allowed")
+                raise MemoryLimit(f"{self.bytes} bytes allocated, over the limit of {self._limit}")
 
     def remove(self, value: Any) -> None:
         """Release the tensors of ``value``."""

@@ -76,8 +76,8 @@ def _gpu_is_missed() -> bool:
 def _no_accelerator() -> Iterator[None]:
     if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
         raise CaptureError(
-            f"no fake CUDA tensors on {platform.system()} {platform.machine()} without a GPU: "
-            "install a CPU build of torch, or trace on the CPU"
+            f"cannot create fake CUDA tensors on {platform.system()} {platform.machine()} without "
+            "a GPU: install a CPU build of torch, or trace on the CPU"
         )
     library = ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"))
     with contextlib.ExitStack() as stack:
@@ -97,7 +97,7 @@ def _overwrite(address: int, code: bytes) -> None:
     for protection in (_WRITABLE, _READ_EXECUTE):
         if libc.mprotect(ctypes.c_void_p(start), ctypes.c_size_t(length), protection) != 0:
             raise CaptureError(
-                "this system forbids changing code in memory "
+                "this system does not allow patching code in memory "
                 f"(mprotect: errno {ctypes.get_errno()}): install a CPU build of torch"
             )
         if protection == _WRITABLE:

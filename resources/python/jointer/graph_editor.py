@@ -377,7 +377,7 @@ class GraphEditor:
         if isinstance(target, UnknownOperator) and not self._is_loaded:
             raise RecipeError(
                 f"{node} would call {name}, which torch {torch.__version__} does not have: import "
-                "what registers it"
+                "the module that registers it"
             )
         return target
 

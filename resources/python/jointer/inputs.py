@@ -93,7 +93,7 @@ def _fnv1a(text: str) -> int:
 def _checked(node: fx.Node, tensor: Tensor, value: Tensor) -> Tensor:
     if tensor.shape != value.shape or tensor.dtype != value.dtype:
         raise CaptureError(
-            f"input {node.name}: {tensor.dtype} {list(tensor.shape)} in the file, "
+            f"input {node.name}: {tensor.dtype} {list(tensor.shape)} in the file, but "
             f"{value.dtype} {list(value.shape)} in the graph"
         )
     if not _without_repeats(tensor, value.stride()).expand_as(tensor).equal(tensor):

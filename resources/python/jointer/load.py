@@ -181,7 +181,7 @@ class _Loader:
         keywords = record.get("kwargs", {})
         # fx generates Python code from these: only names are safe.
         if name in nodes or not all(map(_is_identifier, (name, *keywords))):
-            raise CaptureError("a name is taken or not an identifier: the capture is damaged")
+            raise CaptureError("a name is not unique or not an identifier: the capture is damaged")
         if op != "call_function" and not all(map(_is_identifier, target.split("."))):
             raise CaptureError(f"target {target!r} is not an identifier: the capture is damaged")
 

@@ -128,7 +128,7 @@ def _halves(document: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], st
     for half in ("forward", "backward"):
         inner = document.get(half)
         if not isinstance(inner, dict):
-            raise CaptureError(f"a pair without {half!r}: the capture is damaged")
+            raise CaptureError(f"the pair lacks {half!r}: the capture is damaged")
         yield {"name": document.get("name"), **inner}, half
 
 
@@ -157,5 +157,5 @@ def parse_assumptions(text: str) -> dict[str, Number]:
         except ValueError:
             found = ""
         if not found or not name.strip().isidentifier():
-            raise CaptureError(f"{item!r}: an assumption is SYMBOL=NUMBER")
+            raise CaptureError(f"{item!r}: expected SYMBOL=NUMBER")
     return result

@@ -80,7 +80,7 @@ def join_groups(
         if max(ranks) >= world_size:
             raise CaptureError(
                 f"group {name!r} has ranks {ranks}, but this run has {world_size} ranks: start "
-                "as many ranks as the capture has, or one with --solo"
+                "as many ranks as the capture has, or run one with --solo"
             )
     timeout = datetime.timedelta(seconds=max(timeout_s, 1))
     backend = "nccl" if device.type == "cuda" else "gloo"

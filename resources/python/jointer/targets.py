@@ -111,7 +111,7 @@ class UnknownOperator:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise CaptureError(
             f"{self.name} is not known to torch {torch.__version__}: "
-            "import what registers it before loading the capture"
+            "import the module that registers it before loading the capture"
         )
 
     def __repr__(self) -> str:

@@ -202,7 +202,7 @@ TEST(EpOverlapChunk, RefusesWhatItCannotSplit) {
               HasSubstr("they contain no all_to_all_single"));
   EXPECT_THAT(refusal(traced(kStep, {"m"}), "ep_overlap_chunk{require_all_to_all=false}"), "");
   EXPECT_THAT(refusal(traced(kStep, {"d", "v", "m"}, 3), "ep_overlap_chunk"),
-              HasSubstr("x cannot be cut in two: dimension 0 is 3"));
+              HasSubstr("x cannot be split in two: dimension 0 is 3"));
 
   Graph other = traced();
   annotate(other, "d", R"({"module_fqn":"layers.1.moe"})");
@@ -243,7 +243,7 @@ TEST(PopulateChunkDimMetadata, MarksInputsWithTheSizeAndItsIndex) {
   EXPECT_TRUE(run_pass(traced(), "populate_chunk_dim_metadata{mode=seq}").edits.empty());
   Graph unknown = traced();
   unknown.part(PartId(0)).symbols.variables.clear();
-  EXPECT_THAT(refusal(unknown, "populate_chunk_dim_metadata"), HasSubstr("has no number"));
+  EXPECT_THAT(refusal(unknown, "populate_chunk_dim_metadata"), HasSubstr("has no value"));
 }
 
 TEST(ChunkSizes, ReadsOnlySumsOfMultiples) {

@@ -57,7 +57,7 @@ TEST(Kept, ReasonsAreThoseOfThePass) {
       {"reassign_collective_pgs", "No group gathers FSDP parameters"},
       {"joint_transformer_block_bucketing_reordering", "No FSDP collective"},
       {"ep_overlap_schedule", "exchanges tokens"},
-      {"concretize_ep_chunk_symbolic_shapes", "No size in the graph is a chunk symbol"},
+      {"concretize_ep_chunk_symbolic_shapes", "No size in the graph contains a chunk symbol"},
       {"schedule_fsdp_comms_to_dense_regions", "no FSDP all-gather or reduce-scatter"},
       {"annotate_flex_attention_for_regional_inductor", "The graph has no flex_attention"},
       {"annotate_rmsnorm_for_regional_inductor", "The graph has no fused RMSNorm"},
