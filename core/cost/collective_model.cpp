@@ -39,7 +39,8 @@ GroupPlacement place_group(const Graph& graph, const Node& collective, std::int6
   GroupPlacement placement{.ranks = graph.group_size(collective)};
   placement.ranks_per_node = placement.ranks;
   if (!collective.group || graph.group(collective.group).ranks.empty()) return placement;
-  // Ranks are usually in order. Then each machine's ranks are one run, and nothing is sorted.
+  // Ranks are usually in order. The ranks of each machine are then adjacent, and no sorting is
+  // needed.
   const auto& ranks = graph.group(collective.group).ranks;
   const auto per_node = static_cast<std::int32_t>(
       std::clamp<std::int64_t>(gpus_per_node, 1, std::numeric_limits<std::int32_t>::max()));

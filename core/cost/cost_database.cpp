@@ -42,7 +42,7 @@ std::optional<CollectiveKind> parse_kind(std::string_view name) {
   return std::nullopt;
 }
 
-// Rolls back on destruction unless it was committed.
+// A transaction that is rolled back on destruction unless it was committed.
 class Transaction {
  public:
   Transaction(sqlite3* handle, std::string_view path) : handle_(handle), path_(path) {}
@@ -74,7 +74,7 @@ class Transaction {
   bool is_open_ = false;
 };
 
-// Adds one sample to a key's samples and drops the oldest.
+// Adds a sample to the samples of a key, and drops the oldest beyond the limit.
 struct SampleWriter {
   SqliteStatement insert, trim;
 
@@ -98,7 +98,7 @@ struct SampleWriter {
   }
 };
 
-// The id in the row that a statement with RETURNING produces.
+// Returns the id in the row that a RETURNING clause produces.
 Result<std::int64_t> returned_id(SqliteStatement& statement) {
   JOINTER_TRY(const bool found, statement.step());
   const std::int64_t id = found ? statement.integer(0) : 0;
@@ -120,7 +120,7 @@ Result<std::int64_t> store_device(sqlite3* handle, std::string_view path,
 
 Result<void> store_nodes(sqlite3* handle, std::string_view path, std::int64_t device,
                          const CostSamples& samples) {
-  // The no-op update makes RETURNING produce the existing row.
+  // The no-op update makes RETURNING return the id of an existing row.
   JOINTER_TRY(SqliteStatement key,
               SqliteStatement::prepare(handle, path,
                                        "INSERT INTO node_cost(device, work) VALUES (?, ?) ON "
@@ -152,7 +152,7 @@ Result<void> store_collectives(sqlite3* handle, std::string_view path, std::int6
   return {};
 }
 
-// Rows are sorted by key: calls `take` with each key's samples after reading the last of its rows.
+// Calls `take` with each key and the median of its samples. Rows must be sorted by key.
 template <class Key, class Read, class Take>
 Result<void> each_median(SqliteStatement& rows, Read read, Take take) {
   std::optional<std::int64_t> id;
@@ -196,13 +196,13 @@ Result<CostDatabase::Handle> CostDatabase::connect(const std::string& path, bool
   if (status != SQLITE_OK) return sqlite_error(raw, path);
   sqlite3_busy_timeout(raw, kBusyMs);
   sqlite3_exec(raw, "PRAGMA foreign_keys = ON", nullptr, nullptr, nullptr);
-  // Do not trust the schema of a file from elsewhere.
+  // The file may come from anywhere: do not trust its schema.
   sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   return handle;
 }
 
-// 0 for a database without tables. Error: the file is another program's or has a newer major
+// 0 for a database without tables. Error: the file belongs to another program or has a newer major
 // version.
 Result<int> CostDatabase::version() const {
   const auto number = [&](std::string_view sql) -> Result<std::int64_t> {
@@ -227,7 +227,7 @@ Result<int> CostDatabase::version() const {
 Result<void> CostDatabase::create_tables() {
   Transaction transaction(handle_.get(), path_);
   JOINTER_CHECK(transaction.begin());
-  // Another process may have created the tables first.
+  // Another process may have created the tables in the meantime.
   JOINTER_TRY(const int now, version());
   if (now != 0) return {};
   const std::string schema(embedded::cost_database_schema());

@@ -22,7 +22,7 @@ struct sqlite3;
 
 namespace jointer {
 
-// The measurements of one run; each key occurs once.
+// The measurements of one run. Each key occurs once.
 struct CostSamples {
   std::string device;                                       // "NVIDIA H200"
   std::string device_type;                                  // "cpu", "cuda"
@@ -46,7 +46,7 @@ struct HashText {
   }
 };
 
-// All costs of one device, in memory: the median of each key, in nanoseconds.
+// All costs of one device, in memory: for each key, the median of its samples in nanoseconds.
 struct DeviceCosts {
   MeasuredDevice device;
   std::unordered_map<std::string, std::int64_t, HashText, std::equal_to<>> nodes;
@@ -55,25 +55,25 @@ struct DeviceCosts {
 
 class CostDatabase {
  public:
-  // Number of the latest samples stored per key. Their median counts, so an outlier has no effect,
-  // and a new driver has one after five runs.
+  // The maximum number of samples stored per key; the latest are kept. Costs are their median, so
+  // an outlier has no effect, and a new driver takes effect after five runs.
   static constexpr int kSamplesKept = 9;
 
   // JOINTER_COSTS, else $XDG_DATA_HOME/jointer/costs.sqlite, else
   // ~/.local/share/jointer/costs.sqlite.
   static std::string default_path();
-  // Opens the file for reading. A file that does not exist reads as an empty database.
+  // Opens the file for reading. A missing file reads as an empty database.
   static Result<CostDatabase> open(const std::string& path);
-  // Opens the file for writing; creates the file and its folder if they do not exist.
+  // Opens the file for writing. Creates the file and its folder if they do not exist.
   static Result<CostDatabase> open_or_create(const std::string& path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  // Stores all samples in one transaction, or none of them.
+  // Stores all samples in one transaction: either all are stored or none.
   Result<void> store(const CostSamples& samples);
-  // The most recently measured device first.
+  // The devices, most recently measured first.
   [[nodiscard]] Result<std::vector<MeasuredDevice>> devices() const;
-  // Error (usage): nothing was measured on `device`; the message lists the measured devices.
+  // Error (usage): nothing has been measured on `device`; the message lists the measured devices.
   [[nodiscard]] Result<DeviceCosts> load(std::string_view device) const;
   // Error (usage): see `load`.
   Result<void> forget(std::string_view device);

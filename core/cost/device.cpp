@@ -44,10 +44,10 @@ std::optional<double> read_figure(JsonMembers& members, std::string_view key, do
   return std::nullopt;
 }
 
-// A divisor: zero, or nearly zero, would make times infinite.
+// The minimum of a divisor: with zero or nearly zero, times would be infinite.
 constexpr double kAboveZero = 1e-9;
 
-// Fields of a device: all are required, and figures have limits.
+// A field of a device. All fields are required, and figures have limits.
 template <class Struct, class Value>
 struct Figure {
   std::string_view key;
@@ -181,8 +181,8 @@ Result<DeviceDescription> parse_text(std::string_view name, std::string_view tex
   return device;
 }
 
-// `cpu{cores=4}`: the share that 4 cores have of the generic CPU's arithmetic and memory bandwidth.
-// Ranks on the other cores use the rest.
+// Loads `cpu{cores=4}`: a generic CPU, scaled to the share of arithmetic and memory bandwidth that
+// 4 of its cores have. Ranks on the other cores use the rest.
 Result<DeviceDescription> load_cores(std::string_view text) {
   constexpr std::string_view kBegin = "cpu{cores=", kEnd = "}";
   constexpr int kMax = 65536;
@@ -249,7 +249,7 @@ Result<DeviceDescription> load_device(std::string_view id_or_path) {
 
 double DeviceDescription::peak_flops(DType type) const {
   const std::string_view type_name = to_string(type);
-  // The type itself, its family (float8_e4m3fn is float8), then wider types.
+  // First the type itself, then its family (float8 for float8_e4m3fn), then wider types.
   std::vector<std::string_view> candidates{type_name};
   if (type_name.starts_with("float8")) candidates.emplace_back("float8");
   if (type_name.starts_with("float4")) candidates.insert(candidates.end(), {"float4", "float8"});

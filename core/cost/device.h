@@ -1,8 +1,8 @@
 #pragma once
 
-// Describes a device's performance as JSON data. The files resources/devices/*.json are built in;
-// another file is given by its path. Peaks are dense (without sparsity). Efficiencies give the
-// share of a peak that an ordinary kernel reaches, with their source.
+// Describes the performance of a device as JSON data. The files in resources/devices/*.json are
+// built in; any other file is given by its path. Peaks are dense (without sparsity). An efficiency
+// is the fraction of a peak that an ordinary kernel reaches; the description states its source.
 
 #include <array>
 #include <cstdint>
@@ -47,21 +47,22 @@ struct DeviceDescription {
   NcclGpu torch_nccl = NcclGpu::ampere;
   std::vector<std::string> sources;
 
-  // Peak FLOP/s of matrix products of a type. fp32 products do not use TF32 (torch's default). A
-  // type without a figure uses that of its family, else that of bfloat16, float16 or float32.
+  // Peak FLOP/s of matrix products with elements of a type. fp32 products do not use TF32 (torch's
+  // default). A type without a figure uses the figure of its family, else of bfloat16, float16 or
+  // float32.
   [[nodiscard]] double peak_flops(DType type) const;
 };
 
-// Loads a device by id ("h100", in any case; "cpu{cores=4}") or by the path of a JSON file. Error
-// (usage): the device does not exist; the message lists the built-in ones. Error (input): the file
-// is not a device description.
+// Loads a device by id ("h100", case-insensitive; "cpu{cores=4}") or by the path of a JSON file.
+// Error (usage): the device does not exist; the message lists the built-in ones. Error (input): the
+// file is not a device description.
 Result<DeviceDescription> load_device(std::string_view id_or_path);
 
 // Ids of the built-in devices.
 std::vector<std::string_view> device_ids();
 
-// The built-in device for a driver's device name: "h200" for "NVIDIA H200 141GB". Empty if none
-// fits.
+// The id of the built-in device that matches a driver's device name: "h200" for "NVIDIA H200
+// 141GB". Empty if none matches.
 std::string_view device_id_in(std::string_view name);
 
 }  // namespace jointer

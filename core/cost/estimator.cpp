@@ -55,15 +55,15 @@ Result<SimpleCosts> parse_simple(std::string_view text) {
   return costs;
 }
 
-// The value of the only constant of `measured{device="NVIDIA H200"}`; empty for `measured` and
-// `measured{}`.
+// Returns the value of the only constant, as in `measured{device="NVIDIA H200"}`; empty for
+// `measured` and `measured{}`.
 std::string text_constant(std::string_view text, std::string_view name) {
   const std::string start = fmt::format("{{{}=", name);
   if (!text.starts_with(start) || !text.ends_with('}')) return {};
   const std::string_view value = text.substr(start.size(), text.size() - start.size() - 1);
   const auto json = nlohmann::json::parse(value, nullptr, false);
   if (json.is_string()) return json.get<std::string>();
-  // A value without special characters needs no quotes.
+  // Quotes are optional for a value without special characters.
   return std::string(value.find_first_of("\"{},= ") == std::string_view::npos ? value
                                                                               : std::string_view());
 }
@@ -92,7 +92,7 @@ Result<std::unique_ptr<Estimator>> make_profile(const EstimatorRequest& request,
                                        request.gpus_per_node));
 }
 
-// Without a device name, loads the costs of the most recently measured device of this type.
+// If no device is named, loads the costs of the most recently measured device of this type.
 Result<DeviceCosts> load_costs(const CostDatabase& database, const std::string& device,
                                std::optional<DeviceType> type) {
   if (!device.empty()) return database.load(device);
@@ -212,7 +212,7 @@ Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& reques
 }
 
 std::vector<NodeCost> estimate_all(const Graph& graph, const Estimator& estimator) {
-  // Limits the times of a very slow device, so that sums over the graph fit into 64 bits.
+  // Limits the times of a very slow device, so that sums over the graph fit in 64 bits.
   const auto nodes = static_cast<std::int64_t>(graph.node_count());
   const std::int64_t most = std::numeric_limits<std::int64_t>::max() / (4 * (nodes + 1));
   std::vector<NodeCost> costs(graph.node_count());

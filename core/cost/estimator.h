@@ -1,7 +1,7 @@
 #pragma once
 
 // Estimates the duration of each node. The simulation and everything above it use this interface.
-// To add an estimator, derive a class and name it in make_estimator.
+// To add an estimator, derive a class and add its name to make_estimator.
 
 #include <cstdint>
 #include <memory>
@@ -42,7 +42,7 @@ struct NodeCost {
 };
 std::string_view to_string(NodeCost::Limit limit);
 
-// Time of a copy between device and pinned host memory, on the stream of such copies.
+// The cost of copies between device memory and pinned host memory, which run on their own stream.
 struct TransferCosts {
   double ns_per_byte = 0;
   std::int64_t min_ns = 0;
@@ -60,45 +60,46 @@ class Estimator {
   Estimator(const Estimator&) = delete;
   Estimator& operator=(const Estimator&) = delete;
 
-  // Description shown with the figures: "roofline, NVIDIA H100 SXM 80 GB, 8 GPUs per node".
+  // The description shown with the figures: "roofline, NVIDIA H100 SXM 80 GB, 8 GPUs per node".
   [[nodiscard]] virtual std::string description() const = 0;
-  // The description with facts about the estimates `costs` that it made, such as the number of
-  // measured ones.
+  // The description, plus facts about `costs`, the estimates it made, such as how many are
+  // measured.
   [[nodiscard]] virtual std::string description_of(std::span<const NodeCost> /*costs*/) const {
     return description();
   }
   [[nodiscard]] virtual const DeviceDescription& device() const = 0;
   [[nodiscard]] virtual NodeCost estimate(const Graph& graph, NodeId node) const = 0;
-  // Nanoseconds of a collective without bytes, which is the time saved if it joins another one in a
+  // Duration of the collective with no bytes, in nanoseconds: the time saved by merging it into a
   // bucket. Default: 0.
   [[nodiscard]] virtual std::int64_t latency_ns(const Graph& graph, NodeId collective) const;
-  // Costs of ao.offload, ao.reload and of waiting for them. Default: the device's host link,
-  // without CPU time.
+  // The costs of ao.offload, ao.reload and of waiting for them. Default: computed from the device's
+  // host link, without CPU time.
   [[nodiscard]] virtual TransferCosts transfer_costs() const;
 };
 
 struct EstimatorRequest {
-  // roofline, simple{}, torch-2.11, torch-2.15, profile{trace=""}, measured, measured{device=""}
+  // One of: roofline, simple{}, torch-2.11, torch-2.15, profile{trace=""}, measured,
+  // measured{device=""}
   std::string name = "roofline";
   std::string device = "h100";  // empty: the device that fits the graph, or the last measured one
   std::int64_t gpus_per_node = 8;
   std::string costs;  // file of measured costs; empty: CostDatabase::default_path()
 };
 
-// Error (usage): the estimator, the device or a constant does not exist, or nothing was measured.
-// Error (input): the cost database is damaged. An empty device means the one that fits `runs_on`;
-// for `measured`, the last measured device of that type. Without `runs_on`, these are an H100 and
-// the last measured device of any type.
+// An empty device stands for the device that fits `runs_on` or, for `measured`, the last measured
+// device of that type. Without `runs_on`, it stands for an H100 or the last measured device of any
+// type. Error (usage): the estimator, the device or a constant does not exist, or nothing was
+// measured. Error (input): the cost database is damaged.
 Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request);
 Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request,
                                                   DeviceType runs_on);
 
-// Costs of all nodes, indexed by node id.
+// Returns the costs of all nodes, indexed by node id.
 std::vector<NodeCost> estimate_all(const Graph& graph, const Estimator& estimator);
 
-// The device that a graph is most likely to run on, by the device it was captured on.
+// The device that a graph most likely runs on, judging by the device it was captured on.
 std::string_view default_device(const Graph& graph);
-// The device that represents a type of device.
+// The default device of a type.
 std::string_view default_device(DeviceType type);
 
 }  // namespace jointer

@@ -27,7 +27,7 @@ const Tensor* tensor_of(const Graph& graph, const Argument* argument) {
   return graph.single_tensor(graph.node(argument->node()));
 }
 
-// Rows of a left operand: the product of all dimensions but the last.
+// The number of rows of a left operand: the product of all dimensions except the last.
 std::int64_t rows_of(const Graph& graph, const Tensor& t) {
   std::int64_t rows = 1;
   const auto shape = graph.shape(t);
@@ -35,7 +35,7 @@ std::int64_t rows_of(const Graph& graph, const Tensor& t) {
   return rows;
 }
 
-// Reads k and the number of columns of a right operand, [k, columns].
+// Reads k and the number of columns from a right operand of shape [k, columns].
 bool read_right(const Graph& graph, const Tensor* b, FusedMatmul::Product& product) {
   if (b == nullptr || b->rank != 2) return false;
   product.k = graph.shape(*b)[0].value;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads matmuls that are fused with a collective and run part by part: symm_mem.fused_*,
-// which the pass async_tensor_parallel creates. The cost model is at the top of fused_matmul.cpp.
+// Reads matmuls that are fused with a collective and run in parts: symm_mem.fused_*, created by the
+// pass async_tensor_parallel. fused_matmul.cpp describes the cost model.
 
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@
 namespace jointer {
 
 struct FusedMatmul {
-  // One product [rows, k] x [k, columns] over the rows of all ranks.
+  // A product [rows, k] x [k, columns]. `rows` counts the rows of all ranks.
   struct Product {
     std::int64_t rows = 0, k = 0, columns = 0;
   };
@@ -25,14 +25,15 @@ struct FusedMatmul {
   DType dtype = DType::float32;  // of the operands
 };
 
-// Empty for any other operator, or if sizes do not match.
+// Empty for any other operator, or if the sizes do not match.
 std::optional<FusedMatmul> read_fused_matmul(const Graph& graph, const Node& node);
 
-// Placement of its ranks: as place_group, or all on one node if the group is unknown.
+// The placement of its ranks: as by place_group, or all on one node if the group is unknown.
 GroupPlacement place_fused(const Graph& graph, const Node& node, const FusedMatmul& fused,
                            std::int64_t gpus_per_node);
 
-// The duration, given the time of all matmuls and of the whole collective if each ran alone.
+// The duration of the fused call, given the times of all matmuls and of the whole collective if
+// each ran alone.
 double pipelined_time(double compute, double collective, std::int64_t ranks);
 
 }  // namespace jointer

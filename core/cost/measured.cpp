@@ -97,7 +97,7 @@ NodeCost MeasuredEstimator::estimate(const Graph& graph, NodeId id) const {
     cost.limit = NodeCost::Limit::given;
     return cost;
   }
-  // Reused by later calls, so that no call allocates.
+  // Reused across calls to avoid allocation.
   thread_local std::string work;
   work.clear();
   append_work(graph, node, work);

@@ -18,10 +18,11 @@ class MeasuredEstimator final : public Estimator {
   MeasuredEstimator(DeviceCosts costs, std::unique_ptr<Estimator> rest,
                     std::int64_t ranks_per_machine);
 
-  // "measured on NVIDIA H200; the rest roofline, NVIDIA H200 SXM 141 GB, 8 GPUs per node"
+  // For example "measured on NVIDIA H200; the rest roofline, NVIDIA H200 SXM 141 GB, 8 GPUs per
+  // node".
   [[nodiscard]] std::string description() const override;
-  // With the measured share: "measured on NVIDIA H200, 9,812 of 10,432 nodes, 97.3% of the time;
-  // the rest ...". Nodes that take no time are not counted.
+  // Includes the measured share: "measured on NVIDIA H200, 9,812 of 10,432 nodes, 97.3% of the
+  // time; the rest ...". Nodes that take no time are not counted.
   [[nodiscard]] std::string description_of(std::span<const NodeCost> costs) const override;
   [[nodiscard]] const DeviceDescription& device() const override { return rest_->device(); }
   [[nodiscard]] TransferCosts transfer_costs() const override { return rest_->transfer_costs(); }
@@ -29,8 +30,8 @@ class MeasuredEstimator final : public Estimator {
   [[nodiscard]] std::int64_t latency_ns(const Graph& graph, NodeId collective) const override;
 
  private:
-  // Nanoseconds by bytes, for collectives that are otherwise equal. Sizes measured with several
-  // element types count once, with the mean.
+  // Maps bytes to nanoseconds, for collectives that are otherwise equal. A size measured with
+  // several element types has one entry, the mean.
   using Curve = std::map<std::int64_t, std::int64_t>;
 
   [[nodiscard]] std::optional<std::int64_t> collective_ns(const CollectiveWork& work) const;
@@ -42,11 +43,12 @@ class MeasuredEstimator final : public Estimator {
   std::int64_t ranks_per_machine_;
 };
 
-// A request for the times measured on the device of this name. The rest is estimated with the
-// description that fits it.
+// Requests the times measured on the device with this name. The rest is estimated with the device
+// description that matches it.
 EstimatorRequest measured_on(std::string_view device);
 
-// The built-in description for a measured device's name: "NVIDIA H200" is h200. Empty if none fits.
+// The id of the built-in description of a measured device: "h200" for "NVIDIA H200". Empty if none
+// matches.
 std::string_view described_device(std::string_view measured_name);
 
 }  // namespace jointer

@@ -16,7 +16,7 @@ Sizes sizes_of(const Graph& graph, const Tensor& t) {
   return sizes;
 }
 
-// A number given as a literal, as a symbolic size, or as a node that computes one.
+// The value of a number, whether it is a literal, a symbolic size, or a node that computes one.
 std::optional<std::int64_t> number_of(const Graph& graph, const Argument& a) {
   switch (a.kind) {
     case Argument::Kind::integer:
@@ -45,7 +45,8 @@ OperatorCall::Argument describe(const Graph& graph, const Argument& a) {
   return result;
 }
 
-// Arguments in schema order: positional ones first, then keywords at their positions.
+// The arguments in schema order: first the positional ones, then the keyword arguments, each at its
+// position in the schema.
 OperatorCall make_call(const Graph& graph, const Node& node, const OperatorInfo& op,
                        std::span<const Argument> positional) {
   OperatorCall call{.packet = op.packet(), .arguments = {}, .outputs = {}};

@@ -30,7 +30,7 @@ struct TypeName {
   DType type;
 };
 
-// Maps the names of element types in operator records.
+// The element type with this name in an operator record.
 std::optional<DType> operator_type(std::string_view name) {
   static constexpr std::array<TypeName, 19> kNames{{
       {"float", DType::float32},
@@ -73,7 +73,7 @@ constexpr std::array<TypeName, 12> kNcclNames{{
     {"Float8_e5m2", DType::float8_e5m2},
 }};
 
-// Bytes of an element; 1 for a type that torch does not have under this name.
+// Bytes per element; 1 if torch has no type with this name.
 std::int64_t element_bytes(std::string_view nccl_type) {
   std::string lower(nccl_type);
   std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -97,7 +97,8 @@ std::int64_t whole_number(json::value value) {
   return value.get_double().get(real) == simdjson::SUCCESS ? saturating_round(real) : 0;
 }
 
-// A list of numbers. Empty if it contains anything else, such as a list of tensors.
+// Reads a list of numbers. Empty if it contains anything else, such as the lists that describe a
+// list of tensors.
 std::optional<std::vector<std::int64_t>> numbers(json::array list) {
   std::vector<std::int64_t> found;
   bool is_plain = true;
@@ -111,7 +112,7 @@ std::optional<std::vector<std::int64_t>> numbers(json::array list) {
   return is_plain ? std::optional(std::move(found)) : std::nullopt;
 }
 
-// Parses "[0, 1, 2]"; returns the ranks in ascending order.
+// Parses "[0, 1, 2]" and returns the ranks in ascending order.
 std::optional<ProfileData::Ranks> parse_ranks(std::string_view written) {
   if (!written.starts_with('[') || !written.ends_with(']')) return std::nullopt;
   ProfileData::Ranks ranks;
@@ -132,7 +133,7 @@ std::optional<ProfileData::Ranks> parse_ranks(std::string_view written) {
 
 }  // namespace
 
-// Fills a ProfileData from the events of a trace.
+// Fills a ProfileData with the events of a trace.
 class ProfileReader {
  public:
   explicit ProfileReader(ProfileData& out) : out_(out) {}
@@ -253,7 +254,7 @@ class ProfileReader {
     }
   }
 
-  // An empty entry belongs to an argument that is not a tensor.
+  // An empty entry stands for an argument that is not a tensor.
   static void read_sizes(json::value value, Call& call, ProfileData::Sizes& sizes) {
     if (value.type() != json::json_type::array) return;
     for (auto element : value.get_array()) {
@@ -331,7 +332,7 @@ Result<ProfileData> ProfileData::read(std::string_view name, const PaddedBytes& 
   return data;
 }
 
-// Evenly spaced ranks are one dimension of a mesh.
+// Evenly spaced ranks form one dimension of a mesh.
 std::optional<ProfileData::Mesh> ProfileData::mesh_of(const Ranks& ranks, std::int64_t size) {
   if (ranks.size() <= 1) return std::nullopt;
   const std::int64_t stride = ranks[1] - ranks[0];

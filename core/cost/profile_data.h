@@ -1,7 +1,7 @@
 #pragma once
 
-// Looks up times of operators and collectives in a trace of torch.profiler, as torch 2.15's
-// profile-guided estimation does. Source: torch/_inductor/fx_passes/profile_guided_estimation.py
+// Looks up times of operators and collectives in a torch.profiler trace, like torch 2.15's
+// profile-guided estimation. Source: torch/_inductor/fx_passes/profile_guided_estimation.py
 // (ProfileData).
 
 #include <cstdint>
@@ -30,11 +30,11 @@ class ProfileData {
     friend auto operator<=>(const Operator&, const Operator&) = default;
   };
 
-  // Error (input): the trace is not a profiler trace, is damaged, or has no kernel times with
+  // Error (input): the file is not a profiler trace, is damaged, or has no kernel times with
   // shapes.
   static Result<ProfileData> read(std::string_view name, const PaddedBytes& json);
 
-  // Milliseconds of an operator called with exactly these tensors: the mean over its calls.
+  // Milliseconds of an operator when called with exactly these tensors, averaged over its calls.
   [[nodiscard]] std::optional<double> operator_ms(const Operator& wanted) const;
 
   // Milliseconds of a collective. Uses the measurement with the same number of elements; else
@@ -90,7 +90,7 @@ class ProfileData {
   std::size_t collectives_ = 0;
 };
 
-// The name of an element type in NCCL's records of a trace: "BFloat16", "Float", "Half".
+// The name of an element type in a trace's NCCL records: "BFloat16", "Float", "Half".
 std::string_view nccl_type_name(DType type);
 
 }  // namespace jointer

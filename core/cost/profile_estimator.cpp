@@ -8,7 +8,7 @@
 namespace jointer {
 namespace {
 
-// Collectives that torch looks up by size. Others are looked up as operators.
+// True for collectives that torch looks up by size. It looks up other collectives like operators.
 bool is_by_size(std::string_view target) {
   constexpr std::array<std::string_view, 5> kTargets{
       "_c10d_functional.all_gather_into_tensor.default",

@@ -31,7 +31,7 @@ namespace {
 constexpr double kTile = 128;
 
 std::int64_t to_ns(double microseconds) {
-  // A year is long enough, and keeps sums within 64 bits.
+  // Limits a duration to one year, which keeps sums within 64 bits.
   constexpr double kMax = 365.0 * 24 * 3600 * 1e6;
   return saturating_round(std::min(microseconds, kMax) * 1e3);
 }
@@ -40,8 +40,8 @@ bool is_attention(std::string_view packet) {
   return packet.find("attention") != std::string_view::npos;
 }
 
-// The argument `name` of the operator that a higher-order operator runs. The operator and its
-// arguments are arguments of the higher-order one (graphsafe_run_with_rng_state and similar).
+// The argument `name` of the operator that a higher-order operator runs. That operator and its
+// arguments are passed to the higher-order one (graphsafe_run_with_rng_state and similar).
 const Argument* wrapped_argument(const Graph& graph, const Node& node, std::string_view name) {
   const auto args = graph.args(node);
   const auto inner = std::find_if(args.begin(), args.end(),
@@ -59,13 +59,13 @@ bool is_causal(const Graph& graph, const Node& node) {
   return causal != nullptr && causal->kind == Argument::Kind::boolean && causal->integer != 0;
 }
 
-// The share of multiprocessors that so many tiles keep busy.
+// The fraction of multiprocessors that this number of tiles keeps busy.
 double fill(double tiles, std::int64_t units) {
   const auto width = static_cast<double>(units);
   return tiles / (std::ceil(tiles / width) * width);
 }
 
-// The same for the tiles of an [.., m, n] product.
+// The same fraction for an output of shape [.., m, n].
 double fill(const Graph& graph, const Node& node, std::int64_t units) {
   const Tensor* out = graph.single_tensor(node);
   if (out == nullptr || out->rank < 2) return 1;
@@ -78,7 +78,7 @@ double fill(const Graph& graph, const Node& node, std::int64_t units) {
   return fill(tiles, units);
 }
 
-// Microseconds of all products of one of the `ranks` parts.
+// Microseconds of all products for one of the `ranks` parts.
 double part_us(const FusedMatmul& fused, const DeviceDescription& device) {
   const auto item = static_cast<double>(item_size(fused.dtype));
   double sum = 0;

@@ -16,7 +16,7 @@ std::int64_t to_ns(double milliseconds) {
   return saturating_round(std::min(milliseconds, 1e12) * 1e6);
 }
 
-// Returns true if every storage of the outputs is a storage of an input.
+// True if every output shares the storage of an input.
 bool returns_inputs(const Graph& graph, const Node& node) {
   for (const Tensor& out : graph.tensors(node)) {
     bool found = false;

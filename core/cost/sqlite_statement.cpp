@@ -6,7 +6,7 @@ namespace jointer {
 
 tl::unexpected<Error> sqlite_error(sqlite3* handle, std::string_view path) {
   const int code = sqlite3_extended_errcode(handle);
-  // The message may contain text from a damaged file.
+  // The message may quote text from a damaged file.
   std::string text = sqlite3_errmsg(handle);
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
@@ -53,7 +53,7 @@ SqliteStatement& SqliteStatement::bind(int index, std::int64_t number) {
 }
 
 SqliteStatement& SqliteStatement::bind(int index, std::string_view text) {
-  // No destructor to call: SQLite copies the text.
+  // SQLITE_TRANSIENT: SQLite copies the text.
   constexpr auto kCopied = static_cast<std::intptr_t>(-1);
   sqlite3_bind_text64(statement_.get(), index, text.data(), text.size(),
                       reinterpret_cast<sqlite3_destructor_type>(kCopied), SQLITE_UTF8);

@@ -1,6 +1,6 @@
 #pragma once
 
-// A prepared SQLite statement: bound, stepped, and finalized by its destructor.
+// A prepared SQLite statement. Its destructor finalizes it.
 
 #include <sqlite3.h>
 
@@ -13,7 +13,7 @@
 
 namespace jointer {
 
-// The handle's last error as one line. `path` names the database.
+// The last error of the handle, as one line. `path` names the database.
 tl::unexpected<Error> sqlite_error(sqlite3* handle, std::string_view path);
 
 class SqliteStatement {
@@ -22,16 +22,16 @@ class SqliteStatement {
   static Result<SqliteStatement> prepare(sqlite3* handle, std::string_view path,
                                          std::string_view sql);
 
-  // Parameters count from 1. The text is copied.
+  // Parameters are numbered from 1. Text is copied.
   SqliteStatement& bind(int index, std::int64_t number);
   SqliteStatement& bind(int index, std::string_view text);
 
   // Advances to the next row; returns false at the end.
   Result<bool> step();
-  // Runs a statement that returns no rows, and resets it so that it can be bound and run again.
+  // Runs a statement that returns no rows, then resets it so that it can be bound and run again.
   Result<void> run();
 
-  // Columns of the current row, from 0. A text is valid until the next step.
+  // Columns of the current row, numbered from 0. A returned text is valid until the next step.
   [[nodiscard]] std::int64_t integer(int column) const;
   [[nodiscard]] std::string_view text(int column) const;
 

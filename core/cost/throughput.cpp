@@ -16,7 +16,7 @@ std::optional<double> number(const Json& info, const char* key) {
   return it->get<double>();
 }
 
-// The letters at the end of a text; trailing blanks are ignored.
+// The word at the end of a text, ignoring trailing spaces.
 std::string_view last_word(std::string_view text) {
   while (text.ends_with(' ')) text.remove_suffix(1);
   std::size_t begin = text.size();
@@ -24,7 +24,7 @@ std::string_view last_word(std::string_view text) {
   return text.substr(begin);
 }
 
-// Parses "TP=2 x CP=2 x FSDP=4" and returns the product of TP, CP and PP.
+// Parses text such as "TP=2 x CP=2 x FSDP=4" and returns the product of TP, CP and PP.
 double degree_from_text(std::string parallel_text) {
   std::transform(parallel_text.begin(), parallel_text.end(), parallel_text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -44,8 +44,8 @@ double degree_from_text(std::string parallel_text) {
   return degree;
 }
 
-// The product of the sizes of groups whose description ends in tp, cp or pp (mesh_tp). Empty if the
-// capture does not describe some groups.
+// The product of the sizes of all groups whose description ends in tp, cp or pp (mesh_tp). Empty if
+// the capture lacks the description of a group.
 std::optional<double> degree_from_groups(const Graph& graph) {
   double degree = 1;
   for (std::size_t i = 0; i < graph.group_count(); ++i) {
@@ -61,7 +61,7 @@ std::optional<double> degree_from_groups(const Graph& graph) {
   return degree;
 }
 
-// Elements of this rank's parameters: of all, and of embeddings.
+// The number of elements in this rank's parameters: in all, and in embeddings.
 struct LocalParameters {
   double all = 0, embedding = 0;
 };
@@ -79,7 +79,7 @@ LocalParameters local_parameters(const Graph& graph) {
   return local;
 }
 
-// Query heads times head size of the first attention on this rank.
+// The number of query heads times the head size, taken from the first attention on this rank.
 std::optional<double> local_attention_width(const Graph& graph) {
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
@@ -103,7 +103,8 @@ bool is_mixture_of_experts(const Graph& graph) {
   return false;
 }
 
-// Batch size times sequence length: the size of the first two-dimensional integer input.
+// Batch size times sequence length: the number of elements of the first two-dimensional integer
+// input.
 std::optional<double> token_ids(const Graph& graph) {
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
@@ -145,8 +146,8 @@ ModelFacts find_model_facts(const Graph& graph) {
     facts.derived.emplace_back("local tokens: from the shape of the token ids");
   }
 
-  // For a mixture of experts, only the parameters that are active for a token; `parameters` is the
-  // number of all.
+  // For a mixture of experts, only the parameters that are active for a token count; the member
+  // `parameters` counts all of them.
   facts.parameters = number(known, "active_parameters");
   if (!facts.parameters && !is_mixture_of_experts(graph))
     facts.parameters = number(known, "parameters");

@@ -11,8 +11,8 @@
 
 namespace jointer {
 
-// Facts about the model: members of the capture's `info`, or derived from the graph where `info`
-// lacks them. Members used: parameters, active_parameters, embedding_parameters, layers, heads,
+// Facts about the model, from members of the capture's `info` or, where these are missing, derived
+// from the graph. Members used: parameters, active_parameters, embedding_parameters, layers, heads,
 // head_size, seq_len, local_batch_size, non_data_parallel_degree, parallel ("TP=2 x FSDP=2").
 struct ModelFacts {
   std::optional<double> parameters;  // active for one token
@@ -20,12 +20,12 @@ struct ModelFacts {
   std::optional<double> layers, attention_width;  // number of heads times head size
   std::optional<double> sequence;
   std::optional<double> local_tokens;
-  // Product of the tensor, context and pipeline parallel degrees. Empty if process groups do not
-  // state their purpose, as in text captures.
+  // The product of the tensor, context and pipeline parallel degrees. Empty if process groups do
+  // not state their purpose, as in text captures.
   std::optional<double> non_data_parallel_degree;
   std::vector<std::string> derived;  // facts that are not in `info`, with their source
 
-  // 6 x parameters without embeddings + 12 x layers x heads x head size x sequence.
+  // 6 x (parameters without embeddings) + 12 x layers x heads x head size x sequence length.
   [[nodiscard]] std::optional<double> flops_per_token() const;
 };
 ModelFacts find_model_facts(const Graph& graph);

@@ -13,7 +13,7 @@
 namespace jointer {
 namespace {
 
-// Views and creations, which torch estimates as 0.
+// Views and factory functions, for which torch estimates 0.
 constexpr std::array<std::string_view, 40> kIgnored{"aten.lift_fresh",   "aten.t",
                                                     "aten.transpose",    "aten.view",
                                                     "aten.detach",       "aten._unsafe_view",
@@ -47,7 +47,7 @@ std::int64_t counted_bytes(const Graph& graph, const Node& node) {
   return sum;
 }
 
-// Counts an argument each time it occurs, as torch does.
+// Counts an argument every time it occurs, as torch does.
 std::int64_t argument_bytes(const Graph& graph, const Argument& argument) {
   if (argument.kind == Argument::Kind::node)
     return counted_bytes(graph, graph.node(argument.node()));
@@ -57,7 +57,7 @@ std::int64_t argument_bytes(const Graph& graph, const Argument& argument) {
   return sum;
 }
 
-// torch's OpOverload.is_view, for the operators that fusion_regions.py queries.
+// Matches torch's OpOverload.is_view for the operators that fusion_regions.py queries.
 bool is_view_2_15(const OperatorInfo& op) {
   bool aliases = false, writes = false;
   for (const SchemaArgument& argument : op.arguments) {
@@ -67,7 +67,7 @@ bool is_view_2_15(const OperatorInfo& op) {
   return (op.space() == "aten" || op.space() == "prims") && aliases && !writes;
 }
 
-// Packets whose FLOPs torch counts since 2.15, including attention with grouped key heads, on which
+// Packets whose FLOPs torch counts since 2.15. These include grouped-query attention, for which
 // 2.11's registry fails.
 bool counts_flops_2_15(std::string_view packet) {
   constexpr std::array<std::string_view, 4> kNew{
@@ -77,8 +77,9 @@ bool counts_flops_2_15(std::string_view packet) {
   return is_in_torch_registry(packet) || std::find(kNew.begin(), kNew.end(), packet) != kNew.end();
 }
 
-// Torch has no formula for products fused with a collective and would count only their bytes. This
-// applies its formulas to the products and to the collective, and overlaps them part by part.
+// torch has no formula for matmuls fused with a collective and would count only their bytes. This
+// function applies torch's formulas to the matmuls and to the collective, and overlaps them part by
+// part.
 std::int64_t fused_ns(const FusedMatmul& fused, const DeviceDescription& device, bool is_new,
                       std::int64_t gpus_per_node) {
   double product = 0;

@@ -1,7 +1,7 @@
 #pragma once
 
-// torch 2.11's analytical estimate of a collective's time, for comparison with ours and with the
-// decisions of torch's passes. Source: torch/_inductor/comm_analysis.py (after
+// torch 2.11's analytical estimate of a collective's time, for comparison with Jointer's own model
+// and with the decisions of torch's passes. Source: torch/_inductor/comm_analysis.py (based on
 // nccl/src/graph/tuning.cc): ring, LL protocol, two channels, eight GPUs per node. It treats an
 // H200 as an Ampere; resources/devices states the real architecture.
 
@@ -15,14 +15,14 @@ namespace jointer {
 enum class NcclGpu : std::uint8_t { volta, ampere, hopper, blackwell };
 
 // Milliseconds for `bytes` (torch counts input plus output). Empty for a kind that torch's formula
-// does not support (broadcast).
+// does not support, such as broadcast.
 std::optional<double> torch_nccl_ms(std::int64_t bytes, std::int64_t group_size,
                                     CollectiveKind kind, NcclGpu gpu);
 
-// Bytes as in estimate_fx_collective_size: input tensors, each time they occur, plus the output; 0
-// if the output is a list. An `out` keyword does not count.
+// Counts bytes like estimate_fx_collective_size: each occurrence of an input tensor, plus the
+// output. 0 if the output is a list. An `out` keyword does not count.
 std::int64_t torch_collective_bytes(const Graph& graph, const Node& node);
-// Bytes of its input tensors alone; empty if it has none.
+// The bytes of its input tensors alone; empty if it has none.
 std::optional<std::int64_t> torch_input_bytes(const Graph& graph, const Node& node);
 
 }  // namespace jointer

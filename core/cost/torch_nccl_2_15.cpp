@@ -48,8 +48,8 @@ constexpr std::array<double, 4> kChannels{2, 8, 16, 32};
 constexpr std::array<double, 4> kInsideNode{120, 240, 370, 720};
 constexpr std::array<double, 4> kBetweenNodes{12, 25, 50, 50};
 
-// The share of its bandwidth that a tree reaches, by protocol and by the binary logarithm of the
-// message size in units of 64 bytes.
+// The fraction of its bandwidth that a tree reaches, by protocol and by log2 of the message size in
+// units of 64 bytes.
 constexpr std::array<std::array<double, 24>, 3> kTreeShare{{
     {1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5,
      0.4, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.0, 1.0, 1.0, 1.0},
@@ -89,7 +89,7 @@ std::int64_t steps_of(NcclCall call, std::int64_t ranks) {
 // GB/s of the slowest link.
 double link_bandwidth(const Group& group, std::int64_t bytes) {
   if (group.nodes == 1) return kInsideNode[group.gpu];
-  // Two nodes use few of the network cards, eight use all.
+  // Two nodes use few of the network cards; eight use all of them.
   const double share = std::min(1.0, static_cast<double>(group.nodes - 1) / 7);
   double gbps = kBetweenNodes[group.gpu] * (0.77 + 0.23 * share);
   constexpr std::int64_t kOneCard = 50'000'000;
@@ -98,11 +98,11 @@ double link_bandwidth(const Group& group, std::int64_t bytes) {
   return gbps;
 }
 
-// GB/s of the link that a protocol can use.
+// The part of a link's bandwidth that a protocol can use, in GB/s.
 double bus_bandwidth(const Group& group, Algorithm algorithm, Protocol protocol, NcclCall call,
                      double gbps) {
   const double channels = kChannels[group.gpu];
-  // Between nodes, the CPU limits LL, and the first row counts.
+  // Between nodes, the CPU limits LL, so the first row applies to every GPU.
   const double max_ll = kMaxLL[group.nodes == 1 ? group.gpu : 0][group.scale];
   const bool is_ring = algorithm == ring;
   switch (protocol) {
@@ -136,7 +136,7 @@ double latency_us(const Group& group, Algorithm algorithm, Protocol protocol, Nc
                    static_cast<double>(depth) * between);
 }
 
-// Microseconds; empty if torch rules the pair out.
+// Microseconds; empty if torch excludes this combination of algorithm and protocol.
 std::optional<double> time_us(const Group& group, std::int64_t bytes, NcclCall call,
                               Algorithm algorithm, Protocol protocol) {
   if (algorithm == tree && call != NcclCall::all_reduce) return std::nullopt;
@@ -154,7 +154,8 @@ std::optional<double> time_us(const Group& group, std::int64_t bytes, NcclCall c
   return latency_us(group, algorithm, protocol, call) + static_cast<double>(bytes) / (1000 * gbps);
 }
 
-// torch's calibrated links: GB/s, microseconds per step and to start, and the minimum of bytes.
+// torch's calibrated link profiles: GB/s, microseconds per step, start-up microseconds, and the
+// minimum number of bytes.
 struct Profile {
   double gbps, step_us, start_us;
   std::int64_t least = 0;

@@ -1,9 +1,8 @@
 #pragma once
 
-// torch 2.15's analytical estimate of a collective's time: the fastest of ring and tree with the
-// protocols LL, LL128 and SIMPLE.
-// Source: torch/_inductor/comm_analysis.py (after nccl/src/graph/tuning.cc, with corrections that
-// torch calibrated for links between nodes).
+// torch 2.15's analytical estimate of a collective's time: the fastest combination of ring or tree
+// with protocol LL, LL128 or SIMPLE. Source: torch/_inductor/comm_analysis.py (based on
+// nccl/src/graph/tuning.cc, with corrections that torch calibrated for links between nodes).
 
 #include <cstdint>
 #include <optional>
@@ -15,10 +14,10 @@ namespace jointer {
 
 enum class NcclCall : std::uint8_t { all_reduce, all_gather, reduce_scatter, all_to_all, p2p };
 
-// The call that torch recognizes by an operator's name. Empty if its formula does not support it.
+// The call that torch recognizes from an operator's name. Empty if its formula does not support it.
 std::optional<NcclCall> torch_nccl_call(std::string_view target);
 
-// The links of a group as torch sees them: fast links inside a node, network links between nodes.
+// The links of a group as torch models them: fast links inside a node, network links between nodes.
 struct NcclLinks {
   NcclGpu gpu = NcclGpu::ampere;
   std::int64_t gpus_per_node = 8;
@@ -28,12 +27,14 @@ struct NcclLinks {
 double torch_nccl_2_15_ms(std::int64_t bytes, std::int64_t group_size, NcclCall call,
                           const NcclLinks& links);
 
-// The smallest number of bytes with which a collective reaches 90% of its links' bandwidth, by
-// torch's calibrated profiles (InterconnectProfile). Empty for all_to_all and p2p, which have none.
+// The minimum number of bytes at which a collective reaches 90% of its links' bandwidth, according
+// to torch's calibrated profiles (InterconnectProfile). Empty for all_to_all and p2p, which have
+// none.
 std::optional<std::int64_t> torch_saturation_bytes(std::int64_t group_size, NcclCall call,
                                                    const NcclLinks& links);
 
-// Bytes as in estimate_fx_collective_size: like torch_collective_bytes, but a list output counts.
+// Counts bytes like estimate_fx_collective_size in 2.15: like torch_collective_bytes, but a list
+// output counts.
 std::int64_t torch_collective_bytes_2_15(const Graph& graph, const Node& node);
 
 }  // namespace jointer

@@ -8,7 +8,7 @@
 namespace jointer {
 namespace {
 
-// Bytes actually in memory: a dimension of stride 0 repeats one element.
+// The bytes that the tensor really has in memory: a dimension with stride 0 repeats one element.
 std::int64_t touched_bytes(const Graph& graph, const Tensor& t) {
   const auto shape = graph.shape(t), stride = graph.stride(t);
   std::int64_t elements = 1;
@@ -23,7 +23,8 @@ bool is_one_of(std::string_view packet, std::span<const std::string_view> names)
   return std::find(names.begin(), names.end(), packet) != names.end();
 }
 
-// Selects rows of its first argument: reads as much of it as it writes.
+// True if the operator selects rows of its first argument, and so reads only as much of it as it
+// writes.
 bool is_lookup(std::string_view packet) {
   static constexpr std::array<std::string_view, 6> kLookups{
       "aten.embedding", "aten.index",         "aten.index_select",
@@ -31,7 +32,7 @@ bool is_lookup(std::string_view packet) {
   return is_one_of(packet, kLookups);
 }
 
-// Allocates memory without writing to it.
+// True if the operator allocates memory without writing to it.
 bool is_allocation(std::string_view packet) {
   static constexpr std::array<std::string_view, 5> kAllocations{
       "aten.empty", "aten.new_empty", "aten.empty_like", "aten.empty_strided",
@@ -49,7 +50,8 @@ bool is_in_memory_of_inputs(const Graph& graph, const Node& node, const Tensor& 
   return std::ranges::any_of(graph.inputs(node), has);
 }
 
-// Returns its input or a view of it, unless strides require a copy. Its storage tells which.
+// True if the operator returns its input or a view of it unless the strides require a copy. The
+// storage of its output shows which.
 bool may_copy(std::string_view packet) {
   return packet == "aten.reshape" || packet == "prims.inductor_force_stride_order";
 }
@@ -87,10 +89,11 @@ Traffic node_traffic(const Graph& graph, const Node& node) {
   for (const Tensor& t : outputs) written = saturating_add(written, touched_bytes(graph, t));
 
   if (outputs.empty()) {
-    // A number read from a tensor: the CPU waits for it, whatever it is used for.
+    // Reads a number from a tensor: the CPU waits for it, however it is used.
     if (op.has(OperatorTag::data_dependent) && input_on_device)
       return {.kind = Traffic::Kind::transfer, .bytes = read, .blocks_host = true};
-    // Assertions cost nothing. The cost of a higher-order operator without values is unknown.
+    // Assertions cost nothing. The cost of a higher-order operator that returns no tensors is
+    // unknown.
     return {};
   }
   const bool output_on_device = any_on(graph, outputs, device);
@@ -102,7 +105,7 @@ Traffic node_traffic(const Graph& graph, const Node& node) {
             .blocks_host = !output_on_device};
 
   if (is_lookup(packet)) {
-    // The table counts only the rows read from it; the indices count in full.
+    // Count only the rows of the table that are read; the indices count in full.
     std::int64_t table = 0;
     if (const auto inputs = graph.inputs(node); !inputs.empty())
       for (const Tensor& t : graph.tensors(inputs.front()))

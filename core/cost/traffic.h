@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// The bytes that a node moves, and where.
+// The bytes moved by a node, and where they move.
 struct Traffic {
   enum class Kind : std::uint8_t {
     none,      // runs nothing on the device: views, waits, sizes, allocations
@@ -19,9 +19,9 @@ struct Traffic {
   bool blocks_host = false;  // the CPU waits for the result: .item(), a copy to the host
 };
 
-// Minimum bytes that a node's kernel must move: each input tensor once (broadcast dimensions count
-// once), each new output once, modified tensors twice. Lookups count the rows they read, not the
-// whole table.
+// The minimum number of bytes that a node's kernel must move: each input tensor once (broadcast
+// dimensions count once), each new output once, mutated tensors twice. A lookup counts the rows
+// that it reads, not the whole table.
 Traffic node_traffic(const Graph& graph, const Node& node);
 
 }  // namespace jointer

@@ -19,7 +19,7 @@ void append(std::string& text, std::int64_t number) {
   text.append(digits.data(), end);
 }
 
-// Returns true if the dimensions, from the last of `order` to the first, are contiguous.
+// True if the tensor is dense with its dimensions in this order, slowest first.
 template <class Order>
 bool is_dense(std::span<const Dim> shape, std::span<const Dim> stride, Order order) {
   std::int64_t expected = 1;
@@ -28,7 +28,7 @@ bool is_dense(std::span<const Dim> shape, std::span<const Dim> stride, Order ord
     if (shape[d].value == 0) return true;
     if (shape[d].value == 1) continue;
     if (stride[d].value != expected) return false;
-    // A tensor in memory has fewer than 2^63 elements, so an overflowing product never equals a
+    // A tensor in memory has fewer than 2^63 elements, so a product that overflows never equals a
     // stride.
     expected = static_cast<std::int64_t>(static_cast<std::uint64_t>(expected) *
                                          static_cast<std::uint64_t>(shape[d].value));
@@ -42,7 +42,7 @@ void append_layout(std::string& text, std::span<const Dim> shape, std::span<cons
   const std::span order = std::span(buffer).first(shape.size());
   bool expanded = false;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    // Insertion sort: there are few dimensions, and equal strides keep their order.
+    // Insertion sort: tensors have few dimensions, and equal strides keep their order.
     std::size_t at = i;
     for (; at > 0 && stride[order[at - 1]].value < stride[i].value; --at) order[at] = order[at - 1];
     order[at] = static_cast<std::uint8_t>(i);
@@ -69,7 +69,7 @@ void append_tensor(const Graph& graph, const Tensor& t, std::string& text) {
   if (!t.device) return;
   const Device& device = graph.device(t.device);
   if (device.type == graph.main_device()) return;
-  // The type of device, without its index.
+  // The device type, without the index.
   const std::string_view name = graph.text(device.name);
   text += '@';
   text += name.substr(0, name.find(':'));
@@ -149,7 +149,7 @@ struct ArgumentWriter {
       case device: {
         const std::string_view name = graph.text(argument.text());
         const std::string_view kind = name.substr(0, name.find(':'));
-        // A graph captured on a GPU does the same work on a CPU that runs it.
+        // A graph captured on a GPU does the same work when it runs on a CPU.
         text += parse_device_type(kind) == graph.main_device() ? "here" : kind;
         return;
       }

@@ -1,7 +1,7 @@
 #pragma once
 
 // Computes the keys under which measured times of nodes are stored. Nodes with the same key do the
-// same work, whatever graph they are in.
+// same work, even in different graphs.
 
 #include <compare>
 #include <cstdint>
@@ -23,8 +23,8 @@ namespace jointer {
 //   exception.
 void append_work(const Graph& graph, const Node& node, std::string& text);
 
-// The key of a collective. The kind of reduction is not part of it: its cost is negligible compared
-// with the transfer.
+// The key of a collective. It does not include the kind of reduction, whose cost is negligible
+// compared with the transfer.
 struct CollectiveWork {
   CollectiveKind kind = CollectiveKind::none;
   std::string backend;         // "gloo", "nccl"
@@ -36,12 +36,12 @@ struct CollectiveWork {
   friend auto operator<=>(const CollectiveWork&, const CollectiveWork&) = default;
 };
 
-// Ranks fill machines in order, `ranks_per_machine` on each. The backend follows from the device
-// that the graph runs on.
+// Ranks fill machines in order, with `ranks_per_machine` on each. The backend follows from the
+// device that the graph runs on.
 CollectiveWork collective_work(const Graph& graph, const Node& collective, DeviceType runs_on,
                                std::int64_t ranks_per_machine);
 
-// "cpu", "cuda"; `other` for anything else.
+// Parses "cpu", "cuda" and so on; returns `other` for anything unknown.
 DeviceType parse_device_type(std::string_view name);
 
 }  // namespace jointer

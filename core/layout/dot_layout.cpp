@@ -24,7 +24,7 @@ namespace {
 constexpr double kPixelsPerInch = 72;
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 constexpr std::size_t kMaxPoints = 100'000;
-// In pixels: the rounding error of five digits at a few thousand pixels.
+// In pixels. Covers the rounding of numbers to five digits in a drawing of a few thousand pixels.
 constexpr double kSlack = 2;
 
 class Words {
@@ -37,7 +37,7 @@ class Words {
     rest_.remove_prefix(word.size());
     return word;
   }
-  // NaN if the word is not a number of a sensible size.
+  // Reads a length in inches and returns pixels; NaN if the word is not a number of sensible size.
   double number() {
     const std::string_view word = next();
     double value = 0;
@@ -46,7 +46,7 @@ class Words {
         error == std::errc() && end == word.data() + word.size() && !word.empty();
     return is_number && std::abs(value) < 1e6 ? value * kPixelsPerInch : std::nan("");
   }
-  // The index of a word `n` + index; `end` if the word is anything else.
+  // Reads a node name, `n` and an index; returns `end` if the word is anything else.
   std::uint32_t index(std::uint32_t end) {
     const std::string_view word = next();
     std::uint32_t value = 0;
@@ -72,7 +72,7 @@ class PlainReader {
     layout_.routes.resize(graph.edges.size());
   }
 
-  // Returns false if the line does not describe this graph.
+  // Reads a line; returns false if it does not describe this graph.
   bool take(std::string_view line) {
     Words words(line);
     const std::string_view kind = words.next();
@@ -131,7 +131,8 @@ class PlainReader {
     return {x, layout_.height - y};
   }
 
-  // Boxes at the same height form a rank. All boxes have one size, so a rank is as high as a box.
+  // Boxes at the same height form a rank. All boxes have the same size, so a rank is as tall as a
+  // box.
   void find_ranks() {
     std::vector<std::uint32_t> by_y(graph_.nodes);
     for (std::uint32_t n = 0; n < graph_.nodes; ++n) by_y[n] = n;

@@ -18,17 +18,19 @@ struct DotOptions {
   std::chrono::milliseconds deadline{120};  // for all graphs together
 };
 
-// `dot` either finishes almost instantly or takes minutes; from about 500 nodes on, it takes
-// minutes.
+// `dot` either finishes almost instantly or takes minutes. For about 500 nodes or more, it always
+// takes minutes.
 inline constexpr std::uint32_t kMaxDotNodes = 150;
 
-// Returns one layout per graph, all from one process. Error (run): the program does not exist,
-// fails, is killed at its deadline, or prints anything other than layouts of these graphs.
+// Returns one layout per graph; a single process computes all of them. Error (run): the program
+// does not exist, fails, is killed at its deadline, or prints anything other than layouts of these
+// graphs.
 Result<std::vector<Layout>> dot_layouts(std::span<const LayoutGraph> graphs,
                                         const LayoutStyle& style = {},
                                         const DotOptions& options = {});
 
-// The input of `dot` for these graphs, and the layouts parsed from its `plain` output.
+// dot_text returns the input of `dot` for these graphs; read_dot_plain parses the layouts from its
+// `plain` output.
 std::string dot_text(std::span<const LayoutGraph> graphs, const LayoutStyle& style);
 Result<std::vector<Layout>> read_dot_plain(std::span<const LayoutGraph> graphs,
                                            const LayoutStyle& style,

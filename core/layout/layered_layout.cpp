@@ -116,7 +116,7 @@ class Layering {
     items_[below].above.push_back(above);
   }
 
-  // Item n is the box of node n.
+  // Item n < graph_.nodes is the box of node n; the items after these are bends.
   void make_items() {
     for (std::uint32_t n = 0; n < graph_.nodes; ++n) add_item(ranks_[n], n);
     chains_.resize(graph_.nodes);
@@ -133,7 +133,7 @@ class Layering {
     }
   }
 
-  // By item: its position in its rank.
+  // For each item, its position in its rank.
   [[nodiscard]] std::vector<std::uint32_t> places() const {
     std::vector<std::uint32_t> at(items_.size());
     for (const auto& rank : by_rank_)
@@ -147,7 +147,7 @@ class Layering {
       const auto& neighbors = down ? items_[rank[i]].above : items_[rank[i]].below;
       double sum = 0;
       for (const std::uint32_t n : neighbors) sum += at[n];
-      // An item without neighbors stays in place.
+      // An item without neighbors stays where it is.
       keys.emplace_back(neighbors.empty() ? i : sum / static_cast<double>(neighbors.size()),
                         rank[i]);
     }
@@ -159,7 +159,8 @@ class Layering {
     }
   }
 
-  // Number of pairs of segments that cross: inversions, counted with a Fenwick tree.
+  // The number of pairs of segments that cross, which is the number of inversions, counted with a
+  // Fenwick tree.
   [[nodiscard]] std::size_t crossings(const std::vector<std::uint32_t>& at) const {
     std::size_t count = 0;
     for (std::size_t r = 0; r + 1 < by_rank_.size(); ++r) {
@@ -209,7 +210,7 @@ class Layering {
   };
 
   // Minimizes the sum of weight * (x - wish)^2 subject to x[i + 1] - x[i] >= distance. Items that
-  // touch each other form a pool that moves as one.
+  // touch each other form a pool that moves as a unit.
   void grant(const std::vector<std::uint32_t>& rank, const std::vector<Wish>& wishes) {
     struct Pool {
       double sum = 0, weight = 0;
@@ -254,8 +255,8 @@ class Layering {
     grant(rank, wishes);
   }
 
-  // True if the line between the two should be straight: bends of one chain, or boxes that have
-  // only each other as neighbors.
+  // True if the line between the two items should be straight: both are bends of one chain, or each
+  // is the other's only neighbor on that side.
   [[nodiscard]] bool belong_together(std::uint32_t above, std::uint32_t below) const {
     const Item& a = items_[above];
     const Item& b = items_[below];
@@ -264,7 +265,7 @@ class Layering {
   }
 
   // Moves items that belong together to the mean of their positions, and other items as little as
-  // possible. After a few rounds most of them are aligned.
+  // possible. A few rounds align most of them.
   void straighten() {
     std::vector<std::uint32_t> block(items_.size());
     std::iota(block.begin(), block.end(), 0U);

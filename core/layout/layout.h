@@ -1,7 +1,7 @@
 #pragma once
 
-// A drawing of a directed graph: positions of boxes and lines. Coordinates are pixels at full size,
-// y pointing down, from (0, 0) to (width, height).
+// A drawing of a directed graph: positions of boxes and lines. Coordinates are in pixels at 100%
+// zoom, from (0, 0) to (width, height); y points down.
 
 #include <cstdint>
 #include <vector>
@@ -18,8 +18,8 @@ struct LayoutEdge {
   friend auto operator<=>(const LayoutEdge&, const LayoutEdge&) = default;
 };
 
-// A graph whose boxes all have the same size. Every edge goes from a lower-numbered node to a
-// higher one, as in program order, and is listed once.
+// A graph to draw; all boxes have the same size. Every edge goes from a lower-numbered node to a
+// higher-numbered one, as in program order, and is listed once.
 struct LayoutGraph {
   std::uint32_t nodes = 0;
   std::vector<LayoutEdge> edges;
@@ -30,12 +30,13 @@ struct LayoutStyle {
   double node_width = 164, node_height = 22;
   double node_gap = 14;  // between boxes of one rank
   double rank_gap = 16;  // between ranks; it contains no box
-  // A wider graph is folded into more ranks, so that it becomes tall instead of wide. 0: no limit.
+  // The maximum number of boxes in a rank; a wider graph is folded into more ranks, so that it
+  // becomes tall instead of wide. 0: no limit.
   std::uint32_t max_in_rank = 3;
 };
 
 // Boxes lie in ranks, one below the other. Every edge leaves a box at its bottom and enters a box
-// of a lower rank at its top.
+// in a lower rank at its top.
 struct Layout {
   struct Route {
     std::vector<LayoutPoint> points;

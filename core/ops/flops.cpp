@@ -29,7 +29,7 @@ std::int64_t product(std::span<const std::int64_t> sizes) {
   return result;
 }
 
-// 2 * a * b * c ...
+// Returns 2 * a * b * c ...
 template <class... Factors>
 std::int64_t multiply_adds(Factors... factors) {
   std::int64_t result = 2;
@@ -37,7 +37,7 @@ std::int64_t multiply_adds(Factors... factors) {
   return result;
 }
 
-// The rules that decide which shapes count.
+// The rules that decide which shapes a formula accepts.
 struct Rules {
   TorchVersion torch = kNewestTorch;  // the version of the registry
   bool ours = false;  // true: Jointer's own rules, which accept all shapes that make sense
@@ -61,13 +61,13 @@ class Formulas {
     return multiply_adds((*x)[0], (*x)[1], (*x)[2], (*y)[2]);
   }
 
-  // Matrix-vector and vector-vector products: every element of `a` counts once.
+  // A matrix-vector or vector-vector product: one multiply-add per element of `a`.
   std::int64_t each_element(std::size_t a) const {
     const Sizes* x = tensor(a);
     return x == nullptr ? 0 : multiply_adds(product(*x));
   }
 
-  // x [..., k] times w [n, k]
+  // x [..., k] times the transpose of w [n, k].
   std::int64_t linear() const {
     const Sizes* x = tensor(0);
     const Sizes* w = tensor(1, 2);
@@ -110,7 +110,7 @@ class Formulas {
     if (grad == nullptr || x == nullptr || w == nullptr || call_.arguments.size() < 11) return 0;
     const bool transposed = number(7).value_or(0) != 0;
     const auto& mask = call_.arguments[10].numbers;
-    // Outputs that the mask switches off are missing or ignored.
+    // Only the outputs that the mask requests are computed.
     std::int64_t sum = 0;
     const auto swapped = [](Sizes sizes) {
       if (sizes.size() >= 2) std::swap(sizes[0], sizes[1]);
@@ -125,7 +125,7 @@ class Formulas {
     return sum;
   }
 
-  // Two batched matmuls: the scores (q k^T), and their product with v.
+  // Two batched matmuls: one computes the scores (q k^T), the other multiplies them by v.
   std::int64_t attention(const Sizes& q, const Sizes& k, const Sizes& v) const {
     if (!fits(q, k, v)) return 0;
     const std::int64_t heads = saturating_mul(q[0], q[1]);
@@ -157,7 +157,7 @@ class Formulas {
   }
 
   // Attention over sequences packed end to end: [total, heads, size] with offsets. The values of
-  // the offsets are unknown, so every sequence counts as the longest. `offsets` < 0: not packed.
+  // the offsets are unknown, so every sequence counts as if it had the maximum length.
   struct Packed {
     std::size_t q;          // position of the query; key and value follow
     std::size_t q_offsets;  // k_offsets, max_q and max_k follow
@@ -196,8 +196,9 @@ class Formulas {
     return is_since({2, 12}) && k[1] == v[1] && k[1] > 0 && q[1] > k[1] && q[1] % k[1] == 0;
   }
 
-  // Without offsets: [batch, length, heads, size] of flash attention. Before 2.14 the registry read
-  // it as [batch, heads, length, size], and it still reads efficient attention's that way.
+  // Attention without offsets: flash attention has [batch, length, heads, size]. Before 2.14, the
+  // registry read this as [batch, heads, length, size]; it still reads efficient attention that
+  // way.
   [[nodiscard]] std::int64_t unpacked_attention(const Packed& at) const {
     const bool swaps = at.head_dimension == 1 ? is_since({2, 14}) : rules_.ours;
     const auto read = [&](std::size_t position) {
@@ -210,7 +211,7 @@ class Formulas {
     return at.grad ? attention_backward(read(*at.grad), q, k, v) : attention(q, k, v);
   }
 
-  // Sizes of a tensor argument; null if the argument is not a tensor, or not of that rank.
+  // The sizes of a tensor argument; null if the argument is not a tensor of that rank.
   [[nodiscard]] const Sizes* tensor(std::size_t position,
                                     std::optional<std::size_t> rank = {}) const {
     if (position >= call_.arguments.size()) return nullptr;
@@ -304,7 +305,7 @@ constexpr std::array kEntries{
           [](const Formulas& f) { return f.attention_forward(0); }},
     Entry{"flex_attention", TorchVersion{2, 13},
           [](const Formulas& f) { return f.attention_forward(0); }},
-    // (query, key, value, out, logsumexp, grad_out, ...)
+    // Arguments: (query, key, value, out, logsumexp, grad_out, ...)
     Entry{"flex_attention_backward", TorchVersion{2, 13},
           [](const Formulas& f) { return f.attention_backward(5, 0); }},
     Entry{"torch_attn._varlen_attn", TorchVersion{2, 12},
@@ -349,7 +350,7 @@ Flops operator_flops(const OperatorCall& call) {
 Flops operator_flops(const OperatorCall& call, TorchVersion torch) {
   const Entry* entry = find_entry(call.packet);
   if (entry == nullptr) return {};
-  // A negative length among the arguments must not make the count negative.
+  // A negative length in the arguments must not make the count negative.
   const auto count = [&](const Rules& rules) {
     return std::max<std::int64_t>(entry->formula(Formulas(call, rules)), 0);
   };

@@ -1,7 +1,7 @@
 #pragma once
 
-// Counts the floating-point operations of one operator call from shapes alone. A multiply-add
-// counts as two.
+// Counts the floating-point operations of an operator call from shapes alone. A multiply-add counts
+// as two.
 
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@ namespace jointer {
 
 using Sizes = std::vector<std::int64_t>;
 
-// The input of a formula: arguments by position in the operator's schema.
+// The input of a formula. Arguments are in schema order.
 struct OperatorCall {
   struct Argument {
     std::optional<Sizes> tensor;         // sizes, if it is a tensor
@@ -25,19 +25,21 @@ struct OperatorCall {
 };
 
 struct Flops {
-  // As torch's flop_registry (torch/utils/flop_counter.py) counts; 0 if it has no entry.
+  // The count of torch's flop_registry (torch/utils/flop_counter.py); 0 if the registry has no
+  // entry.
   std::int64_t torch_registry = 0;
-  // The same, plus what the registry lacks: grouped matmuls, matrix-vector products, attention that
-  // older registries do not count (torch_registry.h), ...
+  // Also counts what the registry lacks, such as grouped matmuls, matrix-vector products, and
+  // attention that older registries do not count (torch_registry.h).
   std::int64_t total = 0;
 };
 
-// True if there is a formula for the packet, so that callers gather shapes only if needed.
+// True if there is a formula for the packet. Check it first to avoid collecting shapes needlessly.
 bool has_flop_formula(std::string_view packet);
-// True if the registry of the newest torch has an entry: torch's definition of a compute node.
+// True if the newest torch has a registry entry for the packet, which is how torch defines a
+// compute node.
 bool is_in_torch_registry(std::string_view packet);
 
-// Zero if the shapes do not fit the operator. Saturates at 64 bits.
+// Returns zero if the shapes do not fit the operator. Saturates at 64 bits.
 Flops operator_flops(const OperatorCall& call);
 
 }  // namespace jointer

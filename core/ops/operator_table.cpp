@@ -21,14 +21,14 @@ Line split_line(std::string_view text) {
           text.substr(second + 1)};
 }
 
-// The rows of the table, without its header comment.
+// The rows of the table, without the header.
 std::string_view table_body() {
   const std::string_view table = embedded::operators();
   return table.substr(table.find('\n') + 1);
 }
 
-// Byte offset of the first row whose name is not less than `name`. Searches the sorted text in
-// halves; a probe in the middle of a row moves back to its start.
+// The byte offset of the first row whose name is not less than `name`. A binary search over the
+// sorted text; if the middle is inside a row, moves back to the start of that row.
 std::size_t lower_bound_line(std::string_view body, std::string_view name) {
   std::size_t low = 0, high = body.size();
   while (low < high) {
@@ -51,9 +51,9 @@ std::optional<Line> line_at(std::string_view body, std::size_t offset) {
   return split_line(body.substr(offset, body.find('\n', offset) - offset));
 }
 
-// The row of `name` that is valid for a version. Rows `name@2.11` are valid up to that version: the
-// first one that reaches it, else the row of the newest torch. An operator that torch no longer
-// registers has its last row.
+// The row of `name` for a torch version. A row `name@2.11` is valid up to that version; the first
+// such row that covers `version` is used, else the row of the newest torch. For an operator that
+// torch no longer registers, returns its last row.
 std::optional<Line> find_line(std::string_view name, std::string_view version) {
   const std::string_view body = table_body();
   const auto asked = parse_torch_version(version);
@@ -118,7 +118,8 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-// Calls `visit` with each item of a comma-separated list. Nested brackets and quotes stay whole.
+// Calls `visit` with each item of a comma-separated list. Commas inside brackets and quotes do not
+// separate items.
 template <class Visit>
 void for_each_item(std::string_view list, Visit visit) {
   int depth = 0;
@@ -145,7 +146,8 @@ struct TypedAlias {
   bool writes = false, wildcard = false;
 };
 
-// "Tensor(a!)[]" is the type "Tensor[]" with the alias set a, which is written to.
+// Parses a type and its alias annotation: "Tensor(a!)[]" is the type "Tensor[]" in the alias set a,
+// which is written to.
 TypedAlias parse_type(std::string_view text) {
   TypedAlias result{.type = text};
   const auto open = text.find('(');
@@ -160,7 +162,7 @@ TypedAlias parse_type(std::string_view text) {
 }
 
 SchemaArgument parse_argument(std::string_view item, bool keyword_only) {
-  // TYPE NAME[=DEFAULT]; the type has spaces only inside its alias annotation.
+  // The format is TYPE NAME[=DEFAULT]; the type contains spaces only in its alias annotation.
   int depth = 0;
   std::size_t space = 0;
   while (space < item.size() && (depth > 0 || item[space] != ' ')) {
@@ -285,7 +287,7 @@ bool OperatorInfo::is_view() const {
 }
 
 bool OperatorInfo::may_share_memory() const {
-  // Returns its argument if that already has the strides; the schema does not say so.
+  // It returns its argument if the strides already match, although the schema does not say so.
   if (name == "prims.inductor_force_stride_order.default") return true;
   if (is_wait || is_getitem || has(OperatorTag::silent_alias)) return true;
   if (!has_schema) return true;
@@ -351,10 +353,10 @@ OperatorInfo describe_operator(std::string_view target, std::string_view version
 }
 
 bool is_custom_operator(std::string_view target) {
-  // A Python function, method or module in a graph captured before ATen.
+  // A Python function, method or module, in a graph captured before it was lowered to ATen.
   for (const std::string_view python : {"call_function.", "call_method.", "call_module."})
     if (target.starts_with(python)) return target.size() > python.size();
-  // namespace.name.overload, where the table has no row of the namespace.
+  // namespace.name.overload, if the table has no row in that namespace.
   const auto first = target.find('.');
   if (first == std::string_view::npos || first == 0) return false;
   const auto second = target.find('.', first + 1);

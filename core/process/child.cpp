@@ -36,9 +36,9 @@ using std::chrono::milliseconds;
 
 constexpr const char* kMark = "JOINTER_CHILD";
 constexpr std::size_t kBlock = std::size_t{64} << 10;
-// Maximum number of blocks read from one child before the others get a turn.
+// Maximum number of blocks to read from one child before the others get a turn.
 constexpr int kBlocksAtOnce = 16;
-// Polling interval for ends on kernels without pidfd.
+// On kernels without pidfd, the interval at which to check whether children have ended.
 constexpr milliseconds kTick{10};
 
 std::string new_mark() {
@@ -46,7 +46,8 @@ std::string new_mark() {
   return fmt::format("{}.{}.{}", ::getpid(), Clock::now().time_since_epoch().count(), ++count);
 }
 
-// A file descriptor that becomes readable when the process ends; closed if the kernel has no pidfd.
+// Returns a file descriptor that becomes readable when the process ends. It is closed if the kernel
+// has no pidfd.
 FileDescriptor open_process(pid_t pid) {
 #ifdef SYS_pidfd_open
   return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
@@ -56,7 +57,7 @@ FileDescriptor open_process(pid_t pid) {
 #endif
 }
 
-// Blocks SIGPIPE, so that writing to a child that has ended fails instead of killing this program.
+// Blocks SIGPIPE, so that writing to a child that has ended fails instead of killing this process.
 class NoBrokenPipe {
  public:
   NoBrokenPipe() {
@@ -102,7 +103,7 @@ class LineSplitter {
       block.remove_prefix(end + 1);
     }
   }
-  // Reports the last line if it has no line break.
+  // Reports the last line if it does not end with a line break.
   void finish(const OnLine& on_line) {
     if (has_begun_) tell(line_, on_line);
     line_.clear();
@@ -156,7 +157,7 @@ struct Child::Process {
 
   void signal_group(int signal) const { ::kill(-spawned.pid, signal); }
 
-  // Reads at most `blocks` blocks from a file; closes the file at its end.
+  // Reads at most `blocks` blocks from a file. Closes the file when it reaches the end.
   template <class Take>
   static void read(FileDescriptor& file, int blocks, Take take) {
     std::array<char, kBlock> block;  // NOLINT(cppcoreguidelines-pro-type-member-init): read into
@@ -198,19 +199,20 @@ struct Child::Process {
     if (closes_input) spawned.input.close();
   }
 
-  // Returns true if the process has ended. Waits for it unless `flags` contains WNOHANG. Does not
-  // reap.
+  // Returns true if the process has ended. Waits for it to end unless `flags` contains WNOHANG.
+  // Does not reap it.
   [[nodiscard]] bool has_ended(int flags) const {
     siginfo_t info{};
     int status = 0;
     do {
       status = ::waitid(P_PID, static_cast<id_t>(spawned.pid), &info, WEXITED | WNOWAIT | flags);
     } while (status != 0 && errno == EINTR);
-    // No such child: other code has reaped it, and its exit status is lost.
+    // waitid fails if other code has reaped the child; its exit status is then lost.
     return status != 0 || info.si_pid != 0;
   }
 
-  // Kills the rest of the group, reads the remaining output and reaps the child.
+  // Once the child has ended, kills the rest of its group, reads the remaining output and reaps the
+  // child.
   void finish(int flags) {
     if (!has_ended(flags)) return;
     signal_group(SIGKILL);
@@ -242,7 +244,8 @@ struct Child::Process {
     if (timed_out || (kill_at && now >= *kill_at)) signal_group(SIGKILL);
   }
 
-  // Adds the files to poll, and shortens the poll to the child's next deadline.
+  // Adds the child's file descriptors to `polled`, and moves `until` forward to the child's next
+  // deadline.
   void add_to(std::vector<pollfd>& polled, Clock::time_point& until) const {
     const auto add = [&](const FileDescriptor& file, short events) {
       if (file) polled.push_back({file.get(), events, 0});

@@ -23,22 +23,23 @@
 namespace jointer {
 
 struct ChildOptions {
-  // The program (searched on PATH if it contains no slash) and its arguments. No shell is involved.
+  // The program (looked up in PATH if it contains no slash) and its arguments. No shell is
+  // involved.
   std::vector<std::string> command;
-  // Added to this process's environment; replaces variables of the same name.
+  // Added to the environment of this process; replaces variables with the same name.
   std::vector<std::pair<std::string, std::string>> environment;
   std::string directory;  // working directory; empty: this process's
-  // If false, standard input is empty. If true, it receives what `write` sends until `close_input`.
+  // If true, standard input receives what `write` sends until `close_input`. If false, it is empty.
   bool has_input = false;
-  // Called with every line of standard output, without its line break, and with an unterminated
-  // last line. `pump` and `wait` call it on their thread.
+  // Called with each line of standard output, without its line break, including an unterminated
+  // last line. Runs on the thread that calls `pump` or `wait`.
   std::function<void(std::string_view line)> on_line;
-  // The same for standard error. Its last bytes are also available from `errors`.
+  // Called with each line of standard error. Its last bytes are also available from `errors`.
   std::function<void(std::string_view line)> on_error_line;
-  // In bytes. The rest of a longer line is dropped.
+  // In bytes. The rest of a longer line is discarded.
   std::size_t longest_line = std::size_t{256} << 20;
   std::size_t error_bytes = std::size_t{64} << 10;  // the last bytes of standard error to keep
-  // Maximum run time; then the child is killed.
+  // The maximum run time, after which the child is killed.
   std::optional<std::chrono::milliseconds> deadline;
 };
 
@@ -51,7 +52,7 @@ struct ChildEnd {
   [[nodiscard]] bool succeeded() const { return signal == 0 && exit_code == 0; }
 };
 
-// For example "exit code 3" or "killed by signal 11 (SIGSEGV)".
+// Returns, for example, "exit code 3" or "killed by signal 11 (SIGSEGV)".
 std::string to_string(const ChildEnd& end);
 
 class Child {
@@ -63,34 +64,34 @@ class Child {
   Child& operator=(Child&&) noexcept;
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
-  // Kills the child if it is still running, and waits for its end.
+  // Kills the child if it is still running, and waits until it has ended.
   ~Child();
 
   [[nodiscard]] std::int64_t pid() const;
-  // nullopt until `pump` has seen the child end.
+  // nullopt until `pump` has noticed that the child has ended.
   [[nodiscard]] const std::optional<ChildEnd>& end() const;
   // The last bytes that the child wrote to standard error.
   [[nodiscard]] const std::string& errors() const;
   // The last line of `errors` that is not blank.
   [[nodiscard]] std::string last_error() const;
 
-  // Queues the text; `pump` writes it as fast as the child reads. Dropped once the child stops
-  // reading.
+  // Queues the text; `pump` writes it as fast as the child reads it. Once the child stops reading,
+  // the text is discarded.
   void write(std::string_view text);
   void close_input();
 
-  // Sends SIGTERM; `pump` kills the child if it is still running after `grace`. If called again,
-  // the earlier deadline counts.
+  // Sends SIGTERM. If the child is still running after `grace`, `pump` kills it. If this is called
+  // several times, the earliest deadline applies.
   void terminate(std::chrono::milliseconds grace);
-  // Kills the child and everything that it started immediately.
+  // Immediately kills the child and everything that it started.
   void kill();
 
   // Waits up to `timeout` until one of `children` produces output, ends or reaches its deadline,
-  // and processes that. Returns early if a signal handler ran. Callbacks must not destroy a child.
+  // and handles that. Returns early if a signal handler ran. Callbacks must not destroy a child.
   // Once a child has ended, all of its output has been reported, and no process that it started is
-  // running.
+  // still running.
   static void pump(std::span<Child* const> children, std::chrono::milliseconds timeout);
-  // Pumps until the child has ended.
+  // Calls `pump` until the child has ended.
   ChildEnd wait();
 
  private:

@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// A file descriptor that the destructor closes.
+// Owns a file descriptor, which the destructor closes.
 class FileDescriptor {
  public:
   FileDescriptor() = default;

@@ -1,6 +1,6 @@
-// Starts processes with fork and exec, because posix_spawn cannot set PR_SET_PDEATHSIG. Between the
-// two, only async-signal-safe calls are allowed, since this program has several threads. Everything
-// that allocates memory is therefore prepared before the fork.
+// Starts processes with fork and exec, because posix_spawn cannot set PR_SET_PDEATHSIG. Since this
+// process has several threads, only async-signal-safe calls are allowed between fork and exec.
+// Everything that allocates memory is therefore prepared before the fork.
 
 #include "core/process/spawn.h"
 
@@ -34,8 +34,8 @@ struct Pipe {
   FileDescriptor read, write;
 };
 
-// A duplicate above the standard streams, closed by exec, so that dup2 onto one of them does not
-// close another.
+// Duplicates the descriptor above the standard streams, so that dup2 onto one of those does not
+// close another pipe. The duplicate is closed by exec.
 FileDescriptor above_standard(const FileDescriptor& file) {
   return FileDescriptor(::fcntl(file.get(), F_DUPFD_CLOEXEC, 3));
 }
@@ -59,8 +59,7 @@ void set_nonblocking(const FileDescriptor& file) {
   if (file) ::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) | O_NONBLOCK);
 }
 
-// This process's environment as NAME=VALUE, with the additions in place of variables of the same
-// name.
+// The environment of this process as NAME=VALUE. Added variables replace those with the same name.
 std::vector<std::string> merged_environment(
     const std::vector<std::pair<std::string, std::string>>& added) {
   std::vector<std::string> merged;
@@ -82,7 +81,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-// The arguments of the code that runs in the child between fork and exec.
+// Arguments for the code that runs in the child between fork and exec.
 struct Launch {
   const char* program;
   char** arguments;
@@ -102,7 +101,7 @@ void close_other_files(const Launch& launch) {
     ::fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-// Calls only functions that POSIX allows after fork in a multithreaded program.
+// Runs in the child. Calls only functions that POSIX allows after fork in a multithreaded process.
 [[noreturn]] void become(const Launch& launch) {
   ::setpgid(0, 0);
 #ifdef __linux__
@@ -122,12 +121,12 @@ void close_other_files(const Launch& launch) {
     ::execve(launch.program, launch.arguments, launch.environment);
   }
   const int error = errno;
-  // If this fails, the error cannot be reported.
+  // If the write fails, the error cannot be reported.
   [[maybe_unused]] const ssize_t told = ::write(launch.status, &error, sizeof error);
   ::_exit(127);
 }
 
-// The error number that the child sent before exec; 0 if exec succeeded.
+// The errno that the child reported because it could not call exec; 0 if exec succeeded.
 int exec_error(const FileDescriptor& status) {
   int error = 0;
   ssize_t read = 0;
@@ -190,7 +189,7 @@ Result<Spawned> spawn(const SpawnRequest& request) {
                       .parent = ::getpid(),
                       .max_files = std::min<rlim_t>(limit.rlim_cur, 65'536)};
 
-  // Prevents this program's signal handlers from running in the child.
+  // Keeps the signal handlers of this process from running in the child.
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);

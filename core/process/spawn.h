@@ -1,6 +1,6 @@
 #pragma once
 
-// Starts a process with pipes for its standard streams. Child is built on this.
+// Starts a process with pipes for its standard streams. Child is based on it.
 
 #include <sys/types.h>
 
@@ -26,20 +26,20 @@ struct Spawned {
   FileDescriptor output, errors;  // read ends; all three are non-blocking
 };
 
-// Starts a process that leads its own process group and is killed when the thread that started it
-// exits. It inherits no other open files, no blocked signals and no signal handlers. Error (run):
-// the program cannot be started; the message names it and says why.
+// Starts a process in a new process group. It is killed when the thread that started it exits. It
+// inherits no other open files, blocked signals or signal handlers. Error (run): the program cannot
+// be started; the message names it and says why.
 Result<Spawned> spawn(const SpawnRequest& request);
 
-// The path of the program `name`: the name itself if it contains a slash, else the first executable
-// on PATH. Empty if there is none.
+// The path of the program `name`: `name` itself if it contains a slash, else the first executable
+// with this name in PATH. Empty if there is none.
 std::string find_program(const std::string& name);
 
-// Returns true if `path` is a file that this process may execute.
+// True if `path` is a file that this process may execute.
 bool can_run(const std::string& path);
 
-// Kills every process whose environment has the variable `name` with this value. Finds processes
-// that left their parent's group and session.
+// Kills every process whose environment sets the variable `name` to this value. This also finds
+// processes that have left their parent's group and session.
 void kill_marked(const std::string& name, const std::string& value);
 
 }  // namespace jointer
