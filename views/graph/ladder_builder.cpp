@@ -195,7 +195,7 @@ void LadderBuilder::add_rows(int spot, int parent) {
   if (s.boxes[0].empty() && s.boxes[1].empty() && s.others.empty()) {
     add_siblings(s.children, index);
   } else {
-    // A module's own calls have a row of their own, placed where the first of them runs.
+    // A module's own calls share a row, placed where the first of them runs.
     LadderRow itself{.kind = LadderRow::Kind::nodes,
                      .name = s.name,
                      .type = "itself",

@@ -12,7 +12,7 @@
 
 namespace jointer::views {
 
-// What the color of a box shows.
+// The property that determines the color of a box.
 enum class LadderColor : std::uint8_t { time, bytes, flops, exposed, phase, policy, plain };
 inline constexpr std::array kLadderColors{
     LadderColor::time,  LadderColor::bytes,  LadderColor::flops, LadderColor::exposed,

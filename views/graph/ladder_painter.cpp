@@ -70,7 +70,7 @@ void LadderPainter::paint() {
 
 // --- Rows ---
 
-// Paints a vertical line beside the rows inside each expanded row.
+// Paints a vertical line next to the rows inside each expanded row.
 void LadderPainter::paint_guides() {
   painter_.setPen(QPen(scene_.theme.border, 1));
   for (const LadderBand& band : bands_) {

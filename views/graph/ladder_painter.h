@@ -9,7 +9,7 @@
 
 namespace jointer::views {
 
-// What a picture of the ladder is painted from. Holds references, so it is valid only while
+// Everything that a picture of the ladder shows. Holds references, so it is valid only while
 // painting.
 struct LadderScene {
   const Snapshot& snapshot;

@@ -92,7 +92,7 @@ class RungFinder {
   }
 
  private:
-  // What a plan decides for a storage. held: the storage exists for the entire step.
+  // The decision of a plan about a storage. held: the storage exists for the entire step.
   enum class Fate : std::uint8_t { none, held, save, offload, of_backward };
 
   int& rung_in(StorageId storage) { return rung_by_storage_[storage.index()]; }

@@ -10,7 +10,8 @@
 
 namespace jointer::views {
 
-// What an edit says about a node: a pass's decision, or only that the edit names the node.
+// A reason in an edit for the state of a node: a pass's decision, or only that the edit names the
+// node.
 struct EditReason {
   std::size_t edit = 0;  // index in the history, from 1
   QString by;            // the pass, or empty for the user

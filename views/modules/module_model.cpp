@@ -94,7 +94,7 @@ void ModuleModel::sum_up() {
     const Node& n = graph.node(id);
     Sums& s = sums_[at(places_.of(id))];
     ++s.nodes;
-    // Count parameters once: the backward of a pair has placeholders of its own for them.
+    // Count parameters once: the backward of a pair has its own placeholders for them.
     if (n.role == Role::parameter && !n.partner) s.parameter_bytes += graph.output_bytes(n);
     (n.phase == Phase::forward ? s.forward_ns : s.backward_ns) += analysis.costs[id.index()].ns;
     s.flops += analysis.flops[id.index()].total;

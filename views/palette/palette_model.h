@@ -32,7 +32,7 @@ class PaletteModel : public QAbstractListModel {
   void set_document(Document* document);
   void set_text(const QString& text);
 
-  // What a row stands for: exactly one of the two is set.
+  // The target of a row: exactly one of the two is set.
   [[nodiscard]] QAction* action(int row) const;
   [[nodiscard]] std::vector<NodeId> nodes(int row) const;
 

@@ -9,8 +9,8 @@
 namespace jointer::views {
 
 // All passes with their summaries, grouped by stage. With a search text, only the matching passes,
-// best first within each stage. Headings cannot be selected. What could not be loaded comes last,
-// with the reasons.
+// best first within each stage. Headings cannot be selected. Sources that could not be loaded come
+// last, with the reasons.
 class CatalogModel : public QAbstractListModel {
   Q_OBJECT
  public:

@@ -516,7 +516,7 @@ void PipelineSession::start_over() {
 void PipelineSession::open_graph(int place) {
   const auto index = place < 0 ? std::nullopt : ran(static_cast<std::size_t>(place));
   if (!index || run_) return;
-  // The last such graph; the following steps are edits of it.
+  // Start at the last step that made a separate graph; the later steps are edits of that graph.
   std::size_t from = *index;
   while (from > 0 && !ran_[from].outcome->is_another_graph()) --from;
   if (!ran_[from].outcome->is_another_graph()) from = *index;
