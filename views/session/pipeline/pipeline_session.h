@@ -54,22 +54,22 @@ class PipelineSession : public QObject {
   [[nodiscard]] StepStatus status(std::size_t place) const;
   // Why the step cannot run, in one sentence; empty if it can.
   [[nodiscard]] QString mistake(std::size_t place) const;
-  // Why nothing can run now; empty if something can.
+  // Why the pipeline cannot run now, in one sentence; empty if it can.
   [[nodiscard]] QString why_not() const;
-  // The next step to run, or nullopt if all have run.
+  // The next step to run, or nullopt if all steps have run.
   [[nodiscard]] std::optional<std::size_t> next() const;
   // The result of the step's last run; null if it never ran.
   [[nodiscard]] StepOutcomePtr outcome(std::size_t place) const;
   [[nodiscard]] const StepFailure* failure(std::size_t place) const;
-  // The history before and after a step that is done or undone.
+  // The edit history before and after a step that is done or undone.
   struct Histories {
     EditHistory before, after;
   };
   [[nodiscard]] std::optional<Histories> histories(std::size_t place) const;
 
   // --- Peak limit ---
-  // Maximum peak memory in bytes, for passes that support it; nullopt for none. Steps that ran with
-  // another limit are outdated.
+  // Maximum peak memory in bytes, for passes that support it; nullopt for no limit. Steps that ran
+  // with a different limit are outdated.
   [[nodiscard]] std::optional<std::int64_t> peak_limit() const { return peak_limit_; }
   void set_peak_limit(std::optional<std::int64_t> bytes);
 
@@ -91,31 +91,32 @@ class PipelineSession : public QObject {
   void say(const QString& sentence, bool is_error = false);
 
  public slots:
-  // Each of these only emits `asks` if third-party code is not allowed yet, or reports why it
-  // cannot run.
+  // If third-party code is not allowed yet, each of these emits `asks` instead of running. If the
+  // pipeline cannot run, it reports why.
   void run() { run_until(draft_.size()); }
   void run_next();
-  // Runs up to and including the step at that place.
+  // Runs all steps up to and including the one at `place`.
   void run_to(int place) { run_until(static_cast<std::size_t>(place) + 1); }
-  // Cancels the current run immediately; completed steps stay.
+  // Cancels the current run immediately; completed steps are kept.
   void cancel();
-  // Returns the document to the state before the first step.
+  // Returns the document to its state before the first step.
   void start_over();
-  // Writes the graph after the step, and the following steps as edits, to separate files, then
-  // emits `graph_made`.
+  // Writes the graph after a step to files, then emits `graph_made`: the last separate graph up to
+  // that step, and the edits that the later steps made.
   void open_graph(int place);
 
  signals:
-  // The draft, its errors, a status or an outcome has changed.
+  // The draft, its errors, or a step's status or outcome has changed.
   void changed();
   void progressed();
   void message_changed();
-  // Third-party code has to be allowed before this can run; `then` continues once it is.
+  // The user must allow third-party code before the pipeline can run; `then` continues once they
+  // have.
   void asks(const QList<jointer::views::ForeignCode>& code, const std::function<void()>& then);
   // A step succeeded or failed.
   void step_ended(quint64 step);
-  // A graph that cannot be reached by edits: a capture, and a recipe with the following steps or an
-  // empty path.
+  // The files of a graph that no edit leads to: a capture, and a recipe with the edits of the
+  // following steps. `recipe` is empty if there are none.
   void graph_made(const QString& capture, const QString& recipe);
 
  private:
@@ -147,13 +148,15 @@ class PipelineSession : public QObject {
   void end_run(const QString& message, bool is_error);
   void follow_draft();
   [[nodiscard]] std::vector<DraftStep> enabled() const;
-  // The number of steps whose results the document shows; nullopt if it is not in their history.
+  // The number of steps whose results the document shows; nullopt if the document is not at any of
+  // their history entries.
   [[nodiscard]] std::optional<std::size_t> reached() const;
-  // The number of leading steps that have not changed.
+  // The number of leading steps that have not changed since the last run.
   [[nodiscard]] std::size_t unchanged() const;
-  // The index of a step among those that ran, unless an earlier step has changed.
+  // The index of a step in the last run; nullopt if it did not run, or if it or an earlier step has
+  // changed since.
   [[nodiscard]] std::optional<std::size_t> ran(std::size_t place) const;
-  // The number of enabled steps that a run would skip.
+  // The number of enabled steps that a run would skip because their results are up to date.
   [[nodiscard]] std::size_t base() const;
   [[nodiscard]] const EditHistory& history_after(std::size_t ran_count) const;
   [[nodiscard]] std::optional<int> place_of(const EditHistory& history) const;

@@ -7,7 +7,7 @@
 namespace jointer::views {
 namespace {
 
-// Settings of a step's run besides its parameters: the peak limit and the pass's source.
+// The settings that a step runs with, besides its parameters: the peak limit and the pass's source.
 RunSettings settings_of(const PipelineWork& work, const PipelineStep& step) {
   RunSettings settings;
   settings.peak_limit = work.options.peak_limit;
@@ -20,7 +20,7 @@ RunSettings settings_of(const PipelineWork& work, const PipelineStep& step) {
   return settings;
 }
 
-// Only run errors need a reproducer.
+// Writes a reproducer for run errors; other errors do not need one.
 void add_reproducer(StepFailure& failure, const Graph& graph, const PipelineStep& step,
                     const PipelineWork& work) {
   const QString& folder = work.reproducer_folder;
@@ -38,7 +38,7 @@ void add_reproducer(StepFailure& failure, const Graph& graph, const PipelineStep
     failure.reproducer = QString::fromStdString(path);
 }
 
-// If the document would refuse the edit, the result becomes a separate graph.
+// Drops an edit that the document would refuse; the result then becomes a separate graph.
 void check_edit(const Graph& before, StepResult& result) {
   if (result.edit.changes.empty()) return;
   Graph copy = before;

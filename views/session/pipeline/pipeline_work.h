@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs the steps of a pipeline in order: the part of a run that is on a working thread.
+// Runs the steps of a pipeline in order. This part of a run is on a worker thread.
 
 #include <atomic>
 #include <memory>
@@ -26,14 +26,14 @@ struct PipelineWork {
   std::shared_ptr<RunShare> share = std::make_shared<RunShare>();
 };
 
-// Exactly one is set. The receiver adds the printed lines.
+// Exactly one of the two is set. The receiver adds the printed lines.
 struct StepDone {
   std::shared_ptr<StepOutcome> outcome;
   std::shared_ptr<StepFailure> failure;
 };
 
-// Reports each step's result as it ends and stops after a failure. A failure that is not caused by
-// invalid parameters or cancellation writes a reproducer.
+// Reports each step's result when the step ends, and stops at the first failure. Writes a
+// reproducer for a failure unless its cause is invalid parameters or cancellation.
 void work_pipeline(const PipelineWork& work, const Reporter<StepDone>& job);
 
 }  // namespace jointer::views

@@ -8,14 +8,15 @@
 
 namespace jointer::views {
 
-// The result of one run of one step; immutable.
+// The result of running one step once; immutable.
 struct StepOutcome {
   quint64 step = 0;  // id in the draft
   StepResult result;
   std::shared_ptr<const Graph> before;  // `result.graph` is the graph after the step
   QStringList printed;                  // lines printed by a third-party pass
 
-  // Returns true if no edit leads from one graph to the other, as from a joint graph to a pair.
+  // Returns true if no edit leads from `before` to the result, as when a joint graph becomes a
+  // pair.
   [[nodiscard]] bool is_another_graph() const { return !result.edit_refusal.empty(); }
 };
 using StepOutcomePtr = std::shared_ptr<const StepOutcome>;

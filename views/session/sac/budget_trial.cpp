@@ -55,8 +55,8 @@ Result<std::int64_t> BudgetTrial::peak(int part) {
 }
 
 // The peak does not decrease monotonically with the budget, since recomputed values need memory in
-// the backward. So the search first goes down from the largest budget in wide steps until one fits,
-// then up again by bisection.
+// the backward. The search therefore first goes down from the largest budget in coarse steps until
+// one fits, then refines upward by bisection.
 Result<BudgetTrial::Fit> BudgetTrial::within(std::int64_t peak_bytes) {
   std::optional<Error> last_error;
   std::optional<std::pair<std::int64_t, int>> least;

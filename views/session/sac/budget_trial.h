@@ -18,22 +18,22 @@ class BudgetTrial {
   // Budgets are tried in multiples of 1/1000.
   static constexpr int kParts = 1000;
 
-  // Uses the snapshot's graph with other policies, given by node. The settings must be those of
-  // min_cut; their budget is ignored. Error (usage): see `partition`.
+  // Uses the snapshot's graph with the given policies, indexed by node. The partitioner in the
+  // settings must be min_cut; their budget is ignored. Error (usage): see `partition`.
   static Result<std::unique_ptr<BudgetTrial>> make(SnapshotPtr snapshot,
                                                    const std::vector<MemoryPolicy>& policies,
                                                    const SolveSettings& settings);
 
-  // The outcome of solving with that budget. Error (usage): it has no legal plan. Cost: a cut or a
-  // knapsack, and the figures of a plan.
+  // The outcome of solving with `budget`. Error (usage): the budget has no legal plan. Cost: one
+  // cut or knapsack, and the figures of one plan.
   Result<PlanOutcomePtr> at(double budget);
 
   struct Fit {
     double budget = 0;
     bool fits = false;  // false: none of the budgets tried fits, and this one has the minimum peak
   };
-  // The largest budget found whose peak fits. Error (usage): no budget has a legal plan. Cost: up
-  // to 27 cuts, fewer if the peaks of some budgets are known.
+  // The largest budget found whose peak fits. Error (usage): no budget has a legal plan. Cost: at
+  // most 27 cuts, fewer if some peaks are already known.
   Result<Fit> within(std::int64_t peak_bytes);
 
  private:

@@ -6,11 +6,11 @@
 
 namespace jointer::views {
 
-// Writes the pair of a state's plan to the program's data folder. The file name identifies the
-// plan, so the same plan gives the same file. Runs on a working thread. Error (usage): see
+// Builds the pair for a state's plan and writes it to the application's data folder. The file name
+// identifies the plan: equal plans share a file. Runs on a worker thread. Error (usage): see
 // emit_pair; (input): the file could not be written.
 Result<QString> write_pair(const SacState& state, const QString& title);
-// The same for an existing graph.
+// Writes an existing graph in the same way.
 Result<QString> write_graph_file(const Graph& graph, const QString& title);
 
 }  // namespace jointer::views

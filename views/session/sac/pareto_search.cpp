@@ -7,7 +7,8 @@ namespace {
 
 constexpr int kTakeMs = 40;
 
-// Returns true if there are policies set by a user or list, which the search must respect.
+// Returns true if the user, an operator list or a preset has set policies; the search must respect
+// them.
 bool has_policy(const SacState& state) {
   return std::any_of(state.tensors.begin(), state.tensors.end(), [](const SacTensor& tensor) {
     return tensor.decider == Decider::person || tensor.decider == Decider::list;
@@ -64,7 +65,7 @@ void ParetoSearch::take() {
   emit changed();
 }
 
-// Uses the graph as shown: as solved, with later ticks.
+// Searches the graph as shown: the plan as solved, with the ticks made since.
 Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
     const SacState& state, const Cancellation& job, std::function<void(const ParetoPoint&)> tell) {
   const Analysis& analysis = state.snapshot->analysis;
@@ -101,7 +102,7 @@ void ParetoSearch::search(const SacStatePtr& state) {
     };
     JOINTER_TRY(const auto trade_off, trade_off_of(*state, job, tell));
     JOINTER_TRY(std::vector<ParetoPoint> points, trade_off->curve());
-    // Presets are shown in addition to the curve.
+    // Add the presets that are not already on the curve.
     for (const ParetoPoint& preset : trade_off->presets())
       if (std::none_of(points.begin(), points.end(),
                        [&](const ParetoPoint& point) { return point.name == preset.name; }))
@@ -110,7 +111,7 @@ void ParetoSearch::search(const SacStatePtr& state) {
   };
   search_.start(run, [this](const Result<std::vector<ParetoPoint>>& all) {
     end();
-    // Only points on the front; others were intermediate results.
+    // The final points replace the intermediate ones.
     if (all) {
       points_ = *all;
       std::stable_sort(points_.begin(), points_.end(),

@@ -14,9 +14,9 @@
 
 namespace jointer::views {
 
-// Searches the trade-off between a state's peak memory and step time on a working thread and
-// reports points while it runs. Destroying it, or starting a newer search, cancels a running search
-// without waiting.
+// Searches the trade-off between peak memory and step time for a state on a worker thread, and
+// reports points as they are found. Destroying the object, or starting a new search, cancels a
+// running search without waiting.
 class ParetoSearch : public QObject {
   Q_OBJECT
  public:
@@ -32,11 +32,12 @@ class ParetoSearch : public QObject {
   // Budgets, presets and the state's own plan, sorted by peak once the search is done.
   [[nodiscard]] const std::vector<ParetoPoint>& points() const { return points_; }
 
-  // Searches the curve, and evaluates upstream's presets.
+  // Computes the curve and evaluates upstream's presets.
   void search(const SacStatePtr& state);
   // Finds one plan; `fitted` follows.
   void find_fastest(const SacStatePtr& state, std::int64_t peak_bytes);
-  // Finds a plan that is at most that percentage slower than the state's own plan.
+  // Finds the plan with the smallest peak that is at most `percent` percent slower than the state's
+  // own plan.
   void find_smallest(const SacStatePtr& state, double percent);
   void cancel();
   void clear();

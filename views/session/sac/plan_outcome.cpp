@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::ptrdiff_t kNowhere = -1;
 
-// The position of each step in the joint graph's order, if it is the first step that runs this
-// call.
+// For each step, the position of its call in the joint graph's order, or kNowhere if the joint
+// graph does not have the call or an earlier step already ran it.
 std::vector<std::ptrdiff_t> joint_steps(const MemoryTimeline& joint,
                                         std::span<const NodeId> steps) {
   std::vector<std::ptrdiff_t> found(steps.size(), kNowhere);
@@ -21,7 +21,7 @@ std::vector<std::ptrdiff_t> joint_steps(const MemoryTimeline& joint,
   return found;
 }
 
-// A longest common subsequence of steps in both orders (patience sorting).
+// A longest common subsequence of the two orders, found by patience sorting.
 std::vector<std::size_t> common_order(std::span<const std::ptrdiff_t> at) {
   std::vector<std::size_t> ends;  // for each length, the earliest end of a subsequence
   std::vector<std::ptrdiff_t> before(at.size(), kNowhere);
@@ -57,7 +57,8 @@ std::vector<double> place_steps(const MemoryTimeline& joint, std::span<const Nod
   };
   double end = 0;
   std::vector<std::size_t> anchors = common_order(at);
-  // Steps after the last anchor get the remaining space; if there is none, they share the anchor's.
+  // Steps after the last anchor get the remaining space; if none remains, they share the anchor's
+  // space.
   if (!anchors.empty() && at[anchors.back()] + 1 == std::ssize(joint.steps())) anchors.pop_back();
   for (const std::size_t anchor : anchors) {
     const auto next = static_cast<double>(at[anchor] + 1);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The results of a plan and its alignment with the joint graph that it partitions. No Qt.
+// A plan's results, aligned with the joint graph that it partitions. No Qt.
 
 #include <memory>
 #include <vector>
@@ -13,10 +13,10 @@ namespace jointer::views {
 struct PlanOutcome {
   PlanFigures figures;
   std::vector<std::int64_t> profile;  // live bytes at every point of the pair
-  // For each step of the pair, its start on the axis of the joint graph's steps, followed by the
-  // end of the last step. The values never decrease. Empty for a graph that is already partitioned.
-  // For a flat training step: of the step with its tags applied, on the axis of that step. See
-  // place_steps.
+  // Where each step of the pair starts on the axis of the joint graph's steps, followed by the end
+  // of the last step. The values never decrease. Empty for a graph that is already partitioned. For
+  // a flat training step: where each step starts once the tags are applied, on the axis of the step
+  // without its tags applied. See place_steps.
   std::vector<double> places;
 };
 using PlanOutcomePtr = std::shared_ptr<const PlanOutcome>;
@@ -28,7 +28,7 @@ using PlanOutcomePtr = std::shared_ptr<const PlanOutcome>;
 // log n), or O(n) for similar orders.
 std::vector<double> place_steps(const MemoryTimeline& joint, std::span<const NodeId> steps);
 
-// The outcome of one plan, aligned.
+// Aligns the outcome of a plan with the joint graph.
 PlanOutcome place(PlanWhatIf::Outcome outcome, const MemoryTimeline& joint);
 
 }  // namespace jointer::views

@@ -57,7 +57,7 @@ void PlanReserved::take_step() {
   if (std::exchange(bytes_, bytes) != bytes) emit changed();
 }
 
-// Runs one computation at a time; of the pending requests, only the last is computed.
+// Runs one computation at a time; only the latest pending request is computed.
 void PlanReserved::find() {
   if (finding_.is_running()) return;
   const auto find = [state = state_] { return reserved_of(*state); };

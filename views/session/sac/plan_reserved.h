@@ -11,9 +11,10 @@
 
 namespace jointer::views {
 
-// The memory that the caching allocator would reserve for the current plan: the same value as for
-// the pair, saved and opened. The pair has to be built for this, so the value is computed on another
-// thread and arrives later than the other figures. For a flat training step it is known immediately.
+// The memory that the caching allocator would reserve under the current plan: the same value as
+// after saving and opening the plan's pair. Computing it requires building the pair, so it happens
+// on another thread, and the value arrives later than the other figures. For a flat training step,
+// the value is known immediately.
 class PlanReserved : public QObject {
   Q_OBJECT
  public:
@@ -22,9 +23,10 @@ class PlanReserved : public QObject {
   PlanReserved(const PlanReserved&) = delete;
   PlanReserved& operator=(const PlanReserved&) = delete;
 
-  // With null or a partitioned graph, nothing is computed.
+  // Computes nothing if the state is null or its graph is already partitioned.
   void follow(SacStatePtr state);
-  // For the current state; empty until it is known, or if there is no caching allocator.
+  // The value for the current state; nullopt until it is known, or if there is no caching
+  // allocator.
   [[nodiscard]] std::optional<std::int64_t> bytes() const { return bytes_; }
   [[nodiscard]] bool is_settled() const { return !soon_.isActive() && !finding_.is_running(); }
 

@@ -14,7 +14,7 @@ struct PolicyTrail {
   std::vector<std::int32_t> edits;     // by node: index of the last edit that set it, or -1
 };
 
-// Follows policies through edit histories. The nodes that an edit selects are looked up once.
+// Follows policies through edit histories. Looks up the nodes of each edit only once.
 class PolicyTrails {
  public:
   // Follows the first `count` edits of a history. `opened`: the graph as opened; `now`: the

@@ -74,7 +74,7 @@ void SacSession::cancel() {
   set_working(false);
 }
 
-// Answers one question at a time: the state first, then ticks, then previews.
+// Handles one request at a time: the state first, then ticks, then previews.
 void SacSession::pump() {
   if (is_running()) return;
   if (will_apply_tags_ && !is_stale_ && asked_.empty() && pending_.empty() && editing_.is_settled())
@@ -83,7 +83,7 @@ void SacSession::pump() {
   std::optional<Preview> preview;
   std::optional<PolicyTick> tick;
   std::function<void(const PlanFigures&)> use;
-  // The document may have changed since ticks, previews and questions were requested.
+  // The document may have changed since ticks, previews and figures were requested.
   if (is_stale_) {
     is_stale_ = false;
     set_working(true);
@@ -175,7 +175,7 @@ void SacSession::take(const Answer& answer, const std::optional<PolicyTick>& tic
     if (preview_ && preview_->is_to_be_done) do_wish(*preview_);
     return;
   }
-  // The document has changed, so the answer is outdated. A tick is tried again in the new state.
+  // The document has changed, so the result is outdated. A tick is tried again in the new state.
   if (is_stale_) {
     if (tick) asked_.insert(asked_.begin(), *tick);
     return;
@@ -321,7 +321,7 @@ void SacSession::start_applying_tags() {
 
 void SacSession::take_applied_tags(const Result<Edit>& edit, const SnapshotPtr& of) {
   if (!edit) return emit refused(QString::fromStdString(edit.error().message));
-  // The document has changed since the request.
+  // If the document has changed since the request, try again once it settles.
   if (open_.shared_snapshot() != of || !editing_.is_settled())
     will_apply_tags_ = true;
   else if (edit->changes.empty())
@@ -333,7 +333,7 @@ void SacSession::take_applied_tags(const Result<Edit>& edit, const SnapshotPtr& 
 void SacSession::take_plan(const SavePlan& plan, const QString& title) {
   if (!state_ || !state_->base) return;
   const Graph& graph = open_.graph();
-  // A plan for min_cut's pair requires min_cut as partitioner.
+  // A plan for min_cut's pair requires min_cut as the partitioner.
   if (state_->base->settings.partitioner != Partitioner::min_cut) {
     auto edit = tag_as_planned(graph, plan);
     if (!edit) return emit refused(QString::fromStdString(edit.error().message));

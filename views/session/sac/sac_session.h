@@ -18,8 +18,8 @@ class Editing;
 class OpenGraph;
 
 // The policies of a document's graph (saved, recomputed, offloaded) at the current place in the
-// history. Computed on a working thread on first use and whenever the document changes. Ticks are
-// shown as soon as they are computed and become edits of the document.
+// history. Computed on a worker thread on first use and whenever the document changes. Ticks are
+// shown as soon as they are computed, and then become edits of the document.
 class SacSession : public QObject {
   Q_OBJECT
  public:
@@ -29,7 +29,7 @@ class SacSession : public QObject {
   SacSession(const SacSession&) = delete;
   SacSession& operator=(const SacSession&) = delete;
 
-  // Starts computing states; `changed` follows. After an error, tries again.
+  // Starts computing states; `changed` follows. Retries after an error.
   void start();
   [[nodiscard]] bool is_started() const { return is_started_; }
   // Null until it is computed.
@@ -38,16 +38,16 @@ class SacSession : public QObject {
   [[nodiscard]] const QString& problem() const { return problem_; }
   // True while a state is being computed.
   [[nodiscard]] bool is_working() const { return is_working_; }
-  // Returns true if all requests are shown, in the document too.
+  // Returns true if the state and the document reflect all requests.
   [[nodiscard]] bool is_settled() const;
   [[nodiscard]] OpenGraph& open_graph() const { return open_; }
   [[nodiscard]] Editing& editing() const { return editing_; }
-  // Memory that the caching allocator would reserve for the state.
+  // Memory that the caching allocator would reserve under the state's plan.
   [[nodiscard]] const PlanReserved& reserved() const { return reserved_; }
 
   // --- Previews ---
   struct Preview {
-    // A preview is either for tensors or for solving again.
+    // A preview is for either a policy of tensors (`nodes` and `keep`) or a new plan (`wish`).
     std::vector<NodeId> nodes;
     std::optional<Keep> keep;
     std::optional<SacSolver::Wish> wish;
@@ -63,27 +63,29 @@ class SacSession : public QObject {
   void clear_preview();
   [[nodiscard]] const std::optional<Preview>& shown_preview() const { return preview_; }
 
-  // Computes the figures of another history entry. `use` is called on this thread, unless `context`
+  // Computes the figures at another history entry. `use` is called on this thread, unless `context`
   // is destroyed first or the entry has no figures.
   void find_figures(const EditHistory& history, QObject* context,
                     std::function<void(const PlanFigures&)> use);
-  // Saved tensors that are alive at the peak, best to recompute first.
+  // Saved tensors that are live at the peak, the best ones to recompute first.
   [[nodiscard]] std::vector<NodeId> saved_at_peak() const;
 
   // --- Changes: each adds one history entry ---
   void set_keep(const std::vector<NodeId>& nodes, std::optional<Keep> keep);
   void solve(const SolveSettings& settings);
-  // If the wish has a peak, searches a budget first; refused if none fits.
+  // If the wish limits the peak, first searches for a budget that fits; emits `refused` if none
+  // does.
   void solve_as_wished(const SacSolver::Wish& wish);
-  // Applies tags from a list or preset and solves with them; a flat training step gets only tags.
+  // Sets the tags of a list or preset and solves with them; in a flat training step, only sets
+  // them.
   void apply_and_solve(Edit edit, const SolveSettings& settings);
-  // Replaces a flat training step with the shown one, in which its tags are applied, once pending
-  // ticks are in the document. Refused with a sentence if there is nothing to apply.
+  // Replaces a flat training step with the shown one, in which its tags are applied, as soon as
+  // pending ticks are in the document. Emits `refused` if there is nothing to apply.
   void apply_tags();
-  // Applies a plan for min_cut's pair: every tensor that differs gets its own policy.
+  // Applies a plan for min_cut's pair: sets the policy of every tensor that differs.
   void take_plan(const SavePlan& plan, const QString& title);
 
-  // Cancels pending requests; the shown state stays.
+  // Cancels pending requests and keeps the shown state.
   void cancel();
 
  signals:
@@ -91,7 +93,7 @@ class SacSession : public QObject {
   void changed();
   void working_changed();
   void previewed();
-  // A request is not possible: one sentence.
+  // A request was refused; `sentence` says why.
   void refused(const QString& sentence);
 
  private:
@@ -108,7 +110,7 @@ class SacSession : public QObject {
   void pump();
   static Answer answer_to(SacSolver& solver, const SacRequest& request, Preview preview);
   [[nodiscard]] bool is_running() const { return answering_.is_running() || tagging_.is_running(); }
-  // The nodes that the graph still has.
+  // Returns those of the nodes that the graph still has.
   [[nodiscard]] std::vector<NodeId> present(std::vector<NodeId> nodes) const;
   void take(const Answer& answer, const std::optional<PolicyTick>& tick);
   void set_working(bool working);

@@ -30,14 +30,15 @@ bool sets_policies_only(const Edit& edit) {
   });
 }
 
-// Index of the last edit that solved; if there is none, the graph as opened did.
+// Index of the last edit that requested a plan; -1 if none did, so that the graph as opened is
+// solved.
 std::ptrdiff_t last_solve(const EditHistory& history) {
   for (std::size_t i = history.size(); i-- > 0;)
     if (parse_solve(history[i]->edit.by)) return static_cast<std::ptrdiff_t>(i);
   return -1;
 }
 
-// The edits that change the graph and not only policies.
+// The edits that change more than policies.
 EditHistory edits_of_calls(const EditHistory& history) {
   EditHistory edits;
   std::ranges::copy_if(history, std::back_inserter(edits),
@@ -85,7 +86,8 @@ SacTensor tensor_of(const SaveCandidate& candidate) {
           .keep = candidate.keep};
 }
 
-// Rows are kept while the user ticks, including tensors that are no longer needed.
+// Adds a row for each tensor. While the user ticks, tensors that are no longer needed keep their
+// rows.
 void add_tensors(SacState& state, const std::vector<SaveCandidate>& candidates) {
   const SacBase& base = *state.base;
   const Graph& joint = base.partition.joint;
@@ -111,7 +113,7 @@ void add_tensors(SacState& state, const std::vector<SaveCandidate>& candidates) 
     state.tensor_by_node[state.tensors[i].node.index()] = static_cast<std::int32_t>(i);
 }
 
-// Plan, figures and curve under these policies, without rows.
+// Computes the plan, figures and curve under these policies, but no rows.
 Result<std::shared_ptr<SacState>> lay(const SacBasePtr& base,
                                       const std::vector<MemoryPolicy>& policies) {
   auto state = std::make_shared<SacState>();
@@ -137,7 +139,7 @@ std::vector<MemoryPolicy> policies_asked(const SacRequest& request) {
   return policies;
 }
 
-// Error if no part of the request is possible.
+// Fails if no part of the tick is possible.
 Result<void> is_done(const SacState& state, const PolicyTick& tick) {
   if (!tick.keep) return {};
   const PlanChange::Note* refusal = nullptr;
@@ -222,7 +224,7 @@ SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& req
     const std::size_t node = tensor.node.index();
     const std::int32_t edit = trail.edits[node];
     tensor.edit = edit;
-    // A tag that was ignored when solving decided nothing.
+    // A tag that the partitioner ignored did not decide anything.
     const bool was_ignored = state->base && state->base->settings.ignore_tags && edit <= solve;
     if (trail.policies[node] == MemoryPolicy::none || was_ignored ||
         keep_of(trail.policies[node]) != tensor.keep)
@@ -241,7 +243,7 @@ SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& req
                          : state->is_step()                     ? Decider::nobody
                                                                 : Decider::partitioner;
       }
-  // Applied tags remain decided by a tag, whatever is tagged now.
+  // Tensors whose tags have been applied stay decided by a tag, whatever their tags are now.
   for (SacTensor& tensor : state->tensors)
     if (tensor.is_settled()) tensor.decider = Decider::capture;
   return state;
@@ -252,7 +254,7 @@ Result<SacStatePtr> SacSolver::state_of_step(const SacRequest& request) {
   JOINTER_TRY(SacStatePtr state,
               steps_.state(request.now, request.baseline, calls, policies_asked(request)));
   if (state->applied_tags.refusal.empty() || request.ticks.empty()) return state;
-  // If tags could not be applied before, this tick may be one of several that fix it.
+  // If the tags could not be applied even before this tick, it may be one of several that fix that.
   SacRequest before = request;
   before.ticks.pop_back();
   JOINTER_TRY(const SacStatePtr last,

@@ -1,8 +1,8 @@
 #pragma once
 
-// Computes states of a document: the last plan solved before a history entry, with all policies set
-// since; for a flat training step, the step with its tags applied. Must be used by one thread at a
-// time. sac_solver.cpp describes the algorithm. No Qt.
+// Computes the SAC states of a document: the last plan solved before a history entry, with all
+// policies set since; for a flat training step, the step with its tags applied. Only one thread may
+// use it at a time. sac_solver.cpp describes the algorithm. No Qt.
 
 #include <deque>
 #include <optional>
@@ -30,11 +30,11 @@ struct SacRequest {
 
 class SacSolver {
  public:
-  // Error (usage): no legal cut exists; nothing that the last tick requests is possible, with the
-  // reason; or the tags of a flat training step cannot be applied because of that tick.
+  // Error (usage), with the reason: no legal cut exists, nothing that the last tick requests is
+  // possible, or that tick prevents the tags of a flat training step from being applied.
   Result<SacStatePtr> state(const SacRequest& request);
-  // A quick version of `state`: figures and curve are those of the state, but the recomputation
-  // costs of tensors are still those of `shown`, unless `is_complete`.
+  // A quick version of `state`: the figures and the curve are correct, but the tensors'
+  // recomputation costs are still those in `shown`, unless `is_complete` is set.
   struct Glimpse {
     SacStatePtr state;
     bool is_complete = false;
@@ -46,7 +46,8 @@ class SacSolver {
   // Settings to solve with.
   struct Wish {
     SolveSettings settings;
-    // Search the largest activation budget whose peak fits, ignoring the budget of the settings.
+    // If set, searches for the largest activation budget whose peak fits; the budget in `settings`
+    // is ignored.
     std::optional<std::int64_t> max_peak;
   };
   struct Trial {
@@ -76,7 +77,8 @@ class SacSolver {
   // Leaves out who decided.
   Result<SacStatePtr> state_of_step(const SacRequest& request);
 
-  // The last trial: the same graph, policies and settings, except for the budget.
+  // The last trial. It is reused as long as graph, policies and settings, except for the budget,
+  // stay the same.
   struct KnownTrial {
     SacBasePtr base;
     std::vector<MemoryPolicy> policies;

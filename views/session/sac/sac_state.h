@@ -1,7 +1,7 @@
 #pragma once
 
 // Which tensors of a graph are saved, recomputed or offloaded, and the resulting figures. States
-// are made on a working thread and are immutable; panes share them. No Qt.
+// are created on a worker thread and are immutable; panes share them. No Qt.
 
 #include <memory>
 #include <optional>
@@ -29,7 +29,7 @@ enum class Decider : std::uint8_t {
 inline constexpr std::size_t kDeciders = 5;
 std::string_view to_string(Decider decider);
 
-// The kind of a graph with regard to tags.
+// The kind of a graph, which determines what ticks do.
 enum class SacKind : std::uint8_t {
   joint,        // partitioned by a partitioner; ticks are applied on top of its plan
   step,         // forward, loss and backward in one graph; ticks are tags, which are applied in it
@@ -56,7 +56,7 @@ struct SacStep : PlanOutcome {
 };
 using SacStepPtr = std::shared_ptr<const SacStep>;
 
-// The result of applying the tags of a flat training step, in addition to its figures.
+// The result of applying a flat training step's tags, in addition to its figures.
 struct AppliedTags {
   bool any = false;     // the step has tags that are not applied yet
   std::string refusal;  // why they cannot be applied; if set, everything is as without tags
@@ -77,7 +77,7 @@ struct SacTensor {
   std::int32_t edit = -1;  // index of the edit that decided it; -1: none, or a pending one
   StepReason reason = StepReason::untagged;  // for a flat training step
 
-  // Returns true if ticks can no longer change it.
+  // Returns true if ticks can no longer change the policy.
   [[nodiscard]] bool is_settled() const { return reason == StepReason::applied; }
 };
 
@@ -108,7 +108,7 @@ struct SacState : PlanOutcome {
 };
 using SacStatePtr = std::shared_ptr<const SacState>;
 
-// The policy for a choice; without one, the partitioner decides.
+// The policy for a choice; nullopt leaves the decision to the partitioner.
 MemoryPolicy policy_of(std::optional<Keep> keep);
 std::optional<Keep> keep_of(MemoryPolicy policy);
 

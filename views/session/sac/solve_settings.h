@@ -33,11 +33,11 @@ std::string describe(const SolveSettings& settings);
 std::string_view to_string(Partitioner partitioner);
 std::string_view to_string(KnapsackSolver solver);
 
-// The partitioner at the end of `by`, if any.
+// The settings of the partitioner at the end of `by`, if any.
 std::optional<SolveSettings> parse_solve(std::string_view by);
 // An edit that changes no nodes and requests a new plan.
 Edit solve_edit(const SolveSettings& settings);
-// The given edit, followed by a new plan.
+// Extends an edit so that it also requests a new plan.
 Edit with_solve(Edit edit, const SolveSettings& settings);
 
 }  // namespace jointer::views

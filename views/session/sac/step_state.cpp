@@ -146,7 +146,7 @@ std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> 
 Result<SacStepPtr> StepStates::step_of(const SnapshotPtr& now, const SnapshotPtr& baseline,
                                        const EditHistory& calls) {
   const auto known = std::ranges::find_if(steps_, [&](const KnownStep& k) {
-    // After redo, added nodes may have other ids.
+    // After redo, added nodes may have different ids.
     return k.baseline == baseline && k.calls == calls &&
            has_same_nodes(k.step->snapshot->graph, now->graph);
   });

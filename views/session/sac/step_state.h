@@ -16,22 +16,22 @@ namespace jointer::views {
 // The step without its tags applied. Error (usage): see `kept_values`.
 Result<SacStepPtr> make_step(const SnapshotPtr& snapshot);
 
-// Applies these policies, given by node; the caller sets `snapshot`, `edits` and the deciders. If
+// Applies these policies, indexed by node; the caller sets `snapshot`, `edits` and the deciders. If
 // they cannot be applied, the state is that of the step without tags and `applied_tags.refusal` has
 // the reason. Error (usage): an estimate failed.
 Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
                                              const std::vector<MemoryPolicy>& policies);
 
-// The nodes that a tick on these tensors tags. Excludes settled ones. To recompute one part of a
-// tuple, the call that returns the tuple is tagged as well, since otherwise no memory would be
+// The nodes to tag when the user ticks these tensors, except settled ones. To recompute one element
+// of a tuple, the call that returns the tuple is tagged as well; otherwise no memory would be
 // freed.
 std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> nodes,
                                  std::optional<Keep> keep);
 
-// Caches states, so that moving through the history finds them again.
+// Caches states, so that moving through the history does not compute them again.
 class StepStates {
  public:
-  // `calls`: the edits that change calls and not only tags.
+  // `calls`: the edits that change more than tags.
   Result<SacStatePtr> state(const SnapshotPtr& now, const SnapshotPtr& baseline,
                             const EditHistory& calls, const std::vector<MemoryPolicy>& policies);
 
