@@ -10,11 +10,11 @@
 
 namespace jointer::runner {
 
-// Copies outputs to the host, where a later run cannot change them. The copies do not count toward
-// the measured memory.
+// Copies outputs to the host, where later runs cannot change them. The copies do not count toward
+// measured memory.
 std::vector<at::Tensor> keep(std::span<const at::Tensor> outputs);
 
-// Compares outputs with the expected ones, by index; if one is undefined, the other must be, too.
+// Compares outputs with the expected ones, index by index; both or neither may be undefined.
 // `bound`: the maximum difference relative to the output's largest magnitude; 0: bitwise equal.
 RankVerified compare_outputs(std::string against, std::span<const at::Tensor> outputs,
                              std::span<const at::Tensor> expected,

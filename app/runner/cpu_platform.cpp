@@ -30,7 +30,7 @@ class ClockMarks final : public Marks {
   std::vector<std::chrono::steady_clock::time_point> times_;
 };
 
-// Bytes that the system can still provide, by its own estimate; 0 if unknown.
+// The kernel's estimate of the memory still available, in bytes; 0 if unknown.
 std::int64_t available_bytes() {
   std::ifstream file("/proc/meminfo");
   std::string key, unit;
@@ -39,7 +39,8 @@ std::int64_t available_bytes() {
   return 0;
 }
 
-// If memory runs out nevertheless, the kernel kills ranks and not the desktop that started them.
+// If memory runs out after all, lets the kernel kill ranks rather than the desktop that started
+// them.
 void go_first() {
   std::ofstream("/proc/self/oom_score_adj") << 1000;
 }
@@ -51,11 +52,10 @@ class CpuPlatform final : public Platform {
     threads_ = options.threads > 0 ? options.threads
                                    : std::max(1, cores / std::max(1, options.local_world_size));
     at::set_num_threads(threads_);
-    // A process has to ask the kernel for the tile registers before it uses them. oneDNN does not
-    // ask.
+    // A process must ask the kernel for the tile registers before using them, and oneDNN does not.
     at::cpu::init_amx();
     go_first();
-    // Ranks share the free memory. An error that names the node is better than being killed.
+    // Ranks share the free memory. An error that names the node is better than a killed rank.
     allocator_.limit(available_bytes() / std::max(1, options.local_world_size),
                      "this rank's share of the machine's free memory");
     const std::string processor = processor_name();
@@ -66,7 +66,7 @@ class CpuPlatform final : public Platform {
   [[nodiscard]] at::Device device() const override { return at::kCPU; }
   [[nodiscard]] std::string name() const override { return name_; }
   [[nodiscard]] MemoryFigures memory() const override {
-    // Without a cache between torch and the system, all peaks are the same.
+    // With no cache between torch and the system, all peaks are equal.
     const std::int64_t peak = allocator_.peak();
     return {.allocated = allocator_.allocated(),
             .peak_allocated = peak,

@@ -1,5 +1,5 @@
-// jointer-runner: one rank of a benchmark, on the CPU. If a CUDA device is available, it starts
-// jointer-runner-cuda, which is in the same folder, so that this binary needs no CUDA library.
+// jointer-runner: runs one rank of a benchmark on the CPU. If a CUDA device is available, it starts
+// jointer-runner-cuda in the same folder instead, so that this binary needs no CUDA library.
 
 #include <unistd.h>
 
@@ -15,7 +15,7 @@
 
 namespace {
 
-// True if the user requests the CPU, or if there is no other device.
+// True if the user asked for the CPU or there is no other device.
 bool stays_on_cpu(int argc, char** argv) {
   const auto request = jointer::parse_runner_arguments({argv + 1, argv + argc});
   if (!request || request->on == jointer::RunOn::cpu) return true;

@@ -10,15 +10,15 @@
 namespace jointer::runner {
 namespace {
 
-// Number of steps in which nodes are timed: as they run, and in isolation.
+// The number of steps in which nodes are timed: as they run, and then in isolation.
 constexpr std::int64_t kTimedSteps = 5;
 
 bool is_call(const MeasuredProgram& run, const Instruction& instruction) {
   return run.graph.node(instruction.node).kind == NodeKind::call;
 }
 
-// Follows allocated bytes from call to call. Scratch memory of a call: the device's peak during the
-// call, less what is allocated after it.
+// Follows allocated bytes from call to call. A call's scratch memory is the device's peak during
+// the call minus what is allocated after it.
 class MemoryFollower final : public Follower {
  public:
   explicit MemoryFollower(const MeasuredProgram& run) : run_(run) {
@@ -52,7 +52,7 @@ class MemoryFollower final : public Follower {
   MemoryOfStep memory_;
 };
 
-// Two marks per call, in an ordinary step.
+// Records two marks per call in an ordinary step.
 class SpanFollower final : public Follower {
  public:
   SpanFollower(const MeasuredProgram& run, Marks& marks) : run_(run), marks_(marks) {}
@@ -65,8 +65,8 @@ class SpanFollower final : public Follower {
   Marks& marks_;
 };
 
-// The same with one collective at a time: it starts when all ranks have arrived, and nothing else
-// runs until its wait has returned.
+// Records the same marks with one collective at a time: a collective starts when all ranks have
+// arrived, and nothing else runs until its wait returns.
 class IsolatingFollower final : public Follower {
  public:
   IsolatingFollower(const MeasuredProgram& run, Marks& marks)
@@ -111,7 +111,7 @@ StepOr<MemoryOfStep> measure_memory(const MeasuredProgram& run) {
     return tl::unexpected(done.error());
   run.interpreter.clear();
   run.platform.synchronize();
-  // Runs once more like an ordinary step: values move into the calls that read them last.
+  // Measures the peaks in an ordinary step, which moves values into the calls that read them last.
   run.platform.reset_peaks();
   if (const StepResult done = run.interpreter.step(); !done) return tl::unexpected(done.error());
   run.platform.synchronize();

@@ -24,12 +24,13 @@ struct MeasuredProgram {
   StatusWriter& status;
 };
 
-// Success, or the error of a step.
+// Success, or a step's error.
 using StepResult = tl::expected<void, StepError>;
 template <class T>
 using StepOr = tl::expected<T, StepError>;
 
-// Peaks of one step and what they consist of: scratch by node, and bytes held between calls.
+// The peaks of one step and what they consist of: scratch memory per node, and bytes held between
+// calls.
 struct MemoryOfStep {
   MemoryFigures figures;
   std::int64_t resident_peak = 0;
@@ -38,13 +39,14 @@ struct MemoryOfStep {
 };
 StepOr<MemoryOfStep> measure_memory(const MeasuredProgram& run);
 
-// Times of `iterations` steps by the device's clock, after `warmup` steps. `step` runs one.
+// Measures `iterations` steps by the device's clock, after `warmup` steps. `step` runs one step.
 StepOr<std::vector<std::int64_t>> measure_steps(const MeasuredProgram& run, int warmup,
                                                 int iterations,
                                                 const std::function<StepResult()>& step);
 
-// When each call runs in an ordinary step, and its time in isolation: collectives one at a time,
-// from the moment when all ranks of their group have arrived.
+// Measures when each call runs in an ordinary step, and how long it takes in isolation. For the
+// latter, collectives run one at a time, each timed from the moment when all ranks of its group
+// have arrived.
 StepOr<std::vector<NodeTime>> measure_nodes(const MeasuredProgram& run);
 
 }  // namespace jointer::runner

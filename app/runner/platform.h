@@ -1,7 +1,7 @@
 #pragma once
 
-// The device of a run. The CPU's platform is always available; CUDA's is in a separate binary
-// (jointer-runner-cuda), so that jointer-runner also starts without CUDA libraries.
+// The device on which a rank runs. The CPU platform is always available. The CUDA platform is in a
+// separate binary (jointer-runner-cuda), so that jointer-runner starts without CUDA libraries.
 
 #include <c10/core/Device.h>
 
@@ -17,7 +17,7 @@
 
 namespace jointer::runner {
 
-// Points in time on the device, in the order in which its work reaches them.
+// Timestamps on the device, in the order in which its work reaches them.
 class Marks {
  public:
   virtual ~Marks() = default;
@@ -25,10 +25,10 @@ class Marks {
   Marks(const Marks&) = delete;
   Marks& operator=(const Marks&) = delete;
 
-  // Recorded when the device reaches it; the host does not wait.
+  // Recorded when the device reaches this point; the host does not wait.
   virtual void mark(std::size_t index) = 0;
-  // Waits for the device. Returns nanoseconds since mark 0, one value per mark. All marks must have
-  // been made.
+  // Waits for the device. Returns one value per mark, in nanoseconds since mark 0. All marks must
+  // have been recorded.
   virtual std::vector<std::int64_t> read() = 0;
 };
 
@@ -37,7 +37,7 @@ struct MemoryFigures {
   std::int64_t peak_allocated = 0, peak_requested = 0, peak_reserved = 0;
 };
 
-// A program that runs again without the host: a CUDA graph.
+// A program that can be replayed without the host: a CUDA graph.
 class Recording {
  public:
   virtual ~Recording() = default;
@@ -57,21 +57,22 @@ class Platform {
   [[nodiscard]] virtual at::Device device() const = 0;
   [[nodiscard]] virtual std::string name() const = 0;  // "NVIDIA H200"
   [[nodiscard]] virtual MemoryFigures memory() const = 0;
-  // Stops counting the current allocations: a program's own constants, before its inputs exist.
+  // Stops counting the current allocations. They are the program's own constants, made before its
+  // inputs.
   virtual void start_counting() = 0;
-  // Resets peaks to the bytes currently allocated.
+  // Resets the peaks to the bytes that are allocated now.
   virtual void reset_peaks() = 0;
-  // Fails allocations that would exceed this many bytes in total; 0: only the device limits memory.
+  // Makes allocations fail that would exceed this total in bytes; 0: only the device limits memory.
   virtual void limit_memory(std::int64_t bytes) = 0;
   virtual void synchronize() = 0;
   [[nodiscard]] virtual std::unique_ptr<Marks> marks(std::size_t count) const = 0;
   // Runs `step` once and records its kernels. Error (run): the device cannot record, or the program
-  // does something that a recording does not allow.
+  // does something that cannot be recorded.
   virtual Result<std::unique_ptr<Recording>> record(const std::function<void()>& step) = 0;
   // Collectives on this device's memory.
   [[nodiscard]] virtual const BackendFactory& collectives() const = 0;
   // Sets the kernel for attention operators that leave the choice open. Error (run): this device
-  // does not have it.
+  // does not have that kernel.
   virtual Result<void> choose_attention(AttentionKernel kernel) = 0;
 };
 
@@ -83,7 +84,7 @@ struct PlatformOptions {
 // Error (run): there is no such device.
 using MakePlatform = Result<std::unique_ptr<Platform>> (*)(const PlatformOptions& options);
 
-// Counts host memory from this call on, so call it before the first tensor is made.
+// Counts host memory from this call on. Call it before creating the first tensor.
 Result<std::unique_ptr<Platform>> make_cpu_platform(const PlatformOptions& options);
 
 }  // namespace jointer::runner

@@ -48,7 +48,7 @@ void avoid_trapping_instructions(char** argv) {
   ::waitpid(child, &status, 0);
   if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGILL) return;
   ::setenv(kVariable, kWithoutTiles, 1);
-  // Keeps the program's own name, which process lists show.
+  // Keeps argv[0], the name that process lists show.
   ::execv(this_program().c_str(), argv);
   std::perror("jointer-runner: restarting without AMX");
 }

@@ -2,10 +2,10 @@
 
 namespace jointer::runner {
 
-// Some virtual machines report a processor with AMX on which oneDNN's bfloat16 kernels fail with an
-// illegal instruction. Tries one in a child process and, if that dies, restarts this program with
-// AMX disabled in oneDNN (ONEDNN_MAX_CPU_ISA; nothing is tried if the user has set it). Call it
-// first: before there are threads, and before torch has computed anything.
+// On some virtual machines that report a processor with AMX, oneDNN's bfloat16 kernels fail with an
+// illegal instruction. Tries such a kernel in a child process and, if the child dies, restarts this
+// program with AMX disabled in oneDNN (ONEDNN_MAX_CPU_ISA; if the user has set that, tries
+// nothing). Call it before starting threads and before torch computes anything.
 void avoid_trapping_instructions(char** argv);
 
 }  // namespace jointer::runner

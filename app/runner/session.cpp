@@ -26,8 +26,8 @@ namespace {
 
 enum ExitCode : int { done = 0, wrong_usage = 2, invalid_input = 3, failed = 4 };
 
-// The maximum difference for a backend that changes numerics, relative to an output's largest
-// magnitude: a few roundings of the coarsest floating type that the graph computes in.
+// The maximum difference, relative to an output's largest magnitude, for a backend that changes
+// numerics: a few roundings of the coarsest floating-point type in which the graph computes.
 constexpr double kHalfBound = 2e-2, kSingleBound = 1e-4;
 
 template <class T>
@@ -109,14 +109,15 @@ Done Session::prepare(MakePlatform make_platform) {
   if (const auto chosen = platform_->choose_attention(request_.attention); !chosen)
     return failure("device", chosen.error().message);
   if (compares()) {
-    // Sums in a fixed order, so that two runs of the same operators differ only if the graph does.
+    // Makes sums run in a fixed order, so that two runs with the same operators differ only if
+    // their graphs do.
     at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
     at::globalContext().setDeterministicFillUninitializedMemory(false);
   }
   return {};
 }
 
-// `files`: the files that the graph was opened from, which the compiler reads too.
+// `files`: the files that the graph was opened from, which the compiler also reads.
 Or<std::unique_ptr<Runnable>> Session::make(Graph graph, const ProgramFiles& files,
                                             Backend backend) {
   auto runnable = std::make_unique<Runnable>();
@@ -153,7 +154,7 @@ Done Session::feed(Runnable& runnable, bool counted) {
                              .given = given_ ? &*given_ : nullptr};
   Inputs inputs;
   {
-    // Inputs that a step releases are copied for each step; only the copies count.
+    // Inputs that a step releases are copied for each step. Count only the copies.
     std::optional<Uncounted> uncounted;
     if (!counted) uncounted.emplace();
     auto made = make_inputs(runnable.graph, runnable.program, options);
@@ -265,7 +266,8 @@ Done Session::measure(Runnable& runnable) {
   return {};
 }
 
-// No sign of life within the timeout: this process cannot recover, but it can report where it is.
+// Called after the timeout without a sign of life. This process cannot recover, but it can report
+// where it is.
 void Session::gave_up_waiting() {
   const Runnable* running = running_;
   const std::int64_t position = status_.position();

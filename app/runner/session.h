@@ -6,10 +6,10 @@
 
 namespace jointer::runner {
 
-// Runs one rank as its command line and environment say: loads, runs, measures and verifies, and
-// reports on standard output. Returns the exit code: 0 done, 2 wrong usage, 3 invalid input, 4
-// failed. Outputs that differ are a result, not a failure. `cpu`, `cuda`: the platforms of this
-// binary; `cuda` may be null.
+// Runs one rank according to its command line and environment: loads, runs, measures and verifies
+// the graph, and reports on standard output. Returns the exit code: 0 done, 2 wrong usage, 3
+// invalid input, 4 failed. Outputs that differ are a result, not a failure. `cpu`, `cuda`: the
+// platforms of this binary; `cuda` may be null.
 int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda);
 
 }  // namespace jointer::runner

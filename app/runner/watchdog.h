@@ -8,10 +8,10 @@
 
 namespace jointer::runner {
 
-// Calls a function once, from its own thread, if nothing has made progress for too long.
+// Calls a function once, on its own thread, if there is no progress for too long.
 class Watchdog {
  public:
-  // `life` counts signs of life. Starts immediately.
+  // `life` returns the number of signs of life so far. Starts immediately.
   Watchdog(std::chrono::milliseconds timeout, std::function<std::int64_t()> life,
            std::function<void()> on_silence);
   ~Watchdog();

@@ -22,7 +22,7 @@ PartId part_of(const Graph& graph, const CompiledPackage& package) {
   return {};
 }
 
-// All nodes that a package of a whole graph replaces.
+// All nodes that a whole-graph package replaces.
 std::vector<NodeId> computing_nodes(const Graph& graph, PartId part) {
   std::vector<NodeId> nodes;
   for (const NodeId id : graph.order()) {

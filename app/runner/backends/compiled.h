@@ -1,8 +1,8 @@
 #pragma once
 
-// Compiles graphs and regions with Inductor: a Python process makes AOTInductor packages of the
-// edited graph (resources/python/jointer, `python -m jointer compile`), which this process loads
-// and runs.
+// Compiles graphs and regions with Inductor. A Python process builds AOTInductor packages from the
+// edited graph (resources/python/jointer, `python -m jointer compile`), and this process loads and
+// runs them.
 
 #include <string>
 #include <vector>
@@ -21,8 +21,8 @@ struct CompileOptions {
   at::Device device = at::kCPU;
 };
 
-// With `inductor`, one region per part; with `regional`, the marked ones. Error (run): the
-// compiler's error, in one line.
+// `inductor` compiles one region per part; `regional` compiles the marked regions. Error (run): the
+// compiler's error, on one line.
 Result<std::vector<CompiledRegion>> compile_regions(const Graph& graph,
                                                     const CompileOptions& options,
                                                     Reporter& reporter);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs the compiler process, `python -m jointer compile`, once.
+// Runs the compiler, `python -m jointer compile`, in a child process.
 
 #include <functional>
 #include <string>
@@ -43,7 +43,7 @@ struct CompilerListener {
   std::function<void(const std::string& text)> note;
 };
 
-// Error (run): no Python with torch is found, or the compiler's own error in one line.
+// Error (run): no Python with torch was found, or the compiler's own error, on one line.
 Result<std::vector<CompiledPackage>> run_compiler(const CompilerRequest& request,
                                                   const CompilerListener& listener);
 

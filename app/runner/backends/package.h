@@ -8,14 +8,14 @@
 
 namespace jointer::runner {
 
-// How to call a package: which of its inputs and outputs are numbers, which are passed as
+// How to call a package: which of its inputs and outputs are numbers. These are passed as
 // 0-dimensional tensors.
 struct PackageCall {
   std::vector<bool> input_is_number, output_is_number;
 };
 
 // Loads an AOTInductor package into this process. Error (run): the file is not a package, or was
-// compiled for another torch, device or processor.
+// compiled for another torch version, device or processor.
 Result<Compiled> load_package(const std::string& path, at::Device device, PackageCall call);
 
 }  // namespace jointer::runner

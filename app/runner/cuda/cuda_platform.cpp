@@ -1,5 +1,5 @@
-// A CUDA device through torch: counters of the caching allocator, events on the compute stream, and
-// CUDA graphs.
+// A CUDA device, accessed through torch: counters of the caching allocator, events on the compute
+// stream, and CUDA graphs.
 
 #include "app/runner/cuda/cuda_platform.h"
 
@@ -45,10 +45,9 @@ class EventMarks final : public Marks {
 
 class GraphRecording final : public Recording {
  public:
-  // Error (run): the step does something that a recording does not allow, such as waiting for the
-  // device.
+  // Error (run): the step does something that cannot be recorded, such as waiting for the device.
   Result<void> record(const std::function<void()>& step) {
-    // A recording needs a stream other than the default one.
+    // The default stream cannot be recorded.
     const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool(/*isHighPriority=*/true));
     try {
       graph_.capture_begin();

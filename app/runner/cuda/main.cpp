@@ -1,5 +1,5 @@
-// jointer-runner-cuda: one rank of a benchmark on a CUDA device. jointer-runner starts it if there
-// is such a device.
+// jointer-runner-cuda: runs one rank of a benchmark on a CUDA device. jointer-runner starts it if
+// there is such a device.
 
 #include <cstdio>
 #include <exception>

@@ -4,7 +4,7 @@
 
 namespace jointer::runner {
 
-// NCCL with one stream per group: collectives of tensors on CUDA devices.
+// NCCL, with one stream per group, for collectives of tensors on CUDA devices.
 const BackendFactory& nccl_collectives();
 
 }  // namespace jointer::runner

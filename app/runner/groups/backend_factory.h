@@ -1,7 +1,7 @@
 #pragma once
 
-// Makes the collectives of one process group. Each kind has its own file, since their headers are
-// large.
+// Creates the backend for one process group's collectives. Each kind of backend has its own file,
+// since the headers are large.
 
 #include <c10/util/intrusive_ptr.h>
 
@@ -23,17 +23,17 @@ class BackendFactory {
   BackendFactory& operator=(const BackendFactory&) = delete;
 
   [[nodiscard]] virtual std::string name() const = 0;  // "gloo", "nccl"
-  // Throws c10::Error if the ranks do not find each other.
+  // Throws c10::Error if the ranks cannot find each other.
   [[nodiscard]] virtual c10::intrusive_ptr<c10d::Backend> make(
       const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
       std::chrono::milliseconds timeout) const = 0;
 };
 
-// Gloo over TCP: collectives of tensors in host memory.
+// Gloo over TCP, for collectives of tensors in host memory.
 const BackendFactory& gloo_collectives();
 
-// Collectives without other ranks: local copies of the right sizes. An all-gather repeats this
-// rank's input, and a reduction returns it as the sum.
+// Stands in for collectives if no other ranks run: makes local copies of the right sizes. An
+// all-gather repeats this rank's input, and a reduction returns the input as the sum.
 const BackendFactory& local_copies();
 
 }  // namespace jointer::runner

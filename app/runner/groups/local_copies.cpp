@@ -101,8 +101,8 @@ class LocalCopies final : public c10d::Backend {
   WorkPtr barrier(const c10d::BarrierOptions&) override { return done({}); }
 
  private:
-  // The rank's own part may already be in place: the input of an all-gather may be part of its
-  // output.
+  // The input of an all-gather may be part of its output, and then this rank's part is already in
+  // place.
   void gather(const at::Tensor& output, const at::Tensor& input) const {
     const at::Tensor parts = output.view({getSize(), -1});
     const at::Tensor own = input.contiguous().view({-1});

@@ -61,7 +61,7 @@ class RegisteredGroups final : public ProcessGroups {
 
   void add(const Options& options, const std::string& name, std::span<const std::int32_t> ranks) {
     const auto at = std::find(ranks.begin(), ranks.end(), options.world.rank) - ranks.begin();
-    // Groups of other ranks with the same name need different keys in the store.
+    // Groups of other ranks may have the same name, but need different keys in the store.
     const std::string key = fmt::format("{}/{}", name, ranks.front());
     Group group = make_group(options, key, static_cast<int>(at), static_cast<int>(ranks.size()));
     group->setGroupName(name);
@@ -81,7 +81,7 @@ class RegisteredGroups final : public ProcessGroups {
                                                           : c10d::ProcessGroup::BackendType::GLOO;
     const auto backend = options.backend->make(store, rank, size, options.timeout);
     group->setBackend(options.device, type, backend);
-    // Graphs captured on CUDA have tensors on the host, too (sizes, the tensor of a barrier).
+    // Graphs captured on CUDA also have tensors on the host, such as sizes and a barrier's tensor.
     if (options.alone && options.device != at::kCPU) group->setBackend(at::kCPU, type, backend);
     group->setDefaultBackend(type);
     return group;
@@ -125,7 +125,7 @@ Result<std::vector<std::int32_t>> group_of_rank(std::span<const std::int32_t> ca
                        fmt::join(captured, ", "), world_size);
   if (std::find(captured.begin(), captured.end(), rank) != captured.end())
     return std::vector<std::int32_t>(captured.begin(), captured.end());
-  // Place copies of the group in sequence, each at the lowest free rank.
+  // Place shifted copies of the group one after another, each at the lowest free rank.
   const std::int32_t base = *std::min_element(captured.begin(), captured.end());
   std::vector<bool> taken(static_cast<std::size_t>(world_size), false);
   for (int first = 0; first < world_size; ++first) {
@@ -157,7 +157,7 @@ Result<std::unique_ptr<ProcessGroups>> ProcessGroups::make(const Graph& graph,
           name);
     if (options.alone) {
       wanted[name] = group.ranks;
-      // This rank's position in the group does not matter for copies: use the first one.
+      // For copies, this rank's position in the group does not matter: use the first one.
       if (std::find(group.ranks.begin(), group.ranks.end(), options.world.rank) ==
           group.ranks.end())
         wanted[name][0] = options.world.rank;

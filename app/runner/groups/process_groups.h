@@ -1,6 +1,6 @@
 #pragma once
 
-// Makes the process groups that a graph's collectives name, and registers them under these names.
+// Creates the process groups that a graph's collectives name, and registers them under those names.
 
 #include <c10/core/DeviceType.h>
 
@@ -17,7 +17,7 @@
 
 namespace jointer::runner {
 
-// This process among all ranks, from the environment that torchrun sets.
+// This process's place among all ranks, from the environment variables that torchrun sets.
 struct World {
   int rank = 0, size = 1;
   int local_rank = 0, local_size = 1;
@@ -25,17 +25,17 @@ struct World {
   int master_port = 29500;
   bool agent_has_store = false;  // torchrun itself runs the store through which ranks meet
 
-  // Error (usage): a variable has an invalid value.
+  // Error (usage): an environment variable has an invalid value.
   static Result<World> from_environment();
 };
 
-// The group of `rank` that corresponds to the group `captured` in another rank's capture. A device
-// mesh has groups that are shifted copies of each other and tile the world in order. Error (input):
+// The group of `rank` that corresponds to `captured`, a group in another rank's capture. The groups
+// of a device mesh are shifted copies of each other and tile the world in order. Error (input):
 // copies of the group do not tile the world.
 Result<std::vector<std::int32_t>> group_of_rank(std::span<const std::int32_t> captured, int rank,
                                                 int world_size);
 
-// Must live as long as collectives run.
+// Must outlive all collectives.
 class ProcessGroups {
  public:
   struct Options {
@@ -45,7 +45,7 @@ class ProcessGroups {
     c10::DeviceType device = c10::DeviceType::CPU;
     bool alone = false;  // `backend` copies locally, without other ranks
   };
-  // Error (run): the ranks do not find each other. Error (input): the ranks of a group are unknown.
+  // Error (run): the ranks cannot find each other. Error (input): the ranks of a group are unknown.
   static Result<std::unique_ptr<ProcessGroups>> make(const Graph& graph, const Options& options);
 
   virtual ~ProcessGroups() = default;

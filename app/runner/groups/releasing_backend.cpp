@@ -1,5 +1,5 @@
-// The wrapped backend receives views that do not own memory. The work object holds the tensors
-// until its wait returns. If nothing waits, it holds them until it is destroyed, and waits then.
+// The wrapped backend gets views that do not own their memory. The work object holds the tensors
+// until its wait returns. If nothing waits for it, it holds them until its destructor, which waits.
 
 #include "app/runner/groups/releasing_backend.h"
 
@@ -33,7 +33,7 @@ class HoldingWork final : public c10d::Work {
     try {
       inner_->wait();
     } catch (const std::exception&) {
-      // It failed, and nothing waited for it.
+      // The collective failed, and nothing waited for it.
     }
   }
 

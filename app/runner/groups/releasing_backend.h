@@ -10,10 +10,10 @@ class Backend;
 
 namespace jointer::runner {
 
-// A backend that releases tensors when their collective has been waited for. Gloo's worker keeps
-// those of its last collective until the next one, so their memory would be counted after the
-// program has freed it. `settle` is called at the end of every wait and returns when the library's
-// own threads hold nothing of finished collectives.
+// A backend that releases a collective's tensors once it has been waited for. Gloo's worker holds
+// the tensors of its last collective until the next one, so their memory would be counted even
+// after the program has freed it. `settle` is called at the end of every wait, and returns once the
+// library's own threads hold nothing that belongs to finished collectives.
 c10::intrusive_ptr<c10d::Backend> release_at_wait(c10::intrusive_ptr<c10d::Backend> backend,
                                                   std::function<void()> settle);
 

@@ -42,8 +42,8 @@ at::Tensor scores(const at::Tensor& query, const at::Tensor& key,
   return s;
 }
 
-// Output that the caller may read later: the captured layout, batch x queries x heads x size in
-// memory.
+// Copies an output, which the caller may read later, to the captured layout: batch x queries x
+// heads x size in memory.
 at::Tensor as_captured(const at::Tensor& t, at::ScalarType dtype) {
   const at::Tensor laid_out =
       at::empty({t.size(0), t.size(2), t.size(1), t.size(3)}, t.options().dtype(dtype))
@@ -65,7 +65,7 @@ bool fused_takes(const at::Tensor& query, const at::Tensor& key, const at::Tenso
          query.size(1) == value.size(1) && query.numel() > 0;
 }
 
-// CUDA's kernels pad the rows of the logsumexp to multiples of this.
+// CUDA's kernels pad the rows of logsumexp to a multiple of this.
 constexpr std::int64_t kEfficientRows = 32;
 
 std::tuple<at::Tensor, at::Tensor> forward_on_cuda(const at::Tensor& query, const at::Tensor& key,
@@ -100,7 +100,7 @@ AttentionGradients backward_on_cuda(const at::Tensor& grad_out, const at::Tensor
                                     const at::Tensor& key, const at::Tensor& value,
                                     const std::optional<at::Tensor>& bias, const at::Tensor& out,
                                     const at::Tensor& logsumexp, const AttentionOptions& options) {
-  // Without dropout the random state is unused, but must be returned.
+  // Without dropout, the random state is unused, but it must be passed.
   const at::Tensor none = at::zeros({}, query.options().dtype(at::kLong));
   const at::Tensor mask = bias ? *bias : at::Tensor();
   switch (chosen) {
@@ -194,7 +194,7 @@ Flash cudnn(const at::Tensor& query, const at::Tensor& key, const at::Tensor& va
             bool is_causal, bool /*return_debug_mask*/, std::optional<double> scale) {
   auto [out, logsumexp] = forward(query, key, value, bias, dropout, {is_causal, scale});
   const auto random = query.options().dtype(at::kLong);
-  // cuDNN's logsumexp has a last dimension of one.
+  // The last dimension of cuDNN's logsumexp has size 1.
   return {out,         logsumexp.unsqueeze(-1), at::Tensor(),          at::Tensor(), query.size(2),
           key.size(2), at::zeros({}, random),   at::zeros({}, random), at::Tensor()};
 }
@@ -227,14 +227,14 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> efficient_backward(
     const at::Tensor& /*philox_offset*/, double dropout, std::array<bool, 4> mask, bool is_causal,
     std::optional<double> scale) {
   TORCH_CHECK(!mask[3], "the gradient of an attention bias is not supported on the CPU");
-  // The kernel pads rows of the logsumexp; only the real ones count.
+  // The kernel pads the rows of logsumexp. Use only the real ones.
   const at::Tensor rows = logsumexp.narrow(2, 0, query.size(2));
   const AttentionGradients g =
       backward(grad_out, query, key, value, bias, out, rows, dropout, {is_causal, scale});
   return {g.query, g.key, g.value, at::Tensor()};
 }
 
-// The operator in graphs that were captured on the CPU.
+// The operator that graphs captured on the CPU call.
 std::tuple<at::Tensor, at::Tensor> cpu_flash(const at::Tensor& query, const at::Tensor& key,
                                              const at::Tensor& value, double dropout,
                                              bool is_causal, const std::optional<at::Tensor>& mask,
@@ -315,7 +315,7 @@ TORCH_LIBRARY_IMPL(aten, CPU, m) {
   m.impl("_scaled_dot_product_efficient_attention_backward", TORCH_FN(efficient_backward));
 }
 
-// The same functions under Jointer's own names, with the captured operators' schemas.
+// Registers the same functions under Jointer's own names, with the captured operators' schemas.
 TORCH_LIBRARY_FRAGMENT(jointer, m) {
   const auto define = [&m](const char* name, const char* captured, auto kernel) {
     const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(captured, "");

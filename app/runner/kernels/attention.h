@@ -1,7 +1,8 @@
 #pragma once
 
-// Scaled dot product attention by its definition, for what no fused CPU kernel supports (different
-// head sizes of keys and values, a bias), or if the user requests it.
+// Scaled dot product attention, computed by its definition: for cases that no fused CPU kernel
+// supports (a head size of values that differs from that of keys, a bias), or at the user's
+// request.
 
 #include <ATen/core/Tensor.h>
 
@@ -18,8 +19,8 @@ struct AttentionOptions {
   std::optional<double> scale;  // none: 1 / sqrt(head size)
 };
 
-// [batch, heads, queries, size] tensors. Returns the output, in the type of the queries, and the
-// logarithm of each row's sum of exponentials as [batch, heads, queries] in fp32. Sums are in fp32.
+// Tensors are [batch, heads, queries, size]. Returns the output, with the dtype of the queries, and
+// the logsumexp of each row as [batch, heads, queries] in fp32. Sums are computed in fp32.
 std::tuple<at::Tensor, at::Tensor> attention(const at::Tensor& query, const at::Tensor& key,
                                              const at::Tensor& value,
                                              const std::optional<at::Tensor>& bias,
@@ -33,12 +34,12 @@ AttentionGradients attention_backward(const at::Tensor& grad_out, const at::Tens
                                       const std::optional<at::Tensor>& bias, const at::Tensor& out,
                                       const at::Tensor& logsumexp, const AttentionOptions& options);
 
-// Sets the kernel of captured attention operators that do not run under their own name: on the CPU,
-// which does not have them, and on CUDA if the user chooses a kernel. Automatic: the CPU's fused
-// kernel where it fits, otherwise the definition (math).
+// Sets the kernel for captured attention operators that do not run under their own name: on the
+// CPU, which does not have them, and on CUDA if the user chose a kernel. Automatic: the CPU's fused
+// kernel where it applies, otherwise the definition (math).
 void use_attention(AttentionKernel kernel);
 
-// Jointer's operator that runs attention with the chosen kernel instead of the captured one; empty
+// Jointer's operator that replaces a captured attention operator and runs the chosen kernel; empty
 // if `target` is not attention.
 std::string_view attention_by_choice(std::string_view target);
 

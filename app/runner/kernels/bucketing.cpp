@@ -1,8 +1,8 @@
-// Operators that torch registers from Python and that bucketing passes insert: they copy several
-// tensors into one for a collective, and split it into its parts afterwards.
-// Source: torch/_inductor/fx_passes/bucketing.py, torch/distributed/fsdp/_fully_shard/
-// _fsdp_collectives.py and _fsdp_param.py of torch 2.11 to 2.15. Schemas have the parameters of all
-// versions, since arguments are found by name (arguments.h).
+// The operators that bucketing passes insert and that torch registers from Python: they copy
+// several tensors into one for a collective, and split the result afterwards. Source:
+// torch/_inductor/fx_passes/bucketing.py, torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py
+// and _fsdp_param.py of torch 2.11 to 2.15. Schemas have the parameters of all versions, since
+// arguments are matched by name (arguments.h).
 
 #include <ATen/ops/_chunk_cat.h>
 #include <ATen/ops/_foreach_copy.h>
@@ -19,9 +19,8 @@
 namespace jointer::runner {
 namespace {
 
-// bucketing._pre_bucket_all_gather refers to dtypes by index in `dir(torch)`, aliases included, so
-// an index means a dtype only in this order, the order of torch 2.11 to 2.13. From 2.14 on,
-// bcomplex32 comes first.
+// bucketing._pre_bucket_all_gather refers to dtypes by their index in `dir(torch)`, which includes
+// aliases. This is the order in torch 2.11 to 2.13. From 2.14 on, bcomplex32 comes first.
 constexpr std::array kDtypes{
     at::kBFloat16,                     // bfloat16
     at::ScalarType::UInt1,             // bit
@@ -93,9 +92,8 @@ at::ScalarType dtype_number(std::int64_t number, c10::string_view captured_by) {
   return kDtypes[static_cast<std::size_t>(place)];
 }
 
-// The parts of each rank, concatenated. A tensor whose padding was removed earlier (in versions
-// with `unpadded_input_indices`) need not be divisible in its first dimension: it is padded with
-// zeros.
+// Concatenates the tensors rank by rank. A tensor whose padding was removed earlier (in versions
+// with `unpadded_input_indices`) is padded with zeros if its first dimension is not divisible.
 at::Tensor pre_bucket_reduce_scatter(
     const c10::List<at::Tensor>& inputs, std::int64_t group_size,
     const std::optional<c10::List<std::int64_t>>& unpadded_input_indices) {

@@ -29,7 +29,7 @@
 namespace jointer::runner {
 namespace {
 
-// Copies in flight, and the streams that they run on.
+// Copies in flight, and the streams on which they run.
 class Transfers {
  public:
   at::Tensor copy(const at::Tensor& from, at::Device to, at::Device device,

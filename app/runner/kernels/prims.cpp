@@ -1,6 +1,6 @@
 // prims.* operators that Inductor's decompositions leave in a graph. torch registers them from
-// Python; here they are written in terms of ATen, bitwise equal. Source: torch/_prims/__init__.py
-// and torch/_inductor/inductor_prims.py of torch 2.11.
+// Python. Here they call ATen, with bitwise equal results. Source: torch/_prims/__init__.py and
+// torch/_inductor/inductor_prims.py of torch 2.11.
 
 #include <ATen/ATen.h>
 #include <torch/library.h>
@@ -73,7 +73,7 @@ at::Tensor collapse_view(const at::Tensor& a, std::int64_t start, std::int64_t e
   return a.view(sizes);
 }
 
-// Unlike in ATen, an empty list of dimensions reduces nothing.
+// Unlike ATen, reduces nothing if the list of dimensions is empty.
 template <at::Tensor (*reduce)(const at::Tensor&, at::IntArrayRef)>
 at::Tensor reduction(const at::Tensor& a, at::OptionalIntArrayRef dims,
                      std::optional<at::ScalarType> dtype) {
@@ -116,8 +116,8 @@ at::Tensor lookup_seed(const at::Tensor& all, std::int64_t index) {
   return all[index].clone();
 }
 
-// A generator from a seed. Inductor uses Triton's generator, so the values differ, but not their
-// distribution.
+// A generator with the given seed. Inductor uses Triton's generator, so the values differ, but
+// their distribution is the same.
 at::Generator seeded(const at::Tensor& seed) {
   at::Generator generator = at::globalContext().defaultGenerator(seed.device()).clone();
   generator.set_current_seed(static_cast<std::uint64_t>(seed.item<std::int64_t>()));

@@ -1,8 +1,8 @@
 #pragma once
 
-// Operators in graphs captured on CUDA that need another form on the CPU. Those without any CPU
-// kernel get one under their own name (attention.cpp, normalization.cpp); those with a more limited
-// CPU kernel are replaced by Jointer's own.
+// Operators in graphs captured on CUDA that run differently on the CPU. Operators without a CPU
+// kernel get one under their own name (attention.cpp, normalization.cpp). Operators whose CPU
+// kernel is more limited are replaced by Jointer's own.
 
 #include <string_view>
 
@@ -13,7 +13,7 @@ struct Replacement {
   std::string_view what;  // for notes to the user
 };
 
-// Null if the operator runs on the CPU unchanged.
+// Null if the CPU runs the operator unchanged.
 const Replacement* find_replacement(std::string_view target);
 
 }  // namespace jointer::runner

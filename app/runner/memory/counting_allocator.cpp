@@ -9,7 +9,7 @@
 namespace jointer::runner {
 namespace {
 
-// Precedes every block, and keeps the block aligned as torch does.
+// Precedes every block, and preserves torch's alignment.
 struct alignas(64) Header {
   std::int64_t bytes = 0;
   std::int64_t epoch = 0;  // -1: not counted
@@ -21,7 +21,7 @@ CountingAllocator* the_allocator = nullptr;
 }  // namespace
 
 CountingAllocator& CountingAllocator::install() {
-  // Never destroyed, since tensors may outlive any scope.
+  // Never destroyed, since tensors may outlive all scopes.
   if (the_allocator == nullptr) {
     the_allocator = new CountingAllocator;
     c10::SetCPUAllocator(the_allocator, /*priority=*/100);
@@ -68,7 +68,7 @@ void CountingAllocator::give_back(void* data) {
   c10::free_cpu(block);
 }
 
-// oneDNN allocates and frees plain pointers.
+// For oneDNN, which allocates and frees raw pointers.
 c10::DeleterFnPtr CountingAllocator::raw_deleter() const {
   return &give_back;
 }

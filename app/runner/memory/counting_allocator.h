@@ -1,6 +1,6 @@
 #pragma once
 
-// Host memory that torch allocates, counted to the byte.
+// Counts the host memory that torch allocates, to the byte.
 
 #include <c10/core/Allocator.h>
 
@@ -9,12 +9,12 @@
 
 namespace jointer::runner {
 
-// libtorch's own CPU allocator, with a count of allocated bytes. Safe to use from any thread, since
-// Gloo's threads allocate too.
+// libtorch's CPU allocator, extended to count allocated bytes. Safe to use from any thread, since
+// Gloo's threads also allocate.
 class CountingAllocator final : public c10::Allocator {
  public:
-  // Makes it torch's allocator for the rest of the process. Blocks that were allocated before are
-  // freed by the previous one.
+  // Installs it as torch's allocator for the rest of the process. The previous allocator frees the
+  // blocks that it allocated.
   static CountingAllocator& install();
 
   c10::DataPtr allocate(std::size_t bytes) override;
@@ -24,15 +24,15 @@ class CountingAllocator final : public c10::Allocator {
   [[nodiscard]] std::int64_t allocated() const { return allocated_.load(); }
   [[nodiscard]] std::int64_t peak() const { return peak_.load(); }
   void reset_peak() { peak_.store(allocated_.load()); }
-  // Stops counting what is allocated now, even if it is freed later: the program itself, before it
-  // has inputs.
+  // Stops counting the current allocations, even once they are freed. They belong to the program
+  // itself, before it has inputs.
   void start_from_here() {
     allocated_.store(0);
     peak_.store(0);
     ++epoch_;
   }
-  // Allocations that exceed this total fail with torch's out-of-memory error; 0: no limit. `whose`:
-  // a literal that names the limit in the message.
+  // Allocations that would exceed this total fail with torch's out-of-memory error; 0: no limit.
+  // `whose`: a string literal that names the limit in the message.
   void limit(std::int64_t bytes, const char* whose) {
     limit_.store(bytes);
     whose_.store(whose);
@@ -47,7 +47,8 @@ class CountingAllocator final : public c10::Allocator {
   std::atomic<const char*> whose_{""};
 };
 
-// While it lives, allocations of this thread do not count: copies that only the measurement needs.
+// While this object lives, allocations of its thread do not count, such as copies that only the
+// measurement needs.
 class Uncounted {
  public:
   Uncounted();

@@ -137,8 +137,9 @@ Result<Operand> ArgumentConverter::symbol(ExpressionId id) {
                  .index = static_cast<std::uint32_t>(program_.expressions.size() - 1)};
 }
 
-// The name of each positional argument. A name that this torch does not have stands for the
-// parameter in its place, unless the capture's schema has that parameter elsewhere.
+// The name of each positional argument. If this torch has no parameter of that name, the argument
+// takes the name of the parameter at its position, unless the capture's schema has that parameter
+// elsewhere.
 std::vector<std::string_view> ArgumentConverter::names_of(std::size_t count,
                                                           const c10::FunctionSchema& schema,
                                                           const OperatorInfo* captured) {
@@ -176,8 +177,8 @@ Result<void> ArgumentConverter::convert(const Node& node, const c10::FunctionSch
     if (const std::string_view name = graph_.text(keywords[i].text()); name != ignored_keyword)
       given.emplace_back(name, &keywords[i + 1]);
 
-  // A list appends the operands of its elements, so the call's own operands are appended last, one
-  // after another.
+  // Converting a list appends the operands of its elements, so the call's own operands are appended
+  // at the end, where they are contiguous.
   std::vector<Operand> operands;
   for (const c10::Argument& parameter : schema.arguments()) {
     const auto found = std::ranges::find(given, std::string_view(parameter.name()),
@@ -201,7 +202,7 @@ Result<void> ArgumentConverter::convert(const Node& node, const c10::FunctionSch
                          operand.error().message);
     operands.push_back(*operand);
   }
-  // An argument that only the capture's torch has may be left out if it is None.
+  // An argument that only the capture's torch has can be dropped if it is None.
   std::erase_if(given, [](const auto& each) { return each.second->kind == Argument::Kind::none; });
   if (!given.empty()) {
     const std::string_view name = given.front().first;
@@ -226,7 +227,7 @@ Result<Operand> ArgumentConverter::of_node(NodeId node, const c10::Type& type) {
                  .index = slot};
 }
 
-// A symbolic float is the result of the first node that has its expression.
+// The value of a symbolic float is the result of the first node with the same expression.
 Result<Operand> ArgumentConverter::of_float(const SymbolicFloat& number, const c10::Type& type) {
   for (const NodeId id : graph_.order()) {
     const auto known = symbolic_float(graph_, graph_.node(id).value);
@@ -258,7 +259,7 @@ Result<Operand> ArgumentConverter::convert_list(const Argument& argument, const 
       elements.push_back(operand);
     }
   } else if (fixed_size > 0) {
-    // `int[2]` accepts one number for all elements.
+    // For `int[2]`, one number stands for all elements.
     JOINTER_TRY(const Operand operand, convert(argument, element));
     elements.assign(static_cast<std::size_t>(fixed_size), operand);
   } else {
@@ -277,7 +278,8 @@ Result<IValue> ArgumentConverter::constant(const Argument& argument, const c10::
   const bool is_optional = type.kind() == TypeKind::OptionalType;
   switch (argument.kind) {
     case Argument::Kind::none:
-      // A missing Tensor is an undefined one; `Tensor?` and other optional types are None.
+      // For `Tensor`, None is an undefined tensor; for `Tensor?` and other optional types, it stays
+      // None.
       if (!is_optional && plain.kind() == TypeKind::TensorType) return IValue(at::Tensor());
       return IValue();
     case Argument::Kind::boolean:

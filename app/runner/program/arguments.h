@@ -1,7 +1,7 @@
 #pragma once
 
-// Converts the arguments of captured calls to LibTorch's values, by the types in the operator's
-// schema.
+// Converts the arguments of captured calls to LibTorch's values, according to the types in the
+// operator's schema.
 
 #include <ATen/core/function_schema.h>
 
@@ -11,10 +11,10 @@
 
 namespace jointer::runner {
 
-// Appends to a program under construction.
+// Appends operands to a program under construction.
 class ArgumentConverter {
  public:
-  // `slot_of`: the slot of each node's value. `device`: replaces the graph's main device.
+  // `slot_of`: the slot of a node's value. `device`: replaces the graph's main device.
   ArgumentConverter(const Graph& graph, Program& program, at::Device device,
                     std::function<SlotId(NodeId)> slot_of)
       : graph_(graph), program_(program), device_(device), slot_of_(std::move(slot_of)) {}
@@ -30,7 +30,7 @@ class ArgumentConverter {
   Result<void> convert(const Node& node, const c10::FunctionSchema& schema, std::size_t skip,
                        std::string_view ignored_keyword, const OperatorInfo* captured);
 
-  // One operand as a Python value, for builtins.
+  // Converts an argument as a Python value, for builtins.
   Result<Operand> convert_plain(const Argument& argument);
 
   // A symbolic size.
@@ -41,7 +41,7 @@ class ArgumentConverter {
   Operand add_constant(c10::IValue value);
 
  private:
-  // `fixed_size`: the length of a list for which one number is accepted.
+  // `fixed_size`: the length of a list that may be given as a single number.
   Result<Operand> convert(const Argument& argument, const c10::Type& type, int fixed_size = 0);
   Result<Operand> convert_list(const Argument& argument, const c10::ListType& type, int fixed_size);
   Result<c10::IValue> constant(const Argument& argument, const c10::Type& type);
@@ -58,10 +58,10 @@ class ArgumentConverter {
   std::function<SlotId(NodeId)> slot_of_;
 };
 
-// A number as a 0-dimensional tensor that takes part in type promotion like a Python number.
+// A number as a 0-dimensional tensor that is promoted like a Python number.
 at::Tensor wrapped_number(const c10::IValue& number);
 
-// LibTorch's type of that name. Error (input): it has none.
+// LibTorch's type of the same name. Error (input): there is none.
 Result<at::ScalarType> scalar_type(DType type);
 
 }  // namespace jointer::runner

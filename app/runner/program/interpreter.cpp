@@ -235,7 +235,8 @@ void Interpreter::feed(SlotId slot) {
                        : input);
 }
 
-// Calls with the device's own generator in the given state, and then restores it.
+// Calls the operator with the device's own generator in the given state, then restores the
+// generator.
 void Interpreter::call_with_state(const Instruction& instruction) {
   at::Tensor state_before;
   at::Generator own;
@@ -253,7 +254,7 @@ void Interpreter::call_with_state(const Instruction& instruction) {
   }
   instruction.op->callBoxed(&stack_);
   if (instruction.state == kNoSlot) {
-    // run_and_save_rng_state: the generator advances, and the saved state repeats the same draw.
+    // run_and_save_rng_state: the generator advances. The saved state repeats the same draw.
     if (stack_.size() > 1) {
       std::vector<IValue> results(stack_.begin(), stack_.end());
       stack_.clear();

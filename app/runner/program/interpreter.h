@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs a program, operator by operator, through LibTorch's dispatcher.
+// Runs a program through LibTorch's dispatcher, operator by operator.
 
 #include <atomic>
 #include <vector>
@@ -11,8 +11,8 @@
 
 namespace jointer::runner {
 
-// Called for every instruction of a step. Values are then not moved into calls, which separates the
-// allocations of a call from the releases after it.
+// Called for every instruction of a step. With a follower, values are not moved into calls, so that
+// a call's allocations and the releases after it remain separate.
 class Follower {
  public:
   virtual ~Follower() = default;
@@ -25,7 +25,7 @@ class Follower {
   virtual void freed(std::size_t instruction) = 0;   // values without a later use are released
 };
 
-// The error of a step, and the node at which it occurred.
+// A step's error, and the node at which it occurred.
 struct StepError {
   NodeId node;
   bool out_of_memory = false;
@@ -35,24 +35,25 @@ struct StepError {
 
 class Interpreter {
  public:
-  // `program` must outlive the interpreter. `status` receives the position of every instruction; it
-  // may be null.
+  // `program` must outlive the interpreter. `status` receives the position of every instruction,
+  // and may be null.
   Interpreter(const Program& program, StatusWriter* status);
 
   // Sets an input or a constant of the graph for all following steps. An input that is released at
-  // last use enters each step at its placeholder.
+  // its last use enters each step at its placeholder.
   void set(const ProgramInput& input, c10::IValue value);
-  // True: inputs that are released at last use are copied for each step, so that their memory is
-  // really freed, as in training, at the cost of a copy.
+  // If true, inputs that are released at their last use are copied for each step, so that their
+  // memory is really freed, as in training, at the cost of a copy.
   void copy_released_inputs(bool on) { copies_released_ = on; }
   [[nodiscard]] const c10::IValue& get(SlotId slot) const { return slots_[slot]; }
 
   // Runs one step. Outputs of the previous step become invalid.
   tl::expected<void, StepError> step(Follower* follower = nullptr);
 
-  // By index in the joint output; undefined for outputs that are None. Valid until the next step.
+  // By index in the joint graph's outputs; undefined for outputs that are None. Valid until the
+  // next step.
   [[nodiscard]] std::vector<at::Tensor> outputs() const;
-  // Releases everything that a step made.
+  // Releases everything that a step created.
   void clear();
 
  private:

@@ -1,6 +1,7 @@
 #pragma once
 
-// Values that are neither tensors nor numbers: Python objects, which a capture only describes.
+// Values that are neither tensors nor numbers, but Python objects, of which a capture has only a
+// description.
 
 #include <ATen/core/ivalue.h>
 
@@ -13,10 +14,10 @@ namespace jointer::runner {
 
 inline constexpr std::string_view kProcessGroup = "ProcessGroup";
 
-// The name of the Python type; empty if the value is something else.
+// The name of the Python type; empty for any other value.
 std::string_view opaque_type(const Graph& graph, const Value& value);
 
-// The name of a process group, which operators receive instead of the group. Error (input): the
+// The name of a process group, which is what operators get instead of the group. Error (input): the
 // capture does not say which group it is.
 Result<c10::IValue> group_name(const Graph& graph, const Value& value);
 Result<c10::IValue> group_name(const Graph& graph, const Argument& argument);

@@ -1,8 +1,8 @@
 #pragma once
 
 // A graph that is ready to run: which operators are called in which order, with which values, and
-// when values are released. Everything that is the same in every step is decided here, so that a
-// step does nothing else.
+// when values are released. Whatever is the same in every step is decided here, so that a step does
+// nothing else.
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
@@ -17,8 +17,8 @@
 
 namespace jointer::runner {
 
-// The place of a value while the program runs. A node that returns several values has a slot for
-// each; a getitem is another name for one of them.
+// Where a value is held while the program runs. A node that returns several values has one slot for
+// each, and a getitem is another name for one of these.
 using SlotId = std::uint32_t;
 inline constexpr SlotId kNoSlot = ~SlotId{0};
 
@@ -40,12 +40,11 @@ struct Operand {
   std::uint32_t count = 0;
 };
 
-// Functions on plain values that are not operators of torch: Python's own, and higher-order
-// ones. A builtin pops its arguments off the stack and pushes its results. Throws
-// c10::Error.
+// A function on plain values that is not a torch operator, but one of Python's or a higher-order
+// one. It pops its arguments off the stack and pushes its results. Throws c10::Error.
 using Builtin = void (*)(torch::jit::Stack& stack);
 
-// A compiled part of the program: pops its inputs off the stack and pushes its outputs.
+// A compiled part of the program. It pops its inputs off the stack and pushes its outputs.
 using Compiled = std::function<void(torch::jit::Stack& stack)>;
 
 struct Instruction {
@@ -86,7 +85,7 @@ struct ProgramOutput {
   std::string name;  // "layers.0.attention.wq.weight" for a gradient, else the node's name
 };
 
-// A symbolic size, computed from symbols when it is needed.
+// A symbolic size, computed from symbols when needed.
 struct SymbolicOperand {
   Expression expression;
   std::vector<std::uint32_t> symbols;  // in Program::symbol_values, by the expression's symbols
@@ -105,8 +104,8 @@ struct Program {
   std::uint32_t slot_count = 0;
   std::vector<ProgramInput> inputs;              // placeholders that are fed, in program order
   std::vector<ProgramInput> constants_of_graph;  // get_attr nodes
-  // As the joint graph returns them: for a pair, the forward's without saved values, then the
-  // backward's.
+  // As the joint graph returns them. For a pair: the forward's outputs without saved values, then
+  // the backward's.
   std::vector<ProgramOutput> outputs;
   // Differences from the captured graph, one per line: "aten.histc.default: integers by way of
   // bincount".

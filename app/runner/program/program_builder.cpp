@@ -40,7 +40,7 @@
 namespace jointer::runner {
 namespace {
 
-// aten.mm.default -> (aten::mm, ""); none for a target that is not an overload of an operator.
+// aten.mm.default -> (aten::mm, ""). None if the target is not an operator overload.
 std::optional<c10::OperatorName> operator_name(std::string_view target) {
   const auto first = target.find('.'), last = target.rfind('.');
   if (first == std::string_view::npos || first == last) return std::nullopt;
@@ -53,7 +53,7 @@ std::optional<c10::OperatorName> operator_name(std::string_view target) {
 // Returns its argument.
 void hand_on(torch::jit::Stack& /*stack*/) {}
 
-// Returns one element of the tuple that a random call with its state returns in one slot.
+// Returns one element of the tuple that a random call with its state leaves in a single slot.
 void take_element(torch::jit::Stack& stack) {
   const std::int64_t index = stack.back().toInt();
   stack.pop_back();
@@ -138,7 +138,8 @@ class ProgramBuilder {
   std::vector<std::uint32_t> last_use_;                      // by slot
 };
 
-// Kahn's algorithm over units; of the ready ones, the unit whose first node comes first.
+// Kahn's algorithm over units. Of the units that are ready, picks the one whose first node comes
+// first.
 Result<std::vector<ProgramBuilder::Unit>> ProgramBuilder::order() const {
   std::vector<Unit> units;
   std::vector<std::uint32_t> unit_of(graph_.node_count());
@@ -268,14 +269,14 @@ Result<void> ProgramBuilder::add_operator(NodeId id, const Node& node, Instructi
     const auto same = [&](const auto& entry) { return entry.first == target; };
     if (std::none_of(unsupported_.begin(), unsupported_.end(), same))
       unsupported_.emplace_back(target, id);
-    // Its users still need slots, so that all missing operators are reported.
+    // Its users still need slots, so that the error lists all missing operators.
     give_slots(id, instruction, 1);
     missing_[id.index()] = true;
     return {};
   }
   const c10::FunctionSchema& schema = op->schema();
-  // Matches by name only for the operator that the capture calls, not for a replacement or an
-  // argument.
+  // Matches arguments by name only if this is the operator that the capture calls, not a
+  // replacement or an argument.
   const bool is_captured =
       target == graph_.target(node) && operator_name(target) == op->operator_name();
   JOINTER_CHECK(converter_.convert(node, schema, skip, ignored_keyword,
@@ -303,8 +304,8 @@ Result<void> ProgramBuilder::add_operator(NodeId id, const Node& node, Instructi
 }
 
 // graphsafe_run_with_rng_state(op, *args, rng_state=generator): the operator draws from that
-// generator and leaves the device's own unchanged. The older pair of operators passes a tensor with
-// the state.
+// generator and leaves the device's own unchanged. The older pair of operators passes the state as
+// a tensor.
 Result<void> ProgramBuilder::add_random_call(NodeId id, const Node& node) {
   const std::span<const Argument> args = graph_.args(node);
   const std::string_view target = graph_.target(node);
@@ -360,8 +361,8 @@ Result<void> ProgramBuilder::add_getitem(NodeId id, const Node& node) {
                        graph_.name(source), count);
   slots_[id.index()] = slots_[source.index()] + static_cast<SlotId>(index);
   Instruction instruction{.kind = Instruction::Kind::name};
-  // Extracting one value uses all of them, so they are kept until here, although this only names
-  // one.
+  // This only names one of the values, but counts as a use of all, so that none is released
+  // earlier.
   instruction.first_result = slots_[source.index()];
   instruction.result_count = static_cast<std::uint32_t>(count);
   instruction.node = id;
@@ -369,9 +370,8 @@ Result<void> ProgramBuilder::add_getitem(NodeId id, const Node& node) {
   return {};
 }
 
-// A call that returns a process group, in graphs that are compiled on one rank for all. Its value
-// is the group's name, by which collectives find it; the mesh that it comes from does not exist
-// here.
+// A call that returns a process group, in graphs that one rank compiles for all. Its value is the
+// name by which collectives find the group; the mesh that the group comes from does not exist here.
 Result<void> ProgramBuilder::add_group(NodeId id, const Node& node) {
   JOINTER_TRY(const c10::IValue name, group_name(graph_, node.value));
   Instruction instruction{.kind = Instruction::Kind::builtin, .builtin = hand_on};
@@ -395,7 +395,7 @@ void ProgramBuilder::add_region(const CompiledRegion& region) {
   instruction.first_result = program_.slot_count;
   instruction.result_count = static_cast<std::uint32_t>(region.outputs.size());
   for (const NodeId output : region.outputs) {
-    // An input that is returned unchanged keeps its slot.
+    // An input that the region returns unchanged keeps its slot.
     if (slots_[output.index()] == kNoSlot) slots_[output.index()] = program_.slot_count;
     ++program_.slot_count;
   }
@@ -407,7 +407,7 @@ std::uint32_t ProgramBuilder::result_count(NodeId id, const Node& node,
   if (schema.returns().size() != 1) return static_cast<std::uint32_t>(schema.returns().size());
   if (schema.returns()[0].type()->kind() != c10::TypeKind::ListType) return 1;
   if (node.value.kind == Value::Kind::list) return node.value.count;
-  // The capture does not record the number of values: uses as many as are read.
+  // The capture does not record the number of values: count those that are read.
   std::int64_t most = 0;
   for (const NodeId user : graph_.order()) {
     const Node& taker = graph_.node(user);
@@ -517,7 +517,7 @@ void ProgramBuilder::find_last_uses() {
   move_last_uses();
 }
 
-// Operands without a later use may be moved from, if the call names them once.
+// Operands at their last use may be moved from, if the call names them only once.
 void ProgramBuilder::move_last_uses() {
   for (std::uint32_t i = 0; i < program_.instructions.size(); ++i) {
     const Instruction& instruction = program_.instructions[i];

@@ -9,7 +9,7 @@
 
 namespace jointer::runner {
 
-// Nodes that are replaced by one compiled function.
+// Nodes that one compiled function replaces.
 struct CompiledRegion {
   std::string label;
   std::vector<NodeId> nodes;    // in program order
@@ -21,13 +21,12 @@ struct CompiledRegion {
 struct BuildOptions {
   at::Device device = at::kCPU;  // replaces the graph's main device
   std::span<const CompiledRegion> regions;
-  // Attention runs with the chosen kernel (use_attention) instead of the captured one.
+  // True if attention runs with the chosen kernel (use_attention) instead of the captured one.
   bool chooses_attention = false;
 };
 
 // Decides how a graph runs; the rules are at the top of program_builder.cpp. Error (run): operators
-// that exist only in Python, by name and node. Error (input): a call that does not fit its
-// operator.
+// that exist only in Python, by name and node. Error (input): a call does not fit its operator.
 Result<Program> build_program(const Graph& graph, const BuildOptions& options);
 
 }  // namespace jointer::runner

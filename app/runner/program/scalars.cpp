@@ -36,7 +36,7 @@ std::int64_t fits(std::optional<std::int64_t> result) {
   return *result;
 }
 
-// Python's division, which rounds toward minus infinity.
+// Division that rounds toward minus infinity, as in Python.
 std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
   TORCH_CHECK(b != 0, "division by zero");
   TORCH_CHECK(b != -1 || a != INT64_MIN, "the number does not fit in 64 bits");
@@ -58,7 +58,7 @@ void compare(Stack& stack, Compare holds) {
   binary(stack, holds, holds);
 }
 
-// All elements of the list or tuple that is the only argument.
+// The elements of the list or tuple that is the only argument.
 std::vector<IValue> elements(Stack& stack) {
   const IValue list = std::move(stack.back());
   stack.pop_back();

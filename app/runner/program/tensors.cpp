@@ -47,7 +47,8 @@ at::Device device_of(const Graph& graph, const Tensor& tensor, at::Device main) 
   return type == graph.main_device() ? main : at::Device(at::kCPU);
 }
 
-// Along a dimension of stride 0, as expand() leaves it, all elements share memory: keeps the first.
+// All elements along a dimension of stride 0, which expand() creates, share memory. Keeps the first
+// one.
 at::Tensor without_repeats(at::Tensor tensor, at::IntArrayRef strides) {
   for (std::size_t d = 0; d < strides.size(); ++d)
     if (strides[d] == 0)
@@ -117,7 +118,7 @@ class InputMaker {
   }
 
  private:
-  // A mesh or similar is only used for its process groups, which are found by name.
+  // A mesh or similar object is used only for its process groups, which are found by name.
   Result<c10::IValue> opaque(NodeId id, const Node& node) {
     const std::string_view type = opaque_type(graph_, node.value);
     if (type == "Generator") return generator(graph_.name(id));
@@ -163,8 +164,8 @@ class InputMaker {
     return at::randint(0, rows, shape, generator, at::TensorOptions().dtype(at::kLong));
   }
 
-  // The number of rows of the table that a placeholder's values index, found through calls that
-  // only reshape or gather them; 1 if there is none.
+  // The number of rows in the table that a placeholder's values index. Looks for the table through
+  // calls that only reshape or gather the values; 1 if there is none.
   std::int64_t indexed_rows(NodeId from) {
     std::vector<NodeId> open{from};
     std::vector<bool> seen(graph_.node_count(), false);
@@ -196,7 +197,7 @@ class InputMaker {
   }
 
   // Returns the values in the captured layout. Placeholders that share a storage in the capture
-  // share one here.
+  // also share one here.
   c10::IValue place(const Tensor& tensor, at::ScalarType dtype, const at::Tensor& values) {
     const at::Device device = device_of(graph_, tensor, options_.device);
     const std::vector<std::int64_t> shape = values_of(graph_.shape(tensor));
@@ -230,7 +231,7 @@ class InputMaker {
 
 using Json = nlohmann::json;
 
-// The numbers of a nested list, in order.
+// Appends the numbers in a nested list, in order.
 void flatten(const Json& data, std::vector<double>& numbers) {
   if (data.is_array()) {
     for (const Json& element : data) flatten(element, numbers);
@@ -244,7 +245,7 @@ void flatten(const Json& data, std::vector<double>& numbers) {
   }
 }
 
-// Fills in the data that a capture has for the constant `name`. Returns a note for the user if
+// Fills a tensor with the capture's data for the constant `name`. Returns a note for the user if
 // the capture has none, or if the data does not fit the tensor.
 std::string fill(const at::Tensor& to, const Json& table, const std::string& name) {
   if (!table.is_object() || !table.contains(name) || !table[name].is_object() ||

@@ -1,6 +1,6 @@
 #pragma once
 
-// Makes input tensors: generated from a seed, or read from a safetensors file.
+// Creates input tensors, either generated from a seed or read from a safetensors file.
 
 #include <ATen/core/Tensor.h>
 
@@ -14,7 +14,7 @@
 
 namespace jointer::runner {
 
-// The tensors of a safetensors file, on the host.
+// The tensors in a safetensors file, on the host.
 using NamedTensors = std::map<std::string, at::Tensor>;
 Result<NamedTensors> read_safetensors(const std::string& path);
 
@@ -32,12 +32,13 @@ struct Inputs {
   std::vector<std::string> notes;
 };
 
-// Makes a program's inputs. Memory of inputs that are released at last use does not count, since
-// each step has its own copy. How values are generated is described at the top of tensors.cpp.
-// Error (input): a given tensor does not fit its placeholder, or is missing while others are given.
+// Creates a program's inputs. The memory of inputs that are released at their last use does not
+// count, since each step has its own copy. The top of tensors.cpp describes how values are
+// generated. Error (input): a given tensor does not fit its placeholder, or is missing while others
+// are given.
 Result<Inputs> make_inputs(const Graph& graph, const Program& program, const InputOptions& options);
 
-// Fills in the values of constants that the capture contains.
+// Creates the graph's constants, with the capture's values where it has them.
 Result<void> make_constants(const Graph& graph, const Program& program, const InputOptions& options,
                             Inputs& inputs);
 

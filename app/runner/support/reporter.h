@@ -10,8 +10,8 @@
 
 namespace jointer::runner {
 
-// Writes events to what was standard output when it was created. From then on, anything else that a
-// library writes there goes to standard error. Safe to use from any thread.
+// Writes events to the stream that was standard output when this object was created. From then on,
+// whatever else is written to standard output goes to standard error. Safe to use from any thread.
 class Reporter {
  public:
   Reporter();
@@ -20,10 +20,11 @@ class Reporter {
   Reporter& operator=(const Reporter&) = delete;
 
   void report(const RankEvent& event);
-  // At most twenty times a second per stage, so that measured steps do not wait for a listener.
+  // Reports at most twenty times a second per stage, so that measured steps do not wait for a
+  // listener.
   void stage(std::string name, std::int64_t done = 0, std::int64_t total = 0);
   void note(std::string text) { report(RankNote{std::move(text)}); }
-  // The number of calls: a sign of life.
+  // The number of calls so far, which serves as a sign of life.
   [[nodiscard]] std::int64_t count() const { return count_.load(); }
 
  private:

@@ -7,7 +7,7 @@
 
 namespace jointer::runner {
 
-// The first line of torch's message, which says what is wrong; details follow it.
+// The first line of torch's message. It says what is wrong; details follow it.
 inline std::string first_line(std::string_view text) {
   return std::string(text.substr(0, text.find('\n')));
 }

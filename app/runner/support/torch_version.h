@@ -1,6 +1,6 @@
 #pragma once
 
-// Compares the torch that this runner is built with to the torch of captures and packages.
+// Compares the torch version of this runner with that of captures and packages.
 
 #include <string>
 #include <string_view>
@@ -10,15 +10,15 @@ namespace jointer::runner {
 // Such as "2.15.0".
 std::string_view torch_version();
 
-// True if code that was compiled for `torch` can be loaded: the same release, in any build.
+// True if code compiled for version `torch` can be loaded: the releases match, whatever the builds.
 bool is_this_release(std::string_view torch);
 
-// True if a graph that was captured by `torch` calls the operators of this one: the same minor
-// version, or an unknown one.
+// True if a graph captured with version `torch` calls the operators of this one: the minor versions
+// match, or `torch` is unknown.
 bool is_this_minor(std::string_view torch);
 
 // The end of a message about an operator: "; the capture was made with torch 2.11.0, this runner
-// with torch 2.15.0: ...". Empty if both have the same minor version.
+// with torch 2.15.0: ...". Empty if the minor versions match.
 std::string of_another_torch(std::string_view torch);
 
 }  // namespace jointer::runner
