@@ -27,7 +27,7 @@ struct SessionServices {
 };
 
 // An open document and everything that works on it: benchmarks, the pipeline, the search for
-// passes, autosave. Owns them and hands them out to panes and to the window.
+// passes, autosave. Owns them and gives panes and the window access to them.
 class Session : public QObject {
   Q_OBJECT
  public:
@@ -44,8 +44,8 @@ class Session : public QObject {
   [[nodiscard]] Autosave& autosave() const { return *autosave_; }
 
  signals:
-  // The session is being destroyed, and its parts are still valid: widgets that show them have to
-  // be deleted now.
+  // The session is being destroyed, but its parts are still valid: widgets that show them must be
+  // deleted now.
   void closing();
 
  private:

@@ -17,8 +17,7 @@
 
 namespace jointer::views {
 
-// The result of checking several ranks, with the document's own graph as one of them if it takes
-// part.
+// The result of checking several ranks, one of which may be the document's own graph.
 struct RankCheck {
   std::vector<RankProgram> programs;  // from files
   SnapshotPtr own;                    // null if only files are compared
@@ -46,7 +45,7 @@ class SpmdDialog : public QDialog {
 
  signals:
   void checked();
-  // A node of this document without a counterpart on another rank was activated.
+  // The user activated a node of this document that has no counterpart on another rank.
   void node_activated(jointer::NodeId node);
 
  private:

@@ -27,23 +27,23 @@ struct Column {
   // For shares: the value of 100%, and the unit of part and whole.
   std::int64_t whole = 0;
   Unit whole_unit = Unit::time;
-  // True if the column is summed in the totals, followed by `total_title` ("12 nodes").
+  // True if the totals include the column's sum, followed by `total_title` ("12 nodes").
   bool adds_up = false;
   QString total_title;
   int max_width = 0;  // in pixels, where it is fitted to its texts; 0: the table's own limit
 };
 
-// Numbers as shown in tables: three significant digits, binary units. Empty without a number.
+// A number as shown in tables: three significant digits, binary units. Empty if there is no number.
 QString number_text(const Column& column, std::optional<std::int64_t> number);
 // All digits, for tooltips: "1,073,741,824 bytes", "0.412034 ms".
 QString exact_text(const Column& column, std::int64_t number);
-// Numbers for spreadsheets, without separators and units: bytes and FLOPs as integers, times in
+// A number for spreadsheets, without separators and units: bytes and FLOPs as integers, times in
 // milliseconds, shares as fractions.
 QString raw_text(const Column& column, std::optional<std::int64_t> number);
 // The title with the unit used by raw_text: "time ms".
 QString raw_title(const Column& column);
 
-// Natural sort order: compares digits as numbers and ignores case.
+// Natural sort order: compares runs of digits as numbers and ignores case.
 bool natural_less(const QString& a, const QString& b);
 
 }  // namespace jointer::views

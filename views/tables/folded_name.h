@@ -5,8 +5,8 @@
 
 namespace jointer::views {
 
-// The name of a row for identical neighbors in a numbered list, as in the ladder: "layers.0..31
-// ×32". For a single member, its name. `number`: of the first member.
+// The name of a row that stands for identical neighbors in a numbered list, as in the ladder:
+// "layers.0..31 ×32". A single member keeps its own name. `number`: that of the first member.
 inline QString folded_name(const QString& name, int number, int members) {
   if (members == 1 || number < 0) return name;
   return QCoreApplication::translate("Table", "%1..%2  ×%3")

@@ -8,12 +8,12 @@
 
 namespace jointer::views {
 
-// Maps table rows to nodes of the shown graph by the names that edits use. Reports of passes refer
-// to other states of the graph, where nodes may have other ids.
+// Maps table rows to nodes of the shown graph by the names that edits use. Pass reports refer to
+// other states of the graph, where nodes may have other ids.
 class NamedRows {
  public:
   NamedRows() = default;
-  // By row; empty if the row has no node.
+  // `names`: by row; empty if the row has no node.
   explicit NamedRows(std::vector<std::string> names);
 
   void set_shown(SnapshotPtr shown) { shown_ = std::move(shown); }
@@ -23,11 +23,11 @@ class NamedRows {
   [[nodiscard]] const std::string& name(int row) const {
     return names_[static_cast<std::size_t>(row)];
   }
-  // The node in the shown graph, if it has one with that name.
+  // The row's node in the shown graph; an invalid id if no node there has that name.
   [[nodiscard]] NodeId node(int row) const;
   // Returns true if the row names a node that the shown graph does not have.
   [[nodiscard]] bool is_gone(int row) const { return !name(row).empty() && !node(row); }
-  // The first row of a node of the shown graph, or -1.
+  // The first row that names a node of the shown graph, or -1.
   [[nodiscard]] int row_of(NodeId node) const;
 
  private:

@@ -11,10 +11,10 @@
 
 namespace jointer::views {
 
-// Visible rows in sort order, with a row's children after it.
+// Visible rows in sort order, each followed by its children.
 std::vector<int> shown_rows(const TableModel& model);
 
-// Like TableModel::tsv, in the format of RFC 4180.
+// Like TableModel::tsv, but as CSV (RFC 4180).
 QString table_csv(const TableModel& model, std::span<const int> rows);
 
 // Writes the visible rows as comma-separated values if the path ends in .csv, otherwise as

@@ -92,7 +92,7 @@ void TableModel::sort_rows(std::span<int> rows) const {
     for (const int row : rows) keyed.emplace_back(text(row, sort_column_), row);
     arrange_by(keyed, natural_less);
   } else {
-    // A row without a number sorts as the smallest.
+    // A missing number sorts below all numbers.
     std::vector<std::pair<std::optional<std::int64_t>, int>> keyed;
     for (const int row : rows) keyed.emplace_back(number(row, sort_column_), row);
     arrange_by(keyed, std::less<>());

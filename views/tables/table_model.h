@@ -28,7 +28,7 @@ class TableModel : public QAbstractItemModel {
     alarm_role,               // bool: the row shows an error
   };
 
-  // The totals of a set of rows; totals_text skips members without a column.
+  // The totals of a set of rows; totals_text skips columns without a total.
   struct Totals {
     std::size_t things = 0;
     std::vector<std::optional<std::int64_t>> by_column;  // for columns that add up
@@ -53,7 +53,7 @@ class TableModel : public QAbstractItemModel {
   [[nodiscard]] virtual int row_of(NodeId node) const = 0;
   // The number of items that a row stands for; more than one for a group.
   [[nodiscard]] virtual std::size_t things(int /*row*/) const { return 1; }
-  // The items that totals count: "3 operators".
+  // The items that the totals count, as text: "3 operators".
   [[nodiscard]] virtual QString things_text(std::size_t things) const = 0;
 
   // --- Rows ---
@@ -69,7 +69,7 @@ class TableModel : public QAbstractItemModel {
 
   void set_filter(const QString& filter);
   [[nodiscard]] const QString& filter() const { return filter_; }
-  // Why the filter is invalid, in one sentence; it is then ignored.
+  // Why the filter is invalid, in one sentence; an invalid filter is ignored.
   [[nodiscard]] virtual QString filter_error() const { return {}; }
 
   // Totals of the given rows. A descendant of another given row is not counted again.
@@ -79,7 +79,7 @@ class TableModel : public QAbstractItemModel {
   // "12 operators · 41.2 GiB · 612 ms".
   [[nodiscard]] QString totals_text(const Totals& totals) const;
 
-  // A line of titles, then one line per row, with full numbers without separators.
+  // A line of titles, then one line per row, with raw numbers (see raw_text).
   [[nodiscard]] QString tsv(std::span<const int> rows) const;
 
   // --- QAbstractItemModel ---
@@ -97,18 +97,19 @@ class TableModel : public QAbstractItemModel {
   void sort(int column, Qt::SortOrder order = Qt::AscendingOrder) override;
 
  protected:
-  // Starts a rebuild, which set_rows ends; the derived class changes its data in between.
+  // Starts a rebuild that set_rows ends; the derived class changes its data in between.
   void begin_rows() { beginResetModel(); }
   // The parent of each row, or -1 for roots; parents precede their children.
   void set_rows(std::vector<int> parents);
 
   // --- For filters by criteria other than text ---
-  // The filter or the rows have changed.
+  // Called when the filter or the rows have changed.
   virtual void prepare_filter() {}
   [[nodiscard]] virtual bool hides_rows() const { return !filter_.isEmpty(); }
-  // Returns true if a row matches by itself, regardless of its ancestors. `words`: the filter's.
+  // Returns true if a row matches by itself, regardless of its ancestors. `words`: those of the
+  // filter.
   [[nodiscard]] virtual bool passes(int row, const QStringList& words) const;
-  // A criterion besides the filter's text has changed.
+  // Must be called when a criterion other than the filter's text has changed.
   void refilter();
 
  private:

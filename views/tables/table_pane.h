@@ -11,7 +11,7 @@
 
 namespace jointer::views {
 
-// A filter, a table, and a line of totals of the selected rows or of all rows. Selecting rows
+// A filter, a table, and a line of totals for the selected rows or for all rows. Selecting rows
 // selects their nodes in the document, and nodes selected elsewhere are shown in the table.
 //
 // Actions added to the widget are appended to a row's context menu.
@@ -21,7 +21,7 @@ class TablePane : public QWidget {
   Q_OBJECT
  public:
   [[nodiscard]] TableView& view() { return *view_; }
-  // Hidden in low panes, to leave space for rows.
+  // The footer is hidden in low panes, to leave space for rows.
   void show_footer(bool shown) { footer_->setVisible(shown); }
 
  public slots:
@@ -31,7 +31,7 @@ class TablePane : public QWidget {
   void save_as();
 
  signals:
-  // A row was double-clicked, or Enter was pressed: views should show this node.
+  // The user double-clicked a row or pressed Enter: views should show this node.
   void node_activated(jointer::NodeId node);
 
  protected:
@@ -48,9 +48,10 @@ class TablePane : public QWidget {
   [[nodiscard]] QHBoxLayout& controls() { return *controls_; }
   // Returns true if nodes selected elsewhere have rows here.
   [[nodiscard]] virtual bool has_rows_of_nodes() const { return true; }
-  // Shows the row of a node that was selected elsewhere, or its nearest visible ancestor; or none.
+  // Shows the row of a node that was selected elsewhere, or the row's nearest visible ancestor, if
+  // any.
   virtual void show_node(NodeId node);
-  // Returns true if the rows selected here made the document's selection.
+  // Returns true if the document's selection was made by selecting rows here.
   [[nodiscard]] bool rows_are_chosen() const;
   // Appends entries to a row's context menu.
   virtual void add_to_menu(QMenu& /*menu*/) {}

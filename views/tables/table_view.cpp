@@ -152,7 +152,7 @@ void TableView::remember_expanded(int parent) {
 }
 
 void TableView::remember() {
-  // Rows hidden by a filter stay expanded for when they are visible again.
+  // Remember that rows hidden by a filter were expanded, for when they are visible again.
   if (model_.filter().isEmpty()) remembered_.expanded.clear();
   remembered_.selected.clear();
   remembered_.current.reset();

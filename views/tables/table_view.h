@@ -17,7 +17,8 @@ class TableView : public QTreeView {
 
   // Selected rows from top to bottom.
   [[nodiscard]] std::vector<int> selected_rows() const;
-  // The row, or its nearest ancestor that no collapsed row hides; -1 if none is visible.
+  // The row, or its nearest visible ancestor if it is inside a collapsed row; -1 if the filter
+  // hides it.
   [[nodiscard]] int exposed_row(int row) const;
   // Selects one row, or none for -1, and scrolls to it. Does not emit rows_chosen.
   void show_row(int row);

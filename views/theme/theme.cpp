@@ -7,7 +7,7 @@
 namespace jointer::views {
 namespace {
 
-// Okabe and Ito, "Color Universal Design".
+// The palette of Okabe and Ito, "Color Universal Design".
 const QColor kOrange(0xE6, 0x9F, 0x00), kSky(0x56, 0xB4, 0xE9), kGreen(0x00, 0x9E, 0x73),
     kYellow(0xF0, 0xE4, 0x42), kBlue(0x00, 0x72, 0xB2), kVermillion(0xD5, 0x5E, 0x00),
     kPurple(0xCC, 0x79, 0xA7), kGray(0x99, 0x99, 0x99);
@@ -155,7 +155,7 @@ QColor Theme::half(const QColor& color) const {
 }
 
 QColor Theme::text_on(const QColor& background) {
-  // Approximate relative luminance, which decides between black and white text.
+  // Approximate relative luminance; decides between black and white text.
   const double luminance =
       0.299 * background.redF() + 0.587 * background.greenF() + 0.114 * background.blueF();
   return luminance > 0.55 ? QColor(0x10, 0x14, 0x18) : QColor(0xFF, 0xFF, 0xFF);

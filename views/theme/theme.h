@@ -24,7 +24,7 @@ struct Theme {
   [[nodiscard]] static Qt::BrushStyle hatch(MemoryCategory category);
   // Colors of items in lanes.
   [[nodiscard]] QColor item(ItemColor color) const;
-  // Fill of an estimate inside its outline, and of one too narrow for an outline.
+  // Fills of estimates: `pale` inside an outline, `half` if the block is too narrow for an outline.
   [[nodiscard]] QColor pale(const QColor& color) const;
   [[nodiscard]] QColor half(const QColor& color) const;
   // Black or white, whichever is more readable on `background`.

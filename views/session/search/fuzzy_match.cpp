@@ -71,7 +71,7 @@ std::optional<FuzzyMatch> fuzzy_match(const QString& pattern, const QString& tex
   const auto last = best.begin() + static_cast<std::ptrdiff_t>((m - 1) * n);
   const auto top = std::max_element(last, best.end());
   if (*top <= kNever) return std::nullopt;
-  // If two texts have the same placement, the shorter one is the better match.
+  // Between texts with equally good placements, the shorter one is the better match.
   match.score = *top * 4 - static_cast<int>(n);
   match.positions.resize(m);
   auto t = static_cast<int>(top - last);

@@ -14,8 +14,8 @@ struct FuzzyMatch {
   std::vector<int> positions;  // of each letter in the text
 };
 
-// Empty if the text does not contain the letters. Ignores case. Cost: pattern length times text
-// length.
+// nullopt if the text does not contain the letters in order. Ignores case. Cost: pattern length
+// times text length.
 std::optional<FuzzyMatch> fuzzy_match(const QString& pattern, const QString& text);
 
 }  // namespace jointer::views

@@ -130,12 +130,12 @@ bool NodeSearch::number_holds(const SearchTerm& term, NodeId id) const {
       value = analysis.flops[id.index()].total;
       break;
     case SearchField::exposed: {
-      // For a collective's start; its wait has the same time.
+      // Only starts match; a collective's wait has the same exposed time.
       if (!graph.is_collective_start(graph.node(id))) return false;
       const std::int32_t c = analysis.simulation.collective_of(id);
       if (c < 0) return false;
       value = analysis.simulation.collectives()[static_cast<std::size_t>(c)].exposed_ns;
-      // Up to a nanosecond counts as hidden.
+      // One nanosecond or less counts as hidden.
       if (value <= 1) value = 0;
       break;
     }
@@ -189,7 +189,7 @@ NodeSearch::Flags NodeSearch::holds(const SearchTerm& term) const {
     default:
       break;
   }
-  // There are few distinct values, so each is matched once.
+  // There are few distinct values, so each one is matched only once.
   const auto text_matches = [&](std::string_view text) {
     if (text.empty()) return false;
     if (term.pattern)

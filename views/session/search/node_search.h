@@ -1,8 +1,9 @@
 #pragma once
 
-// Searches the nodes of a snapshot. Prepared once per snapshot: names in one text, and attributes
-// that many nodes share (operators, modules, stacks) once each. A query checks each shared
-// attribute once and each node's numbers; 55,000 nodes take a few milliseconds.
+// Searches the nodes of a snapshot. The index is built once per snapshot: it stores all names in
+// one text, and attributes that many nodes share (operators, modules, stacks) once each. A query
+// checks each shared attribute once, and the numbers of every node; 55,000 nodes take a few
+// milliseconds.
 
 #include <functional>
 #include <optional>
@@ -20,8 +21,9 @@ class NodeSearch {
   explicit NodeSearch(SnapshotPtr snapshot);
 
   [[nodiscard]] const Snapshot& snapshot() const { return *snapshot_; }
-  // A plan's entry for a tensor, for policy:, by: and bytes; empty for nodes that are not in the
-  // plan. Without a plan, policy: and by: are invalid, and bytes are those of the node's outputs.
+  // A plan's entry for a tensor, which the filters policy:, by: and bytes use; nullopt for nodes
+  // that are not in the plan. Without a plan, policy: and by: are invalid, and bytes are those of
+  // the node's outputs.
   struct OfPlan {
     std::string_view policy, decider;
     std::int64_t bytes = 0;
@@ -30,7 +32,7 @@ class NodeSearch {
   void set_plan(Plan plan) { plan_ = std::move(plan); }
   // Matches in program order. An empty query matches nothing.
   [[nodiscard]] std::vector<NodeId> find(const SearchQuery& query) const;
-  // Error (usage): one sentence on the invalid query.
+  // Error (usage): the query is invalid; one sentence says why.
   [[nodiscard]] Result<std::vector<NodeId>> find(std::string_view query) const;
 
  private:

@@ -116,7 +116,7 @@ class Parser {
     return at_ < text_.size();
   }
 
-  // Recipes name the nodes of one half this way: `backward:mm_12`.
+  // Recipes use this prefix to name the nodes of one half: `backward:mm_12`.
   void take_half(SearchQuery& query) {
     for (const std::string_view half : {"forward", "backward"}) {
       const std::string_view rest = text_.substr(at_);
@@ -217,7 +217,7 @@ class Parser {
   // One or more texts separated by commas, or a pattern.
   Result<void> parse_texts(SearchTerm& term, bool may_be_several) {
     if (peek() == '/') {
-      // A slash without a closing one is part of a path.
+      // An opening slash without a closing one is part of a path.
       const auto close = closing_slash();
       if (close != std::string_view::npos) {
         const std::string_view pattern = text_.substr(at_ + 1, close - at_ - 1);
@@ -241,7 +241,7 @@ class Parser {
     }
   }
 
-  // Position of the closing slash: one at the end of the word.
+  // Position of the closing slash, which must end a word.
   [[nodiscard]] std::size_t closing_slash() const {
     for (std::size_t i = at_ + 2; i < text_.size(); ++i)
       if (text_[i] == '/' && text_[i - 1] != '\\' && (i + 1 == text_.size() || text_[i + 1] == ' '))

@@ -58,7 +58,7 @@ struct SearchTerm {
 
   SearchField field = SearchField::anything;
   bool is_negated = false;
-  // For text fields: one of these, in lower case; or a pattern.
+  // For text fields: the texts to find, in lower case, or a pattern.
   std::vector<std::string> texts;
   std::optional<QRegularExpression> pattern;
   // For numeric fields: bytes, nanoseconds, FLOPs or counts.
@@ -72,7 +72,7 @@ struct SearchQuery {
   std::vector<SearchTerm> terms;
 };
 
-// Error (usage): one sentence on the invalid term.
+// Error (usage): a term is invalid; one sentence says why.
 Result<SearchQuery> parse_search(std::string_view text);
 
 // Help and tooltip lines: a filter and its meaning.

@@ -8,7 +8,7 @@ namespace {
 
 constexpr char kEnd = '\n';
 
-// Returns true if `part` occurs in `text` as a whole part between dots or ends.
+// Returns true if `part` occurs in `text` with a dot or an end of the text on either side.
 bool has_part(std::string_view text, std::string_view part) {
   for (auto at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) {
     const auto end = at + part.size();
@@ -29,7 +29,7 @@ std::string lower_case(std::string_view text) {
 void SearchTexts::add(std::string_view more) {
   if (first_.empty()) first_.push_back(0);
   const std::string low = lower_case(more);
-  // A newline inside a text would end it.
+  // A newline inside a text would end it, so replace it.
   for (const char c : low) text_ += c == kEnd ? ' ' : c;
   text_ += kEnd;
   first_.push_back(static_cast<std::uint32_t>(text_.size()));
@@ -52,8 +52,9 @@ SearchTexts::Flags SearchTexts::containing(const SearchTerm& term) const {
 }
 
 void SearchTexts::mark_matches(const QRegularExpression& pattern, Flags& flags) const {
-  // The regex engine is run on several texts at once, to be entered once per hit instead of once
-  // per text; but not on all at once, or a pattern such as [^x]* would run to the end from each.
+  // Matching several texts at once enters the regex engine once per hit instead of once per text.
+  // Matching all of them at once would let a pattern such as [^x]* run to the very end from each
+  // text.
   constexpr std::size_t kTogether = 64;
   for (std::size_t begin = 0; begin < size(); begin += kTogether) {
     const std::size_t end = std::min(begin + kTogether, size());
@@ -72,7 +73,7 @@ void SearchTexts::mark_matches(const QRegularExpression& pattern, Flags& flags) 
       const std::size_t at = first_[begin] + static_cast<std::size_t>(match.capturedStart());
       if (at >= first_[end]) break;
       const std::size_t i = index_at(at);
-      // A match that crosses the end of a text is searched for again in that text alone.
+      // A match may extend beyond the end of its text; if so, search that text alone.
       const std::size_t last = first_[begin] + static_cast<std::size_t>(match.capturedEnd());
       if (last < first_[i + 1] || matches(pattern, i)) flags[i] = 1;
       from = first_[i + 1] - first_[begin];

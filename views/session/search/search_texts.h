@@ -9,7 +9,7 @@
 
 namespace jointer::views {
 
-// Converts ASCII letters; others are unchanged.
+// Converts only ASCII letters.
 std::string lower_case(std::string_view text);
 
 // Searches many short texts at once. They are stored in lower case, separated by newlines, so that
@@ -26,14 +26,14 @@ class SearchTexts {
 
   // Marks texts that contain one of the term's texts or match its pattern.
   [[nodiscard]] Flags containing(const SearchTerm& term) const;
-  // The same for dotted names. If any name has the text as a whole part (`mm` in aten.mm.default),
-  // only such names match.
+  // Like `containing`, but for dotted names. If any name has the text as a whole part (`mm` in
+  // aten.mm.default), only such names match.
   [[nodiscard]] Flags with_part(const SearchTerm& term) const;
 
  private:
   void mark_matches(const QRegularExpression& pattern, Flags& flags) const;
   [[nodiscard]] bool matches(const QRegularExpression& pattern, std::size_t i) const;
-  // The text at an offset in text_.
+  // Index of the text at an offset in text_.
   [[nodiscard]] std::size_t index_at(std::size_t offset) const;
 
   std::string text_;

@@ -57,7 +57,7 @@ MeasuredTimeline::MeasuredTimeline(const Graph& graph, const Analysis& analysis,
       time_(graph, analysis, *measurement_, AxisKind::measured_time, bands),
       order_curve_(curve_by_points(program_order_, measurement_->memory_profile)),
       by_node_(graph.node_count(), -1) {
-  // Bytes over time are more detailed if available: they include temporary memory within calls.
+  // Prefer samples over time if available: they include temporary memory within calls.
   time_curve_ = curve_over_time(measurement_->memory_over_time, time_.length());
   if (time_curve_.empty() && !measurement_->nodes.empty())
     time_curve_ = curve_by_points(time_, measurement_->memory_profile);

@@ -12,8 +12,8 @@ namespace jointer::views {
 
 using MeasurementPtr = std::shared_ptr<const Measurement>;
 
-// Measured bytes along an axis: point i is valid from position(i) to position(i + 1), and the last
-// one to end().
+// Measured bytes along an axis: point i holds from position(i) to position(i + 1), the last one
+// until end().
 class MeasuredCurve {
  public:
   MeasuredCurve() = default;
@@ -27,7 +27,7 @@ class MeasuredCurve {
   [[nodiscard]] std::int64_t position(std::size_t point) const { return positions_[point]; }
   [[nodiscard]] std::int64_t bytes(std::size_t point) const { return bytes_[point]; }
   [[nodiscard]] std::size_t point_at(std::int64_t position) const;
-  // The maximum of the points that are valid anywhere in [begin, end).
+  // The point with the maximum, among those that hold anywhere in [begin, end).
   [[nodiscard]] std::size_t largest_point(std::int64_t begin, std::int64_t end) const;
   // The first point with the overall maximum.
   [[nodiscard]] std::size_t peak() const { return maximum_.find(0, bytes_.size()); }
@@ -40,13 +40,13 @@ class MeasuredCurve {
 
 class MeasuredTimeline {
  public:
-  // `bands` are those of the estimate's axes.
+  // `bands`: shared with the axes of the estimate.
   MeasuredTimeline(const Graph& graph, const Analysis& analysis, MeasurementPtr measurement,
                    const MemoryBandsPtr& bands);
 
   [[nodiscard]] const Measurement& measurement() const { return *measurement_; }
   [[nodiscard]] const MeasurementPtr& shared_measurement() const { return measurement_; }
-  // In program order or in measured time.
+  // For program order or measured time.
   [[nodiscard]] const TimelineData& timeline(AxisKind kind) const {
     return kind == AxisKind::program_order ? program_order_ : time_;
   }
@@ -54,10 +54,10 @@ class MeasuredTimeline {
   [[nodiscard]] const MeasuredCurve& curve(AxisKind kind) const {
     return kind == AxisKind::program_order ? order_curve_ : time_curve_;
   }
-  // Null if the node was not measured, or if its time is meaningless: a collective on a single
-  // rank.
+  // Null if the node was not measured, or if its time is meaningless, as for a collective on a
+  // single rank.
   [[nodiscard]] const MeasuredNode* find(NodeId node) const;
-  // The allocator's peak, or the maximum of the curves; 0 if nothing was measured.
+  // The allocator's peak if known, otherwise the maximum of the curves; 0 if nothing was measured.
   [[nodiscard]] std::int64_t peak_bytes() const { return peak_bytes_; }
 
  private:

@@ -9,8 +9,8 @@
 
 namespace jointer::views {
 
-// A graph and everything that panes show of it. Built on a working thread and immutable afterwards,
-// so that threads can share it.
+// A graph and everything that panes show about it. Built on a working thread and immutable
+// afterwards, so that threads can share it.
 struct Snapshot {
   Graph graph;
   Users users;

@@ -13,7 +13,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-// `File "a.py", line 3, in f`.
+// Parses a line such as `File "a.py", line 3, in f`.
 bool parse_frame(std::string_view line, StackFrame& frame) {
   if (!line.starts_with(kFile)) return false;
   line.remove_prefix(kFile.size());

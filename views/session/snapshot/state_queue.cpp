@@ -27,8 +27,7 @@ void StateQueue::finish(const Result<DocumentState>& result) {
   while (!jobs_.empty() && jobs_.front().dropped) jobs_.pop_front();
   const bool takes = result && !entry.dropped;
   if (takes) state_ = *result;
-  // The callback may add jobs. The next job must have been started by then, or it would be started
-  // twice.
+  // The callback may add jobs, so start the next job first; otherwise it would be started twice.
   if (!jobs_.empty()) start();
   if (!entry.dropped && entry.done)
     entry.done(result ? Result<void>() : tl::unexpected(result.error()));

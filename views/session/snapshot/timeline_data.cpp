@@ -9,7 +9,7 @@ namespace jointer::views {
 namespace {
 
 constexpr std::size_t kHostLane = 0, kComputeLane = 1, kFirstGroupLane = 2;
-// Duration of a wait_tensor whose result is ready; a longer wait is a stall.
+// The maximum duration of a wait_tensor whose result is ready; a longer wait is a stall.
 constexpr std::int64_t kMinStallNs = 10'000;
 
 ItemColor collective_color(CollectiveKind kind) {
@@ -107,7 +107,7 @@ std::size_t RangeMaximum::find(std::size_t first, std::size_t last) const {
   const auto level = static_cast<std::size_t>(std::bit_width(width | 1U) - 1);
   std::size_t best = levels_[level][first_block];
   best = better(best, levels_[level][last_block - (std::size_t{1} << level)]);
-  // Partial blocks at both ends; the left one wins ties.
+  // Check the partial blocks at both ends; the leftmost maximum wins ties.
   if (first < first_block * kBlock) {
     const std::size_t left = scan(first, first_block * kBlock);
     best = better(left, best);
@@ -174,7 +174,7 @@ void TimelineData::place_in_program_order(const Graph& graph, const Analysis& an
     lane_by_node_[id.index()] = static_cast<std::int32_t>(kHostLane);
     items[kHostLane].push_back({step, step + 1, id, ItemColor::host});
     if (graph.is_asynchronous(n)) {
-      // Shown from its start to its wait.
+      // The block of a collective extends from its start to its wait.
       const auto& collective =
           analysis.simulation
               .collectives()[static_cast<std::size_t>(analysis.simulation.collective_of(id))];
@@ -285,7 +285,7 @@ void TimelineData::place_measured(const Graph& graph, const Analysis& analysis,
     const Node& n = graph.node(m.node);
     const bool is_start = graph.is_asynchronous(n);
     const bool is_wait = graph.is_wait(n);
-    // Local copies say nothing about a network.
+    // On a single rank, collectives are local copies, which say nothing about a network.
     if (measurement.alone && (is_start || is_wait)) continue;
     if (in_order && is_wait && m.end_ns - m.start_ns < kMinStallNs) continue;
     std::size_t lane = kComputeLane;

@@ -43,7 +43,7 @@ struct LaneItem {
   ItemColor color = ItemColor::other;
 };
 
-// Items sorted by begin. Items do not overlap, except in a lane of collectives in program order,
+// Items sorted by `begin`. They do not overlap, except in a lane of collectives in program order,
 // where several may be in flight (see `overlapping`).
 class Lane {
  public:
@@ -101,9 +101,9 @@ class TimelineData {
   // The estimate, in program order or in estimated time. Computes its own bands if none are given.
   TimelineData(const Graph& graph, const Analysis& analysis, AxisKind kind,
                MemoryBandsPtr bands = {});
-  // The measurement, in program order or in measured time. Lanes contain only measured nodes, at
-  // the same indices as those of the estimate. Memory is still the estimate's, placed at the
-  // measured times of its nodes.
+  // The measurement, in program order or in measured time. Lanes have the same indices as in the
+  // estimate, but contain only measured nodes. Memory is still estimated, and drawn at the measured
+  // times of nodes.
   TimelineData(const Graph& graph, const Analysis& analysis, const Measurement& measurement,
                AxisKind kind, MemoryBandsPtr bands);
 
@@ -113,13 +113,13 @@ class TimelineData {
   // CPU, compute, then one lane per process group.
   [[nodiscard]] std::span<const Lane> lanes() const { return lanes_; }
 
-  // The points of the memory profile on the axis: point i is valid from position(i) to position(i +
+  // The points of the memory profile on the axis: point i holds from position(i) until position(i +
   // 1).
   [[nodiscard]] std::size_t point_count() const { return positions_.size(); }
   [[nodiscard]] std::int64_t position(std::size_t point) const { return positions_[point]; }
-  // The point that is valid at a position.
+  // The point that holds at a position.
   [[nodiscard]] std::size_t point_at(std::int64_t position) const;
-  // The maximum of the points that are valid anywhere in [begin, end).
+  // The point with the maximum, among those that hold anywhere in [begin, end).
   [[nodiscard]] std::size_t largest_point(std::int64_t begin, std::int64_t end) const;
   [[nodiscard]] std::int64_t bytes(MemoryCategory category, std::size_t point) const {
     return bands_->categories[static_cast<std::size_t>(category)][point];
@@ -132,7 +132,7 @@ class TimelineData {
     std::int64_t begin = 0, end = 0;
   };
   [[nodiscard]] Extent extent(NodeId node) const { return extents_[node.index()]; }
-  // Index in lanes() of the node's lane, or -1.
+  // Index of the node's lane in lanes(), or -1.
   [[nodiscard]] std::int32_t lane_of(NodeId node) const { return lane_by_node_[node.index()]; }
 
  private:

@@ -8,7 +8,7 @@
 
 namespace jointer::views {
 
-// Measured figures compared with estimated ones, as text.
+// Text that compares measured figures with estimated ones.
 
 // Measured divided by estimated, such as "1.08 ×". Empty if nothing was estimated.
 QString ratio_text(std::int64_t measured, std::int64_t estimated);
@@ -18,7 +18,7 @@ QString measured_bytes_text(std::int64_t measured_bytes, std::int64_t estimated_
 // "rank 0, interpret, on AMD EPYC 7763, 2 threads".
 QString measurement_text(const Measurement& measurement);
 
-// The estimate comparable to a node's measurement: a wait's stall, a collective from its start to
+// The estimate to compare with a node's measurement: a wait's stall, a collective from its start to
 // its end, or any other node's own time.
 std::int64_t estimated_ns(const Snapshot& snapshot, NodeId node);
 std::int64_t measured_ns(const Snapshot& snapshot, const MeasuredNode& node);

@@ -7,7 +7,8 @@
 
 namespace jointer::views {
 
-// Number formatting shared by all panes: core/base/units.h as QString; times are in nanoseconds.
+// Number formatting shared by all panes: the functions of core/base/units.h, but returning QString.
+// Times are in nanoseconds.
 
 inline constexpr double kPartsPerOne = 1e6;
 

@@ -23,8 +23,8 @@ struct TuneSettings {
   std::uint64_t seed = 0;
 };
 
-// Searches passes for a document's graph on working threads and applies a result. Destroying it, or
-// starting a newer search, cancels a running search without waiting.
+// Searches for the best passes for a document's graph on worker threads, and applies a result.
+// Destroying the object, or starting a new search, cancels a running search without waiting.
 class TuneSession : public QObject {
   Q_OBJECT
  public:
@@ -46,15 +46,15 @@ class TuneSession : public QObject {
   void start(const TuneSettings& settings);
   // Stops the search and keeps its result so far.
   void stop();
-  // Runs the pipeline on the graph that was searched. Its steps become edits of the document; for a
-  // joint graph, `pair_made` follows instead.
+  // Runs the pipeline on the graph that was searched. Its steps become edits of the document; if
+  // they partition a joint graph, `pair_made` follows instead.
   void take(const Pipeline& pipeline);
 
  signals:
   void changed();
   // The result of a command, or why it failed.
   void message(const QString& sentence);
-  // The pair's file, which should be opened.
+  // The file of the pair, which the receiver should open.
   void pair_made(const QString& path);
 
  private:

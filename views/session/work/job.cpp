@@ -13,7 +13,7 @@ class Job : public QRunnable {
     is_complete_.store(true, std::memory_order_release);
   }
   void run() override {
-    // The pool's lock orders both threads already, but ThreadSanitizer does not see into Qt.
+    // The pool's lock already orders both threads, but ThreadSanitizer cannot see inside Qt.
     if (is_complete_.load(std::memory_order_acquire)) function_();
   }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The part of a job that is on its working thread. It knows whether it is cancelled, and lets no
-// exception out. Jobs are started by task.h.
+// The part of a job that runs on a worker thread. It knows whether the job is cancelled, and lets
+// no exception escape. task.h starts jobs.
 
 #include <QThreadPool>
 #include <atomic>
@@ -20,7 +20,7 @@ class Cancellation {
  public:
   [[nodiscard]] bool is_cancelled() const { return *flag_; }
   void cancel() const { *flag_ = true; }
-  // For functions that poll a flag. Valid as long as any copy of this object.
+  // For functions that poll a flag. Valid as long as any copy of this object exists.
   [[nodiscard]] const std::atomic<bool>& flag() const { return *flag_; }
   // True if both belong to the same job.
   friend bool operator==(const Cancellation&, const Cancellation&) = default;
@@ -29,13 +29,13 @@ class Cancellation {
   std::shared_ptr<std::atomic<bool>> flag_ = std::make_shared<std::atomic<bool>>(false);
 };
 
-// The cancellation of a job that has intermediate results, and the way to report them.
+// The cancellation of a job with intermediate results, and the means to report them.
 template <class Report>
 class Reporter : public Cancellation {
  public:
   Reporter(const Cancellation& cancellation, std::function<void(Report)> report)
       : Cancellation(cancellation), report_(std::move(report)) {}
-  // Received on the task's thread, in order and before the result.
+  // The task's thread receives reports in order, and before the result.
   void report(Report report) const { report_(std::move(report)); }
 
  private:
@@ -73,13 +73,13 @@ Result<T> result_of(Function& function, const Args&... args) {
   }
 }
 
-// Runs a function that does not throw on a thread of the pool.
+// Runs a function on a thread of the pool. The function must not throw.
 void start(QThreadPool& pool, std::function<void()> function);
 
 }  // namespace work
 
-// Blocks this thread until everything in the pool has ended. For the destructor of an object whose
-// files must be complete when it is gone.
+// Blocks this thread until all jobs in the pool have finished. For destructors of objects whose
+// files must be complete once the object is gone.
 void wait_on_close(QThreadPool& pool);
 
 }  // namespace jointer::views

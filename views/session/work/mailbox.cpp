@@ -26,14 +26,14 @@ void Mailbox::Address::post(std::function<void()> call) const {
   const std::scoped_lock lock(shared_->mutex);
   if (shared_->mailbox == nullptr) return;
   shared_->calls.push_back(std::move(call));
-  // One event per call, so that calls keep their place among other events of the thread.
+  // Post one event per call, so that calls keep their place among the thread's other events.
   QCoreApplication::postEvent(shared_->mailbox, new QEvent(kCall));
 }
 
 bool Mailbox::event(QEvent* event) {
   std::function<void()> call;
   {
-    // The event is read under the lock, since another thread wrote it under the lock.
+    // Read the event under the lock, since another thread wrote it under the lock.
     const std::scoped_lock lock(shared_->mutex);
     if (event->type() == kCall && !shared_->calls.empty()) {
       call = std::move(shared_->calls.front());

@@ -8,12 +8,12 @@
 
 namespace jointer::views {
 
-// Receives calls from working threads on the thread that created it. Its own lock orders what the
-// threads do, where ThreadSanitizer sees it; Qt's locks are invisible to it.
+// Runs calls from worker threads on the thread that created the mailbox. Orders the threads with
+// its own lock, since ThreadSanitizer does not see Qt's locks.
 class Mailbox : public QObject {
  public:
   Mailbox();
-  // Drops the calls that have not been made.
+  // Drops pending calls.
   ~Mailbox() override;
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;

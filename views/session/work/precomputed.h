@@ -23,8 +23,8 @@ class Precomputed {
     work::start(*QThreadPool::globalInstance(), [shared = shared_] { shared->find(); });
   }
 
-  // Blocks this thread if the value is still being computed. Computes it here if no thread has
-  // begun, so that this never waits for other work.
+  // Blocks this thread while another thread computes the value. If none has begun, computes it
+  // here, so that this never waits for unrelated work.
   [[nodiscard]] const Result<T>& block_until_known() const { return shared_->find(); }
 
  private:

@@ -27,7 +27,7 @@ namespace jointer::views {
 
 struct NoReport {};
 
-// A member of the object that receives the results of its jobs. Destroying it cancels the job
+// A member of the object that receives the results of its jobs. Destroying the task cancels its job
 // without waiting. `Report` is the type of intermediate results.
 template <class T, class Report = NoReport>
 class Task {
@@ -48,7 +48,7 @@ class Task {
   [[nodiscard]] bool is_running() const { return job_.has_value(); }
 
   // Cancels the current job and starts another one. `function` returns T or Result<T>, and may have
-  // a `const Handle&` parameter. It does not run if it is cancelled before its turn.
+  // a `const Handle&` parameter. A job that is cancelled before its turn does not run.
   template <class Function>
   void start(Function function, Done done, Receive receive = {}) {
     Q_ASSERT(mailbox_.thread() == QThread::currentThread());
@@ -56,7 +56,7 @@ class Task {
     const Cancellation job = job_.emplace();
     done_ = std::move(done);
     receive_ = std::make_shared<const Receive>(std::move(receive));
-    // On the working thread, `this` is only passed on: calls are dropped when the task is destroyed.
+    // The worker thread only passes `this` on: the mailbox drops calls once the task is destroyed.
     work::start(pool_, [this, address = mailbox_.address(), job,
                         function = std::move(function)]() mutable {
       auto result = std::make_shared<Result<T>>(run(function, job, [this, address, job](Report r) {
@@ -67,13 +67,13 @@ class Task {
     });
   }
 
-  // Tells the current job to end, and drops what it still returns.
+  // Tells the current job to end, and drops its result.
   void cancel() {
     if (!job_) return;
     job_->cancel();
     forget();
   }
-  // Tells the current job to end, but delivers what it returns.
+  // Tells the current job to end, but still delivers its result.
   void end_early() {
     if (job_) job_->cancel();
   }

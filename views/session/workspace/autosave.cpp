@@ -128,7 +128,7 @@ bool Autosave::has_changed(const SavedWork& found) const {
 
 // --- Tracking changes ---
 
-// Undone edits do not count: the graph is then as it was saved or opened.
+// Ignores undone edits, since the graph is back in the state that was saved or opened.
 bool Autosave::differs_from_saved() const {
   const auto done = [](Summary known) {
     known.steps.resize(known.place);
@@ -209,7 +209,7 @@ void Autosave::restore(const SavedWork& found) {
   is_restoring_ = true;
   is_found_dirty_ = !found.journal.isEmpty();
   if (is_found_dirty_) {
-    // Another window may have taken the journal; in that case, it has the edits.
+    // Another window may have taken over the journal; in that case, that window has the edits.
     if (auto taken = Journal::take_over(found.journal.toStdString()))
       journal_ = *std::move(taken);
     else {
@@ -312,7 +312,7 @@ void Autosave::write_file(const QString& path, const QByteArray& layout) {
   run_in_background(this, work, take, saving_);
 }
 
-// The journal adds nothing to the file unless edits were made during the save.
+// Removes the journal, which the file now replaces, unless edits were made during the save.
 void Autosave::take_saved() {
   const Summary now = current_summary();
   if (now == saved_known_ && options() == saved_options_ && pipeline() == saved_pipeline_) {

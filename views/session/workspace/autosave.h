@@ -30,12 +30,13 @@ struct SavedWork {
 
 // Saves a user's work on a document: every history entry to a journal as it is made, and everything
 // to a workspace on save. Lives as long as the document. If the document is closed with unsaved
-// entries, the journal stays for the next start.
+// entries, the journal is kept for the next start.
 class Autosave : public QObject {
   Q_OBJECT
  public:
-  // Journals are files in `folder`; if it is empty, none are written. `pipeline`: the document's
-  // pipeline draft, if it has one. All of them must outlive this object.
+  // Journals are files in `folder`; if `folder` is empty, none are written. `pipeline`: the
+  // document's pipeline draft, or null. The document, the benchmarks and the draft must outlive
+  // this object.
   Autosave(Document& document, Benchmarks& benchmarks, QString folder,
            PipelineDraft* pipeline = nullptr, QObject* parent = nullptr);
   ~Autosave() override;
@@ -45,7 +46,7 @@ class Autosave : public QObject {
   [[nodiscard]] Document& document() const { return document_; }
   // Empty until the first save.
   [[nodiscard]] const QString& path() const { return path_; }
-  // Returns true if there are changes that no workspace contains.
+  // Returns true if there are changes that are not in a workspace file.
   [[nodiscard]] bool is_dirty() const { return is_dirty_; }
 
   // Replays saved work, then emits `restored` once with the edits that do not fit.
@@ -62,7 +63,7 @@ class Autosave : public QObject {
   void dirty_changed();
   void restored(int edits, const QStringList& refused);
   void saved(const QString& path);
-  // Saving the workspace or writing the journal failed: one sentence.
+  // Saving the workspace or writing the journal failed; `sentence` says why.
   void failed(const QString& sentence);
 
  private:
@@ -101,8 +102,8 @@ class Autosave : public QObject {
   [[nodiscard]] Summary current_summary() const;
   [[nodiscard]] WorkspaceOptions options() const;
   [[nodiscard]] WorkspacePipeline pipeline() const;
-  // The hash of the graph as opened. Its computation starts when the document is opened and has
-  // usually ended when the first edit needs it.
+  // The hash of the graph as opened. The computation starts when the document is opened, and has
+  // usually finished by the time the first edit needs the hash.
   [[nodiscard]] std::string hash() const;
   // Excludes benchmarks and layout.
   [[nodiscard]] Workspace workspace();
@@ -124,7 +125,7 @@ class Autosave : public QObject {
   Mailbox complaints_;  // of the journal, which writes on its own thread
 };
 
-// The latest of the journals that belongs to the requested workspace or capture, or null.
+// The latest journal that belongs to the requested workspace or capture, or null.
 const LeftJournal* journal_of(std::span<const LeftJournal> left, const OpenRequest& request);
 
 }  // namespace jointer::views
