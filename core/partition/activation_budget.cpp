@@ -46,7 +46,8 @@ namespace {
 
 constexpr double kGb = 1e9;
 
-// As in torch: the storage of the only tensor that a node returns; none for a tuple or a number.
+// The storage of the tensor that a node returns; none if the node returns a tuple or a number, as
+// in torch.
 StorageId storage_of(const Graph& graph, NodeId id) {
   const Tensor* t = graph.single_tensor(graph.node(id));
   return t != nullptr ? t->storage : StorageId{};
@@ -107,7 +108,7 @@ ActivationBudget::Items ActivationBudget::find_items(const Bans& bans) const {
 void ActivationBudget::add_elements(NodeId id, std::vector<NodeId>& saved) const {
   const Node& n = joint_.node(id);
   if (n.value.kind != Value::Kind::list && n.value.kind != Value::Kind::dict) {
-    // An element may be tagged as well.
+    // An element that is itself tagged may already be in the list.
     if (std::find(saved.begin(), saved.end(), id) == saved.end()) saved.push_back(id);
     return;
   }

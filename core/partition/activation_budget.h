@@ -18,21 +18,22 @@ namespace jointer {
 struct BudgetedCut {
   std::vector<NodeId> saved;       // in torch's order, symbols included
   std::optional<CutSolution> cut;  // the cut that saves them; none if only inputs are saved
-  // The knapsack's decision about banned values. Both are empty if a cut alone stays within the
-  // budget.
+  // The banned values that the knapsack saves, and those that it leaves to be recomputed. Both are
+  // empty if a cut alone stays within the budget.
   std::vector<NodeId> kept, left;
 };
 
-// Solves one graph under many budgets. The work that does not depend on the budget is done once.
+// Solves one graph under many budgets. Does the work that does not depend on the budget only once.
 class ActivationBudget {
  public:
   // All arguments must outlive this.
   ActivationBudget(const Graph& joint, const JointParts& parts, const MinCut& problem,
                    const PartitionOptions& options);
 
-  // Ignores the budget in PartitionOptions. Error (usage): `budget` is not in 0..1, or an error of
-  // MinCut::solve or solve_knapsack. Error (cancelled): reported by `watcher`, which is also asked
-  // within each cut. Cost: one cut; the first call adds three cuts and the table of the knapsack.
+  // Ignores the budget in PartitionOptions. Error (usage): `budget` is not in 0..1, or
+  // MinCut::solve or solve_knapsack fails. Error (cancelled): reported by `watcher`, which is also
+  // polled within each cut. Cost: one cut; the first call also solves three cuts and fills the
+  // knapsack's table.
   Result<BudgetedCut> choose(double budget, const Watcher& watcher = {});
 
  private:
@@ -44,10 +45,10 @@ class ActivationBudget {
 
   Result<void> solve_cuts(const Watcher& watcher);
   [[nodiscard]] std::int64_t bytes(const std::vector<NodeId>& values) const;
-  // The bytes of `values`, scaled so that saving only the inputs is 0 and the whole cut is 1.
+  // The bytes of `values`, scaled so that 0 is the inputs alone and 1 is the whole cut.
   [[nodiscard]] double ratio(const std::vector<NodeId>& values) const;
   [[nodiscard]] Items find_items(const Bans& bans) const;
-  // Adds the value, or the elements of a tuple.
+  // Adds the value or, if it is a tuple, its elements.
   void add_elements(NodeId id, std::vector<NodeId>& saved) const;
   Result<KnapsackAnswer> decide(double budget);
 
@@ -61,8 +62,8 @@ class ActivationBudget {
   std::optional<KnapsackTable> table_;  // of the solver dp
 };
 
-// Overwrites the reasons of values that the knapsack decided about. `reasons`: by node, from
-// explain_plan.
+// Overwrites the reasons for values that the knapsack decided about. `reasons`: indexed by node id,
+// from explain_plan.
 void explain_budget(const Graph& joint, const BudgetedCut& chosen, const SavePlan& plan,
                     const PartitionOptions& options, std::vector<PlanReason>& reasons);
 

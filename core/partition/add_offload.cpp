@@ -129,7 +129,7 @@ class Adder {
     }
   }
 
-  // A name that is unused in both halves: a saved value has the same name in both.
+  // A name that is unused in both halves, because a saved value has the same name in both.
   [[nodiscard]] StringId fresh_name(const std::string& base) {
     std::string name = base;
     for (int i = 1; pair_.find(PartId(0), name) || pair_.find(PartId(1), name); ++i)
@@ -212,7 +212,7 @@ class Adder {
                     source, device, on_device);
   }
 
-  // The index of the value that a placeholder of the backward receives, or -1.
+  // The index of the offloaded value that a placeholder of the backward receives, or -1.
   [[nodiscard]] std::int32_t slot_read_as(NodeId placeholder) const {
     const NodeId partner = pair_.node(placeholder).partner;
     return partner && partner.index() < slot_by_node_.size() ? slot_by_node_[partner.index()] : -1;
@@ -253,8 +253,8 @@ class Adder {
       }
   }
 
-  // A view of a replaced placeholder becomes a view of the reloaded value: a call's tensors that
-  // shared an input's storage move to that input's new storage.
+  // Makes a view of a replaced placeholder a view of the reloaded value: tensors of a call that
+  // shared an input's storage move to the new storage of that input.
   void find_storages() {
     for (const NodeId id : pair_.order()) {
       const Node& n = pair_.node(id);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Orders the calls of the halves of a pair, by the rules of half_order.h.
+// Orders the calls of a pair's halves by the rules in half_order.h.
 
 #include <span>
 
@@ -10,9 +10,9 @@
 
 namespace jointer {
 
-// Turns an extracted half into the order that is emitted. The backward recomputes a value right
-// before its first use, and drops calls before the backward proper that only other such calls need.
-// `inputs`: the inputs of the backward.
+// Puts the calls of an extracted half into the order in which they are emitted. In the backward, a
+// value is recomputed right before its first use, and calls that precede the backward proper are
+// dropped if only such calls need them. `inputs`: the inputs of the backward.
 void arrange_forward(const Graph& joint, Partitioner partitioner, Half& forward);
 void arrange_backward(const Graph& joint, Partitioner partitioner, std::span<const NodeId> inputs,
                       std::span<const NodeId> tangents, Half& backward);

@@ -116,7 +116,7 @@ class Finder {
     return {};
   }
 
-  // A reader outside the forward that needs the value in memory.
+  // A reader outside the forward that requires the value to be in memory.
   [[nodiscard]] NodeId materializing_reader(NodeId id) const {
     if (fusion_.has(id, OperatorTag::cheap_view)) return {};
     std::vector<NodeId> pending{id};
@@ -164,7 +164,8 @@ class Finder {
   // `used`; `last` if there is none before that.
   std::uint32_t first_unfusible(NodeId used, std::uint32_t last, std::span<const NodeId> forward,
                                 std::uint32_t stamp) {
-    // Keys are twice the position, plus one if the call fuses, so that the others come first.
+    // Keys are twice the position, plus one if the call fuses: at the same position, a call that
+    // does not fuse comes first.
     std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> pending;
     const auto push = [&](NodeId id, bool fuses) {
       const std::uint32_t key = 2 * parts_.forward_position[id.index()] + (fuses ? 1 : 0);

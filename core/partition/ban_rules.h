@@ -15,7 +15,7 @@
 
 namespace jointer {
 
-// torch's heuristics (MinCutOptions). All are on, unless a budget needs less.
+// torch's heuristics (MinCutOptions). All are enabled unless a budget requires fewer.
 struct BanOptions {
   bool used_far_apart = true;
   bool long_fusible_chains = true;
@@ -43,7 +43,7 @@ struct Ban {
   NodeId by;
 };
 
-// The rules' view of the graph; all of it must outlive the call.
+// The data that the rules read.
 struct BanContext {
   const Graph& graph;
   const JointParts& parts;
@@ -58,7 +58,8 @@ struct Bans {
   std::vector<NodeId> banned;  // in the order of the decisions
 };
 
-// `allowed`: by node, true if no heuristic may ban it; may be empty. Collectives are banned anyway.
+// `allowed`: indexed by node id, true if no heuristic may ban the node; may be empty. Collectives
+// are always banned.
 Bans find_bans(const BanContext& context, const BanOptions& options,
                const std::vector<bool>& allowed);
 

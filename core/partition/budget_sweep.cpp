@@ -39,7 +39,8 @@ double part(std::int64_t a, std::int64_t b, std::int64_t whole) {
 
 }  // namespace
 
-// An interval between two budgets. An end without a legal plan has no point.
+// An interval between two budgets. If a budget has no legal plan, that end of the interval has no
+// point.
 struct BudgetSweep::Gap {
   double low = 0, high = 1;
   std::optional<std::size_t> low_point, high_point;
@@ -90,7 +91,8 @@ Result<void> BudgetSweep::add_given() {
 }
 
 Result<std::size_t> BudgetSweep::try_budget(double budget) {
-  // Each further budget advances the progress by less, since their number is not known in advance.
+  // The number of budgets is not known in advance, so each one advances the progress by less than
+  // the one before.
   const double done = 1 - 1 / (1 + 0.25 * static_cast<double>(points_.size()));
   const Watcher& all = request_.partition.watcher;
   JOINTER_CHECK(all.at(0.02 + 0.88 * done));
@@ -118,14 +120,14 @@ Result<void> BudgetSweep::run() {
   };
   const auto urgency = [&](const Gap& gap) -> double {
     if (gap.high - gap.low < 2 * kNarrowest || (!gap.low_point && !gap.high_point)) return 0;
-    // One end is missing: use the width.
+    // One end has no point: use the width of the interval.
     if (!gap.low_point || !gap.high_point) return gap.high - gap.low;
     const ParetoPoint& low = points_[*gap.low_point];
     const ParetoPoint& high = points_[*gap.high_point];
     if (same_figures(low, high)) return 0;
     const Figures& a = figures(low);
     const Figures& b = figures(high);
-    // A gap without extent in one of the figures is still divided, but last.
+    // A gap with no extent in one of the figures is still divided, but last.
     constexpr double kMin = 1e-9;
     return std::max(part(a.peak_bytes, b.peak_bytes, std::max(a.peak_bytes, b.peak_bytes)) *
                         part(a.step_ns, b.step_ns, std::max(a.step_ns, b.step_ns)),

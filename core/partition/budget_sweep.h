@@ -1,7 +1,7 @@
 #pragma once
 
-// Solves plans under many activation budgets, with their figures. The Pareto curve and the searches
-// for a limit are built from them.
+// Solves plans under many activation budgets and computes their figures. The Pareto curve and the
+// searches within a limit build on these plans.
 
 #include <memory>
 #include <vector>
@@ -12,17 +12,18 @@
 
 namespace jointer {
 
-// Points by budget, each once. The top of budget_sweep.cpp describes how budgets are chosen.
+// Solves each budget once. The top of budget_sweep.cpp describes how budgets are chosen.
 class BudgetSweep {
  public:
-  // `what_if` and `request` must outlive this. Error (usage): as partition.
+  // `what_if` and `request` must outlive this. Error (usage): as for partition.
   static Result<std::unique_ptr<BudgetSweep>> make(const Graph& joint, const PlanWhatIf& what_if,
                                                    const ParetoRequest& request);
 
   // Solves budgets 0 and 1, then budgets between the points that are furthest apart. Error (usage):
-  // no budget has a legal plan; the message is the last budget's.
+  // no budget has a legal plan; the message is that of the last budget.
   Result<void> run();
-  // In the order in which they were found: the given points, then the budgets.
+  // The points in the order in which they were found: first the given points, then those of
+  // budgets.
   [[nodiscard]] const std::vector<ParetoPoint>& points() const { return points_; }
   [[nodiscard]] bool is_cancelled() const { return cancelled_; }
 
@@ -31,7 +32,7 @@ class BudgetSweep {
   BudgetSweep(const Graph& joint, const PlanWhatIf& what_if, const ParetoRequest& request);
 
   Result<void> add_given();
-  // Returns the index of the budget's point. Error (usage): it has no legal plan.
+  // Returns the index of the budget's point. Error (usage): the budget has no legal plan.
   Result<std::size_t> try_budget(double budget);
   void tell(const ParetoPoint& point);
 

@@ -111,7 +111,7 @@ class Merger {
     }
   }
 
-  // Finds the buffers that the in-place forms of functionalized calls would write to.
+  // Finds the buffers that functionalized calls would write to in their in-place forms.
   void find_written_buffers() {
     is_buffer_.assign(graph_.node_count(), false);
     const auto mark = [&](const auto& self, const Argument& argument) -> void {
@@ -167,7 +167,7 @@ class Merger {
     return tensor == nullptr || !tensor->storage || !is_returned_[tensor->storage.index()];
   }
 
-  // The twin's storages replace those of the erased call.
+  // Replaces the storages of the erased call `id` with those of its twin.
   void join_storages(NodeId id, NodeId twin) {
     const auto gone = graph_.tensors(id), kept = graph_.tensors(twin);
     for (std::size_t i = 0; i < std::min(gone.size(), kept.size()); ++i) {
@@ -181,8 +181,9 @@ class Merger {
     }
   }
 
-  // The storage that now holds a storage's tensors. A call that is kept may itself be a view of an
-  // erased one, so both are resolved before they are joined; otherwise they could form a cycle.
+  // The storage to which the tensors of `storage` have moved. A kept call may itself be a view of
+  // an erased call, so resolve both storages before joining them; otherwise they could form a
+  // cycle.
   [[nodiscard]] StorageId resolved(StorageId storage) const {
     storage = graph_.real_storage(storage);
     while (!twin_storage_.empty() && twin_storage_[storage.index()])
@@ -191,14 +192,14 @@ class Merger {
   }
 
   // Captures number the result of a wait separately from its collective's buffer; the two are one
-  // storage only while the wait exists. Views of an erased wait become views of the one that is
+  // storage only while the wait exists. Views of an erased wait become views of the wait that is
   // kept.
   [[nodiscard]] StorageId number_now(StorageId storage) const {
     const StorageId now = resolved(storage), number = number_of(storage);
     return graph_.real_storage(number) == now ? number : now;
   }
-  // Follows the numbers to the last one, like `resolved`: the replacement of a wait may itself have
-  // been replaced.
+  // Follows the chain of replaced numbers to its end, like `resolved`: the replacement of a wait
+  // may itself have been replaced.
   [[nodiscard]] StorageId number_of(StorageId storage) const {
     while (kept_number_[storage.index()]) storage = kept_number_[storage.index()];
     return storage;
@@ -233,7 +234,7 @@ class Merger {
                           [this](NodeId input) { return replacement_[input.index()]; });
   }
 
-  // The entry of an equal call, or a new, empty one.
+  // The entry of an equal call; if there is none, a new, empty entry.
   Entry& find_twin(NodeId id) {
     const Node& node = graph_.node(id);
     const std::size_t hash =

@@ -1,7 +1,7 @@
 #pragma once
 
-// The steps before and after the minimum cut. partition() runs all of them once; a sweep over
-// budgets prepares once and plans many times.
+// The steps before and after the minimum cut. partition() runs each step once; a sweep over budgets
+// prepares once and plans many times.
 
 #include <vector>
 
@@ -15,15 +15,16 @@ namespace jointer {
 
 void drop_tags(Graph& joint);
 
-// Error (usage): a call writes in place, so that recomputing could give other results; names the
-// call.
+// Error (usage): a call writes in place, so recomputation could give different results; the message
+// names the call.
 Result<void> check_functional(const Graph& joint);
 
 // Eliminates dead code, merges common subexpressions and settles the tags. Returns, by node, the
 // source of its tag.
 std::vector<TagSource> prepare_for_cut(Graph& joint);
 
-// The plan that saves `saved`, values and symbols alike. Error (usage): as settle_saved_values.
+// The plan that saves `saved`, which contains both values and symbols. Error (usage): as for
+// settle_saved_values.
 Result<SavePlan> plan_of(const Graph& joint, const JointParts& parts,
                          const std::vector<NodeId>& saved);
 

@@ -14,8 +14,8 @@ struct DefaultChoice {
   std::vector<NodeId> values, symbols;  // each once, in the order in which torch finds them
 };
 
-// The graph's tags must be settled. Error (usage): tags require recomputing a call that must not
-// run twice.
+// The graph's tags must be settled. Error (usage): a tag asks to recompute a call that must not run
+// twice.
 Result<DefaultChoice> choose_default(const Graph& joint);
 
 }  // namespace jointer

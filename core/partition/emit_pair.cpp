@@ -81,7 +81,7 @@ class PairEmitter {
     return partitioner_ == Partitioner::min_cut ? ".min_cut" : ".default";
   }
 
-  // Descriptors of the joint graph's outputs; not an array if it has none.
+  // The descriptors of the joint graph's outputs; not an array if there are none.
   [[nodiscard]] Json descriptors() const {
     const std::string_view text = joint_.text(joint_.node(joint_.order().back()).desc);
     return Json::parse(text.begin(), text.end(), nullptr, false);
@@ -106,7 +106,7 @@ class PairEmitter {
     return chosen.dump();
   }
 
-  // Derives the partitioner tag from the phase if the graph has no such tags.
+  // Derives the node's partitioner tag from its phase if the graph has no partitioner tags.
   void tag(NodeId id) {
     if (has_partitioner_tags_) return;
     Node& node = pair_.node(id);

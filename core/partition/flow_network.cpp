@@ -31,7 +31,7 @@ namespace {
 using Vertex = FlowNetwork::Vertex;
 using Arc = FlowNetwork::Arc;
 
-// The arcs that satisfy a predicate, by their start or, if backward, by their end.
+// The arcs that satisfy a predicate, grouped by start or, if backward, by end.
 class Adjacency {
  public:
   template <class Chosen>
@@ -91,7 +91,7 @@ class Residual {
         boost::get(boost::vertex_index, graph_));
   }
 
-  // By vertex: true if it can still reach the sink.
+  // Indexed by vertex: true if it can still reach the sink.
   [[nodiscard]] std::vector<bool> sink_side() const {
     std::vector<bool> is_reached(boost::num_vertices(graph_), false);
     std::vector<std::size_t> pending{FlowNetwork::kSink};

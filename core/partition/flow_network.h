@@ -41,8 +41,8 @@ class FlowNetwork {
   [[nodiscard]] std::size_t vertex_count() const { return vertices_; }
   [[nodiscard]] const std::vector<Arc>& arcs() const { return arcs_; }
 
-  // A path from the source to the sink along arcs of infinite capacity, as vertices including both;
-  // empty if there is none.
+  // The vertices of a path from the source to the sink, including both, along arcs of infinite
+  // capacity; empty if there is no such path.
   [[nodiscard]] std::vector<Vertex> infinite_path() const;
 
  private:

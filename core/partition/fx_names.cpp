@@ -10,7 +10,7 @@
 namespace jointer {
 namespace {
 
-// Python builtins that are also names of operators.
+// Python builtins that are also operator names.
 constexpr std::array<std::string_view, 8> kBuiltins{"abs", "all", "any",   "max",
                                                     "min", "pow", "round", "slice"};
 
@@ -19,7 +19,7 @@ struct Parts {
   std::optional<long long> number;
 };
 
-// Splits relu_12 into relu and 12.
+// Splits a name: relu_12 into relu and 12.
 Parts split(std::string_view name) {
   const auto underscore = name.rfind('_');
   if (underscore == std::string_view::npos || underscore + 1 == name.size()) return {name, {}};

@@ -10,9 +10,9 @@
 
 namespace jointer {
 
-// The names that torch.fx gives to new nodes of one graph: the name of the operator, with a number
-// appended if it is taken or is a Python builtin (`max`). The number depends on the names given
-// before, in their order.
+// The names that torch.fx gives to new nodes of one graph: the operator's name, with a number
+// appended if the name is taken or is a Python builtin (`max`). The number depends on the names
+// that were assigned before and on their order.
 class FxNames {
  public:
   // If a numbered name is taken, torch continues after the last number that it assigned; before
@@ -39,7 +39,7 @@ FxNames names_of(const Graph& graph, PartId part);
 // The name that torch.fx gives to a call that a pass adds with Graph.call_function, before it is
 // made unique: `wait_tensor_default` for ao.wait_tensor.default.
 std::string fx_call_name(std::string_view target);
-// The same for a constant that Graph.get_attr reads.
+// The same for a constant that a pass reads with Graph.get_attr.
 std::string fx_attribute_name(std::string_view target);
 
 }  // namespace jointer

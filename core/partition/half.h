@@ -24,13 +24,13 @@ struct Half {
 Result<Half> extract_half(const Graph& joint, const NodePlaces& places, HalfKind kind,
                           std::span<const NodeId> inputs, std::span<const NodeId> outputs);
 
-// The node that can provide an output that is out of reach, or none. `is_within`: by
-// node, true if it is within reach.
+// A node within reach that can provide an output that is out of reach; none if there is no such
+// node. `is_within`: indexed by node id, true if the node is within reach.
 NodeId stand_in(const Graph& joint, const NodePlaces& places, NodeId output,
                 const std::vector<bool>& is_within);
 
 // The first ancestor of `id`, including itself, that is out of reach although all its inputs are
-// within reach. `is_within`: by node.
+// within reach. `is_within`: indexed by node id.
 NodeId missing_ancestor(const Graph& graph, NodeId id, const std::vector<bool>& is_within);
 
 }  // namespace jointer

@@ -30,8 +30,8 @@ namespace jointer {
 template <class Nodes>
 using NodeOf = typename Nodes::Node;
 
-// Finds what a half can run: in the joint graph's order, each node whose inputs are all available.
-// Marks these as available, too.
+// Finds the nodes that a half can run, in the joint graph's order: nodes whose inputs are all
+// available. Marks these nodes as available too.
 template <class Nodes, class Marks, class MayRun>
 std::vector<NodeOf<Nodes>> find_available(const Nodes& nodes, Marks& is_available, MayRun may_run) {
   std::vector<NodeOf<Nodes>> found;
@@ -47,8 +47,9 @@ std::vector<NodeOf<Nodes>> find_available(const Nodes& nodes, Marks& is_availabl
   return found;
 }
 
-// Finds the available calls that are read, that have an effect, or that such a call needs.
-// `is_read`: initially what the half's outputs read; afterwards also what these calls read.
+// Finds the available calls that are read or have an effect, and the calls that those need.
+// `is_read`: on entry, marks the nodes that the half's outputs read; on return, also those that the
+// needed calls read.
 template <class Nodes, class Marks>
 std::vector<NodeOf<Nodes>> find_needed(const Nodes& nodes, std::span<const NodeOf<Nodes>> available,
                                        Marks& is_read) {
@@ -63,8 +64,8 @@ std::vector<NodeOf<Nodes>> find_needed(const Nodes& nodes, std::span<const NodeO
   return needed;
 }
 
-// Finds the first node that is not available although all its inputs are, among `node` and its
-// ancestors.
+// Among `node` and its ancestors, finds the first node that is not available although all its
+// inputs are.
 template <class Nodes, class Marks>
 NodeOf<Nodes> find_missing(const Nodes& nodes, NodeOf<Nodes> node, const Marks& is_available) {
   while (true) {
@@ -142,8 +143,8 @@ bool has_raised_getitems(const Nodes& nodes, std::span<const NodeOf<Nodes>> call
   return true;
 }
 
-// Moves each getitem to right after the call that it reads, from the last getitem to the first; to
-// the front if that call is in the other half.
+// Moves each getitem, from the last to the first, to the place right after the call that it reads,
+// or to the front if that call is in the other half.
 template <class Nodes>
 void raise_getitems(const Nodes& nodes, std::vector<NodeOf<Nodes>>& calls) {
   using Item = NodeOf<Nodes>;
@@ -200,8 +201,8 @@ void order_forward(const Nodes& nodes, Partitioner partitioner,
   raise_getitems(nodes, calls);
 }
 
-// `any_tags`: some node is tagged for recomputation. If not, the default partitioner keeps the
-// joint graph's order. `is_given`: the inputs of the backward.
+// `any_tags`: true if any node is tagged for recomputation. If false, the default partitioner keeps
+// the joint graph's order. `is_given`: the inputs of the backward.
 template <class Nodes, class IsTangent, class Marks>
 void order_backward(const Nodes& nodes, Partitioner partitioner, bool any_tags,
                     std::span<const NodeOf<Nodes>> outputs, IsTangent is_tangent, Marks is_given,

@@ -34,7 +34,8 @@ namespace {
 
 constexpr std::string_view kForward = "is_forward", kBackward = "is_backward";
 
-// "PlainAOTOutput" of a descriptor that tensor subclasses may wrap.
+// The type of a descriptor, such as "PlainAOTOutput", even if descriptors of tensor subclasses wrap
+// it.
 std::string_view output_type(const nlohmann::json& descriptor) {
   const nlohmann::json* at = &descriptor;
   while (at->is_object() && at->contains("base") && at->value("type", "").starts_with("Subclass"))

@@ -12,19 +12,19 @@
 
 namespace jointer {
 
-// Answers a partitioner's questions about the place of a node.
+// Determines which half a node can be in.
 class NodePlaces {
  public:
   explicit NodePlaces(const Graph& graph);
 
   [[nodiscard]] bool is_forward(const Node& node) const;   // tagged as forward
   [[nodiscard]] bool is_backward(const Node& node) const;  // tagged as backward
-  // True if the node writes, and so stays where it was captured.
+  // True if the node writes and must therefore stay where it was captured.
   [[nodiscard]] bool must_be_forward(const Node& node) const;
   [[nodiscard]] bool must_be_backward(const Node& node) const;
-  // A later call that writes to memory that `id` uses, so that `id` cannot run in the backward: any
-  // such call if `id` belongs to the forward, else one of the forward. None if there is no such
-  // call.
+  // A later call that writes to memory that `id` uses, so that `id` cannot run in the backward;
+  // none if there is no such call. If `id` belongs to the forward, the call may be anywhere;
+  // otherwise, it is in the forward.
   [[nodiscard]] NodeId overtaken_by(NodeId id) const {
     return overtaken_by_.empty() ? NodeId{} : overtaken_by_[id.index()];
   }
@@ -37,7 +37,7 @@ class NodePlaces {
   [[nodiscard]] bool is_forward_seed(const Node& node) const;
   [[nodiscard]] bool is_backward_seed(const Node& node) const;
   [[nodiscard]] bool is_backward_state(const Node& node) const;
-  // True for a placeholder that is not one of the first three.
+  // True for a placeholder that is not a tangent or a seed.
   [[nodiscard]] bool is_primal(const Node& node) const;
 
  private:
@@ -55,11 +55,11 @@ struct JointParts {
 
   std::vector<NodeId> forward_inputs;  // primals, then seeds of the forward's random operators
   std::vector<NodeId> tangents, backward_seeds, backward_states;
-  // In the order of the graph's output; none for a null.
+  // In the order of the graph's outputs; none for a null.
   std::vector<NodeId> forward_outputs, backward_outputs;
 
-  // By node: its position in program order among the forward's nodes, inputs included; kNotForward
-  // for all others.
+  // Indexed by node id: the node's position among the forward's nodes, including inputs, in program
+  // order; kNotForward for all other nodes.
   std::vector<std::uint32_t> forward_position;
   std::vector<bool> depends_on_tangent;  // tangents, and everything that must be in the backward
   std::vector<bool> feeds_gradient;      // outputs of the backward
@@ -73,11 +73,11 @@ struct JointParts {
 
 // True if the value is a number that torch traces as SymInt, SymFloat or SymBool.
 bool is_symbol(const Graph& graph, const Node& node);
-// True if it is a SymFloat. Older captures write a SymFloat as an integer whose expression cannot
-// be an integer.
+// True if the value is a SymFloat. Older captures write a SymFloat as an integer whose expression
+// cannot be an integer.
 bool is_symbolic_float(const Graph& graph, const Node& node);
 
-// The number of outputs that the forward returns; they come first.
+// The number of outputs that belong to the forward; these come first.
 std::size_t forward_output_count(const Graph& joint);
 
 // Error (usage): the graph is not a joint graph, or an output of the forward needs a tangent.

@@ -13,7 +13,8 @@ NodeId ended_transfer(const Graph& graph, const Node& wait) {
 
 namespace {
 
-// By node of the forward: how the backward receives it; Keep::recompute if it does not.
+// Indexed by node id: how the backward receives a value of the forward; Keep::recompute if it does
+// not receive the value.
 std::vector<Keep> kept_by_node(const Graph& graph) {
   std::vector<Keep> kept(graph.node_count(), Keep::recompute);
   const auto keep = [&](NodeId id, Keep as) {
@@ -24,7 +25,7 @@ std::vector<Keep> kept_by_node(const Graph& graph) {
   };
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
-    // A transfer to the host, through its wait: use the value that it copies.
+    // If the saved value is the result of a copy to the host, use the value that was copied.
     const NodeId copy = n.partner ? ended_transfer(graph, graph.node(n.partner)) : NodeId{};
     if (copy)
       keep(graph.inputs(copy).front(), Keep::offload);
@@ -37,7 +38,7 @@ std::vector<Keep> kept_by_node(const Graph& graph) {
         keep(input, Keep::save);
     }
   }
-  // In a flat step, the offloaded copy is read by its wait, and the reloaded one by the backward.
+  // In a flat step, only its wait reads the offloaded copy; the backward reads the reloaded copy.
   if (!graph.is_pair())
     for (const NodeId id : graph.order())
       if (const Node& n = graph.node(id); graph.is_transfer(n) && n.phase == Phase::forward)
@@ -45,12 +46,12 @@ std::vector<Keep> kept_by_node(const Graph& graph) {
   return kept;
 }
 
-// A copy to the host or back, or its wait: it moves a value and does not recompute it.
+// True for a copy to the host or back and for its wait: these move a value but do not recompute it.
 bool moves_memory(const Graph& graph, const Node& n) {
   return graph.is_transfer(n) || bool(ended_transfer(graph, n));
 }
 
-// By storage: true if the step holds it anyway, as an input or a result of its forward.
+// Indexed by storage id: true if the step holds it anyway, as an input or a result of its forward.
 std::vector<std::uint8_t> held_storages(const Graph& graph) {
   std::vector<std::uint8_t> is_held(graph.storage_count(), 0);
   const auto hold = [&](NodeId id) {

@@ -26,10 +26,10 @@ namespace jointer {
 Result<std::vector<SaveCandidate>> kept_values(const Graph& graph, std::span<const NodeCost> costs,
                                                std::span<const Flops> flops);
 
-// The totals of those rows; the nested `figures` stay 0. A call that runs only in a pair's backward
-// does not count as recomputed.
+// The totals of these rows; the nested `figures` stays zero. A call that runs only in a pair's
+// backward does not count as recomputed.
 PlanFigures kept_figures(const Graph& graph, std::span<const SaveCandidate> kept);
-// True if the call of a row runs twice.
+// True if the call in a row runs twice.
 bool runs_again(const Graph& graph, const Node& node);
 
 // The copy to the host or back that `wait` waits for; none for other waits and other nodes.

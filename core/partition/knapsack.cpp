@@ -55,7 +55,7 @@ constexpr std::int64_t kLargestRow = std::int64_t{1} << 30;
 constexpr std::size_t kKneeBudgets = 100;
 constexpr double kKneeStart = 0.001;
 
-// Rounds half to even, as Python does: the default rounding of floating point.
+// Rounds half to even, as Python does; this is the default rounding mode.
 std::int64_t quanta(double fraction) {
   const double scaled = std::nearbyint(fraction * kQuanta);
   return scaled >= static_cast<double>(kTooMany) ? kTooMany : static_cast<std::int64_t>(scaled);
@@ -121,7 +121,7 @@ Result<void> check_size(std::int64_t capacity, std::size_t rows) {
               capacity);
 }
 
-// dp's table: by item and capacity, whether the item changed the best value.
+// The table of the dp solver: for each item and capacity, whether the item changed the best value.
 struct Table {
   std::vector<std::uint8_t> changed;
   std::vector<float> best;
@@ -203,8 +203,8 @@ KnapsackAnswer solve_greedy(const Knapsack& items, double budget) {
 
 class SlidingHirschberg {
  public:
-  // `spare`: the quanta that the second half of a split gets beyond the remaining capacity: 1 as in
-  // torch, or 0.
+  // `spare`: the number of quanta by which the second half of a split may exceed the remaining
+  // capacity: 1, as in torch, or 0.
   SlidingHirschberg(const Quantized& q, std::int64_t spare) : q_(q), spare_(spare) {}
 
   KnapsackAnswer solve(const std::vector<double>& values) {
@@ -216,7 +216,7 @@ class SlidingHirschberg {
   }
 
  private:
-  // Recurses as deep as the logarithm of the number of items.
+  // The depth of recursion is the logarithm of the number of items.
   void solve_segment(std::size_t first, std::size_t last, std::int64_t capacity) {
     if (first == last) return;
     if (last - first == 1) {
@@ -238,7 +238,7 @@ class SlidingHirschberg {
     solve_segment(first, middle, lower);
   }
 
-  // The best value of the items, by capacity.
+  // Computes the best value of the items for each capacity.
   void best_values(std::size_t first, std::size_t last, std::int64_t capacity,
                    std::vector<float>& row) {
     const std::size_t columns = static_cast<std::size_t>(capacity) + 1;
@@ -276,7 +276,7 @@ double range(std::span<const double> values) {
   return *high - *low;
 }
 
-// The budget nearest to the point that saves nothing and recomputes nothing.
+// The budget whose point is nearest to the ideal of saving nothing and recomputing nothing.
 Result<double> knee(const Knapsack& items, double largest) {
   const double all_weight = std::accumulate(items.weights.begin(), items.weights.end(), 0.0);
   const double all_value = std::accumulate(items.values.begin(), items.values.end(), 0.0);
@@ -307,7 +307,7 @@ Result<double> knee(const Knapsack& items, double largest) {
   return budgets[static_cast<std::size_t>(nearest)];
 }
 
-// `within`: rounds weights up and the budget down.
+// `within`: round weights up and the budget down.
 Result<KnapsackAnswer> solve_rounded(const Knapsack& items, double budget, KnapsackSolver solver,
                                      bool within) {
   switch (solver) {
@@ -322,9 +322,9 @@ Result<KnapsackAnswer> solve_rounded(const Knapsack& items, double budget, Knaps
   return solve_dp(quantize(items, budget, within));
 }
 
-// Saves further items that still fit, by value per weight, largest first. Rounding in the last
-// place can push the sum of greedy's items over the budget if added in another order; then the
-// least dense item is removed.
+// Saves more items that still fit, by value per weight, largest first. Added in a different order,
+// the weights of greedy's items can exceed the budget by a rounding error; the least dense item is
+// then removed.
 void fill_up(const Knapsack& items, double budget, KnapsackAnswer& answer) {
   std::vector<bool> saved(items.weights.size(), false);
   for (const std::size_t i : answer.saved) saved[i] = true;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Selects items to save within a budget: the solvers of torch's activation budget. The top of
-// knapsack.cpp describes them and their deviations from torch.
+// Selects items to save within a budget, with the solvers of torch's activation budget. The top of
+// knapsack.cpp describes the solvers and their deviations from torch.
 
 #include <cstddef>
 #include <span>
@@ -14,8 +14,8 @@ namespace jointer {
 
 struct Knapsack {
   // One per item: its share of the budget, and the benefit of saving it (the cost of recomputing
-  // it). Finite and not negative. torch gives weights as fractions of the total, so that 1 is
-  // everything.
+  // it). Finite and not negative. In torch, weights are fractions of the total, so all weights add
+  // up to 1.
   std::vector<double> weights, values;
 };
 
@@ -27,22 +27,23 @@ struct KnapsackAnswer {
   double budget = 0;
 };
 
-// The weights of the saved items, summed in ascending order of the index.
+// The sum of the saved items' weights, added in the order of their indices.
 double saved_weight(const Knapsack& items, std::span<const std::size_t> saved);
 
-// Error (usage): an item or the budget is negative or not finite, there are not as many weights as
-// values, or the table would not fit into memory.
+// Error (usage): an item or the budget is negative or not finite, the numbers of weights and values
+// differ, or the table would not fit in memory.
 Result<KnapsackAnswer> solve_knapsack(const Knapsack& items, double budget, KnapsackSolver solver,
                                       BudgetRounding rounding = BudgetRounding::within);
 
 // Solves the same items under many budgets: torch's dp, with one table for all of them.
 class KnapsackTable {
  public:
-  // For budgets up to `largest`. Error (usage): as solve_knapsack. Cost: items x the largest budget
-  // in quanta, in time and bytes.
+  // For budgets up to `largest`. Error (usage): as for solve_knapsack. Cost: the number of items
+  // times the largest budget in quanta, in time and in bytes.
   static Result<KnapsackTable> make(Knapsack items, double largest);
 
-  // `budget` must not exceed the largest. Returns what dp_knapsack returns, with torch's rounding.
+  // `budget` must not exceed `largest`. Returns the same answer as torch's dp_knapsack, with
+  // torch's rounding.
   [[nodiscard]] KnapsackAnswer solve(double budget) const;
   [[nodiscard]] const Knapsack& items() const { return items_; }
 

@@ -108,7 +108,8 @@ FlowNetwork MinCut::network(const Bans& bans) const {
 }
 
 Error MinCut::conflict(const FlowNetwork& network) const {
-  // The first and last nodes on the path: one that cannot be recomputed, and one that needs it.
+  // The first and the last node on the path: a value that cannot be recomputed, and the node that
+  // needs it.
   const std::vector<FlowNetwork::Vertex> path = network.infinite_path();
   const auto at = [&](FlowNetwork::Vertex vertex) { return NodeId((vertex - 2) / 2); };
   const NodeId from = at(path[1]), to = at(path[path.size() - 2]);

@@ -25,29 +25,31 @@ struct CutSolution {
   std::vector<bool> sink_in, sink_out;  // by node: its entry, its exit is on the backward's side
 };
 
-// The cut problem of one graph, which can be solved under different rules. The graph and its parts
-// must outlive this. The graph's tags must be settled; `tags` is the result of settle_tags.
+// The cut problem of one graph, which can be solved under different rules. `joint` and `parts` must
+// outlive this. The graph's tags must be settled; `tags` is the result of settle_tags.
 class MinCut {
  public:
   MinCut(const Graph& joint, const JointParts& parts, std::vector<TagSource> tags = {});
 
-  // `allowed`: by node, true if no heuristic may ban recomputing it (torch's dont_ban); may be
-  // empty. Error (cancelled): reported by `watcher`. Error (usage): the backward needs a value that
-  // can be neither saved nor recomputed; the message names both ends of the path that no cut can
-  // break.
+  // `allowed`: indexed by node id, true if no heuristic may ban recomputing the node (torch's
+  // dont_ban); may be empty. Error (cancelled): reported by `watcher`. Error (usage): the backward
+  // needs a value that can be neither saved nor recomputed; the message names both ends of the path
+  // that no cut can break.
   [[nodiscard]] Result<CutSolution> solve(const BanOptions& options = {},
                                           const std::vector<bool>& allowed = {},
                                           const Watcher& watcher = {}) const;
 
-  // By node: the bytes that torch counts for saving it; views count in full, a symbol as one.
+  // Indexed by node id: the bytes that torch counts for saving the node's value; a view counts in
+  // full, a symbol as one byte.
   [[nodiscard]] std::span<const std::int64_t> bytes() const { return bytes_; }
-  // By node: the number of edges from a forward value to its nearest reader in the backward; kFar
-  // if there is none.
+  // Indexed by node id: the number of edges from a forward value to its nearest reader in the
+  // backward; kFar if there is none.
   [[nodiscard]] std::span<const std::uint32_t> distance_to_backward() const { return distance_; }
   static constexpr std::uint32_t kFar = 1'000'000'000;
 
-  // The capacity of a node's arc: its bytes, more if it is far from the backward or if no kernel
-  // would otherwise write it to memory; FlowNetwork::kInfinite if it cannot be saved.
+  // The capacity of a node's arc: the bytes of the node's value, increased if it is far from the
+  // backward or if no kernel would otherwise write it to memory; FlowNetwork::kInfinite if it
+  // cannot be saved.
   [[nodiscard]] std::int64_t capacity(NodeId id) const;
 
   [[nodiscard]] const Users& users() const { return users_; }

@@ -34,7 +34,7 @@
 namespace jointer {
 namespace {
 
-// By call: its stretch, numbered from 0; all 0 without layers.
+// Indexed by call: the number of its stretch, from 0. Without layers, there is one stretch.
 std::vector<std::size_t> stretches(std::span<const std::int32_t> layers) {
   std::vector<std::size_t> stretch(layers.size(), 0);
   std::int32_t layer = -1;
@@ -104,7 +104,7 @@ std::string why_not_offloaded(const Graph& graph, NodeId value) {
     return fmt::format(
         "{} covers only a part of its storage, or has gaps; offload the tensor it is a view of",
         graph.name(value));
-  // The value and its views are reloaded separately, so a write would reach only one of them.
+  // The value and its views are reloaded separately, so a write would affect only one of them.
   if (const NodeId writer = later_writer(graph, value, graph.real_storage(tensor->storage)))
     return fmt::format("{} is written to later, by {}", graph.name(value), graph.name(writer));
   return {};

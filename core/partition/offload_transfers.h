@@ -12,15 +12,15 @@
 
 namespace jointer {
 
-// Where a copy starts and where it is waited for, as indices into the calls of a half: right before
-// that call; the number of calls means after the last one.
+// Where a copy starts and where its wait is, as indices into the calls of a half: right before the
+// call with that index, or after the last call if the index is the number of calls.
 struct TransferPlaces {
   std::size_t start = 0, wait = 0;
 };
 
 class TransferPlanner {
  public:
-  // `layers`: by call of a half, the number of its layer, or -1.
+  // `layers`: for each call of a half, the number of its layer, or -1.
   explicit TransferPlanner(std::span<const std::int32_t> layers);
 
   // `last_use`: the last call that uses the value's memory, or the call that returns it.
@@ -41,21 +41,22 @@ struct TransferCall {
   Kind kind = Kind::offload;
   std::uint32_t value = 0;  // index among the offloaded values
 
-  // The order within the half; before the same call, copies precede waits.
+  // The order within the half. Right before the same call, copies come before waits.
   friend auto operator<=>(const TransferCall&, const TransferCall&) = default;
 };
 
-// The copies of one half, in its order. `uses`: by value, its last use in the forward or its first
-// use in the backward.
+// The copies and waits of one half, in order. `uses`: for each value, its last use in the forward
+// or its first use in the backward.
 std::vector<TransferCall> offload_calls(const TransferPlanner& planner,
                                         std::span<const std::size_t> uses);
 std::vector<TransferCall> reload_calls(const TransferPlanner& planner,
                                        std::span<const std::size_t> uses);
 
-// One sentence that says why a value of a forward cannot be offloaded; empty if it can.
+// One sentence that says why a forward value cannot be offloaded; empty if it can.
 std::string why_not_offloaded(const Graph& graph, NodeId value);
 
-// By node id: 3 for a node in layers.3; -1 for a node outside any layer.
+// Indexed by node id: the number of the node's layer, such as 3 for layers.3; -1 for a node outside
+// any layer.
 std::vector<std::int32_t> layers_by_node(const Graph& graph);
 
 }  // namespace jointer

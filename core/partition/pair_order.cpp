@@ -155,7 +155,7 @@ Error PairOrders::missing(Place output, std::span<const std::uint8_t> is_there) 
       .value();
 }
 
-// Sets `calls` to the needed calls, in the joint graph's order.
+// Sets `calls` to the calls that the half needs, in the joint graph's order.
 Result<void> PairOrders::extract(std::span<const Place> outputs,
                                  std::span<const std::uint8_t> given, bool backward,
                                  std::vector<Place>& calls) const {
@@ -322,7 +322,7 @@ Result<PairOrder> PairOrders::backward_order(std::span<const std::uint8_t> given
   for (const Place p : backward_inputs_) order.given[p] = 1;
   JOINTER_CHECK(extract(backward_outputs_, order.given, true, order.backward));
   arrange(order.given, backward_outputs_, true, order.backward);
-  // A wait that is only kept because it is impure does not need its input.
+  // A wait that is kept only because it is impure does not need its input.
   std::vector<std::uint8_t> is_read(size(), 0);
   for (const Place p : backward_outputs_) is_read[p] = 1;
   for (auto it = order.backward.rbegin(); it != order.backward.rend(); ++it)

@@ -1,7 +1,7 @@
 #pragma once
 
-// Determines the calls that the forward and the backward of a joint graph run under a save plan,
-// and their order, without building the pair. The top of pair_order.cpp states the rules.
+// Determines which calls of a joint graph the forward and the backward run under a save plan, and
+// in which order, without building the pair. The top of pair_order.cpp states the rules.
 
 #include <cstdint>
 #include <optional>
@@ -20,30 +20,31 @@
 
 namespace jointer {
 
-// The position of a node in the joint graph's order: dense, and greater than those of its inputs.
+// The position of a node in the joint graph's order, without gaps; greater than the positions of
+// its inputs.
 using Place = std::uint32_t;
 
 struct PairOrder {
-  // The calls and constants of each half, in its order. A call that saves the state of its
+  // The calls and constants of each half, in the half's order. A call that saves the state of its
   // generator occurs three times in the forward: the second and third occurrences read the state
   // and the value from its result.
   std::vector<Place> forward, backward;
-  // The plan's values, in its order.
+  // The values that the plan saves, in the plan's order.
   std::vector<Place> saved, symbols;
-  // The plan's offloaded values, in its order, and their copies in each half.
+  // The values that the plan offloads, in the plan's order, and their copies in each half.
   std::vector<Place> offloaded;
   std::vector<TransferCall> forward_transfers, backward_transfers;
-  // A call whose generator's state is saved, as a tensor of `bytes` on the host. Sorted by
+  // A call whose generator state is saved as a tensor of `bytes` on the host. `states` is sorted by
   // position.
   struct State {
     Place call = 0;
     std::int64_t bytes = 0;
   };
   std::vector<State> states;
-  // The index of `call` in `states`; none if its state is not saved.
+  // The index of `call` in `states`; nullopt if its state is not saved.
   [[nodiscard]] std::optional<std::size_t> state_of(Place call) const;
-  // By position: true if the backward receives it, as a saved value or as an input of the backward
-  // alone.
+  // Indexed by position: true if the backward receives the node's value, as a saved value or as an
+  // input of the backward alone.
   std::vector<std::uint8_t> given;
 };
 
@@ -87,9 +88,9 @@ class PairOrders {
   }
   // The nodes that read an element of a call's tuple.
   [[nodiscard]] std::vector<Place> getitems(Place of) const;
-  // The collective that a wait in one half waits for, and the half that it runs in: the result of a
-  // start may be saved for backward. `found` is false if Graph::collective_of_wait would find none
-  // in the pair.
+  // The collective that a wait waits for, and the half in which that collective starts. The halves
+  // can differ, because the result of a start may be saved for backward. `found` is false if
+  // Graph::collective_of_wait would find none in the pair.
   struct StartedIn {
     Place start = 0;
     bool backward = false, found = false;
@@ -100,13 +101,13 @@ class PairOrders {
   [[nodiscard]] std::span<const Place> forward_outputs() const { return forward_outputs_; }
   [[nodiscard]] std::span<const Place> backward_outputs() const { return backward_outputs_; }
 
-  // Error (usage): the backward needs a value that is neither saved nor recomputable (the message
-  // names it), or a call would run after a write that it must precede. Cost: linear in nodes and
-  // edges.
+  // The order of both halves under a plan. Error (usage): the backward needs a value that is
+  // neither saved nor recomputable (the message names it), or a call would run after a write that
+  // it must precede. Cost: linear in nodes and edges.
   [[nodiscard]] Result<PairOrder> order(const SavePlan& plan) const;
 
-  // The order of the backward if each of `given` (by position) is available to it; the values that
-  // it then reads are the saved ones. `forward` stays empty.
+  // The order of the backward if the values in `given` (indexed by position) are available; `saved`
+  // then contains those that the backward reads. `forward` stays empty.
   [[nodiscard]] Result<PairOrder> backward_order(std::span<const std::uint8_t> given) const;
 
  private:
@@ -138,8 +139,8 @@ class PairOrders {
   WriteOrder writes_;
 };
 
-// Visits what a half runs, in its order: `call` for each call, `part` instead for a call that only
-// reads a part of the previous call's result, `copy` for each copy to the host or back.
+// Visits the operations of a half in order. Calls `part` for a call that only reads a part of the
+// previous call's result, `call` for any other call, and `copy` for a copy to the host or back.
 template <class OnCall, class OnPart, class OnCopy>
 void walk_half(const PairOrders& orders, const PairOrder& order, bool backward, OnCall call,
                OnPart part, OnCopy copy) {

@@ -30,7 +30,7 @@ const Figures& figures(const ParetoPoint& point) {
   return point.figures.figures;
 }
 
-// The limited figure, the figure to minimize, and how to trade one for the other.
+// The figure that is limited, the figure to minimize, and how to trade one for the other.
 struct Goal {
   std::int64_t Figures::*limited;
   std::int64_t Figures::*small;
@@ -62,7 +62,8 @@ class Search {
     return point && holds(figures(*point));
   }
 
-  // Points that fit come first, by ascending aim; then the others, by distance from the limit.
+  // Points that fit come first, ordered by the figure to minimize; then the others, by their
+  // distance from the limit.
   [[nodiscard]] bool better(const ParetoPoint& a, const ParetoPoint& b) const {
     const auto key = [&](const ParetoPoint& p) {
       const Figures& f = figures(p);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Trades peak memory against step time over activation budgets, and finds the plan that fits a
-// limit. The top of pareto.cpp describes the algorithm.
+// Computes the trade-off between peak memory and step time over activation budgets, and finds the
+// best plan within a limit. The top of pareto.cpp describes the algorithm.
 
 #include <cstdint>
 #include <functional>
@@ -18,28 +18,28 @@ struct ParetoPoint {
   std::string name;   // of a preset or of a plan that the user has kept
   SavePlan plan;
   PlanFigures figures;
-  // The partitioner that emits the pair with these figures.
+  // The partitioner whose pair has these figures.
   Partitioner partitioner = Partitioner::min_cut;
 };
 
 struct ParetoRequest {
-  // Options of min_cut; the budget is ignored. Cancelling ends the search with the points found so
+  // Options for min_cut; the budget is ignored. Cancelling ends the search with the points found so
   // far.
   PartitionOptions partition;
-  // Presets and plans that the user has kept. Their figures are computed here, except for pairs of
-  // another partitioner, which bring their own.
+  // Presets and plans that the user has kept. The search computes their figures, except for pairs
+  // of another partitioner, whose figures must be given.
   std::vector<ParetoPoint> given;
-  // Maximum number of budgets to try while gaps between points are still wide.
+  // Maximum number of budgets to try as long as wide gaps between points remain.
   std::size_t max_budgets = 64;
-  // Called with each point when it is found. Returning false ends the search with the points found
+  // Called with each point when it is found. Return false to end the search with the points found
   // so far.
   std::function<bool(const ParetoPoint&)> found;
 };
 
 // The points that no other point beats in both figures, by ascending peak, so that step time never
 // increases. `joint`: the graph of `what_if` (Partition::joint), possibly with other tags.
-// Deterministic. Error (usage): as partition, unless only some budgets have no legal plan. Error
-// (cancelled): cancelled before there was a point.
+// Deterministic. Error (usage): as for partition, unless only some budgets have no legal plan.
+// Error (cancelled): cancelled before any point was found.
 Result<std::vector<ParetoPoint>> pareto(const Graph& joint, const PlanWhatIf& what_if,
                                         const ParetoRequest& request);
 
@@ -48,8 +48,8 @@ struct Fit {
   bool fits = false;
 };
 
-// The fastest plan found with a peak of at most `peak_bytes`: a budget's plan, improved tensor by
-// tensor. By the figures of `what_if`, a plan that fits never exceeds the limit.
+// The fastest plan found whose peak is at most `peak_bytes`: the plan of a budget, improved tensor
+// by tensor. If Fit::fits is true, the peak that `what_if` computes never exceeds the limit.
 Result<Fit> fastest_within(const Graph& joint, const PlanWhatIf& what_if, std::int64_t peak_bytes,
                            const ParetoRequest& request);
 

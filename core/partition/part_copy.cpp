@@ -57,7 +57,7 @@ PartCopy::PartCopy(const Graph& from, Graph& to, PartId into, PartId of)
   add_groups();
 }
 
-// Both halves of a pair have the same groups.
+// Both halves of a pair share their groups.
 void PartCopy::add_groups() {
   for (const GroupId id : from_.part(of_).groups) {
     const ProcessGroup& group = from_.group(id);
@@ -180,8 +180,9 @@ StackId PartCopy::stack(StackId id) {
   return copy;
 }
 
-// In the backward, a call's tensors are in its inputs' storages or in new ones: a recomputed value
-// does not share the storage of a saved value, even if the two share one in the joint graph.
+// In the backward, a call's tensors are in the storages of its inputs or in new storages: a
+// recomputed value does not share storage with a saved value, even if the two share it in the joint
+// graph.
 void PartCopy::find_storages(const Node& node) {
   if (node.kind != NodeKind::call || to_.part(part_).kind != CaptureKind::backward) return;
   for (const Tensor& t : from_.tensors(node))

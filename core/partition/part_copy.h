@@ -16,8 +16,8 @@ namespace jointer {
 
 class PartCopy {
  public:
-  // Adds a part to `to` with the groups, symbols and kernels of part `of` of `from`. Both graphs
-  // must outlive this.
+  // Adds a part to `to` with the groups, symbols and kernels of the part `of` in `from`. Both
+  // graphs must outlive this.
   PartCopy(const Graph& from, Graph& to, CaptureKind kind, std::string name, PartId of = PartId(0));
   // Copies into an existing part of `to`, and adds the symbols and groups that it lacks.
   PartCopy(const Graph& from, Graph& to, PartId into, PartId of);
@@ -25,14 +25,15 @@ class PartCopy {
   // Appends a copy whose arguments refer to the earlier copies. Storages, module stacks and stack
   // traces are copied with the first node that has them.
   NodeId copy(NodeId id);
-  // Under another name, or calling another target. For a constant, the target is its new name.
+  // Copies the node under another name, optionally with another target. For a constant, the target
+  // is its new name.
   NodeId copy_as(NodeId id, std::string_view name);
   NodeId copy_as(NodeId id, std::string_view name, std::string_view target);
-  // As a placeholder for the node's value, under the same or another name.
+  // Appends a placeholder for the node's value, under the same or another name.
   NodeId copy_as_placeholder(NodeId id);
   NodeId copy_as_placeholder(NodeId id, std::string_view name);
-  // As a higher-order operator that calls the node's operator with its arguments; readers of the
-  // node read the operator's result.
+  // Copies the node as a call of a higher-order operator that runs the node's operator with its
+  // arguments; readers of the node then read the result of that call.
   struct Wrapping {
     std::string_view name, target;
     NodeId before;             // the first argument, before the operator; may be none
@@ -41,12 +42,12 @@ class PartCopy {
     std::optional<Value> also_returns;  // returned before the node's value
   };
   NodeId copy_wrapped(NodeId id, const Wrapping& wrapping);
-  // As a getitem with these arguments that returns the node's value.
+  // Copies the node as a getitem with these arguments that returns the node's value.
   NodeId copy_as_getitem(NodeId id, std::string_view name, const Argument& args);
   // Appends a node that is not a copy; its strings and arguments belong to the new graph.
   NodeId add(Node node);
   // Appends the output: a tuple of `values`, which are nodes of the new graph, or none for a null.
-  // Its name and target come from `like`. `desc`: JSON, may be empty.
+  // Its name and target come from `like`. `desc`: JSON; may be empty.
   NodeId add_output(NodeId like, std::span<const NodeId> values, std::string_view desc);
   // Writes the descriptions of the copied constants.
   void finish_constants();
@@ -58,7 +59,7 @@ class PartCopy {
 
  private:
   void add_groups();
-  // Copies the table entries that constants refer to by number, and renumbers the references.
+  // Copies the table entries that constants refer to by index, and updates the indices.
   void copy_table_entries(OrderedJson& constants);
   StorageId storage(StorageId id);
   void find_storages(const Node& node);

@@ -1,7 +1,8 @@
 #pragma once
 
-// Partitions a joint graph: chooses the values that the forward saves for the backward, and says
-// why. The tops of min_cut.cpp and default_partition.cpp describe the algorithms and their sources.
+// Partitions a joint graph: chooses the values that the forward saves for the backward, and gives
+// the reasons. The tops of min_cut.cpp and default_partition.cpp describe the algorithms and their
+// sources.
 
 #include <cstdint>
 #include <functional>
@@ -19,8 +20,8 @@ enum class Partitioner : std::uint8_t { min_cut, default_partition };
 
 enum class KnapsackSolver : std::uint8_t { dp, greedy, sliding_hirschberg, knee_point };
 
-// torch's solvers round weights to 1/10000 of the total, so the set they save can exceed the
-// budget.
+// torch's solvers round weights to 1/10000 of the total, so the values that they save can exceed
+// the budget.
 enum class BudgetRounding : std::uint8_t {
   torch,   // torch's set, even if it exceeds the budget
   within,  // the same set if it fits, else the best set that does
@@ -36,7 +37,7 @@ struct PartitionOptions {
   // The knapsack's cost of recomputing a node. Empty: FLOPs, at least one, as torch's "flops"
   // estimator counts them.
   std::function<double(NodeId)> recompute_cost;
-  // Asked about every ten milliseconds in a graph of 50,000 nodes.
+  // Polled about every ten milliseconds in a graph of 50,000 nodes.
   Watcher watcher;
 };
 
@@ -61,8 +62,8 @@ struct PlanReason {
 };
 
 struct Partition {
-  // The graph after the partitioner's clean-up (dead code, common subexpressions), which erases
-  // nodes and redirects their readers. Ids are the same as in the given graph.
+  // The graph after the partitioner has eliminated dead code and common subexpressions. Ids are the
+  // same as in the given graph.
   Graph joint;
   SavePlan plan;
   std::vector<PlanReason> reasons;  // by node of `joint`

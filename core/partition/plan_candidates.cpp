@@ -1,6 +1,6 @@
-// Lists the values that the user can decide about under a plan: those that it saves, and those that
-// the backward recomputes. The cost of recomputing a value covers its chain back to values that the
-// plan saves, or that would have to be saved because they cannot be recomputed.
+// Lists the values that the user can decide about under a plan: those that the plan saves, and
+// those that the backward recomputes. The cost of recomputing a value covers its chain back to
+// values that the plan saves, or that would have to be saved because they cannot be recomputed.
 
 #include <algorithm>
 #include <utility>

@@ -52,7 +52,7 @@ struct PlanMemory::Lives {
       use(at);
     }
   };
-  // A copy that the collectives' library allocates.
+  // A buffer that the library of collectives allocates.
   struct Copy {
     std::int64_t bytes = 0;
     std::int32_t first = 0, last = 0;
@@ -128,13 +128,13 @@ class PlanMemory::Uses {
     if (const std::uint32_t copy = copy_of_[index(start)]; copy != kNone)
       lives_.copies[copy].last = step;
   }
-  // A call that reads a part of `call`'s result.
+  // Visits a call that reads a part of the result of `call`.
   void read_part(Call call, std::int32_t step) {
     if (has_states_) use_state(call, step);
     use(call.place, call.backward, step);
   }
-  // A copy to the host or back. It does not go through MemoryWalk: a copy always has one wait, and
-  // both use the same storages.
+  // Visits a copy to the host or back. MemoryWalk is not needed: a copy always has exactly one
+  // wait, and both use the same storages.
   void copy(const TransferCall& call, std::int32_t step) {
     using Kind = TransferCall::Kind;
     const Place p = order_.offloaded[call.value];
@@ -149,7 +149,7 @@ class PlanMemory::Uses {
       lives_.use(back, step);
     lives_.use(host, step);
   }
-  // Uses the storages of a value of one half.
+  // Marks the storages of a value in one half as used.
   void use(Place value, bool backward, std::int32_t step) {
     const std::uint32_t* storage_of = storage_of_[backward ? 1 : 0];
     const std::uint32_t end = first_slot_[value + 1];
@@ -159,7 +159,7 @@ class PlanMemory::Uses {
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  // The state of a generator is on the host.
+  // A generator's state is on the host.
   void use_state(Call call, std::int32_t step) {
     const auto state = order_.state_of(call.place);
     if (!state) return;
@@ -192,7 +192,7 @@ PlanMemory::PlanMemory(const PairOrders& orders, const MemoryOptions& options)
   copy_bytes_.assign(orders.size(), 0);
   for (Place p = 0; p < orders.size(); ++p) {
     const Node& n = graph.node(orders.node(p));
-    // The first slot of its inputs in each storage.
+    // For each storage, the first slot among the inputs.
     const auto see = [&](std::uint32_t storage, std::int32_t slot) {
       if (seen_slot[storage] >= 0 && seen_at[storage] == p) return;
       seen_slot[storage] = slot;
@@ -243,7 +243,7 @@ std::int64_t PlanMemory::added_bytes(const PairOrder& order, std::size_t slot) c
   if (const std::size_t value = (slot - storages_.size()) / 2; value >= order.offloaded.size())
     return allocated_bytes(order.states[slot - storages_.size() - 2 * order.offloaded.size()].bytes,
                            device_);
-  // Only the value is copied, not the rest of its storage.
+  // The copy contains only the value, not the rest of its storage.
   const Graph& graph = orders_.graph();
   const Node& value = graph.node(orders_.node(order.offloaded[(slot - storages_.size()) / 2]));
   return allocated_bytes(graph.output_bytes(value), device_);
@@ -276,7 +276,7 @@ PlanMemory::Lives PlanMemory::live(const PairOrder& order) const {
   }
   Uses uses(*this, order, lives);
   MemoryWalk walk(uses, 2 * orders_.size());
-  // `backward` is a type, so that the code is compiled separately for each half.
+  // `backward` is an integral constant, so the code is compiled separately for each half.
   const auto run_half = [&](auto backward) {
     walk_half(
         orders_, order, backward,

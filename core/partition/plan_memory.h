@@ -1,7 +1,8 @@
 #pragma once
 
-// Computes the live bytes of a pair without building it: the same bytes as MemoryTimeline computes
-// for emit_pair's graph. The top of plan_memory.cpp describes the algorithm.
+// Computes the live bytes of a pair without building it. The result equals what MemoryTimeline
+// computes for the graph that emit_pair returns. The top of plan_memory.cpp describes the
+// algorithm.
 
 #include <cstdint>
 #include <span>
@@ -31,12 +32,12 @@ class PlanMemory {
   };
   // Cost: linear in nodes and storages.
   [[nodiscard]] Result evaluate(const PairOrder& order) const;
-  // The lifetimes of the saved values except inputs: one per storage, under its first value in the
-  // plan.
+  // The lifetimes of the saved values, except inputs: one per storage, attributed to the first
+  // value in it.
   [[nodiscard]] std::vector<Life> saved_lives(const PairOrder& order) const;
 
-  // The storages of a value. is_held: true if the step holds the storage anyway, because an
-  // input, a constant or a result of the forward is in it.
+  // storages: the storages of a value. is_held: true if the step holds the storage anyway, because
+  // an input, a constant or a result of the forward is in it.
   [[nodiscard]] std::span<const std::uint32_t> storages(Place place) const;
   [[nodiscard]] bool is_held(std::uint32_t storage) const { return is_held_[storage] != 0; }
   [[nodiscard]] std::int64_t bytes(std::uint32_t storage) const { return storage_bytes_[storage]; }
@@ -47,15 +48,15 @@ class PlanMemory {
   class Uses;
 
   [[nodiscard]] Lives live(const PairOrder& order) const;
-  // Storages of an offloaded value: on the host, and reloaded. They are numbered after the slots'
-  // storages.
+  // The storages of an offloaded value: on the host, and reloaded. Their numbers follow those of
+  // the slots.
   [[nodiscard]] std::uint32_t host_storage(std::uint32_t value) const {
     return static_cast<std::uint32_t>(storage_bytes_.size() + storages_.size()) + 2 * value;
   }
   [[nodiscard]] std::uint32_t reloaded_storage(std::uint32_t value) const {
     return host_storage(value) + 1;
   }
-  // Storage of a generator's state, numbered after the storages of offloaded values.
+  // The storage of a generator's state. Its number follows those of offloaded values.
   [[nodiscard]] std::uint32_t state_storage(const PairOrder& order, std::size_t state) const {
     return host_storage(static_cast<std::uint32_t>(order.offloaded.size())) +
            static_cast<std::uint32_t>(state);
@@ -65,7 +66,7 @@ class PlanMemory {
     const std::size_t slot = storage - storage_bytes_.size();
     return slot < storages_.size() ? storage_bytes_[storages_[slot]] : added_bytes(order, slot);
   }
-  // The bytes of a storage that is numbered after the slots.
+  // The bytes of a storage whose number follows those of the slots.
   [[nodiscard]] std::int64_t added_bytes(const PairOrder& order, std::size_t slot) const;
 
   const PairOrders& orders_;
@@ -73,7 +74,8 @@ class PlanMemory {
   bool host_counts_ = false;  // host memory counts as device memory
   CollectiveLibrary collectives_;
   std::vector<std::uint32_t> storages_;  // by slot
-  // By slot: an earlier slot in the same storage, of an input or of the same node; -1 for none.
+  // Indexed by slot: an earlier slot in the same storage that belongs to an input or to the same
+  // node; -1 if there is none.
   std::vector<std::int32_t> aliases_;
   std::vector<std::uint32_t> first_slot_;    // by place
   std::vector<std::int64_t> storage_bytes_;  // by storage

@@ -73,8 +73,8 @@ class Explainer {
     return parts_.is_forward(id) && !parts_.depends_on_tangent[id.index()];
   }
 
-  // Finds, by node, the first call of the backward proper that needs it, and the first that reads
-  // it.
+  // For each node, finds the first call of the backward proper that needs it and the first that
+  // reads it.
   void find_readers(const Half& backward) {
     reader_.resize(joint_.node_count());
     needed_for_.resize(joint_.node_count());
@@ -201,7 +201,7 @@ class Explainer {
                         joint_.name(from), name(needed_for))};
   }
 
-  // The latest saved value that it is computed from.
+  // The latest saved value that the node is computed from.
   [[nodiscard]] NodeId saved_ancestor(NodeId id) const {
     NodeId latest;
     std::vector<NodeId> pending{id};

@@ -1,6 +1,6 @@
 #pragma once
 
-// Explains why each value is saved or recomputed: the PlanReason of a partitioner's choice.
+// Explains why a partitioner saves or recomputes each value.
 
 #include <vector>
 
@@ -21,8 +21,8 @@ struct Explained {
   Partitioner partitioner;  // the one whose backward the reasons describe
 };
 
-// Returns the reasons by node. `cut`: the minimum cut; null for default_partition. Error (usage):
-// as extract_half.
+// Returns the reasons, indexed by node id. `cut`: the minimum cut; null for default_partition.
+// Error (usage): as for extract_half.
 Result<std::vector<PlanReason>> explain_plan(const Explained& what, const CutSolution* cut);
 
 }  // namespace jointer

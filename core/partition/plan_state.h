@@ -20,12 +20,12 @@ struct PlanWhatIf::State {
         time(orders, costs, flops, simulation_options, options.transfers),
         recomputable(orders) {}
 
-  // Decisions about some values of a plan.
+  // Decisions about individual values of a plan.
   using Decisions = std::vector<std::pair<NodeId, Keep>>;
   [[nodiscard]] Result<PlanChange> decide(const SavePlan& plan, const Decisions& decisions) const;
   [[nodiscard]] Result<std::vector<SaveCandidate>> candidates(const SavePlan& plan,
                                                               const PairOrder& order) const;
-  // One sentence; empty if it can be saved or offloaded.
+  // One sentence; empty if the value can be saved or offloaded.
   [[nodiscard]] std::string why_not_saved(Place place) const;
   [[nodiscard]] std::string why_not_offloaded(Place place) const;
 

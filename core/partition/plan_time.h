@@ -1,7 +1,7 @@
 #pragma once
 
-// Computes the step time of a pair without building it: the same time as Simulation computes for
-// emit_pair's graph, by the rules of clocks.h.
+// Computes the step time of a pair without building it, by the rules in clocks.h. The result equals
+// what Simulation computes for the graph that emit_pair returns.
 
 #include <cstdint>
 #include <span>

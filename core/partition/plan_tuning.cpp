@@ -32,9 +32,9 @@ namespace {
 
 constexpr int kRounds = 24;
 
-// `least` returns the smallest n in 1..count for which `holds(n)`, provided that it also holds for
-// all larger n, or none; `most` returns the largest, provided that it also holds for all smaller n.
-// Both double, then halve.
+// `least` returns the smallest n in 1..count for which `holds(n)` is true, or nullopt; if true for
+// one n, it must be true for all larger n. `most` returns the largest such n, or 0; if true for one
+// n, it must be true for all smaller n. Both double n, then bisect.
 template <class Holds>
 std::optional<std::size_t> least(std::size_t count, const Holds& holds) {
   std::size_t low = 0, high = 1;

@@ -1,8 +1,8 @@
 #pragma once
 
 // Computes peak memory, step time and recomputation of a joint graph under a save plan, without
-// building the pair: the figures that MemoryTimeline and Simulation compute for emit_pair's graph.
-// The top of plan_what_if.cpp describes how.
+// building the pair: the figures that MemoryTimeline and Simulation compute for the graph that
+// emit_pair returns. The top of plan_what_if.cpp describes how.
 
 #include <cstdint>
 #include <memory>
@@ -24,9 +24,9 @@ namespace jointer {
 
 struct PlanFigures {
   Figures figures;
-  // Activations that live from the forward to the backward, by storage, with the allocator's
-  // rounding: those that stay on the device, and those on the host. Neither includes what the step
-  // holds anyway (inputs, constants, results of the forward).
+  // Activations that live from the forward to the backward, counted by storage with the allocator's
+  // rounding: those that stay on the device, and those that are offloaded to the host. Neither
+  // includes storages that the step holds anyway (inputs, constants, results of the forward).
   std::int64_t saved_bytes = 0;
   std::int64_t offloaded_bytes = 0;
   std::size_t recomputed = 0;     // calls that run twice
@@ -38,22 +38,22 @@ struct PlanFigures {
 // A forward value that the backward needs, directly or to recompute others: a row of the SAC pane.
 struct SaveCandidate {
   NodeId node;
-  // The bytes that saving it takes: its storages, except those that the step holds anyway. If
-  // several saved values share a storage, the first one counts its bytes; any other value in the
-  // storage of a saved one takes none.
+  // The bytes that it takes to save the value: its storages, except those that the step holds
+  // anyway. If several values share a storage, its bytes count for the first saved value only, and
+  // for no other value in that storage.
   std::int64_t bytes = 0;
-  // The cost of recomputing it from the values that the plan saves, including its chain.
+  // The cost of recomputing the value from the values that the plan saves, including its chain.
   std::int64_t recompute_ns = 0;
   std::int64_t recompute_flops = 0;
   std::size_t chain = 0;  // calls that run again, itself included; 0: it cannot be recomputed
   Keep keep = Keep::recompute;
 };
 
-// The bytes that saving it takes per microsecond that recomputing it takes: the higher, the more
-// recomputing it pays. A time of zero counts as a nanosecond.
+// Bytes needed to save the value per microsecond needed to recompute it: the higher, the more
+// worthwhile it is to recompute it. A time of zero counts as a nanosecond.
 double bytes_per_us(const SaveCandidate& candidate);
 
-// A plan after decisions, and the decisions that could not be followed.
+// A plan after applying decisions, and the decisions that could not be applied.
 struct PlanChange {
   struct Note {
     NodeId node;
@@ -72,7 +72,7 @@ struct PlanWhatIfOptions {
 class PlanWhatIf {
  public:
   // `joint`: as Partition::joint; must outlive this. `costs`, `flops`: one per node, by id.
-  // `memory` must use the rules of running a graph; torch's rules do not cover pairs.
+  // `memory` must use the rules for running a graph; torch's rules do not cover pairs.
   PlanWhatIf(const Graph& joint, std::span<const NodeCost> costs, std::span<const Flops> flops,
              const MemoryOptions& memory = {}, const SimulationOptions& simulation = {},
              const PlanWhatIfOptions& options = {});
@@ -80,12 +80,12 @@ class PlanWhatIf {
   PlanWhatIf(const PlanWhatIf&) = delete;
   PlanWhatIf& operator=(const PlanWhatIf&) = delete;
 
-  // Error (usage): as emit_pair. Cost: linear in nodes and storages.
+  // Error (usage): as for emit_pair. Cost: linear in nodes and storages.
   [[nodiscard]] Result<PlanFigures> figures(const SavePlan& plan) const;
-  // Live bytes at every point of the pair, as in MemoryTimeline::profile of emit_pair's graph.
-  // Error (usage): as emit_pair.
+  // Live bytes at every point of the pair: MemoryTimeline::profile of the graph that emit_pair
+  // returns. Error (usage): as for emit_pair.
   [[nodiscard]] Result<std::vector<std::int64_t>> profile(const SavePlan& plan) const;
-  // Both, at little more than the cost of one. Error (usage): as emit_pair.
+  // Both, for little more than the cost of one. Error (usage): as for emit_pair.
   struct Outcome {
     PlanFigures figures;
     std::vector<std::int64_t> profile;
@@ -97,11 +97,11 @@ class PlanWhatIf {
   [[nodiscard]] Result<Outcome> evaluate(const SavePlan& plan) const;
 
   // The values to decide about under this plan, in program order: saved values except inputs, and
-  // recomputed values. A value that nothing needs under this plan is not listed. It may appear once
-  // a value computed from it is no longer saved.
+  // recomputed values. Leaves out values that nothing needs under this plan; they may appear once a
+  // value computed from them is no longer saved.
   [[nodiscard]] Result<std::vector<SaveCandidate>> candidates(const SavePlan& plan) const;
-  // The saved values whose storages are on the device at a point of the profile; those that are
-  // best to recompute come first.
+  // The saved values whose storages are on the device at a point of the profile, the best to
+  // recompute first.
   [[nodiscard]] Result<std::vector<SaveCandidate>> saved_at(const SavePlan& plan,
                                                             std::size_t point) const;
 
@@ -110,8 +110,8 @@ class PlanWhatIf {
   // a node is not a candidate, or cannot be recomputed; the message says why.
   [[nodiscard]] Result<SavePlan> change(const SavePlan& plan, std::span<const NodeId> nodes,
                                         Keep keep) const;
-  // The same for as many of the nodes as possible; reports the others. Error (usage): none is
-  // possible.
+  // The same for as many of the nodes as possible; reports the others. Error (usage): none of them
+  // can be changed.
   [[nodiscard]] Result<PlanChange> change_all(const SavePlan& plan, std::span<const NodeId> nodes,
                                               Keep keep) const;
   // Applies the user's policies to a plan that was solved under others: nodes whose tag changed are
@@ -128,7 +128,7 @@ class PlanWhatIf {
   std::unique_ptr<State> state_;
 };
 
-// The tags of a graph by node id, as apply_policies takes them. Partition::joint has different ones.
+// The tags of a graph, indexed by node id, for apply_policies. The tags of Partition::joint differ.
 std::vector<MemoryPolicy> policies_of(const Graph& graph);
 
 }  // namespace jointer

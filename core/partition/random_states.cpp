@@ -48,7 +48,7 @@ bool is_on_cuda(const Graph& graph, NodeId id) {
   });
 }
 
-// Registers names in the order in which torch.fx gave them.
+// Registers names in the order in which torch.fx assigned them.
 void use_names(const Graph& joint, std::span<const NodeId> inputs, const Half& half,
                FxNames& names) {
   for (const NodeId id : inputs) names.create(joint.name(id));

@@ -1,7 +1,7 @@
 #pragma once
 
-// Makes random calls that run in both halves draw the same numbers. The top of random_states.cpp
-// describes how.
+// Ensures that random calls that run in both halves draw the same numbers. The top of
+// random_states.cpp describes how.
 
 #include <cstdint>
 #include <span>
@@ -17,11 +17,11 @@
 
 namespace jointer {
 
-// A random call that runs in both halves, because a tag or the plan asks to recompute it.
+// A random call that runs in both halves because a tag or the plan requires it to be recomputed.
 struct RandomCall {
   NodeId id;
-  // True: it draws from a generator that the caller holds. False: the forward saves the generator's
-  // state as a tensor of `state_bytes` on the host.
+  // True: the call draws from a generator that the caller holds. False: the forward saves the
+  // generator's state as a tensor of `state_bytes` on the host.
   bool by_generator = false;
   std::int64_t state_bytes = 0;
 };
@@ -29,38 +29,40 @@ struct RandomCall {
 // True for attention without dropout: the operator may draw random numbers, but this call does not.
 bool draws_nothing(const Graph& graph, const Node& call);
 
-// True if torch's partitioner treats the call as random: before torch 2.14, by the operator alone.
+// True if torch's partitioner treats the call as random. Before torch 2.14, this depends only on
+// the operator.
 bool is_random_call(const Graph& joint, const Node& call);
 
-// True if the call in the backward can receive the generator state of the call in the forward.
+// True if the call in the backward can receive the generator state that the call in the forward
+// had.
 bool can_keep_state(const Graph& joint, const Node& call);
 
-// The random calls that are tagged for recomputation, by id.
+// The random calls that are tagged for recomputation, sorted by id.
 std::vector<NodeId> tagged_to_redraw(const Graph& joint);
 
-// In the order of `backward`, the calls of that half. `in_forward`: by node id.
+// The random calls that run in both halves, in the order of `backward`, which lists the calls of
+// that half. `in_forward`: indexed by node id.
 std::vector<RandomCall> find_random_calls(const Graph& joint, const SavePlan& plan,
                                           const std::vector<bool>& in_forward,
                                           std::span<const NodeId> backward);
 
 class RandomStates {
  public:
-  // The halves of a joint graph must still be in the graph's order. All arguments must outlive
-  // this.
+  // The halves must still be in the joint graph's order. All arguments must outlive this.
   RandomStates(const Graph& joint, const SavePlan& plan, const Half& forward, const Half& backward,
                std::span<const NodeId> forward_inputs, std::span<const NodeId> backward_inputs);
 
   [[nodiscard]] bool has(NodeId id) const { return index_.contains(id); }
 
-  // Adds the placeholders of generators, after the inputs of the forward or of the backward.
+  // Adds placeholders for generators, after the inputs of the forward or of the backward.
   void add_generators(PartCopy& copy, HalfKind kind);
-  // Adds the placeholders of states that the forward returns, before the tangents.
+  // Adds placeholders for the states that the forward returns, before the tangents.
   void add_states(PartCopy& copy);
   // Copies the call into its half, with its state. In the forward, also adds the state's nodes.
   void copy_forward(PartCopy& copy, NodeId id);
   void copy_backward(PartCopy& copy, NodeId id);
 
-  // The states that the forward returns, after the values that it saves.
+  // The states that the forward returns after the values that it saves.
   [[nodiscard]] const std::vector<NodeId>& returned_states() const { return returned_; }
 
  private:
@@ -73,7 +75,7 @@ class RandomStates {
 
   void name_calls(const Half& forward, const Half& backward, std::span<const NodeId> forward_inputs,
                   std::span<const NodeId> backward_inputs);
-  // A tensor of the generator's state in `storage`.
+  // A tensor in `storage` that holds the generator's state.
   [[nodiscard]] static Value state_value(PartCopy& copy, const Call& call, StorageId storage);
 
   const Graph& joint_;

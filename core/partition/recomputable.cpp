@@ -66,7 +66,7 @@ void Recomputable::find_overwritten() {
         return t.storage && graph.real_storage(t.storage) == storage;
       });
     };
-    // An element is in the same memory as its tuple.
+    // An element is in its tuple's memory.
     bool is_view = orders_.has(p, PairOrders::is_getitem);
     for (const Place input : orders_.inputs(p))
       for (const Tensor& t : graph.tensors(orders_.node(input))) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// Determines the forward calls that may run again in the backward with the same result: as part of
-// the chain of another value, or because a tag or a decision asks for it. The top of
-// recomputable.cpp states the rules.
+// Determines which forward calls give the same result if they run again in the backward, as part of
+// another value's chain or because a tag or a decision requires it. The top of recomputable.cpp
+// states the rules.
 
 #include <cstdint>
 #include <string>
@@ -17,14 +17,15 @@ class Recomputable {
   explicit Recomputable(const PairOrders& orders);
 
   [[nodiscard]] bool operator()(Place call) const { return why_not_[call] == Why::none; }
-  // The same for a call that a tag or a plan asks to recompute, directly or through an element of
-  // its result.
+  // The same for a call that a tag or a plan requires to be recomputed, directly or through an
+  // element of its result.
   [[nodiscard]] bool if_asked(Place call) const {
     return (*this)(call) || why_not_[source(call)] == Why::draws;
   }
-  // The call that returns the tuple that a value is read from; else the call itself.
+  // The call that returns the tuple that `call` reads an element of; for any other call, the call
+  // itself.
   [[nodiscard]] Place source(Place call) const;
-  // One sentence; empty if it may be recomputed.
+  // One sentence; empty if the call may be recomputed.
   [[nodiscard]] std::string why_not(Place call) const;
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// Computes the cost of recomputing values, each including the calls that it is computed from. The
-// top of recompute_chains.cpp describes the algorithm.
+// Computes the cost of recomputing values, including the calls that they are computed from. The top
+// of recompute_chains.cpp describes the algorithm.
 
 #include <cstdint>
 #include <span>
@@ -17,8 +17,9 @@ struct RecomputeChain {
   std::size_t calls = 0;
 };
 
-// Returns one chain for each of `values`, which must be calls. `is_there`: by position, true if the
-// value is available and need not be recomputed; a value's own chain always includes it.
+// Returns one chain for each of `values`, which must be calls. `is_there`: indexed by position,
+// true if the value is available and need not be recomputed. A chain always includes the value
+// itself.
 std::vector<RecomputeChain> recompute_chains(const PairOrders& orders, const PlanTime& time,
                                              std::span<const std::uint8_t> is_there,
                                              std::span<const Place> values);

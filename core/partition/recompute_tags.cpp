@@ -69,7 +69,7 @@ class Settler {
     return node.kind == NodeKind::call && graph_.op(node).is_getitem && node.input_count > 0;
   }
 
-  // The call that returns the tuple that a value is read from, also through nested tuples.
+  // The call that returns the tuple, possibly nested, that a value is read from.
   [[nodiscard]] NodeId tuple_call(NodeId id) const {
     while (is_getitem(id)) id = graph_.inputs(id).front();
     return id;
@@ -120,7 +120,7 @@ class Settler {
            });
   }
 
-  // True for a getitem of a tuple that a region computes.
+  // True for a getitem of a tuple that a checkpointed region computes.
   [[nodiscard]] bool is_of_regions_tuple(const Node& node) const {
     if (node.kind != NodeKind::call || !graph_.op(node).is_getitem || node.input_count == 0)
       return false;

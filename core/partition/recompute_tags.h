@@ -1,7 +1,7 @@
 #pragma once
 
-// Settles the recompute tags that a partitioner follows: those of the graph, and those that it
-// adds. The top of recompute_tags.cpp states the rules.
+// Settles the recompute tags that a partitioner follows: those in the graph, and those that the
+// partitioner adds. The top of recompute_tags.cpp states the rules.
 
 #include <cstdint>
 #include <vector>
@@ -11,13 +11,14 @@
 
 namespace jointer {
 
-// Both partitioners treat these two policies alike, as in torch.
+// Both partitioners treat the two policies alike, as in torch.
 inline bool must_recompute(const Node& node) {
   return node.policy == MemoryPolicy::must_recompute ||
          node.policy == MemoryPolicy::prefer_recompute;
 }
 
-// The value is saved, on the device or on the host. (torch's partitioners ignore MUST_CPU_OFFLOAD.)
+// True if the value is saved, on the device or on the host. (torch's partitioners ignore
+// MUST_CPU_OFFLOAD.)
 inline bool is_kept(const Node& node) {
   return node.policy == MemoryPolicy::must_save || node.policy == MemoryPolicy::must_cpu_offload;
 }
@@ -33,7 +34,8 @@ enum class TagSource : std::uint8_t {
   written,       // recomputed, it would read or write different values
 };
 
-// Sets Node::policy to the tags that the partitioner follows. Returns, by node, their sources.
+// Sets Node::policy to the tags that the partitioner follows. Returns their sources, indexed by
+// node id.
 std::vector<TagSource> settle_tags(Graph& graph, Partitioner partitioner);
 
 }  // namespace jointer

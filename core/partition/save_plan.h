@@ -1,6 +1,7 @@
 #pragma once
 
-// A save plan: the values that the forward saves for the backward, and where they stay in between.
+// A save plan: the values that the forward saves for the backward, and where they are kept in
+// between.
 
 #include <cstdint>
 #include <string_view>
@@ -20,10 +21,10 @@ std::string_view to_string(Keep keep);
 
 // Ids refer to the joint graph.
 struct SavePlan {
-  // The values that the forward saves, including inputs of the graph, in the order of its outputs.
-  // Everything else that the backward needs is recomputed from these.
+  // The values that the forward saves, including inputs of the graph, in the order of the forward's
+  // outputs. Everything else that the backward needs is recomputed from these values.
   std::vector<NodeId> saved;
-  // The sizes that it saves; they follow the values.
+  // The sizes that the forward saves; its outputs list them after the values.
   std::vector<NodeId> saved_symbols;
   // The values among `saved` that are offloaded to the host, sorted by id.
   std::vector<NodeId> offloaded;

@@ -26,7 +26,7 @@
 namespace jointer {
 namespace {
 
-// The symbols in an expression; none for a plain number.
+// Adds the symbols in an expression; a plain number has none.
 void add_symbols(const Graph& graph, ExpressionId expression, std::set<std::string>& symbols) {
   if (!expression) return;
   const auto& named = graph.expression(expression).symbols();
@@ -47,7 +47,7 @@ std::set<std::string> symbols_of(const Graph& graph, const Node& node) {
   return symbols;
 }
 
-// The symbol that a node creates; empty if it creates none. Symbols of floats are not bound.
+// The symbol that a node binds; empty if it binds none. Symbols of floats are not bound.
 std::string_view bound_symbol(const Graph& graph, const Node& node) {
   if (node.value.kind != Value::Kind::symbol) return {};
   const Expression& expression = graph.expression(node.value.expression());
@@ -57,7 +57,7 @@ std::string_view bound_symbol(const Graph& graph, const Node& node) {
   return binds ? std::string_view(symbols.front()) : std::string_view();
 }
 
-// By symbol: the first node that binds it.
+// For each symbol, the first node that binds it.
 std::map<std::string, NodeId, std::less<>> bindings(const Graph& graph) {
   std::map<std::string, NodeId, std::less<>> found;
   for (const NodeId id : graph.order())

@@ -7,11 +7,12 @@
 
 namespace jointer {
 
-// By node: true for forward calls that would give a different result if recomputed in the backward
-// (unrepeatable.cpp). Empty if nothing in the graph writes.
+// Indexed by node id: true for forward calls that would give a different result if recomputed in
+// the backward (see unrepeatable.cpp). Empty if nothing in the graph writes.
 std::vector<bool> find_unrepeatable(const Graph& graph, const NodePlaces& places);
 
-// The first call that writes to anything but an input of the graph; none in a functional graph.
+// The first call that writes to anything other than an input of the graph; none in a functional
+// graph.
 NodeId find_write_in_between(const Graph& graph);
 
 }  // namespace jointer

@@ -36,7 +36,7 @@ WriteOrder::WriteOrder(const Graph& joint) : joint_(joint) {
     for (const Tensor& t : joint.tensors(id))
       if (t.storage) visit(dense[joint.real_storage(t.storage).index()]);
   };
-  // Most graphs write nothing, so ask once per operator.
+  // Most graphs write nothing, so check each operator only once.
   std::vector<std::int8_t> may(joint.operator_count(), -1);
   for (const NodeId id : joint.order()) {
     const Node& node = joint.node(id);

@@ -20,19 +20,18 @@ class WriteOrder {
 
   // True if anything writes. If nothing does, every order is correct.
   [[nodiscard]] bool any() const { return !writes_.empty(); }
-  // The first call after `id` that writes to memory that `id` uses, among the calls for which
-  // `counts` is true, or none.
+  // Among the calls for which `counts` is true, the first after `id` that writes to memory that
+  // `id` uses; none if there is none.
   [[nodiscard]] NodeId next_write(NodeId id, const std::function<bool(NodeId)>& counts) const;
   // True if such a call precedes `id`.
   [[nodiscard]] bool any_before(NodeId id, const std::function<bool(NodeId)>& counts) const;
   // Checks the calls of each half, in the order in which they run. Error (usage): a call would find
-  // memory contents that differ from the joint graph; the message names the call and the one that
-  // writes.
+  // other contents in memory than in the joint graph; the message names the call and the write.
   [[nodiscard]] Result<void> check(std::span<const NodeId> forward,
                                    std::span<const NodeId> backward) const;
 
  private:
-  // A call that reads or writes a storage, after `after` writes to it.
+  // A call that reads or writes a storage after the call `after` wrote to it.
   struct Access {
     std::uint32_t storage = 0;  // index among the storages that are written to
     std::uint32_t after = 0;
@@ -50,7 +49,7 @@ class WriteOrder {
   std::vector<std::uint32_t> first_;         // by node id
 };
 
-// One sentence about a call that would run after a write that it must precede.
+// One sentence that says that a call would run after a write that it must precede.
 std::string overtaken(const Graph& joint, NodeId call, NodeId write);
 
 }  // namespace jointer
