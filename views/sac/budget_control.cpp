@@ -13,7 +13,7 @@ namespace {
 constexpr int kParts = 1000, kPage = 50, kStep = 10, kMinSlider = 72, kMaxSlider = 220;
 constexpr double kBudgetStep = 0.05;
 
-// A press anywhere on the slider moves the handle there.
+// Makes a press anywhere on the slider move the handle there.
 class JumpingStyle : public QProxyStyle {
  public:
   using QProxyStyle::QProxyStyle;
@@ -97,7 +97,7 @@ void BudgetControl::show_plan(double budget, std::int64_t peak_bytes, std::int64
   show_box();
 }
 
-// Shows the plan's values in the fields and discards typed ones.
+// Shows the plan's values in the fields and discards what the user typed.
 void BudgetControl::show_box() {
   const QSignalBlocker no_budget(budget_box_), no_peak(peak_box_);
   budget_box_->setValue(budget_);

@@ -11,25 +11,26 @@
 
 namespace jointer::views {
 
-// Limits a plan's memory, either by torch's activation budget or by peak memory, for which a budget
-// is then searched. A slider and a field show the same value. Each intermediate value emits
-// `tried`; releasing the slider or pressing Enter emits `chosen`.
+// Limits a plan's memory, either by torch's activation budget or by a limit on peak memory, for
+// which a budget is then searched. A slider and a field show the same value. Each intermediate
+// value emits `tried`; releasing the slider or pressing Enter emits `chosen`.
 class BudgetControl : public QWidget {
   Q_OBJECT
  public:
   explicit BudgetControl(QWidget* parent = nullptr);
 
-  // torch's activation budget, unless a peak is set.
+  // torch's activation budget. Not used if a peak is set.
   [[nodiscard]] double budget() const;
   [[nodiscard]] std::optional<std::int64_t> max_peak() const;
-  // Shows the budget and peak of the current plan and the range of peaks; emits no signal.
+  // Shows the budget and the peak of the current plan, and sets the range of peaks. Emits no
+  // signal.
   void show_plan(double budget, std::int64_t peak_bytes, std::int64_t min_bytes,
                  std::int64_t max_bytes);
 
-  // Adapts the width to a pane of that width.
+  // Adapts to a pane of this width.
   void fit(int pane_width);
 
-  // The visible field: for a budget, or a ByteBox for a peak.
+  // The visible field: the one for a budget, or a ByteBox for a peak.
   [[nodiscard]] QDoubleSpinBox& box() { return is_peak() ? *peak_box_ : *budget_box_; }
 
  signals:

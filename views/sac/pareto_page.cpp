@@ -94,7 +94,7 @@ void ParetoPage::refresh() {
   start_->setEnabled(can);
   fastest_->setEnabled(can && !search_->is_running());
   smallest_->setEnabled(can && !search_->is_running());
-  // Use the current peak as the initial value.
+  // Start with the current peak as the limit.
   if (can && limit_->bytes() == 0) limit_->set_bytes(state->figures.figures.peak_bytes);
   plot_->set_hint(can ? tr("Peak memory against step time for activation budgets from 0 to 1.")
                       : tr("Only a joint graph can be partitioned."));
@@ -134,7 +134,7 @@ void ParetoPage::refresh_marks() {
   plot_->set_marks(std::move(marks));
 }
 
-// Requests the figures of named states when the list has changed.
+// Requests the figures of all named states.
 void ParetoPage::request_named_figures() {
   const std::size_t asked = ++asked_;
   named_.clear();
@@ -157,7 +157,7 @@ void ParetoPage::choose(std::size_t mark) {
     take(search_->points()[static_cast<std::size_t>(meaning.point)], searched_->base->settings);
 }
 
-// Uses min_cut as in the search, whatever the controls say now.
+// Uses min_cut, as the search did, whatever the controls say now.
 void ParetoPage::take(const ParetoPoint& point, SolveSettings settings) {
   const SacStatePtr state = session_.state();
   if (!state || !state->base || point.name == ParetoSearch::kNow) return;

@@ -14,7 +14,7 @@
 namespace jointer::views {
 
 // The trade-off between memory and time: a plot, and searches for plans within a limit. Choosing a
-// point adds one history entry.
+// point on the plot adds one history entry.
 class ParetoPage : public QWidget {
   Q_OBJECT
  public:
@@ -40,7 +40,7 @@ class ParetoPage : public QWidget {
   void refresh_marks();
   void request_named_figures();
   void choose(std::size_t mark);
-  // `settings`: of the plan that the search started from.
+  // `settings`: the settings of the plan that the search started from.
   void take(const ParetoPoint& point, SolveSettings settings);
   void take_fit(const Fit& fit);
 
@@ -55,7 +55,7 @@ class ParetoPage : public QWidget {
   QPushButton* smallest_ = nullptr;
   QLabel* status_ = nullptr;
   std::vector<NamedFigures> named_;
-  // The target of a mark: a point of the search, a named state, or neither.
+  // The target of a mark in the plot: a point of the search, a named state, or neither.
   struct Meaning {
     int point = -1, named = -1;
   };

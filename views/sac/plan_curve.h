@@ -7,10 +7,10 @@
 
 namespace jointer::views {
 
-// Memory during the step under the plan: the forward, then the backward with recomputation. Behind
-// it, as ghosts, the plan as solved and the joint graph as captured, which saves everything.
-// Each curve uses its own program order, scaled to a common width. Clicking the peak shows what
-// contributes to it.
+// Memory during the step under the plan: the forward, then the backward with recomputation. Ghost
+// curves behind it show the plan as solved and the joint graph as captured, which saves everything.
+// Each curve uses its own program order, scaled to a common width. Clicking the peak shows the
+// tensors that contribute to it.
 class PlanCurve : public QWidget {
   Q_OBJECT
  public:
@@ -18,9 +18,9 @@ class PlanCurve : public QWidget {
 
   // Null shows nothing.
   void set_state(SacStatePtr state);
-  // Shows a preview as a dashed line; null shows none.
+  // Shows a preview as a dashed line; null removes it.
   void set_what_if(PlanOutcomePtr outcome);
-  // The position of the peak's mark.
+  // The position of the mark at the peak.
   [[nodiscard]] QPoint peak_place() const;
   [[nodiscard]] QSize sizeHint() const override;
 

@@ -41,7 +41,7 @@ QRect PolicyDelegate::place_of(const QRect& cell, Keep keep) {
 
 std::optional<Keep> PolicyDelegate::keep_at(const QRect& cell, QPoint at) {
   for (const Keep keep : kPlaces) {
-    // The full height of the row can be clicked.
+    // The switch can be clicked over the full height of the row.
     const QRect place = place_of(cell, keep);
     if (QRect(place.left(), cell.top(), place.width(), cell.height()).contains(at)) return keep;
   }

@@ -8,18 +8,18 @@
 
 namespace jointer::views {
 
-// A row's policy as a three-way switch: S save, R recompute, O offload. If a row's tensors differ,
-// each part is filled in proportion to the tensors that have it.
+// A row's policy as a three-way switch: S save, R recompute, O offload. If the tensors of a row
+// have different policies, each part is filled in proportion to the tensors that have its policy.
 class PolicyDelegate : public TableDelegate {
   Q_OBJECT
  public:
   using TableDelegate::TableDelegate;
 
-  // The part of a cell at that position.
+  // The part of the switch at a position in a cell.
   [[nodiscard]] static std::optional<Keep> keep_at(const QRect& cell, QPoint at);
-  // The area of a part of a cell.
+  // The area of this part in a cell.
   [[nodiscard]] static QRect place_of(const QRect& cell, Keep keep);
-  // Sets the part under the pointer; an invalid index means none.
+  // Sets the part under the pointer. An invalid index means that there is none.
   void set_hover(const QModelIndex& index, Keep keep);
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option,

@@ -37,7 +37,7 @@ QString suffix_of(PolicyFormat format) {
   return {};
 }
 
-// The first sentence, and the number of further ones.
+// The first sentence, and the number of those that follow.
 QString first_of(const std::vector<std::string>& sentences) {
   const QString first = QString::fromStdString(sentences.front());
   if (sentences.size() == 1) return first;
@@ -56,8 +56,8 @@ QString import_summary(const ImportedPolicy& policy) {
   return policy.notes.empty() ? what : what + u' ' + first_of(policy.notes);
 }
 
-// Texts refer to the graph as opened, which is the one training code has, or to the current
-// graph if it was edited.
+// Exported text refers to the graph as opened, since training code has that one, or to the current
+// graph if edits changed its nodes or their order.
 const Graph& graph_of(const SacState& state, const Snapshot& opened) {
   const Graph& now = state.snapshot->graph;
   const bool has_same_calls = std::ranges::equal(now.order(), opened.graph.order());
@@ -83,14 +83,15 @@ PolicyExchange::PolicyExchange(SacSession& session, QWidget* window)
   menu_->addAction(tr("Import from File..."), this, &PolicyExchange::ask_what);
 }
 
-// Runs on a worker thread, since finding operator lists that express a plan takes a while.
+// Runs on a worker thread, since it takes a while to find operator lists that express a plan.
 void PolicyExchange::export_then(PolicyFormat format,
                                  std::function<void(const PolicyExport&)> use) {
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return emit message(tr("There is no plan to export yet."));
   const auto make = [state, format, opened = session_.open_graph().baseline()] {
     const Graph& graph = graph_of(*state, *opened);
-    // A flat training step is its own plan's graph; no partitioner runs again on the result.
+    // The plan of a flat training step refers to the graph itself, on which no partitioner runs
+    // again.
     if (state->is_step()) return export_plan(state->snapshot->graph, state->plan, format, graph);
     return export_plan(state->base->partition.joint, state->plan, format, graph,
                        {.partitioner = state->base->settings.partitioner,
@@ -138,7 +139,7 @@ void PolicyExchange::read(const QString& path) {
   take(QString::fromUtf8(bytes->view().data(), static_cast<qsizetype>(bytes->view().size())));
 }
 
-// Adds one history entry: the tags, and for a joint graph the plan solved with them.
+// Adds one history entry with the tags and, for a joint graph, the plan solved with them.
 void PolicyExchange::take(const QString& text) {
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return emit message(tr("There is no graph to tag yet."));

@@ -9,11 +9,11 @@
 
 namespace jointer::views {
 
-// Exports policies in formats of other programs to the clipboard or a file, and imports them.
+// Exports policies to the clipboard or a file, in the formats of other programs, and imports them.
 class PolicyExchange : public QObject {
   Q_OBJECT
  public:
-  // `window` is the parent of dialogs and owns the menu.
+  // `window` owns the menu and is the parent of dialogs.
   PolicyExchange(SacSession& session, QWidget* window);
 
   [[nodiscard]] QMenu* menu() const { return menu_; }

@@ -110,7 +110,7 @@ SolveSettings SacBar::settings() const {
           .solver = static_cast<KnapsackSolver>(solver_->currentData().toInt())};
 }
 
-// Shows the plan's settings in the controls until the user changes them.
+// Shows the plan's settings in the controls, unless the user has changed them.
 void SacBar::refresh() {
   const SacStatePtr state = session_.state();
   setVisible(state && state->can_change());
@@ -203,7 +203,7 @@ void SacBar::apply(const Result<Edit>& edit) {
   apply(edit, settings());
 }
 
-// Tags from a preset must not be ignored.
+// Solves without `ignore_tags`, since the tags of a preset must count.
 void SacBar::apply(const Result<Edit>& edit, SolveSettings settings) {
   if (!edit) return emit message(QString::fromStdString(edit.error().message));
   settings.ignore_tags = false;

@@ -12,9 +12,9 @@
 namespace jointer::views {
 
 // Settings for solving the plan: partitioner, tags, knapsack solver, activation budget, and
-// upstream's lists and presets. Also export, import, and opening the pair in a new tab. A changed
-// setting is previewed immediately. A flat training step has no partitioner; its tags are applied
-// instead.
+// upstream's lists and presets. Also exports and imports policies, and opens the pair in a new tab.
+// A changed setting is previewed immediately. A flat training step has no partitioner; its tags are
+// applied instead.
 class SacBar : public QWidget {
   Q_OBJECT
  public:
@@ -22,10 +22,10 @@ class SacBar : public QWidget {
 
   // The settings in the controls.
   [[nodiscard]] SolveSettings settings() const;
-  // The settings and, if one is set, the peak for which a budget is searched.
+  // The settings and, if there is one, the peak for which a budget is searched.
   [[nodiscard]] SacSolver::Wish wish() const;
   [[nodiscard]] BudgetControl& budget() { return *budget_; }
-  // Presets, exchange and pair, to be placed separately.
+  // The buttons for presets, exchange and the pair, to be placed separately.
   [[nodiscard]] QWidget& more() { return *more_; }
   [[nodiscard]] QMenu& presets() { return *presets_->menu(); }
   [[nodiscard]] QMenu& exchange() { return *exchange_->menu(); }

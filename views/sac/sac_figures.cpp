@@ -71,7 +71,7 @@ SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), 
 FigureBox* SacFigures::add(const QString& name, const QString& how) {
   auto* box = new FigureBox(name, how, boxes_);
   box->setProperty("how", how);
-  // Smaller than those of the scoreboard, to leave space for the table.
+  // A smaller font than the scoreboard's leaves more space for the table.
   QFont strong = font();
   strong.setBold(true);
   box->value().setFont(strong);
@@ -79,8 +79,8 @@ FigureBox* SacFigures::add(const QString& name, const QString& how) {
   return box;
 }
 
-// Shows the change from the plan as solved, or from the step without tags; the joint graph's
-// figure is in the tooltip.
+// Shows the change from the plan as solved, or from the step without tags. The tooltip has the
+// joint graph's figure.
 void SacFigures::show(FigureBox& box, std::int64_t was, std::int64_t now,
                       std::optional<std::int64_t> joint, QString (*text)(std::int64_t),
                       QString (*difference)(std::int64_t, std::int64_t)) {
@@ -118,7 +118,8 @@ void SacFigures::refresh() {
 void SacFigures::show_changes(const SacState& state) {
   const PlanFigures& was = state.reference()->figures;
   const PlanFigures& now = state.figures;
-  // For a flat training step, changes are already relative to the step without tags.
+  // For a flat training step, changes are already relative to the step without tags, and there is
+  // no joint graph.
   std::optional<Figures> joint;
   if (state.base) {
     const Analysis& analysis = state.snapshot->analysis;
@@ -210,7 +211,8 @@ void SacFigures::set_compact(bool compact) {
 QString SacFigures::summary() const {
   const SacStatePtr state = session_.state();
   if (!state) return {};
-  // Figures that the scoreboard also shows come last; zero figures are left out.
+  // Figures that the scoreboard also shows come last; offloaded bytes are left out if they are
+  // zero.
   QStringList parts{tr("peak %1").arg(peak_->value().text()),
                     tr("step %1").arg(step_->value().text()),
                     tr("saved %1").arg(saved_->value().text())};
@@ -224,7 +226,7 @@ QString SacFigures::summary() const {
     return line_->fontMetrics().boundingRect(room, Qt::TextWordWrap, text).height() <=
            room.height();
   };
-  // Use non-breaking spaces within figures, so that lines break between them.
+  // Use non-breaking spaces within figures, so that lines break only between them.
   for (QString& part : parts) part.replace(u' ', QChar(QChar::Nbsp));
   QString text = parts.join(kBetween);
   for (; parts.size() > 1 && !fits(text); text = parts.join(kBetween)) parts.removeLast();

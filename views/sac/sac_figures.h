@@ -9,15 +9,15 @@
 
 namespace jointer::views {
 
-// The figures of the plan compared with the plan as solved and the joint graph; for a flat training
-// step, with its tags applied compared with the step without tags. Below them, the figures that the
-// switch under the pointer or keyboard focus would lead to.
+// The figures of the plan, compared with the plan as solved and with the joint graph. For a flat
+// training step: the figures with its tags applied, compared with the step without tags. Below
+// them, the predicted figures for the switch under the pointer or with keyboard focus.
 class SacFigures : public QWidget {
   Q_OBJECT
  public:
   explicit SacFigures(SacSession& session, QWidget* parent = nullptr);
 
-  // The preview of the hovered switch or the slider; empty if there is none.
+  // The preview of the hovered switch or of the slider; empty if there is none.
   [[nodiscard]] QString what_if() const { return what_if_text_; }
   // In compact mode, shows two lines of text instead of boxes, to leave space for the table.
   void set_compact(bool compact);
@@ -32,7 +32,7 @@ class SacFigures : public QWidget {
   void refresh();
   void show_reserved();
   void show_preview();
-  // As much as fits in two lines, most important figures first.
+  // As many figures as fit in two lines, most important first.
   [[nodiscard]] QString summary() const;
   [[nodiscard]] QString tensors_of(const SacSession::Preview& preview) const;
 
@@ -50,7 +50,8 @@ class SacFigures : public QWidget {
   bool is_compact_ = false;
 };
 
-// The differences, such as "peak +0.1 GiB, step -2.1 ms, saved +0.1 GiB", or "no change".
+// The differences between two plans, such as "peak +0.1 GiB, step -2.1 ms, saved +0.1 GiB", or "no
+// change".
 QString plan_difference_text(const PlanFigures& from, const PlanFigures& to);
 
 }  // namespace jointer::views

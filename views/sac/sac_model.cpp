@@ -58,7 +58,7 @@ SacModel::SacModel(QObject* parent) : TableModel(parent) {
 
 bool SacModel::can_keep_rows(const SacState& state) const {
   if (!state_ || state.tensors.size() != state_->tensors.size()) return false;
-  // With other sizes, layers may be grouped differently.
+  // If sizes have changed, layers may be grouped differently.
   return std::equal(state.tensors.begin(), state.tensors.end(), state_->tensors.begin(),
                     [this](const SacTensor& a, const SacTensor& b) {
                       return a.node == b.node &&
@@ -95,8 +95,8 @@ void SacModel::set_grouping(SacGrouping grouping) {
   make_rows();
 }
 
-// Without a plan there are no chains: recomputation is already in the graph, or tagged call by
-// call.
+// Without a plan there are no chains: recomputation is already in the graph, or calls are tagged
+// individually.
 void SacModel::explain_columns() {
   const bool has_chains = !state_ || state_->base;
   const bool is_step = state_ && state_->is_step();

@@ -33,19 +33,19 @@ class SacModel : public TableModel {
     keeps_role = TableModel::alarm_role + 1,  // Keeps
     fixed_role,                               // bool: cannot be changed
   };
-  // Number of tensors of a row that are saved, recomputed, offloaded.
+  // The numbers of saved, recomputed and offloaded tensors in a row.
   struct Keeps {
     std::array<int, 3> counts{};
 
     [[nodiscard]] int of(Keep keep) const { return counts[static_cast<std::size_t>(keep)]; }
     [[nodiscard]] int all() const { return counts[0] + counts[1] + counts[2]; }
-    // The policy that all of them share, if any.
+    // The policy that all of the tensors share, if any.
     [[nodiscard]] std::optional<Keep> one() const;
   };
 
   explicit SacModel(QObject* parent = nullptr);
 
-  // Keeps the rows and updates the figures if the tensors are the same.
+  // Keeps the rows and only updates the figures if the tensors are the same.
   void set_state(SacStatePtr state);
   void set_grouping(SacGrouping grouping);
   // Shows only these tensors; nullopt shows all.
@@ -54,7 +54,8 @@ class SacModel : public TableModel {
   [[nodiscard]] SacGrouping grouping() const { return grouping_; }
   [[nodiscard]] const SacStatePtr& state() const { return state_; }
   [[nodiscard]] Keeps keeps(int row) const { return sums_[static_cast<std::size_t>(row)].keeps; }
-  // Visible tensors that can have a policy, that is, calls; each is listed once.
+  // The tensors in these rows that are visible and can have a policy, that is, calls. Each is
+  // listed once.
   [[nodiscard]] std::vector<NodeId> changeable(std::span<const int> rows) const;
 
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }

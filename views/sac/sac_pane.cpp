@@ -10,7 +10,8 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 16;
-// Below this height the curve is hidden and the figures are text, to leave space for the table.
+// Below this height, the curve is hidden and the figures are shown as text, to leave space for the
+// table.
 constexpr int kMinWithCurve = 460;
 
 }  // namespace
@@ -85,7 +86,7 @@ QWidget* SacPane::make_waiting() {
   return page;
 }
 
-// Commands for the palette that have no shortcut in the window.
+// Adds commands for the palette that have no shortcut in the window.
 void SacPane::add_actions() {
   const auto add = [this](const QString& text, auto slot) {
     auto* action = new QAction(text, this);
@@ -110,7 +111,7 @@ void SacPane::add_actions() {
 
 void SacPane::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
-  // A cancelled computation is not restarted just because the pane is shown.
+  // Showing the pane does not restart a computation that failed or was cancelled.
   if (session_.problem().isEmpty()) session_.start();
 }
 

@@ -17,8 +17,8 @@
 
 namespace jointer::views {
 
-// Selective activation checkpointing: figures, settings, the memory curve, a table of tensors with
-// their policies, and the trade-off between memory and time.
+// The pane for selective activation checkpointing: figures, settings, the memory curve, a table of
+// tensors with their policies, and the trade-off between memory and time.
 class SacPane : public QWidget {
   Q_OBJECT
  public:
@@ -30,14 +30,14 @@ class SacPane : public QWidget {
   [[nodiscard]] PlanCurve& curve() { return *curve_; }
 
  public slots:
-  // Shows the tensors alive at the peak in the table.
+  // Shows only the tensors alive at the peak in the table.
   void show_peak();
   void show_pareto();
 
  signals:
   // A message for the status line.
   void message(const QString& sentence);
-  // The pair of the plan was written to this file.
+  // The plan's pair was written to this file.
   void pair_made(const QString& path);
 
  protected:
@@ -61,7 +61,7 @@ class SacPane : public QWidget {
   QTabWidget* pages_ = nullptr;
   SacTable* table_ = nullptr;
   ParetoPage* pareto_ = nullptr;
-  // Commands for one kind of graph.
+  // Commands that apply to only one kind of graph.
   std::vector<QAction*> of_partitioner_;
   QAction *apply_tags_ = nullptr, *untag_ = nullptr;
   Task<QString> making_pair_;

@@ -15,7 +15,8 @@ std::size_t at(int index) {
   return static_cast<std::size_t>(index);
 }
 
-// Space next to a place is limited: "mm" for aten.mm.default, "mul.Tensor".
+// Shortens an operator's name, since there is little space next to a place: "mm" for
+// aten.mm.default, "mul.Tensor".
 std::string short_name(std::string_view op) {
   if (op.starts_with("aten.")) op.remove_prefix(5);
   if (op.ends_with(".default")) op.remove_suffix(8);
@@ -120,7 +121,7 @@ class Grouper {
     close(row);
   }
 
-  // A tensor within a layer: its place, operator and size.
+  // Identifies a tensor within a layer: its place, operator and size.
   using Entry = std::tuple<std::string, std::string, std::int64_t>;
   struct Layer {
     int place = -1;
@@ -138,7 +139,8 @@ class Grouper {
       collect(child, path.empty() ? place(child).name : path + "." + place(child).name, layer);
   }
 
-  // Independent calls of identical layers may be ordered differently in the program.
+  // Sorts the entries, since the program may order independent calls differently in identical
+  // layers.
   [[nodiscard]] Layer layer_of(int index) const {
     Layer met{.place = index, .entries = {}, .tensors = {}, .met = {}};
     collect(index, {}, met);
@@ -156,7 +158,7 @@ class Grouper {
     return layer;
   }
 
-  // The outermost numbered places are the layers; tensors outside of them are not grouped.
+  // The outermost numbered places are the layers. Tensors outside of layers are not grouped.
   void add_layers(int above = -1, int parent = -1) {
     const std::vector<int>& siblings = children_[at(above + 1)];
     for (std::size_t i = 0; i < siblings.size();) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Groups the pane's tensors: a forest of rows, each for a range of the tensors in a separate order.
-// No Qt.
+// Groups the tensors in the pane into a forest of rows. Each row is a range in an order of the
+// tensors made for this purpose. No Qt.
 
 #include <cstdint>
 #include <string>
@@ -18,7 +18,7 @@ struct SacRow {
   std::string name;
   std::string key;  // stable across edits
   int parent = -1;
-  // Tensors of the row and all rows below it: order[first .. last).
+  // The tensors of the row and of all rows below it: order[first .. last).
   std::size_t first = 0, last = 0;
   int tensor = -1;  // for a leaf: index in the state's tensors
   int number = -1;  // for a layer: its first number
@@ -32,9 +32,9 @@ struct SacRows {
   std::vector<int> row_of;   // the leaf of each tensor
 };
 
-// By operator: in the order of the first call. By module: nested like the model. By tensor: without
-// groups. By layer: adjacent elements of a numbered list whose tensors have the same places,
-// operators and sizes share a row, and corresponding tensors share a row below it.
+// By operator: in order of first call. By module: nested like the model. By tensor: without groups.
+// By layer: adjacent elements of a numbered list share a row if their tensors have the same places,
+// operators and sizes; below it, corresponding tensors share a row.
 SacRows group_tensors(const SacState& state, const Places& places, SacGrouping grouping);
 
 }  // namespace jointer::views

@@ -56,7 +56,8 @@ SacTable::SacTable(Document& document, SacModel* model, QWidget* parent)
   preview_soon_.setInterval(kPreviewMs);
   connect(&preview_soon_, &QTimer::timeout, this,
           [this] { session_.preview(preview_nodes_, preview_keep_); });
-  // Only user actions request a preview; rebuilding and focus changes move the current row, too.
+  // Only user actions request a preview, although rebuilding and focus changes also move the
+  // current row.
   connect(&view(), &TableView::rows_chosen, this, [this] {
     std::vector<NodeId> nodes = targets();
     if (!view().hasFocus() || nodes.empty()) return leave();
@@ -64,7 +65,7 @@ SacTable::SacTable(Document& document, SacModel* model, QWidget* parent)
     preview(std::move(nodes), keep);
   });
   connect(&session_, &SacSession::changed, this, &SacTable::request_refresh);
-  // Late events must not use a destroyed session.
+  // Events that arrive late must not use a destroyed session.
   connect(&session_, &QObject::destroyed, this, [this] {
     preview_soon_.stop();
     view().removeEventFilter(this);
@@ -85,7 +86,7 @@ KeysGroup SacTable::keys() {
 }
 
 void SacTable::refresh() {
-  // The rows of a preview may have changed.
+  // The rows that a pending preview refers to may have changed.
   preview_soon_.stop();
   const bool is_first = model_->row_count() == 0;
   model_->set_state(session_.state());
@@ -138,8 +139,8 @@ void SacTable::show_all() {
 
 // --- Targets of commands ---
 
-// A group of rows stands for all of its tensors only if the user selected the group. A node
-// selected in another pane stands for itself, even if its row is folded.
+// A group stands for all of its tensors only if the user selected the group itself. A node selected
+// in another pane stands only for itself, even if its row is folded.
 std::vector<NodeId> SacTable::targets() const {
   auto& self = const_cast<SacTable&>(*this);
   if (rows_are_chosen()) return model_->changeable(self.view().selected_rows());
@@ -214,7 +215,8 @@ bool SacTable::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::MouseButtonPress && mouse->button() == Qt::LeftButton &&
         mouse->modifiers() == Qt::NoModifier && press(mouse->position().toPoint()))
       return true;
-    // The second press of a double-click counts as a click and must not expand the row.
+    // The second press of a double-click counts as another click on the switch and must not expand
+    // the row.
     if (event->type() == QEvent::MouseButtonDblClick && press(mouse->position().toPoint()))
       return true;
     if (event->type() == QEvent::MouseMove) hover(mouse->position().toPoint());

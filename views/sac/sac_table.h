@@ -12,8 +12,9 @@
 
 namespace jointer::views {
 
-// A document's tensors that can be saved, recomputed or offloaded, with switches to choose. The
-// session previews a hovered switch, or the effect of Space on the current row.
+// The tensors of a document that can be saved, recomputed or offloaded, with switches to choose
+// between these. The session previews the effect of the switch under the pointer, or of Space on
+// the current row.
 class SacTable : public TablePane {
   Q_OBJECT
  public:
@@ -23,8 +24,8 @@ class SacTable : public TablePane {
   [[nodiscard]] static KeysGroup keys();
 
  public slots:
-  // Applies to the selected rows, or to the selection of other panes. Without a value, the
-  // partitioner decides.
+  // Sets the policy of the selected rows, or of the nodes selected in other panes. Without a value,
+  // the partitioner decides.
   void set_keep(std::optional<jointer::Keep> keep);
   // Saves tensors that are not saved; recomputes those that are.
   void toggle();
@@ -46,7 +47,8 @@ class SacTable : public TablePane {
   SacTable(Document& document, SacModel* model, QWidget* parent);
   // The tensors that keys and palette commands act on.
   [[nodiscard]] std::vector<NodeId> targets() const;
-  // The tensors of a row's switch: all selected rows if the row is one of them.
+  // The tensors that a row's switch acts on: those of all selected rows if the row is one of them,
+  // or else its own.
   [[nodiscard]] std::vector<NodeId> nodes_with(int row) const;
   [[nodiscard]] std::optional<Keep> toggled(std::span<const NodeId> nodes) const;
   void tick(const std::vector<NodeId>& nodes, std::optional<Keep> keep);

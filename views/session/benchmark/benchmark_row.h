@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// A result with an id that is unique within the document.
+// A result with an id that is unique in its document.
 struct BenchmarkRow {
   std::uint64_t id = 0;
   std::shared_ptr<const BenchmarkResult> result;

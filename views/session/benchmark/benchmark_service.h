@@ -20,9 +20,9 @@ struct BenchmarkJob {
   bool is_edited = false;    // since it was opened: the files contain the unedited graph
 };
 
-// Runs benchmarks, one at a time, since two would slow each other down. Panes use this interface
-// and know no processes; the desktop starts one process per rank, and tests use fakes. All
-// functions are called, and all signals emitted, on the window's thread.
+// Runs benchmarks one at a time, since concurrent runs would slow each other down. Panes use this
+// interface and know nothing of processes: the desktop starts one process per rank, and tests use
+// fakes. All functions are called, and all signals emitted, on the window's thread.
 class BenchmarkService : public QObject {
   Q_OBJECT
  public:
@@ -35,19 +35,19 @@ class BenchmarkService : public QObject {
   [[nodiscard]] virtual QString why_not(RunOn on) const = 0;
   // The number of ranks that the graph's collectives require.
   [[nodiscard]] virtual int world_size(const Graph& graph) const = 0;
-  // The title of the document whose graph is running, if any.
+  // The title of the document that is running a benchmark, if any.
   [[nodiscard]] virtual std::optional<QString> running() const = 0;
 
-  // Starts a run and returns its number, which signals use; `finished` or `failed` follows. Must
-  // not be called during a run.
+  // Starts a run and returns its number, which identifies it in signals; `finished` or `failed`
+  // follows. Must not be called during a run.
   virtual quint64 start(const BenchmarkJob& job) = 0;
-  // Stops all ranks immediately; `finished` follows. Ignored if that run is not current.
+  // Stops all ranks immediately; `finished` follows. Ignored if this run is not the current one.
   virtual void cancel(quint64 run) = 0;
 
  signals:
   void running_changed();
   void progressed(quint64 run, const jointer::BenchmarkResult& so_far);
-  // `cancelled`: by the user; the result then has what the ranks reported so far.
+  // `cancelled`: the user cancelled the run, and the result contains what the ranks had reported.
   void finished(quint64 run, const jointer::BenchmarkResult& result, bool cancelled);
   // The run could not be started.
   void failed(quint64 run, const QString& why);

@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// Text for benchmarks, the same in tables and details.
+// Text for benchmarks, used in tables and details alike.
 
 // "2026-11-21 13:20", in the time zone of the run.
 QString when_text(const BenchmarkResult& result);
@@ -23,7 +23,7 @@ std::string measurement_label(const BenchmarkResult& result, const RankResult& r
 
 // True if the run failed or its outputs are wrong.
 bool is_bad(const BenchmarkResult& result);
-// Relative difference of measured and predicted, in parts per million.
+// The difference between measured and predicted relative to predicted, in parts per million.
 std::optional<std::int64_t> change_of(std::optional<std::int64_t> measured, std::int64_t predicted);
 
 }  // namespace jointer::views

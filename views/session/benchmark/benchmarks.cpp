@@ -14,7 +14,7 @@
 namespace jointer::views {
 namespace {
 
-// More processes are run only on request.
+// The default number of ranks is limited: more processes run only on request.
 constexpr int kMaxDefaultRanks = 8;
 
 int captured_rank(const Graph& graph) {
@@ -171,7 +171,7 @@ std::vector<MeasurementPtr> Benchmarks::measurements_of(const BenchmarkResult& r
   return measurements;
 }
 
-// Nodes are identified by their positions, so the graph that ran must be the current one.
+// Measurements identify nodes by position, so the graph that ran must be the current one.
 bool Benchmarks::ran_what_is_shown(const BenchmarkResult& result) const {
   if (result.graph_hash.empty()) return true;
   const bool is_known = !hash_.empty() && !document_.editing().is_edited();
@@ -222,7 +222,7 @@ void Benchmarks::load() {
   if (state_ != State::fresh) return;
   state_ = State::loading;
   using Read = std::pair<std::string, BenchmarkHistory::Loaded>;
-  // Results are stored under the graph as opened, whatever edits were made.
+  // Results are stored under the hash of the graph as opened, even if it was edited.
   const auto work = [snapshot = document_.baseline(), history = history_] {
     std::string hash = graph_hash(snapshot->graph);
     auto loaded = history.load(hash);
@@ -249,7 +249,7 @@ void Benchmarks::take_history(BenchmarkHistory::Loaded loaded, std::string hash)
   rows_.insert(rows_.begin(), rows.begin(), rows.end());
   if (!loaded.note.empty()) say(QString::fromStdString(loaded.note), true);
   emit rows_changed();
-  // A run has ended since, or a damaged file was moved aside.
+  // Save if a run has ended since loading started, or if a damaged file was moved aside.
   if (has_new || !loaded.note.empty()) save();
 }
 

@@ -13,15 +13,15 @@
 
 namespace jointer::views {
 
-// Settings of a run that the user can choose.
+// The settings of a run that the user can choose.
 struct BenchmarkSettings {
   BenchmarkRequest request = {.profile = true};  // its files are set from the document
   bool verify = true;                            // against the unedited graph
 };
 
-// The benchmarks of one document: settings of the next run, the current run, earlier results, and
-// the measurement shown in the timeline. Lives as long as the document and cancels its run when
-// destroyed. Panes and menus use it.
+// The benchmarks of one document: the settings of the next run, the current run, earlier results,
+// and the measurement shown in the timeline. Lives as long as the document and cancels its run when
+// destroyed. Used by panes and menus.
 class Benchmarks : public QObject {
   Q_OBJECT
  public:
@@ -38,9 +38,9 @@ class Benchmarks : public QObject {
   // --- The next run ---
   [[nodiscard]] const BenchmarkSettings& settings() const { return settings_; }
   void set_settings(const BenchmarkSettings& settings);
-  // The number of ranks that the capture was made with.
+  // The number of ranks in the captured run.
   [[nodiscard]] int world_size() const { return world_size_; }
-  // The request with files and symbols, as it would run.
+  // The request as it would run, with files and symbols filled in.
   [[nodiscard]] BenchmarkRequest request() const;
   // Why a run cannot start now; empty if it can.
   [[nodiscard]] QString why_not() const;
@@ -59,13 +59,13 @@ class Benchmarks : public QObject {
   [[nodiscard]] const std::vector<BenchmarkRow>& rows() const { return rows_; }
   [[nodiscard]] const BenchmarkResult* find(std::uint64_t id) const;
   void remove(const std::vector<std::uint64_t>& ids);
-  // Shows a row's measurement with the estimates; ignored if there is no such row.
+  // Shows a row's measurement together with the estimates; ignored if there is no such row.
   void show(std::uint64_t id);
-  // The row that was shown last, or 0.
+  // The id of the row that was shown last, or 0.
   [[nodiscard]] std::uint64_t shown() const { return shown_; }
-  // Inserts results from elsewhere before the existing ones, except duplicates.
+  // Inserts results from elsewhere, except duplicates, before the existing ones.
   void add(const std::vector<BenchmarkResult>& results);
-  // Loads stored results of this graph once; rows are added later.
+  // Loads the stored results of this graph, once. Their rows appear later.
   void load();
   // Stored results are being loaded; `rows_changed` follows.
   [[nodiscard]] bool is_loading() const { return state_ == State::loading; }
@@ -74,7 +74,7 @@ class Benchmarks : public QObject {
 
  public slots:
   void run();
-  // Starts a profiled run whose node times are reported by `calibrated`.
+  // Starts a profiled run; `calibrated` reports its node times.
   void calibrate();
   void cancel();
 
@@ -100,7 +100,7 @@ class Benchmarks : public QObject {
   void take_history(BenchmarkHistory::Loaded loaded, std::string hash);
   void save();
   void say(const QString& text, bool is_error = false);
-  // Runs are identified by their start time and graph.
+  // Returns true if this result is already listed. Start time and graph identify a run.
   [[nodiscard]] bool has(const BenchmarkResult& result) const;
   [[nodiscard]] bool ran_what_is_shown(const BenchmarkResult& result) const;
   [[nodiscard]] std::vector<MeasurementPtr> measurements_of(const BenchmarkResult& result) const;

@@ -9,8 +9,8 @@ namespace jointer::views {
 class Editing;
 class SacSession;
 
-// One open graph with its edit history and its policies. Panes hold a document and listen to it;
-// none holds a window.
+// An open graph with its edit history and its policies. Panes hold a document and listen to it;
+// none of them holds a window.
 class Document : public OpenGraph {
   Q_OBJECT
  public:

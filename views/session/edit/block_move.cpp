@@ -9,7 +9,7 @@
 namespace jointer::views {
 namespace {
 
-// Visits the remaining nodes and their gaps until `visit` returns false.
+// Visits the nodes outside of the block, each with the gap before it, until `visit` returns false.
 template <class Visit>
 void visit_remaining(std::span<const NodeId> order, const BlockMove& move, Visit visit) {
   std::size_t gap = 0;

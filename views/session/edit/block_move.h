@@ -1,6 +1,6 @@
 #pragma once
 
-// A block of nodes being moved to another gap of the order. No Qt.
+// Moves of a block of nodes to another gap in the program order. No Qt.
 
 #include <span>
 #include <string>
@@ -19,11 +19,11 @@ struct BlockMove {
 // The order after a move.
 std::vector<NodeId> order_after(std::span<const NodeId> order, const BlockMove& move);
 
-// The node that directly follows the block after the move.
+// The node directly after the block once it has moved.
 NodeId node_after(std::span<const NodeId> order, const BlockMove& move);
 
 // "Moves past 2 collectives of group fsdp: every rank must do the same." Empty if no collective
-// start in the block passes another one of its group. Cost: linear in the distance.
+// start in the block passes another collective start of its group. Cost: linear in the distance.
 std::string reordering_text(const Graph& graph, std::span<const NodeId> order,
                             const BlockMove& move);
 

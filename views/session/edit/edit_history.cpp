@@ -50,7 +50,7 @@ Result<Analysis> analysis_after(const Analysis& from, const Graph& graph, bool s
 }
 
 Result<SnapshotPtr> snapshot_after(const Snapshot& from, Graph graph, bool same_calls) {
-  // Only policies differ, and nothing in the analysis depends on them.
+  // Only policies differ, and the analysis does not depend on them.
   if (same_calls && std::ranges::equal(from.graph.order(), graph.order()))
     return std::make_shared<const Snapshot>(Snapshot{.graph = std::move(graph),
                                                      .users = from.users,

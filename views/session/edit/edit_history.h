@@ -1,6 +1,6 @@
 #pragma once
 
-// Edit histories: the edits that lead from the opened graph to one of its states.
+// An edit history is the list of edits that lead from the opened graph to one of its states.
 
 #include <memory>
 #include <vector>
@@ -11,7 +11,7 @@
 namespace jointer::views {
 
 // An applied edit and its inverse. Histories share these objects: two histories with a common
-// prefix describe the same graph up to its end.
+// prefix lead to the same graph at the end of that prefix.
 struct DoneEdit {
   const Edit edit;
   Edit inverse;  // updated on redo, since added nodes may get new ids
@@ -21,8 +21,8 @@ using EditHistory = std::vector<DoneEditPtr>;
 
 std::vector<Edit> edits_of(const EditHistory& history);
 
-// The way from one history to another: undo back to their common prefix, then apply the rest of the
-// second. Holds copies, so that it can be used on a worker thread.
+// How to get from one history to another: undo back to their common prefix, then apply the rest of
+// the second history. Holds copies, so it can be used on a worker thread.
 struct Transition {
   Transition(const EditHistory& from, const EditHistory& to);
 
@@ -36,15 +36,16 @@ struct Transformed {
   std::vector<Edit> inverses;  // of the newly applied edits
 };
 
-// Runs on a worker thread. Error (usage): one sentence on the edit that is not legal.
+// Runs on a worker thread. Error (usage): one sentence about the edit that is not legal.
 Result<Transformed> transform(const DocumentState& state, const Transition& transition);
 
-// The analysis or snapshot of `from`'s graph after edits. `same_calls` means that the edits keep
-// all calls, so results that do not depend on the order are reused. Error (usage): see `analyze`.
+// The analysis or snapshot of `graph`, which edits made from the graph of `from`. `same_calls`: the
+// edits keep all calls, so results that do not depend on the order are reused. Error (usage): see
+// `analyze`.
 Result<Analysis> analysis_after(const Analysis& from, const Graph& graph, bool same_calls);
 Result<SnapshotPtr> snapshot_after(const Snapshot& from, Graph graph, bool same_calls);
 
-// Returns true if an edit keeps every call: it only moves nodes or sets policies.
+// Returns true if an edit keeps all calls, that is, if it only moves nodes or sets policies.
 bool keeps_calls(const Edit& edit);
 
 }  // namespace jointer::views

@@ -43,7 +43,7 @@ MetricsByHistory metrics_of_histories(const Snapshot& baseline,
       at.push_back(history[i]);
     }
     if (!is_legal) {
-      // No prefix can be reused; the next history starts from the baseline.
+      // The graph cannot be reused; the next history starts from the baseline.
       at.clear();
       at.push_back(nullptr);
       continue;

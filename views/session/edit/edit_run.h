@@ -1,7 +1,6 @@
 #pragma once
 
-// Applies a list of edits on a worker thread: for recipes, workspaces and the metrics of
-// histories.
+// Applies lists of edits on a worker thread: for recipes, workspaces and the metrics of histories.
 
 #include <atomic>
 #include <map>
@@ -19,13 +18,13 @@ struct EditRun {
   bool same_calls = true;            // all applied edits keep the calls
 };
 
-// Applies those of `edits` that are legal.
+// Applies the legal ones among `edits`.
 EditRun run_edits(Graph& graph, const std::vector<Edit>& edits);
 
 using MetricsByHistory = std::map<EditHistory, Metrics>;
 
-// Metrics of each history, starting from `baseline`; one that extends its predecessor costs only
-// the additional edits. Returns early once `cancel` is true.
+// The metrics of each history, starting from `baseline`. A history that extends its predecessor
+// costs only the additional edits. Returns early once `cancel` is true.
 MetricsByHistory metrics_of_histories(const Snapshot& baseline,
                                       const std::vector<EditHistory>& histories,
                                       const std::atomic<bool>& cancel);

@@ -20,7 +20,7 @@ EditStep step_of(const DoneEditPtr& done, const EditHistory& before) {
 
 namespace {
 
-// Replays the entries of a history on one graph.
+// Replays the entries of a history on a single graph.
 class Restorer {
  public:
   explicit Restorer(const SnapshotPtr& baseline) : baseline_(baseline), graph_(baseline->graph) {}
@@ -54,7 +54,7 @@ class Restorer {
   void add(const HistoryStep& step) {
     const EditHistory before = history_;
     if (step.keep < history_.size()) {
-      // Some edits are undone: replay the others on the opened graph.
+      // Some edits were undone: replay the remaining ones on the opened graph.
       history_.resize(step.keep);
       graph_ = baseline_->graph;
       for (const DoneEditPtr& done : history_)
@@ -72,7 +72,7 @@ class Restorer {
     result_.steps.push_back(std::move(next));
   }
 
-  // The history for `edits`, sharing the prefix that an existing entry already has.
+  // The history for `edits`. Shares the longest prefix it can with existing entries.
   EditHistory history_of(const std::vector<Edit>& edits, const std::string& prefix) {
     Graph graph = baseline_->graph;
     EditRun again = run_edits(graph, edits);

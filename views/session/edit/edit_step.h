@@ -10,7 +10,7 @@
 
 namespace jointer::views {
 
-// A history entry: one action by a user, a pass or a recipe.
+// A history entry: one action of a user, a pass or a recipe.
 struct EditStep {
   QString title, by;  // by: empty for the user
   QStringList notes;
@@ -25,7 +25,7 @@ struct NamedState {
   std::optional<Metrics> metrics;
 };
 
-// The history entry for a single edit.
+// Makes the history entry for a single edit.
 EditStep step_of(const DoneEditPtr& done, const EditHistory& before);
 
 // A history from a workspace, replayed on the graph as opened.

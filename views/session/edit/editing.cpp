@@ -45,7 +45,7 @@ void Editing::ask(Request request) {
 
 void Editing::pump() {
   while (!is_working_ && !requests_.empty()) {
-    // Undo and redo requests are merged; an edit waits until they are done.
+    // Undo and redo requests are merged. An edit waits until they are done.
     if (requests_.front().is_edit && target_ != history_) break;
     const Request request = std::move(requests_.front());
     requests_.pop_front();
@@ -54,7 +54,7 @@ void Editing::pump() {
   if (is_working_ || target_ == history_) return;
   follow(target_, [this] {
     if (history_ != target_) {
-      // Refused: the history returns to what is shown.
+      // The transition was refused: return to the place that is shown.
       for (int place = steps_.count(); place >= 0; --place)
         if (history_at(place) == history_) steps_.go_to(place);
       target_ = history_;

@@ -26,7 +26,7 @@ class OpenGraph;
 class Editing : public QObject {
   Q_OBJECT
  public:
-  // Both arguments must outlive this object.
+  // `open` and `queue` must outlive this object.
   Editing(OpenGraph& open, StateQueue& queue);
   ~Editing() override;
   Editing(const Editing&) = delete;
@@ -42,13 +42,13 @@ class Editing : public QObject {
   // Returns true if no request is pending.
   [[nodiscard]] bool is_settled() const { return !is_working_ && requests_.empty(); }
 
-  // The history has step_count entries; the graph is in the state after the first `place` of them.
+  // The history has step_count entries; the graph has the first `place` of them applied.
   [[nodiscard]] int step_count() const { return steps_.count(); }
   [[nodiscard]] int place() const { return steps_.place(); }
   [[nodiscard]] const EditStep& step(int index) const { return steps_.step(index); }
-  // The edits up to that place.
+  // The edits that lead to this place.
   [[nodiscard]] EditHistory history_at(int place) const;
-  // The entries that undo and redo would follow, or null.
+  // The entries that undo and redo would act on, or null.
   [[nodiscard]] const EditStep* undoable() const { return steps_.undoable(); }
   [[nodiscard]] const EditStep* redoable() const { return steps_.redoable(); }
   [[nodiscard]] const std::vector<NamedState>& named() const { return named_; }
@@ -58,16 +58,16 @@ class Editing : public QObject {
   // Writes the recipe that training code applies. Error (input): the file could not be written.
   [[nodiscard]] Result<void> write_recipe(const QString& path) const;
 
-  // Computes the graph that a list of edits leads to, and its analysis. `done` is called on this
-  // thread unless `context` is destroyed first. Error (usage): an edit is no longer legal.
+  // Computes the graph that a history leads to, and its analysis. Calls `done` on this thread,
+  // unless `context` is destroyed first. Error (usage): an edit is no longer legal.
   using Made = std::function<void(const Result<SnapshotPtr>&)>;
   void make_state(const EditHistory& history, QObject* context, Made done) const;
 
   // --- Changes: `changed` and Document::changed follow, or `refused` ---
   // Adds one history entry.
   void apply(const Edit& edit);
-  // Applies edits from elsewhere, such as a recipe, as one history entry each. Skips edits that are
-  // not legal. Emits `applied_all`.
+  // Applies edits from elsewhere, such as from a recipe, as one history entry each. Skips edits
+  // that are not legal. Emits `applied_all`.
   void apply_all(std::vector<Edit> edits);
   // Replaces the history with one from a workspace. Emits `applied_all`.
   void restore(History history);
@@ -79,7 +79,7 @@ class Editing : public QObject {
   void keep_state(const QString& name);
   void rename_state(std::size_t index, const QString& name);
   void remove_state(std::size_t index);
-  // Adds a history entry, unless the history already contains that state.
+  // Shows a named state. Adds a history entry, unless the history already contains the state.
   void go_to_state(std::size_t index);
 
  signals:
@@ -88,7 +88,7 @@ class Editing : public QObject {
   // An edit was applied: its title and notes.
   void applied(const QString& sentence);
   void refused(const QString& sentence);
-  // The number of applied edits, and one sentence per edit that was refused.
+  // The number of applied edits, and one sentence for each refused edit.
   void applied_all(int count, const QStringList& refused);
 
  private:
@@ -96,7 +96,7 @@ class Editing : public QObject {
     EditRun run;
     std::optional<Metrics> metrics;  // after the last applied edit
   };
-  // A queued request. Edits are computed for the graph shown when their turn comes.
+  // A queued request. Edits are computed for the graph that is shown when their turn comes.
   struct Request {
     bool is_edit = false;
     std::function<void()> run;
@@ -105,13 +105,13 @@ class Editing : public QObject {
   void ask(Request request);
   void pump();
   void work(StateQueue::Job job, StateQueue::Done done);
-  // Applies edits in order on `queue_`; the batch skips those that are not legal.
+  // Applies edits in order on `queue_` and skips those that are not legal.
   void do_batch(std::vector<Edit> edits, std::function<void(const Batch&)> done);
   void do_restore(const History& history);
   void push_steps(const EditHistory& added, const std::optional<Metrics>& metrics);
-  // Changes the place in the history; the graph follows.
+  // Sets the place in the history; the graph follows.
   void set_place(int place);
-  // Moves from the shown state to another history entry or named state.
+  // Takes the graph from the shown state to that of another history.
   void follow(const EditHistory& history, std::function<void()> done);
   void keep_moment();
   void restore_moment();

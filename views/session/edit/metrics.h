@@ -8,7 +8,7 @@
 
 namespace jointer::views {
 
-// The figures of a graph's state that edits aim to improve.
+// The figures of a graph that edits aim to improve.
 struct Metrics {
   std::int64_t peak_bytes = 0, reserved_bytes = 0;
   std::int64_t step_ns = 0, compute_ns = 0, communication_ns = 0, exposed_ns = 0;
@@ -18,7 +18,7 @@ struct Metrics {
 
 Metrics metrics_of(const Graph& graph, const Analysis& analysis);
 
-// Returns true if figures of both can be compared: same device, rules and sizes.
+// Returns true if the figures of both are comparable: same device, rules and sizes.
 bool same_estimates(const Snapshot& a, const Snapshot& b);
 
 inline Figures figures_of(const Metrics& metrics) {
@@ -29,7 +29,7 @@ inline Figures figures_of(const Metrics& metrics) {
 QString bytes_difference_text(std::int64_t from, std::int64_t to);
 QString time_difference_text(std::int64_t from, std::int64_t to);
 QString count_difference_text(std::int64_t from, std::int64_t to);
-// "-5.3%"; empty if nothing changed or there is no base value.
+// "-5.3%"; empty if nothing changed or the old value is zero.
 QString share_difference_text(std::int64_t from, std::int64_t to);
 // "peak -2.3 GiB · exposed -12.0 ms · step -9.1 ms", or "no change".
 QString figures_difference_text(const Figures& from, const Figures& to);

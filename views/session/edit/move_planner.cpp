@@ -12,8 +12,8 @@
 
 namespace jointer::views {
 
-// The what-if that figures are computed from. Commands apply their moves to it as well, so that it
-// need not be rebuilt after an edit.
+// The what-if that computes figures. Commands apply their moves to it too, so that an edit does not
+// require a new one.
 struct MovePlanner::Basis {
   SnapshotPtr origin;    // graph that `what_if` refers to
   SnapshotPtr snapshot;  // graph with the same order as `what_if`
@@ -57,7 +57,7 @@ bool MovePlanner::can_move(NodeId node) const {
 }
 
 void MovePlanner::prepare() {
-  // Both call this again when they finish.
+  // Both call `prepare` again when they finish.
   if (preparing_.is_running() || planning_.is_running()) return;
   if (is_basis_of(open_.shared_snapshot())) return;
   const EditHistory& history = editing_.edit_history();
@@ -85,8 +85,8 @@ void MovePlanner::take_basis(Result<std::shared_ptr<Basis>> basis) {
     emit refused(QString::fromStdString(basis.error().message));
     return;
   }
-  // During its computation, the graph may have returned to the state of the current basis, which a
-  // held block or a command may be using.
+  // While the new basis was computed, the graph may have returned to the state of the old one. Keep
+  // that one then: a held block or a command may be using it.
   if (!is_basis_of(open_.shared_snapshot()) && !planning_.is_running()) basis_ = *std::move(basis);
   prepare();
   run_waiting();
@@ -187,7 +187,7 @@ void MovePlanner::hold(NodeId handle, std::vector<NodeId> nodes, bool carry) {
   emit held_changed();
 }
 
-// The whole selection if it contains the node, or else the node alone.
+// The whole selection if it contains the node, or else only the node.
 std::vector<NodeId> MovePlanner::taken_with(NodeId node) const {
   const Selection& selection = open_.selection();
   if (!selection.contains(node) || selection.nodes().size() > kMaxHeld) return {node};
@@ -270,7 +270,7 @@ void MovePlanner::drop() {
   }
   if (held_->carries) edit->notes.push_back(held_->carried.toStdString());
   held_->is_dropped = true;
-  // If the move is refused, the orders differ and the what-if is rebuilt.
+  // If the edit is refused, the orders differ and the what-if is rebuilt.
   (void)basis_->what_if->move(held_->block, held_->gap);
   editing_.apply(*edit);
   emit moved();
@@ -284,7 +284,7 @@ void MovePlanner::give_up() {
 void MovePlanner::take_refusal() {
   if (held_ && !held_->is_dropped) return run_waiting();  // an edit from elsewhere
   if (held_) release();
-  // The what-if may have a move that the graph does not have.
+  // The what-if may contain a move that the graph does not.
   if (!planning_.is_running()) basis_.reset();
   prepare();
 }
@@ -403,14 +403,14 @@ void MovePlanner::start(const std::vector<NodeId>& selected, const Command& comm
 void MovePlanner::take_plan(const Result<Plan>& plan, const SnapshotPtr& from,
                             const std::vector<NodeId>& selected, const Command& command) {
   if (!plan) {
-    // The what-if has only some of the moves.
+    // The what-if contains only some of the moves.
     basis_.reset();
     if (plan.error().kind != Error::Kind::cancelled)
       emit refused(QString::fromStdString(plan.error().message));
     return prepare();
   }
   if (open_.shared_snapshot() != from || !editing_.is_settled()) {
-    // The graph was edited since: the command is repeated for its new state.
+    // The graph has been edited since: repeat the command for its new state.
     basis_.reset();
     waiting_.push_front([=, this] { start(selected, command); });
     return prepare();

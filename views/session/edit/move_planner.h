@@ -21,7 +21,7 @@ namespace jointer::views {
 class Editing;
 class OpenGraph;
 
-// The block being moved, and the figures of each place that it could move to.
+// The block being moved, and the figures at each place that it could move to.
 struct HeldMove {
   NodeId handle;              // the node that the user picked up
   std::vector<NodeId> nodes;  // picked up: the handle or the whole selection
@@ -48,7 +48,7 @@ struct HeldMove {
 class MovePlanner : public QObject {
   Q_OBJECT
  public:
-  // Both arguments must outlive this object.
+  // `open` and `editing` must outlive this object.
   MovePlanner(OpenGraph& open, Editing& editing);
   ~MovePlanner() override;
   MovePlanner(const MovePlanner&) = delete;
@@ -56,7 +56,7 @@ class MovePlanner : public QObject {
 
   // Null while nothing is held.
   [[nodiscard]] const HeldMove* held() const { return held_.get(); }
-  // A node was picked up and its places are being computed.
+  // Returns true if a node was picked up and its places are being computed.
   [[nodiscard]] bool is_taking() const { return taking_ != nullptr; }
   [[nodiscard]] bool is_ready() const;
   // Returns false for placeholders, constants and outputs.
@@ -78,21 +78,21 @@ class MovePlanner : public QObject {
   // the node drops them.
   void nudge(int direction);
   void to_next_change(int direction);
-  // `carries` includes cheap nodes that feed a start or read a wait; a held block has its own
-  // setting.
+  // `carries`: also moves the cheap nodes that feed a start or read a wait. A held block has its
+  // own setting.
   void to_best(bool carries = false);
   void to_end(int direction, bool carries = false);  // the earliest or the latest place
   void cancel();                                     // stops a running command
 
   // Prepares the what-if figures unless they are ready.
   void prepare();
-  // An edit was refused: releases the dropped block.
+  // Call this when an edit was refused: releases the dropped block.
   void take_refusal();
 
  signals:
   // Another block, or none, is now held.
   void held_changed();
-  // The held block has moved, or its displayed state has changed.
+  // The held block has moved, or the state shown for it has changed.
   void moved();
   void refused(const QString& sentence);
   // Progress of a command that moves many nodes.
@@ -100,7 +100,7 @@ class MovePlanner : public QObject {
 
  private:
   struct Basis;
-  // A move applied to every selected node.
+  // A command that moves every selected node.
   struct Command {
     int direction = 0;  // positive: later, starting with the last node in program order
     QString how;
@@ -114,7 +114,7 @@ class MovePlanner : public QObject {
   struct Progress {
     int done = 0, count = 0;
   };
-  // A node that was picked up and is not yet held.
+  // A node that was picked up but is not yet held.
   struct Taking {
     NodeId handle;
     std::vector<NodeId> nodes;  // the handle, and the selection if it was part of it
@@ -139,8 +139,7 @@ class MovePlanner : public QObject {
   void show_live();
   void take_live(const Result<SnapshotPtr>& shown, std::size_t gap);
 
-  // Commands.
-  // Returns true if the command waits for a block that is not yet held.
+  // Returns true if the command has to wait for a block that is not yet held.
   template <class Act>
   bool waits_for_block(Act act);
   void move_selected(Command command);
@@ -150,7 +149,7 @@ class MovePlanner : public QObject {
 
   OpenGraph& open_;
   Editing& editing_;
-  // Used by the running command; otherwise by this thread.
+  // Used by the running command if there is one, and by this thread if not.
   std::shared_ptr<Basis> basis_;
   Task<std::shared_ptr<Basis>> preparing_;
   std::deque<std::function<void()>> waiting_;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Moves of several nodes that are combined into one edit. Each node is moved in the graph left by
-// the previous moves. No Qt.
+// Combines moves of several nodes into one edit. Each node is moved in the graph that the previous
+// moves left. No Qt.
 
 #include <functional>
 #include <optional>
@@ -16,15 +16,15 @@ namespace jointer::views {
 
 class PlannedMoves {
  public:
-  // Chooses where a block goes: a gap of the range.
+  // Chooses the gap, within the range, that a block moves to.
   using Target = std::function<std::size_t(const WhatIf& what_if, const LegalRange& range,
                                            std::span<const NodeId> block)>;
 
-  // `what_if` has the graph's order, is moved along with it, and must outlive this object.
+  // `what_if` has the order of `graph`, follows each move, and must outlive this object.
   // `direction`: negative to move earlier; refusals name the constraint on that side.
   PlannedMoves(const Graph& graph, WhatIf& what_if, int direction);
 
-  // From now on, also moves the cheap nodes that feed a start or read a wait.
+  // From now on, cheap nodes that feed a start or read a wait move along.
   void carry_along();
   void add(NodeId node, const Target& target);
   [[nodiscard]] bool empty() const { return changes_.empty(); }

@@ -10,7 +10,7 @@
 namespace jointer::views {
 namespace {
 
-// Replaces layer and expert numbers with a wildcard.
+// Replaces the numbers of layers and experts with a wildcard.
 std::string module_pattern(std::string_view path) {
   std::string pattern;
   while (!path.empty()) {
@@ -26,7 +26,7 @@ std::string module_pattern(std::string_view path) {
   return pattern;
 }
 
-// A flat training step has no partitioner that could decide.
+// In a flat training step, no partitioner could decide.
 std::string_view verb_of(MemoryPolicy policy, CaptureKind kind) {
   switch (policy) {
     case MemoryPolicy::must_save:

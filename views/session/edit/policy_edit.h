@@ -17,11 +17,12 @@ enum class PolicyScope : std::uint8_t {
   pattern,  // calls of that operator in similar modules: layers.*.attention::aten.mm.default
 };
 
-// The selector that an edit uses for a node.
+// The selector that an edit uses for a node and this scope.
 std::string policy_selector(const Graph& graph, const ModuleTree& modules, NodeId node,
                             PolicyScope scope);
 
-// An edit such as "Save aten.mm.default". `nodes` must not be empty, and all must be calls.
+// Makes an edit such as "Save aten.mm.default". `nodes` must not be empty, and all of them must be
+// calls.
 Edit policy_edit(const Graph& graph, const ModuleTree& modules, std::span<const NodeId> nodes,
                  PolicyScope scope, MemoryPolicy policy);
 

@@ -8,8 +8,8 @@
 
 namespace jointer::views {
 
-// The entries of an edit history, and the place in it: entries before the place are applied, the
-// others have been undone.
+// The entries of an edit history and the current place in it: entries before the place are applied,
+// and those after it have been undone.
 class StepStack {
  public:
   StepStack() = default;
@@ -21,7 +21,7 @@ class StepStack {
     return steps_[static_cast<std::size_t>(index)];
   }
   [[nodiscard]] EditStep& step(int index) { return steps_[static_cast<std::size_t>(index)]; }
-  // The entries before and after the place, or null.
+  // The entries right before and right after the place, or null.
   [[nodiscard]] const EditStep* undoable() const {
     return place_ == 0 ? nullptr : &step(place_ - 1);
   }
@@ -29,7 +29,7 @@ class StepStack {
     return place_ == count() ? nullptr : &step(place_);
   }
 
-  // Removes the entries after the place and adds this one before it.
+  // Removes the entries after the place and adds this one, which counts as applied.
   void push(EditStep step) {
     steps_.erase(steps_.begin() + place_, steps_.end());
     steps_.push_back(std::move(step));

@@ -15,7 +15,7 @@
 namespace jointer::views {
 
 // Opens a graph on a worker thread. Reports progress while it runs, then emits `loaded` or
-// `failed`. Destroying it cancels the work without waiting for it.
+// `failed`. Destroying the loader cancels the work without waiting for it.
 class Loader : public QObject {
   Q_OBJECT
  public:
@@ -31,12 +31,10 @@ class Loader : public QObject {
   void cancel();
 
  signals:
-  // `fraction` ranges from 0 to 1; `left_ms` is the estimated remaining time, or negative if
-  // unknown.
+  // `fraction` ranges from 0 to 1; `left_ms` is the estimated time remaining, negative if unknown.
   void progressed(double fraction, const QString& what, qint64 left_ms);
   void loaded(const jointer::views::SnapshotPtr& snapshot);
-  // The file contains several graphs and the request names none. `error` says
-  // so.
+  // The file contains several graphs and the request names none of them, as `error` explains.
   void several(const std::vector<jointer::GraphEntry>& entries, const jointer::Error& error);
   void failed(const jointer::Error& error);
   void cancelled();

@@ -24,12 +24,13 @@ class OpenGraph : public QObject {
   OpenGraph& operator=(const OpenGraph&) = delete;
 
   [[nodiscard]] const Snapshot& snapshot() const { return *queue_.state().now; }
-  // Keeps the current snapshot alive after a newer one replaces it, and for work on other threads.
+  // The current snapshot, shared: it stays alive when a newer one replaces it, and can be used on
+  // other threads.
   [[nodiscard]] SnapshotPtr shared_snapshot() const { return queue_.state().now; }
-  // The graph as opened, analyzed with the same options.
+  // The graph as opened, analyzed with the same options as the current one.
   [[nodiscard]] SnapshotPtr baseline() const { return queue_.state().baseline; }
   [[nodiscard]] const Graph& graph() const { return snapshot().graph; }
-  // A selection may refer to a node that no longer exists, such as after undo of the edit that
+  // Returns true if the node exists. A selected node may not, such as after undo of the edit that
   // added it.
   [[nodiscard]] bool has(NodeId node) const {
     return node && node.index() < graph().node_count() && graph().is_live(node);
@@ -37,25 +38,26 @@ class OpenGraph : public QObject {
   [[nodiscard]] const Analysis& analysis() const { return snapshot().analysis; }
   [[nodiscard]] Selection& selection() { return selection_; }
   [[nodiscard]] const Selection& selection() const { return selection_; }
-  // The file that it was opened from.
+  // The file that the graph was opened from.
   [[nodiscard]] const OpenRequest& source() const { return source_; }
   [[nodiscard]] QString title() const;
 
   // The moment that panes show: the selected one, or else the peak.
   [[nodiscard]] std::size_t moment() const;
-  // The point in the memory profile after the node's allocations, if the node runs.
+  // The point in the memory profile after a node's allocations, if the node runs.
   [[nodiscard]] std::optional<std::size_t> moment_of(NodeId node) const;
 
   // --- Measurements ---
   // The available measurements: the ranks of one run, then imports.
   [[nodiscard]] const std::vector<MeasurementPtr>& measurements() const { return measurements_; }
-  // The measurement shown with the estimates, or null. Valid until it changes.
+  // The measurement shown with the estimates, or null. Valid until another one is shown.
   [[nodiscard]] const MeasuredTimeline* measured() const { return measured_.get(); }
-  // Shows one of `measurements`, or null for none.
+  // Shows one of `measurements`; null shows none.
   void show_measurement(const MeasurementPtr& measurement);
-  // Replaces the ranks of the previous run and shows the first one. An empty list removes them.
+  // Replaces the ranks of the previous run and shows the first of the new ones. An empty list only
+  // removes the old ones.
   void set_run(std::vector<MeasurementPtr> ranks);
-  // Adds an import and shows it.
+  // Adds an imported measurement and shows it.
   void add_import(MeasurementPtr measurement);
 
  public slots:
@@ -67,14 +69,14 @@ class OpenGraph : public QObject {
  signals:
   void busy_changed(bool busy);
   void changed();
-  // New costs were measured, which estimates can use.
+  // New costs were measured, and estimates can use them.
   void costs_changed();
   // Another measurement is shown, or the available ones have changed.
   void measurement_changed();
   void failed(const QString& message);
 
  protected:
-  // Replaces the snapshot and the baseline.
+  // Jobs in this queue replace the snapshot and the baseline.
   [[nodiscard]] StateQueue& queue() { return queue_; }
 
  private:

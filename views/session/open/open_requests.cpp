@@ -8,7 +8,7 @@
 namespace jointer::views {
 namespace {
 
-// The expected name of the backward graph; empty if `name` does not name a forward graph.
+// The expected name of the matching backward graph; empty if `name` does not name a forward graph.
 QString backward_name(const QString& name) {
   static constexpr std::array<std::pair<const char*, const char*>, 3> kWords{
       {{"fw", "bw"}, {"fwd", "bwd"}, {"forward", "backward"}}};

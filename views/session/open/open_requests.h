@@ -7,9 +7,9 @@
 
 namespace jointer::views {
 
-// The graphs to open when files or folders are dropped on the window or chosen together. Two files
-// whose names differ only in the words for forward and backward (`m.fw.json`, `m.bw.json`) form a
-// pair; all others are opened separately.
+// The graphs to open when the user drops files or folders on the window, or chooses several. Two
+// files whose names differ only in the words for forward and backward (`m.fw.json`, `m.bw.json`)
+// form a pair; all others are opened separately.
 std::vector<OpenRequest> requests_for(const QStringList& paths);
 
 }  // namespace jointer::views

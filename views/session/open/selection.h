@@ -9,19 +9,19 @@
 
 namespace jointer::views {
 
-// The nodes, moment and range of steps that a user has selected in a document. All panes share it:
-// each shows it and may change it.
+// The nodes, the moment and the range of steps that a user has selected in a document. All panes
+// share one selection: each shows it and may change it.
 class Selection : public QObject {
   Q_OBJECT
  public:
   using QObject::QObject;
 
-  // Selected nodes in program order; details are shown for the current one.
+  // The selected nodes in program order. Details are shown for the current one.
   [[nodiscard]] std::span<const NodeId> nodes() const { return nodes_; }
   [[nodiscard]] NodeId current() const { return current_; }
   [[nodiscard]] bool contains(NodeId node) const;
 
-  // A point in the memory profile. If none is selected, panes use the peak.
+  // The selected point in the memory profile. If there is none, panes use the peak.
   [[nodiscard]] std::optional<std::size_t> moment() const { return moment_; }
 
   // Steps [first, last).

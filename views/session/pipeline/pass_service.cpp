@@ -5,7 +5,7 @@
 namespace jointer::views {
 namespace {
 
-// Cancelled runs may still be finishing when others start.
+// More than one, since cancelled runs may still be finishing when others start.
 constexpr int kThreads = 4;
 
 }  // namespace

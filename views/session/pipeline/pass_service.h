@@ -12,11 +12,11 @@
 
 namespace jointer::views {
 
-// Prefixes of sources in a registry or workspace, followed by a plugin's folder or a Python spec.
+// Prefixes of sources in a registry or workspace. The folder of a plugin or a Python spec follows.
 inline const QString kPluginSource = QStringLiteral("plugin: ");
 inline const QString kPythonSource = QStringLiteral("Python: ");
 
-// Third-party code, which the user has to allow before it runs.
+// Third-party code. The user has to allow it before it runs.
 struct ForeignCode {
   enum class Kind : std::uint8_t { plugin, python };
   Kind kind = Kind::plugin;
@@ -27,10 +27,10 @@ struct ForeignCode {
   friend bool operator==(const ForeignCode&, const ForeignCode&) = default;
 };
 
-// The available passes and which of them may run. Panes use this interface and know neither plugins
-// nor Python. The desktop implements it with built-in passes, plugins and Python passes; tests have
-// their own implementations. All functions are called, and all signals emitted, on the window's
-// thread.
+// The available passes and which of them may run. Panes use this interface and know nothing of
+// plugins or Python. The desktop implements it with built-in passes, plugins and Python passes;
+// tests have their own implementations. All functions are called, and all signals emitted, on the
+// window's thread.
 class PassService : public QObject {
   Q_OBJECT
  public:
@@ -40,29 +40,30 @@ class PassService : public QObject {
   PassService(const PassService&) = delete;
   PassService& operator=(const PassService&) = delete;
 
-  // The threads that passes run on. Passes end soon after they are cancelled, and may outlive their
-  // documents.
+  // The threads that passes run on. A pass ends soon after it is cancelled, and may outlive its
+  // document.
   [[nodiscard]] QThreadPool& threads() { return threads_; }
 
-  // Never null; replaced when `changed` is emitted. Includes passes that are not allowed to run,
-  // which return an error.
+  // Never null; `changed` announces a new registry. Includes passes that are not allowed to run;
+  // they return an error.
   [[nodiscard]] virtual std::shared_ptr<const PassRegistry> registry() const = 0;
   // One sentence per source that could not be loaded.
   [[nodiscard]] virtual QStringList problems() const = 0;
-  // Runs functions of the Python package, for passes that exist only in Python. May be empty.
+  // Runs functions in the Python package, for passes that exist only in Python. May be empty.
   [[nodiscard]] virtual PythonRunner python() const = 0;
 
-  // The code that must be allowed before this pass runs; nullopt if it is built in or its current
-  // file is allowed.
+  // The code that the user must allow before this pass runs; nullopt if the pass is built in or the
+  // current file is already allowed.
   [[nodiscard]] virtual std::optional<ForeignCode> unallowed(const QString& pass) const = 0;
-  // Parses a source as written in a registry or workspace ("plugin: FOLDER", "Python: SPEC");
-  // nullopt if it is neither. Runs nothing.
+  // Parses a source as written in a registry or workspace: "plugin: FOLDER" or "Python: SPEC".
+  // Returns nullopt for anything else. Runs nothing.
   [[nodiscard]] virtual std::optional<ForeignCode> code_at(const QString& source) const = 0;
-  // Allows the code on this machine until its file changes; a Python module until the program
-  // exits.
+  // Allows the code to run on this machine: a file until it changes, a Python module until the
+  // program exits.
   virtual void allow(const ForeignCode& code) = 0;
-  // Adds its passes and emits `changed` or `failed`. Parameters of a Python pass are determined by
-  // running its module, which must have been allowed. Adding a plugin runs nothing.
+  // Adds the passes of this code and emits `changed` or `failed`. Adding a Python pass runs its
+  // module to determine the parameters, so the module must have been allowed. Adding a plugin runs
+  // nothing.
   virtual void add(const ForeignCode& code) = 0;
 
  signals:

@@ -43,8 +43,8 @@ void PipelineDraft::undo() {
   emit changed();
 }
 
-// Steps keep their ids first if they are equal, wherever they are now, then if they have the same
-// pass.
+// A step keeps its id if the new pipeline has an equal step, at any place, or else one with the
+// same pass.
 void PipelineDraft::set_pipeline(const Pipeline& pipeline) {
   if (pipeline == this->pipeline()) return;
   remember();
@@ -127,7 +127,7 @@ void PipelineDraft::set_argument(std::size_t place, const std::string& name,
 
 WorkspacePipeline PipelineDraft::saved() const {
   WorkspacePipeline saved{.text = text().toStdString(), .sources = {}, .extra = extra_};
-  // Forget the sources of passes that are no longer used.
+  // Leave out the sources of passes that are no longer used.
   for (const auto& [pass, source] : sources_) {
     const std::string& name = pass;
     if (std::any_of(steps_.begin(), steps_.end(),

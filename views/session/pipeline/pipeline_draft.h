@@ -10,14 +10,14 @@
 
 namespace jointer::views {
 
-// A step of the pipeline being edited. Its id stays the same while it is moved and changed.
+// A step of the pipeline being edited. Moving or changing it keeps its id.
 struct DraftStep {
   quint64 id = 0;
   PipelineStep step;
 };
 
-// The pipeline that a user edits for one document. It does not know the registry: errors are found
-// elsewhere, and invalid values are stored as they were written.
+// The pipeline that a user edits in one document. The draft does not know the registry: others find
+// errors, and invalid values are stored as written.
 class PipelineDraft : public QObject {
   Q_OBJECT
  public:
@@ -27,7 +27,7 @@ class PipelineDraft : public QObject {
   [[nodiscard]] std::size_t size() const { return steps_.size(); }
   [[nodiscard]] bool empty() const { return steps_.empty(); }
   [[nodiscard]] Pipeline pipeline() const;
-  // The index of a step, or nullopt if it was removed.
+  // The current index of a step, or nullopt if it was removed.
   [[nodiscard]] std::optional<std::size_t> find(quint64 id) const;
   // One step per line.
   [[nodiscard]] QString text() const;
@@ -35,23 +35,23 @@ class PipelineDraft : public QObject {
   // --- Changes: `changed` is emitted if anything changes ---
   // Unchanged steps keep their ids.
   void set_pipeline(const Pipeline& pipeline);
-  // Inserts before the step at `place` and returns the new id.
+  // Inserts a step before the one at `place` and returns the new id.
   quint64 insert(std::size_t place, PipelineStep step);
   quint64 append(PipelineStep step) { return insert(size(), std::move(step)); }
   void remove(std::size_t place);
-  // Moves a step before the one that is at `gap` now.
+  // Moves a step before the one that is now at `gap`.
   void move(std::size_t place, std::size_t gap);
-  // Inserts the copy after the step and returns its id.
+  // Inserts a copy after the step and returns the copy's id.
   quint64 duplicate(std::size_t place);
   void enable(std::size_t place, bool enabled);
   // nullopt resets to the default.
   void set_argument(std::size_t place, const std::string& name, std::optional<PassValue> value);
-  // Restores the steps before the last change. There is no redo.
+  // Undoes the last change. There is no redo.
   void undo();
   [[nodiscard]] bool can_undo() const { return !past_.empty(); }
 
-  // The draft in the form that a workspace stores. Includes sources of passes, which may no longer
-  // be available.
+  // The draft in the form that a workspace stores. Includes the sources of passes, which may not be
+  // available when it is opened.
   [[nodiscard]] WorkspacePipeline saved() const;
   // Replaces the draft; invalid text is ignored.
   void restore(const WorkspacePipeline& saved);

@@ -26,7 +26,7 @@ QString sentence_of(const std::string& text) {
   return sentence;
 }
 
-// The error of a step by itself.
+// The error in a step, regardless of the other steps.
 QString own_mistake(const PipelineStep& step, const PassRegistry& registry, const QString& source) {
   const Pass* pass = registry.find(step.pass);
   if (pass != nullptr) {
@@ -43,8 +43,8 @@ QString own_mistake(const PipelineStep& step, const PassRegistry& registry, cons
                                .arg(name, QString::fromStdString(std::string(nearest)));
 }
 
-// A partitioner step in the SAC pane's form: the plan follows from the tags, and the graph stays
-// the joint one.
+// The edit for a partitioner step, as the SAC pane makes it: the plan follows from the tags, and
+// the graph stays the joint graph.
 std::optional<Edit> partition_edit(const StepResult& result) {
   if (!parse_solve(result.step)) return std::nullopt;
   return Edit{.title = result.step,
@@ -93,11 +93,12 @@ PipelineSession::PipelineSession(Document& document, PassService& service, QObje
   });
   connect(&document_.editing(), &Editing::changed, this, &PipelineSession::changed);
   connect(&document_, &Document::changed, this, &PipelineSession::changed);
-  // A reproducer contains the failed step.
+  // Load the failed step if the graph is a reproducer.
   if (const auto said = reproduced(document_.baseline()->graph)) take_reproducer(*said);
 }
 
-// Restores the run's peak limit and names third-party code, which must be allowed before it runs.
+// Restores the peak limit of the run and names the third-party code that must be allowed before it
+// runs.
 void PipelineSession::take_reproducer(const Reproduced& said) {
   peak_limit_ = said.settings.peak_limit;
   if (const auto pipeline = parse_step_lines(said.pipeline)) {
@@ -139,7 +140,7 @@ std::optional<int> PipelineSession::place_of(const EditHistory& history) const {
 
 std::optional<std::size_t> PipelineSession::reached() const {
   if (ran_.empty() || !same_estimates(*start_estimates_, document_.snapshot())) return std::nullopt;
-  // Steps that changed nothing share their history with the previous one, so the last match counts.
+  // A step that changed nothing has the same history as the step before, so the last match counts.
   for (std::size_t count = ran_.size() + 1; count-- > 0;)
     if (history_after(count) == document_.editing().edit_history()) return count;
   return std::nullopt;
@@ -269,7 +270,7 @@ void PipelineSession::find_mistakes() {
     const QString name = QString::fromStdString(step.pass);
     if (const Pass* pass = registry->find(step.pass)) {
       const QString source = QString::fromStdString(pass->info.source);
-      // Checking code reads its file, so do it only once.
+      // Set the source only once, since checking code reads its file.
       if (draft_.source_of(name) != source && service_.code_at(source))
         draft_.set_source(name, source);
     }
@@ -389,7 +390,7 @@ void PipelineSession::finish(const Result<void>& result) {
   apply(text, true);
 }
 
-// The thread ends when its pass next checks for cancellation; nothing waits for it.
+// The thread ends when its pass next checks for cancellation. Nothing waits for that.
 void PipelineSession::cancel() {
   if (!run_ || run_->is_applying) return;
   const std::size_t done = run_->outcomes.size();
