@@ -68,7 +68,7 @@ namespace {
 using Number = std::uint32_t;
 using Places = std::vector<std::uint32_t>;
 
-// The role of a bucket's node in steps 2 and 3.
+// The role of a node of a bucket in steps 2 and 3.
 enum class Step : std::uint8_t { none, gather, gather_wait, scatter, scatter_wait };
 
 // `nodes` run before `target`.
@@ -126,8 +126,8 @@ class BlockBucketing {
   }
 
  private:
-  // Calls that moved with a bucket may now be on the other side of a write to their memory.
-  // Restores the original order of the remaining nodes. Returns false if that is impossible.
+  // Calls that moved with a bucket may now be on the wrong side of a write to their memory.
+  // Restores the original order of such calls and writes. Returns false if that is impossible.
   bool keep_given_orders() {
     std::vector<OrderEdge> edges;
     NodeId wrong;
@@ -142,7 +142,7 @@ class BlockBucketing {
     }
     if (!wrong) return true;
     const Dependencies now(graph_);
-    // A new dependency that is the reverse of an original one.
+    // True for a new dependency that reverses an original one.
     const auto is_turned = [&](const Dependency& d, NodeId of) {
       if (d.node.index() >= given_.node_count()) return false;
       const auto before = dependencies_.before(d.node);
@@ -177,7 +177,7 @@ class BlockBucketing {
 
   // --- Step 1 ---
 
-  // Empty: its kind is not merged.
+  // The key of the collective's buckets; empty if its kind is not merged.
   std::string key(NodeId start) const {
     const Node& n = graph_.node(start);
     const std::string_view target = graph_.target(n);
@@ -194,7 +194,8 @@ class BlockBucketing {
                                                                            : std::string_view());
   }
 
-  // Index of its module in the plan's entry: the first path that contains the module.
+  // The index, within the plan's entry, of the innermost path that contains the collective's
+  // module.
   [[nodiscard]] std::size_t path_place(NodeId start) const {
     const auto& paths = plan_[entries_[start.index()]];
     for (ModuleId at = modules_.of(start); at; at = modules_.module(at).parent) {
@@ -210,7 +211,7 @@ class BlockBucketing {
     return at == module_order_.end() ? graph_.node_count() : at->second;
   }
 
-  // The reason to keep a collective of the plan; empty: it is merged.
+  // Why a collective in the plan stays separate; empty if it is merged.
   std::string why_not(const WaitedCollective& c) const {
     const Node& start = graph_.node(c.start);
     switch (graph_.op(start).collective) {
@@ -389,7 +390,7 @@ class BlockBucketing {
     return program_.sort_if_needed(moved);
   }
 
-  // Nothing moves across an input among the calls.
+  // Drops nodes that would have to move across a placeholder among the calls.
   static std::vector<Wish> possible(std::vector<Wish> wishes, const Dependencies& dependencies) {
     for (Wish& wish : wishes)
       std::erase_if(wish.nodes, [&](NodeId id) {
@@ -448,7 +449,7 @@ class BlockBucketing {
     return wishes;
   }
 
-  // Moves a wait, and everything that only it and the moved nodes need, after the starts.
+  // Moves a wait, and the nodes that read only moved nodes, after the starts.
   void defer_waits(const std::vector<Wish>& wishes, const Dependencies& dependencies,
                    std::vector<NodeId>& moved) {
     const Places places = program_.places();

@@ -1,6 +1,6 @@
 #pragma once
 
-// Extracts a part of a graph as a graph, for graph_trainer's pipeline parallelism.
+// Extracts part of a graph as a separate graph, for graph_trainer's pipeline parallelism.
 
 #include <span>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace jointer {
 
-// The nodes of a graph part that compute some of its values from others.
+// The nodes of a graph part that compute some of its values from other values.
 struct Extraction {
   std::vector<NodeId> inputs;   // in order; calls among them become placeholders
   std::vector<NodeId> calls;    // and constants, in program order
@@ -29,40 +29,42 @@ enum class Waits : std::uint8_t {
 Result<Extraction> extract(const Graph& graph, PartId part, std::vector<NodeId> inputs,
                            std::vector<NodeId> outputs, Waits waits = Waits::stay);
 
-// Erases calls and constants that nothing needs, by the rule of extract.
+// Erases calls and constants that nothing needs, by the same rule as extract().
 void drop_dead_calls(Graph& graph);
 
-// By node: true for `nodes` and everything that they need.
+// By node: true for `nodes` and their transitive dependencies.
 std::vector<bool> closure(const Graph& graph, std::span<const NodeId> nodes);
 
-// The nodes that a part returns, in order; none for a null. Error (usage): it returns something
+// The nodes that a part returns, in order; none for each null. Error (usage): it returns something
 // that is not a node.
 Result<std::vector<NodeId>> returned_nodes(const Graph& graph, PartId part);
 NodeId output_node(const Graph& graph, PartId part);
 std::vector<NodeId> placeholders(const Graph& graph, PartId part);
 
-// A node that gets a different name when it is written, and the reason.
+// A node that is written under a different name.
 struct Renaming {
   NodeId node;
   std::string name;
 };
 
-// Appends the extraction to `to` as a part named `name`. `descriptions`: the output's, as JSON; may
-// be empty. Returns the written node for each node of `graph`; none if it was not written.
+// Appends the extraction to `to` as a part named `name`. `descriptions`: the output's descriptions
+// as JSON; may be empty. Returns the written node for each node of `graph`; none if it was not
+// written.
 std::vector<NodeId> write_extraction(const Graph& graph, PartId part, const Extraction& extraction,
                                      Graph& to, CaptureKind kind, std::string name,
                                      std::string_view descriptions,
                                      std::span<const Renaming> renamed = {});
 
-// Elements of an output's descriptions; empty if it has none.
+// The elements of an output's descriptions; empty if it has none.
 std::vector<std::string> output_descriptions(const Graph& graph, PartId part);
-// A list of `count` elements: those of `given`, then nulls. Empty if `given` is empty.
+// A list of `count` elements: `given`, padded with nulls. Empty if `given` is empty.
 std::string join_descriptions(std::span<const std::string> given, std::size_t count);
 
 // Each node once, in the order of first occurrence.
 std::vector<NodeId> unique_in_order(std::span<const NodeId> nodes);
 
-// A pair's forward or backward, or the graph itself if it is of that kind. Error (usage): neither.
+// The forward or backward of a pair, or the graph itself if it is of that kind. Error (usage):
+// there is no such part.
 Result<PartId> part_of_kind(const Graph& graph, CaptureKind kind);
 
 }  // namespace jointer

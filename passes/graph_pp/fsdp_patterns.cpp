@@ -27,7 +27,7 @@ bool is_gather(const Graph& graph, NodeId id) {
   return calls(graph, id, "_c10d_functional.all_gather_into_tensor.default");
 }
 
-// The only reader of a node, if it reads nothing else.
+// The node's only reader, provided that it reads nothing else; none otherwise.
 NodeId next_in_chain(const Graph& graph, const Users& users, NodeId id) {
   const auto readers = users.of(id);
   return readers.size() == 1 && graph.inputs(readers[0]).size() <= 1 ? readers[0] : NodeId{};
@@ -40,7 +40,7 @@ NodeId last_gather(const Graph& graph, const Users& users, NodeId id) {
   return last;
 }
 
-// The cat that alone reads all parts of a split, or none.
+// The cat that is the only reader of a split's parts, and reads all of them; none if there is none.
 NodeId cat_of_split(const Graph& graph, const Users& users, NodeId split) {
   const auto parts = users.of(split);
   if (!calls(graph, split, "aten.split.Tensor") || parts.empty()) return {};

@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds where FSDP's collectives begin and end in a stage of graph_trainer's pipeline parallelism.
+// Finds where FSDP's collectives begin and end in a pipeline stage of graph_trainer.
 
 #include <vector>
 
@@ -9,15 +9,16 @@
 
 namespace jointer {
 
-// The values into which a parameter's shard is gathered: the last node of each chain from the
-// placeholder through an all-gather and its wait to the first call of several inputs, without
-// trailing views. Empty: the parameter is not gathered. Error (usage): a node other than one wait
-// reads a gather.
+// The unsharded values that are gathered from a parameter's shard. Each is the last node, not
+// counting trailing views, of a chain from the placeholder through an all-gather and its wait to
+// the first call with several inputs. Empty if the parameter is not gathered. Error (usage): a
+// gather has readers other than one wait.
 Result<std::vector<NodeId>> find_unshard_outputs(const Graph& graph, const Users& users,
                                                  NodeId parameter);
 
-// The input of the first reduction in the chain that ends in `gradient`: a chain of calls of one
-// input each, with reduce-scatters and all-reduces. None: the gradient is not reduced.
+// The input of the first reduction in the chain that ends in `gradient`. The chain consists of
+// calls with one input each, including reduce-scatters and all-reduces. None if the gradient is not
+// reduced.
 NodeId find_reduce_input(const Graph& graph, const Users& users, NodeId gradient);
 
 }  // namespace jointer

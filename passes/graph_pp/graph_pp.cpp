@@ -1,5 +1,5 @@
 // The passes of graph_trainer's pipeline parallelism. If a pass splits a graph into several, `keep`
-// selects the one that remains. partition_joint_graph leaves a pair.
+// selects the graph that remains. partition_joint_graph returns a pair.
 
 #include "passes/graph_pp/graph_pp.h"
 
@@ -18,7 +18,7 @@ StageReasons tell(PassContext& context) {
   };
 }
 
-// Replaces the graph by the stage in that role. Without stages, nothing changes.
+// Replaces the graph with the stage graph in that role. Without stage graphs, nothing changes.
 Result<void> keep(Graph& graph, std::vector<StageGraph> stages, const std::string& role,
                   std::string_view why_none, PassContext& context) {
   if (stages.empty()) context.decide("kept", std::string(why_none));
@@ -29,7 +29,7 @@ Result<void> keep(Graph& graph, std::vector<StageGraph> stages, const std::strin
   return context.report(1);
 }
 
-// The number of forward outputs: those before the first gradient.
+// The number of forward outputs, which precede the first gradient.
 std::size_t forward_outputs(const Graph& graph, const Arguments& arguments) {
   if (arguments.is_given("forward_outputs"))
     return static_cast<std::size_t>(arguments.integer("forward_outputs"));
@@ -52,7 +52,7 @@ Result<void> run_partition(Graph& graph, const Arguments& arguments, PassContext
   return context.report(1);
 }
 
-// The number of backward outputs that are gradients of parameters.
+// The number of backward outputs that are parameter gradients.
 Result<std::size_t> parameter_gradients(const Graph& graph, const Arguments& arguments) {
   if (arguments.is_given("parameter_gradients"))
     return static_cast<std::size_t>(arguments.integer("parameter_gradients"));

@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// Passes of graph_trainer's pipeline parallelism, which cut or join the graphs of a stage.
+// The passes of graph_trainer's pipeline parallelism, which split or combine the graphs of a stage.
 std::vector<Pass> graph_pp_passes();
 
 }  // namespace jointer

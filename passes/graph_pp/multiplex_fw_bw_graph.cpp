@@ -27,7 +27,7 @@
 namespace jointer {
 namespace {
 
-// Adds the members of `more` that `text` lacks, also in nested objects.
+// Adds the members of `more` that `text` lacks, including those in nested objects.
 std::string merged(const std::string& text, const std::string& more) {
   if (text.empty() || more.empty() || text == more) return text.empty() ? more : text;
   auto known = parse_json(text, "symbols");
@@ -127,7 +127,7 @@ class Multiplexer {
         constants_.emplace(pair_.target(pair_.node(id)));
   }
 
-  // A name for each constant of the backward.
+  // The name in the combined graph for a constant of the backward.
   std::string constant_name(std::string_view target) {
     if (const auto known = renamed_.find(target); known != renamed_.end()) return known->second;
     std::string base = "bw" + std::string(target);

@@ -106,7 +106,7 @@ class StagePartition {
     }
   }
 
-  // The placeholder or call that a view views.
+  // The placeholder or call on which a chain of views is based.
   [[nodiscard]] NodeId base_of(NodeId id) const {
     for (;;) {
       const Node& n = joint_.node(id);
@@ -194,8 +194,8 @@ class StagePartition {
     return write(forward, backward);
   }
 
-  // Descriptions of the forward's outputs: of the joint graph's outputs as they are, of saved
-  // values as other partitioners write them.
+  // The descriptions of the forward's outputs. Those of the joint graph's outputs are unchanged;
+  // those of saved values are as other partitioners write them.
   [[nodiscard]] std::string forward_descriptions(std::span<const std::string> all) const {
     std::vector<std::string> chosen;
     for (std::size_t i = 0; i < count_; ++i)

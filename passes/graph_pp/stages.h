@@ -1,7 +1,8 @@
 #pragma once
 
-// Splits a stage's joint graph for graph_trainer's pipeline parallelism: callables that a schedule
-// runs at different times. Each graph has one part, except that a partition makes a pair.
+// Splits a stage's joint graph into the callables that a schedule of graph_trainer's pipeline
+// parallelism runs at different times. Each graph has one part, except that a partition makes a
+// pair.
 
 #include <cstdint>
 #include <functional>
@@ -22,32 +23,32 @@ struct StageGraph {
   Graph graph;
 };
 
-// partition_joint_graph. `forward_outputs`: number of the stage's own outputs; `backward_inputs`:
-// names of placeholders that only the backward has. Returns a pair. Error (usage): see
-// partition_joint_graph.cpp.
+// partition_joint_graph. `forward_outputs`: the number of the stage's own outputs;
+// `backward_inputs`: the names of placeholders that exist only in the backward. Returns a pair.
+// Error (usage): see partition_joint_graph.cpp.
 Result<Graph> partition_joint_graph(const Graph& joint, std::size_t forward_outputs,
                                     const std::vector<std::string>& backward_inputs,
                                     const StageReasons& reasons);
 
-// split_di_dw_graph: backward_input and backward_weight of a backward graph, or of a pair's.
-// Empty: it has no gradients of inputs. `parameter_gradients`: number of outputs that are gradients
-// of parameters; they come first.
+// split_di_dw_graph: backward_input and backward_weight, split from a backward graph or from a
+// pair's backward. Empty if the backward computes no gradients of inputs. `parameter_gradients`:
+// the number of outputs that are gradients of parameters; they come first.
 Result<std::vector<StageGraph>> split_di_dw_graph(const Graph& graph,
                                                   std::size_t parameter_gradients,
                                                   const StageReasons& reasons);
 
 // split_forward_fsdp_collectives: unshard and forward. `parameters`: the placeholders that are
-// parameters. Empty: no parameter is gathered.
+// parameters. Empty if no parameter is gathered.
 Result<std::vector<StageGraph>> split_forward_fsdp_collectives(
     const Graph& graph, const std::vector<NodeId>& parameters, const StageReasons& reasons);
 
-// split_backward_fsdp_collectives: backward and reduce_grad. Empty: no gradient is reduced.
+// split_backward_fsdp_collectives: backward and reduce_grad. Empty if no gradient is reduced.
 Result<std::vector<StageGraph>> split_backward_fsdp_collectives(const Graph& graph,
                                                                 std::size_t parameter_gradients,
                                                                 const StageReasons& reasons);
 
-// multiplex_fw_bw_graph: the backward of one microbatch and then the forward of another in one
-// graph.
+// multiplex_fw_bw_graph: one graph that runs the backward of one microbatch and then the forward of
+// another.
 Result<Graph> multiplex_fw_bw_graph(const Graph& pair, const StageReasons& reasons);
 
 }  // namespace jointer

@@ -139,7 +139,7 @@ class Parser {
                   "`{}` is not one of graph_trainer's flags that choose passes: they begin with {}",
                   word, kPrefix);
     std::string name = word.substr(kPrefix.size());
-    // The command line accepts dashes for underscores.
+    // The command line accepts dashes in place of underscores.
     std::replace(name.begin(), name.end(), '-', '_');
     for (const Switch& each : kSwitches) {
       const bool is_negated = name == negated(each.name);
@@ -226,7 +226,7 @@ class Parser {
       const std::string name = given.substr(begin, end - begin);
       begin = end + 1;
       if (name.empty()) continue;
-      // Upstream's own documentation disables it, and no pipeline here has it.
+      // Upstream's own documentation disables this pass, and no pipeline here contains it.
       if (name == "custom_codegen_pass") continue;
       const std::string ours =
           name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : std::string();
@@ -270,7 +270,7 @@ Result<void> check(const GraphTrainerFlags& flags) {
 
 constexpr double kGiB = 1 << 30;
 
-// The arguments that are not the default. Only one policy has a budget.
+// The arguments that differ from the defaults. Only one policy has a budget.
 Given policy_arguments(const GraphTrainerFlags& flags) {
   Given given;
   if (flags.memory_policy != "default") given.emplace_back("policy", of(flags.memory_policy));
@@ -306,8 +306,8 @@ void add_ep_overlap(Pipeline& passes, const GraphTrainerFlags& flags) {
   passes.push_back({.pass = "eliminate_dead_code", .given = {}});
 }
 
-// Dense regions need chunks of the MoE blocks that are made in the graph; without them upstream
-// warns and continues.
+// Dense-region overlap needs MoE blocks that are chunked in the graph; without them, upstream warns
+// and continues.
 bool overlaps_dense_regions(const GraphTrainerFlags& flags) {
   return flags.dense_region_overlap &&
          (!flags.ep_overlap || (flags.module_fqn == kMoe && flags.strategy == "graph"));
@@ -333,7 +333,8 @@ void take(const Pipeline& pipeline, std::string_view pass, std::string_view name
     if (const T* held = std::get_if<T>(&value->held)) into = *held;
 }
 
-// The flags that the pipeline's steps imply. The caller checks that they choose the whole pipeline.
+// The flags that the steps of the pipeline imply. The caller checks that these flags give the same
+// pipeline.
 GraphTrainerFlags likely_flags(const Pipeline& pipeline) {
   GraphTrainerFlags flags;
   take(pipeline, "tag_with_memory_policy", "policy", flags.memory_policy);
@@ -382,7 +383,7 @@ std::string to_text(const GraphTrainerFlags& flags) {
   };
   for (const Choice& each : kChoices) {
     const std::string& value = flags.*each.value;
-    // A shell expands a star to file names.
+    // A shell would expand an unquoted star to file names.
     if (value != usual.*each.value)
       add(each.name, value.find('*') == std::string::npos ? value : fmt::format("'{}'", value));
   }
@@ -460,7 +461,7 @@ Result<GraphTrainerFlags> graph_trainer_flags(const Pipeline& pipeline) {
         std::find(flags.disabled.begin(), flags.disabled.end(), step.pass) == flags.disabled.end())
       flags.disabled.push_back(step.pass);
   std::sort(flags.disabled.begin(), flags.disabled.end());
-  // Without CUDA graphs, upstream leaves the annotations out by itself.
+  // Without CUDA graphs, upstream omits the annotations anyway.
   if (!has(wanted, "cudagraph")) std::erase(flags.disabled, "insert_kernel_annotations");
   JOINTER_TRY(const Pipeline chosen, graph_trainer_pipeline(flags));
   if (chosen == wanted) return flags;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The pipelines of torchtitan's graph_trainer, and the flags of its command line that choose them.
-// Source: torchtitan 0.3.0, experiments/graph_trainer: passes.py (construct_default_graph_passes),
+// The pipelines of torchtitan's graph_trainer, and the command-line flags that select them. Source:
+// torchtitan 0.3.0, experiments/graph_trainer: passes.py (construct_default_graph_passes),
 // configs.py (GraphTrainerCompileConfig).
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace jointer {
 
-// The flags of `--compile.*` that choose passes; defaults are upstream's.
+// The flags of `--compile.*` that select passes; defaults are upstream's.
 struct GraphTrainerFlags {
   std::string memory_policy = "default";
   std::int64_t prefetch_layers = 1, defer_layers = 1;  // layers, of cpu_offload
@@ -32,24 +32,24 @@ struct GraphTrainerFlags {
 };
 
 // Parses `--compile.memory_policy eager --compile.enable_fsdp_ag_rs_overlap`; `=` may replace the
-// space. Error (usage): a flag that chooses no passes, or a value that it does not accept.
+// space. Error (usage): a flag does not select passes, or does not accept its value.
 Result<GraphTrainerFlags> parse_graph_trainer_flags(std::string_view text);
 
-// The flags that differ from upstream's defaults, as a command line.
+// The flags that differ from upstream's defaults, as command-line text.
 std::string to_text(const GraphTrainerFlags& flags);
 
 // The passes that graph_trainer runs on a traced step with these flags, in its order, under
 // Jointer's names. Error (usage): upstream refuses the combination.
 Result<Pipeline> graph_trainer_pipeline(const GraphTrainerFlags& flags);
 
-// The flags that choose this pipeline. Error (usage): none do; the message names the first step
-// that no flags choose.
+// The flags that select this pipeline. Error (usage): no flags do; the message names the first step
+// that no flags select.
 Result<GraphTrainerFlags> graph_trainer_flags(const Pipeline& pipeline);
 
-// A Python file that registers a pipeline of graph_trainer: it replays the recipe at `recipe`,
-// which `pipeline` made on the traced step, then compiles as `pipeline` does. A relative path
-// starts at the folder of the Python file, so that both can be moved together. A comment in the
-// file lists the flags that choose it in training.
+// A Python file that registers a pipeline in graph_trainer. That pipeline replays the recipe at
+// `recipe`, which `pipeline` made on the traced step, then compiles as `pipeline` does. A relative
+// path is relative to the folder of the Python file, so that both can be moved together. A comment
+// in the file lists the flags that select the pipeline in training.
 std::string graph_trainer_recipe_file(const Pipeline& pipeline, std::string_view recipe);
 
 }  // namespace jointer

@@ -16,8 +16,9 @@ struct PipelinePreset {
   std::string pipeline;  // as text
 };
 
-// The configurations of torchtitan's compiler toolkit in the order of its README, then those of its
-// graph_trainer. A preset may name passes that this build lacks: PassRegistry::check lists them.
+// The configurations of torchtitan's compiler toolkit, in the order of its README, followed by
+// those of its graph_trainer. A preset may name passes that this build lacks; PassRegistry::check
+// lists them.
 const std::vector<PipelinePreset>& pipeline_presets();
 
 // Error (usage): no preset has that name; the message suggests the nearest name.

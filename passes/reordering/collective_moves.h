@@ -1,7 +1,7 @@
 #pragma once
 
-// Reports of passes that move one collective at a time: a decision for each move, and a row in the
-// table that upstream logs.
+// Reports from passes that move one collective at a time: for each move, a decision and a row of
+// the table that upstream logs.
 
 #include <cstdint>
 #include <string>
@@ -24,7 +24,7 @@ struct CollectiveMove {
   std::int64_t bytes_before = 0, bytes_after = 0;  // live bytes at it
 };
 
-// `direction`: "earlier" or "later". Peaks are those of the stretches with moves.
+// `direction`: "earlier" or "later". The peaks cover only stretches in which collectives moved.
 struct CollectiveReport {
   std::string title;
   std::string_view direction;
@@ -34,8 +34,8 @@ struct CollectiveReport {
 void report_moves(const Graph& graph, const Calls& calls, const CollectiveReport& report,
                   PassContext& context);
 
-// The maximum of live bytes that a stretch with this peak may reach: the peak plus the share
-// `budget` of it, but not above the run's limit unless the peak already is. Saturates.
+// The maximum of live bytes that a stretch with this peak may reach: `1 + budget` times the peak,
+// but no more than the run's limit unless the peak already exceeds it. Saturates.
 std::int64_t allowed_bytes(std::int64_t peak, double budget, const PassContext& context);
 
 }  // namespace jointer

@@ -71,7 +71,7 @@ class BlockFinder {
            is(call, "fsdp.split_with_sizes_copy");
   }
 
-  // Adds what `from` reads, or what reads it, directly or through others.
+  // Adds the direct and indirect inputs of `from`, or its direct and indirect readers.
   template <class Neighbors, class Takes>
   void spread(Call from, Call mark, Block& found, Neighbors neighbors, Takes takes) {
     std::vector<Call> open{from};
@@ -101,7 +101,7 @@ class BlockFinder {
         start, start, found, [&](NodeId id) { return users_.of(id); },
         [&](Call call) { return is_plain(call); });
     std::sort(found.begin(), found.end());
-    // If a layer is used twice, the second gather reads what the first one unpacked.
+    // If a layer is used twice, the second gather reads what the first gather unpacked.
     std::size_t unpacked = 0;
     const auto second = std::find_if(found.begin(), found.end(), [&](Call call) {
       return is(call, "fsdp.split_with_sizes_copy") && ++unpacked > 1;
@@ -134,7 +134,7 @@ class BlockFinder {
   std::vector<Call> mark_;
 };
 
-// Puts calls and blocks in a topological order.
+// Computes a topological order of calls and blocks.
 class BlockOrder {
  public:
   explicit BlockOrder(const Calls& calls) : calls_(calls), unit_of_(calls.size(), kNoCall) {}
@@ -156,7 +156,7 @@ class BlockOrder {
     if (earlier != kNoCall && later != kNoCall) turns_.emplace_back(earlier, later);
   }
 
-  // Empty if there is no such order.
+  // Returns an empty order if the constraints form a cycle.
   std::vector<Call> run() {
     for (std::size_t i = 0; i < calls_.size(); ++i)
       if (unit_of_[i] == kNoCall) add({static_cast<Call>(i)});

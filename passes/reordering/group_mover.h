@@ -1,8 +1,8 @@
 #pragma once
 
-// The common part of raising collectives and sinking waits: one call at a time changes places with
-// its neighbor, with a group of calls that move with it, until something stops it. The two passes
-// decide which neighbors join the group and which stop it.
+// What raising collectives and sinking waits have in common: one call at a time changes places with
+// its neighbor, together with a group of calls that move with it, until something stops it. Each of
+// the two passes decides which neighbors join the group and which stop it.
 
 #include <optional>
 #include <span>
@@ -29,7 +29,7 @@ struct MoveOptions {
 
 // The parameter's value, if given.
 std::optional<std::int64_t> optional_integer(const Arguments& arguments, std::string_view name);
-// The factors for estimates of collectives and of other calls, which both passes share.
+// The multipliers for estimated collective and compute times, which are parameters of both passes.
 OverlapEstimate::Multipliers multipliers_of(const Arguments& arguments);
 std::vector<Parameter> multiplier_parameters();
 
@@ -41,8 +41,8 @@ class GroupMover {
   GroupMover(const GroupMover&) = delete;
   GroupMover& operator=(const GroupMover&) = delete;
 
-  // Moves every call for which `is_moved` is true, stretch by stretch: from left to right if calls
-  // move earlier, from right to left if they move later. Sets the graph's order, and reports the
+  // Moves every call for which `is_moved` is true, stretch by stretch: from first to last if calls
+  // move earlier, from last to first if they move later. Sets the graph's order, and reports the
   // decisions under `title`. Error: the run was cancelled.
   Result<void> move_all(Graph& graph, std::string title, PassContext& context);
 
@@ -54,19 +54,19 @@ class GroupMover {
   [[nodiscard]] virtual bool is_moved(Call call) const = 0;
   // Starts a new group with this call. Returns the current overlap of its collective.
   virtual Overlap begin(Call call) = 0;
-  // Handles the candidate with join(), change_places() or stop(). Returns true to continue.
+  // Handles the candidate by calling join(), change_places() or stop(). Returns true to continue.
   virtual bool meet(Call candidate) = 0;
   // Called before each candidate. Returns false to stop.
   virtual bool may_go_on() { return true; }
 
   bool stop(std::string limit);
   void join(Call candidate);
-  // Returns false and undoes the change if too many bytes would be live.
+  // If too many bytes would be live, undoes the change and returns false.
   bool change_places(Call candidate);
 
-  // True if the candidate depends on the group, or the group on it.
+  // True if the candidate depends on the group, or the group depends on the candidate.
   [[nodiscard]] bool is_tied(Call candidate) const { return tied_[candidate] == move_.call; }
-  // True for a start if the group has one on the same stream.
+  // True if the candidate is a start and the group contains another start on the same stream.
   [[nodiscard]] bool is_ordered(Call candidate) const;
   [[nodiscard]] bool is_in_stretch(Call call) const;
   [[nodiscard]] std::string_view name(Call call) const { return graph_.name(calls_.node(call)); }

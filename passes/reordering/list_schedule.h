@@ -1,6 +1,6 @@
 #pragma once
 
-// The common part of passes that compute a new order of all calls.
+// What passes that compute a new order of all calls have in common.
 
 #include <cstdint>
 #include <span>
@@ -11,14 +11,15 @@
 
 namespace jointer {
 
-// Calls with their dependencies, and collectives in their current order: each start depends on the
-// previous one in its stretch, whatever its process group, as in torch 2.11's
+// Calls with their dependencies, and with collectives kept in their current order: each start
+// depends on the previous start in its stretch, whatever its process group, as in torch 2.11's
 // decide_global_ordering_of_comms. Copies to and from the host form a separate row.
 class OrderedCalls {
  public:
   explicit OrderedCalls(const Calls& calls);
 
-  // The previous and the next start in its row, unless they depend on each other anyway; else none.
+  // The previous and next starts in the same row; none if there is no such start, or if one of the
+  // two depends on the other anyway.
   [[nodiscard]] Call previous(Call call) const { return previous_[call]; }
   [[nodiscard]] Call next(Call call) const { return next_[call]; }
 
@@ -45,12 +46,13 @@ class OrderedCalls {
 struct Explained {
   bool starts = false, waits = false;
 };
-// Adds a decision for every start or wait: how far it moved, and which call keeps it there.
+// Adds a decision for every start or wait, which says how far it moved and which call keeps it
+// there.
 void explain_places(const Graph& graph, const Calls& calls, std::span<const Call> order,
                     Explained explained, PassContext& context);
 
-// Puts the calls into this order and returns true. If the peak would exceed the run's limit, or an
-// already excessive peak would grow, keeps the order, adds a decision and returns false.
+// Orders the graph's calls this way and returns true. If the peak would exceed the run's limit, or
+// grow although it already exceeds it, keeps the current order, adds a decision and returns false.
 bool keep_within_limit(Graph& graph, const Calls& calls, std::span<const Call> order,
                        PassContext& context);
 

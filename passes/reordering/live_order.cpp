@@ -68,7 +68,7 @@ void LiveOrder::end_with(std::uint32_t item, NodeId node) {
   changed.ends = node;
 }
 
-// Computes both ends of an item from scratch.
+// Computes both ends of an item's lifetime from scratch.
 void LiveOrder::settle(std::uint32_t item) {
   MemoryItems::Item& changed = items_.items[item];
   const auto earlier = [&](NodeId a, NodeId b) { return places_[call(a)] < places_[call(b)]; };

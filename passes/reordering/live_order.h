@@ -1,6 +1,6 @@
 #pragma once
 
-// An order of calls in which neighbors change places, with the bytes that are live in it.
+// An order of calls in which neighbors can change places, with the live bytes at each call.
 // live_order.cpp describes the algorithm.
 
 #include <cstdint>
@@ -20,15 +20,15 @@ class LiveOrder {
   [[nodiscard]] std::span<const Call> order() const { return order_; }
   [[nodiscard]] Call at(std::size_t place) const { return order_[place]; }
   [[nodiscard]] std::size_t place(Call call) const { return places_[call]; }
-  // Live bytes once the call has allocated.
+  // Live bytes after the call has allocated its results.
   [[nodiscard]] std::int64_t bytes(Call call) const { return high_[places_[call]]; }
-  // The maximum of bytes() in a stretch. Linear in the stretch.
+  // The maximum of bytes() in a stretch. Cost: linear in the length of the stretch.
   [[nodiscard]] std::int64_t peak(Stretch stretch) const;
 
-  // The `count` calls from `first` change places with the call right before them (raise), or right
-  // after them (sink); neither may depend on the other. Returns the maximum of live bytes at these
-  // places afterwards; other places do not change. Each undoes the other. Cost: the group, and what
-  // the one call uses.
+  // Lets the `count` calls from `first` change places with the call directly before them (raise) or
+  // directly after them (sink), where neither may depend on the other. Returns the maximum of live
+  // bytes at these places afterward; other places do not change. Each function undoes the other.
+  // Cost: linear in the group and in what the single call uses.
   std::int64_t raise(std::size_t first, std::size_t count);
   std::int64_t sink(std::size_t first, std::size_t count);
 

@@ -56,7 +56,7 @@ ItemUse::ItemUse(const Graph& graph, const MemoryOptions& options, const Calls& 
 
 namespace {
 
-// Ready calls sorted by what they allocate; finds the best of those that allocate at most a given
+// Ready calls, sorted by allocated bytes. Finds the best call that allocates no more than a given
 // number of bytes.
 class ReadyBySize {
  public:
@@ -81,7 +81,7 @@ class ReadyBySize {
   void remove(Call call) { put(call, kNone); }
   [[nodiscard]] bool has(Call call) const { return tree_[leaf(call)] != kNone; }
 
-  // The call that lpmf runs next. There must be a ready one.
+  // The call that lpmf runs next. At least one call must be ready.
   [[nodiscard]] Call next(std::int64_t gap) const {
     const Key fits = least(0, behind(gap));
     if (fits != kNone) return fits.second;
@@ -90,7 +90,7 @@ class ReadyBySize {
     const std::size_t first = at - leaves_;
     return least(first, behind(sizes_[first])).second;
   }
-  // The smallest allocation of a ready call.
+  // The smallest number of bytes that a ready call allocates.
   [[nodiscard]] std::int64_t min_size() const {
     std::size_t at = 1;
     while (at < leaves_) at = tree_[2 * at] != kNone ? 2 * at : 2 * at + 1;
@@ -103,7 +103,7 @@ class ReadyBySize {
   [[nodiscard]] std::size_t leaf(Call call) const {
     return leaves_ + leaf_of_[call - stretch_.first];
   }
-  // The first leaf that allocates more.
+  // The first leaf whose call allocates more than `size`.
   [[nodiscard]] std::size_t behind(std::int64_t size) const {
     return static_cast<std::size_t>(std::upper_bound(sizes_.begin(), sizes_.end(), size) -
                                     sizes_.begin());
@@ -175,7 +175,7 @@ class LeastPeakFirst {
   }
 
  private:
-  // True for calls of earlier stretches, such as those of the other half of a pair.
+  // True for calls in earlier stretches, such as those in the forward of a pair.
   [[nodiscard]] bool is_done(NodeId node) const { return calls_.of_node(node) < stretch_.first; }
 
   void make_ready(Call call) {
@@ -193,7 +193,7 @@ class LeastPeakFirst {
     return std::get<2>(*by_successor_.begin());
   }
 
-  // The last of the users to run frees the item.
+  // The last user to run frees the item.
   void give_to_users(std::uint32_t item) {
     if (!use_.is_freed(item)) return;
     for (const NodeId user : use_.users(item)) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Computes orders of calls that need little memory. memory_orders.cpp describes the algorithms.
+// Computes orders of calls that use little memory. memory_orders.cpp describes the algorithms.
 
 #include <cstdint>
 #include <span>
@@ -12,25 +12,25 @@
 
 namespace jointer {
 
-// Allocations of calls, and the items that they use. Items that no call makes, such as parameters,
-// do not count.
+// What calls allocate, and which items they use. Items that no call makes, such as parameters, do
+// not count.
 class ItemUse {
  public:
   ItemUse(const Graph& graph, const MemoryOptions& options, const Calls& calls);
 
   [[nodiscard]] std::int64_t allocated(Call call) const { return allocated_[call]; }
   [[nodiscard]] std::span<const std::uint32_t> used(Call call) const { return used_.of(call); }
-  // Bytes that the call allocates and nothing uses.
+  // The bytes that the call allocates but nothing uses.
   [[nodiscard]] std::int64_t unused(Call call) const { return unused_[call]; }
 
   [[nodiscard]] std::size_t items() const { return found_.items.size(); }
   [[nodiscard]] std::int64_t bytes(std::uint32_t item) const { return found_.items[item].bytes; }
-  // True if the last of its users frees it.
+  // True if the last user of the item frees it.
   [[nodiscard]] bool is_freed(std::uint32_t item) const { return !found_.items[item].ends_fixed; }
   [[nodiscard]] std::span<const NodeId> users(std::uint32_t item) const {
     return found_.users.of(item);
   }
-  // Bytes that are live when a stretch begins, and when it has ended.
+  // The bytes that are live before a stretch begins, and after it ends.
   [[nodiscard]] std::int64_t live_before(Stretch stretch) const {
     return high_[stretch.first] - allocated_[stretch.first];
   }
@@ -44,7 +44,8 @@ class ItemUse {
 };
 
 // Each function appends the calls of a stretch to `order`. `size_threshold`: if every ready call
-// allocates more, the one that makes most calls ready runs next; 0: never.
+// allocates more than this, the call that makes the most calls ready runs next; 0 disables this
+// rule.
 void order_lpmf(const Calls& calls, const OrderedCalls& rows, const ItemUse& use,
                 std::int64_t size_threshold, Stretch stretch, std::vector<Call>& order);
 void order_bfs(const OrderedCalls& rows, Stretch stretch, std::vector<Call>& order);

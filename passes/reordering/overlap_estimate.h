@@ -18,12 +18,13 @@ namespace jointer {
 
 struct Overlap {
   std::int64_t communication = 0, compute = 0;  // nanoseconds
-  // The sum ended before the wait: later compute before the wait does not count.
+  // The sum of compute ended before the wait, so later compute before the wait does not count.
   bool is_cut = false;
 
-  // If negative, the amount of compute to spare.
+  // Communication time that compute does not cover. If negative, its absolute value is surplus
+  // compute.
   [[nodiscard]] std::int64_t exposed() const { return communication - compute; }
-  // Growth of the exposed time if `more_compute` overlaps in addition.
+  // The change in exposed time if `more_compute` overlaps as well.
   [[nodiscard]] std::int64_t change(std::int64_t more_compute) const {
     return std::max<std::int64_t>(exposed() - more_compute, 0) -
            std::max<std::int64_t>(exposed(), 0);
@@ -40,9 +41,9 @@ class OverlapEstimate {
 
   // The estimate times its multiplier.
   [[nodiscard]] std::int64_t ns(Call call) const;
-  // True if compute after `other` no longer overlaps with the collective.
+  // True if compute after `other` cannot overlap with the collective.
   [[nodiscard]] bool ends(const LiveOrder& order, Call start, Call other) const;
-  // Cost: the number of calls in between.
+  // Cost: linear in the number of calls from the start to its wait.
   [[nodiscard]] Overlap of(const LiveOrder& order, Call start, Stretch stretch) const;
 
  private:

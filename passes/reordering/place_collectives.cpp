@@ -53,7 +53,7 @@ struct Settings {
 
 class Placing {
  public:
-  // `graph` keeps its order; the pass moves nodes of a copy.
+  // `graph` keeps its order; the pass moves nodes in a copy.
   Placing(const Graph& graph, std::vector<NodeCost> costs, const Settings& settings,
           PassContext& context)
       : context_(context),
@@ -88,14 +88,15 @@ class Placing {
       JOINTER_CHECK(context_.report((static_cast<double>(round) + part) /
                                     static_cast<double>(settings_.rounds)));
       JOINTER_TRY(const std::int64_t saved, place(shown[i].start));
-      // The wait only has to move if the collective is still exposed.
+      // The wait has to move only if the collective is still exposed.
       if (shown[i].wait && shown[i].exposed_ns - saved >= min_gain())
         JOINTER_CHECK(place(shown[i].wait));
     }
     return {};
   }
 
-  // Exposed collectives, longest first, each once.
+  // The exposed collectives, longest first, each followed by the collective that keeps its stream
+  // busy; no duplicates.
   [[nodiscard]] std::vector<CollectiveTiming> collectives_that_show() const {
     const Simulation simulation(ordered_, costs_, options_.simulation);
     const auto all = simulation.collectives();
@@ -124,7 +125,7 @@ class Placing {
     return found;
   }
 
-  // Returns the nanoseconds that it saved in the step.
+  // Returns the nanoseconds by which the move shortened the step.
   Result<std::int64_t> place(NodeId node) {
     const std::vector<NodeId> block =
         carry(ordered_, users_, node, carrying_direction(ordered_, node)).block;
@@ -168,7 +169,7 @@ class Placing {
     return std::find(block.begin(), block.end(), id) != block.end();
   }
 
-  // Converts a place in the order to a gap of the order without the block.
+  // Converts a place in the order to a gap in the order without the block.
   [[nodiscard]] std::size_t gap_of(std::span<const NodeId> block, std::size_t place) const {
     return place -
            static_cast<std::size_t>(std::count_if(block.begin(), block.end(), [&](NodeId id) {
@@ -176,7 +177,7 @@ class Placing {
            }));
   }
 
-  // An upper bound on what a move can save: the time of the calls that it can pass.
+  // An upper bound on the time that a move can save: the total time of the calls that it can pass.
   [[nodiscard]] std::int64_t max_gain(std::span<const NodeId> block, Gaps gaps) const {
     const std::span<const NodeId> order = ordered_.order();
     std::int64_t sum = 0;
@@ -191,7 +192,7 @@ class Placing {
     return sum;
   }
 
-  // The place of the node after a gap.
+  // The place of the node that follows a gap.
   [[nodiscard]] std::size_t place_of_rest(std::span<const NodeId> block, std::size_t gap) const {
     std::vector<std::size_t> places;
     for (const NodeId id : block) places.push_back(ordered_.position(id));
@@ -201,7 +202,8 @@ class Placing {
     return gap;
   }
 
-  // The gaps in which no start of the block overtakes another one on its stream.
+  // The gaps to which the block can move without one of its starts overtaking another start on the
+  // same stream.
   [[nodiscard]] Gaps gaps_in_turn(std::span<const NodeId> block, const LegalRange& range) const {
     Gaps gaps{range.first, range.last};
     if (settings_.may_overtake) return gaps;

@@ -1,9 +1,9 @@
-// reorder_compute_and_comm_for_overlap: runs the passes of its list in order.
+// reorder_compute_and_comm_for_overlap: runs a list of passes in order.
 //
-// Source: torch 2.11, torch/_inductor/comms.py; its list is
+// Source: torch 2.11, torch/_inductor/comms.py; the list is
 // config.reorder_for_compute_comm_overlap_passes, empty by default. Deviation: upstream's passes
-// share a global configuration; here this pass has the parameters of each, under the same names and
-// with the same meaning for every pass in the list. The list contains only names, not functions.
+// share a global configuration; this pass has the parameters of all of them, and each parameter
+// applies to every pass in the list that has it. The list contains only names, not functions.
 
 #include <fmt/core.h>
 
@@ -49,7 +49,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
       given.emplace_back(parameter.name, arguments.value(parameter.name));
     JOINTER_TRY(const Arguments own, Arguments::check(pass->info.parameters, given));
     context.decide("runs", fmt::format("{}; its decisions follow.", name));
-    // Each listed pass's progress is a share of this pass's.
+    // Each listed pass contributes an equal share of this pass's progress.
     const auto share = static_cast<double>(names.size());
     double done = static_cast<double>(i) / share;
     PassContext::Options options;

@@ -98,13 +98,13 @@ class Chooser {
     return order;
   }
 
-  // Starts from the original order, so that constants are where this order needs them.
+  // Starts from the original order, so that constants move only where this order requires it.
   void set_order(std::span<const Call> order) {
     graph_.set_order(original_);
     set_call_order(graph_, calls_, order);
   }
 
-  // Changes the graph's order; run() sets the final one.
+  // Leaves the graph in this order; run() sets the final order.
   std::int64_t peak_of(std::span<const Call> order, Stretch stretch) {
     set_order(order);
     const MemoryTimeline timeline(graph_, context_.analysis().memory);

@@ -74,8 +74,8 @@ class Scheduler {
   using Heap = std::priority_queue<Score, std::vector<Score>, std::greater<>>;
   static constexpr std::uint32_t kNothing = std::numeric_limits<std::uint32_t>::max();
 
-  // Readers run after what they read, so one backward sweep finds the first collective that needs
-  // each call.
+  // Readers run after their inputs, so a single backward sweep finds the first collective that
+  // needs each call.
   void number_collectives(Stretch stretch) {
     if (!aims_.raise) return;
     std::uint32_t number = 0;

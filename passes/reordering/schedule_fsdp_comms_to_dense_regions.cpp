@@ -116,7 +116,7 @@ struct Move {
   std::string what;
 };
 
-// Nodes of a slot, by direction.
+// The nodes of a slot, by direction.
 using Region = std::array<std::vector<NodeId>, 2>;
 
 class Scheduler {
@@ -222,7 +222,7 @@ class Scheduler {
                         : reduces_gradients(graph_, users_, comm.launch);
   }
 
-  // The module of the wait's nearest readers, else of the wait, else of the start.
+  // Infers the module from the wait's nearest readers, else from the wait, else from the start.
   [[nodiscard]] bool infer_provenance(Comm& comm) const {
     const auto found = [&](std::string_view at, bool backward) {
       comm.blocks = {std::string(at)};
@@ -384,7 +384,7 @@ class Scheduler {
 
   // --- Moves ---
 
-  // The reason why a reader of a wait does not move to the end with it; empty if it does.
+  // The reason why a reader of a wait cannot move to the end with it; empty if it can.
   [[nodiscard]] std::string why_not_tail(NodeId id, const std::set<NodeId>& tail) const {
     if (is_one_of(target(id), kTail)) return {};
     if (target(id) != "aten.add_.Tensor")
@@ -392,7 +392,7 @@ class Scheduler {
     const auto args = graph_.args(graph_.node(id));
     if (args.empty() || args[0].kind != Argument::Kind::node)
       return fmt::format("{} writes to no tensor", graph_.name(id));
-    // A chain of additions to a value that nothing else reads yet.
+    // An addition in place may move only if nothing else reads its target yet.
     for (const NodeId user : program_.users(args[0].node()))
       if (user != id && !tail.contains(user) && graph_.node(user).kind != NodeKind::output)
         return fmt::format("{} writes to {}, which {} reads", graph_.name(id),

@@ -76,7 +76,7 @@ class Sinker final : public GroupMover {
     return overlap(start_);
   }
 
-  // None if the start is in another stretch: in the other half of a pair.
+  // None if the start is in another stretch, such as the other half of a pair.
   [[nodiscard]] Call start_of(Call wait) const {
     const Call start = calls_.partner(wait);
     return is_in_stretch(start) ? start : kNoCall;

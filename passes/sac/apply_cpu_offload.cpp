@@ -29,7 +29,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
                                   .prefetch_layers = arguments.integer("prefetch_layers")};
   const Result<Edit> edit = apply_cpu_offload(graph, options);
   if (edit && edit->changes.empty()) {
-    // Its notes say why tagged results stay.
+    // The edit's notes say why tagged results stay.
     if (edit->notes.empty()) context.decide("kept", why_kept(graph));
     for (const std::string& note : edit->notes) context.decide("kept", note);
     return {};

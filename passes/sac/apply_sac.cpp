@@ -11,7 +11,7 @@
 namespace jointer {
 namespace {
 
-// By node: the index of the rule that counts it; -1: none.
+// By node: the index of the rule that counts the node; -1 if none does.
 std::vector<int> counted_by(const Graph& graph, const std::vector<EveryNth>& rules) {
   std::vector<int> rule(graph.node_count(), -1);
   for (std::size_t i = rules.size(); i-- > 0;)

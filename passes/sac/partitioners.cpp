@@ -1,7 +1,7 @@
-// The partitioners as passes: a joint graph becomes a pair. core/partition/min_cut.cpp,
+// The partitioners as passes: each turns a joint graph into a pair. core/partition/min_cut.cpp,
 // default_partition.cpp, activation_budget.cpp and knapsack.cpp describe what they do, their
-// sources and deviations. Every value that the backward needs becomes a decision, with the
-// partitioner's reason.
+// sources and deviations. For every value that the backward needs, the pass adds a decision with
+// the partitioner's reason.
 
 #include "passes/sac/partitioners.h"
 

@@ -1,4 +1,5 @@
-// remove_tags: removes every memory policy, so that a partitioner decides alone. Jointer's own.
+// remove_tags: removes every memory policy, so that a partitioner decides alone. Upstream has no
+// such pass.
 
 #include "passes/sac/remove_tags.h"
 
