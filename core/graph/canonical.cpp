@@ -17,13 +17,13 @@
 namespace jointer {
 namespace {
 
-// How integers, process groups and devices in arguments are written.
+// How to write integers, process groups and devices in arguments.
 enum class Constants : std::uint8_t {
   exact,
   of_any_rank,  // only what is the same on every rank
 };
 
-// How the nodes that a call reads are written.
+// How to write the nodes that a call reads.
 enum class Inputs : std::uint8_t { named, unnamed };
 
 class CanonicalWriter {
@@ -83,7 +83,7 @@ class CanonicalWriter {
     }
   }
 
-  // `name`: what the operator's schema calls the argument.
+  // `name` is the argument's name in the operator's schema.
   void argument(const Argument& a, std::string_view name) {
     if (a.kind == AK::string && names_group(name))
       group(a.text());
@@ -274,7 +274,8 @@ class CanonicalWriter {
     out_ += '}';
   }
 
-  // A float's expression is written as a size's. Its hint does not affect the computation.
+  // A symbolic float is written like a symbolic size. Its hint is omitted, since it does not affect
+  // the computation.
   void raw(const std::optional<SymbolicFloat>& number, StringId text) {
     if (number)
       prefixed("sym:", number->expression);
@@ -282,7 +283,7 @@ class CanonicalWriter {
       out_ += graph_.text(text);
   }
 
-  // The bits, so that C++ and Python need not agree on how to print a number.
+  // Writes the bits, so that C++ and Python need not agree on how to print a number.
   void real(double number) {
     const std::uint64_t bits =
         std::isnan(number) ? 0x7ff8000000000000U : std::bit_cast<std::uint64_t>(number);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The canonical text of a graph, and its hash, which identifies the graph. docs/hash.md defines
-// both; the Python package computes the same from a live GraphModule.
+// The canonical text of a graph, and the hash of this text, which identifies the graph.
+// docs/hash.md defines both; the Python package computes the same from a live GraphModule.
 
 #include <functional>
 #include <map>
@@ -14,32 +14,32 @@ namespace jointer {
 // One line per node, in program order: `NAME TARGET(ARGS) -> VALUE`.
 std::string canonical_text(const Graph& graph, PartId part);
 
-// The node's line of that text without the name: `TARGET(ARGS) -> VALUE`.
+// The node's line of the canonical text, without the name: `TARGET(ARGS) -> VALUE`.
 std::string canonical_call(const Graph& graph, NodeId id);
 
-// The same with `%` in place of the names of the nodes that it reads.
+// Like canonical_call, with `%` in place of the name of each node that it reads.
 std::string unnamed_call(const Graph& graph, NodeId id);
 
-// The names of this rank's process groups and devices on another rank of the same program, by their
-// names here.
+// Maps the names of this rank's process groups and devices to their names on another rank of the
+// same program.
 struct NamesElsewhere {
   std::map<std::string, std::string, std::less<>> groups, devices;
 };
-// The same texts with these names in arguments. Names that are not listed stay.
+// As above, with these names in arguments. Names that are not in the maps are unchanged.
 std::string canonical_text(const Graph& graph, PartId part, const NamesElsewhere& names);
 std::string canonical_call(const Graph& graph, NodeId id, const NamesElsewhere& names);
 
-// The canonical text without the parts that may differ between ranks of one program: integers and
-// device indices in arguments. Process groups are numbered in order of appearance.
+// The canonical text without what may differ between ranks of one program: integers and device
+// indices in arguments. Process groups are numbered in order of appearance.
 std::string rank_text(const Graph& graph, PartId part);
 
-// SHA-256 of the canonical text, in lower-case hexadecimal.
+// The SHA-256 of the canonical text, in lower-case hexadecimal.
 std::string graph_hash(const Graph& graph, PartId part);
 
-// SHA-256 of rank_text: equal for all ranks of a program that have the same shapes.
+// The SHA-256 of rank_text: equal on all ranks of a program that have the same shapes.
 std::string rank_hash(const Graph& graph, PartId part);
 
-// The hash of all parts. A pair has one hash per half: "FORWARD+BACKWARD".
+// The hash of the whole graph. For a pair, one hash per half: "FORWARD+BACKWARD".
 std::string graph_hash(const Graph& graph);
 
 }  // namespace jointer

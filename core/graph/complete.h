@@ -7,7 +7,7 @@ namespace jointer {
 
 // The last step of every reader: corrects storages that contradict the operators, derives phases
 // and roles, links the halves of a pair, evaluates symbolic sizes, joins storages that share
-// memory, and calls `validate`. Error: the graph is not valid; the message does not name the file.
+// memory, and calls `validate`. Error: the graph is invalid; the message does not name the file.
 Result<void> complete(Graph& graph);
 
 }  // namespace jointer

@@ -12,7 +12,7 @@ void visit_member(OrderedJson& object, const char* key, ConstantTable table, con
   if (it != object.end() && it->is_number_unsigned()) visit(table, *it);
 }
 
-// Visits the storages of the tensors that a call returns, at any depth.
+// Visits the storages of the tensors in a call's value, at any depth.
 void visit_value(OrderedJson& value, const Visit& visit) {
   if (value.is_object()) visit_member(value, "storage", ConstantTable::storages, visit);
   if (value.is_structured())

@@ -1,8 +1,8 @@
 #pragma once
 
-// References from a part's constants into its tables. Constants stay JSON (Part::constants). A
-// tensor among them, or a node of a constant that is a graph, refers to its storage, module stack
-// and stack trace by number. Number 0 is the part's first entry in the table.
+// References from the constants of a part into its tables. Constants are kept as JSON
+// (Part::constants). A tensor in them, or a node of a constant that is a graph, refers to its
+// storage, module stack and stack trace by number. Number 0 is the part's first entry in the table.
 
 #include <array>
 #include <cstdint>
@@ -27,11 +27,11 @@ const T& of_table(const PerTable<T>& each, ConstantTable table) {
   return each[static_cast<std::size_t>(table)];
 }
 
-// The id of the part's first entry in each table. If the part has no entry, the id of its next one.
-// Cost: linear in the entries of earlier parts.
+// The id of the part's first entry in each table, or of the next entry to be added if the part has
+// none. Cost: linear in the entries of earlier parts.
 PerTable<std::size_t> first_entries(const Graph& graph, PartId part);
 
-// Calls `visit` with each such number, which it may change. Cost: linear in the JSON.
+// Calls `visit` with each such number; `visit` may change it. Cost: linear in the JSON.
 void visit_table_numbers(OrderedJson& constants,
                          const std::function<void(ConstantTable, OrderedJson& number)>& visit);
 

@@ -110,7 +110,8 @@ class Finder {
     last = id;
   }
 
-  // Calls `visit` with each expression that the node's value names; repeats are possible.
+  // Calls `visit` with each expression in the node's value, possibly several times with the same
+  // one.
   template <class Visit>
   void for_each_expression(const Node& n, Visit visit) const {
     const auto of_value = [&](const auto& self, const Value& value) -> void {
@@ -157,8 +158,8 @@ class Finder {
         symbols_[n.part.index() * symbol_count_ + s].last_check = id;
   }
 
-  // The last input that names the expression too, or none. It runs after everything that this node
-  // would have to run after because of the expression.
+  // The last of the inputs that use the same expression, or none. That input already runs after
+  // everything that the expression would require to run before this node.
   NodeId carrier_of(const Node& n, ExpressionId e) const {
     NodeId carrier;
     for (const NodeId input : graph_.inputs(n)) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Dependencies: the pairs of nodes that every legal order keeps. dependencies.cpp states the rules.
-// Valid as long as the graph's arguments stay the same, even if its order changes.
+// Dependencies: the pairs of nodes whose order every legal reordering keeps. dependencies.cpp
+// states the rules. Valid as long as the graph's arguments do not change, even if its order does.
 
 #include <cstdint>
 #include <span>
@@ -22,18 +22,18 @@ struct Dependency {
   DependencyKind kind = DependencyKind::data;
 };
 
-// True if nothing may move across the node.
+// True if no node may move across this one.
 inline bool is_wall(const Node& node) {
   return node.kind == NodeKind::placeholder || node.kind == NodeKind::output;
 }
 
 class Dependencies {
  public:
-  // Write and control dependencies connect neighbors in the graph's current order.
+  // Write and control dependencies connect successive nodes in the graph's current order.
   explicit Dependencies(const Graph& graph);
 
-  // Nodes of the same part that must run before `node` or after it, each once. A dependency that
-  // follows from others through a third node may be missing.
+  // The nodes of the same part that must run before or after `node`, each once. A dependency that
+  // follows from two others through a third node may be missing.
   [[nodiscard]] std::span<const Dependency> before(NodeId node) const {
     return slice(first_before_, before_, node);
   }
@@ -41,9 +41,9 @@ class Dependencies {
     return slice(first_after_, after_, node);
   }
 
-  // The last placeholder or output before `node`, and the first after it, or none.
-  // They do not move and nothing moves across them. These walls are not dependencies: `before` and
-  // `after` list them only if one of the two nodes reads the other.
+  // The last placeholder or output before `node` and the first one after it, or none. They do not
+  // move, and no node moves across them. These walls are not dependencies: `before` and `after`
+  // list one only if it reads `node` or `node` reads it.
   [[nodiscard]] NodeId wall_before(NodeId node) const { return walls_before_[node.index()]; }
   [[nodiscard]] NodeId wall_after(NodeId node) const { return walls_after_[node.index()]; }
 

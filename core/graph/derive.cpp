@@ -19,7 +19,7 @@ std::string text_member(const Json& object, const char* key) {
   return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
 
-// The innermost descriptor: a tensor subclass wraps those of its components.
+// The innermost descriptor: the descriptor of a tensor subclass wraps those of its components.
 const Json* base_descriptor(const Json& descriptor) {
   const Json* at = &descriptor;
   for (int depth = 0; at->is_object() && depth < 16; ++depth) {
@@ -58,7 +58,7 @@ bool is_tangent(std::string_view name) {
   return name.starts_with("tangents");
 }
 
-// The output node of a part: the last node of its kind.
+// The output node of a part: the last node of that kind.
 NodeId output_of(const Graph& graph, PartId part) {
   const auto order = graph.order();
   for (std::size_t i = order.size(); i-- > 0;) {
@@ -87,7 +87,7 @@ void derive_tagged(Graph& graph, PartId part, std::size_t& untagged) {
   }
 }
 
-// Marks the nodes that those in `frontier` depend on.
+// Marks the nodes in `frontier` and all nodes that they depend on.
 std::vector<bool> ancestors(const Graph& graph, std::vector<NodeId> frontier) {
   std::vector<bool> reached(graph.node_count(), false);
   while (!frontier.empty()) {
@@ -101,7 +101,7 @@ std::vector<bool> ancestors(const Graph& graph, std::vector<NodeId> frontier) {
 }
 
 void derive_from_tangents(Graph& graph, PartId part) {
-  // Forward outputs come first, followed by the gradients, one per primal.
+  // Forward outputs come first, followed by one gradient per primal.
   std::size_t primals = 0;
   bool any_tangent = false;
   for (const NodeId id : graph.order()) {
@@ -161,7 +161,7 @@ std::vector<Argument> output_arguments(const Graph& graph, NodeId output) {
       return;
     }
     const auto children = graph.children(argument);
-    // The children of a dictionary alternate between key and value.
+    // The children of a dictionary are keys and values, alternating.
     const bool is_dict = argument.kind == Argument::Kind::dict;
     for (std::size_t i = is_dict ? 1 : 0; i < children.size(); i += is_dict ? 2 : 1)
       self(self, children[i]);
@@ -246,7 +246,7 @@ void derive_roles(Graph& graph) {
       }
     }
     derive_step_parameters(graph, part);
-    // In a joint graph the last outputs are the gradients of the primals, in the order of the
+    // The last outputs of a joint graph are the gradients of the primals, in the order of the
     // primals.
     if (kind != CaptureKind::joint || unknown_primals.empty() || names_parameters) continue;
     const auto& entries = graph.part(part).outputs;
@@ -268,8 +268,8 @@ void derive_roles(Graph& graph) {
 
 namespace {
 
-// States of random generators that the forward returns. The backward calls them rng_state_output_0,
-// _1, ... in that order.
+// The random-generator states that the forward returns. The backward names them rng_state_output_0,
+// _1, ... in this order.
 std::vector<NodeId> returned_states(const Graph& graph, PartId forward) {
   std::vector<NodeId> states;
   for (const OutputEntry& entry : graph.part(forward).outputs) {

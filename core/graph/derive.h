@@ -1,7 +1,7 @@
 #pragma once
 
-// Derives what a capture does not record and the rest of the program needs: phases, roles,
-// partners. Each function uses what the capture does record, and reports the rest in Graph::facts.
+// Derives what captures do not record but the rest of the program needs: phases, roles, partners.
+// Each function uses whatever the capture does record, and notes in Graph::facts what it derived.
 
 #include "core/graph/graph.h"
 
@@ -14,22 +14,22 @@ namespace jointer {
 void derive_phases(Graph& graph);
 
 // Sets the role and the target (parameter name) of every placeholder and of every element of the
-// output (Part::outputs). Sources: `desc`; without it, FX's names (primals_*, tangents_*) and which
-// primals have gradients.
+// output (Part::outputs). Takes them from `desc`. If there is none, derives them from FX's names
+// (primals_*, tangents_*) and from which primals have gradients.
 void derive_roles(Graph& graph);
 
 // The arguments of an output node, flattened: the leaves of its lists and dictionaries.
 std::vector<Argument> output_arguments(const Graph& graph, NodeId output);
 
-// The elements of the part's output, from its current output node.
+// The elements of the part's output, read from its current output node.
 std::vector<OutputEntry> derive_outputs(const Graph& graph, PartId part);
 
-// Links each placeholder of a pair's backward to the forward output of the same name. States of
-// random generators have other names and are linked in order. Error: the forward does not return a
-// tensor that the backward takes; tangents are exempt.
+// Links each placeholder of a pair's backward to the forward output with the same name.
+// Random-generator states have different names and are linked in order. Error: the backward takes a
+// tensor, other than a tangent, that the forward does not return.
 Result<void> link_pair(Graph& graph);
 
-// The role and the name in a descriptor: `layers.0.attention.wq.weight` in
+// The role and target in a descriptor, such as `layers.0.attention.wq.weight` in
 // SubclassGetAttrAOTInput{base: ParamAOTInput{target}}. Role::none if the text is not a descriptor.
 struct Descriptor {
   Role role = Role::none;

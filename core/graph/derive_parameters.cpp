@@ -40,7 +40,7 @@ struct Pairing {
   std::size_t output;  // index in Part::outputs
 };
 
-// Matches gradients with inputs; empty if they do not match.
+// Matches each gradient with an input; empty if they do not match.
 std::vector<Pairing> pair_up(const Graph& graph, PartId part) {
   std::vector<NodeId> inputs;
   for (const NodeId id : graph.order()) {

@@ -58,13 +58,13 @@ enum class DType : std::uint8_t {
 
 // "bfloat16", as captures spell it.
 std::string_view to_string(DType type);
-// "bf16", as print_readable spells it; the full name if torch has no short one.
+// The short name that print_readable uses, such as "bf16"; the full name if torch has no short one.
 std::string_view short_name(DType type);
-// Bytes per element: torch's itemsize, which counts packed types as one byte per element.
+// Bytes per element: torch's itemsize, which counts each element of a packed type as one byte.
 std::int64_t item_size(DType type);
 bool is_floating(DType type);  // false for complex types
 
-// Accepts full and short names; nullopt for any other text.
+// Accepts full and short names. nullopt for any other text.
 std::optional<DType> parse_dtype(std::string_view name);
 
 }  // namespace jointer

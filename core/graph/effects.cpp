@@ -14,7 +14,7 @@ bool is_one_of(std::string_view text, std::span<const std::string_view> names) {
   return std::find(names.begin(), names.end(), text) != names.end();
 }
 
-// Higher-order operators without effects, apart from those of their subgraphs.
+// Higher-order operators that have no effects besides those of their subgraphs.
 constexpr std::array<std::string_view, 6> kPure{
     "triton_kernel_wrapper_functional", "auto_functionalized",
     "auto_functionalized_v2",           "flex_attention",
@@ -34,7 +34,8 @@ constexpr std::array<std::string_view, 12> kChecks{"aten._assert_scalar",
                                                    "torch.sym_constrain_range_for_size",
                                                    "torch._check"};
 
-// The Python statements x += y and x[i] = y, in graphs captured before ATen.
+// The functions behind Python's x += y and x[i] = y, in graphs captured before they were lowered to
+// ATen.
 constexpr std::array<std::string_view, 14> kInPlacePython{
     "_operator.iadd",      "_operator.isub",   "_operator.imul",    "_operator.imatmul",
     "_operator.itruediv",  "_operator.imod",   "_operator.ipow",    "_operator.ilshift",
@@ -46,7 +47,7 @@ std::string_view without_python_call(std::string_view target) {
   return target.starts_with(kFunction) ? target.substr(kFunction.size()) : target;
 }
 
-// True for aten.add_.Tensor and call_method.copy_, not for __and__.
+// True for aten.add_.Tensor and call_method.copy_, but not for __and__.
 bool is_named_in_place(const OperatorInfo& op) {
   if (is_one_of(without_python_call(op.name), kInPlacePython)) return true;
   const std::string_view packet = op.packet();
@@ -58,8 +59,8 @@ void collect_nodes(const Graph& graph, const Argument& argument, std::vector<Nod
   for (const Argument& child : graph.children(argument)) collect_nodes(graph, child, nodes);
 }
 
-// The arguments that the capture's schema_alias, [[index, is written], ...], marks as written; for
-// operators that are not in the table.
+// Collects the arguments that the capture's schema_alias, [[index, is written], ...], marks as
+// written. Used for operators that are not in the table.
 void written_by_capture(const Graph& graph, const Node& node, std::vector<NodeId>& written) {
   const std::string_view text = graph.text(node.schema_alias);
   const auto json = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
@@ -69,7 +70,7 @@ void written_by_capture(const Graph& graph, const Node& node, std::vector<NodeId
     if (!entry.is_array() || entry.size() != 2 || !entry[0].is_number_unsigned() ||
         !entry[1].is_boolean() || !entry[1].get<bool>())
       continue;
-    // Only the schema tells which keyword an index past the positional arguments is: assume any.
+    // Past the positional arguments, only the schema tells which keyword has the index: assume any.
     if (const auto index = entry[0].get<std::size_t>(); index < positional.size())
       collect_nodes(graph, positional[index], written);
     else
@@ -77,7 +78,8 @@ void written_by_capture(const Graph& graph, const Node& node, std::vector<NodeId
   }
 }
 
-// True if the call writes to memory that no value in the graph describes. Any other node may use it.
+// True if the call writes to memory that no value in the graph describes. Any other node may use
+// that memory.
 bool writes_to_unknown(const Graph& graph, const Node& node, const OperatorInfo& op) {
   const auto lacks = [&](NodeId id) { return lacks_value(graph, id); };
   if (std::ranges::none_of(graph.inputs(node), lacks) || !may_write(op)) return false;
@@ -98,8 +100,8 @@ Effects effects_of(const Graph& graph, const Node& node) {
   const OperatorInfo& op = graph.op(node);
   const std::string_view packet = op.packet();
   if (is_one_of(packet, kChecks)) return {Effects::checks};
-  // Their effect is ordering: they separate what is launched before them from what is launched
-  // after.
+  // These calls exist to order others: they separate the work launched before them from the work
+  // launched after them.
   if (op.space() == "streams" || packet == "aten.set_grad_enabled") return {Effects::separates};
   if (writes_to_unknown(graph, node, op)) return {Effects::separates};
 
@@ -108,7 +110,7 @@ Effects effects_of(const Graph& graph, const Node& node) {
     flags |= Effects::draws;
   else if (packet == "aten.manual_seed")
     flags |= Effects::draws | Effects::acts;
-  // The graph that it calls may have any effect.
+  // The subgraph that it calls may have any effect.
   else if (op.has(OperatorTag::higher_order) && packet != kMutatingTriton &&
            !is_one_of(packet, kPure))
     flags |= Effects::draws | Effects::acts;
@@ -134,7 +136,7 @@ void written_arguments(const Graph& graph, const Node& node, std::vector<NodeId>
     collect_nodes(graph, node.args, written);
     collect_nodes(graph, node.kwargs, written);
   } else if (is_named_in_place(op)) {
-    // The schema does not list the write (inductor.resize_storage_bytes_), or there is no schema.
+    // The schema omits the write (inductor.resize_storage_bytes_), or there is no schema.
     if (const auto args = graph.args(node); !args.empty())
       collect_nodes(graph, args.front(), written);
   } else if (op.is_opaque() && node.schema_alias) {

@@ -21,7 +21,7 @@ struct Function {
   Expression::Op op;
   std::uint16_t least, most;
 };
-// The functions that sympy and torch print.
+// The functions that sympy and torch print in expressions.
 constexpr std::uint16_t kAny = 1024;
 constexpr std::array<Function, 27> kFunctions{{
     {"Max", Expression::Op::maximum, 1, kAny},
@@ -95,7 +95,7 @@ class ExpressionParser {
     at_ += token.size();
     return true;
   }
-  // Matches whole words: `or` does not match the start of `order`.
+  // Matches only a whole word: `or` does not match the start of `order`.
   bool take_word(std::string_view word) {
     skip_space();
     const std::size_t end = at_ + word.size();
@@ -316,7 +316,7 @@ std::optional<std::int64_t> integer_power(std::int64_t base, std::int64_t expone
 }
 
 std::optional<std::int64_t> to_integer(double value) {
-  // 2^63 is exactly representable, and everything below it fits.
+  // 2^63 is exactly representable as a double, and every double below it fits in 64 bits.
   if (!(value >= -9223372036854775808.0 && value < 9223372036854775808.0)) return std::nullopt;
   return static_cast<std::int64_t>(value);
 }
@@ -343,7 +343,7 @@ bool is_less(const Number& a, const Number& b) {
   return both_integers(a, b) ? std::get<0>(a) < std::get<0>(b) : as_real(a) < as_real(b);
 }
 
-// nullopt on overflow, division by zero, or a value outside the operation's domain.
+// nullopt for an overflow, a division by zero, or an operand outside the operation's domain.
 std::optional<Number> binary(Op op, const Number& a, const Number& b) {
   if (op >= Op::less && op <= Op::not_equal)
     return both_integers(a, b) ? compare(op, std::get<0>(a), std::get<0>(b))
@@ -469,7 +469,7 @@ Result<std::int64_t> Expression::evaluate(const Lookup& lookup) const {
 }
 
 std::optional<Expression::SymbolSum> Expression::as_sum_of_symbols() const {
-  // The postfix form of Eq(a + b + ..., N) is: a b + ... + N ==
+  // In postfix form, Eq(a + b + ..., N) is: a b + ... + N ==
   if (steps_.size() < 3 || steps_.back().op != Op::equal) return std::nullopt;
   const Step& total = steps_[steps_.size() - 2];
   if (total.op != Op::integer) return std::nullopt;

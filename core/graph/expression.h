@@ -14,11 +14,11 @@
 
 namespace jointer {
 
-// A parsed expression over integer symbols. Immutable. The parser limits depth and length, so any
-// text is safe.
+// A parsed expression over integer symbols. Immutable. The parser limits depth and length, so it is
+// safe for any input.
 class Expression {
  public:
-  // Error: the text does not follow the grammar; the message names the column.
+  // Error: the text does not follow the grammar; the message gives the column.
   static Result<Expression> parse(std::string_view text);
 
   using Lookup = std::function<std::optional<std::int64_t>(std::string_view symbol)>;
@@ -27,18 +27,18 @@ class Expression {
   [[nodiscard]] Result<std::int64_t> evaluate(const Lookup& lookup) const;
 
   [[nodiscard]] const std::string& text() const { return text_; }
-  // Distinct symbols, in order of first appearance.
+  // The distinct symbols, in order of first appearance.
   [[nodiscard]] const std::vector<std::string>& symbols() const { return symbols_; }
 
-  // The total and the symbols of `Eq(a + b + ..., N)` with plain symbols; nullopt for other
-  // expressions.
+  // The total and the symbols of `Eq(a + b + ..., N)`; nullopt for any other expression.
   struct SymbolSum {
     std::int64_t total;
     std::vector<std::string> symbols;
   };
   [[nodiscard]] std::optional<SymbolSum> as_sum_of_symbols() const;
 
-  // A postfix program: operands are pushed, an operation consumes the last `arity` values.
+  // An operation of the postfix program: operands are pushed, and an operation pops the last
+  // `arity` values.
   enum class Op : std::uint8_t {
     integer,
     real,

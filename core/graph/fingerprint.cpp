@@ -59,7 +59,8 @@ std::string fingerprint_of(const std::vector<std::string_view>& lines) {
   return result;
 }
 
-// True if the nodes from `a` on equal those from `b` on, up to kCompared nodes or the shorter end.
+// True if the nodes from `a` on equal the nodes from `b` on, for up to kCompared nodes or until
+// either text ends.
 bool agree(std::string_view here, std::size_t a, std::string_view there, std::size_t b) {
   const auto from = [](std::string_view text, std::size_t node) {
     return text.substr(std::min(node * kPieces, text.size()), kCompared * kPieces);

@@ -13,10 +13,10 @@
 namespace jointer {
 namespace {
 
-// Marks an expression that has not been evaluated yet.
+// The value of an expression that has not been evaluated yet.
 constexpr std::int64_t kUnevaluated = std::numeric_limits<std::int64_t>::min();
 
-// Sets sizes and storages to the values of their expressions.
+// Updates sizes and storages with the values of their expressions.
 void take_numbers(const Graph& graph, std::vector<Dim>& dims, std::vector<Storage>& storages) {
   for (Dim& dim : dims)
     if (dim.expression) dim.value = graph.expression_value(dim.expression);
@@ -92,7 +92,7 @@ std::int64_t Graph::group_size(const Node& node) const {
   if (const Argument* size = argument(node, "group_size");
       size != nullptr && size->kind == Argument::Kind::integer)
     return size->integer;
-  // The call has no such argument: compare the size of its input and its result.
+  // The call has no such argument: compare the sizes of its input and its result.
   const std::span<const NodeId> given = inputs(node);
   const Tensor* out = single_tensor(node);
   if (!is_collective_start(node) || out == nullptr || given.empty()) return 1;
@@ -131,8 +131,9 @@ NodeId Graph::find(std::string_view name) const {
 NodeId Graph::collective_of_wait(const Node& wait) const {
   if (wait.input_count == 0) return {};
   NodeId producer = inputs(wait).front();
-  // A coalesced collective returns a list, which its waits read through getitem. The backward may
-  // wait for a collective that the forward starts. A wait may be repeated.
+  // A coalesced collective returns a list, and its waits read elements through getitem. The
+  // backward may wait for a collective that the forward starts. There may be several waits in a
+  // row.
   for (int step = 0; step < 8; ++step) {
     const Node& candidate = node(producer);
     if (is_asynchronous(candidate)) return producer;
@@ -339,7 +340,7 @@ void Graph::renumber(std::size_t first, std::size_t last) {
 // --- Editing ---
 
 void Graph::move(std::span<const NodeId> nodes, NodeId before) {
-  // Only positions between the first and the last node involved change.
+  // Only positions between the first and last of these nodes change.
   std::size_t first = position(before), last = first;
   ++mark_;
   for (const NodeId id : nodes) {
@@ -395,7 +396,7 @@ void Graph::restore(NodeId id, NodeId before) {
 }
 
 Result<void> Graph::finish() {
-  // Edits rarely add expressions. The others keep their values.
+  // Edits rarely add expressions; existing ones keep their values.
   const bool are_known =
       is_finished_ && std::none_of(expressions_.begin(), expressions_.end(),
                                    [](const auto& e) { return e.value == kUnevaluated; });
@@ -431,7 +432,7 @@ Result<void> Graph::evaluate_symbols(const Assumptions& assumptions) {
     for (const auto& [name, expression] : part.symbols.replacements) known.insert(name);
     for (const auto& [name, value] : part.symbols.assumed) known.insert(name);
   }
-  // Symbols that only occur in expressions are unbacked: text captures have no symbol table.
+  // Text captures have no symbol table: symbols that occur only in expressions are unbacked.
   SymbolTable loose;
   for (const SymbolicSize& e : expressions_) {
     const std::string_view hint = text(e.hint);
@@ -451,7 +452,8 @@ Result<void> Graph::evaluate_symbols(const Assumptions& assumptions) {
       evaluated[i] = *number;
       continue;
     }
-    // The hint replaces symbols that the capture does not describe. It does not hide an overflow.
+    // The hint stands in for symbols that the capture does not describe, but does not hide an
+    // overflow.
     const auto& symbols = e.expression.symbols();
     const bool is_known = std::all_of(symbols.begin(), symbols.end(), [&](const auto& symbol) {
       return values.find(symbol).has_value();
@@ -508,11 +510,11 @@ StringId Graph::group_name(const Node& collective) const {
 }
 
 void Graph::resolve_groups() {
-  // Maximum number of ranks to derive. For groups beyond it, each collective's own argument gives
-  // the size.
+  // The maximum number of ranks to derive in total. Beyond it, the size of a group comes from the
+  // argument of each collective.
   constexpr std::int64_t kMaxDerivedRanks = 1 << 20;
   std::int64_t derived_ranks = 0;
-  // A copy of a group that a pass made is named after the original: `0_fsdp_extra` has the ranks of
+  // A pass that copies a group derives the name from the original: `0_fsdp_extra` has the ranks of
   // `0`.
   const auto twin_of = [&](const Part& part, std::string_view name, std::int64_t size) {
     const ProcessGroup* longest = nullptr;
@@ -528,7 +530,8 @@ void Graph::resolve_groups() {
   };
   for (NodeId id : order_) {
     Node& n = nodes_[id.index()];
-    // A collective that is fused with compute starts nothing, but has a group.
+    // A collective that is fused with compute does not start communication that a wait completes,
+    // but has a group.
     if (!is_collective_start(n) &&
         (n.kind != NodeKind::call || !target(n).starts_with("symm_mem.")))
       continue;
@@ -540,7 +543,7 @@ void Graph::resolve_groups() {
     if (known != part.groups.end()) {
       n.group = *known;
     } else {
-      // The halves of a pair share group names.
+      // Group names are the same in both halves of a pair.
       const auto same = std::find_if(groups_.begin(), groups_.end(), [&](const ProcessGroup& g) {
         return g.derived && g.name == name;
       });
@@ -572,7 +575,7 @@ void Graph::resolve_groups() {
 
 void Graph::join_storages() {
   for (std::size_t i = 0; i < real_storages_.size(); ++i) real_storages_[i] = StorageId(i);
-  // Producers come first, so the storage to join is already final.
+  // Producers come first, so the storage to join with is already final.
   const auto join = [&](const Node& from, const Node& to) {
     const auto a = tensors(from), b = tensors(to);
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
@@ -582,7 +585,7 @@ void Graph::join_storages() {
   for (NodeId id : order_) {
     const Node& n = node(id);
     if (n.partner) join(n, node(n.partner));
-    // If an edit makes a node a view of a new storage, the views of that node follow.
+    // If an edit makes a node a view of a new storage, the views of that node follow it.
     else if ((is_wait(n) || target(n) == "aten.view.default") && n.input_count == 1)
       join(n, node(inputs(n).front()));
   }

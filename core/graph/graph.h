@@ -30,7 +30,7 @@
 
 namespace jointer {
 
-// [path, class] of one module on the path from the root to the module that called an operator.
+// One module in a module stack: its path and its class.
 struct ModuleFrame {
   StringId path, type;
 };
@@ -45,8 +45,8 @@ struct StackTrace {
   PartId part;
 };
 
-// A note about the graph: something that was derived because the file lacks it, that was assumed,
-// or that is suspicious.
+// A note about the graph: something that was derived because the file lacks it, something that was
+// assumed, or something suspicious.
 struct Fact {
   enum class Kind : std::uint8_t { derived, assumed, warning };
   Kind kind = Kind::derived;
@@ -61,7 +61,7 @@ class Graph {
   // the number of live nodes.
   [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
   [[nodiscard]] const Node& node(NodeId id) const { return nodes_[id.index()]; }
-  // Program order; contains every live node once.
+  // The live nodes in program order, each once.
   [[nodiscard]] std::span<const NodeId> order() const { return order_; }
   // The node's index in order(). The node must be live.
   [[nodiscard]] std::size_t position(NodeId id) const { return positions_[id.index()]; }
@@ -75,15 +75,16 @@ class Graph {
   [[nodiscard]] std::size_t operator_count() const { return operators_.size(); }
   [[nodiscard]] std::string_view target(const Node& node) const { return op(node).name; }
 
-  // Elements of a list, tuple, dict, slice or complex number; empty for other kinds.
+  // The elements of a list, tuple, dict, slice or complex number; empty for other kinds.
   [[nodiscard]] std::span<const Argument> children(const Argument& argument) const;
   [[nodiscard]] std::span<const Argument> args(const Node& node) const {
     return children(node.args);
   }
-  // The argument that the schema calls `name`, given by keyword or by position. Null if not given.
+  // The argument that the schema calls `name`, whether passed by keyword or by position. Null if it
+  // is not passed.
   [[nodiscard]] const Argument* argument(const Node& node, std::string_view name) const;
   [[nodiscard]] std::span<const Value> children(const Value& value) const;
-  // The nodes that the node reads, each once, in the order of its arguments (FX: all_input_nodes).
+  // The nodes that the node reads, each once, in argument order (FX: all_input_nodes).
   [[nodiscard]] std::span<const NodeId> inputs(const Node& node) const {
     return std::span(inputs_).subspan(node.first_input, node.input_count);
   }
@@ -94,7 +95,7 @@ class Graph {
   }
   [[nodiscard]] std::span<const Tensor> tensors(NodeId id) const { return tensors(node(id)); }
   [[nodiscard]] const Tensor& tensor(TensorId id) const { return tensors_[id.index()]; }
-  // The tensor of a node that returns exactly one; null for other nodes.
+  // The tensor of a node that returns a single one; null for other nodes.
   [[nodiscard]] const Tensor* single_tensor(const Node& node) const {
     return node.value.kind == Value::Kind::tensor ? &tensor(node.value.tensor()) : nullptr;
   }
@@ -107,19 +108,19 @@ class Graph {
   }
   [[nodiscard]] Dim offset(const Tensor& t) const { return dims_[t.dims + 2U * t.rank]; }
   [[nodiscard]] std::int64_t numel(const Tensor& t) const;
-  // Number of elements times element size: what the tensor would occupy in a separate storage.
+  // The number of elements times the element size: the size of a separate storage for the tensor.
   [[nodiscard]] std::int64_t bytes(const Tensor& t) const;
-  // Sum over the tensors that a node returns; views count in full.
+  // The sum over the tensors that a node returns; views count in full.
   [[nodiscard]] std::int64_t output_bytes(const Node& node) const;
 
   [[nodiscard]] std::size_t storage_count() const { return storages_.size(); }
   [[nodiscard]] const Storage& storage(StorageId id) const { return storages_[id.index()]; }
-  // The storage that holds the bytes of `id`. Captures give different numbers to some storages that
-  // are the same memory: a wait_tensor returns its collective's buffer, and a saved placeholder of
-  // the backward is the forward's tensor.
+  // The storage that really holds the bytes of `id`. Captures number some storages separately
+  // although they are the same memory: a wait_tensor returns its collective's buffer, and a
+  // placeholder of the backward for a saved value is the forward's tensor.
   [[nodiscard]] StorageId real_storage(StorageId id) const { return real_storages_[id.index()]; }
 
-  // The storage of a tensor according to the capture. Differs from Tensor::storage if the capture
+  // The storage of a tensor in the capture. It differs from Tensor::storage if the capture
   // contradicts the operator (storage_rules.h).
   [[nodiscard]] StorageId captured_storage(const Tensor& tensor) const;
 
@@ -132,17 +133,17 @@ class Graph {
   [[nodiscard]] std::size_t part_count() const { return parts_.size(); }
   [[nodiscard]] const Part& part(PartId id) const { return parts_[id.index()]; }
   [[nodiscard]] bool is_pair() const { return parts_.size() > 1; }
-  // The capture's name; for a pair, the common part of the halves' names.
+  // The capture's name; for a pair, what the names of the halves have in common.
   [[nodiscard]] std::string_view title() const { return title_; }
 
-  // Members of a `pair` document other than its halves, as JSON: `"info":{...}`.
+  // The members of a `pair` document besides its halves, as JSON: `"info":{...}`.
   [[nodiscard]] std::string_view pair_extra() const { return pair_extra_; }
 
   [[nodiscard]] std::size_t group_count() const { return groups_.size(); }
   [[nodiscard]] const ProcessGroup& group(GroupId id) const { return groups_[id.index()]; }
-  // The group's desc; without one, its name.
+  // The group's desc, or its name if it has none.
   [[nodiscard]] std::string_view group_label(GroupId id) const;
-  // Number of ranks in a collective's group; its group_size argument if the group is unknown.
+  // The number of ranks in a collective's group; its group_size argument if the group is unknown.
   [[nodiscard]] std::int64_t group_size(const Node& node) const;
 
   [[nodiscard]] std::size_t module_stack_count() const { return module_stacks_.size(); }
@@ -163,47 +164,46 @@ class Graph {
   [[nodiscard]] std::int64_t expression_value(ExpressionId id) const {
     return expressions_[id.index()].value;
   }
-  // The `hint` member as in the file: empty if missing, else JSON ("null", "64").
+  // The `hint` member as it is in the file: empty if missing, else JSON ("null", "64").
   [[nodiscard]] std::string_view expression_hint(ExpressionId id) const;
 
   [[nodiscard]] const std::vector<SymbolValue>& symbols() const { return symbol_values_; }
   [[nodiscard]] const Assumptions& assumptions() const { return assumptions_; }
   [[nodiscard]] const std::vector<Fact>& facts() const { return facts_; }
 
-  // The node with that name, or none. In a pair, `forward:NAME` and `backward:NAME` search one
-  // half; a plain name searches the forward first.
+  // Returns the node with this name, or none. In a pair, `forward:NAME` and `backward:NAME` search
+  // one half; a plain name searches the forward first.
   [[nodiscard]] NodeId find(std::string_view name) const;
   [[nodiscard]] NodeId find(PartId part, std::string_view name) const;
-  // The start of the collective or transfer that a wait_tensor waits for. Follows getitem, repeated
-  // waits and the partner of a pair's placeholder. None if the graph does not have it.
+  // The node that starts the collective or transfer that a wait_tensor waits for. Follows getitem,
+  // repeated waits, and the partner of a pair's placeholder. None if that node is not in the graph.
   [[nodiscard]] NodeId collective_of_wait(const Node& wait) const;
   [[nodiscard]] bool is_collective_start(const Node& node) const {
     return node.kind == NodeKind::call && op(node).collective != CollectiveKind::none;
   }
-  // True for a copy to or from the host that runs concurrently with the compute stream until its
-  // wait.
+  // True for a copy to or from the host that overlaps with the compute stream until its wait.
   [[nodiscard]] bool is_transfer(const Node& node) const {
     return node.kind == NodeKind::call && op(node).is_transfer;
   }
-  // True for nodes that a wait may wait for.
+  // True for nodes that a wait_tensor can wait for.
   [[nodiscard]] bool is_asynchronous(const Node& node) const {
     return is_collective_start(node) || is_transfer(node);
   }
   [[nodiscard]] bool is_wait(const Node& node) const {
     return node.kind == NodeKind::call && op(node).is_wait;
   }
-  // The device type with the most bytes. "Memory" refers to this type.
+  // The device type with the most bytes. Unqualified, "memory" means memory of this type.
   [[nodiscard]] DeviceType main_device() const { return main_device_; }
 
   // --- Assumptions ---
 
-  // Assigns numbers to symbols and evaluates every size again. Error: an unknown symbol, or a size
-  // that overflows; the graph is then unchanged.
+  // Assigns numbers to symbols and reevaluates every size. Error: a symbol is unknown, or a size
+  // overflows; the graph is then unchanged.
   Result<void> assume(const Assumptions& assumptions);
 
   // --- Building ---
-  // Readers and passes call these, and `finish` at the end; `validate` then tells whether the
-  // result is valid. Appending does not invalidate ids.
+  // Readers and passes call these, then `finish`; afterwards `validate` tells whether the result is
+  // valid. Appending does not invalidate ids.
 
   PartId add_part(Part part);
   Part& part(PartId id) { return parts_[id.index()]; }
@@ -211,11 +211,11 @@ class Graph {
   void set_pair_extra(std::string members) { pair_extra_ = std::move(members); }
   StringId intern(std::string_view text) { return strings_.intern(text); }
   OperatorId intern_operator(std::string_view target);
-  // Describes operators, including those interned before, as this version of torch registers them,
-  // with the schemas that the capture adds.
+  // Describes operators, including those already interned, as registered by this version of torch,
+  // plus the schemas that the capture adds.
   void set_operator_version(std::string_view torch_version);
   void add_operator_schema(std::string_view target, std::string_view schema);
-  // The schemas that were added, sorted by name.
+  // The added schemas, sorted by name.
   [[nodiscard]] const std::map<std::string, std::string, std::less<>>& operator_schemas() const {
     return operator_schemas_;
   }
@@ -227,27 +227,28 @@ class Graph {
   StackId add_stack(PartId part, std::string_view text);
   StorageId add_storage(PartId part, Dim bytes);
   Storage& storage(StorageId id) { return storages_[id.index()]; }
-  // `stride` is empty or as long as `shape`.
+  // `stride` must be empty or have the length of `shape`.
   TensorId add_tensor(Tensor tensor, std::span<const Dim> shape, std::span<const Dim> stride,
                       Dim offset);
-  // Copies the children to the pool.
+  // Copies the children into the graph's pool.
   Argument make_children(Argument::Kind kind, std::span<const Argument> children);
   Value make_children(Value::Kind kind, std::span<const Value> children);
   Tensor& tensor(TensorId id) { return tensors_[id.index()]; }
-  // Moves a tensor to another storage; captured_storage returns the previous one.
+  // Moves a tensor to another storage; captured_storage still returns the original one.
   void correct_storage(const Tensor& tensor, StorageId storage);
-  // Appends the node to the program order. Its name must be new in its part, and the tensors of its
-  // value must have been added consecutively.
+  // Appends the node to the program order. Its name must be unique in its part, and the tensors of
+  // its value must have been added consecutively.
   NodeId add_node(Node node);
   Node& node(NodeId id) { return nodes_[id.index()]; }
-  // Updates producers and tensors of a node after a change of its args, kwargs or value.
+  // Updates the producers and tensors of a node. Call it after changing the node's args, kwargs or
+  // value.
   void refresh(NodeId id);
   // `order` must contain every live node once.
   void set_order(std::vector<NodeId> order);
   void add_fact(Fact::Kind kind, std::string text) { facts_.push_back({kind, std::move(text)}); }
   void reserve(std::size_t nodes, std::size_t text_bytes);
 
-  // Table sizes when `finish` was first called. Entries added by edits come after these.
+  // The sizes of the tables when `finish` was first called. Entries added by edits follow.
   struct Captured {
     std::size_t storages = 0, module_stacks = 0, stacks = 0;
   };
@@ -261,20 +262,20 @@ class Graph {
   Result<void> finish();
 
   // --- Editing ---
-  // These do not check that an edit is legal; core/edit does. `before` is a live node that is not
-  // among the nodes to move.
+  // These do not check whether an edit is legal; core/edit does. `before` is a live node that is
+  // not one of the nodes to move.
 
-  // Places the nodes next to each other, in this order, right before `before`. Cost: linear in the
+  // Places the nodes consecutively, in this order, directly before `before`. Cost: linear in the
   // distance.
   void move(std::span<const NodeId> nodes, NodeId before);
-  // Like add_node, but right before `before`. Cost, also for `erase` and `restore`: linear in the
-  // distance to the end.
+  // Like add_node, but inserts the node directly before `before`. Cost, also of `erase` and
+  // `restore`: linear in the distance to the end.
   NodeId insert(Node node, NodeId before);
-  // No live node may read it. Its name becomes free.
+  // Erases a node that no live node reads. Its name becomes free.
   void erase(NodeId id);
-  // Erases several nodes, each given once, at the cost of erasing one.
+  // Erases several distinct nodes, at the cost of erasing one.
   void erase(std::span<const NodeId> ids);
-  // Restores the node under its name, which must be free.
+  // Restores an erased node. Its name must be free.
   void restore(NodeId id, NodeId before);
 
  private:
@@ -288,8 +289,8 @@ class Graph {
 
   Result<void> evaluate_symbols(const Assumptions& assumptions);
   void resolve_groups();
-  // The name by which a collective refers to its process group. The argument may instead be the
-  // group itself, a value, if one rank compiles for all. None if the call has neither.
+  // The name by which a collective refers to its process group. If one rank compiles for all, the
+  // argument may instead be the group itself, as a value. None if the call has neither.
   [[nodiscard]] StringId group_name(const Node& collective) const;
   void join_storages();
   void find_main_device();

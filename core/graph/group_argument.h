@@ -1,7 +1,7 @@
 #pragma once
 
-// The argument of a call that names its process group. The Python package follows the same rule
-// (groups.py).
+// Finds the argument of a call that names its process group. The Python package follows the same
+// rule (groups.py).
 
 #include <string_view>
 
@@ -9,10 +9,10 @@
 
 namespace jointer {
 
-// True if a string that an operator's schema calls `argument` is the name of a process group.
+// True if a string passed for the schema argument called `argument` is the name of a process group.
 bool names_group(std::string_view argument);
 
-// The group's name among the arguments of a call; null if no string names one.
+// The argument of a call that is the group's name; null if no string names a group.
 const Argument* group_argument(const Graph& graph, const Node& call);
 
 }  // namespace jointer

@@ -9,9 +9,9 @@
 
 namespace jointer {
 
-// Finds the layer of a node: N in a module path `layers.N...`. Upstream expects `layers` at the
-// start of the path; here it may follow other modules (`model.layers.3`), as in a model that was
-// wrapped before the capture.
+// Finds the layer of a node: the number N in a module path `layers.N...`. Upstream expects `layers`
+// at the start of the path; here it may follow other modules (`model.layers.3`), as in a model that
+// was wrapped before the capture.
 class Layers {
  public:
   static constexpr std::int64_t kNone = -1;  // embeddings, norms, the head, the loss
@@ -19,7 +19,7 @@ class Layers {
   Layers(const Graph& graph, const ModuleTree& modules);
 
   [[nodiscard]] std::int64_t of(NodeId node) const { return by_node_[node.index()]; }
-  // The highest layer number, or kNone.
+  // The highest layer number; kNone if there are no layers.
   [[nodiscard]] std::int64_t last() const { return last_; }
   // Number of layers.
   [[nodiscard]] std::size_t count() const { return count_; }
@@ -30,7 +30,7 @@ class Layers {
   std::size_t count_ = 0;
 };
 
-// Returns kNone if the path contains no layer.
+// The layer number in the path; kNone if the path contains no layer.
 std::int64_t layer_of_path(std::string_view path);
 
 }  // namespace jointer

@@ -176,7 +176,7 @@ class LiteralParser {
     return graph_.add_tensor(tensor, type.shape, stride, {});
   }
 
-  // A symbolic shape gives a storage of symbolic size: the product of the sizes.
+  // A tensor with a symbolic shape gets a storage of symbolic size: the product of its sizes.
   Dim storage_bytes(const TensorText& type, std::int64_t bytes) {
     std::string product = std::to_string(item_size(type.dtype));
     bool symbolic = false;

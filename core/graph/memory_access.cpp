@@ -9,15 +9,15 @@
 namespace jointer {
 namespace {
 
-// True if the node reads and writes only the tensors that it is given. This holds for operators
-// with a schema, except those that select a part of the storage themselves. Code without a schema
-// may access the memory around a tensor as well.
+// True if the node reads and writes only the tensors passed to it. This holds for operators with a
+// schema, except those that select a part of the storage themselves. Code without a schema may also
+// access the memory around a tensor.
 bool keeps_to_tensors(const Node& node, const OperatorInfo& op) {
   if (node.kind != NodeKind::call) return true;
   return op.has_schema && !op.has(OperatorTag::higher_order) && !selects_from_storage(op);
 }
 
-// Operators that change bytes but not sizes or layout.
+// True for operators that change bytes but neither sizes nor layout.
 bool keeps_layout(const OperatorInfo& op) {
   return op.mutates() && !op.has(OperatorTag::inplace_view) &&
          op.packet().find("resize") == std::string_view::npos;

@@ -20,7 +20,7 @@ enum class MemoryUse : std::uint8_t {
 struct MemoryAccess {
   const Tensor* tensor = nullptr;  // always has a storage
   MemoryUse use = MemoryUse::read;
-  // The access may reach beyond the tensor, anywhere in its storage.
+  // The access may reach beyond the tensor, to any part of its storage.
   bool is_whole = false;
 
   [[nodiscard]] bool writes() const { return use >= MemoryUse::write; }
@@ -29,26 +29,26 @@ struct MemoryAccess {
   }
 };
 
-// True if the node only takes views, or an element of a tuple. False for a call that may copy and
-// did when it was captured.
+// True if the node only takes views, or an element of a tuple. False for a call that sometimes
+// copies and did so when it was captured.
 bool only_takes_views(const Graph& graph, const Node& node);
 
-// True if the call selects a part of the storage, as as_strided does, and not of its argument.
+// True if the call selects a part of the storage rather than of its argument, as as_strided does.
 bool selects_from_storage(const OperatorInfo& op);
 
 // True if two accesses to overlapping bytes must keep their order.
 bool must_keep_order(MemoryUse a, MemoryUse b);
 
 // Appends the accesses of a node: to its inputs, its results, and the arguments it writes to
-// (core/graph/effects.h). A wait also reads and writes what its collective reads and writes. A node
-// that only takes views has a single access, its results, as `view`. An argument without a value
-// stands for all of the memory that it may have (core/graph/memory_sources.h).
+// (core/graph/effects.h). A wait also accesses what its collective accesses. A node that only takes
+// views has a single access, a `view` of its results. An argument without a value stands for all
+// the memory that it may share (core/graph/memory_sources.h).
 void add_memory_accesses(const Graph& graph, NodeId id, std::vector<MemoryAccess>& accesses);
 
-// True if `writer` writes to bytes that the other node reads or writes, in the current graph.
+// True if, in the current graph, `writer` writes to bytes that `other` reads or writes.
 bool writes_to_used(const Graph& graph, NodeId writer, NodeId other);
 
-// True if one of two nodes writes to memory that the other reads or writes, in the current graph.
+// True if, in the current graph, either node writes to memory that the other reads or writes.
 bool write_conflict(const Graph& graph, NodeId a, NodeId b);
 
 }  // namespace jointer

@@ -16,8 +16,8 @@ class MemoryOrder {
   // The graph must outlive it.
   explicit MemoryOrder(const Graph& graph);
 
-  // Calls `must_come_before(other)` for the nodes that must stay before `id`. May report a node
-  // more than once, and `id` itself. Visit nodes in program order.
+  // Calls `must_come_before(other)` for each node that must stay before `id`; possibly several
+  // times for the same node, and for `id` itself. Nodes must be visited in program order.
   template <class Visit>
   void visit(NodeId id, Visit must_come_before) {
     if (storages_.empty() || !uses_any(id)) return;
@@ -31,13 +31,13 @@ class MemoryOrder {
     MemoryRegion region;
     NodeId last_writer;
     std::vector<NodeId> readers;  // since last_writer, in program order
-    // Nodes from this position on may conflict with the part without being ordered by the last
-    // writer of all of it: that writer's position, or 0.
+    // The position of the last node that wrote to the whole part, or 0. That writer orders all
+    // nodes before it; nodes from this position on may conflict with the part.
     std::size_t open_from = 0;
     std::vector<std::uint32_t> overlaps;  // parts, itself among them
     std::vector<std::uint32_t> covers;    // parts, itself among them
   };
-  // A storage that some node writes to.
+  // A storage that at least one node writes to.
   struct Storage {
     std::vector<Part> parts;
     bool is_resized = false;
@@ -46,7 +46,7 @@ class MemoryOrder {
   };
 
   void find_storages();
-  // True if the node uses a storage that some node writes to.
+  // True if the node uses a storage that any node writes to.
   [[nodiscard]] bool uses_any(NodeId id) const;
   void find_before(NodeId id);
   static std::size_t part_of(Storage& storage, MemoryRegion region);
@@ -55,7 +55,7 @@ class MemoryOrder {
   void note(NodeId other) {
     if (other) before_.push_back(other);
   }
-  // The last writer of `other`, unless the last writer of all of `part` comes after it.
+  // Notes the last writer of `other`, unless a later node wrote to the whole of `part`.
   void note_writer(const Part& other, const Part& part);
 
   const Graph& graph_;

@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// The recompute tag of a node, which partitioners obey. Source:
+// The recompute tag of a node, which partitioners follow. Source:
 // torch.utils.checkpoint.CheckpointPolicy.
 enum class MemoryPolicy : std::uint8_t {
   none,
@@ -17,9 +17,9 @@ enum class MemoryPolicy : std::uint8_t {
   must_cpu_offload,
 };
 
-// Upstream's name, such as "MUST_SAVE"; empty for none.
+// The name upstream, such as "MUST_SAVE"; empty for none.
 std::string_view to_string(MemoryPolicy policy);
-// nullopt if no policy has that name.
+// nullopt if there is no policy with this name.
 std::optional<MemoryPolicy> parse_memory_policy(std::string_view name);
 
 }  // namespace jointer

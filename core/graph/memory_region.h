@@ -1,6 +1,6 @@
 #pragma once
 
-// Computes the bytes of a storage that a tensor covers, and overlap between such regions.
+// Computes which bytes of a storage a tensor covers, and whether such regions overlap.
 
 #include <cstdint>
 #include <vector>
@@ -11,29 +11,29 @@ namespace jointer {
 
 class MemoryRegion {
  public:
-  // All of the storage, whatever its size.
+  // The whole storage, whatever its size.
   MemoryRegion() = default;
-  // The tensor's bytes; all of the storage if they are not known exactly: sizes are symbolic, the
-  // offset is unknown, there are no elements, or the storage is not the captured one.
+  // The bytes of a tensor. If these are not known exactly, the whole storage: sizes are symbolic,
+  // the offset is unknown, there are no elements, or the storage is not the captured one.
   MemoryRegion(const Graph& graph, const Tensor& tensor);
 
-  // False if no byte is in both, true if one may be. Both regions must belong to the same storage.
+  // True if the regions may have a byte in common. Both must belong to the same storage.
   [[nodiscard]] bool may_overlap(const MemoryRegion& other) const;
-  // True if everything that overlaps `other` also overlaps this region; false if that is uncertain.
+  // True if everything that overlaps `other` also overlaps this region; false if this is uncertain.
   [[nodiscard]] bool covers(const MemoryRegion& other) const;
 
   friend bool operator==(const MemoryRegion&, const MemoryRegion&) = default;
 
  private:
-  // The pattern repeats `count` times, at intervals of `step` bytes.
+  // Repeats a pattern `count` times, at intervals of `step` bytes.
   struct Axis {
     std::int64_t count = 0, step = 0;
     friend bool operator==(const Axis&, const Axis&) = default;
   };
-  // Bytes from the first to the last, including gaps.
+  // The number of bytes from the first to the last, including gaps.
   [[nodiscard]] std::int64_t extent() const;
-  // Replaces the region by itself modulo `period`. Returns false, and leaves the region undefined,
-  // if it does not fit into one period.
+  // Reduces the region modulo `period`. If it does not fit into one period, returns false and
+  // leaves the region undefined.
   bool fold(std::int64_t period);
 
   bool is_whole_ = true;

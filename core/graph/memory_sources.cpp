@@ -5,7 +5,7 @@
 namespace jointer {
 namespace {
 
-// The search ends after this many nodes, so that a long chain of views without values stays cheap.
+// The maximum number of nodes to search, so that a long chain of views without values stays cheap.
 constexpr std::size_t kMaxSearched = 1000;
 
 }  // namespace

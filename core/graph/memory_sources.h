@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds the memory of nodes that a pass inserted without meta["val"].
+// Finds the memory of nodes that have no meta["val"] because a pass inserted them.
 
 #include <vector>
 
@@ -8,12 +8,12 @@
 
 namespace jointer {
 
-// True if the graph says nothing about the value of an input or call.
+// True if the graph has no value for a node that should have one: an input or a call.
 bool lacks_value(const Graph& graph, NodeId id);
 
-// Appends the nodes with a value whose memory may be that of `id`, which lacks one: a view, a wait
-// or a getitem returns its arguments' memory, as far as those have values. Returns false if it may
-// also be memory that no value describes: that of an input or of a call's own result.
+// Appends the nodes with a value whose memory `id`, which lacks a value, may share: a view, a wait
+// or a getitem returns the memory of its arguments. Returns false if the memory may also be one
+// that no value describes: the memory of an input, or a call's new result.
 bool append_memory_sources(const Graph& graph, NodeId id, std::vector<NodeId>& sources);
 
 }  // namespace jointer

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view kSelf = "L['self']";
 
-// The parameter of a parametrization frame: 'weight' in
+// The parameter in a parametrization frame: 'weight' in
 // dict(type(L['self'].wq).__dict__)['weight'].fget...
 std::string_view parametrized_name(std::string_view frame) {
   const auto open = frame.rfind("['");
@@ -27,7 +27,7 @@ std::string_view short_type(std::string_view type) {
 std::string module_path(std::string_view frame) {
   if (frame.starts_with(kSelf)) frame.remove_prefix(kSelf.size());
   if (frame.starts_with('.')) frame.remove_prefix(1);
-  // Dynamo also prints modules as L['self']._modules['layers']._modules['0'].
+  // Dynamo also prints module paths as L['self']._modules['layers']._modules['0'].
   std::string path;
   while (!frame.empty()) {
     if (constexpr std::string_view kModules = "_modules['"; frame.starts_with(kModules)) {
@@ -61,7 +61,7 @@ ModuleTree::ModuleTree(const Graph& graph) {
       if (!module) module = intern_stack(graph, graph.module_stack(n.module));
       by_node_[id.index()] = module;
     } else if (n.custom) {
-      // Traces of a whole step have the module's name in `custom` instead.
+      // In traces of a whole step, `custom` has the module's name instead.
       const auto [it, is_new] = by_custom.try_emplace(n.custom, root());
       if (is_new) {
         const auto json = nlohmann::json::parse(graph.text(n.custom), nullptr, false);

@@ -25,13 +25,14 @@ struct Module {
   std::vector<ModuleId> children;  // in order of first appearance
   int depth = 0;                   // up to kMaxModuleDepth
 };
-// Real models are about ten deep. Deeper modules count as the module at this depth: every module
-// stores its path, so without a limit a long path would take memory quadratic in its length.
+// Real models are about ten levels deep. Deeper modules are merged into their ancestor at this
+// depth: every module stores its path, so without a limit, a long path would take memory quadratic
+// in its length.
 inline constexpr int kMaxModuleDepth = 64;
 
 class ModuleTree {
  public:
-  // Nodes without a module belong to the root.
+  // Nodes without a module are assigned to the root.
   explicit ModuleTree(const Graph& graph);
 
   [[nodiscard]] ModuleId root() const { return ModuleId(0); }
@@ -52,7 +53,8 @@ class ModuleTree {
   std::vector<ModuleId> by_node_;
 };
 
-// "layers.0.attention" for "L['self'].layers.0.attention"; nullopt if it is not a module path.
+// Returns "layers.0.attention" for "L['self'].layers.0.attention"; empty if the frame is not a
+// module path.
 std::string module_path(std::string_view frame);
 
 // "Attention" for "torchtitan.models.llama3.Attention".

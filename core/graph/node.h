@@ -11,7 +11,7 @@ namespace jointer {
 
 enum class NodeKind : std::uint8_t { placeholder, call, get_attr, output };
 
-// The kind in a sentence about a node: "primals_1 is a placeholder".
+// The kind as it appears in a sentence: "primals_1 is a placeholder".
 constexpr std::string_view kind_text(NodeKind kind) {
   switch (kind) {
     case NodeKind::placeholder:
@@ -28,8 +28,8 @@ constexpr std::string_view kind_text(NodeKind kind) {
 
 enum class Phase : std::uint8_t { forward, backward };
 
-// The meaning of a placeholder or of an output: from the capture's `desc`; without one, derived
-// from names and gradients.
+// The meaning of a placeholder or output, from the capture's `desc` or, without one, derived from
+// names and gradients.
 enum class Role : std::uint8_t {
   none,
   parameter,
@@ -44,7 +44,8 @@ enum class Role : std::uint8_t {
 };
 
 struct Node {
-  // Optional members that the capture has, so that a round trip writes the same ones.
+  // Which optional members the capture has, so that a round trip writes the same ones, and the
+  // values of boolean members.
   enum Flag : std::uint16_t {
     has_args = 1 << 0,
     has_kwargs = 1 << 1,
@@ -84,8 +85,8 @@ struct Node {
   std::int64_t seq_nr = 0;
   std::int64_t ac_graph_id = 0;
   StringId partitioner_tag, original_aten;
-  // JSON as in the file: `custom`, `desc`, `schema_alias`, and members that this version does not
-  // know.
+  // JSON as it is in the file: `custom`, `desc`, `schema_alias`, and members that this version does
+  // not know.
   StringId custom, desc, schema_alias, extra;
 
   [[nodiscard]] bool has(Flag flag) const { return (flags & flag) != 0; }

@@ -29,7 +29,7 @@ namespace {
 
 constexpr int kMaxSteps = 16;  // between a bucket and the call that unpacks it
 
-// The position of a node in the list arguments of a call.
+// The position of a node in a list argument of a call, and the length of that list.
 struct Place {
   std::size_t index = 0, count = 0;
 };
@@ -97,7 +97,8 @@ class Modules {
     }
   }
 
-  // The node with the member's index in a list of as many that the call writes to, or none.
+  // If the call writes to a list with as many elements as the bucket, the element for this member;
+  // else none.
   [[nodiscard]] NodeId written_member(NodeId call, const Place& place) const {
     const auto keywords = graph_.children(graph_.node(call).kwargs);
     for (std::size_t i = 1; i < keywords.size(); i += 2) {
@@ -160,7 +161,7 @@ class Modules {
   Users users_;
   std::map<NodeId, ModuleId> found_;
   std::vector<Member> members_;
-  // Indices in members_, by what holds the member.
+  // Indices in members_, by the node or storage that holds the member.
   std::unordered_multimap<NodeId, std::size_t> carriers_;
   std::unordered_multimap<StorageId, std::size_t> by_storage_;
 };

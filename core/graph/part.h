@@ -23,7 +23,7 @@ struct ProcessGroup {
   bool derived = false;  // not in the capture, but derived from a group_size argument
 };
 
-// One element of a graph's output.
+// One element of the output of a graph.
 struct OutputEntry {
   NodeId node;  // none for None
   Role role = Role::result;
@@ -33,7 +33,7 @@ struct OutputEntry {
 // One captured FX graph. A Graph has one part, or two if a forward and a backward were joined into
 // a pair. Node names are unique within a part.
 struct Part {
-  // Tables that the capture has, including empty ones, so that a round trip writes the same ones.
+  // Which tables the capture has, even if empty, so that a round trip writes the same ones.
   struct Present {
     bool name = false, groups = false, storages = false, modules = false, stacks = false;
   };
@@ -45,7 +45,7 @@ struct Part {
   SymbolTable symbols;
   std::vector<GroupId> groups;
   std::vector<OutputEntry> outputs;  // derived, in the output node's order
-  // JSON as in the file; empty if the capture has no such member.
+  // JSON as it is in the file; empty if the capture has no such member.
   std::string info, symbols_json, triton_kernels, constants;
   Present present;
   std::string extra;  // members that this version does not know: `"key":value,...`

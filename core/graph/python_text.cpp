@@ -34,7 +34,7 @@ std::optional<Argument::Kind> torch_constant(std::string_view name) {
   return std::nullopt;
 }
 
-// Appends a code point as UTF-8. False if it is not a code point.
+// Appends a code point as UTF-8. Returns false if the number is not a code point.
 bool append_utf8(std::string& text, std::uint32_t point) {
   const auto put = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
   if (point > 0x10ffff || (point >= 0xd800 && point < 0xe000)) return false;
@@ -56,7 +56,7 @@ bool append_utf8(std::string& text, std::uint32_t point) {
   return true;
 }
 
-// True for symbols as torch names them: s0, u12, s75, zf3, zuf0.
+// True for names that torch gives to symbols: s0, u12, s75, zf3, zuf0.
 bool is_symbol(std::string_view name) {
   const auto digits = name.find_first_of("0123456789");
   if (digits == std::string_view::npos || digits == 0 || digits > 3) return false;
@@ -64,7 +64,7 @@ bool is_symbol(std::string_view name) {
          name.find_first_not_of("suzf") == digits;
 }
 
-// True for the functions that occur in symbolic sizes.
+// True for functions that occur in symbolic sizes.
 bool is_size_function(std::string_view name) {
   static constexpr std::array<std::string_view, 12> kNames{
       "Max", "Min", "Mod",       "FloorDiv",        "CeilDiv", "CleanDiv",
@@ -144,7 +144,7 @@ Argument PythonText::argument(int depth) {
     return Argument::of_text(Argument::Kind::string, graph_.intern(quoted()));
   const bool fx = style_ == Style::fx;
   if (fx && c == '<') {
-    // `<torch.Generator object at 0x7f...>` contains its type.
+    // `<torch.Generator object at 0x7f...>` starts with its type.
     const std::string_view inner = text_.substr(at_ + 1);
     const std::string_view type = inner.substr(0, inner.find(' '));
     const bool tells = inner.substr(type.size()).starts_with(" object");
@@ -158,7 +158,7 @@ Argument PythonText::argument(int depth) {
   return named(depth);
 }
 
-// An argument within a list or a call, where a symbolic size may be a whole expression.
+// Reads an argument inside a list or a call, where a symbolic size may be an entire expression.
 Argument PythonText::element(int depth) {
   peek();
   const std::size_t begin = at_;
@@ -189,7 +189,7 @@ void PythonText::skip_to_delimiter() {
     if (c == '\'' || c == '"') quote = c;
     if (c == '(' || c == '[' || c == '{' || c == '<') ++depth;
     if (depth == 0 && (c == ')' || c == ']' || c == '}' || c == ',')) return;
-    // `->` and `>=` do not close a bracket.
+    // The `>` of `->` and `>=` does not close a bracket.
     const bool arrow = c == '>' && (depth == 0 || (at_ > 0 && text_[at_ - 1] == '-'));
     if (c == ')' || c == ']' || c == '}' || (c == '>' && !arrow)) --depth;
   }
@@ -259,7 +259,8 @@ Argument PythonText::number() {
   text_mistake("`{}` is not a number", digits.substr(0, 40));
 }
 
-// `1+2j` in Python's `(1+2j)`, whose parts meet at `middle`; none if the text is something else.
+// Reads `1+2j` in Python's `(1+2j)`; the second part starts at `middle`. None if the text is
+// something else.
 Argument PythonText::complex_number(std::size_t begin, std::size_t middle) {
   const std::size_t end = text_.find(')', middle);
   if (end == std::string_view::npos || text_[end - 1] != 'j') return {};
@@ -350,7 +351,7 @@ Argument PythonText::dictionary(int depth) {
   while (!take('}')) {
     if (!pairs.empty()) expect(',');
     Argument key = argument(depth + 1);
-    // The capture format has string keys.
+    // In the capture format, keys are strings.
     if (key.kind == Argument::Kind::integer && style_ == Style::fx)
       key = Argument::of_text(Argument::Kind::string, graph_.intern(std::to_string(key.integer)));
     if (key.kind != Argument::Kind::string) text_mistake("a dictionary's keys must be strings");
@@ -404,7 +405,7 @@ std::string PythonText::quoted() {
   return text;
 }
 
-// Resolves an escape sequence, after its backslash, of Python's `repr`.
+// Resolves an escape sequence in Python's `repr`, of which the backslash has been read.
 void PythonText::escape(std::string& text) {
   const char kind = text_[at_++];
   constexpr std::string_view kSimple = "ntr\\'\"0abfv";
@@ -429,7 +430,7 @@ void PythonText::escape(std::string& text) {
 }
 
 std::vector<Dim> PythonText::dims() {
-  // Expressions may contain commas and brackets: Max(1, u0).
+  // Sizes may be expressions with commas and parentheses: Max(1, u0).
   expect('[');
   std::vector<Dim> result;
   if (take(']')) return result;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Parses arguments and tensor types as FX prints them. Shared by the reader of print_readable text
-// and graph literals.
+// Parses arguments and tensor types as FX prints them. Used for print_readable text and for graph
+// literals.
 
 #include <string>
 #include <string_view>
@@ -12,7 +12,7 @@
 
 namespace jointer {
 
-// Thrown within text parsers; their public functions catch it.
+// Thrown inside text parsers; their public functions catch it.
 struct TextMistake {
   std::string message;
   std::string unknown_name;  // set if the mistake is an unknown name
@@ -23,7 +23,7 @@ template <class... Args>
   throw TextMistake{fmt::format(format, std::forward<Args>(args)...), {}};
 }
 
-// A tensor's description in text: `f32[512, 256][256, 1]cuda:0`.
+// A tensor type as text describes it: `f32[512, 256][256, 1]cuda:0`.
 struct TensorText {
   DType dtype = DType::float32;
   std::vector<Dim> shape, stride;
@@ -31,30 +31,30 @@ struct TensorText {
   std::string device;  // empty if the text has none
 };
 
-// True for device names, including those of unknown backends: "cpu", "cuda:0".
+// True for names of devices, including devices of unknown backends: "cpu", "cuda:0".
 bool is_device_name(std::string_view name);
 
-// Reads one statement, which may span lines, from left to right. Names are node names of one part;
-// `#` starts a comment up to the end of the line.
+// Reads one statement, which may span several lines, from left to right. Names refer to nodes of
+// one part; `#` starts a comment that ends with the line.
 class PythonText {
  public:
-  // The syntax of arguments. A literal has plain values only. FX text also has symbolic sizes
-  // (`2*s0`) and the `repr` of unknown objects (`<function f>`, `Policy.SAVE`), which become opaque
-  // arguments.
+  // The syntax of arguments. Literals contain only plain values. FX text also contains symbolic
+  // sizes (`2*s0`) and the `repr` of unknown objects (`<function f>`, `Policy.SAVE`), which become
+  // opaque arguments.
   enum class Style : std::uint8_t { literal, fx };
 
   PythonText(Graph& graph, PartId part, std::string_view text, Style style = Style::literal)
       : graph_(graph), part_(part), text_(text), style_(style) {}
 
-  // The next character that is neither blank nor in a comment; 0 at the end.
+  // Skips blanks and comments and returns the next character; 0 at the end.
   char peek();
-  // The last comment that was skipped since the last call, without its `#`.
+  // The last comment skipped since the previous call, without its `#`.
   std::string_view take_comment() { return std::exchange(comment_, {}); }
   bool take(char c);
   bool take(std::string_view token);
   void expect(char c);
   [[nodiscard]] bool at_end() { return peek() == '\0'; }
-  // One or more letters, digits, `_` and `.`.
+  // Reads one or more letters, digits, `_` and `.`.
   std::string_view word();
   std::string_view rest();
   // Goes back to the start.
@@ -62,9 +62,9 @@ class PythonText {
   [[nodiscard]] std::size_t column() const { return at_ + 1; }
 
   // Reads a number, string, name, list, tuple, dict, slice(...), device(...), torch.float32, bf16
-  // or inf. A name must belong to an earlier node. Does not read an infix operator that follows.
+  // or inf. A name must be that of an earlier node. Does not read a following infix operator.
   Argument argument() { return argument(0); }
-  // The arguments of a call, read up to and including the closing parenthesis.
+  // Reads the arguments of a call up to and including the closing parenthesis.
   struct Call {
     Argument args, kwargs;
     bool has_kwargs = false;

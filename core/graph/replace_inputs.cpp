@@ -15,7 +15,7 @@ Argument replace_inputs(Graph& graph, const Argument& argument,
   bool changes = false;
   for (Argument& copy : copies) {
     const Argument replaced = replace_inputs(graph, copy, now);
-    // Each kind has its node or its first child in `index`.
+    // In both kinds, `index` identifies the node or the first child.
     const bool may_change = copy.kind == Argument::Kind::node || copy.has_children();
     changes = changes || (may_change && replaced.index != copy.index);
     copy = replaced;

@@ -10,15 +10,17 @@
 
 namespace jointer {
 
-// Replaces each node in the argument with `now(node)`. Returns the argument itself if none changes.
+// Replaces each node in the argument with `now(node)`. Returns the same argument if nothing
+// changes.
 Argument replace_inputs(Graph& graph, const Argument& argument,
                         const std::function<NodeId(NodeId)>& now);
 
 struct CallArguments {
   Argument args, kwargs;
 };
-// Replaces inputs of `call`, all at once: each pair names an input and its replacement. Error
-// (usage), in one sentence: the call does not read the input, or its half has no such replacement.
+// Replaces several inputs of `call` at once: each pair is the name of an input and of its
+// replacement. Error (usage), as one sentence: the call does not read the input, or its half of the
+// pair does not have the replacement.
 Result<CallArguments> replace_inputs(Graph& graph, const Node& call,
                                      std::span<const std::pair<std::string, std::string>> names);
 

@@ -8,7 +8,7 @@ namespace {
 
 using Where = std::function<StorageMove(const Tensor&)>;
 
-// Adds the tensors of the value consecutively, as nodes require.
+// Copies the value with its tensors, which are added consecutively, as nodes require.
 Value moved(Graph& graph, const Value& value, const Where& where) {
   if (value.kind == Value::Kind::list || value.kind == Value::Kind::dict) {
     const auto children = graph.children(value);
@@ -25,7 +25,7 @@ Value moved(Graph& graph, const Value& value, const Where& where) {
     tensor.storage = move.to;
     tensor.set(Tensor::has_storage);
     if (move.by != 0) tensor.set(Tensor::has_offset);
-    // The hint of an expression can be shifted, but not the expression itself.
+    // The value of an expression can be shifted, but not the expression itself.
     const bool can_shift = move.by == 0 || !offset.expression;
     offset.value += move.by;
     if (!move.keeps_offset || !can_shift) {

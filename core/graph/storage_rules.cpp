@@ -49,13 +49,13 @@
 namespace jointer {
 namespace {
 
-// Views by their schema that copy if strides require it.
+// Operators that are views according to their schema, but copy if the strides require it.
 constexpr std::array<std::string_view, 11> kMayCopy{
     "aten.reshape", "aten.reshape_as", "aten.contiguous",   "aten.to",
     "aten.flatten", "aten.ravel",      "aten.resolve_conj", "aten.resolve_neg",
     "aten.type_as", "aten.data",       "aten.lift_fresh"};
 
-// Operators whose result has its argument's offset if it shares the memory.
+// Operators whose result, if it shares its argument's memory, has the same offset.
 constexpr std::array<std::string_view, 18> kKeepOffset{
     "aten.view",      "aten.reshape",    "aten._unsafe_view",
     "aten.view_as",   "aten.reshape_as", "aten.flatten",
@@ -64,7 +64,8 @@ constexpr std::array<std::string_view, 18> kKeepOffset{
     "aten.transpose", "aten.permute",    "aten.alias",
     "aten.detach",    "aten.contiguous", "_c10d_functional.wait_tensor"};
 
-// Operators whose results always lie in an argument's memory: views, in-place, out variants.
+// True for operators whose results are always in an argument's memory: views, in-place and out
+// variants.
 bool always_shares(const OperatorInfo& op) {
   const auto is_shared = [](const SchemaReturn& result) { return result.alias_set != 0; };
   return op.is_getitem || op.has(OperatorTag::silent_alias) ||
@@ -72,7 +73,7 @@ bool always_shares(const OperatorInfo& op) {
           std::ranges::find(kMayCopy, op.packet()) == kMayCopy.end());
 }
 
-// Both are arguments of one graph.
+// Both must be arguments in the same graph.
 bool is_same(const Graph& graph, const Argument& a, const Argument& b) {
   using Kind = Argument::Kind;
   if (a.kind != b.kind) return false;
@@ -93,7 +94,7 @@ bool is_same(const Graph& graph, const Argument& a, const Argument& b) {
   }
 }
 
-// The calls that an edit replaced. A graph from a file has none.
+// The calls that an edit replaced. There are none in a graph that was just read.
 struct Replaced {
   const std::unordered_set<NodeId>& nodes;
   const std::unordered_map<NodeId, Node>& was;
@@ -166,10 +167,10 @@ class Corrector {
     if (!renamed.empty() || shift != 0) replace_value(id, renamed, shift);
   }
 
-  // For an edit: elements to add to the offsets of a call that shares memory; none if that is
-  // unknown. A replaced call gets its argument's offset if its operator keeps offsets, else shifts
-  // as much as its argument. A call that reads a call with a changed value shifts as much as that
-  // call.
+  // For an edit: the number of elements to add to the offsets of a call that shares memory; none if
+  // it is unknown. If the call was replaced, it gets its argument's offset if the operator keeps
+  // offsets, and is otherwise shifted by as much as its argument. If it only reads a call whose
+  // value changed, it is shifted by as much as that call.
   std::optional<std::int64_t> offset_shift(NodeId id, const OperatorInfo& op,
                                            const std::vector<Renamed>& renamed) const {
     const auto inputs = graph_.inputs(id);
@@ -192,8 +193,8 @@ class Corrector {
     return graph_.offset(argument).value - graph_.offset(result).value;
   }
 
-  // The shift of a replaced view; none if more than its first argument changed, or if the new
-  // argument has another layout.
+  // The shift of a replaced view; none if anything but its first argument changed, or if the new
+  // argument has a different layout.
   std::optional<std::int64_t> shift_of_argument(NodeId id, const OperatorInfo& op,
                                                 const std::vector<Renamed>& renamed) const {
     const auto found = edit_->was.find(id);
@@ -224,7 +225,7 @@ class Corrector {
     return value.kind == Value::Kind::tensor ? &graph_.tensor(value.tensor()) : nullptr;
   }
 
-  // The node's result before the edit.
+  // The node's value before the edit.
   Value value_before(NodeId id) const {
     if (const auto found = edit_->was.find(id); found != edit_->was.end())
       return found->second.value;
@@ -232,8 +233,8 @@ class Corrector {
     return found == value_before_.end() ? graph_.node(id).value : found->second;
   }
 
-  // True if both have the same elements at the same known places relative to their offsets, which
-  // are known numbers.
+  // True if both have the same element type, shape and known strides, and offsets that are known
+  // numbers.
   bool has_same_layout(const Tensor& a, const Tensor& b) const {
     const auto is_placed = [&](const Tensor& t) {
       return t.has(Tensor::has_stride) && t.has(Tensor::has_offset) && !graph_.offset(t).expression;
@@ -243,7 +244,7 @@ class Corrector {
            std::ranges::equal(graph_.stride(a), graph_.stride(b));
   }
 
-  // The only input with a tensor in that storage; none if several have one.
+  // The only input with a tensor in this storage; none if there are several or none.
   NodeId argument_with(std::span<const NodeId> inputs, StorageId storage) const {
     NodeId found;
     for (const NodeId input : inputs) {
@@ -261,7 +262,7 @@ class Corrector {
     return found == renamed.end() ? captured : found->now;
   }
 
-  // For an edit: gives the call a new value, so that undo finds the previous one.
+  // For an edit: gives the call a new value instead of changing the old one, which undo needs.
   void replace_value(NodeId id, const std::vector<Renamed>& renamed,
                      std::optional<std::int64_t> shift) {
     for (const Tensor& t : graph_.tensors(id)) captured_[id].push_back(t.storage);
@@ -302,7 +303,7 @@ class Corrector {
     return now;
   }
 
-  // The current storage of an argument whose captured storage is `captured`.
+  // The current storage of the argument whose storage in the capture is `captured`.
   StorageId storage_of_argument(NodeId id, StorageId captured) const {
     for (const NodeId input : graph_.inputs(id))
       for (std::size_t i = 0; i < graph_.node(input).tensor_count; ++i)

@@ -74,7 +74,7 @@ StorageId StorageDeriver::shared_storage(const OperatorInfo& op, const Argument&
   }
   if (op.has(OperatorTag::silent_alias) && !op.arguments.empty())
     if (const StorageId storage = given(0)) return storage;
-  // A list result (split) has one entry in the schema, which stands for all elements.
+  // The schema has a single entry for a list result (split), which stands for all elements.
   if (!op.returns.empty()) {
     const SchemaReturn& returned = op.returns[std::min(output, op.returns.size() - 1)];
     for (std::size_t i = 0; returned.alias_set != 0 && i < op.arguments.size(); ++i)

@@ -1,7 +1,7 @@
 #pragma once
 
 // Derives storages for graphs without them. Text captures and literals describe each tensor, but
-// not what it is a view of; that follows from the operator's schema.
+// not what it is a view of; this follows from the operator's schema.
 
 #include <vector>
 
@@ -9,23 +9,23 @@
 
 namespace jointer {
 
-// The storages of an operator's outputs, from the tensors among its arguments.
+// Derives the storages of an operator's outputs from its tensor arguments.
 class StorageDeriver {
  public:
   StorageDeriver(Graph& graph, PartId part) : graph_(graph), part_(part) {}
 
-  // The storage of output number `output` of an operator: that of the argument that it aliases
-  // according to the schema (`Tensor(a)`, `Tensor(a!)`, `Tensor(a -> *)`), that of the element that
-  // a getitem returns, or else a new one of `bytes`.
+  // The storage of an operator's output with index `output`: the storage of the argument that it
+  // aliases according to the schema (`Tensor(a)`, `Tensor(a!)`, `Tensor(a -> *)`), or of the
+  // element that a getitem returns; otherwise a new storage of `bytes`.
   StorageId storage_of(const OperatorInfo& op, const Argument& args, const Argument& kwargs,
                        std::size_t output, Dim bytes);
-  // The same, but none if the output does not share an argument's memory.
+  // As above, but none if the output does not share an argument's memory.
   [[nodiscard]] StorageId shared_storage(const OperatorInfo& op, const Argument& args,
                                          const Argument& kwargs, std::size_t output) const;
 
-  // A new storage. Call `grow` if a later view needs more space.
+  // Adds a storage. Call `grow` if a later view needs more space.
   StorageId fresh(Dim bytes) { return graph_.add_storage(part_, bytes); }
-  // Makes the storage at least `bytes` large.
+  // Grows the storage to at least `bytes`.
   void grow(StorageId storage, std::int64_t bytes);
 
  private:
@@ -35,11 +35,12 @@ class StorageDeriver {
   PartId part_;
 };
 
-// Bytes from the storage's start to the end of the last element: the minimum size of the storage.
+// The number of bytes from the start of the storage to the end of the tensor's last element: the
+// minimum size of the storage.
 std::int64_t storage_extent(std::span<const Dim> shape, std::span<const Dim> stride, Dim offset,
                             DType dtype);
 
-// Strides of a dense row-major tensor.
+// The strides of a dense row-major tensor.
 std::vector<Dim> contiguous_strides(std::span<const Dim> shape);
 std::vector<std::int64_t> contiguous_strides(std::span<const std::int64_t> shape);
 

@@ -8,14 +8,15 @@
 
 namespace jointer {
 
-// Stores each string once, under a dense id. The bytes are in one buffer and the index is a flat
-// table of ids, so copying a graph copies a few arrays. Views stay valid until the next `intern`.
+// Stores each string once, under a dense id. All bytes are in one buffer and the index is a flat
+// table of ids, so copying a graph copies only a few arrays. Views stay valid until the next
+// `intern`.
 class StringTable {
  public:
   StringTable();
 
   StringId intern(std::string_view text);
-  // The id of a text that is in the table, or none.
+  // The id of a text; none if it is not in the table.
   [[nodiscard]] StringId find(std::string_view text) const;
   [[nodiscard]] std::string_view operator[](StringId id) const;
   [[nodiscard]] std::size_t size() const { return ends_.size(); }

@@ -95,11 +95,11 @@ constexpr int kMaxReplacements = 32;  // in a chain
 
 using Tables = std::span<const SymbolTable* const>;
 
-// Keys are views into the tables, which outlive the maps.
+// Keys are views into the tables, which outlive these maps.
 template <class Value>
 using ByName = std::unordered_map<std::string_view, Value>;
 
-// The assertions of the captures. Those that cannot be parsed are skipped.
+// The assertions in the captures, except those that cannot be parsed.
 std::vector<Expression> parse_asserts(Tables tables) {
   std::vector<Expression> asserts;
   for (const SymbolTable* table : tables)
@@ -108,7 +108,7 @@ std::vector<Expression> parse_asserts(Tables tables) {
   return asserts;
 }
 
-// By symbol: its equal share of the first asserted sum that contains it.
+// For each symbol, an equal share of the first asserted sum that contains it.
 struct Shares {
   std::unordered_map<std::string, std::int64_t> by_symbol;
   std::optional<std::int64_t> first;
@@ -126,8 +126,8 @@ Shares balanced_shares(std::span<const Expression> asserts) {
   return shares;
 }
 
-// Finds the value of a symbol and follows chains of replacements. A cycle or a missing symbol has
-// no value.
+// Finds the value of a symbol, following chains of replacements. Error: the chain is a cycle, or a
+// symbol is missing.
 class Resolver {
  public:
   Resolver(Tables tables, const Assumptions& assumptions, std::span<const Expression> asserts)
@@ -139,7 +139,7 @@ class Resolver {
     }
   }
 
-  // Caches values: without that, replacements that name several others would take exponential time.
+  // Caches values: otherwise, replacements with several symbols each would take exponential time.
   [[nodiscard]] Result<SymbolValue> value(const std::string& name, int depth = 0) {
     if (const auto it = resolved_.find(name); it != resolved_.end()) return it->second;
     JOINTER_TRY(SymbolValue result, resolve(name, depth));

@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds the number of each symbol of a graph, and its source.
+// Finds the number that each symbol of a graph stands for, and the source of that number.
 
 #include <cstdint>
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace jointer {
 
-// A capture's record of its symbols.
+// The symbols of a capture, as recorded in its file.
 struct SymbolTable {
   struct Variable {
     std::string name;
@@ -29,23 +29,24 @@ struct SymbolTable {
   std::vector<std::string> asserts;                               // conditions that must hold
   std::vector<std::pair<std::string, std::int64_t>> assumed;
 
-  // True for symbols listed as floats, or named as torch names those: zf0, zuf3.
+  // True for symbols that are listed as floats, or have a name that torch gives to floats: zf0,
+  // zuf3.
   [[nodiscard]] bool is_float(std::string_view symbol) const;
   // True for an expression that contains a float symbol, so that its value is a float.
   [[nodiscard]] bool is_float_expression(std::string_view expression) const;
 };
 
-// The user's assumptions: `u0=64,u1=32`, or a plain `64` for every unbacked symbol.
+// The user's assumptions: `u0=64,u1=32`, or just `64` for every unbacked symbol.
 struct Assumptions {
   std::optional<std::int64_t> fallback;
   std::map<std::string, std::int64_t, std::less<>> named;
 
   [[nodiscard]] bool empty() const { return !fallback && named.empty(); }
-  // Error (usage): not a list of NAME=NUMBER and NUMBER.
+  // Error (usage): the text is not a list of NAME=NUMBER and NUMBER.
   static Result<Assumptions> parse(std::string_view text);
   // Adds `others`, which take precedence.
   void override_with(const Assumptions& others);
-  // Text that `parse` accepts; empty if there are no assumptions.
+  // The assumptions as text that `parse` accepts; empty if there are none.
   [[nodiscard]] std::string text() const;
 };
 
@@ -65,7 +66,7 @@ struct SymbolValue {
   SymbolSource source = SymbolSource::fallback;
 };
 
-// Allows lookups by string_view in a map of strings.
+// Enables lookups by string_view in a map with string keys.
 struct TextHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const noexcept {
@@ -73,18 +74,18 @@ struct TextHash {
   }
 };
 
-// The number of every symbol. SymbolSource lists the sources in order of precedence. MoE models are
-// trained toward balanced routing, so a balanced share is the default for token counts.
+// The numbers of all symbols. SymbolSource lists the sources in order of precedence. MoE models are
+// trained toward balanced routing, so token counts default to a balanced share.
 class SymbolValues {
  public:
-  // Several tables count as one: the halves of a pair come from one trace. Error: an assumption
-  // names an unknown symbol, or a replacement cannot be evaluated.
+  // Several tables are treated as one, since the halves of a pair come from one trace. Error: an
+  // assumption names an unknown symbol, or a replacement cannot be evaluated.
   static Result<SymbolValues> resolve(std::span<const SymbolTable* const> tables,
                                       const Assumptions& assumptions);
 
   [[nodiscard]] std::optional<std::int64_t> find(std::string_view name) const;
   [[nodiscard]] const std::vector<SymbolValue>& all() const { return values_; }
-  // The assertions that these numbers violate, as text.
+  // The text of the assertions that these numbers violate.
   [[nodiscard]] const std::vector<std::string>& violated() const { return violated_; }
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// Tensors and the storages that they are views of. Memory is always counted by storage: storages
-// are allocated, tensors are views into them.
+// Tensors, and the storages that they are views of. Memory is always counted by storage: storages
+// are allocated; tensors are only views of them.
 
 #include <cstdint>
 
@@ -10,7 +10,7 @@
 
 namespace jointer {
 
-// A size, stride or offset: its current number, and its symbolic expression, if any.
+// A size, stride or offset: its current number and, if it has one, its symbolic expression.
 struct Dim {
   std::int64_t value = 0;
   ExpressionId expression;

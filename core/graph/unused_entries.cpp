@@ -5,17 +5,17 @@
 namespace jointer {
 namespace {
 
-// False for captured entries, true for those that edits added. An erased node may have used
-// captured entries; the caller marks these.
+// False for captured entries, true for entries added by edits. Captured entries that only an erased
+// node uses are left to the caller to mark.
 std::vector<bool> added_since(std::size_t captured, std::size_t now) {
   std::vector<bool> added(now, true);
   std::fill_n(added.begin(), std::min(captured, now), false);
   return added;
 }
 
-// Marks the storages of every value that a node has or had: a value that an edit replaced stays in
-// the graph's pool. Later values have higher numbers, so captured values end where those of the
-// nodes end.
+// Marks the storages of every value that a node has or had: a value replaced by an edit stays in
+// the graph's pool. Values that edits add have higher numbers, so the captured values end where the
+// last value of a node ends.
 void mark_used_once(const Graph& graph, std::vector<bool>& storages) {
   std::size_t end = 0;
   for (std::size_t i = 0; i < graph.node_count(); ++i) {

@@ -7,8 +7,8 @@
 
 namespace jointer {
 
-// The readers of each node, in program order. Valid as long as the graph's arguments and order stay
-// the same.
+// The readers of each node, in program order. Valid as long as the graph's arguments and order do
+// not change.
 class Users {
  public:
   explicit Users(const Graph& graph);

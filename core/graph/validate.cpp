@@ -86,7 +86,7 @@ class Validator {
     return {};
   }
 
-  // Checks the producers first: naming the argument is slow and rarely needed.
+  // Checks all producers first: it is slow to find the name of the argument, and rarely needed.
   Result<void> check_inputs(NodeId id, const Node& n) {
     const auto inputs = graph_.inputs(n);
     if (std::all_of(inputs.begin(), inputs.end(), [&](NodeId input) {
@@ -179,7 +179,7 @@ class Validator {
     return {};
   }
 
-  // Descriptors correspond to outputs by position: if one is missing, all later ones are wrong.
+  // Descriptors are matched to outputs by position: if one is missing, all later ones are wrong.
   Result<void> check_descriptors(NodeId output) {
     const std::string_view text = graph_.text(graph_.node(output).desc);
     const auto descriptors =
@@ -195,8 +195,8 @@ class Validator {
   std::int64_t tensor_bytes_ = 0;  // of the tensors checked so far
 };
 
-// Bytes from the start of the storage to the end of the tensor's last element. nullopt for strides
-// that are negative or overflow.
+// The number of bytes from the start of the storage to the end of the tensor's last element.
+// nullopt if a stride is negative or the number overflows.
 std::optional<std::int64_t> extent(const Graph& graph, const Tensor& t) {
   const auto shape = graph.shape(t), stride = graph.stride(t);
   std::int64_t last = graph.offset(t).value;
@@ -237,7 +237,7 @@ std::vector<std::string> find_warnings(const Graph& graph) {
       ++opaque_calls;
     }
     if (graph.is_collective_start(n) && !n.group) count(groupless, first_groupless, id);
-    // A wait on a placeholder is valid: the forward started the collective.
+    // A wait on a placeholder is valid: the forward may have started the collective.
     if (graph.is_wait(n) && !graph.collective_of_wait(n) && n.input_count > 0 &&
         graph.node(graph.inputs(n).front()).kind != NodeKind::placeholder)
       count(idle_waits, first_idle, id);

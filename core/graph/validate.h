@@ -15,11 +15,11 @@ namespace jointer {
 // the node, the argument, what is wrong, and what to do.
 Result<void> validate(const Graph& graph);
 
-// Checks only what depends on the numbers of symbols: sizes.
+// Checks only what depends on the numbers of symbols, which is sizes.
 Result<void> validate_sizes(const Graph& graph);
 
-// Suspicious but valid properties, one line each: tensors that reach beyond their storage,
-// collectives without a process group, waits without a collective, opaque calls.
+// Lists properties that are valid but suspicious, one line each: tensors that reach beyond their
+// storage, collectives without a process group, waits without a collective, opaque calls.
 std::vector<std::string> find_warnings(const Graph& graph);
 
 }  // namespace jointer

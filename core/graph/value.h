@@ -7,7 +7,7 @@
 namespace jointer {
 
 // An argument of a node's call. Small and trivially copyable: nested lists, dictionaries, slices
-// and complex numbers are in Graph's argument pool, texts in its string table.
+// and complex numbers are in the graph's argument pool, and texts are in its string table.
 struct Argument {
   enum class Kind : std::uint8_t {
     none,
@@ -84,7 +84,7 @@ struct Argument {
 };
 static_assert(sizeof(Argument) == 16);
 
-// A description of the value that a node returns.
+// Describes the value that a node returns.
 struct Value {
   enum class Kind : std::uint8_t {
     none,
