@@ -47,7 +47,7 @@ std::size_t GapScale::snapped(double position, const BestGaps& best, const AxisV
     least = distance;
     nearest = gap;
   };
-  // Prefer the mark that keeps the peak if several marks coincide.
+  // If several marks coincide, prefer the one that does not raise the peak.
   if (best.fastest_within) consider(*best.fastest_within);
   consider(best.min_exposed);
   consider(best.min_peak);

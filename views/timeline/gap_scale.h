@@ -1,6 +1,6 @@
 #pragma once
 
-// Positions on an axis of the gaps that a held block can be moved to. Plain numbers, no Qt.
+// Maps the gaps that a held block can be moved to onto an axis. Plain numbers, no Qt.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,17 +15,18 @@ namespace jointer::views {
 
 class GapScale {
  public:
-  // A gap is placed at the start of the node that follows it in `data`, which excludes the move.
-  // This keeps the gaps in place under the pointer while the lanes change.
+  // Places each gap at the start of the node that follows it. `data` does not include the move, so
+  // the gaps stay in place under the pointer while the lanes change.
   GapScale(const Graph& graph, const Analysis& analysis, const TimelineData& data,
            std::span<const NodeId> block, const MovePreview& preview);
 
   [[nodiscard]] std::int64_t position(std::size_t gap) const { return positions_[gap - first_]; }
   [[nodiscard]] std::size_t first() const { return first_; }
   [[nodiscard]] std::size_t last() const { return first_ + positions_.size() - 1; }
-  // The nearest gap, or the earliest of several, clamped to the range.
+  // The gap nearest to a position, clamped to the range; the earliest of several at the same
+  // distance.
   [[nodiscard]] std::size_t gap_at(double position) const;
-  // The nearest of the best gaps if it is within `pixels`, or else `gap_at`.
+  // The nearest of the best gaps if it is within `pixels`, otherwise `gap_at`.
   [[nodiscard]] std::size_t snapped(double position, const BestGaps& best, const AxisView& axis,
                                     double pixels) const;
 

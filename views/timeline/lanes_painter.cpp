@@ -172,7 +172,7 @@ void LanesPainter::paint_flows(QPainter& painter) const {
   painter.save();
   painter.setClipRect(scene_.layout.lanes);
   painter.setRenderHint(QPainter::Antialiasing);
-  // Draw all that are wide enough to be distinguished, unless there are too many.
+  // Draw all flows that are wide enough to be distinguished, unless there are too many.
   std::vector<const CollectiveTiming*> visible;
   for (const CollectiveTiming& c : s.collectives()) {
     const auto extent = scene_.content.data().extent(c.start);

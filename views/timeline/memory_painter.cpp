@@ -29,7 +29,7 @@ void MemoryPainter::paint(QPainter& painter) const {
   painter.restore();
 }
 
-// Paints the curve of the graph as opened; it has no place in measured time.
+// Paints the curve of the graph as opened, which has no positions in measured time.
 void MemoryPainter::paint_ghost(QPainter& painter, const MemoryTrack& track) const {
   const Snapshot* opened = scene_.content.ghost();
   if (opened == nullptr || scene_.content.is_measured_axis()) return;
@@ -122,7 +122,8 @@ void MemoryPainter::paint_measured(QPainter& painter, const MemoryTrack& track) 
           ? tr("measured %1, up to %2 within a call").arg(held, bytes_text(highest))
           : tr("measured peak %1").arg(held);
   const QFontMetrics metrics = painter.fontMetrics();
-  // Below the label of the estimated peak, which has the same height if the estimate is good.
+  // Place it below the label of the estimated peak, which is at the same height if the estimate is
+  // good.
   QRect box(x + 8, std::max(y + 12, area.top() + 22), metrics.horizontalAdvance(label) + 10,
             metrics.height() + 4);
   if (box.right() > area.right()) box.moveRight(x - 8);
@@ -135,7 +136,7 @@ void MemoryPainter::paint_measured(QPainter& painter, const MemoryTrack& track) 
 
 void MemoryPainter::paint_reserved(QPainter& painter, const MemoryTrack& track) const {
   track.paint_reserved(painter);
-  // Labeled at its right end, above the line.
+  // Label the line at its right end, above it.
   const auto end = static_cast<std::int64_t>(scene_.axis.end());
   const std::int64_t bytes = scene_.content.data().reserved(scene_.content.data().point_at(end));
   const QString label = tr("reserved %1").arg(bytes_text(bytes));

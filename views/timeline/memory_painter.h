@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// Paints the memory curve with what is drawn over it: the reserved memory, the graph as opened, the
+// Paints the memory curve and everything over it: the reserved memory, the graph as opened, the
 // measurement, the lifetime of the current node's storage, and the peak.
 class MemoryPainter {
   Q_DECLARE_TR_FUNCTIONS(MemoryPainter)

@@ -73,8 +73,8 @@ QRgb blended(const QColor& below, const QColor& above, double share) {
 
 }  // namespace
 
-// Written row by row into an image: painting rectangles would cost several operations per column,
-// and QPainter uses other threads for large transparent or patterned areas.
+// Writes the curve into an image row by row: painting rectangles would cost several operations per
+// column, and QPainter uses other threads for large transparent or patterned areas.
 void MemoryTrack::paint_curve(QPainter& painter, bool hatched) const {
   const qreal ratio = painter.device()->devicePixelRatioF();
   const auto device = [&](int logical) { return static_cast<int>(std::lround(logical * ratio)); };
@@ -95,8 +95,8 @@ void MemoryTrack::paint_curve(QPainter& painter, bool hatched) const {
                hatched ? Theme::hatch(category) : Qt::NoBrush};
   }
 
-  // A run of columns is a stack of bands from the bottom up. Edges are rounded sums, which leaves
-  // no gaps between bands.
+  // A run of columns is a stack of bands from the bottom up. Edges are rounded from running sums,
+  // so that bands have no gaps between them.
   struct Band {
     int top;  // first pixel row of the band
     const Ink* ink;
@@ -146,8 +146,8 @@ void MemoryTrack::paint_curve(QPainter& painter, bool hatched) const {
   painter.drawImage(area_.topLeft(), image);
 }
 
-// The upper edge of a curve: a level for each run of columns, with vertical connections. Made of
-// rectangles, since wide pens are drawn line by line.
+// The upper edge of a curve: a horizontal line for each run of columns, with vertical connections.
+// Consists of rectangles, since QPainter draws wide pens line by line.
 template <class BytesAt>
 std::vector<QRect> MemoryTrack::outline(const std::vector<MemoryRun>& runs, BytesAt bytes_at,
                                         int width) const {
@@ -183,7 +183,7 @@ void MemoryTrack::paint_outline(QPainter& painter, const TimelineData& data,
 void MemoryTrack::paint_strong(QPainter& painter, std::vector<QRect> edges,
                                const QColor& color) const {
   painter.setPen(Qt::NoPen);
-  // A light line with a dark border (or the reverse) is visible on every color of the stack.
+  // A light line with a dark border, or the reverse, is visible on every color of the stack.
   for (QRect& edge : edges) edge.adjust(0, -1, 0, 1);
   painter.setBrush(theme_.surface);
   painter.drawRects(edges.data(), static_cast<int>(edges.size()));
@@ -202,7 +202,7 @@ void MemoryTrack::paint_measured(QPainter& painter, const MeasuredCurve& curve) 
 
 namespace {
 
-// Splits the same edges into dashes.
+// Splits edges into dashes.
 std::vector<QRect> dashes_of(const std::vector<QRect>& edges) {
   constexpr int kDash = 6, kPeriod = 10;
   std::vector<QRect> dashes;

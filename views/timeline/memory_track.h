@@ -16,7 +16,7 @@ namespace jointer::views {
 // Paints the stacked memory curve with at most one rectangle per category and pixel column.
 class MemoryTrack {
  public:
-  // `top_bytes` is the value at the upper edge.
+  // `top_bytes`: the value at the upper edge.
   MemoryTrack(const TimelineData& data, const AxisView& axis, QRect area, std::int64_t top_bytes,
               const Theme& theme)
       : data_(data), axis_(axis), area_(area), top_bytes_(top_bytes), theme_(theme) {}
@@ -40,7 +40,7 @@ class MemoryTrack {
   [[nodiscard]] std::int64_t bytes_at(int y) const;
 
  private:
-  // Visible on every color of the stack.
+  // Paints edges so that they are visible on every color of the stack.
   void paint_strong(QPainter& painter, std::vector<QRect> edges, const QColor& color) const;
   template <class BytesAt>
   [[nodiscard]] std::vector<QRect> outline(const std::vector<MemoryRun>& runs, BytesAt bytes_at,

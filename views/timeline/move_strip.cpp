@@ -33,7 +33,8 @@ int MoveStrip::x_of(std::size_t gap) const {
       std::lround(std::clamp(pixel, axis_.left() - 2, axis_.left() + axis_.width() + 2)));
 }
 
-// At the bottom of the memory curve, where permanent memory is drawn, so that little is hidden.
+// The strip is at the bottom of the memory curve, where permanent memory is drawn, so that it hides
+// little.
 QRect MoveStrip::area() const {
   const QRect& memory = layout_.memory;
   const int share = static_cast<int>(memory.height() * kShareOfMemory);
@@ -54,7 +55,7 @@ void MoveStrip::paint_range(QPainter& painter, const QRect& content) const {
   painter.setPen(QPen(theme_.accent, 1));
   if (left >= content.left()) painter.drawLine(left, content.top(), left, content.bottom());
   if (right <= content.right()) painter.drawLine(right, content.top(), right, content.bottom());
-  // Lines at the original and the current place.
+  // Lines at the original and the current places.
   painter.setPen(QPen(theme_.muted_text, 1, Qt::DotLine));
   const int was = x_of(held_.preview.current());
   painter.drawLine(was, content.top(), was, content.bottom());
@@ -127,7 +128,7 @@ void MoveStrip::paint_strip(QPainter& painter) const {
   painter.restore();
 }
 
-// Draws the minimum and maximum value of the places in each pixel column.
+// Draws the range of values over the places in each pixel column.
 void MoveStrip::paint_row(QPainter& painter, const Row& row) const {
   const auto value = [&](std::size_t gap) { return held_.preview.at(gap).*row.value; };
   std::int64_t least = value(held_.preview.first()), most = least;
@@ -187,7 +188,7 @@ void MoveStrip::paint_marks(QPainter& painter, const QRect& labels, const QRect&
     QString text;
   };
   std::vector<Mark> marks;
-  // Marks at the same place share a label; the one that keeps the peak comes first.
+  // Marks at the same place share a label; the one that does not raise the peak comes first.
   const auto add = [&](std::size_t gap, const QString& text) {
     for (Mark& mark : marks)
       if (mark.gap == gap) {
@@ -221,7 +222,7 @@ void MoveStrip::paint_marks(QPainter& painter, const QRect& labels, const QRect&
         QPolygon({QPoint(x - 4, labels.bottom() - 6), QPoint(x + 5, labels.bottom() - 6),
                   QPoint(x, labels.bottom() + 1)}));
     const int width = metrics.horizontalAdvance(mark.text) + 8;
-    // Put the label next to its mark if no other label is there; otherwise leave it out.
+    // Put the label next to its mark if there is room; otherwise leave it out.
     for (const int left : {x + 7, x - 7 - width}) {
       const QRect box(left, labels.top(), width, labels.height());
       const bool fits = box.left() >= labels.left() && box.right() <= labels.right() &&

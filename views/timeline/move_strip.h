@@ -10,7 +10,7 @@
 
 namespace jointer::views {
 
-// Paints the options for a held block over the timeline: the legal range is lit and the rest
+// Paints the options for a held block over the timeline: the legal range stands out, the rest is
 // dimmed, and a strip shows exposed time and peak at every place, the best places, and the
 // constraint at each end.
 class MoveStrip {

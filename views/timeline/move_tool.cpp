@@ -40,7 +40,7 @@ bool MoveTool::is_holding() const {
 
 bool MoveTool::press(QPoint at, NodeId grip, Qt::KeyboardModifiers modifiers) {
   if (const HeldMove* held = planner_.held(); held != nullptr && !held->is_dropped && scale_) {
-    // Picked up by a command: a click chooses its place.
+    // A command picked up the block: a click chooses its place.
     pressed_ = held->handle;
     press_ = last_ = at;
     is_dragged_ = true;
@@ -114,7 +114,7 @@ int MoveTool::beyond_edge(int x) const {
   return x > right - kEdge ? x - right + kEdge : 0;
 }
 
-// Scrolls while the pointer is beyond an edge of the view, and moves the block along.
+// Scrolls while the pointer is beyond an edge of the view, and moves the block with it.
 void MoveTool::scroll() {
   const int beyond = beyond_edge(last_.x());
   if (beyond == 0 || !is_holding()) return scrolling_.stop();

@@ -13,16 +13,16 @@
 
 namespace jointer::views {
 
-// Moves blocks by dragging them in the timeline: a collective (its start, or its wait at its right
-// end), a wait by its stall, or any node in program order. The view passes on its events; an event
-// for which a function returns true is handled and must be ignored by the view.
+// Lets the user move blocks by dragging them in the timeline: a collective (its start, or its wait
+// at its right end), a wait by its stall, or any node in program order. The view passes its events
+// on; if a function returns true, it has handled the event, and the view must ignore it.
 class MoveTool : public QObject {
   Q_OBJECT
  public:
   // Both must outlive this object.
   MoveTool(const TimelineContent& content, TimelineRange& range);
 
-  // `grip`: the node that a press there would pick up, if any. Returns true if it may be moved.
+  // `grip`: the node that a press at `at` would pick up, if any. Returns true if it may be moved.
   bool press(QPoint at, NodeId grip, Qt::KeyboardModifiers modifiers);
   bool move(QPoint at, Qt::KeyboardModifiers modifiers);
   // Returns true if a block was moved or held; false for a click.
@@ -45,7 +45,8 @@ class MoveTool : public QObject {
   void anchor();
   // The x coordinate of a gap.
   [[nodiscard]] int x_of(std::size_t gap) const;
-  // Pixels by which the pointer is beyond an edge of the axis, or nearly so; negative at the left.
+  // How far the pointer is beyond the edges of the axis, including a narrow margin inside them, in
+  // pixels; negative on the left.
   [[nodiscard]] int beyond_edge(int x) const;
 
   const TimelineContent& content_;

@@ -9,8 +9,8 @@
 
 namespace jointer::views {
 
-// The SAC pane's plan over the memory curve: the memory of the partitioned graph, or of the step
-// with its tags applied, and of a previewed change.
+// Draws the SAC pane's plan over the memory curve: the memory of the partitioned graph, or of the
+// step with its tags applied, and the memory after a previewed change.
 class PlanOverlay {
   Q_DECLARE_TR_FUNCTIONS(PlanOverlay)
  public:
@@ -18,7 +18,7 @@ class PlanOverlay {
 
   // The mark of the plan's peak, if visible.
   [[nodiscard]] std::optional<QPoint> peak() const { return place_of_peak().mark; }
-  // Returns true at the mark and at its label.
+  // Returns true if the point is on the mark or its label.
   [[nodiscard]] bool is_at_peak(QPoint at) const;
   // Hover text for a pixel column.
   [[nodiscard]] QStringList lines(int x) const;

@@ -31,7 +31,7 @@ std::size_t PlanTrack::step_at(double at) const {
 
 std::size_t PlanTrack::largest_step(double begin, double end) const {
   std::size_t step = step_at(begin);
-  // Include steps without a duration that begin at the start of the range.
+  // Include zero-duration steps that begin at the start of the range.
   while (step > 0 && position(step) == begin && position(step - 1) == begin) --step;
   std::size_t largest = step;
   while (++step < step_count() && position(step) < end)

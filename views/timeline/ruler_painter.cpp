@@ -25,7 +25,7 @@ void RulerPainter::paint_ruler(QPainter& painter) const {
   painter.drawLine(r.left(), r.bottom(), r.right(), r.bottom());
   const auto ticks =
       ruler_ticks(scene_.axis.begin(), scene_.axis.end(), scene_.axis.width(), kMinMajorPixels);
-  // Use one unit for all labels of a ruler, with as many digits as the tick distance requires.
+  // Use the same unit for all labels of a ruler, with as many digits as the tick distance requires.
   auto step = static_cast<double>(scene_.axis.length());
   double last_major = -1;
   for (const Tick& tick : ticks) {

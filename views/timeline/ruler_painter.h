@@ -8,8 +8,8 @@
 
 namespace jointer::views {
 
-// Paints the ruler, and what is marked at positions of the axis: the selected range, the user's
-// marks, and the current moment.
+// Paints the ruler and the marks along the axis: the selected range, the user's marks, and the
+// current moment.
 class RulerPainter {
   Q_DECLARE_TR_FUNCTIONS(RulerPainter)
  public:

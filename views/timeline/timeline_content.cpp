@@ -10,8 +10,8 @@
 namespace jointer::views {
 namespace {
 
-// Limits how much an axis is extended to show a longer second step completely. Beyond that limit
-// its end is cut off and labeled.
+// An axis may become this many times longer to show all of a longer second step. If the second step
+// is longer still, its end is cut off and labeled.
 constexpr std::int64_t kMaxStretch = 2;
 
 }  // namespace
@@ -42,7 +42,7 @@ std::int64_t TimelineContent::top_bytes() const {
   const Analysis& a = shown().analysis;
   std::int64_t most = a.memory.peak_bytes();
   if (shows_reserved()) most = std::max(most, a.reserved.peak_bytes);
-  // While a block is held and after an edit the scale is fixed, so that a lower curve looks lower.
+  // While a block is held and after an edit, the scale is fixed, so that a lower curve looks lower.
   if (const Snapshot* opened = ghost())
     most = std::max({most, opened->analysis.memory.peak_bytes(),
                      shows_reserved() ? opened->analysis.reserved.peak_bytes : 0});
@@ -96,8 +96,8 @@ int TimelineContent::row_of(NodeId node, bool is_measured) const {
 
 // --- The plan ---
 
-// A plan is placed over the steps of the graph that it partitions; it cannot be shown for another
-// order.
+// A plan is drawn over the steps of the graph that it partitions; it cannot be shown over a
+// different order.
 bool TimelineContent::has_place_for(const SacStatePtr& state) const {
   if (!state || !state->can_change() || state->places.size() < 2 || !show_plan_) return false;
   const auto shown_steps = shown().analysis.memory.steps();

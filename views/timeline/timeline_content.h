@@ -30,7 +30,7 @@ class TimelineContent : public QObject {
     const HeldMove* held = planner_.held();
     return held == nullptr ? document_.snapshot() : *held->shown;
   }
-  // The graph as opened, which is drawn behind an edited graph; null if it is the shown one.
+  // The graph as opened, which is drawn behind an edited graph; null if it is the graph shown.
   [[nodiscard]] const Snapshot* ghost() const;
   // The data that defines the axis and the positions of nodes and moments on it.
   [[nodiscard]] const TimelineData& data() const { return data_of(kind_); }
@@ -40,7 +40,8 @@ class TimelineContent : public QObject {
   [[nodiscard]] const TimelineData* measured() const {
     return document_.measured() == nullptr ? nullptr : &document_.measured()->timeline(kind_);
   }
-  // Long enough for both an estimate and a measurement, or an edited graph and the graph as opened.
+  // Long enough for both the estimate and the measurement, or both the edited graph and the graph
+  // as opened, up to a limit.
   [[nodiscard]] std::int64_t axis_length() const;
   // The value at the upper edge of the memory curve.
   [[nodiscard]] std::int64_t top_bytes() const;
@@ -60,7 +61,7 @@ class TimelineContent : public QObject {
   [[nodiscard]] int row_of(NodeId node, bool is_measured) const;
   [[nodiscard]] int row_of(std::size_t lane, bool is_measured) const;
 
-  // Returns true if there is a caching allocator to model, which the CPU does not have.
+  // Returns true if there is a caching allocator to model; the CPU has none.
   [[nodiscard]] bool has_reserved() const {
     return document_.graph().main_device() == DeviceType::cuda;
   }
@@ -68,7 +69,7 @@ class TimelineContent : public QObject {
 
   // Returns true if the SAC pane's plan can be drawn over the memory curve.
   [[nodiscard]] bool has_plan() const;
-  // The plan, and the plan with a previewed change; null if it is not shown.
+  // The plan, and the plan with a previewed change; null if not shown.
   [[nodiscard]] PlanOutcomePtr plan() const;
   [[nodiscard]] PlanOutcomePtr what_if() const;
   [[nodiscard]] QString plan_name() const;
@@ -84,8 +85,8 @@ class TimelineContent : public QObject {
  signals:
   void kind_changed(jointer::views::AxisKind kind, jointer::views::AxisKind before);
   void snapshot_changed(const jointer::views::SnapshotPtr& before);
-  // Another measurement, or none, is now shown. If the axis was measured time, `kind_changed`
-  // precedes.
+  // A different measurement, or none, is now shown. If the axis was in measured time,
+  // `kind_changed` is emitted first.
   void measurement_changed();
   // The plan was shown or hidden, which changes the legend's entries.
   void plan_toggled();

@@ -35,7 +35,7 @@ NodeId grip_at(const TimelineScene& scene, QPoint at) {
   const std::size_t row_lane = scene.content.rows()[*h.row].lane;
   const bool in_order = scene.content.kind() == AxisKind::program_order;
   if (scene.content.shown().graph.is_asynchronous(n)) {
-    // In its group's lane the block is the collective, with its wait at the right end.
+    // In a group's lane, the block is the collective, and its right end picks up the wait.
     const std::int32_t index = scene.content.shown().analysis.simulation.collective_of(node);
     if (row_lane < 2 || index < 0) return node;
     const NodeId wait = scene.content.shown()

@@ -16,13 +16,13 @@ struct TimelineHit {
 };
 TimelineHit hit_timeline(const TimelineScene& scene, QPoint at);
 
-// The node that a press there would pick up, if any.
+// The node that a press at `at` would pick up, if any.
 NodeId grip_at(const TimelineScene& scene, QPoint at);
 
-// Selects what is at a position, or toggles a node if `toggles`.
+// Selects what is at a position; with `toggles`, toggles a single node in the selection instead.
 void select_at(const TimelineScene& scene, QPoint at, bool toggles);
 
-// The range between two pixel columns, in any order.
+// The range between two pixel columns, given in either order.
 Selection::Stretch stretch_between(const TimelineScene& scene, int a, int b);
 
 }  // namespace jointer::views

@@ -8,8 +8,7 @@
 
 namespace jointer::views {
 
-// Lanes of the CPU and measured lanes are lower; a measured lane is placed close below its
-// estimate.
+// CPU lanes and measured lanes are less tall; a measured lane is just below its estimate.
 enum class LaneKind : std::uint8_t { host, estimated, measured };
 
 // The areas of the timeline: a gutter for names on the left, and to its right, from top to bottom,

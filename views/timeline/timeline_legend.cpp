@@ -42,7 +42,7 @@ template <class Put>
 int TimelineLegend::place(const QFontMetrics& metrics, int left, int width, Put put) const {
   int x = left, row = 0;
   for (const Entry& entry : entries_) {
-    // As wide as the widest number, so that entries do not jump while the moment changes.
+    // Reserve the width of the widest number, so that entries do not jump when the moment changes.
     const int entry_width = entry.swatch() + 6 +
                             std::max(metrics.horizontalAdvance(entry.text()),
                                      metrics.horizontalAdvance(entry.label + "  9,999 MiB")) +

@@ -14,7 +14,7 @@ class TimelineLegend {
   Q_DECLARE_TR_FUNCTIONS(TimelineLegend)
  public:
   explicit TimelineLegend(const TimelineScene& scene);
-  // The height that a view of this width needs for it.
+  // The height of the legend in a view of this width.
   [[nodiscard]] int height(int width) const;
   void paint(QPainter& painter) const;
 

@@ -6,7 +6,7 @@
 
 namespace jointer::views {
 
-// The curve of the whole step.
+// Paints the curve of the whole step.
 void TimelineOverview::paint_curve(const TimelineScene& scene, qreal ratio) {
   const QRect& area = scene.layout.overview;
   const TimelineData& data = scene.content.data();
@@ -20,7 +20,7 @@ void TimelineOverview::paint_curve(const TimelineScene& scene, qreal ratio) {
   MemoryTrack(data, whole, QRect(0, 2, area.width(), area.height() - 8), scene.content.top_bytes(),
               theme)
       .paint_curve(inner, /*hatched=*/false);
-  // Exposed time as a separate line: the larger its share, the darker.
+  // Paint exposed time as a separate line: the larger its share, the darker the line.
   for (const LaneRun& run : fold_lane(data.lanes()[1], whole)) {
     const auto times = data.lanes()[1].times(run.first, run.last);
     std::int64_t busy = 0;

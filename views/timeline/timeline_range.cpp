@@ -74,7 +74,7 @@ void TimelineRange::show_selection() {
   if (end > begin) show(begin, end, 0.5);
 }
 
-// Keeps the position at the center of the screen.
+// Keeps the same part of the step visible on the new axis.
 void TimelineRange::take_kind(AxisKind /*kind*/, AxisKind before) {
   const TimelineData& old = content_.data_of(before);
   const std::size_t first = old.point_at(static_cast<std::int64_t>(axis_.begin()));
@@ -101,7 +101,8 @@ void TimelineRange::take_snapshot(const SnapshotPtr& before) {
   emit changed();
 }
 
-// Keeps the visible range; if it was the whole step, shows the whole of both.
+// Keeps the visible range; if that was the whole step, shows all of the estimate and the
+// measurement.
 void TimelineRange::take_measurement() {
   const double begin = axis_.begin(), end = axis_.end();
   const bool whole = axis_.shows_all();

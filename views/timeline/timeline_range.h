@@ -19,12 +19,12 @@ class TimelineRange : public QObject {
   [[nodiscard]] const AxisView& axis() const { return axis_; }
   // "120 ms to 180 ms"
   [[nodiscard]] QString text() const;
-  // The axis's place on screen. Does not emit `changed`.
+  // Sets the axis's place on screen. Does not emit `changed`.
   void set_pixels(int left, int width) { axis_.set_pixels(left, width); }
 
   void zoom_at(double pixel, double factor);
   void pan_by(double pixels);
-  // Shows [begin, end] with a margin, given as a fraction of its length, on both sides.
+  // Shows [begin, end] with a margin on both sides, given as a fraction of the range.
   void show(std::int64_t begin, std::int64_t end, double margin);
   // Scrolls by the minimum needed to show [begin, end].
   void reveal(std::int64_t begin, std::int64_t end);
@@ -33,7 +33,7 @@ class TimelineRange : public QObject {
 
  public slots:
   void fit();
-  // As a fraction of the visible width; negative is left.
+  // `share`: a fraction of the visible width; negative pans to the left.
   void pan(double share);
   void show_selection();
 

@@ -12,8 +12,8 @@
 
 namespace jointer::views {
 
-// A timeline as it is on screen. Holds references, so it is valid only while painting or looking
-// for what is at a position.
+// A timeline as it is on screen. Holds references, so it is valid only during painting or hit
+// testing.
 struct TimelineScene {
   const TimelineContent& content;
   const AxisView& axis;

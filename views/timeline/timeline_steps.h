@@ -1,18 +1,18 @@
 #pragma once
 
-// Finds the way from one node of a timeline to another. Each function returns no node if there is
-// none in that direction.
+// Finds the node to go to from the current node of a timeline. Each function returns no node if
+// there is none to go to.
 
 #include "views/session/snapshot/snapshot.h"
 
 namespace jointer::views {
 
-// Along the data flow: from a collective to its wait, otherwise to the first user, or back to the
-// producer.
+// The next node along the data flow: forward, a collective's wait or another node's first user;
+// backward, a wait's collective or another node's first input.
 NodeId next_in_flow(const Snapshot& snapshot, NodeId current, bool forward);
 
-// The neighbor in the current node's lane. Without one, the first node of the compute lane; beyond
-// an end, the current node.
+// The neighbor in the current node's lane, or the current node itself at an end of the lane. The
+// first node of the compute lane if there is no current node or it has no lane.
 NodeId next_in_lane(const TimelineData& data, NodeId current, int direction);
 
 // The next or previous collective with exposed time. Without a current node, the first or last one.

@@ -8,7 +8,7 @@
 
 namespace jointer::views {
 
-// Text for a selected range: its totals.
+// The totals of a selected range, as text.
 QStringList stretch_lines(const TimelineContent& content, Selection::Stretch stretch);
 
 // Text for the item at a pixel column; empty if there is nothing.

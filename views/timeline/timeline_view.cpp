@@ -55,7 +55,7 @@ TimelineView::TimelineView(Document& document, QWidget* parent)
   connect(&document_.sac(), &SacSession::previewed, viewport(), qOverload<>(&QWidget::update));
   tool_ = std::make_unique<MoveTool>(content_, range_);
   connect(tool_.get(), &MoveTool::changed, this, &TimelineView::refresh);
-  // Prepare the figures of places before a drag starts.
+  // Compute the figures of possible places before a drag starts.
   document_.editing().planner().prepare();
 }
 
@@ -295,7 +295,7 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
   } else if (event->modifiers().testFlag(Qt::ShiftModifier) && verticalScrollBar()->maximum() > 0) {
     verticalScrollBar()->setValue(verticalScrollBar()->value() - delta.y() / 3);
   } else {
-    // A touchpad reports horizontal motion; a wheel's vertical motion is used in the same way.
+    // A touchpad reports horizontal motion; the vertical motion of a wheel pans in the same way.
     const int turned = delta.x() != 0 ? delta.x() : delta.y();
     range_.pan(-static_cast<double>(turned) / 120.0 * kPanStep);
   }

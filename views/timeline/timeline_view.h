@@ -51,7 +51,7 @@ class TimelineView : public QAbstractScrollArea {
   // Zooms at the pointer if it is over the axis, otherwise at the center.
   void zoom(double factor);
   void show_peak();
-  // Follows the current node's data flow: from a collective to its wait, otherwise to the next
+  // Follows the current node's data flow: forward to a collective's wait or another node's first
   // user, or back to the producer.
   void follow_flow(bool forward);
   // Moves to the neighbor in the current node's lane.

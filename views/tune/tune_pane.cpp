@@ -21,7 +21,7 @@ namespace {
 constexpr int kMargin = 8, kSpacing = 8, kUsualSeconds = 30, kMaxSeconds = 86'400;
 constexpr int kUsualEvaluations = 200;
 
-// The increase in step time and peak without this step.
+// How much step time and peak would increase without this step.
 QString loss_text(const TuneStep& step) {
   if (!step.ns_more) return QStringLiteral("–");
   QStringList parts;

@@ -12,8 +12,8 @@
 
 namespace jointer::views {
 
-// A search for passes: its limits, the frontier as it grows, and the steps of the best pipeline.
-// Clicking a point applies its pipeline.
+// Searches for passes, and shows the limits of the search, the frontier as it grows, and the steps
+// of the best pipeline. Clicking a point applies its pipeline.
 class TunePane : public QWidget {
   Q_OBJECT
  public:

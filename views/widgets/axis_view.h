@@ -31,11 +31,11 @@ class AxisView {
     return begin_ + (pixel - left_) / pixels_per_unit();
   }
 
-  // Keeps the position under the pixel in place; factors above 1 zoom in.
+  // Zooms while the position at the pixel stays in place; factors above 1 zoom in.
   void zoom_at(double pixel, double factor);
   void pan_by(double pixels);
   void fit() { show(0, static_cast<double>(length_)); }
-  // Shows [begin, end] with a margin, given as a fraction of its length, on both sides.
+  // Shows [begin, end] with a margin on both sides, given as a fraction of the range.
   void show(double begin, double end, double margin = 0);
   // Scrolls by the minimum needed to show [begin, end].
   void reveal(double begin, double end);
@@ -56,7 +56,7 @@ struct Tick {
 // Ticks at round numbers: 1, 2 and 5 times a power of ten, or powers of two for bytes. Major ticks
 // are at least `min_pixels` apart.
 std::vector<Tick> ruler_ticks(double begin, double end, double pixels, double min_pixels);
-// For bytes: 1, 2, 4, ... of binary units.
+// For bytes: 1, 2, 4, ... in binary units.
 std::vector<double> byte_ticks(std::int64_t top, double pixels, double min_pixels);
 
 }  // namespace jointer::views

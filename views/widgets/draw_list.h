@@ -25,14 +25,14 @@ struct LaneRun {
 // Runs from left to right, in the axis view's pixel columns.
 std::vector<LaneRun> fold_lane(const Lane& lane, const AxisView& axis);
 
-// Columns [left, right) of the memory curve that show the same point: the maximum of all points in
-// the column.
+// Columns [left, right) of the memory curve that show the same point: the one with the maximum
+// bytes in each column.
 struct MemoryRun {
   int left = 0, right = 0;
   std::size_t point = 0;
 };
 std::vector<MemoryRun> memory_columns(const TimelineData& data, const AxisView& axis);
-// The same for a measured curve, from its first point to its end.
+// Runs for a measured curve, from its first point to its end.
 std::vector<MemoryRun> memory_columns(const MeasuredCurve& curve, const AxisView& axis);
 
 }  // namespace jointer::views

@@ -30,7 +30,7 @@ void paint_card(QPainter& painter, QPoint at, const QRect& bounds, const QString
     height += box.height() + 1;
   }
   QRect card(0, 0, width + 2 * kPadding, height + 2 * kPadding);
-  // Place it to the lower right of the pointer unless it does not fit there.
+  // Place the card to the lower right of the pointer unless it does not fit there.
   card.moveTopLeft(at + QPoint(kDistance, kDistance));
   if (card.right() > bounds.right()) card.moveRight(at.x() - kDistance);
   if (card.bottom() > bounds.bottom()) card.moveBottom(at.y() - kDistance);

@@ -36,7 +36,7 @@ struct InspectorSection {
   std::vector<InspectorRow> rows;
 };
 
-// A source line that created the node.
+// A source line from the stack trace of the node.
 struct SourceLine {
   QString file, function, code;
   int line = 0;

@@ -37,7 +37,7 @@ QString value_html(const InspectorRow& row, const Graph& graph, int section, int
 QString row_html(const InspectorRow& row, const Graph& graph, int section, int index) {
   QString tip = provenance_text(row.provenance);
   if (!row.note.isEmpty()) tip += u'\n' + row.note;
-  // Estimates are marked with a sign and explained in the tooltip.
+  // Mark estimates with a sign, which the tooltip explains.
   const bool is_estimate =
       row.provenance == Provenance::estimated || row.provenance == Provenance::assumed;
   const QString sign = is_estimate ? QStringLiteral("<span class=\"muted\">≈ </span>") : QString();

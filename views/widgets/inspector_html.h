@@ -9,7 +9,7 @@
 namespace jointer::views {
 
 // The inspector's page. Links are `node:ID`, or `nodes:SECTION.ROW` for all nodes of a row. Each
-// value has its provenance as a tooltip. `roots`: folders to search for source files.
+// value shows its provenance in a tooltip. `roots`: folders to search for source files.
 QString inspector_html(const InspectorContent& content, const Graph& graph, const Theme& theme,
                        const QStringList& roots, int font_px);
 

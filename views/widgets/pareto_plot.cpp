@@ -105,7 +105,7 @@ QPoint ParetoPlot::place_of(std::size_t mark) const {
   return scale().place(marks_[mark]).toPoint();
 }
 
-// The nearest mark within reach; of several, the one drawn on top.
+// The nearest mark within reach; of several at the same distance, the one drawn on top.
 std::optional<std::size_t> ParetoPlot::mark_at(QPoint at) const {
   const ParetoScale s = scale();
   std::optional<std::size_t> found;
@@ -140,7 +140,7 @@ QStringList ParetoPlot::lines_of(std::size_t index) const {
 void ParetoPlot::paint_axes(QPainter& painter, const ParetoScale& s) const {
   const Theme& theme = Theme::of(palette());
   const int text_height = painter.fontMetrics().height();
-  // The maximum's unit, if it is more than a few of that unit.
+  // Use the largest unit in which the maximum is at least a few.
   constexpr double kFew = 4;
   constexpr std::array kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t in = 0;
@@ -201,7 +201,7 @@ void ParetoPlot::paint_axes(QPainter& painter, const ParetoScale& s) const {
                    Qt::AlignRight | Qt::AlignVCenter, tr("peak memory →   step time ↑"));
 }
 
-// Marks at the same place share a label, placed at the first of them.
+// Marks at the same place share a label, which is shown at the first of them.
 QString ParetoPlot::label_of(const ParetoScale& s, std::size_t index) const {
   QStringList names;
   const QPointF at = s.place(marks_[index]);
@@ -266,8 +266,8 @@ std::vector<QRectF> ParetoPlot::label_places() const {
   return places;
 }
 
-// A place to the right, left, top or bottom of a mark: the first one without overlap, or else the
-// one with the smallest overlap.
+// A place to the right or left of a mark, or above or below it: the first one without overlap, or
+// else the one with the smallest overlap.
 QRectF ParetoPlot::free_place(const ParetoScale& s, std::size_t index, QSizeF size,
                               const std::vector<QRectF>& labels) const {
   const QPointF at = s.place(marks_[index]);
@@ -349,7 +349,7 @@ void ParetoPlot::mousePressEvent(QMouseEvent* event) {
   if (at && marks_[*at].kind != ParetoKind::now) emit chosen(*at);
 }
 
-// From left to right, regardless of the marks' kinds.
+// Moves from left to right, regardless of the marks' kinds.
 void ParetoPlot::step(int direction) {
   if (marks_.empty()) return;
   std::vector<std::size_t> order(marks_.size());

@@ -26,7 +26,7 @@ struct ParetoScale {
   QRectF area;
   double min_bytes = 0, max_bytes = 1, min_ns = 0, max_ns = 1;
 
-  // Contains all marks with a margin.
+  // Fits all marks, with a margin.
   ParetoScale(const std::vector<ParetoMark>& marks, QRectF area);
   [[nodiscard]] QPointF place(const ParetoMark& mark) const;
 };

@@ -11,13 +11,13 @@ namespace jointer::views {
 
 // Color of rungs and policy tags.
 QColor rung_color(const Theme& theme, RungState state);
-// Hatching of boxes; offloaded ones have ties, like their rungs.
+// Hatching of boxes; those of offloaded tensors have ties, like their rungs.
 Qt::BrushStyle rung_hatch(RungState state);
 void hatch(QPainter& painter, const QRectF& box, Qt::BrushStyle style, const QColor& fill);
 QString rung_letter(RungState state);  // "S"
 QString rung_word(RungState state);    // "save"
 
-// A color between two; a share of 0 gives `a`.
+// A mix of two colors; a share of 0 gives `a`.
 QColor mixed(const QColor& a, const QColor& b, double share_of_b);
 
 }  // namespace jointer::views

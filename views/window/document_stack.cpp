@@ -31,7 +31,7 @@ void DocumentStack::showEvent(QShowEvent* event) {
   QStackedWidget::showEvent(event);
 }
 
-// Creates the widget in its own turn of the event loop, so that a window with many panes stays
+// Creates the widget in a separate event-loop iteration, so that a window with many panes stays
 // responsive.
 void DocumentStack::make_soon() {
   QTimer::singleShot(0, this, [this] {

@@ -8,9 +8,9 @@
 
 namespace jointer::views {
 
-// Shows one kind of widget for the current document. Each document's widget is created when it is
-// first visible, so hidden panes cost nothing, and is kept, so that scroll positions and filters
-// survive switching documents. It is deleted with its document.
+// Shows one kind of widget for the current document. Each document's widget is created when it
+// first becomes visible, so hidden panes cost nothing. It is kept until its document is deleted, so
+// scroll positions and filters survive switching documents.
 class DocumentStack : public QStackedWidget {
   Q_OBJECT
  public:
@@ -18,9 +18,10 @@ class DocumentStack : public QStackedWidget {
 
   explicit DocumentStack(Make make, QWidget* parent = nullptr);
 
-  // Null if no document is current.
+  // `session`: null if no document is current.
   void show_session(Session* session);
-  // Qt considers a dock tab behind another one visible, although the user cannot see it.
+  // Sets whether the user can see the stack. Qt considers even a dock tab behind another one
+  // visible.
   void set_seen(bool seen);
   // The current document's widget, or null if it has not been created.
   [[nodiscard]] QWidget* shown() const;

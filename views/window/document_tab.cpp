@@ -17,7 +17,7 @@ DocumentTab::DocumentTab(OpenRequest request, AnalysisOptions options, MakeSessi
   stack_ = new QStackedLayout(this);
 }
 
-// The page is deleted before the document that it shows.
+// Deletes the page before the document that it shows.
 DocumentTab::~DocumentTab() {
   delete page_;
 }
@@ -55,7 +55,7 @@ void DocumentTab::show_graph(const SnapshotPtr& snapshot) {
   loader_->deleteLater();
   loader_ = nullptr;
   delete std::exchange(page_, nullptr);
-  // Panes still use the old document while they are notified of the new one.
+  // Panes use the old document until they are notified of the new one.
   const std::unique_ptr<Session> old = std::exchange(session_, make_session_(request_, snapshot));
   auto* page = new QWidget(this);
   auto* column = new QVBoxLayout(page);

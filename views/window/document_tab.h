@@ -27,8 +27,8 @@ class DocumentTab : public QWidget {
   DocumentTab(const DocumentTab&) = delete;
   DocumentTab& operator=(const DocumentTab&) = delete;
 
-  // Reads or rereads the file. The current document stays until the new one has
-  // loaded, and stays if loading fails.
+  // Reads or rereads the file. The current document stays open until the new one has loaded, and
+  // stays open if loading fails.
   void load();
 
   // The graph's title, or the file names while there is no graph.
@@ -49,13 +49,13 @@ class DocumentTab : public QWidget {
   void several(const std::vector<jointer::GraphEntry>& entries, const jointer::Error& error);
   void failed(const jointer::Error& error);
   void cancelled();
-  // The user clicked the button of a page that opens another file.
+  // The user clicked a page's button for opening another file.
   void open_requested();
 
  private:
   void show_graph(const SnapshotPtr& snapshot);
   void show_error(const Error& error);
-  // `timeline`: of the page, or null.
+  // `timeline`: that of the page, or null.
   void show_page(QWidget* page, TimelineView* timeline = nullptr);
 
   OpenRequest request_;

@@ -23,8 +23,8 @@ namespace {
 constexpr int kMetricSpacing = 26, kNarrowSpacing = 14;
 constexpr int kNarrow = 1450;
 
-// Returns true if an entry of the device list is the name of an estimator of measured costs instead
-// of a device id.
+// Returns true if an entry of the device list names an estimator that uses measured costs, rather
+// than a device.
 bool is_estimator(const QString& entry) {
   return entry.startsWith(QStringLiteral("measured"));
 }
@@ -132,7 +132,7 @@ void Scoreboard::fill_devices() {
   device_->addItem(tr("Other (JSON File)..."));
 }
 
-// Shows the measured peak and step; the tooltip names the measurement and its ratio to the
+// Shows the measured peak and step; the tooltip names the measurement and gives its ratio to the
 // estimates.
 void Scoreboard::show_measurement() {
   const MeasuredTimeline* m = document_.measured();
@@ -159,7 +159,7 @@ void Scoreboard::resizeEvent(QResizeEvent* event) {
   fit_width();
 }
 
-// In a narrow window the compute figure makes room for the plan's figures.
+// In a narrow window, the compute figure makes room for the plan's figures.
 void Scoreboard::fit_width() {
   const bool is_narrow = width() < kNarrow;
   layout()->setSpacing(is_narrow ? kNarrowSpacing : kMetricSpacing);
@@ -218,7 +218,7 @@ void Scoreboard::show_change(FigureBox& figure, std::int64_t from, std::int64_t 
     figure.hide_change();
 }
 
-// Shows peak, step and exposed time of the graph, or of the held move at its current place.
+// Shows the peak, step and exposed time of the graph, with a held block at its current place.
 void Scoreboard::show_figures() {
   const HeldMove* held = planner_.held();
   const Snapshot& shown = held == nullptr ? document_.snapshot() : *held->shown;
@@ -265,7 +265,7 @@ void Scoreboard::refresh() {
   int index =
       device_->findData(is_estimator(estimator) ? estimator : QString::fromStdString(a.device.id));
   if (index < 0 && is_estimator(estimator)) {
-    // The database has changed since this was measured: list it under the estimate's own name.
+    // The database has changed since the estimate was made: list it under the estimate's own name.
     device_->insertItem(0, QString::fromStdString(a.estimator), estimator);
     index = 0;
   } else if (index < 0) {
