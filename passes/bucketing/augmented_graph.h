@@ -1,6 +1,6 @@
 #pragma once
 
-// A graph with additional dependencies, in which some nodes count as one. Tells whether a bucket
+// A graph with additional dependencies, in which merged nodes count as one. Tells whether a bucket
 // would create a cycle. Modeled on torch/_inductor/augmented_graph_helper.py.
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace jointer {
 
-// Tells whether one node needs another: a triangular bit matrix in execution order.
+// Tells whether one node needs another, from a triangular bit matrix in execution order.
 class Ancestors {
  public:
-  // `order`: every place once. `more`: additional pairs (place, place that it needs), consistent
-  // with the order.
+  // `order`: every place once. `more`: additional dependencies, as pairs of a place and a place
+  // that it needs, consistent with the order.
   Ancestors(const OverlapGraph& graph, std::span<const Place> order,
             std::span<const std::pair<Place, Place>> more);
 
@@ -42,11 +42,11 @@ class AugmentedGraph {
   void remove(Place place, Place dependency);
   [[nodiscard]] std::span<const Place> more(Place place) const { return more_[place]; }
 
-  // Merges `place`, so far a node by itself, with `of` and the nodes merged with it.
+  // Merges `place`, a single node so far, with `of` and the nodes already merged with it.
   void merge(Place of, Place place);
   void unmerge(Place place);
 
-  // True if `to`, or a node merged with it, needs `from` or a node merged with it. `from` and `to`
+  // True if `to` or a node merged with it needs `from` or a node merged with it. `from` and `to`
   // must not be merged with each other.
   [[nodiscard]] bool has_path(Place from, Place to);
 

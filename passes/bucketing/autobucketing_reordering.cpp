@@ -85,7 +85,7 @@ std::int64_t gib(double number) {
   return saturating_whole(number * kGiB);
 }
 
-// Parameters of torch that have no meaning here, with their defaults and what to do instead.
+// torch's parameters that have no effect here, with their defaults and what to use instead.
 struct Foreign {
   const char* name;
   PassValue default_value;
@@ -130,7 +130,7 @@ Result<void> refuse_foreign(const Arguments& arguments) {
   return {};
 }
 
-// Refuses parameters of 2.15 under the rules of 2.11.
+// Refuses torch 2.15's parameters if torch 2.11's rules apply.
 Result<void> refuse_new(const Arguments& arguments) {
   for (const auto& [name, is_given] :
        {std::pair("bucket_only_internode_comms", arguments.boolean("bucket_only_internode_comms")),
@@ -180,7 +180,7 @@ Result<Settings> read_settings(const Graph& graph, const Arguments& arguments) {
   s.pre_buckets = !is_old && arguments.boolean("pre_bucketing_fsdp_collectives");
   if (arguments.is_given("pre_bucketing_fsdp_collectives_bucket_cap_mb"))
     s.pre_bucket_mib = arguments.number("pre_bucketing_fsdp_collectives_bucket_cap_mb");
-  // As in torch, none and 0 leave the decision to the other parameter.
+  // As in torch, none or 0 leaves the decision to the other parameter.
   s.increase.bytes = gib(arguments.number("max_memory_increase_gb"));
   s.increase.ratio = arguments.number("max_memory_increase_ratio");
   if (!is_old && !arguments.is_given("max_memory_increase_gb") &&
@@ -189,7 +189,7 @@ Result<Settings> read_settings(const Graph& graph, const Arguments& arguments) {
   return s;
 }
 
-// One half of a graph with data derived from it.
+// One half of a graph, and data derived from it.
 struct Half {
   Half(std::shared_ptr<Graph> g, PartId part, const Estimator& estimator, const BucketRules& rules)
       : graph(std::move(g)),
@@ -267,7 +267,7 @@ class Reordering {
 
   [[nodiscard]] Attempt& now() { return attempts_[at_]; }
 
-  // Makes the bases: the one with buckets first, then the original half.
+  // Makes the bases: first the half with FSDP's buckets, then the original half.
   Result<void> pre_bucket() {
     if (settings_.pre_buckets) {
       const PreBucketingOptions options{
@@ -293,15 +293,15 @@ class Reordering {
     return {};
   }
 
-  // Adds the candidates of one base. Returns the time that torch's plan for it exposes, even if
-  // that plan exceeds the limits.
+  // Adds the candidates from one base. Returns the exposed time of torch's plan for that base, even
+  // if the plan exceeds the limits.
   Result<std::int64_t> attempt() {
     JOINTER_CHECK(make_plan());
     if (now().base != &given_)
       JOINTER_CHECK(add_timed(*now().base, "FSDP's buckets, with collectives retimed", at_));
     const std::int64_t exposed = add_planned("torch's plan");
     JOINTER_CHECK(add_timed(*now().half, "torch's plan, with its collectives retimed", at_));
-    // At most twice: the rest of a bucket may not pay off either.
+    // At most twice, since what is left of a bucket may not pay off either.
     bool any = false;
     for (int i = 0; i < 2 && leave_costly(); ++i) {
       any = true;
@@ -315,7 +315,7 @@ class Reordering {
     return exposed;
   }
 
-  // Reports progress of the attempt, as a share of the whole.
+  // Reports the attempt's progress as a share of the whole run.
   [[nodiscard]] Result<void> report_attempt(double done) const {
     return report(0.3 +
                   0.7 * (static_cast<double>(at_) + done) / static_cast<double>(attempts_.size()));
@@ -342,8 +342,8 @@ class Reordering {
     return build_plan();
   }
 
-  // The dependencies that keep everything hidden may form a cycle, at which torch stops. Then only
-  // what the graph needs is kept, and if that fails too, nothing is merged.
+  // The dependencies that keep all collectives hidden may form a cycle, at which torch stops. This
+  // drops those dependencies, and if that is not enough, merges nothing.
   Result<void> build_plan() {
     const OverlapGraph& base = now().base->overlap;
     OverlapPlan& plan = now().plan;
@@ -372,7 +372,7 @@ class Reordering {
     return {};
   }
 
-  // Measured after the frees of each node, like torch's limit.
+  // The peak of live bytes after each node's frees, which is what torch limits.
   [[nodiscard]] static std::int64_t live_peak(const OverlapGraph& half,
                                               const TorchStorages& storages) {
     TorchMemory memory(storages);
@@ -384,8 +384,8 @@ class Reordering {
     return peak;
   }
 
-  // Removes members that cost more than they save from the plan's buckets. Returns true if there
-  // were any.
+  // Removes members that cost more than they save from the plan's buckets. Returns true if it
+  // removed any.
   bool leave_costly() {
     auto& buckets = now().plan.bucketing.buckets;
     std::vector<std::vector<std::uint32_t>> kept;
@@ -425,7 +425,8 @@ class Reordering {
     return sum;
   }
 
-  // Members whose share of the copies, by bytes, costs less than each saves.
+  // The members for which their share of the copy time, by bytes, is at most what each member
+  // saves.
   [[nodiscard]] std::vector<std::uint32_t> paying_members(const std::vector<std::uint32_t>& members,
                                                           std::int64_t copies, std::int64_t saved) {
     const auto bytes = [&](std::uint32_t c) {
@@ -459,7 +460,7 @@ class Reordering {
                                 format_ns(f.step_ns), format_bytes(f.peak_bytes), why_not));
   }
 
-  // Returns the exposed time, even if the plan exceeds the limits.
+  // Adds the plan as a candidate. Returns its exposed time, even if it exceeds the limits.
   std::int64_t add_planned(std::string_view what) {
     now().half = std::make_unique<Half>(now().graph, part_, estimator_, settings_.rules);
     const Half& half = *now().half;
@@ -484,8 +485,8 @@ class Reordering {
     return done;
   }
 
-  // Retimes the collectives, and moves them away from the peak until it is within the limits.
-  // Changes the order of the half.
+  // Retimes the collectives and moves them away from the peak until it is within the limits.
+  // Reorders the half.
   Result<void> add_timed_of(Half& half, std::string_view what, std::size_t attempt) {
     constexpr int kMaxRounds = 60;
     TimingBounds bounds(half.overlap);
@@ -513,8 +514,8 @@ class Reordering {
     return {};
   }
 
-  // Moves collectives that are live at the peak to the other side of the peak. Returns true if any
-  // could move.
+  // Moves collectives that are live at the peak to the other side of it. Returns true if it moved
+  // any.
   bool give_way(const Graph& graph, const OverlapGraph& half, const OrderFigures& figures,
                 TimingBounds& bounds) const {
     bool any = false;
@@ -543,8 +544,8 @@ class Reordering {
     return any;
   }
 
-  // True for all-gathers, which hold more memory once they are done: they make room by starting
-  // later, other collectives by ending earlier.
+  // True for all-gathers, which hold more memory once they are done. They free memory at the peak
+  // by starting later; other collectives do so by ending earlier.
   [[nodiscard]] static bool grows(const Graph& graph, const OverlapGraph& half, std::uint32_t c) {
     const Node& start = graph.node(half.nodes[half.collectives[c].start]);
     return graph.op(start).collective == CollectiveKind::all_gather;

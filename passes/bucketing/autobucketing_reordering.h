@@ -4,8 +4,8 @@
 
 namespace jointer {
 
-// Starts collectives early, to overlap with compute that does not need them, and merges similar
-// ones where that costs no overlap.
+// Starts collectives early to overlap them with compute that does not need them, and merges similar
+// collectives where that costs no overlap.
 Pass autobucketing_reordering();
 
 }  // namespace jointer

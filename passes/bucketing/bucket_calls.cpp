@@ -39,7 +39,7 @@ namespace {
 using Kind = Argument::Kind;
 using Sizes = std::vector<std::int64_t>;
 
-// dir(torch) of 2.15 without bcomplex32, which precedes all others.
+// The order of dir(torch) in torch 2.15, without bcomplex32, which comes first.
 constexpr std::array kDtypes{DType::bfloat16,
                              DType::uint1,
                              DType::bits16,
@@ -102,7 +102,7 @@ bool is_float(DType dtype) {
          dtype == DType::bfloat16;
 }
 
-// The dtype to which torch promotes tensors of both dtypes, for the dtypes of parameters.
+// The dtype to which torch promotes two parameter dtypes.
 DType joined_dtype(DType a, DType b) {
   if (a == b) return a;
   if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
@@ -127,8 +127,8 @@ bool is_contiguous(const Graph& graph, const Tensor& t) {
   return true;
 }
 
-// Strides of a view with another shape and as many elements; none if no such view exists. Like
-// torch's computeStride.
+// The strides of a view with another shape and the same number of elements; none if no such view
+// exists. Follows torch's computeStride.
 std::optional<Sizes> viewed_strides(const Sizes& sizes, const Sizes& strides, const Sizes& shape) {
   Sizes result(shape.size(), 1);
   if (sizes.empty()) return result;
@@ -204,8 +204,8 @@ class Writer {
     return Argument::of_text(Kind::string, graph_.intern(key));
   }
 
-  // A dense tensor of the bucket's dtype, or one with the given strides; in a new storage if none
-  // is given.
+  // A tensor of the bucket's dtype: dense unless strides are given, and in a new storage unless a
+  // storage is given.
   Value tensor(const Sizes& shape, StorageId storage, std::int64_t offset = 0,
                const Sizes& stride = {}) {
     return tensor_of(dtype_, shape, storage, offset, stride);
@@ -267,7 +267,7 @@ class Writer {
     return calls_.start;
   }
   NodeId wait(NodeId of, const Sizes& shape) {
-    // Once the first wait exists, calls go after it.
+    // The first wait and all calls after it go behind the start.
     const NodeId id = call("_c10d_functional.wait_tensor.default", "wait_tensor",
                            std::array{node(of)}, tensor(shape, storage_of(of)));
     if (calls_.waits.empty()) {
@@ -307,7 +307,7 @@ class Writer {
                 std::array{node(of), this->number(static_cast<std::int64_t>(number))}, value);
   }
 
-  // The tensor in another shape, which the call names `sizes`: a view if possible, else a copy.
+  // Reshapes a tensor: a view if possible, otherwise a copy. The call states the shape as `sizes`.
   NodeId reshape(NodeId of, const Sizes& sizes, const Sizes& shape) {
     const Tensor t = graph_.tensors(of)[0];
     Sizes was, stride;
@@ -342,7 +342,7 @@ class Writer {
     return (at - kDtypes.begin()) + (older ? 0 : 1);
   }
 
-  // Members that one kernel copies, separated by -1; empty: all of them.
+  // The members that each kernel copies, in groups separated by -1; empty if one kernel copies all.
   [[nodiscard]] Sizes copy_groups() const {
     struct Group {
       DType from, to;
@@ -369,14 +369,14 @@ class Writer {
     return flat;
   }
 
-  // This rank's row of the gathered tensor.
+  // This rank's row of the tensor to gather into.
   NodeId row_of(NodeId whole, std::int64_t total) {
     const std::int64_t begin = total * rank();
     return call("aten.slice.Tensor", "slice",
                 std::array{node(whole), number(0), number(begin), number(begin + total)},
                 tensor({total}, storage_of(whole), begin));
   }
-  // Gathers into `whole`. Returns the result with one row per rank.
+  // Gathers into `whole`. Returns the result, with one row per rank.
   NodeId gather_into(NodeId whole, NodeId row, std::int64_t total) {
     const NodeId begun =
         start("_c10d_functional.all_gather_into_tensor_out.default", "all_gather_into_tensor_out",
@@ -446,7 +446,8 @@ class Writer {
       copy_parts(rows, sizes);
   }
 
-  // Views as another dtype: two calls that torch records, even if it already has the dtype.
+  // Views a tensor as another dtype, in two calls, which torch records even if the dtype is
+  // the same.
   NodeId as_dtype(NodeId of, DType as, const Sizes& shape, std::int64_t offset,
                   const Sizes& stride = {}) {
     const NodeId seen = call("aten.view.dtype", "view", std::array{node(of), dtype(as)},
@@ -483,7 +484,7 @@ class Writer {
       calls_.results.push_back(reshape(outs[i], members_[i].result, members_[i].result));
   }
 
-  // Joins the members rank by rank: a row for each rank.
+  // Joins the members into one row per rank.
   NodeId join_for_scatter(std::int64_t total) {
     if (form_ == BucketForm::custom_ops) {
       std::vector<NodeId> sources;

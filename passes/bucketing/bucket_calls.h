@@ -1,7 +1,7 @@
 #pragma once
 
-// Writes the calls that torch makes for a bucket of collectives: pack the members, one collective,
-// unpack its result. bucket_calls.cpp describes them.
+// Writes the calls that torch creates for a bucket of collectives: they pack the members, run one
+// collective, and unpack its result. bucket_calls.cpp describes them.
 
 #include <cstdint>
 #include <span>
@@ -16,15 +16,14 @@
 
 namespace jointer {
 
-// torch's bucket modes. In all of them an all-reduce uses plain calls.
+// torch's bucket modes. All of them use plain calls for an all-reduce.
 enum class BucketForm : std::uint8_t {
   standard,    // `default`: plain calls pack and unpack the members
   custom_ops,  // torch's custom operators pack the members
   coalesced,   // a reduce-scatter reads the members as a list; an all-gather is as in `standard`
 };
 
-// Names calls as torch does; torch traces each bucket separately and then copies it into the
-// graph.
+// Names calls as torch does, which traces each bucket separately and then copies it into the graph.
 class BucketNames {
  public:
   BucketNames(const Graph& graph, PartId part);
@@ -46,8 +45,8 @@ struct BucketMember {
   std::vector<std::int64_t> in, result;  // shapes of the input and of the result
 };
 
-// Error (usage): the reason why the collective fits in no bucket, as the end of a sentence.
-// `reads`: number of readers of its input.
+// Error (usage): the collective fits in no bucket; the message is the reason, as the end of a
+// sentence. `reads`: the number of readers of its input.
 Result<BucketMember> read_bucket_member(const Graph& graph, const WaitedCollective& collective,
                                         std::size_t reads);
 
@@ -58,8 +57,8 @@ struct BucketCalls {
   std::vector<NodeId> behind;   // calls from the first wait on
   std::vector<NodeId> results;  // one per member
 };
-// Appends the calls to the graph. Members are of one kind, group, reduction and dtype; all-gathers
-// in `custom_ops` may differ in dtype.
+// Appends the calls to the graph. The members have the same kind, group, reduction and dtype,
+// except that all-gathers in `custom_ops` may differ in dtype.
 BucketCalls write_bucket(Graph& graph, BucketNames& names, std::span<const BucketMember> members,
                          BucketForm form);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Keys that tell which collectives may share a bucket.
+// Keys for collectives: those with the same key may share a bucket.
 
 #include <cstdint>
 #include <string>

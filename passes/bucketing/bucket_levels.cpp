@@ -74,7 +74,7 @@ const BucketLevels::Bits& BucketLevels::ancestors(std::size_t end) {
 
 std::vector<std::vector<std::uint32_t>> BucketLevels::split(
     std::span<const std::uint32_t> members) {
-  // An ancestor may by now come later in the program, so levels are found by counting what each
+  // By now, an ancestor may come later in program order, so levels are found by counting what each
   // member still waits for.
   std::vector<std::vector<std::size_t>> readers(members.size());
   std::vector<std::size_t> open(members.size(), 0), level(members.size(), 0);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Finds which collectives of a block may be merged: those that do not need each other's results,
-// even through buckets that were made earlier.
+// Finds the collectives of a block that may be merged: those that do not need each other's results,
+// not even through existing buckets.
 
 #include <cstdint>
 #include <span>
@@ -18,13 +18,14 @@ struct WaitedCollective {
 
 class BucketLevels {
  public:
-  // `collectives`: all of the half, in the order of their waits.
+  // `collectives`: all collectives of the half, in the order of their waits.
   BucketLevels(const Graph& graph, PartId part, std::span<const WaitedCollective> collectives);
 
-  // Splits `members` (numbers of collectives, in program order) into independent lists: the n-th
-  // holds the members whose longest chain of dependent members has length n. Order is kept.
+  // Splits `members` (indices of collectives, in program order) into lists of independent members,
+  // by the length of the longest chain of members that a member depends on. Keeps their order.
   std::vector<std::vector<std::uint32_t>> split(std::span<const std::uint32_t> members);
-  // Merges the members: what needs one of them now needs whatever any of them needs.
+  // Merges the members: from now on, whatever needs one of them needs everything that any of them
+  // needs.
   void merge(std::span<const std::uint32_t> members);
 
  private:

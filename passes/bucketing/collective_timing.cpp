@@ -84,7 +84,7 @@ class Timer {
            g_.graph->node(g_.nodes[p]).kind == NodeKind::call;
   }
 
-  // Finds the calls that lead only to the start, and the views that only read the wait.
+  // Finds the calls that lead only to the start, and the views that read only the wait.
   void find_parts(Number c) {
     const OverlapCollective& collective = g_.collectives[c];
     Parts& parts = parts_[c];
@@ -139,7 +139,7 @@ class Timer {
         parts.has_fixed_start = true;
         parts.release = start;
       }
-      // The output is a use: nothing can come after it.
+      // The output counts as a use, since nothing can come after it.
       parts.use = static_cast<Place>(g_.size());
       for (const Place p : parts.behind)
         for (const Place user : g_.users.of(p))
@@ -159,7 +159,7 @@ class Timer {
     for (std::size_t p = 0; p < g_.size(); ++p) clock_[p + 1] = clock_[p] + g_.ns[p];
   }
 
-  // --- Slots, sorted by time, without overlaps ---
+  // --- Slots, sorted by time, that do not overlap ---
 
   [[nodiscard]] std::size_t first_slot_ending_after(std::int64_t at) const {
     return static_cast<std::size_t>(
@@ -187,8 +187,8 @@ class Timer {
   void place_tight(Number c) {
     const std::int64_t from = first_free(clock_[parts_[c].release], time(c));
     const std::int64_t late = from + time(c) - clock_[parts_[c].use];
-    // Collectives are placed in the order of their uses, so this stall moves no slot, only the
-    // clock.
+    // Collectives are placed in the order of their uses, so this stall shifts the clock but no
+    // slot.
     if (late > 0)
       for (std::size_t p = parts_[c].use; p < clock_.size(); ++p) clock_[p] += late;
     reserve(c, from);

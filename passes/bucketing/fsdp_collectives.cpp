@@ -49,7 +49,8 @@ bool is_fsdp_reduce_scatter(const Graph& graph, const Users& users, NodeId start
 
 namespace {
 
-// True if no node that `next` reaches from the start computes, gathers or reduces.
+// True if none of the nodes that are reached from `start` through `next` computes, gathers or
+// reduces.
 template <class Next>
 bool reaches_no_compute(const Graph& graph, NodeId start, const Next& next) {
   std::vector<NodeId> pending{start};
@@ -85,7 +86,7 @@ bool is_torch_compute(const Graph& graph, NodeId id) {
   const Node& n = graph.node(id);
   if (n.kind != NodeKind::call) return false;
   const std::string_view packet = graph.op(n).packet();
-  // Torch 2.11 has no formula for these.
+  // torch 2.11 has no FLOP formula for these.
   return is_in_torch_registry(packet) || packet.starts_with("flex_attention") ||
          packet.starts_with("aten._scaled_dot_product_flash_attention_for_cpu");
 }

@@ -18,7 +18,7 @@
 namespace jointer {
 namespace {
 
-// Views of the wait's result become views of its replacement.
+// Turns views of the wait's result into views of its replacement.
 void move_views(Graph& graph, const FxProgram& program, NodeId wait, NodeId result) {
   const StorageId was = graph.tensors(wait)[0].storage;
   const Tensor to = graph.tensors(result)[0];
@@ -97,8 +97,8 @@ NodeId behind_members(const FxProgram& program, std::span<const BucketMember> me
 
 bool is_written(const Graph& graph, const Dependencies& dependencies,
                 const WaitedCollective& collective) {
-  // A bucket that gathers into its own memory is written to by its packing call and by itself: then
-  // writers are counted, not readers.
+  // A bucket that gathers into its own memory is written by its packing call and by the collective
+  // itself. In that case, writers count, but readers do not.
   const bool has_own = graph.target(graph.node(collective.start)) ==
                        "_c10d_functional.all_gather_into_tensor_out.default";
   const auto inputs = graph.inputs(collective.start);

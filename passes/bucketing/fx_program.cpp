@@ -186,7 +186,7 @@ void FxProgram::apply() {
     }
     if (is_done) continue;
     is_done = true;
-    // The output comes last, even if calls that nothing reads were placed after it.
+    // Keeps the output last, even if calls that nothing reads were placed after it.
     NodeId output;
     for (NodeId each = first_; each; each = next(each))
       if (graph_.node(each).kind == NodeKind::output)

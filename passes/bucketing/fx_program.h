@@ -1,8 +1,8 @@
 #pragma once
 
-// One half of a graph as passes on torch.fx see it: a linked list of nodes, and users by arguments
-// alone. Inserting and moving nodes takes constant time; the graph gets its order at the end.
-// fx_program.cpp describes the rules.
+// One half of a graph as torch.fx passes see it: a linked list of nodes, with users determined by
+// arguments alone. Inserting and moving a node takes constant time; the graph's order is set at the
+// end. fx_program.cpp describes the rules.
 
 #include <cstdint>
 #include <span>
@@ -16,41 +16,41 @@ namespace jointer {
 
 class FxProgram {
  public:
-  // The graph must outlive this object. Until apply(), its arguments may only be changed through
-  // it.
+  // The graph must outlive this object. Until apply(), change its arguments only through this
+  // object.
   FxProgram(Graph& graph, PartId part);
 
   [[nodiscard]] NodeId first() const { return first_; }
   [[nodiscard]] NodeId next(NodeId node) const { return next_[node.index()]; }
   // Users of the node, each once, in insertion order.
   [[nodiscard]] const std::vector<NodeId>& users(NodeId node) const { return users_[node.index()]; }
-  // By node id; undefined for nodes that are not in the list.
+  // The position of each node, by node id; undefined for nodes that are not in the list.
   [[nodiscard]] std::vector<std::uint32_t> places() const;
 
-  // Inserts a node that was added to the graph and is not in the list yet.
+  // Inserts a node of the graph that is not yet in the list.
   void insert(NodeId node, NodeId before);
   void move_before(NodeId node, NodeId before);
   void move_after(NodeId node, NodeId behind);
   // Sets the arguments of a call in the list.
   void set_call(NodeId node, const Argument& args, const Argument& kwargs);
-  // Makes one reader of `node` read `by` instead.
+  // Makes one reader of `node` read `by` instead of it.
   void replace_use(NodeId user, NodeId node, NodeId by);
-  // Makes all readers of `node`, including outputs, read `by` instead.
+  // Makes all readers of `node`, including outputs, read `by` instead of it.
   void replace_uses(NodeId node, NodeId by);
-  // The node must have no readers. apply() removes it from the graph.
+  // Removes a node without readers from the list. apply() removes it from the graph.
   void erase(NodeId node);
 
   // Moves nodes after what they read, as torch does: all nodes, or those from `first` to `last`.
-  // Error (usage): they read each other in a cycle; the message names a node.
+  // Error (usage): the nodes read each other in a cycle; the message names one of them.
   Result<void> sort() { return sort(first_, {}); }
   Result<void> sort(NodeId first, NodeId last);
-  // The same, if one of `changed` precedes what it reads, or follows one of its readers.
+  // Sorts all nodes if one of `changed` precedes what it reads or follows one of its readers.
   Result<void> sort_if_needed(std::span<const NodeId> changed);
 
-  // Applies this order to the graph, and removes erased nodes.
+  // Applies this order to the graph and removes erased nodes.
   void apply();
-  // The same, but keeps dependencies that arguments do not show. Returns the first node that
-  // preceded one of them, or none. Error (usage): see stable_order.
+  // Like apply(), but also keeps dependencies that arguments do not show. Returns the first node
+  // that preceded such a dependency, or none. Error (usage): see stable_order.
   Result<NodeId> apply(const Dependencies& dependencies);
 
  private:

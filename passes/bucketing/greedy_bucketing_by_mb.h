@@ -4,7 +4,7 @@
 
 namespace jointer {
 
-// Merges neighboring collectives of the same kind, up to a size.
+// Merges neighboring collectives of the same kind, up to a maximum size.
 Pass greedy_bucketing_by_mb();
 
 }  // namespace jointer

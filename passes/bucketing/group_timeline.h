@@ -1,7 +1,7 @@
 #pragma once
 
-// The events on the stream of one process group, in program order: starts, waits and the compute
-// that hides them.
+// The events on one process group's stream, in program order: starts, waits, and the compute that
+// hides the collectives.
 
 #include <cstdint>
 #include <vector>
@@ -21,7 +21,7 @@ struct TimelineEvent {
 
 class GroupTimeline {
  public:
-  // Makes each event depend on the one before it.
+  // Makes each event depend on the previous one.
   GroupTimeline(const OverlapGraph& graph, const OverlapSchedule& schedule, std::uint32_t group,
                 AugmentedGraph& augmented);
 
@@ -30,10 +30,10 @@ class GroupTimeline {
   };
   [[nodiscard]] const std::vector<TimelineEvent>& events() const { return events_; }
 
-  // Removes an event: its neighbors then depend on each other instead of on `place`.
+  // Removes an event. Its neighbors then depend on each other instead of on `place`.
   Neighbors remove(std::uint32_t event, Place place, AugmentedGraph& augmented);
-  // Puts the event back. As in torch, if it is between two others, the next one does not depend on
-  // it again, which leaves more room for later trials.
+  // Puts the event back. If it is between two others, the next event does not depend on it again,
+  // as in torch, which leaves more room for later trials.
   void restore(std::uint32_t event, Place place, Neighbors between, AugmentedGraph& augmented);
 
  private:

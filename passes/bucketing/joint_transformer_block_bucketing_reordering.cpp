@@ -390,7 +390,7 @@ class BlockBucketing {
     return program_.sort_if_needed(moved);
   }
 
-  // Drops nodes that would have to move across a placeholder among the calls.
+  // Drops nodes that would have to cross a placeholder or output among the calls.
   static std::vector<Wish> possible(std::vector<Wish> wishes, const Dependencies& dependencies) {
     for (Wish& wish : wishes)
       std::erase_if(wish.nodes, [&](NodeId id) {

@@ -138,8 +138,7 @@ class ProgramBuilder {
   std::vector<std::uint32_t> last_use_;                      // by slot
 };
 
-// Kahn's algorithm over units. Of the units that are ready, picks the one whose first node comes
-// first.
+// Kahn's algorithm over units. Picks the ready unit whose first node comes first.
 Result<std::vector<ProgramBuilder::Unit>> ProgramBuilder::order() const {
   std::vector<Unit> units;
   std::vector<std::uint32_t> unit_of(graph_.node_count());
