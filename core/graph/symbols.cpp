@@ -126,8 +126,8 @@ Shares balanced_shares(std::span<const Expression> asserts) {
   return shares;
 }
 
-// Finds the value of a symbol, following chains of replacements. Error: the chain is a cycle, or a
-// symbol is missing.
+// Finds the value of a symbol, following chains of replacements. Error: the replacements form a
+// cycle, or one cannot be evaluated.
 class Resolver {
  public:
   Resolver(Tables tables, const Assumptions& assumptions, std::span<const Expression> asserts)
