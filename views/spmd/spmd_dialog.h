@@ -25,7 +25,7 @@ struct RankCheck {
   SpmdReport report;
 };
 
-// Opens files and compares them, using the document's graph for its rank. Runs on a working thread.
+// Opens files and compares them, using the document's graph for its rank. Runs on a worker thread.
 // Error: see open_ranks and check_spmd.
 Result<RankCheck> check_ranks(const std::vector<RankFiles>& files, const SnapshotPtr& own,
                               int own_rank);

@@ -512,7 +512,7 @@ void PipelineSession::start_over() {
     document_.editing().go_to(*place);
 }
 
-// --- Graphs that cannot be reached by edits ---
+// --- Graphs that no edit leads to ---
 
 void PipelineSession::open_graph(int place) {
   const auto index = place < 0 ? std::nullopt : ran(static_cast<std::size_t>(place));

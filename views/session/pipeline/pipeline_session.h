@@ -30,7 +30,7 @@ enum class StepStatus : std::uint8_t {
   failed,
 };
 
-// A document's pipeline: the draft, its errors, runs of its steps on a working thread, and the
+// A document's pipeline: the draft, its errors, runs of its steps on a worker thread, and the
 // result of each step. When a run ends, each step becomes one edit named after it. A step that
 // makes another graph (a pair) adds no edit; later steps continue with that graph.
 //
@@ -101,8 +101,8 @@ class PipelineSession : public QObject {
   void cancel();
   // Returns the document to its state before the first step.
   void start_over();
-  // Writes the graph after a step to files, then emits `graph_made`: the last separate graph up to
-  // that step, and the edits that the later steps made.
+  // Writes the graph after a step to files, then emits `graph_made`. The files have the last
+  // separate graph up to that step, and the edits that lead from there to the step.
   void open_graph(int place);
 
  signals:

@@ -9,7 +9,7 @@
 
 namespace jointer::views {
 
-// A graph and everything that panes show about it. Built on a working thread and immutable
+// A graph and everything that panes show about it. Built on a worker thread and immutable
 // afterwards, so that threads can share it.
 struct Snapshot {
   Graph graph;

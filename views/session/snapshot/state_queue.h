@@ -15,7 +15,7 @@ struct DocumentState {
   SnapshotPtr now, baseline;
 };
 
-// Runs jobs on a working thread, one at a time. Each receives the state left by the previous one.
+// Runs jobs on a worker thread, one at a time. Each receives the state left by the previous one.
 class StateQueue : public QObject {
   Q_OBJECT
  public:

@@ -56,7 +56,7 @@ class Autosave : public QObject {
   // Returns to the saved workspace, or to the graph as opened.
   void discard();
 
-  // Saves on a working thread; emits `saved` or `failed`.
+  // Saves on a worker thread; emits `saved` or `failed`.
   void save(const QString& path, const QByteArray& layout);
 
  signals:
