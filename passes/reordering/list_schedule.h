@@ -1,6 +1,6 @@
 #pragma once
 
-// What passes that compute a new order of all calls have in common.
+// Shared code of the passes that compute a new order of all calls.
 
 #include <cstdint>
 #include <span>

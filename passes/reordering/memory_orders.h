@@ -12,7 +12,7 @@
 
 namespace jointer {
 
-// What calls allocate, and which items they use. Items that no call makes, such as parameters, do
+// The bytes that calls allocate, and the items that they use. Items that no call makes, such as parameters, do
 // not count.
 class ItemUse {
  public:

@@ -13,7 +13,8 @@ struct Called {
   std::string_view label;
 };
 
-// Groups by name. In a graph read from text, only the collectives may name a group.
+// The process groups with their labels. In a graph that was read from text, only the collectives
+// may name a group.
 std::vector<Called> groups_of(const Graph& graph) {
   std::vector<Called> groups;
   const auto add = [&](StringId name, std::string_view label) {

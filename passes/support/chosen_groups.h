@@ -1,6 +1,6 @@
 #pragma once
 
-// Process groups, selected by name or description.
+// Selects process groups by name or description.
 
 #include <string_view>
 #include <vector>
@@ -10,18 +10,18 @@
 
 namespace jointer {
 
-// The names of the groups that are listed by name or description. Error (usage): the graph has no
-// such group; the message begins with the parameter's name.
+// The names of the groups that have the given name or description. Error (usage): the graph has no
+// such group; the message begins with the name of the parameter.
 Result<std::vector<StringId>> groups_called(const Graph& graph, std::string_view parameter,
                                             std::string_view wanted);
 
-// The parameter `groups` of a pass: names or descriptions; empty: all groups.
+// The pass parameter `groups`: a list of names or descriptions; all groups if it is empty.
 class ChosenGroups {
  public:
   // Error (usage): the graph has no such group.
   static Result<ChosenGroups> read(const Graph& graph, const Arguments& arguments);
 
-  // True if the collective runs in one of them.
+  // True if the collective runs in one of the chosen groups.
   [[nodiscard]] bool has(const Graph& graph, NodeId start) const;
 
  private:

@@ -14,13 +14,13 @@ namespace jointer {
 // Applies an edit. Its notes become decisions about the whole graph.
 Result<void> apply_edit(Graph& graph, const Result<Edit>& edit, PassContext& context);
 
-// Applies an edit of tags. Each call whose tag changes becomes a decision with its new tag and the
-// reason that `reason` returns for the tagged node.
+// Applies an edit that changes tags. For each call whose tag changes, adds a decision with the new
+// tag and the reason that `reason` returns for the call.
 Result<void> apply_tags(Graph& graph, const Result<Edit>& edit, PassContext& context,
                         const std::function<std::string(NodeId node)>& reason);
 
-// Applies an edit that inserts, moves, changes and removes calls. Each change becomes a decision,
-// with one reason for each kind of change.
+// Applies an edit that inserts, moves, changes and removes calls. Adds a decision for each change,
+// with the reason for its kind of change.
 struct ChangeReasons {
   std::string_view inserted, moved, replaced, removed;
 };

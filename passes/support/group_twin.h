@@ -1,6 +1,6 @@
 #pragma once
 
-// Moves collectives to another process group of the same ranks, which has its own stream.
+// Moves collectives to another process group that has the same ranks and its own stream.
 
 #include <string_view>
 
@@ -9,9 +9,8 @@
 
 namespace jointer {
 
-// Moves the collective to the group `twin` (its name, interned). If the collective's part of the
-// graph lacks that group, adds it as a copy of the collective's group with `suffix` appended to its
-// label.
+// Moves the collective to the group named `twin`. If the collective's part of the graph lacks that
+// group, adds it as a copy of the current group, with `suffix` appended to its label.
 void move_to_twin(Graph& graph, NodeId start, StringId twin, std::string_view suffix);
 
 }  // namespace jointer

@@ -1,6 +1,6 @@
 #pragma once
 
-// Passes that report why they changed nothing.
+// For passes that report why they changed nothing.
 
 #include <algorithm>
 #include <functional>
@@ -11,7 +11,8 @@
 
 namespace jointer {
 
-// Runs `run`. If it decides nothing, adds a decision that says why. Notes are not decisions.
+// Runs the pass. If it makes no decision, adds a decision that says why. Notes do not count as
+// decisions.
 inline auto or_kept(std::string why, decltype(Pass::run) run) {
   return [why = std::move(why), run = std::move(run)](Graph& graph, const Arguments& arguments,
                                                       PassContext& context) -> Result<void> {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Declares parameters of passes, one per line.
+// Functions that declare pass parameters, one per line.
 
 #include <string>
 #include <utility>
@@ -32,7 +32,7 @@ inline Parameter count(std::string name, std::int64_t default_value, double min,
   return made;
 }
 
-// An integer of at least 0, or none.
+// An integer of at least 0; none by default.
 inline Parameter optional_count(std::string name, std::string doc) {
   Parameter made = parameter(std::move(name), Parameter::Type::integer, {}, std::move(doc));
   made.min = 0;
@@ -47,21 +47,21 @@ inline Parameter number(std::string name, double default_value, std::string doc)
   return made;
 }
 
-// A number of at least 0, or none.
+// A number of at least 0; none by default.
 inline Parameter optional_number(std::string name, std::string doc) {
   Parameter made = parameter(std::move(name), Parameter::Type::number, {}, std::move(doc));
   made.min = 0;
   return made;
 }
 
-// A number of at least 0; none has to be given explicitly.
+// A number of at least 0. None is allowed, but must be given explicitly.
 inline Parameter number_or_none(std::string name, double default_value, std::string doc) {
   Parameter made = number(std::move(name), default_value, std::move(doc));
   made.may_be_none = true;
   return made;
 }
 
-// Bytes, at least 0; `default_value` may be none.
+// A number of bytes, at least 0; `default_value` may be none.
 inline Parameter bytes(std::string name, PassValue default_value, std::string doc) {
   Parameter made =
       parameter(std::move(name), Parameter::Type::bytes, std::move(default_value), std::move(doc));

@@ -6,9 +6,9 @@
 
 namespace jointer {
 
-// By node: true if autograd traced it for the backward. Without such flags in the capture, the
-// phase decides. Recomputed calls are backward by phase but not by flag: torchtitan's passes
-// distinguish them the same way.
+// By node: true if autograd traced the node for the backward. If the capture does not flag such
+// nodes, the phase decides. Recomputed calls are in the backward by phase but not by flag;
+// torchtitan's passes make the same distinction.
 std::vector<bool> traced_in_backward(const Graph& graph);
 
 }  // namespace jointer

@@ -86,7 +86,7 @@ bool is_last(const Tensor& t, std::int64_t dim) {
   return dim == -1 || dim == static_cast<std::int64_t>(t.rank) - 1;
 }
 
-// Collectives that an independent matmul can hide. Each matmul hides one.
+// True for collectives that an independent matmul can hide. Each matmul hides one.
 std::vector<bool> find_hidden(const Graph& graph, const FxProgram& program,
                               const std::vector<NodeId>& collectives) {
   std::vector<NodeId> nodes;
@@ -190,8 +190,8 @@ class Fusion {
 
   // --- Nodes that a fused call needs before its place ---
 
-  // Nodes after `start` that `roots` need, including the roots. With `writes`, also nodes that must
-  // come before one of them although it does not read them.
+  // The nodes after `start` on which `roots` depend, including the roots. With `writes`, also the
+  // nodes that must precede any of these because of a write, although they are not inputs.
   [[nodiscard]] std::vector<NodeId> needed_behind(const std::vector<NodeId>& roots, NodeId start,
                                                   const std::vector<std::uint32_t>& places,
                                                   bool writes) const {
@@ -214,7 +214,7 @@ class Fusion {
     return needed;
   }
 
-  // Nodes that must come before this one although it does not read them.
+  // The nodes that must precede this node although it does not read them.
   [[nodiscard]] std::vector<NodeId> bound_to(NodeId id) const {
     std::vector<NodeId> others;
     if (id.index() >= given_count_) return others;
@@ -248,7 +248,7 @@ class Fusion {
   }
   Argument shape_list(NodeId of) { return sizes(Kind::list, graph_.shape(*tensor_of(graph_, of))); }
 
-  // A tensor like another one, with these strides. Without `storage`, it gets a new one.
+  // A tensor like `like`, with these strides. Without `storage`, it gets a new storage.
   Value tensor(const Tensor& like, std::span<const Dim> strides, StorageId storage) {
     Tensor t = like;
     const std::vector<Dim> shape(graph_.shape(like).begin(), graph_.shape(like).end());
@@ -265,7 +265,7 @@ class Fusion {
     t.set(Tensor::has_offset);
     return Value::of_tensor(graph_.add_tensor(t, shape, steps, offset));
   }
-  // A copy of the value, for a node that returns the same tensor.
+  // A copy of the value, for another node that returns the same tensor.
   Value again(const Value& value) {
     if (value.kind == Value::Kind::list) {
       const std::vector<Value> items(graph_.children(value).begin(), graph_.children(value).end());
@@ -312,13 +312,13 @@ class Fusion {
                 value, like, before);
   }
 
-  // Strides that make the parts along `dim` dense; none if they depend on symbols.
+  // Strides that make each part along `dim` dense; none if they depend on symbols.
   [[nodiscard]] std::optional<std::vector<Dim>> strides_for(NodeId id, std::int64_t dim) const {
     const Tensor& t = *tensor_of(graph_, id);
     return dense_along(graph_.shape(t), graph_.stride(t), dim);
   }
 
-  // The tensor with those strides. If it has them already, the call copies nothing.
+  // The tensor with these strides. If it already has them, the call copies nothing.
   NodeId with_strides(NodeId id, std::span<const Dim> strides, NodeId before) {
     const Tensor t = *tensor_of(graph_, id);
     const auto has = graph_.stride(t);
@@ -328,7 +328,7 @@ class Fusion {
                 std::array{Argument::of_node(id), sizes(Kind::tuple, strides)}, value, id, before);
   }
 
-  // Readers of `node` read `by`; views of its memory become views of the memory of `by`.
+  // Makes the readers of `node` read `by`, and the views of its storage view the storage of `by`.
   void replace(NodeId node, NodeId by) {
     const std::vector<NodeId> readers = readers_.of(node);
     program_.replace_uses(node, by);
@@ -341,7 +341,7 @@ class Fusion {
     move_views(readers, old, is->storage);
   }
 
-  // A reshape copies the tensor if it cannot view it in the new sizes.
+  // True for a reshape that copies its input, because it cannot view the input in the new sizes.
   bool copies(NodeId id) {
     const Node& n = graph_.node(id);
     if (graph_.target(n) != "aten.reshape.default" || graph_.inputs(id).empty()) return false;
@@ -383,7 +383,7 @@ class Fusion {
 
   // --- All-gathers ---
 
-  // The tensor that is gathered, not a view of its bytes.
+  // The tensor that is gathered, even if the gather reads a view of its bytes.
   [[nodiscard]] NodeId shard_of(const GatheredInput& match) const {
     const NodeId given = graph_.inputs(match.gather).front();
     const Tensor *in = tensor_of(graph_, given), *out = tensor_of(graph_, match.result);
@@ -395,7 +395,7 @@ class Fusion {
     return t != nullptr && t->dtype == out->dtype ? seen : NodeId();
   }
 
-  // Matmuls that can be fused. If there are none, sets `why`.
+  // The matmuls that can be fused. If there are none, `why` says why.
   std::vector<TpMatmul> choose(const GatheredInput& match, NodeId shard,
                                const std::vector<std::uint32_t>& places, std::string& why) {
     const Tensor& t = *tensor_of(graph_, shard);
@@ -435,8 +435,8 @@ class Fusion {
       keep(match.gather, "its input and its result differ in type");
       return;
     }
-    // places() walks over all nodes. Skip it for gathers that no matmul reads, which is most of
-    // them.
+    // places() visits all nodes, so skip it for gathers that no matmul reads. Most gathers are of
+    // that kind.
     const auto may_reach = find_consumers(graph_, readers_, match.result);
     const std::vector<std::uint32_t> places =
         may_reach.empty() ? std::vector<std::uint32_t>() : program_.places();
@@ -486,7 +486,8 @@ class Fusion {
           raised);
   }
 
-  // Strides of the gathered tensor, then of the matmuls: dense along the gathered dimension.
+  // The strides of the gathered tensor, then those of the matmuls' results, all dense along the
+  // gathered dimension.
   [[nodiscard]] std::optional<std::vector<std::vector<Dim>>> result_strides(
       const GatheredInput& match, const std::vector<TpMatmul>& products, bool last) const {
     std::vector<std::vector<Dim>> all;
@@ -574,7 +575,7 @@ class Fusion {
                                 products.size() == 1 ? "" : "s", products.size() == 1 ? "s" : ""));
   }
 
-  // Nothing reads the gathered tensor: the call need not return it.
+  // Nothing reads the gathered tensor, so the call need not return it.
   void leave_out(NodeId fused, NodeId whole) {
     program_.erase(whole);
     Node& n = graph_.node(fused);
@@ -639,7 +640,7 @@ class Fusion {
         bound, [&](NodeId id) { return places[id.index()] < places[wait.index()]; });
   }
 
-  // The dimension of the two-dimensional matmul that `dim` is part of.
+  // The dimension of the two-dimensional matmul into which `dim` is folded.
   [[nodiscard]] std::int64_t dim_of_product(const TpMatmul& product, std::int64_t dim) const {
     if (!product.is_scaled || !product.is_reshaped()) return dim;
     const NodeId first = product.calls.front();
@@ -698,7 +699,7 @@ class Fusion {
     context_.decide(graph_, fused, "fused",
                     fmt::format("{} and {} run together, one rank's part at a time.",
                                 graph_.name(product.product), graph_.name(match.scatter)));
-    // A forward returns the collective itself to its backward, not its wait.
+    // A forward returns the collective itself, not its wait, to the backward.
     if (is_saved) replace(match.scatter, fused);
     erase_unread(match.calls);
     erase_unread(product.calls);
@@ -718,7 +719,7 @@ class Fusion {
   std::map<NodeId, NodeId> replaced_;
 };
 
-// True if a view is next to a matmul. Matmuls are matched after reshapes, not after views.
+// True if a matmul reads or feeds a view. Matmuls are matched next to reshapes, not next to views.
 bool has_viewed_product(const Graph& graph) {
   const auto is_product = [&](NodeId id) {
     const Node& n = graph.node(id);

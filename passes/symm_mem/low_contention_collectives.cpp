@@ -106,7 +106,7 @@ class Replacement {
     return {};
   }
 
-  // Bytes that one rank sends; none if the call does not say.
+  // The number of bytes that one rank sends; none if the call does not say.
   [[nodiscard]] std::optional<std::int64_t> sent_bytes(NodeId id) const {
     const auto args = graph_.args(graph_.node(id));
     if (args.empty() || args[0].kind != Kind::node) return {};
@@ -118,7 +118,7 @@ class Replacement {
     return bytes / args[2].integer;
   }
 
-  // The reason to keep the collective; empty if it is replaced.
+  // The reason to keep the collective; empty if it is to be replaced.
   [[nodiscard]] std::string why_not(NodeId id) const {
     const std::string_view group = group_of(id);
     if (group.empty()) return "its group is computed in the graph";

@@ -9,14 +9,14 @@
 
 namespace jointer {
 
-// Strides of a tensor whose memory is dense once `dim` is moved to the front; its own strides,
-// `has` (empty: unknown), if that is already so. None if a stride would be a product of a symbolic
-// size.
+// The strides with which the tensor is dense once `dim` is moved to the front. If its own strides,
+// `has` (empty if unknown), already are such strides, returns them. None if a stride would be a
+// product of a symbolic size.
 std::optional<std::vector<Dim>> dense_along(std::span<const Dim> shape, std::span<const Dim> has,
                                             std::int64_t dim);
 
-// True if memory with these strides can be viewed in another shape with as many elements, as
-// aten.view requires. Symbolic sizes count with their current values.
+// True if memory with these strides can be viewed, in the sense of aten.view, in another shape with
+// the same number of elements. Uses the current values of symbolic sizes.
 bool can_view(std::span<const Dim> shape, std::span<const Dim> stride, std::span<const Dim> as);
 
 }  // namespace jointer

@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// Passes for symmetric memory: memory of other ranks that kernels read and write directly.
+// Passes that use symmetric memory, in which kernels directly read and write other ranks' memory.
 std::vector<Pass> symm_mem_passes();
 
 }  // namespace jointer

@@ -28,7 +28,7 @@ std::span<const Dim> shape_of(const Graph& graph, NodeId id) {
   return t == nullptr ? std::span<const Dim>() : graph.shape(*t);
 }
 
-// [..., k] times [k, n] is [..., n].
+// True if [..., k] times [k, n] gives [..., n].
 bool gives_its_shape(const Graph& graph, NodeId left, NodeId right, NodeId result) {
   const auto a = shape_of(graph, left), b = shape_of(graph, right), c = shape_of(graph, result);
   return !a.empty() && b.size() == 2 && c.size() == a.size() && c.back() == b.back() &&
@@ -39,7 +39,7 @@ std::optional<TpMatmul> matmul(const Graph& graph, std::vector<NodeId> calls) {
   TpMatmul found;
   found.product = calls.size() == 3 ? calls[1] : calls[0];
   found.is_scaled = is(graph, found.product, kScaled);
-  // A scaled matmul multiplies two-dimensional tensors.
+  // A scaled matmul accepts only two-dimensional tensors.
   found.a = node_argument(graph, found.is_scaled ? found.product : calls.front(), 0);
   found.b = node_argument(graph, found.product, 1);
   found.calls = std::move(calls);
@@ -80,7 +80,7 @@ std::vector<TpMatmul> find_consumers(const Graph& graph, const FxReaders& reader
       if (!is_product(graph, product)) continue;
       const NodeId right = node_argument(graph, product, 1);
       if (!right) continue;
-      // If several reshapes read one matmul, the first counts.
+      // If several reshapes read one matmul, use the first.
       for (const NodeId result : readers.of(product))
         if (is(graph, result, kReshape) && gives_its_shape(graph, node, right, result)) {
           add({reader, product, result});

@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds the matmuls that read or feed tensor parallelism's collectives.
+// Finds the matmuls that read or feed the collectives of tensor parallelism.
 
 #include <cstdint>
 #include <optional>
@@ -12,8 +12,8 @@
 
 namespace jointer {
 
-// An `mm`, or for a tensor of more dimensions: reshape, mm, reshape. A scaled matmul is
-// `_scaled_mm`.
+// An `mm`, or, for a tensor with more than two dimensions, a reshape, an mm and a reshape. A scaled
+// matmul has `_scaled_mm` in place of mm.
 struct TpMatmul {
   std::vector<NodeId> calls;  // in program order
   NodeId product;             // the mm
@@ -24,13 +24,13 @@ struct TpMatmul {
   [[nodiscard]] bool is_reshaped() const { return calls.size() == 3; }
 };
 
-// Readers of a node in the order of torch.fx: the one whose arguments changed last comes last.
+// The readers of a node in the order of torch.fx: those whose arguments changed later come later.
 class FxReaders {
  public:
   FxReaders(const Graph& graph, const FxProgram& program);
 
   [[nodiscard]] std::vector<NodeId> of(NodeId node) const;
-  // Records that the arguments of `node` were set.
+  // Records that the arguments of `node` changed.
   void touch(NodeId node);
 
  private:
@@ -39,14 +39,14 @@ class FxReaders {
   std::uint64_t now_ = 0;
 };
 
-// Matmuls with `node` on their left, in the order of its readers. For a tensor of more dimensions,
-// the second reshape returns the matmul's shape: [..., n].
+// The matmuls whose left operand is `node`, in the order of its readers. If the operand has more
+// than two dimensions, the second reshape restores them: [..., n].
 std::vector<TpMatmul> find_consumers(const Graph& graph, const FxReaders& readers, NodeId node);
 
 // The matmul whose result is `node`.
 std::optional<TpMatmul> find_producer(const Graph& graph, NodeId node);
 
-// The other operands of a matmul: the right side, and scales.
+// A matmul's operands other than the left one: the right one and the scales.
 std::vector<NodeId> other_operands(const Graph& graph, const TpMatmul& matmul);
 
 // An argument of `_scaled_mm`, or none.

@@ -41,7 +41,7 @@ constexpr std::string_view kCast = "aten.view.dtype";
 constexpr std::array<std::string_view, 3> kSplits{"aten.split.Tensor", "aten.split.sizes",
                                                   "aten.split_with_sizes.default"};
 
-// The nodes of the graph part, in reverse order.
+// The nodes of the graph part, last node first.
 std::vector<NodeId> from_the_end(const FxProgram& program) {
   std::vector<NodeId> nodes;
   for (NodeId id = program.first(); id; id = program.next(id)) nodes.push_back(id);
@@ -49,7 +49,7 @@ std::vector<NodeId> from_the_end(const FxProgram& program) {
   return nodes;
 }
 
-// The parts of a tensor that was cut along one dimension.
+// The parts into which a tensor was cut along one dimension.
 struct Parts {
   NodeId whole;
   std::optional<std::int64_t> dim;  // if the call names it
@@ -106,7 +106,7 @@ class Matcher {
     const Node& n = graph_.node(id);
     return n.kind == NodeKind::call && graph_.target(n) == target;
   }
-  // True if the call has this number of arguments, all by position.
+  // True if the call has exactly this many arguments, all positional.
   [[nodiscard]] bool has_form(NodeId id, std::size_t arguments) const {
     const Node& n = graph_.node(id);
     return graph_.args(n).size() == arguments && graph_.children(n.kwargs).empty();
@@ -141,13 +141,14 @@ class Matcher {
                          .calls = {start, wait}};
   }
 
-  // The elements of a cat's list.
+  // The elements of the list that a cat joins.
   [[nodiscard]] std::span<const Argument> list_of(NodeId cat) const {
     const auto args = graph_.args(graph_.node(cat));
     return args.empty() ? std::span<const Argument>() : graph_.children(args[0]);
   }
 
-  // A cat of the results of one split, viewed as another dtype if `casts`.
+  // Matches a cat of the results of one split; with `casts`, each result is first viewed as another
+  // dtype.
   [[nodiscard]] std::optional<Parts> split_parts(NodeId cat, std::size_t split_arguments,
                                                  bool casts) const {
     Parts parts;
@@ -195,7 +196,7 @@ class Matcher {
     return match;
   }
 
-  // A cat of slices of one tensor, along one dimension.
+  // Matches a cat of slices that are all cut from one tensor along one dimension.
   [[nodiscard]] std::optional<Parts> slice_parts(NodeId cat) const {
     Parts parts;
     for (const Argument& each : list_of(cat)) {

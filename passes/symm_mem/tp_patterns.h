@@ -1,7 +1,7 @@
 #pragma once
 
-// Finds tensor-parallel collectives with the calls around them that move their data to another
-// dimension. The forms are listed at the top of tp_patterns.cpp.
+// Finds tensor-parallel collectives, including the surrounding calls that move the gathered or
+// scattered dimension. The top of tp_patterns.cpp lists the forms.
 
 #include <cstdint>
 #include <vector>
@@ -27,7 +27,7 @@ struct ScatteredOutput {
   std::vector<NodeId> calls;  // from the first after the input to the wait
 };
 
-// In program order. A collective is in at most one of them.
+// Both return matches in program order. A collective is in at most one of them.
 std::vector<GatheredInput> find_gathered_inputs(const Graph& graph, const FxProgram& program);
 std::vector<ScatteredOutput> find_scattered_outputs(const Graph& graph, const FxProgram& program);
 

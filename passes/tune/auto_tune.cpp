@@ -102,7 +102,8 @@ PassTable steps_table(const TuneResult& result) {
   return table;
 }
 
-// The effect of each step on the previous graph, and the loss without it.
+// Reports how each step changes the figures of the previous graph, and what the winner would lose
+// without it.
 void decide_steps(const TuneResult& result, const PipelineRun& run, PassContext& context) {
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const Figures &was = run.steps[i].before.figures, &is = run.steps[i].after.figures;
@@ -159,7 +160,7 @@ void decide_result(const TuneResult& result, const PipelineRun& run, PassContext
   if (!result.out_of_reach.empty()) context.decide("note", result.out_of_reach);
 }
 
-// Runs the winner as a pipeline. Error: any error of the passes.
+// Runs the winner as a pipeline. Error: any error from its passes.
 Result<PipelineRun> run_winner(const Graph& graph, const TuneResult& result,
                                const PassRegistry& registry, PassContext& context) {
   if (!result.winner) return PipelineRun{};

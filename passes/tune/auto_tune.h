@@ -6,14 +6,16 @@
 
 namespace jointer {
 
-// Makes the passes to search among. It is a function because the pass itself is in the registry.
+// Creates the registry of passes to search. A function, not a registry, because the registry
+// contains the pass itself.
 using RegistryMaker = PassRegistry (*)();
 
 Pass auto_tune_pass(RegistryMaker make_registry);
 
-// The gain of a step of the winner, in a sentence: "Without it the step would take 12.3 ms more."
+// The gain of one of the winner's steps, as a sentence: "Without it the step would take 12.3 ms
+// more."
 std::string gain_text(const TuneStep& step);
-// The reason why a search ended, and its number of candidates, in a sentence.
+// Why a search ended and how many candidates it evaluated, as a sentence.
 std::string end_text(const TuneResult& result);
 
 }  // namespace jointer

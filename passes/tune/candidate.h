@@ -1,7 +1,7 @@
 #pragma once
 
-// A pipeline in sections, so that sections of two pipelines can be combined and the result still
-// has a sensible order.
+// A pipeline divided into sections, so that combining sections of two pipelines gives a pipeline in
+// a sensible order.
 
 #include <array>
 #include <cstddef>
@@ -26,7 +26,7 @@ struct Candidate {
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
-// The candidate without one step; `step` is an index into its pipeline.
+// The candidate without one of its steps; `step` is an index into the candidate's pipeline.
 Candidate without_step(Candidate candidate, std::size_t step);
 
 }  // namespace jointer

@@ -115,7 +115,7 @@ StepFigures Evaluator::figures_of(const Graph& graph) const {
   return step_figures(graph, *estimator_, options_.context.analysis);
 }
 
-// Linear: the number of graphs that may be kept is small.
+// Linear search: only a small number of graphs may be kept.
 void Evaluator::forget_oldest() {
   const auto graphs = [&] {
     return static_cast<std::size_t>(std::count_if(kept_.begin(), kept_.end(), [](const auto& each) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Computes figures of pipelines on one graph. Pipelines with a common prefix share its work: the
-// most recently used graphs after steps are kept, as far as memory allows.
+// Computes the figures of pipelines on one graph. Pipelines with a common prefix share the prefix's
+// work, because the most recently used intermediate graphs are kept, as far as memory allows.
 
 #include <atomic>
 #include <condition_variable>
@@ -17,7 +17,7 @@
 
 namespace jointer {
 
-// The step at which a pipeline failed, and why.
+// The step at which a pipeline failed, and the reason.
 struct TuneFailure {
   std::string step;  // as text, as in a pipeline
   std::string reason;
@@ -40,7 +40,7 @@ class Evaluator {
                                                  Options options);
 
   // Thread-safe. The same pipeline always gives the same result. Error (cancelled): the context's
-  // is_cancelled returned true, here or in a thread that computed a prefix.
+  // is_cancelled returned true, in this thread or in a thread that computed a prefix.
   Result<Evaluation> evaluate(const Pipeline& pipeline);
   // The graph after the pipeline. Error: the pipeline failed.
   Result<std::shared_ptr<const Graph>> graph_of(const Pipeline& pipeline);

@@ -7,7 +7,7 @@
 namespace jointer {
 namespace {
 
-// `values` are written as in a pipeline.
+// `values` are written as in a pipeline text.
 Knob knob(std::string_view pass, std::string_view parameter,
           std::initializer_list<std::string_view> values) {
   Knob made{pass, parameter, {}};
@@ -88,7 +88,7 @@ PipelineStep with_value(PipelineStep step, const Pass& pass, std::string_view pa
     PassValue held = declared.name == parameter ? value
                      : was == step.given.end()  ? declared.default_value
                                                 : was->second;
-    // 2 and 2.0 are the same number.
+    // Treats 2 and 2.0 as the same number.
     if (const auto* whole = held.as<std::int64_t>(); whole && declared.type == kNumber)
       held = static_cast<double>(*whole);
     if (!(held == declared.default_value)) given.emplace_back(declared.name, std::move(held));

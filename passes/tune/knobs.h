@@ -1,6 +1,6 @@
 #pragma once
 
-// The parameters that the search varies, and the values that it tries.
+// The parameters that the search varies, and the values that it tries for each.
 
 #include <span>
 #include <string_view>
@@ -14,11 +14,11 @@ struct Knob {
   std::string_view pass, parameter;
   std::vector<PassValue> values;
 };
-// The knobs of one pass; empty if it has none.
+// The knobs of a pass; empty if it has none.
 std::span<const Knob> knobs_of(std::string_view pass);
 
-// The step with this parameter set; a default is not written. Parameters are in the order of their
-// declaration, so that equal steps have equal texts.
+// The step with this parameter set. A default value is left out, and parameters are in declaration
+// order, so that equal steps have equal texts.
 PipelineStep with_value(PipelineStep step, const Pass& pass, std::string_view parameter,
                         const PassValue& value);
 

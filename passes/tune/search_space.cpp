@@ -30,7 +30,7 @@ void drop_step(Pipeline& pipeline, std::string_view pass) {
   std::erase_if(pipeline, [&](const PipelineStep& step) { return step.pass == pass; });
 }
 
-// The section that a pass belongs to; none: it is not searched.
+// The section to which a pass belongs; none if the pass is not searched.
 std::optional<Candidate::Section> section_of(std::string_view pass) {
   for (const std::string_view policy :
        {kSac, kRemat, kReshard, std::string_view("tag_with_memory_policy"),
@@ -66,7 +66,8 @@ SearchSpace::SearchSpace(const Graph& graph, const PassRegistry& registry,
   if (kind_ != Kind::ordered) find_operators(graph);
 }
 
-// Finds the forward's operators, by the bytes that they produce, except views and communication.
+// Finds the operators of the forward that produce the most bytes, not counting views and
+// communication.
 void SearchSpace::find_operators(const Graph& graph) {
   std::map<std::string_view, std::int64_t> bytes;
   for (const NodeId id : graph.order()) {
@@ -99,7 +100,8 @@ bool SearchSpace::fits(const PipelineStep& step) const {
   return communicates_ || step.pass == "reorder_for_peak_memory";
 }
 
-// An order after a bucketing pass orders its buckets; one before it is an early order.
+// A reordering pass after a bucketing pass reorders the buckets; one before it belongs to the
+// section `early`.
 Candidate SearchSpace::in_sections(const Pipeline& pipeline) const {
   const bool has_buckets = std::any_of(pipeline.begin(), pipeline.end(), [](const auto& step) {
     return section_of(step.pass) == Candidate::buckets;
@@ -175,7 +177,7 @@ Candidate SearchSpace::mixed(const Candidate& a, const Candidate& b, Chance& cha
   return made;
 }
 
-// Sets one knob to another value; a step without knobs stays.
+// Sets one knob to a random value; a step without knobs stays unchanged.
 PipelineStep SearchSpace::turned(PipelineStep step, Chance& chance) const {
   const std::span<const Knob> knobs = knobs_of(step.pass);
   if (knobs.empty()) return step;
@@ -186,7 +188,7 @@ PipelineStep SearchSpace::turned(PipelineStep step, Chance& chance) const {
 
 PipelineStep SearchSpace::any_order(Chance& chance) const {
   if (!communicates_) return turned(step_of("reorder_for_peak_memory"), chance);
-  // Orders that often help are listed several times.
+  // Passes that often help are listed several times.
   static constexpr std::string_view kOrders[] = {"reorder_communication_preserving_peak_memory",
                                                  "reorder_communication_preserving_peak_memory",
                                                  "reorder_communication_preserving_peak_memory",
@@ -251,7 +253,7 @@ void SearchSpace::change_buckets(Candidate& candidate, Chance& chance) const {
   }
 }
 
-// Adds an operator to the list of saved operators, or removes one.
+// Adds a random operator to the list of saved operators, or removes one.
 void SearchSpace::toggle_saved(PipelineStep& sac, Chance& chance) const {
   PassValue::List saved;
   for (const auto& [name, value] : sac.given)

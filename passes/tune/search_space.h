@@ -1,6 +1,6 @@
 #pragma once
 
-// The pipelines that a search tries on a graph: where it starts, and how it varies a candidate.
+// The pipelines that a search tries on a graph: the starting points, and how it varies a candidate.
 
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ struct NamedCandidate {
 };
 
 struct SearchSpaceOptions {
-  // Allows reassign_to_pg: running the graph then needs an additional process group.
+  // Allows reassign_to_pg, after which running the graph requires an additional process group.
   bool twin_groups = true;
 };
 
@@ -27,16 +27,17 @@ class SearchSpace {
   SearchSpace(const Graph& graph, const PassRegistry& registry,
               const SearchSpaceOptions& options = {});
 
-  // Without duplicates: the parts of presets that fit this graph, then pipelines that often help.
+  // The starting points, without duplicates: the parts of presets that fit this graph, then
+  // pipelines that often help.
   [[nodiscard]] std::vector<NamedCandidate> starts() const;
-  // A candidate that differs in one step, in a parameter of a step, or in the order of two.
+  // A candidate that differs in one step, in one parameter of a step, or in the order of two steps.
   [[nodiscard]] Candidate changed(Candidate candidate, Chance& chance) const;
   // Combines two candidates: each section is copied from one of them.
   [[nodiscard]] static Candidate mixed(const Candidate& a, const Candidate& b, Chance& chance);
 
-  // True if candidates need a partitioner: the graph is a joint graph.
+  // True if candidates need a partitioner, because the graph is a joint graph.
   [[nodiscard]] bool needs_partition() const { return kind_ == Kind::joint; }
-  // A sentence about what is not searched on this graph; empty if everything is.
+  // A sentence that says what the search leaves out on this graph; empty if it leaves out nothing.
   [[nodiscard]] std::string out_of_reach() const;
 
  private:

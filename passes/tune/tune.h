@@ -7,7 +7,7 @@
 
 namespace jointer {
 
-// Passes that search for the best other passes, among those that `make_registry` returns.
+// Passes that search for the best combination of the passes that `make_registry` returns.
 std::vector<Pass> tune_passes(RegistryMaker make_registry);
 
 }  // namespace jointer

@@ -51,7 +51,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kBatch = 8, kElite = 6;
 
-// Tells passes whether to stop. Only the searching thread calls the user's `is_cancelled`.
+// Tells passes whether to stop. Only the searching thread may call the user's `is_cancelled`.
 class Stop {
  public:
   Stop(const TuneOptions& options)
@@ -142,7 +142,7 @@ class Search {
     options.context = options_.context;
     options.context.peak_limit = result_.budget;
     options.context.is_cancelled = [this] { return stop_.is_set(); };
-    // A graph takes about 1 KB per node.
+    // A graph needs about 1 KB per node.
     constexpr std::size_t kNodes = std::size_t{1} << 20, kMin = 8, kMax = 96;
     options.kept_graphs =
         options_.kept_graphs.value_or(std::clamp(kNodes / (graph_.node_count() + 1), kMin, kMax));
@@ -178,7 +178,7 @@ class Search {
 
   // --- Evaluating ---
 
-  // The evaluations that were finished before the search ended, up to the first unfinished one.
+  // The evaluations that finished before the search ended, up to the first unfinished one.
   std::vector<Evaluation> evaluate(const std::vector<Pipeline>& pipelines) {
     std::vector<std::optional<Evaluation>> done(pipelines.size());
     std::atomic<std::size_t> next = 0, ended = 0;
@@ -299,7 +299,8 @@ class Search {
     for (const Entry& each : frontier_) result_.frontier.push_back(each.point);
   }
 
-  // One for each pair of figures: candidates with equal figures usually have the same graph.
+  // Keeps one entry for each pair of figures, because candidates with equal figures usually have
+  // the same graph.
   void add_to_elite(const Entry& entry) {
     for (Entry& other : elite_)
       if (other.point.figures == entry.point.figures) {
@@ -325,7 +326,7 @@ class Search {
       result_.steps.push_back({.step = step, .ns_more = {}, .bytes_more = {}});
   }
 
-  // Removes steps that gain nothing, one at a time.
+  // Removes steps that gain nothing, one after another.
   void take_apart(const Entry& entry) {
     set_best(entry);
     for (bool is_shorter = true; is_shorter && !stop_.is_set();) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Searches pipelines for one graph: step time against peak memory, under a limit on the peak.
-// tuner.cpp describes the search.
+// Searches for the best pipelines for one graph: those with the shortest step time for each peak
+// memory, under a limit on the peak. tuner.cpp describes the search.
 
 #include <cstdint>
 #include <functional>
@@ -15,8 +15,8 @@
 namespace jointer {
 
 struct TuneOptions {
-  // The estimator and the rules; `peak_limit` is the budget if none is given below. Only the
-  // searching thread calls `report` and `is_cancelled`.
+  // The estimator, the rules, and `peak_limit`, which is the budget if none is given below. Only
+  // the searching thread calls `report` and `is_cancelled`.
   PassContext::Options context;
   std::size_t evaluations = 200;  // maximum number of candidates
   std::optional<double> seconds;  // time limit; none: no limit
@@ -38,8 +38,8 @@ struct TunePoint {
 // A step of the winner and its gain.
 struct TuneStep {
   PipelineStep step;
-  // Increase of step time and of the peak if only this step is left out. None if that fails or
-  // was not evaluated in time.
+  // The increase in step time and in peak if only this step is left out. None if the pipeline
+  // without it fails or was not evaluated in time.
   std::optional<std::int64_t> ns_more, bytes_more;
 };
 
@@ -48,11 +48,11 @@ struct TuneResult {
 
   TunePoint unedited;
   std::optional<std::int64_t> budget;
-  // The points that no other point beats in both figures, by ascending peak, including the unedited
-  // graph if it can run as it is.
+  // The points that no other point beats in both figures, by ascending peak. The unedited graph
+  // counts as a point if it can run as it is.
   std::vector<TunePoint> frontier;
   std::vector<TunePoint> presets;  // those that fit the graph, in their order
-  // The shortest step within the budget; none if nothing is within it.
+  // The point with the shortest step time within the budget; none if no point is within it.
   std::optional<TunePoint> winner;
   std::vector<TuneStep> steps;      // of the winner
   std::optional<TunePoint> lowest;  // the lowest peak, if there is no winner
@@ -69,17 +69,17 @@ struct TuneResult {
   std::string out_of_reach;  // what was not searched on this graph, as a sentence
 };
 
-// Called with the results so far, on the searching thread.
+// Passed to the watcher, with the results so far, on the searching thread.
 struct TuneProgress {
   const TunePoint& point;  // the latest evaluation
   const TuneResult& so_far;
 };
 using TuneWatcher = std::function<void(const TuneProgress&)>;
 
-// The same graph, options and number of evaluations give the same result with any number of
+// For the same graph, options and number of evaluations, returns the same result with any number of
 // threads; more evaluations never give a worse winner. If time runs out or the search is cancelled,
-// it returns the results so far. Error (usage): the estimator does not exist; (cancelled): before
-// anything was evaluated.
+// returns the results so far. Error (usage): the estimator does not exist. Error (cancelled): the
+// search was cancelled before anything was evaluated.
 Result<TuneResult> tune(const Graph& graph, const PassRegistry& registry,
                         const TuneOptions& options, const TuneWatcher& watcher = {});
 

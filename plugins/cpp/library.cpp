@@ -36,7 +36,7 @@ void PluginLibrary::Close::operator()(void* handle) const {
 
 Result<PluginLibrary> PluginLibrary::open(const std::string& path) {
   PluginLibrary library;
-  // RTLD_NOW: a missing symbol is an error here instead of ending the process later.
+  // RTLD_NOW: a missing symbol is reported here instead of ending the process later.
   library.handle_.reset(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (!library.handle_) return fail(Error::Kind::usage, "it cannot be loaded: {}", ::dlerror());
   void* const symbol = ::dlsym(library.handle_.get(), kPluginEntry);

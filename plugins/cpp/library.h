@@ -13,11 +13,11 @@ namespace jointer {
 
 class PluginLibrary {
  public:
-  // Error (usage), in one sentence: not a shared object, a missing symbol, another version, or
-  // passes that cannot be declared.
+  // Error (usage), in one sentence: the file is not a shared object, a symbol is missing, the
+  // version differs, or its passes cannot be declared.
   static Result<PluginLibrary> open(const std::string& path);
 
-  // The passes contain code of the library, so they must not outlive this object.
+  // The passes contain the library's code, so they must not outlive this object.
   [[nodiscard]] const std::vector<Pass>& passes() const { return passes_; }
 
  private:

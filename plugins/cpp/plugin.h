@@ -19,10 +19,10 @@
 
 namespace jointer {
 
-// Incremented whenever PluginInterface changes, or the interface between a Pass and its host.
+// Incremented whenever PluginInterface, or the interface between a Pass and its host, changes.
 inline constexpr std::uint32_t kPluginInterface = 1;
 
-// The versions of Jointer and of the compiler that a plugin is built with.
+// The versions of Jointer and of the compiler with which a plugin is built.
 #define JOINTER_TEXT_OF(x) #x
 #define JOINTER_TEXT(x) JOINTER_TEXT_OF(x)
 #if defined(_GLIBCXX_USE_CXX11_ABI)
@@ -39,17 +39,17 @@ inline constexpr const char* kPluginBuild =
     "Jointer " JOINTER_VERSION ", " JOINTER_COMPILER JOINTER_LIBRARY_ABI;
 
 // The result of the entry point. The first two members never move, so that a host can read them in
-// every version.
+// any version.
 struct PluginInterface {
   std::uint32_t version = kPluginInterface;
   const char* built_with = kPluginBuild;
-  // Sizes of the types that plugin and host exchange; they reveal headers that differ from the
-  // host's.
+  // The sizes of the types that plugin and host exchange. A difference shows that the plugin was
+  // built with headers other than the host's.
   std::array<std::size_t, 4> sizes{sizeof(Graph), sizeof(Node), sizeof(Pass), sizeof(PassContext)};
   std::vector<Pass> (*make_passes)() = nullptr;
 };
 
-// The entry point's name and type.
+// The name and type of the entry point.
 inline constexpr const char* kPluginEntry = "jointer_plugin";
 using PluginEntry = const PluginInterface* (*)();
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // Reads and writes the description of a plugin on disk: a folder with a shared object and a
-// `plugin.json`. Reading runs no code of the plugin.
+// `plugin.json`. Reading it runs none of the plugin's code.
 
 #include <cstdint>
 #include <string>
@@ -24,7 +24,8 @@ struct PluginFolder {
   [[nodiscard]] std::string library_path() const { return path + '/' + library; }
 };
 
-// Reads a description without checking its version. Error (input): it is missing or invalid.
+// Reads a description without checking its version. Error (input): the description is missing or
+// invalid.
 Result<PluginFolder> read_plugin_folder(const std::string& path);
 
 // Error (run): the file cannot be written.

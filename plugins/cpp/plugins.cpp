@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Finds jointer-plugin-host: $JOINTER_PLUGIN_HOST, else next to this program, else on the path.
+// Finds jointer-plugin-host: $JOINTER_PLUGIN_HOST, else next to this program, else on the PATH.
 Result<ProgramCommand> host_program() {
   constexpr const char* kName = "jointer-plugin-host";
   std::string program = environment_variable("JOINTER_PLUGIN_HOST");

@@ -1,7 +1,7 @@
 #pragma once
 
-// Finds C++ plugins by their descriptions and adds their passes to a registry. Passes are listed
-// without loading the plugin, and run in their own process.
+// Finds C++ plugins by their descriptions, and adds their passes to a registry. Passes are listed
+// without loading the plugin, and run in a separate process.
 
 #include <span>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace jointer {
 
-// The reason why the passes of a plugin are not in the registry.
+// Why the passes of a plugin are not in the registry.
 struct PluginError {
   std::string path;
   std::string message;  // one sentence
@@ -24,13 +24,14 @@ struct PluginError {
 std::vector<std::string> plugin_search_path();
 
 // Adds the passes of one plugin; its library is loaded only when one of them runs. Error (input,
-// usage), with the folder's name: the description cannot be read, the library is missing, it was
-// built for another Jointer, or a name is in use. Then none of its passes is added.
+// usage), with the name of the folder: the description cannot be read, the library is missing or
+// was built for another Jointer, or a name is already in use. In that case, none of the plugin's
+// passes is added.
 Result<void> add_plugin(PassRegistry& registry, const std::string& folder,
                         const HostOptions& options = {});
 
-// Adds every plugin in the folders of a search path, in the order of the path, and by name in each
-// folder. Skips folders that do not exist. Returns the plugins that could not be added.
+// Adds every plugin in the folders of a search path, in the order of the path, and by name within
+// each folder. Skips folders that do not exist. Returns the plugins that could not be added.
 std::vector<PluginError> add_plugins(PassRegistry& registry,
                                      std::span<const std::string> search_path,
                                      const HostOptions& options = {});

@@ -27,7 +27,7 @@ namespace {
 
 constexpr int kFailed = 4;
 
-// Reserves standard output for messages; other output goes to standard error.
+// Reserves standard output for messages, and redirects other output to standard error.
 class Messages {
  public:
   Messages() : out_(::dup(STDOUT_FILENO)) {
@@ -49,7 +49,7 @@ class Messages {
   FileDescriptor out_;
 };
 
-// Success, or the failure to report in the last message.
+// Success, or the failure that the last message reports.
 using Answer = tl::expected<void, HostFailed>;
 
 tl::unexpected<HostFailed> refuse(HostFailed::Kind kind, std::string text) {

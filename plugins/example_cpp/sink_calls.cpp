@@ -44,7 +44,8 @@ Result<void> sink_calls(Graph& graph, const Arguments& arguments, PassContext& c
                      left == 0 ? "Enough calls were moved." : latest_reason(graph, range));
       continue;
     }
-    // A gap is a position in the order without the call; positions after the call are one higher.
+    // A gap is a position in the order without the call, so positions after the call are one
+    // higher.
     const NodeId before = graph.order()[range.last + 1];
     graph.move(std::span(&call, 1), before);
     context.decide(graph, call, "moved",

@@ -4,7 +4,7 @@
 
 namespace example {
 
-// Moves each call of `operators` as late as its readers and writes to shared storages allow, so
+// Moves each call of `operators` as late as its readers and any writes to shared storages allow, so
 // that its result is live for a shorter time. Later calls move first, so that a call can follow its
 // reader.
 jointer::Result<void> sink_calls(jointer::Graph& graph, const jointer::Arguments& arguments,

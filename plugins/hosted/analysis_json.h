@@ -5,10 +5,10 @@
 
 namespace jointer {
 
-// The estimator and the memory rules of a pass, for its host. read_analysis_options() restores the
+// A pass's estimator and memory rules, to be sent to its host. read_analysis_options() restores the
 // same options.
 OrderedJson to_json(const AnalysisOptions& options);
-// Missing members have their defaults. Error (input): a member is invalid.
+// Missing members get their defaults. Error (input): a member is invalid.
 Result<AnalysisOptions> read_analysis_options(const OrderedJson& json);
 
 }  // namespace jointer

@@ -19,7 +19,7 @@ constexpr std::array kStages{PassStage::joint, PassStage::partition, PassStage::
 constexpr std::array kTypes{Parameter::Type::boolean, Parameter::Type::integer,
                             Parameter::Type::number,  Parameter::Type::bytes,
                             Parameter::Type::text,    Parameter::Type::list};
-// Lists nested deeper are refused; no pass needs them.
+// The maximum depth of nested lists. No pass needs more.
 constexpr int kDeepest = 16;
 
 constexpr auto kParameter = std::tuple(
@@ -40,7 +40,7 @@ std::string name_in(const OrderedJson& json) {
   return name;
 }
 
-// Reads an object that must have a name.
+// Reads an object whose name is required.
 template <class Named, class Fields>
 void read_named(JsonMembers& members, Named& named, const Fields& fields) {
   read_fields(members, named, fields);

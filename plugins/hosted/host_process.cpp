@@ -9,9 +9,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Interval between checks for cancellation and of the host's memory.
+// Interval between checks for cancellation and of the host's memory use.
 constexpr milliseconds kTick{20};
-// Number of ticks between checks that include the processes started by the host.
+// Number of ticks between memory checks that include the processes that the host started.
 constexpr int kTicksOfGroup = 10;
 // Maximum length of a message.
 constexpr std::size_t kLongestLine = std::size_t{16} << 20;
@@ -34,7 +34,7 @@ class Conversation {
     while (!child.end()) {
       watch(child);
       Child::pump({&self, 1}, kTick);
-      // The answer is complete, so the rest of the process does not matter.
+      // The answer is complete, so the process is no longer needed.
       if (is_done_ || error_) child.kill();
     }
     if (!error_ && !is_done_) error_ = untimely(child);
@@ -92,7 +92,7 @@ class Conversation {
     }
   }
 
-  // The reason why it ended without an answer.
+  // Why the host ended without an answer.
   [[nodiscard]] Error untimely(const Child& child) const {
     const ChildEnd& end = *child.end();
     if (end.timed_out) {

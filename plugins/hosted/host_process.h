@@ -18,17 +18,17 @@ struct HostQuestion {
   ProgramCommand program;  // reads one line from standard input and answers
   OrderedJson request;     // an object; `protocol` and `memory_bytes` are added
   HostLimits limits;
-  // These are called on the thread that calls ask_host, until it returns. `log` gets the lines of
-  // the host's standard error, including the output of passes.
+  // The functions below are called on the thread that calls ask_host, until it returns. `log`
+  // receives the lines of the host's standard error, which include the output of passes.
   std::function<void(std::string_view line)> log;
   std::function<void(const HostMessage& message)> tell;
-  // Called every few milliseconds; returning true ends the host immediately.
+  // Called every few milliseconds. If it returns true, the host is ended immediately.
   std::function<bool()> is_cancelled;
 };
 
-// Returns when the host reports that it is done, and ends all processes that the host started.
-// Error (usage, run, cancelled), in one sentence to follow the name of the pass: what it raised,
-// the signal that ended it, its deadline, its memory limit.
+// Returns once the host reports that it is done, after ending all processes that the host started.
+// Error (usage, run, cancelled), as one sentence to follow the name of the pass: what it raised,
+// the signal that ended it, or the deadline or memory limit that it exceeded.
 Result<void> ask_host(const HostQuestion& question);
 
 }  // namespace jointer

@@ -1,6 +1,6 @@
-// Sends a graph to a host, runs a pass there and reads the result. The request (docs/plugins.md):
-// {"request":"run","pass",...,"arguments":{name: value},"graph": path,"result": path,
-// "peak_limit": bytes or null,"analysis":{...},"costs":{"NODE": nanoseconds}}.
+// Sends a graph to a host, which runs a pass on it, and reads the result. The request
+// (docs/plugins.md): {"request":"run","pass",...,"arguments":{name: value},"graph": path,"result":
+// path, "peak_limit": bytes or null,"analysis":{...},"costs":{"NODE": nanoseconds}}.
 
 #include "plugins/hosted/hosted_pass.h"
 
@@ -24,7 +24,7 @@ OrderedJson arguments_json(const PassInfo& info, const Arguments& arguments) {
   return json;
 }
 
-// The estimated time of every call, so that hosted passes use the same estimates as built-in ones.
+// The estimated time of each call, so that hosted passes use the same estimates as built-in passes.
 Result<OrderedJson> costs_json(const Graph& graph, const AnalysisOptions& analysis) {
   JOINTER_TRY(const auto estimator, make_estimator(analysis.estimator, graph.main_device()));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
@@ -72,7 +72,7 @@ class Run {
       context_.add_table(reported->table);
     if (const auto* decided = std::get_if<HostDecision>(&message)) {
       const Decision& d = decided->decision;
-      // The original graph lacks nodes that the pass made: their names go into the reason.
+      // The original graph lacks the nodes that the pass made, so the reason names them.
       if (const NodeId node = d.node.empty() ? NodeId() : graph.find(d.node))
         context_.decide(graph, node, d.action, d.reason);
       else

@@ -1,9 +1,9 @@
 #pragma once
 
-// Passes that run in their own process: Python passes, and those of C++ plugins. However such a
-// pass fails, this process receives the reason and keeps the original graph.
+// Passes that run in a separate process: Python passes, and the passes of C++ plugins. However such
+// a pass fails, this process receives the reason and keeps the original graph.
 //
-// The graph is passed as a native capture in a temporary folder, in both directions.
+// The graph is passed in both directions as a native capture in a temporary folder.
 
 #include <functional>
 #include <memory>
@@ -21,21 +21,22 @@ namespace jointer {
 
 struct HostOptions {
   HostLimits limits;
-  // Gets the output of passes and libraries, by line. Called on the thread that runs the pass.
+  // Receives the output of passes and libraries, line by line. Called on the thread that runs the
+  // pass.
   std::function<void(std::string_view pass, std::string_view line)> log;
 };
 
 struct HostedPass {
   PassInfo info;
   std::function<Result<ProgramCommand>()> program;  // called when the pass runs
-  // Members of the request that identify the pass: its spec, or its library and function.
+  // The members of the request that identify the pass: its spec, or its library and function.
   std::vector<std::pair<std::string, std::string>> request;
 };
 
 Pass make_hosted_pass(HostedPass hosted, HostOptions options);
 
-// Runs the pass with `arguments` ({name: value}) and returns its graph. Error (usage, run,
-// cancelled), in one sentence to follow the pass's name.
+// Runs the pass with `arguments` ({name: value}) and returns the resulting graph. Error (usage,
+// run, cancelled), as one sentence to follow the name of the pass.
 Result<Graph> run_hosted(const HostedPass& hosted, const HostOptions& options, const Graph& graph,
                          const OrderedJson& arguments, PassContext& context);
 

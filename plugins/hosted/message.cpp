@@ -24,7 +24,7 @@ const std::string& text(const OrderedJson& json, const char* key) {
   return found->get_ref<const std::string&>();
 }
 
-// Terminals and the tables of the window show a text in one line.
+// Terminals and the tables in the window show each text on one line.
 std::string one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');

@@ -1,7 +1,6 @@
 #pragma once
 
-// Messages of a host of passes: JSON objects on its standard output, one per line
-// (docs/plugins.md).
+// The messages of a pass host: JSON objects on its standard output, one per line (docs/plugins.md).
 
 #include <string>
 #include <string_view>
@@ -21,7 +20,7 @@ struct HostReady {
   int protocol = kHostProtocol;
   std::string host;  // "Python 3.11.2, torch 2.11.0"
 };
-// For `run`: the progress of the pass, from 0 to 1.
+// In reply to `run`: the progress of the pass, from 0 to 1.
 struct HostProgress {
   double done = 0;
 };
@@ -31,15 +30,15 @@ struct HostDecision {
 struct HostTable {
   PassTable table;
 };
-// For `list`: the passes of one requested spec, or no passes and an error.
+// In reply to `list`: the passes of one requested spec, or an error and no passes.
 struct HostDeclared {
   std::string spec;
   std::vector<PassInfo> passes;
   std::string error;
 };
-// The last line of a request that succeeded.
+// The last line in reply to a request that succeeded.
 struct HostDone {};
-// The last line of a request that failed.
+// The last line in reply to a request that failed.
 struct HostFailed {
   enum class Kind : std::uint8_t {
     usage,   // there is no such pass, or its arguments are invalid
@@ -53,10 +52,10 @@ struct HostFailed {
 using HostMessage = std::variant<HostReady, HostProgress, HostDecision, HostTable, HostDeclared,
                                  HostDone, HostFailed>;
 
-// Error (run): the line is not a message, or has another version.
+// Error (run): the line is not a message, or its protocol version differs.
 Result<HostMessage> parse_host_message(std::string_view line);
 
-// The message as one line, without the line break.
+// The message as one line, without a line break at the end.
 std::string write_host_message(const HostMessage& message);
 
 }  // namespace jointer

@@ -122,7 +122,7 @@ class Comparison {
   std::string_view half_;
 };
 
-// Restores descriptors. Returns true if any differed.
+// Restores the descriptors of the given graph. Returns true if any of them differed.
 bool take_descriptors(const Graph& given, const Signature& was, Graph& result,
                       const Signature& is) {
   bool any = false;

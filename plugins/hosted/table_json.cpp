@@ -11,7 +11,7 @@ namespace {
 
 using Unit = PassTable::Unit;
 
-// Names in the protocol. to_string() is for display and has no word for some units.
+// Unit names in the protocol. to_string() is for display and has no name for some units.
 constexpr std::array kUnits{Unit::text, Unit::count, Unit::bytes, Unit::nanoseconds, Unit::number};
 std::string_view unit_name(Unit unit) {
   constexpr std::array<std::string_view, kUnits.size()> kNames{"text", "count", "bytes", "ns",
@@ -20,7 +20,7 @@ std::string_view unit_name(Unit unit) {
 }
 
 constexpr auto kTitle = std::tuple(json_field("title", &PassTable::title).required());
-// An unknown unit comes from a newer host.
+// Accepts an unknown unit, because the host may be newer.
 constexpr auto kColumn = std::tuple(
     json_field("name", &PassTable::Column::name).required(),
     json_choice("unit", &PassTable::Column::unit, kUnits, &unit_name).required().lenient());
@@ -37,7 +37,7 @@ OrderedJson cell_json(const PassTable::Cell& cell) {
       cell);
 }
 
-// nullopt if it is of another type.
+// None if the value has any other type.
 std::optional<PassTable::Cell> read_cell(const OrderedJson& json) {
   if (json.is_null()) return PassTable::Cell();
   if (json.is_number_integer()) return json.get<std::int64_t>();

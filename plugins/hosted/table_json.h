@@ -7,7 +7,7 @@ namespace jointer {
 
 // As hosts send it: {"title","columns":[{"name","unit"}],"rows":[{"node","cells":[...]}]}.
 OrderedJson to_json(const PassTable& table);
-// Error (input): not a table, or the number of cells of a row differs from the number of columns.
+// Error (input): it is not a table, or a row does not have one cell for each column.
 Result<PassTable> read_pass_table(const OrderedJson& json);
 
 }  // namespace jointer

@@ -11,7 +11,7 @@
 namespace jointer {
 namespace {
 
-// Copies the marks of nodes that edits do not cover.
+// Copies the node marks that edits do not cover.
 void take_marks(Graph& graph, const Graph& result) {
   for (const NodeId id : result.order()) {
     const Node& from = result.node(id);
@@ -41,7 +41,7 @@ void add_groups(Graph& graph, const Graph& result, PartId part) {
   }
 }
 
-// Applies the edits that lead to `result`. Error: there are no such edits.
+// Applies the edits that turn `given` into `result`. Error: no edits do.
 Result<Graph> edited(const Graph& graph, const Graph& given, const Graph& result) {
   JOINTER_TRY(const Edit edit, difference(given, result));
   Graph copy = graph;
@@ -54,8 +54,8 @@ Result<Graph> edited(const Graph& graph, const Graph& given, const Graph& result
   return copy;
 }
 
-// A captured graph may call opaque targets, such as a Python function. A pass may keep and copy
-// such calls, but not add others, which could be neither run nor replayed.
+// A captured graph may call opaque targets, such as Python functions. A pass may keep and copy such
+// calls, but not add others, because these could be neither run nor replayed.
 Result<void> keep_to_operators(const Graph& given, const Graph& result) {
   std::set<std::string_view> known;
   for (const NodeId id : given.order())

@@ -18,8 +18,8 @@ struct Named {
   std::string spec;
 };
 
-// Splits `name=spec`. Since a path may contain `=`, the text before the first one is a name only if
-// it is a word without dots.
+// Splits `name=spec`. Because a path may contain `=`, the text before the first `=` is a name only
+// if it is a word without dots.
 Named split_name(const std::string& text) {
   const auto equals = text.find('=');
   if (equals == std::string::npos) return {.name = {}, .spec = text};
@@ -29,7 +29,8 @@ Named split_name(const std::string& text) {
                  : Named{.name = {}, .spec = text};
 }
 
-// Makes the path absolute: a later host may run in another folder, and reproducers record the spec.
+// Makes the path absolute, because a later host may run in another folder, and reproducers record
+// the spec.
 std::string with_absolute_path(const std::string& spec) {
   const auto ending = spec.find(".py");
   const bool is_file =
@@ -37,7 +38,7 @@ std::string with_absolute_path(const std::string& spec) {
   return is_file ? absolute_path(spec.substr(0, ending + 3)) + spec.substr(ending + 3) : spec;
 }
 
-// Asks the host for the declarations of each spec, in order.
+// Asks the host for the declarations of all specs, in order.
 Result<std::vector<HostDeclared>> ask_declarations(const std::vector<Named>& specs,
                                                    const HostOptions& options) {
   HostQuestion question;

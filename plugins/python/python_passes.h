@@ -1,6 +1,6 @@
 #pragma once
 
-// Adds passes in Python to a registry: any `(gm, example_inputs, **kw) -> gm` on a
+// Adds Python passes to a registry: any function `(gm, example_inputs, **kw) -> gm` on a
 // torch.fx.GraphModule, run by `python -m jointer host` in a separate process.
 
 #include <span>
@@ -19,15 +19,15 @@ namespace jointer {
 Result<void> add_python_passes(PassRegistry& registry, std::span<const std::string> specs,
                                const HostOptions& options = {});
 
-// The spec with the absolute path of its file, so that it is valid in any folder.
+// The spec with the absolute path of its file, which is valid in any folder.
 std::string absolute_spec(const std::string& spec);
 
-// A pass with a known declaration: `info` unchanged, run from `spec`, a `module:function`. No
-// process is started before it runs.
+// A pass whose declaration is known: it has `info` unchanged, and runs `spec`, a `module:function`.
+// No process is started until it runs.
 Pass python_pass(PassInfo info, const std::string& spec, const HostOptions& options = {});
 
-// Runs functions of the package, or of any other importable module, for passes that exist only in
-// Python.
+// For passes that exist only in Python: runs functions of the package, or of any other importable
+// module.
 PythonRunner python_runner(const HostOptions& options = {});
 
 }  // namespace jointer
