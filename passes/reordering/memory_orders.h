@@ -12,8 +12,8 @@
 
 namespace jointer {
 
-// The bytes that calls allocate, and the items that they use. Items that no call makes, such as parameters, do
-// not count.
+// The bytes that calls allocate, and the items that they use. Items that no call makes, such as
+// parameters, do not count.
 class ItemUse {
  public:
   ItemUse(const Graph& graph, const MemoryOptions& options, const Calls& calls);
