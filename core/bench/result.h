@@ -68,7 +68,7 @@ struct BenchmarkResult {
   Throughput throughput;
 
   [[nodiscard]] bool succeeded() const;
-  // The first rank that failed for a reason of its own, or null. A rank whose collective failed is
+  // The first rank whose failure no other rank caused, or null. A rank whose collective failed is
   // not the culprit if any rank failed for another reason.
   [[nodiscard]] const RankResult* culprit() const;
   // "rank 1: at mm_3: out of memory: ..."; empty if all ranks succeeded.

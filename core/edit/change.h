@@ -25,7 +25,7 @@ struct MoveNodes {
   friend bool operator==(const MoveNodes&, const MoveNodes&) = default;
 };
 
-// What happens to the checkpointed region of a call (ac_graph_id): keep, remove or set it.
+// The effect on the checkpointed region of a call (ac_graph_id): keep, remove or set it.
 struct RegionChange {
   enum class Kind : std::uint8_t { keep, remove, set };
   Kind kind = Kind::keep;

@@ -35,7 +35,7 @@ class StorageMatcher {
   }
 
  private:
-  // What a storage of `after` corresponds to.
+  // The storage of `before` that corresponds to a storage of `after`.
   struct Match {
     bool is_known = false;
     StorageId was = {};  // none: the storage is new

@@ -48,7 +48,7 @@ class Effects {
   }
 
  private:
-  // If two neighbors swapped places, either may have moved: the pass's decision tells which.
+  // If two adjacent nodes swapped places, either may have moved; the pass's decision says which.
   [[nodiscard]] std::string of(NodeId was, NodeId is, bool is_said_to_move) const {
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };

@@ -1,6 +1,7 @@
 #pragma once
 
-// Describes the effect of a pass on the nodes that it decided about, as a check on its decisions.
+// Describes how a pass changed the nodes that it decided about, so that its decisions can be
+// checked.
 
 #include <vector>
 
@@ -16,8 +17,8 @@ struct JudgedGraph {
 };
 
 // Sets `effect` of each decision that names a node: "412 places earlier; exposed 3.40 ms -> 1.21
-// ms", "removed", "policy MUST_SAVE"; empty if the node is unchanged. `difference`: between the two
-// graphs.
+// ms", "removed", "policy MUST_SAVE"; empty if the node is unchanged. `difference`: the difference
+// between the two graphs.
 void note_effects(const JudgedGraph& before, const JudgedGraph& after,
                   const GraphDifference& difference, std::vector<Decision>& decisions);
 

@@ -68,7 +68,7 @@ std::optional<double> number_of(const PassValue& value) {
   return std::nullopt;
 }
 
-// The value converted to the type, or nullopt.
+// Converts the value to the type; nullopt if that is not possible.
 std::optional<PassValue> converted(Parameter::Type type, const PassValue& value) {
   switch (type) {
     case Parameter::Type::boolean:

@@ -1,7 +1,7 @@
 #pragma once
 
-// The parameters of a pass and the arguments of one run. A declaration serves the window's form,
-// the command line's help and textual pipelines.
+// The parameters of a pass, and the arguments of one run. The form in the window, the help on the
+// command line, and textual pipelines all use the same declaration.
 
 #include <cstdint>
 #include <optional>
@@ -40,29 +40,31 @@ std::string_view to_string(Parameter::Type type);
 // "0 .. 1", "one of dp, greedy", "at least 1, or none"; empty if any value is allowed.
 std::string range_text(const Parameter& parameter);
 
-// The values of all parameters of a pass, for one run.
+// The values of all parameters of a pass in one run.
 class Arguments {
  public:
-  // Error (usage): an unknown parameter, or a value of the wrong type or out of range.
+  // Error (usage): a parameter is unknown, or a value has the wrong type or is out of range.
   static Result<Arguments> check(std::span<const Parameter> declared,
                                  const std::vector<std::pair<std::string, PassValue>>& given);
 
   [[nodiscard]] const PassValue& value(std::string_view name) const;
   [[nodiscard]] bool is_given(std::string_view name) const { return !value(name).is_none(); }
-  // These require a value of that type, not none. An integer is also a number.
+  // These functions require that the value has that type and is not none. An integer is also a
+  // number.
   [[nodiscard]] bool boolean(std::string_view name) const;
   [[nodiscard]] std::int64_t integer(std::string_view name) const;  // also for bytes
   [[nodiscard]] double number(std::string_view name) const;
   [[nodiscard]] const std::string& text(std::string_view name) const;
   [[nodiscard]] const PassValue::List& list(std::string_view name) const;
-  // The elements of a list that are all strings.
+  // The elements of a list of strings.
   [[nodiscard]] std::vector<std::string> texts(std::string_view name) const;
 
  private:
   std::vector<std::pair<std::string, PassValue>> values_;  // every declared parameter
 };
 
-// Parses a number of bytes such as "5GiB", "500MB", "1024"; nullopt if it is not one.
+// Parses a number of bytes such as "5GiB", "500MB", "1024"; nullopt if the text is not a number of
+// bytes.
 std::optional<std::int64_t> parse_byte_count(std::string_view text);
 
 }  // namespace jointer

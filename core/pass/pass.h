@@ -52,14 +52,14 @@ struct PassInfo {
   bool saves_memory = false;   // meant to lower the peak: a higher peak is a warning
 };
 
-// A call of a Python function on a graph, in its own process.
+// A call of a Python function on a graph, in a separate process.
 struct PythonCall {
   std::string function;  // "module:function"
   std::vector<std::pair<std::string, PassValue>> arguments;
   std::function<bool()> is_cancelled;  // may be empty
 };
-// Returns the graph that the function makes. Error (run): there is no Python, or the function
-// failed. Error (cancelled).
+// Returns the graph that the function returns. Error (run): Python is not available, or the
+// function failed. Error (cancelled): the call was cancelled.
 using PythonRunner = std::function<Result<Graph>(const Graph& graph, const PythonCall& call)>;
 
 // The pipeline steps that a pass ran, if it runs other passes.
@@ -83,9 +83,10 @@ class PassContext {
 
   [[nodiscard]] const AnalysisOptions& analysis() const { return options_.analysis; }
   [[nodiscard]] std::optional<std::int64_t> peak_limit() const { return options_.peak_limit; }
-  // Reports the progress, 0 .. 1. Error (cancelled): the user cancelled; the pass must return it.
+  // Reports progress, 0 .. 1. Error (cancelled): the user cancelled; the pass must return this
+  // error.
   Result<void> report(double done) const;
-  // Runs a Python function. Error: as PythonRunner; (run) there is no Python.
+  // Runs a Python function. Errors: as for PythonRunner.
   [[nodiscard]] Result<Graph> run_python(
       const Graph& graph, std::string function,
       std::vector<std::pair<std::string, PassValue>> arguments = {}) const;
@@ -96,10 +97,10 @@ class PassContext {
   // Adds the decisions and tables of a pass that this one ran.
   void add(const PassContext& part);
   void add_table(PassTable table) { tables_.push_back(std::move(table)); }
-  // For a pass that runs others: the steps that it ran, with their arguments.
+  // For a pass that runs other passes: sets the steps that it ran, with their arguments.
   void set_ran(RanSteps ran) { ran_ = std::move(ran); }
-  // For a pass whose work is clearer as several edits than as one: its edits, in order. Together
-  // they must lead to the graph that it leaves.
+  // For a pass whose work is clearer as several edits than as one: adds the next of its edits.
+  // Together, the edits must lead to the graph that the pass leaves.
   void add_edit(Edit edit) { edits_.push_back(std::move(edit)); }
 
   [[nodiscard]] const std::vector<Decision>& decisions() const { return decisions_; }

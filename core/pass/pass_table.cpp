@@ -17,7 +17,7 @@ template <class... Cases>
 Match(Cases...) -> Match<Cases...>;
 
 std::string whole(std::int64_t number, PassTable::Unit unit) {
-  // The formatters expect amounts; a difference may be negative.
+  // The formatters expect non-negative amounts, but a difference may be negative.
   const bool negative = number < 0 && number != INT64_MIN;
   const std::int64_t amount = negative ? -number : number;
   const std::string text = unit == PassTable::Unit::bytes         ? format_bytes(amount)

@@ -1,7 +1,7 @@
 #pragma once
 
 // A table that a pass reports along with its decisions: the same figures for each item that it
-// examined, for the user to sort or programs to read.
+// examined, for users to sort and programs to read.
 
 #include <cstdint>
 #include <string>
@@ -24,7 +24,7 @@ struct PassTable {
     Unit unit = Unit::text;
     friend bool operator==(const Column&, const Column&) = default;
   };
-  // Whole numbers for counts, bytes and nanoseconds; monostate for an empty cell.
+  // Counts, bytes and nanoseconds are integers; an empty cell is monostate.
   using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;
   struct Row {
     std::string node;  // as edits name it; empty: the row is about the whole graph
@@ -38,7 +38,7 @@ struct PassTable {
 };
 std::string_view to_string(PassTable::Unit unit);  // "", "", "B", "ns", ""
 
-// A cell for display: 1.21 GiB, 3.40 ms; an empty text for an empty cell.
+// The cell formatted for display: 1.21 GiB, 3.40 ms; an empty text for an empty cell.
 std::string cell_text(const PassTable::Cell& cell, PassTable::Unit unit);
 
 }  // namespace jointer

@@ -12,7 +12,7 @@
 namespace jointer {
 namespace {
 
-// The shortest text that reads back as the same number, and not as an integer.
+// The shortest text that parses as the same floating-point number, not as an integer.
 std::string number_text(double value) {
   std::string text = fmt::format("{}", value);
   if (const auto plus = text.find('+'); plus != std::string::npos) text.erase(plus, 1);

@@ -12,7 +12,7 @@ namespace jointer {
 
 struct PassValue {
   using List = std::vector<PassValue>;
-  // None; true; 3; 0.05; layers.0; [a,[b,c]]
+  // For example none, true, 3, 0.05, layers.0, [a,[b,c]].
   std::variant<std::monostate, bool, std::int64_t, double, std::string, List> held;
 
   PassValue() = default;
@@ -32,11 +32,11 @@ struct PassValue {
   friend bool operator==(const PassValue&, const PassValue&) = default;
 };
 
-// The value as a pipeline writes it: parse_pipeline reads the same value back. Texts that are not
-// words, or would read as another value, are quoted as in JSON.
+// The value as a pipeline writes it, so that parse_pipeline reads the same value. Quotes texts, as
+// in JSON, if they are not words or would be read as another value.
 std::string to_text(const PassValue& value);
 
-// True for a text of letters, digits, `_`, `.`, `-`, which a pipeline writes without quotes.
+// True for a text of letters, digits, `_`, `.` and `-`, which a pipeline writes without quotes.
 bool is_word(std::string_view text);
 
 }  // namespace jointer

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kFormat = "jointer-pipeline";
 constexpr int kVersion = 1;
 
-// Some editors put a byte order mark before a text.
+// Some editors write a byte order mark before the text.
 std::string_view without_mark(std::string_view text) {
   constexpr std::string_view kMark = "\xef\xbb\xbf";
   return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
@@ -22,7 +22,7 @@ std::string_view without_mark(std::string_view text) {
 
 // --- Text ---
 
-// Splits a text into steps at commas and line breaks outside brackets and quotes.
+// Splits a text into steps at commas and line breaks that are outside brackets and quotes.
 class Cutter {
  public:
   struct Piece {
@@ -58,7 +58,7 @@ class Cutter {
     const bool is_blank = c == ' ' || c == '\t' || c == '\r' || c == '\n';
     if (piece_.text.empty() && is_blank) return;
     if (piece_.text.empty()) piece_.line = line_;
-    // A line break inside brackets is a blank.
+    // Inside brackets, a line break counts as a blank.
     piece_.text += c == '\n' && !in_quotes_ ? ' ' : c;
     piece_.places.push_back(place);
   }
@@ -204,7 +204,7 @@ Result<Pipeline> parse_step_lines(std::string_view text, std::size_t* wrong_at) 
 
 bool is_pipeline_file(const std::string& path) {
   if (path.ends_with(".jointer-passes")) return true;
-  // The beginning is enough; captures are large.
+  // Read only the beginning, since captures are large.
   constexpr std::size_t kHead = 256;
   std::ifstream file(path, std::ios::binary);
   std::string head(kHead, '\0');

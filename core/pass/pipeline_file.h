@@ -17,22 +17,23 @@ struct PipelineFile {
   friend bool operator==(const PipelineFile&, const PipelineFile&) = default;
 };
 
-// Parses the steps of a text file: separated by commas or line breaks, `#` starts a comment. Error
-// (usage): as parse_pipeline, with the line. `wrong_at` receives the byte offset of the error.
+// Parses the steps in a text file, which are separated by commas or line breaks; `#` starts a
+// comment. Error (usage): as for parse_pipeline, with the line number. `wrong_at` receives the byte
+// offset of the error.
 Result<Pipeline> parse_step_lines(std::string_view text, std::size_t* wrong_at = nullptr);
 
 // True if the file at `path` is a pipeline, judging by its name (`.jointer-passes`) or the
 // beginning of its JSON.
 bool is_pipeline_file(const std::string& path);
 
-// Reads either form; the first character decides which. `path` is for messages. Error (input): what
-// is wrong and where, or the file is of a newer version.
+// Reads either form; the first character decides which. `path` is only for messages. Error (input):
+// the file is damaged (says what is wrong and where) or has a newer version.
 Result<PipelineFile> read_pipeline_file(std::string_view text, std::string_view path);
 
-// One step per line, with the name and the summary in comments above. Reads back with the same
-// steps.
+// Writes one step per line, with the name and the summary in comments above. Reading the text gives
+// the same steps.
 std::string write_pipeline_text(const PipelineFile& file);
-// The JSON form. Reads back equal.
+// Writes the JSON form. Reading it gives an equal file.
 std::string write_pipeline_json(const PipelineFile& file);
 
 }  // namespace jointer

@@ -8,13 +8,13 @@
 
 namespace jointer {
 
-// A step that breaks a rule for the order of passes.
+// A step that breaks a rule about the order of passes.
 struct OrderMistake {
   std::size_t step = 0;  // its index in the pipeline
   std::string message;   // one sentence
 };
 
-// Checks upstream's rules for the order of the enabled steps: cudagraph must be last; the two
+// Checks upstream's rules about the order of the enabled steps: cudagraph must be last; the two
 // bucketings are mutually exclusive; full Inductor requires inductor_decomposition before it.
 // Returns one mistake per broken rule. Source: torchtitan's validate_pass_names.
 std::vector<OrderMistake> find_order_mistakes(const Pipeline& pipeline);

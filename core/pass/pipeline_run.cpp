@@ -25,7 +25,7 @@ constexpr auto kSettings =
                json_field("python_passes", &RunSettings::python_passes).if_set().lenient(),
                json_field("options", &RunSettings::options).if_set().lenient());
 
-// The number of collectives that a step removed, if it added others.
+// The number of collectives that a step removed, or 0 if it added none.
 std::size_t merged_collectives(const Graph& before, const Graph& after,
                                const GraphDifference& difference) {
   const auto starts = [](const Graph& graph, std::span<const NodeId> nodes) {
@@ -36,7 +36,7 @@ std::size_t merged_collectives(const Graph& before, const Graph& after,
   return starts(after, difference.added) > 0 ? starts(before, difference.removed) : 0;
 }
 
-// The figures of a graph and the simulation that they come from.
+// A graph's figures, and the simulation that they come from.
 struct Judgment {
   StepFigures figures;
   Simulation simulation;
@@ -87,8 +87,8 @@ void note_difference(const JudgedGraph& judged_before, const JudgedGraph& judged
   }
 }
 
-// Warns if a pass that is meant to lower the peak raises it: the captured values may be wrong, or
-// its copies live longer than the values that they replace.
+// Warns if a pass that is meant to lower the peak raises it: either the captured values are wrong,
+// or the copies that the pass adds live longer than the values that they replace.
 void warn_of_peak(const StepFigures& before, const StepFigures& after,
                   std::vector<Decision>& decisions) {
   const std::int64_t was = before.figures.peak_bytes, is = after.figures.peak_bytes;
@@ -101,7 +101,7 @@ void warn_of_peak(const StepFigures& before, const StepFigures& after,
                                              format_bytes(was), format_bytes(is))});
 }
 
-// `now` is the judgment of `before`, and is replaced by that of the result.
+// `now`: on entry, the judgment of `before`; on success, that of the resulting graph.
 Result<StepResult> run_pass(const Graph& before, Judgment& now, const PipelineStep& step,
                             const Pass& pass, const PassContext::Options& options) {
   StepResult result;
@@ -131,7 +131,7 @@ Result<StepResult> run_pass(const Graph& before, Judgment& now, const PipelineSt
   return result;
 }
 
-// Calls run_pass() for a registered pass; messages begin with its name.
+// Calls run_pass() for a registered pass; error messages begin with its name.
 Result<StepResult> run_named(const Graph& before, Judgment& now, const PipelineStep& step,
                              const PassRegistry& registry, const PassContext::Options& options) {
   auto result = run_pass(before, now, step, *registry.find(step.pass), options);

@@ -27,7 +27,7 @@ Result<StepFigures> step_figures(const Graph& graph, const AnalysisOptions& opti
 StepFigures step_figures(const Graph& graph, const Estimator& estimator,
                          const AnalysisOptions& options);
 
-// Runs a pass that may throw, such as a plugin's. Error (run): also for an exception.
+// Runs a pass that may throw, such as a plugin's. Turns an exception into an error (run).
 Result<void> run_guarded(const Pass& pass, Graph& graph, const Arguments& arguments,
                          PassContext& context);
 
@@ -39,11 +39,11 @@ struct StepResult {
   std::vector<Decision> decisions;
   std::vector<PassTable> tables;
   StepFigures before, after;
-  // The step as one edit, named after it. It has no changes if the step made a new graph that no
-  // edit leads to (a pair from a joint graph); `edit_refusal` then says why.
+  // The step as one edit, titled after the step. It has no changes if no edit leads to the graph
+  // that the step made (such as a pair from a joint graph); `edit_refusal` then says why.
   Edit edit;
-  // The same edit in the parts that the pass reported with PassContext::add_edit. Without parts,
-  // `edit` alone, or nothing if it has no changes.
+  // The parts of this edit that the pass reported with PassContext::add_edit. If it reported none,
+  // `edit` alone, or nothing if `edit` has no changes.
   std::vector<Edit> edits;
   std::string edit_refusal;
   RanSteps ran;
@@ -52,14 +52,14 @@ struct StepResult {
 
 struct PipelineRun {
   std::vector<StepResult> steps;  // the successful ones
-  // Why `failed_step` failed; the resulting graph is the one before that step.
+  // The reason that `failed_step` failed. The resulting graph is the graph before that step.
   std::optional<Error> error;
   std::string failed_step;
 };
 
 // Runs one step on a copy of `before`, even if the step is disabled. Error (usage): there is no
-// such pass, or its arguments are invalid. Error (run, cancelled): why it failed. Messages begin
-// with the pass's name.
+// such pass, or its arguments are invalid. Error (run): the pass failed. Error (cancelled): the run
+// was cancelled. Messages begin with the pass's name.
 Result<StepResult> run_step(const Graph& before, const PipelineStep& step,
                             const PassRegistry& registry, const PassContext::Options& options);
 
@@ -69,7 +69,7 @@ Result<PipelineRun> run_pipeline(const Graph& graph, const Pipeline& pipeline,
                                  const PassRegistry& registry, const PassContext::Options& options,
                                  const std::function<void(const StepResult&)>& done = {});
 
-// An unused path in the folder (empty: the current one) for a reproducer of this pass.
+// An unused path for a reproducer of this pass in `folder`; if empty, in the current folder.
 std::string unused_reproducer_path(const std::string& folder, const std::string& pass);
 
 // Settings of a run that are not part of the pipeline.
@@ -80,13 +80,13 @@ struct RunSettings {
   friend bool operator==(const RunSettings&, const RunSettings&) = default;
 };
 
-// Writes a file that reproduces a failure. It is a capture of the graph that also contains the
-// pipeline, the error and the settings. Error (run): it cannot be written.
+// Writes a file that reproduces a failure: a capture of the graph that also contains the pipeline,
+// the error and the settings. Error (run): the file cannot be written.
 Result<void> write_reproducer(const std::string& path, const Graph& graph,
                               const PipelineStep& failed, const Error& error,
                               const RunSettings& settings = {});
-// The contents of a reproducer other than its graph; nullopt if the graph is not from a reproducer.
-// Runs nothing: the paths in `settings` name third-party code.
+// The contents of a reproducer other than its graph. The paths in `settings` name third-party code,
+// which reading a reproducer never runs.
 struct Reproduced {
   std::string pipeline, error;
   RunSettings settings;

@@ -123,7 +123,7 @@ PassValue value_of_word(std::string_view word) {
   if (word == "true") return true;
   if (word == "false") return false;
   if (const auto whole = number_of<std::int64_t>(word)) return *whole;
-  // `inf`, `nan` and hexadecimal numbers are texts.
+  // Treat `inf`, `nan` and hexadecimal numbers as texts.
   const bool may_be_number = word.find_first_of("0123456789") != std::string_view::npos;
   if (const auto number = may_be_number ? number_of<double>(word) : std::nullopt;
       number && std::isfinite(*number))

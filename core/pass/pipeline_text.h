@@ -29,13 +29,13 @@ struct PipelineStep {
 using Pipeline = std::vector<PipelineStep>;
 
 // Error (usage): one sentence with the place: "after `apply_sac{save=`, at character 15: ...".
-// `wrong_at` receives the byte offset; unchanged if there is no error.
+// `wrong_at` receives the byte offset of the error; it stays unchanged if there is none.
 Result<Pipeline> parse_pipeline(std::string_view text, std::size_t* wrong_at = nullptr);
 
 std::string to_text(const PipelineStep& step);
 std::string to_text(const Pipeline& pipeline);
 
-// The value of a word without quotes: none, a boolean, a number, else the word as text.
+// The value of a word without quotes: none, a boolean, a number, or else the word itself as text.
 PassValue value_of_word(std::string_view word);
 
 }  // namespace jointer

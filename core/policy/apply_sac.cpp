@@ -70,7 +70,7 @@ Result<std::vector<Count>> make_counts(const Graph& graph, const SacOptions& opt
   for (const EveryNth& rule : options.every_nth) {
     if (rule.n < 1) return refuse("every_nth of {}: {} is not a positive number", rule.op, rule.n);
     Count count{.rule = rule, .counted = std::vector<bool>(graph.node_count(), false)};
-    // No call of the graph matches: nothing to count.
+    // If no call of the graph matches, there is nothing to count.
     if (const auto nodes = select(graph, rule.op))
       for (const NodeId id : *nodes) count.counted[id.index()] = true;
     counts.push_back(std::move(count));

@@ -1,6 +1,6 @@
 #pragma once
 
-// Applies the tags of a flat training step. A partitioner applies those of a joint graph.
+// Applies the tags of a flat training step. In a joint graph, the partitioner applies them.
 
 #include <vector>
 
@@ -13,16 +13,16 @@ namespace jointer {
 
 // Applies all tags to `step`: upstream's apply_cpu_offload if a value is tagged for offload, then
 // selective_activation_remat. In this order, recomputed calls can read values that were copied back
-// from the host. Returns the edits. Error (usage): see these passes.
+// from the host. Returns the edits. Error (usage): as for these passes.
 Result<std::vector<Edit>> apply_step_tags(Graph& step);
 
-// The same as one edit, without changing the graph; the edit has no changes if no tags are left to
-// apply. Values that are already recomputed or offloaded stay so, and are processed a second time
-// only if a new tag requires it. Error (usage): see the passes.
+// Returns the same changes as one edit, without changing the graph; the edit has no changes if no
+// tags are left to apply. Values that are already recomputed or offloaded stay so, and are
+// processed again only if a new tag requires it. Error (usage): as for these passes.
 Result<Edit> step_tags_edit(const Graph& tagged);
 
-// The values that the step saves for backward, as a plan of `before`, the graph with tags not yet
-// applied. Error (usage): see kept_values.
+// The values that the step saves for backward, as a plan for `before`, the graph whose tags are not
+// yet applied. Error (usage): as for kept_values.
 Result<SavePlan> plan_of_step(const Graph& before, const Graph& step);
 
 }  // namespace jointer

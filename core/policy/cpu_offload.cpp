@@ -60,17 +60,17 @@
 namespace jointer {
 namespace {
 
-// Maps storages of values to the storage of a new node's first tensor.
+// Maps storages of values to the new nodes whose first tensors replace them.
 class Moves {
  public:
   void add(StorageId storage, const std::string& to) { to_[storage] = to; }
-  // True if the node shares one of the storages.
+  // True if the node has a tensor in one of these storages but does not own it.
   [[nodiscard]] bool affect(const Graph& graph, const StorageOwners& owners, NodeId id) const {
     return std::ranges::any_of(graph.tensors(id), [&](const Tensor& t) {
       return t.storage && to_.contains(t.storage) && owners.of(t.storage).node != id;
     });
   }
-  // The node's value, with its tensors in the storages that they have then.
+  // The node's value, with its tensors in the new storages.
   [[nodiscard]] ValueRecord value_of(const Graph& graph, const StorageOwners& owners,
                                      NodeId id) const {
     ValueRecord value = record_value(graph, owners, id);
@@ -150,7 +150,7 @@ class Offloader {
        {"the forward still reads it after the backward starts reading it.",
         "the forward still reads them after the backward starts reading them."}}};
 
-  // A node of the resulting graph, in a list in which calls can be inserted before any place.
+  // A node of the resulting graph, in a list that allows insertion anywhere.
   static constexpr std::size_t kNoRun = SIZE_MAX;
   struct Standing {
     NodeId node;               // none for an inserted call
@@ -229,8 +229,8 @@ class Offloader {
     const Node& n = graph_.node(id);
     return n.kind == NodeKind::call && graph_.single_tensor(n) != nullptr;
   }
-  // A wait reads one tensor. For a call that returns several, use the first call that reads one of
-  // them.
+  // A wait reads only one tensor. If a call returns several, returns the first of its users that
+  // returns a single tensor.
   [[nodiscard]] NodeId tensor_of(NodeId id) const {
     if (is_tensor(id)) return id;
     const auto users = users_.of(id);
@@ -257,7 +257,7 @@ class Offloader {
     return storage && last_write_[graph_.real_storage(storage).index()] > graph_.position(id);
   }
 
-  // Index into kReasons; empty if the value can be offloaded.
+  // An index into kReasons; nullopt if the value can be offloaded.
   [[nodiscard]] std::optional<std::size_t> why_it_stays(const Offload& offload) const {
     if (is_written_later(offload.node)) return 0;
     if (offload.is_returned) return 1;
@@ -290,7 +290,8 @@ class Offloader {
                           .val = ValueRecord::of_tensor(std::move(val))},
                          like, in_backward);
   }
-  // Repeats a call in the backward. `now`: the names of its new inputs, by those of the old ones.
+  // Repeats a call in the backward. `now`: maps the names of its old inputs to those of the new
+  // ones.
   Place insert_copy_before(Place next, NodeId copied, const std::map<std::string, std::string>& now,
                            ValueRecord val) {
     NodeRecord record{.copy = name(copied), .inputs = InputNames{}, .val = std::move(val)};
@@ -461,7 +462,8 @@ class Offloader {
       changes_.emplace_back(std::move(inserted_[numbers[i]]));
   }
 
-  // Makes the backward read the values copied back, and places their views in that memory.
+  // Makes the backward read the values that were copied back, and moves their views to the same
+  // storages.
   void redirect() {
     std::vector<bool> is_redirected(graph_.node_count(), false);
     for (const NodeId reader : graph_.order()) {
@@ -495,7 +497,7 @@ class Offloader {
   std::list<Standing> order_;            // the resulting graph
   std::vector<InsertNode> inserted_;
   std::vector<Place> places_;  // of the original nodes, indexed by id
-  // By backward reader: what it reads, and what it reads instead.
+  // For each reader in the backward: the nodes that it reads, and those that it will read instead.
   std::unordered_map<NodeId, std::map<std::string, std::string>> reads_;
   Shared<NodeMarks> in_backward_{NodeMarks{.autograd_backward = true}};
   Moves lies_in_;  // of all offloaded values, for the backward

@@ -7,9 +7,9 @@
 namespace jointer {
 
 struct CpuOffloadOptions {
-  // Number of forward layers between the last use of a value and the end of its copy to the host,
-  // and number of backward layers between the start of the copy back and its first use. Not
-  // negative.
+  // `defer_layers`: number of forward layers between a value's last use and the end of its copy to
+  // the host. `prefetch_layers`: number of backward layers between the start of the copy back and
+  // the first use there. Neither may be negative.
   std::int64_t defer_layers = 1;
   std::int64_t prefetch_layers = 1;
 };
@@ -18,9 +18,9 @@ struct CpuOffloadOptions {
 bool is_tagged_for_offload(const Node& node);
 
 // Upstream's apply_cpu_offload for flat training steps: copies values that are tagged
-// MUST_CPU_OFFLOAD and read by the backward to the host after the forward's last use, and back
-// before the backward's first. The algorithm and its source are at the top of cpu_offload.cpp.
-// Error (usage): the graph is a pair, or a number of layers is negative.
+// MUST_CPU_OFFLOAD and read by the backward to the host after their last use in the forward, and
+// back before their first use in the backward. The algorithm and its source are at the top of
+// cpu_offload.cpp. Error (usage): the graph is a pair, or a number of layers is negative.
 Result<Edit> apply_cpu_offload(const Graph& graph, const CpuOffloadOptions& options = {});
 
 }  // namespace jointer

@@ -70,7 +70,7 @@ std::string write_python(const Graph& joint, const SacOptions& options) {
   return text;
 }
 
-// Sentences about the differences between the plan and the graph with the list's tags.
+// Sentences about the differences between the plan and the tags that the list sets.
 std::vector<std::string> differences_of(const Graph& tagged, const SavePlan& plan) {
   auto sentences = find_tag_differences(tagged, plan).sentences(tagged);
   if (!plan.offloaded.empty())
@@ -135,7 +135,7 @@ Result<PolicyExport> export_as(const Graph& joint, const SavePlan& plan, PolicyF
   return export_recipe(opened, plan);
 }
 
-// The properties of a plan that decide whether two texts are equivalent.
+// The properties of a plan that are compared after reading a text back.
 struct Outcome {
   std::vector<NodeId> makers;  // the calls whose memory the plan saves
   std::size_t activations = 0;
@@ -168,7 +168,8 @@ Result<Partition> solve_under(const Graph& opened, const std::string& text,
   return partition(tagged, {.partitioner = partitioner});
 }
 
-// A sentence about the difference between two outcomes; empty if they are equal. `what`: "plan".
+// A sentence about the difference between two outcomes; empty if they are equal. `what`: "plan" or
+// "step".
 std::string outcome_text(std::string_view what, const Outcome& wanted, const Outcome& found) {
   if (found.makers == wanted.makers && found.peak_bytes == wanted.peak_bytes) return {};
   const auto count = [](std::size_t n) { return format_count(static_cast<std::int64_t>(n)); };
@@ -184,7 +185,8 @@ std::string outcome_text(std::string_view what, const Outcome& wanted, const Out
                         count(wanted.activations)));
 }
 
-// Applies the tags of a flat training step. The makers are the saved values themselves.
+// Applies the tags of a flat training step. Here, Outcome::makers holds the saved values
+// themselves.
 Result<Outcome> outcome_of_step(const Graph& tagged, const MemoryOptions& memory) {
   Graph step = tagged;
   JOINTER_CHECK(apply_step_tags(step));
@@ -208,8 +210,8 @@ Result<std::string> step_difference(const SavePlan& plan, const Graph& opened,
   return outcome_text("step", wanted, *found);
 }
 
-// A sentence about the difference between the plan and the solution under the text; empty if they
-// are equal.
+// A sentence about the difference between the plan and the plan that results from the text; empty
+// if they are equal.
 Result<std::string> difference(const Graph& joint, const SavePlan& plan, const Graph& opened,
                                const std::string& text, const ReadBack& options) {
   const Result<Outcome> wanted = outcome_of(joint, plan, options);

@@ -1,7 +1,7 @@
 #pragma once
 
 // Exports a save plan for other programs: as torchtitan's set of operators, as its selectors, or as
-// a recipe. A list of operators cannot express every plan, so the export reports the differences.
+// a recipe. A list of operators cannot express every plan, so each export reports the differences.
 // The algorithms are at the top of operator_list.cpp and selector_list.cpp.
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct PolicyExport {
 struct ReadBack {
   Partitioner partitioner = Partitioner::min_cut;  // partitions the graph again with the text
   MemoryOptions memory = {};
-  // The peak of a flat training step under the plan. If it is not given, the step is not compared.
+  // The peak of a flat training step under the plan. If it is not set, the step is not compared.
   std::optional<std::int64_t> step_peak = std::nullopt;
 };
 
@@ -51,9 +51,9 @@ struct ReadBack {
 Result<PolicyExport> export_plan(const Graph& joint, const SavePlan& plan, PolicyFormat format,
                                  const Graph& opened, const ReadBack& read_back = {});
 
-// Tags the graph according to the plan: saved values, and values that they are views of, MUST_SAVE;
-// offloaded values MUST_CPU_OFFLOAD; every other recomputed call MUST_RECOMPUTE. All other tags are
-// removed. All tags are in one region, so that torch changes none of them.
+// Tags the graph according to the plan: MUST_SAVE for saved values and the values that they are
+// views of; MUST_CPU_OFFLOAD for offloaded values; MUST_RECOMPUTE for every other recomputed call.
+// Removes all other tags. Puts all tags in one region, so that torch changes none of them.
 Result<Edit> tag_as_planned(const Graph& joint, const SavePlan& plan);
 
 }  // namespace jointer

@@ -1,6 +1,6 @@
 #pragma once
 
-// Shared by the passes that transform flat training steps, whose graph contains forward, loss and
+// Shared by the passes that transform flat training steps, whose graphs contain forward, loss and
 // backward in this order.
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace jointer {
 
-// Error (usage): the graph is a pair, or half of one.
+// Error (usage): the graph is a pair or half of a pair.
 Result<void> check_flat(const Graph& graph);
 
-// A name that no node of the graph has: the base, or the base with a number.
+// A name that no node of the graph has: `base`, with a number appended if necessary.
 std::string unused_name(const Graph& graph, const std::string& base);
 
 }  // namespace jointer

@@ -15,7 +15,7 @@ struct FsdpGather {
   std::vector<NodeId> slices;
 };
 
-// In the program order of the waits.
+// Finds all such gathers, in the program order of their waits.
 std::vector<FsdpGather> fsdp_gathers(const Graph& graph);
 
 }  // namespace jointer

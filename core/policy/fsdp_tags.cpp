@@ -25,7 +25,7 @@ bool calls(const Graph& graph, NodeId id, std::string_view target) {
   return n.kind == NodeKind::call && graph.target(n) == target;
 }
 
-// Returns true if a chain of operators with one input each leads from a placeholder to the node.
+// Returns true if a chain of single-input operators leads from a placeholder to the node.
 bool comes_from_input(const Graph& graph, NodeId id) {
   for (auto inputs = graph.inputs(id); inputs.size() == 1; inputs = graph.inputs(id)) {
     id = inputs.front();

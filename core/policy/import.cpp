@@ -1,4 +1,4 @@
-// Reads a policy from a text of another program and converts it to tags of a graph.
+// Reads a policy from another program's text and converts it to tags on a graph.
 
 #include "core/policy/import.h"
 
@@ -101,14 +101,14 @@ Result<ImportedPolicy> import_recipe(const Graph& graph, std::string_view text) 
                         .notes = {}};
 }
 
-// Number of the partitioning's saved values that are nodes of the graph.
+// The number of saved values in the log that are nodes of the graph.
 std::size_t found_in(const Graph& graph, const PartitionerLog& log) {
   return static_cast<std::size_t>(
       std::count_if(log.saved.begin(), log.saved.end(),
                     [&](const PartitionerLog::Value& value) { return graph.find(value.node); }));
 }
 
-// The plan that the log describes, with notes about differences from the graph.
+// The plan that the log describes. Adds notes about values that differ from the graph's.
 SavePlan plan_of(const Graph& graph, const PartitionerLog& log, std::vector<std::string>& notes) {
   SavePlan plan;
   std::unordered_set<NodeId> seen;
@@ -143,8 +143,8 @@ SavePlan plan_of(const Graph& graph, const PartitionerLog& log, std::vector<std:
 
 Result<ImportedPolicy> import_log(const Graph& graph, std::string_view text) {
   JOINTER_TRY(const std::vector<PartitionerLog> logs, read_partitioner_log(text));
-  // If the partitionings are of several graphs, use the one with the most values in this graph; if
-  // they are of one graph, use the last.
+  // If the log covers several graphs, use the partitioning that has most of its values in this
+  // graph; among equals, use the last.
   const auto best = std::max_element(
       logs.rbegin(), logs.rend(), [&](const PartitionerLog& a, const PartitionerLog& b) {
         return found_in(graph, a) * b.saved.size() < found_in(graph, b) * a.saved.size();

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads policies of other programs and turns them into tags of a graph. The text is untrusted: it
-// is parsed, never run.
+// Reads policies written by other programs and converts them to tags on a graph. The text is
+// untrusted: it is parsed, never run.
 
 #include <cstdint>
 #include <string>
@@ -23,8 +23,8 @@ enum class PolicySource : std::uint8_t {
 };
 std::string_view to_string(PolicySource source);
 
-// Detects the kind of a text. Error (input): the text is not a policy; the message says what it is,
-// if known.
+// Detects the kind of policy in a text. Error (input): the text is not a policy; the message says
+// what the text is, if known.
 Result<PolicySource> policy_source(std::string_view text);
 
 struct ImportedPolicy {
@@ -34,7 +34,7 @@ struct ImportedPolicy {
   std::vector<std::string> notes;  // a sentence for each part left out, with the reason
 };
 
-// An operator that no call of the graph matches causes a note, not an error. `fsdp`: fsdp_policy of
+// An operator that matches no call of the graph causes a note, not an error. `fsdp`: fsdp_policy of
 // the graph as opened; by default, of this graph. Error (input): the text is not a policy, or is
 // damaged; (usage): nothing in it matches this graph.
 Result<ImportedPolicy> import_policy(const Graph& graph, std::string_view text, MemoryPolicy fsdp);
@@ -42,21 +42,22 @@ Result<ImportedPolicy> import_policy(const Graph& graph, std::string_view text);
 
 // --- Readers of single formats ---
 
-// Text of an export without selectors.
+// The text that is exported if there are no selectors.
 inline constexpr std::string_view kNoSelectors =
     "# No selector is needed: the policy `full` saves this by itself.";
 
-// Operators named in Python: `torch.ops.aten.mm.default`, `torch.ops.higher_order.flex_attention`,
-// `(torch.ops, "deepep.dispatch.default")`, or plain `aten.mm`; and the rules written by export.h.
-// Comments and multi-line strings are ignored. Error (input): the text names no operator.
+// The operators that a Python text names: `torch.ops.aten.mm.default`,
+// `torch.ops.higher_order.flex_attention`, `(torch.ops, "deepep.dispatch.default")`, or plain
+// `aten.mm`; and the rules written by export.h. Comments and multi-line strings are ignored. Error
+// (input): the text names no operator.
 struct OperatorListText {
   SacOptions options;  // every_nth: only rules in the text; applies to the whole forward
   bool names_torchs_list = false;  // the text adds torch's own compute-intensive operators
 };
 Result<OperatorListText> read_operator_list(std::string_view text);
 
-// The selectors in the form that select() takes; empty if the text is kNoSelectors. Error (input):
-// a selector has no `::` or no operator.
+// The selectors in the form that select() expects; empty if the text is kNoSelectors. Error
+// (input): a selector has no `::` or no operator.
 Result<std::vector<std::string>> read_selectors(std::string_view text);
 
 // One partitioning in a log.
@@ -66,16 +67,17 @@ struct PartitionerLog {
     std::int64_t bytes = -1;  // -1 if not in the log
   };
   std::vector<Value> saved;
-  // Operators that the partitioner must not recompute: "aten.mm". Only in printed logs.
+  // Operators that the partitioner must not recompute, such as "aten.mm". Only printed logs contain
+  // them.
   std::vector<std::string> banned_operators;
-  // Values that the knapsack decided about, as in the payload.
+  // The values that the knapsack decided about, as listed in the payload.
   std::vector<std::string> candidates;
   std::vector<std::size_t> knapsack_saved, knapsack_recomputed;  // indices of candidates
   std::vector<std::int64_t> candidate_bytes;
   std::vector<double> candidate_runtimes;
 };
-// Partitionings of a log or of a payload `min_cut_information`, in their order in the text. Error
-// (input): the text contains none, or its JSON is damaged (with the byte).
+// Reads the partitionings in a log or in a `min_cut_information` payload, in text order. Error
+// (input): the text contains none, or its JSON is damaged (gives the byte offset).
 Result<std::vector<PartitionerLog>> read_partitioner_log(std::string_view text);
 
 }  // namespace jointer

@@ -10,16 +10,17 @@
 
 namespace jointer {
 
-// Chooses saved activations to offload, the largest first, until `budget_bytes` are used; if it is
-// 0 or negative, all candidates. `plan`: the tags before offloading. Returns them in program order.
-// The algorithm is at the top of offload_choice.cpp.
+// Chooses the saved activations to offload: the largest first, until `budget_bytes` are used, or
+// all candidates if `budget_bytes` is 0 or negative. `plan`: the tags before offloading. Returns
+// the activations in program order. The algorithm is at the top of offload_choice.cpp.
 std::vector<NodeId> choose_offloads(const Graph& graph, const Users& users, const Layers& layers,
                                     const TagPlan& plan, std::int64_t budget_bytes);
 
-// A view according to upstream's list of operators: its memory is another node's.
+// True for a view according to upstream's list of operators: a node whose memory belongs to another
+// node.
 bool is_offload_view(const Graph& graph, NodeId node);
 
-// The readers of a node's memory: its own readers, and those of its views.
+// The readers of a node's memory: the readers of the node and those of its views.
 struct StorageReaders {
   std::vector<NodeId> forward;  // calls of the forward
   bool in_backward = false;     // true if a call of the backward reads it too

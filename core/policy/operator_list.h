@@ -6,9 +6,10 @@
 
 namespace jointer {
 
-// The shortest operator list and rules that make apply_sac save what the plan saves, as far as
-// possible; find_tag_differences reports the differences. `joint` has its original tags: FSDP's tags are
-// applied after the list's, as in upstream. The algorithm is at the top of operator_list.cpp.
+// The shortest list of operators and rules with which apply_sac saves what the plan saves, as far
+// as possible; find_tag_differences reports the differences. `joint` has its original tags, because
+// FSDP's tags are applied after those of the list, as in upstream. The algorithm is at the top of
+// operator_list.cpp.
 SacOptions operator_list(const Graph& joint, const SavePlan& plan);
 
 // The shortest list of selectors for the memory policy `full`.

@@ -13,7 +13,7 @@
 namespace jointer {
 namespace {
 
-// Indexed by node id: true for calls that can only run in the backward.
+// Indexed by node id: true for calls that can run only in the backward.
 std::vector<bool> backward_side(const Graph& graph) {
   std::vector<bool> side(graph.node_count(), false);
   const bool has_tangents = std::any_of(graph.order().begin(), graph.order().end(), [&](NodeId id) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Describes a save plan by the calls that allocate memory, to which lists of operators refer. A
-// view, a part of a tuple or a wait counts as the call that allocated its memory.
+// Describes a save plan in terms of the calls that allocate memory, because lists of operators
+// refer to these. A view, a part of a tuple or a wait counts as the call that allocated its memory.
 
 #include <vector>
 
@@ -11,17 +11,17 @@
 namespace jointer {
 
 struct PlanMakers {
-  // In program order. A call with several results may be in both lists: some are saved, others not.
+  // In program order. A call with several results is in both lists if only some of them are saved.
   std::vector<NodeId> saved;  // calls whose memory the plan saves, without inputs of the graph
   std::vector<NodeId> rerun;  // calls that allocate memory and are recomputed in the backward
-  // Indexed by node id: every recomputed call, including views.
+  // Indexed by node id: true for every recomputed call, including views.
   std::vector<bool> runs_again;
 };
 // Cost: linear.
 PlanMakers plan_makers(const Graph& joint, const SavePlan& plan);
 
-// Indexed by node id: the node that first holds each node's memory; the node itself if it returns
-// no tensor.
+// Indexed by node id: the node that allocated the node's memory; the node itself if it returns no
+// tensor.
 std::vector<NodeId> memory_makers(const Graph& graph);
 
 // The calls whose memory the graph's tags save, indexed by node id, for the nodes of

@@ -43,7 +43,7 @@ std::vector<bool> runs_again(const Graph& joint, const SavePlan& plan) {
   Graph merged = joint;
   eliminate_dead_code(merged);
   merge_common_subexpressions(merged);
-  // Otherwise the plan has unmerged calls: it is default_partition's.
+  // A plan that saves calls that merging would erase comes from default_partition.
   const bool is_of_merged = std::all_of(plan.saved.begin(), plan.saved.end(), [&](NodeId id) {
     return bool(merged.find(joint.name(id)));
   });

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kSpaces = " \t\r\n";
 
-// Starts with `{"key":`, or with a list of such objects.
+// True if the text starts with `{"key":` or with a list of such objects.
 bool is_json_of_objects(std::string_view text) {
   const auto skip = [&](std::string_view what) {
     text.remove_prefix(std::min(text.find_first_not_of(what), text.size()));
@@ -34,7 +34,7 @@ bool is_json_of_objects(std::string_view text) {
   return text.starts_with(':');
 }
 
-// Starts like a line of torch's loggers: `V1122 12:50:01.000 ...`.
+// True if the line starts like a line of torch's loggers: `V1122 12:50:01.000 ...`.
 bool is_log_line(std::string_view line) {
   return line.size() > 5 && std::string_view("VDIWEC").find(line[0]) != std::string_view::npos &&
          line[5] == ' ' && std::all_of(line.begin() + 1, line.begin() + 5, [](char c) {

@@ -71,7 +71,7 @@ class Words {
     return text_.substr(begin, at_ - begin);
   }
 
-  // Empty for a multi-line or unterminated string.
+  // The string as a word; nullopt if it spans several lines or is unterminated.
   std::optional<Word> quoted(char mark) {
     const std::string triple(3, mark);
     if (text_.substr(at_, 3) == triple) {
@@ -90,7 +90,7 @@ class Words {
   std::size_t at_ = 0;
 };
 
-// Returns true for names of at least two segments, none of them empty.
+// True for a name with at least two segments, none of which is empty.
 bool has_space(std::string_view name) {
   const std::size_t dot = name.find('.');
   return dot != std::string_view::npos && dot > 0 && !name.ends_with('.') &&
@@ -145,7 +145,7 @@ class Reader {
            words_[i].value.front() == sign;
   }
 
-  // The operator that a word names; empty if it does not name one.
+  // The operator that a word names; empty if the word names no operator.
   [[nodiscard]] std::string operator_at(std::size_t i) const {
     const Word& word = words_[i];
     if (word.kind == Word::Kind::name) return of_name(word.value);
@@ -160,7 +160,7 @@ class Reader {
     return known ? std::string(word.value) : std::string();
   }
 
-  // The name with its first part expanded if it is a short name.
+  // The name, with its first part expanded if that is a short name.
   [[nodiscard]] std::string in_full(std::string_view name) const {
     const std::size_t dot = std::min(name.find('.'), name.size());
     const auto known = short_names_.find(std::string(name.substr(0, dot)));

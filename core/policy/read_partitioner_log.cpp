@@ -175,7 +175,7 @@ Result<std::vector<PartitionerLog>> read_partitioner_log(std::string_view text) 
     }
   }
   JOINTER_CHECK(take_block());
-  // A payload printed over several lines.
+  // The text may be a payload that spans several lines.
   if (logs.empty() && text.find(kSaved) != std::string_view::npos &&
       text.find_first_not_of(" \t\r\n") == text.find('{')) {
     JOINTER_TRY(PartitionerLog log, read_payload(text));

@@ -37,7 +37,7 @@ Result<std::vector<std::string>> read_selectors(std::string_view text) {
   const std::string line = on_one_line(text);
   if (line.empty() && text.find(kNoSelectors) != std::string_view::npos) return selectors;
   std::string_view rest = line;
-  // Quoted, as on a shell's command line.
+  // The selectors may be quoted, as on a shell's command line.
   if (rest.size() >= 2 && (rest.front() == '\'' || rest.front() == '"') &&
       rest.back() == rest.front())
     rest = trimmed(rest.substr(1, rest.size() - 2));

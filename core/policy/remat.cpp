@@ -110,7 +110,7 @@ class Rematerializer {
   }
 
  private:
-  // The reason why a graph has no region.
+  // The reason that a graph has no region to recompute.
   [[nodiscard]] std::string why_nothing() const {
     const auto order = graph_.order();
     const auto tagged = static_cast<std::size_t>(
@@ -137,7 +137,7 @@ class Rematerializer {
            (n.policy == MemoryPolicy::prefer_recompute || n.policy == MemoryPolicy::must_recompute);
   }
 
-  // Attention without dropout has the tag of random operators, but draws nothing.
+  // Attention without dropout is tagged as a random operator but draws no random numbers.
   [[nodiscard]] bool draws(const Node& n) const {
     const OperatorInfo& op = graph_.op(n);
     if (!op.has(OperatorTag::random)) return false;
@@ -213,8 +213,9 @@ class Rematerializer {
               [&](NodeId a, NodeId b) { return graph_.position(a) < graph_.position(b); });
   }
 
-  // If recomputed calls share memory that one of them writes to, all of them are placed before the
-  // first call that needs one, in their original order, so that readers see the writer's result.
+  // If recomputed calls share memory that one of them writes to, places all of them before the
+  // first call that needs any of them, in their original order, so that readers see the writer's
+  // result.
   void bring_writers_along() {
     std::map<NodeId, std::vector<NodeId>> groups;  // by maker
     std::vector<NodeId> written;
@@ -244,7 +245,7 @@ class Rematerializer {
     }
   }
 
-  // Moves the copy, and the copies it reads, before `reader`; returns whether that changed
+  // Moves the copy, and the copies that it reads, before `reader`. Returns true if that changed
   // anything.
   bool bring_before(NodeId id, NodeId reader) {
     bool has_changed = false;
@@ -275,7 +276,8 @@ class Rematerializer {
               "{} ({}) writes to {}, which is not recomputed, so it cannot run twice: save it",
               graph_.name(id), graph_.target(graph_.node(id)), graph_.name(to));
     }
-    // Writers that run once, by the call that allocated the memory they write to.
+    // The writers that run only once, keyed by the call that allocated the memory that they write
+    // to.
     std::map<NodeId, std::vector<NodeId>> writers;
     for (const NodeId id : graph_.order()) {
       if (before_[id.index()]) continue;
@@ -291,9 +293,9 @@ class Rematerializer {
     return {};
   }
 
-  // Checks that a copy of the call finds the memory as the original did: no write between the two
-  // to the bytes that it reads and, if the memory's maker is recomputed, no write that is not
-  // recomputed.
+  // Checks that a copy of the call finds the same contents in memory as the original: no call
+  // between the two writes to the bytes that it reads and, if the call that allocated the memory is
+  // recomputed, all writes are recomputed too.
   [[nodiscard]] Result<void> check_memory(
       NodeId id, NodeId maker, const std::map<NodeId, std::vector<NodeId>>& writers) const {
     const auto found = writers.find(maker);
@@ -313,8 +315,8 @@ class Rematerializer {
     return {};
   }
 
-  // True if the call, or one of its inputs, is in the maker's memory at an unknown place: the file
-  // does not say which tensors it returns.
+  // True if the call or one of its inputs is at an unknown place in the maker's memory, because the
+  // capture does not say which tensors that node returns.
   [[nodiscard]] bool lacks_tensors(NodeId call, NodeId maker) const {
     const auto is_unknown = [&](NodeId id) {
       return makers_[id.index()] == maker && graph_.tensors(id).empty();
@@ -379,7 +381,7 @@ class Rematerializer {
       if (const NodeId back = back_[input.index()]) return graph_.name(back);
       return copies_[input.index()];
     };
-    // A view of a value copied back lies in the same memory.
+    // A view of a value that was copied back is in the same memory as that value.
     const bool is_back = reads_back_.contains(id);
     const auto owner = [&](NodeId of) -> std::string_view {
       return is_back && is_read_back_[of.index()] ? graph_.name(back_[of.index()])
@@ -400,8 +402,8 @@ class Rematerializer {
     ahead_[before].push_back({id, true});
   }
 
-  // Copies constants that are graphs, before the copy of the call that reads them. Returns their
-  // names.
+  // Copies the constants that are graphs to before the copy of the call that reads them. Returns
+  // the names of the copies.
   std::unordered_map<NodeId, std::string> copy_subgraphs(NodeId reader, NodeId before) {
     std::unordered_map<NodeId, std::string> copied;
     for (const NodeId id : graph_.inputs(reader)) {
@@ -419,8 +421,8 @@ class Rematerializer {
     return copied;
   }
 
-  // Moves the copy back of an offloaded value, with the backward calls that it waits for, before
-  // `place`.
+  // Moves an offloaded value's copy from the host, and the backward calls that it depends on,
+  // before `place`.
   void bring_back_before(NodeId back, NodeId place) {
     std::vector<NodeId> chain;
     std::vector<NodeId> open{back};
@@ -445,7 +447,7 @@ class Rematerializer {
     }
     changes_.emplace_back(std::move(move));
   }
-  // Place of a call after the moves so far, as a position in the original graph.
+  // The place of a call after the moves so far, as a position in the original graph.
   [[nodiscard]] std::size_t place_of(NodeId id) const {
     const auto it = moved_before_.find(id);
     return graph_.position(it == moved_before_.end() ? id : it->second);
@@ -453,7 +455,7 @@ class Rematerializer {
 
   // --- Steps 4 to 6 ---
 
-  // Returns true if a reader of a copied value reads the copy.
+  // True if a reader of a recomputed value reads the copy instead of the original.
   [[nodiscard]] bool reads_copy(NodeId reader, NodeId id) const {
     return is_backward_call(reader) &&
            graph_.position(reader) >= graph_.position(before_[id.index()]);
@@ -467,7 +469,7 @@ class Rematerializer {
       const auto reads_one = [&](NodeId input) {
         return before_[input.index()] && reads_copy(reader, input);
       };
-      // A view of such a reader is in the same memory.
+      // A view of a redirected value also needs a new storage.
       if (std::none_of(inputs.begin(), inputs.end(), [&](NodeId input) {
             return reads_one(input) || is_redirected[input.index()];
           }))
@@ -510,8 +512,8 @@ class Rematerializer {
     }
   }
 
-  // A writer to memory that stays has an effect even if no node reads its result. Returns true if a
-  // writer was kept.
+  // Keeps calls that write to memory that stays: they have an effect even if no node reads their
+  // results. Returns true if any call was kept.
   bool keep_writers(std::vector<bool>& stays) const {
     bool has_kept = false;
     std::vector<NodeId> written;
@@ -564,7 +566,7 @@ class Rematerializer {
       if (graph_.node(whole.node).kind == NodeKind::call)
         parts[(whole.is_copy ? copy_places : places)[whole.node.index()]].push_back(i);
     }
-    // From last to first, so that earlier places stay valid.
+    // Go from last to first, so that earlier places stay valid.
     for (auto it = parts.rbegin(); it != parts.rend(); ++it) {
       const auto& [whole, of_it] = *it;
       if (of_it.back() == whole + of_it.size()) continue;  // already in place
@@ -598,7 +600,7 @@ class Rematerializer {
       is_read_back_;  // indexed by node id: a copy already reads the value copied back
   std::unordered_map<NodeId, NodeId> moved_before_;
   std::vector<bool> is_erased_;
-  // Indexed by call: the nodes inserted before it, in order.
+  // For each call, the nodes inserted before it, in order.
   std::unordered_map<NodeId, std::vector<Standing>> ahead_;
   std::vector<std::string> copies_;            // indexed by node id: the name of its copy, or empty
   std::unordered_set<std::string> subgraphs_;  // targets of constants

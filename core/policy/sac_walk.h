@@ -7,8 +7,7 @@
 namespace jointer {
 
 // The calls that apply_sac tags, in program order: those of the forward except getitem. Upstream's
-// walk ends with the call that computes the first value of the output; the alternative covers the
-// whole forward.
+// walk ends at the call that computes the first output; the alternative covers the whole forward.
 struct SacWalk {
   std::vector<NodeId> calls;
   NodeId last;  // end of upstream's walk; none if the output reads nothing and all calls count
@@ -17,7 +16,7 @@ struct SacWalk {
 };
 SacWalk sac_walk(const Graph& graph, bool whole_forward);
 
-// ac_graph_id of the tags of fsdp_reshard_after_fwd.
+// The ac_graph_id of the tags that fsdp_reshard_after_fwd sets.
 inline constexpr std::int64_t kFsdpRegion = 100000;
 
 }  // namespace jointer

@@ -7,10 +7,10 @@
 
 namespace jointer {
 
-// DEFAULT_SAC_SAVE_OPS of torchtitan's compiler toolkit, used by apply_sac.
+// DEFAULT_SAC_SAVE_OPS in torchtitan's compiler toolkit, which apply_sac uses.
 std::span<const std::string_view> toolkit_save_ops();
 
-// _get_default_save_ops of current torchtitan, used by its memory policies.
+// _get_default_save_ops in current torchtitan, which its memory policies use.
 std::span<const std::string_view> titan_save_ops();
 
 }  // namespace jointer

@@ -36,7 +36,7 @@ bool is_number(std::string_view segment) {
   return !segment.empty() && segment.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Replaces every number of the path with `*`.
+// Replaces every number in the path with `*`.
 std::string generalized(std::string_view path) {
   std::string out;
   while (!path.empty()) {
@@ -48,7 +48,7 @@ std::string generalized(std::string_view path) {
   return out;
 }
 
-// Escapes the pattern characters of a path.
+// Escapes the pattern characters in a path.
 std::string escaped(std::string_view path) {
   std::string out;
   for (const char c : path) {
@@ -60,7 +60,7 @@ std::string escaped(std::string_view path) {
   return out;
 }
 
-// Patterns of modules that match a path, widest first.
+// The module patterns that match a path, widest first.
 std::vector<std::string> module_patterns(const std::string& path) {
   std::vector<std::string> patterns{"*"};
   const std::string plain = escaped(path);

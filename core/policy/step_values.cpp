@@ -42,7 +42,7 @@ class Teller {
         went_before_[tagged.inputs(id).front().index()] = true;
   }
 
-  // The node of the tagged graph; none if the graph does not contain it.
+  // The node of the tagged graph that `id` stands for; none if there is none.
   [[nodiscard]] NodeId stands_for(NodeId id) const {
     const NodeId known = is_new(id) ? step_.node(id).origin : id;
     return known && !is_new(known) ? known : NodeId{};
@@ -114,7 +114,7 @@ std::vector<StepValue> step_values(const Graph& tagged, const Graph& step,
     value.node = node;
     values.push_back(value);
   };
-  // Kept values come first: a copy adds nothing to them.
+  // Values that are not recomputed come first: a copy adds nothing to them.
   for (const SaveCandidate& each : kept)
     if (each.keep != Keep::recompute) add(each);
   for (const SaveCandidate& each : kept)

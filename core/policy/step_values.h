@@ -1,7 +1,7 @@
 #pragma once
 
-// Describes what happens to the forward's values in a flat training step when its tags are applied,
-// and why, by the nodes of the tagged step. The rules are at the top of step_values.cpp.
+// Describes what happens to forward values in a flat training step when its tags are applied, and
+// why, in terms of the nodes of the tagged step. The rules are at the top of step_values.cpp.
 
 #include <cstdint>
 #include <span>
@@ -22,16 +22,17 @@ enum class StepReason : std::uint8_t {
   stays_for_copies,  // the same, but only recomputed calls read it
   applied,           // the step already does this, whatever the current tags
 };
-// A short reason, without the origin of the tag: "the backward reads it, and nothing tags it".
+// A short reason that does not mention who set the tag: "the backward reads it, and nothing tags
+// it".
 std::string to_sentence(StepReason reason, MemoryPolicy policy);
 
-// A row of kept_values for the step, but with the node of the tagged graph. For a call that was
-// already recomputed in that graph, the call itself.
+// A row of kept_values for the step, but with the corresponding node of the tagged graph. If that
+// graph already recomputes a call, the node is the call itself.
 struct StepValue : SaveCandidate {
   StepReason reason = StepReason::untagged;
 };
 
-// Each value once, in the tagged graph's order. `step`: the same graph with its tags applied
+// Lists each value once, in the tagged graph's order. `step`: the same graph with its tags applied
 // (apply_step_tags.h), so that common nodes have the same ids. `kept`: kept_values of `step`. Cost:
 // linear in the nodes and their arguments.
 std::vector<StepValue> step_values(const Graph& tagged, const Graph& step,

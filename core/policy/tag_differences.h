@@ -8,9 +8,9 @@
 
 namespace jointer {
 
-// Differences between tags and a plan: results that only one of the two saves. `tagged`: the plan's
-// graph with the tags, so that ids are equal. Results that no recomputed call and no backward call
-// needs do not count.
+// Differences between tags and a plan: results that only one of the two saves. Results that neither
+// a recomputed call nor a backward call needs do not count. `tagged`: the plan's graph with the
+// tags; its ids must be the same.
 struct TagDifferences {
   std::vector<NodeId> lost;      // saved only by the plan
   std::vector<NodeId> extra;     // saved only by the tags

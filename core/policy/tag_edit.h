@@ -13,7 +13,7 @@
 
 namespace jointer {
 
-// Error (usage): the graph is a pair, whose values are already decided.
+// Error (usage): the graph is a pair, in which it is already decided what is saved.
 Result<void> check_taggable(const Graph& graph);
 
 // The tags to set, by node id.
@@ -25,13 +25,13 @@ class TagPlan {
     tags_[node.index()] = {policy, region};
   }
   [[nodiscard]] bool has(NodeId node) const { return tags_[node.index()].has_value(); }
-  // The tag to set on a node, or `none`.
+  // The policy to set on a node, or `none`.
   [[nodiscard]] MemoryPolicy policy(NodeId node) const {
     return has(node) ? tags_[node.index()]->policy : MemoryPolicy::none;
   }
   [[nodiscard]] std::size_t count(MemoryPolicy policy) const;
 
-  // The changes for nodes whose tag differs.
+  // The changes for nodes whose current tags differ.
   [[nodiscard]] std::vector<Change> changes() const;
 
  private:
@@ -43,13 +43,14 @@ class TagPlan {
   std::vector<std::optional<Planned>> tags_;
 };
 
-// Indexed by node id: true for calls of these operators, given with or without overload.
+// Indexed by node id: true for calls of these operators, which may be given with or without
+// overload.
 std::vector<bool> calls_of(const Graph& graph, std::span<const std::string_view> ops);
 // Indexed by node id: true for nodes that a selector selects. Operators may be written as in
 // Python. Error (usage): a selector selects nothing.
 Result<std::vector<bool>> selected_by(const Graph& graph, std::span<const std::string> selectors);
 
-// A list of strings as in a pipeline: `[a,"b c"]`.
+// A list of strings as a pipeline writes it: `[a,"b c"]`.
 std::string pipeline_list(std::span<const std::string> texts);
 
 }  // namespace jointer

@@ -1,8 +1,8 @@
 #pragma once
 
 // Tags graphs for partitioners by upstream's operator lists, memory policies and FSDP rules. Each
-// returns an edit of SetPolicy changes, which is shown, undone and replayed like any other edit.
-// Rules and sources are at the top of each .cpp.
+// function returns an edit with SetPolicy changes, which can be shown, undone and replayed like any
+// other edit. The top of each .cpp file states the rules and sources.
 
 #include <cstdint>
 #include <string>
@@ -26,9 +26,9 @@ struct EveryNth {
   Counter counter = Counter::global;
   friend bool operator==(const EveryNth&, const EveryNth&) = default;
 };
-// The rule as in pipelines and on command lines: `aten.mm.default/2`, `aten.mm/2/layer`.
+// The rule as written in pipelines and on command lines: `aten.mm.default/2`, `aten.mm/2/layer`.
 std::string to_text(const EveryNth& rule);
-// Error (usage): the text has another form.
+// Error (usage): the text does not have this form.
 Result<EveryNth> parse_every_nth(std::string_view text);
 
 struct SacOptions {
@@ -37,11 +37,11 @@ struct SacOptions {
   std::vector<std::string> save;
   std::vector<EveryNth> every_nth = {EveryNth{}};
   bool default_list = true;
-  // Tag the whole forward, not only up to the call that computes the first value of the output.
+  // Tag the whole forward, not only the part up to the call that computes the first output.
   bool whole_forward = false;
 };
 
-// Upstream's apply_sac. Error (usage): a selector of `save` selects nothing, or the graph is a
+// Upstream's apply_sac. Error (usage): a selector in `save` selects nothing, or the graph is a
 // pair.
 Result<Edit> apply_sac(const Graph& graph, const SacOptions& options = {});
 
@@ -51,16 +51,17 @@ struct MemoryPolicyPreset {
 };
 const std::vector<MemoryPolicyPreset>& memory_policy_presets();
 inline constexpr std::int64_t kOffloadBytes = std::int64_t{100} << 30;  // upstream's default
-// `save_ops`: full_recompute_save_ops, selectors for the preset `full` only. `offload_bytes`: the
-// budget of sac_and_offload. `reshard`: if false, FSDP's gathered parameters are saved. Error
-// (usage): the preset does not exist, a selector selects nothing, or `save_ops` is given for
-// another preset.
+// `save_ops`: upstream's full_recompute_save_ops, which are selectors; only for the preset `full`.
+// `offload_bytes`: the budget for sac_and_offload. `reshard`: if false, parameters that FSDP
+// gathered are saved. Error (usage): the preset does not exist, a selector selects nothing, or
+// `save_ops` is given for another preset.
 Result<Edit> tag_with_memory_policy(const Graph& graph, const std::string& preset,
                                     const std::vector<std::string>& save_ops = {},
                                     std::int64_t offload_bytes = kOffloadBytes,
                                     bool reshard = true);
 
-// Upstream's fsdp_reshard_after_fwd: gathered parameters are gathered again (reshard) or saved.
+// Upstream's fsdp_reshard_after_fwd: parameters that FSDP gathered are gathered again in the
+// backward (`reshard`) or saved.
 Result<Edit> fsdp_reshard_after_fwd(const Graph& graph, bool reshard = true);
 
 // Removes all tags.

@@ -1,8 +1,8 @@
 #pragma once
 
-// Finds plans within limits, and the trade-off between peak memory and step time, in the same way
-// for every program. The search space, the evaluation and the starting points are described at the
-// top of trade_off.cpp.
+// Finds plans within limits, and the trade-off between peak memory and step time. All programs use
+// this code. The search space, the evaluation and the starting points are described at the top of
+// trade_off.cpp.
 
 #include <cstdint>
 #include <functional>
@@ -23,13 +23,14 @@
 namespace jointer {
 
 struct TradeOffOptions {
-  // Options for tags, the solver and its rounding; budgets are min_cut's.
+  // Options for tags, the solver and its rounding. Budgets are always solved by min_cut.
   PartitionOptions partition;
   // The current plan: its name, its figures, and the partitioner of its pair.
   ParetoPoint now;
-  // Policy of the graph as opened, which presets respect (core/policy/with_fsdp.h).
+  // The fsdp_policy of the graph as opened, which presets respect (core/policy/with_fsdp.h).
   MemoryPolicy fsdp = MemoryPolicy::none;
-  // True if the user has set a policy: limits respect it and do not begin with upstream's presets.
+  // True if the user has set a policy. The search within a limit then respects it and does not
+  // start from upstream's presets.
   bool has_policy = false;
   std::size_t max_budgets = ParetoRequest().max_budgets;
   // As in ParetoRequest.
@@ -46,7 +47,7 @@ class TradeOff {
     TransferCosts transfers;
   };
 
-  // `graph`: with the tags in effect. Error (usage): see partition.
+  // `graph`: has the tags in effect. Error (usage): as for partition.
   static Result<std::unique_ptr<TradeOff>> make(const Graph& graph, const Estimates& estimates,
                                                 TradeOffOptions options);
   TradeOff(const TradeOff&) = delete;
@@ -58,15 +59,15 @@ class TradeOff {
   // The points that no other point beats in both figures: budgets, presets and the current
   // plan.
   [[nodiscard]] Result<std::vector<ParetoPoint>> curve() const;
-  // Upstream's presets that fit the graph, with their figures.
+  // Those of upstream's presets that fit the graph, with their figures.
   [[nodiscard]] const std::vector<ParetoPoint>& presets() const { return presets_; }
 
   [[nodiscard]] Result<Fit> fastest_within(std::int64_t peak_bytes) const;
-  // At most `percent` slower than the current plan.
+  // The plan with the lowest peak found that is at most `percent` slower than the current plan.
   [[nodiscard]] Result<Fit> smallest_within(double percent) const;
   [[nodiscard]] std::int64_t longest_step(double percent) const;
 
-  // min_cut's plan at budget 1, by which every point but the current plan is judged.
+  // The partition of min_cut at budget 1. All points except the current plan are evaluated on it.
   [[nodiscard]] const Partition& partition() const { return partition_; }
   [[nodiscard]] const PlanWhatIf& what_if() const { return *what_if_; }
 

@@ -1,7 +1,8 @@
 #pragma once
 
 // Applies upstream's lists and policies to a graph that FSDP's pass has tagged. The tags of the
-// graph as opened decide about gathered parameters, whatever tags have been tried since.
+// graph as opened determine what happens to gathered parameters, whatever tags have been tried
+// since.
 
 #include <string>
 #include <vector>
@@ -12,13 +13,14 @@
 
 namespace jointer {
 
-// The policy of FSDP's tags for gathered parameters; `none` if there are no such tags.
+// The policy that FSDP's tags give to gathered parameters; `none` if there are no such tags.
 MemoryPolicy fsdp_policy(const Graph& opened);
 
-// apply_sac, then FSDP's tags, because upstream runs that pass last. `fsdp`: fsdp_policy.
+// Runs apply_sac, then sets FSDP's tags, because upstream runs the FSDP pass last. `fsdp`: from
+// fsdp_policy.
 Result<Edit> apply_sac_with_fsdp(const Graph& graph, const SacOptions& options, MemoryPolicy fsdp);
 
-// A memory policy tags gathered parameters itself; `fsdp` determines whether it saves them.
+// Memory policies also tag gathered parameters; `fsdp` determines whether they are saved.
 Result<Edit> memory_policy_with_fsdp(const Graph& graph, const std::string& preset,
                                      const std::vector<std::string>& save_ops, MemoryPolicy fsdp);
 

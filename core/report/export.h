@@ -1,6 +1,6 @@
 #pragma once
 
-// Exports of a graph and its analysis. Each function returns the text of one file.
+// Exports a graph and its analysis. Each function returns the text of one file.
 
 #include <string>
 
@@ -17,7 +17,8 @@ std::string export_csv(const Graph& graph, const Analysis& analysis);
 // process group, flows from each collective to its wait, and memory as counters by category.
 std::string export_perfetto(const Graph& graph, const Analysis& analysis);
 
-// The graph for Graphviz: one cluster per module, saved tensors highlighted, bytes on the edges.
+// The graph for Graphviz, with one cluster per module, highlighted saved tensors, and bytes on the
+// edges.
 std::string export_dot(const Graph& graph, const Analysis& analysis);
 
 // A report for an issue or a pull request: figures, memory at the peak, exposed collectives.

@@ -87,7 +87,7 @@ class FxTextWriter {
     out_ += '\n';
   }
 
-  // Finds the values that each node is the last to read, in the order of its arguments.
+  // For each node, finds the values that it is the last to read, in the order of its arguments.
   void find_last_uses() {
     std::vector<bool> is_used(graph_.node_count(), false);
     last_uses_.resize(graph_.node_count());
@@ -206,7 +206,7 @@ class FxTextWriter {
     line(8, tuple ? ")" : "]");
   }
 
-  // Subgraphs are JSON in the part's constants. Each is read like a capture.
+  // Subgraphs are stored as JSON in the part's constants. Reads each of them like a capture.
   void subgraphs(std::size_t indent, int depth) {
     const std::string_view text = graph_.part(part_).constants;
     if (text.find("\"subgraph\"") == std::string_view::npos) return;

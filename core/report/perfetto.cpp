@@ -1,5 +1,5 @@
 // Writes Chrome trace events, which Perfetto reads: complete events (X) on threads, metadata (M)
-// that names them, flows (s, f) and counters (C). Times are in microseconds.
+// that names the threads, flows (s, f) and counters (C). Times are in microseconds.
 
 #include <algorithm>
 
@@ -128,7 +128,7 @@ class TraceWriter {
     return is_end ? t.end : t.start;
   }
 
-  // A flow from each collective to its wait.
+  // Writes a flow from each collective to its wait.
   void flows() {
     std::int64_t number = 0;
     for (const CollectiveTiming& c : analysis_.simulation.collectives()) {
@@ -151,9 +151,9 @@ class TraceWriter {
     }
   }
 
-  // One counter event per memory event that changes a figure. Memory changes when a node runs on
-  // the compute stream: it is allocated when the node starts and released when it ends. A
-  // collective's buffer is allocated at its launch.
+  // Writes a counter event for each memory event that changes a figure. A node's memory is
+  // allocated when the node starts on the compute stream, and released when it ends. A collective's
+  // buffer is allocated when the collective is launched.
   void memory_counters() {
     const auto categories = analysis_.memory.by_category();
     const auto steps = analysis_.memory.steps();

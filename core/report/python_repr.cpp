@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Operators that are written as symbols, by their name in Python's `operator` module.
+// Operators that Python writes as symbols, by their names in the `operator` module.
 struct Operator {
   std::string_view name, token;
 };
@@ -69,15 +69,15 @@ std::string device_repr(std::string_view device) {
   return fmt::format("device(type={}, index={})", quoted_repr(device.substr(0, colon)), index);
 }
 
-// True if the arguments can be operands in infix notation. A symbolic size would merge with the
-// expression around it.
+// True if the arguments can be operands in infix notation. The expression of a symbolic size could
+// bind to operators around it.
 bool are_operands(std::span<const Argument> args) {
   return std::none_of(args.begin(), args.end(), [](const Argument& a) {
     return a.kind == Argument::Kind::symbol || a.kind == Argument::Kind::opaque;
   });
 }
 
-// The type as it may appear in `<TYPE object>`.
+// The type name for `<TYPE object>`.
 std::string_view plain_type(std::string_view type) {
   const bool plain = !type.empty() && std::all_of(type.begin(), type.end(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
@@ -85,7 +85,7 @@ std::string_view plain_type(std::string_view type) {
   return plain ? type : "object";
 }
 
-// The name by which code calls the function.
+// The name under which generated code calls the function.
 std::string function_name(const OperatorInfo& op) {
   const std::string_view target = op.name;
   const auto without = [&](std::string_view prefix) {
