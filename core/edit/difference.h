@@ -1,6 +1,6 @@
 #pragma once
 
-// Compares two graphs by the names of their nodes, or by their structure, and computes the edit that
+// Compares two graphs by the names of their nodes or by their structure, and computes the edit that
 // turns one into the other.
 
 #include <vector>

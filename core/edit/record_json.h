@@ -24,7 +24,8 @@ Result<NodeRecord> read_node(const OrderedJson& json, const std::string& place);
 
 // --- Fields of tables (core/base/json_fields.h) ---
 
-// An optional field with its own JSON form. `read` may fail with what is wrong, and also gets `null`.
+// An optional field with its own JSON form. `read` also receives `null`, and its error says what is
+// wrong.
 template <class Struct, class Value>
 struct JsonOwnForm {
   std::string_view key;

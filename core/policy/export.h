@@ -32,8 +32,8 @@ struct PolicyExport {
   std::string text;  // ends with a newline
   // Sentences about the differences between the plan and the text. If empty, the imported text
   // (import.h) tags the graph so that the partitioner saves what the plan saves, with the same
-  // peak. Otherwise the first one describes the result of partitioning with it, or of applying it to
-  // a flat training step. In Python, they are also comments at the end of the text.
+  // peak. Otherwise the first sentence describes the result of partitioning with the text, or of
+  // applying it to a flat training step. In Python, they are also comments at the end of the text.
   std::vector<std::string> differences;
 };
 

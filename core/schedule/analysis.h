@@ -23,8 +23,7 @@ struct AnalysisOptions {
 };
 
 // Everything computed from a graph under one set of options: the data that the desktop shows and
-// the exports write. Holds no reference to the graph. Valid for the graph it was made from, until
-// that graph changes.
+// the exports write. Holds no reference to the graph, and is valid until the graph changes.
 struct Analysis {
   AnalysisOptions options;
   std::string estimator;  // Estimator::description

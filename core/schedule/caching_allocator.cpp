@@ -1,9 +1,9 @@
-// Runs lifetimes through the model of torch's caching allocator (cuda_allocator.cpp), in program
-// order.
+// Replays lifetimes in program order through the model of torch's caching allocator
+// (cuda_allocator.cpp).
 //
 // Everything is allocated on one stream: functional collectives allocate their outputs on the
-// compute stream, and lifetimes keep the memory that the communication stream still reads (rule 4
-// of lifetimes.cpp), so the pools of other streams stay empty.
+// compute stream, and lifetimes extend over the time in which the communication stream still reads
+// the memory (rule 4 of lifetimes.cpp), so the pools of other streams stay empty.
 //
 // Cost: O(s log s) for s storages.
 
@@ -23,12 +23,12 @@ ReservedProfile simulate_reserved(const MemoryTimeline& timeline, DeviceType dev
     result.peak_bytes = timeline.peak_bytes();
     return result;
   }
-  // Lifetimes that begin and end at each step; those that live from the start come first.
+  // The lifetimes that begin and end at each step; those that are live from the start come first.
   const auto lifetimes = timeline.lifetimes();
   const std::size_t steps = timeline.steps().size();
   std::vector<std::vector<std::size_t>> allocated(steps + 1), freed(steps);
   for (std::size_t i = 0; i < lifetimes.size(); ++i) {
-    // A lifetime from the start has -1.
+    // A lifetime that begins at the start has `first` -1.
     allocated[static_cast<std::size_t>(std::int64_t{lifetimes[i].first} + 1)].push_back(i);
     if (const auto last = static_cast<std::size_t>(lifetimes[i].last); last < steps)
       freed[last].push_back(i);

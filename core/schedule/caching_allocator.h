@@ -8,14 +8,14 @@
 namespace jointer {
 
 // Bytes that the caching allocator reserves while the program runs: live bytes plus the overhead of
-// rounding, splitting and fragmentation. The profile of MemoryTimeline is its lower bound.
+// rounding, splitting and fragmentation. The profile of MemoryTimeline is a lower bound.
 struct ReservedProfile {
   std::vector<std::int64_t> bytes;  // at the points of MemoryTimeline::profile
   std::int64_t peak_bytes = 0;
 };
 
-// Runs the lifetimes through a model of torch's CUDACachingAllocator with its default settings.
-// Other devices do not cache: reserved equals live.
+// Replays the lifetimes through a model of torch's CUDACachingAllocator with its default settings.
+// On devices other than cuda, which have no caching allocator, reserved bytes equal live bytes.
 ReservedProfile simulate_reserved(const MemoryTimeline& timeline, DeviceType device);
 
 }  // namespace jointer

@@ -38,14 +38,14 @@
 namespace jointer {
 
 struct SimulationOptions {
-  // Runs every collective on one stream, whatever its group, as torch's scheduler assumes, and as
-  // `simulate` does when it judges orders neutrally.
+  // Run all collectives on one stream, whatever their groups, as torch's scheduler assumes and as
+  // `simulate` does to compare orders neutrally.
   bool one_communication_stream = false;
 };
 
-// The stream that an asynchronous operation runs on, as a number below stream_keys: its group's
-// stream; one stream for all operations without a group, or for all if they share one; the last one
-// for copies to and from the host.
+// The stream of an asynchronous operation, as a number below stream_keys. A collective runs on its
+// group's stream. Collectives without a group share one stream, and so do all collectives if
+// `one_communication_stream` is set. Copies to and from the host run on the last stream.
 inline std::size_t stream_keys(const Graph& graph) {
   return graph.group_count() + 2;
 }
@@ -61,7 +61,7 @@ struct StepTime {
   friend bool operator==(const StepTime&, const StepTime&) = default;
 };
 
-// A call as the rules see it.
+// The data of a call that the rules use.
 struct TimedCall {
   enum class Kind : std::uint8_t {
     host,  // takes only the host's time
@@ -75,7 +75,7 @@ struct TimedCall {
   Kind kind = Kind::host;
 };
 
-// Leaves `stream` at 0: whoever runs the calls numbers the streams.
+// Leaves `stream` at 0: the caller numbers the streams.
 inline TimedCall timed_call(const Graph& graph, const Node& call, const NodeCost& cost) {
   using Kind = TimedCall::Kind;
   if (graph.is_asynchronous(call))
@@ -87,28 +87,28 @@ inline TimedCall timed_call(const Graph& graph, const Node& call, const NodeCost
           .kind = cost.blocks_host ? Kind::blocking_kernel : Kind::kernel};
 }
 
-// The clocks of the host and of the compute stream, and the exposed time so far. The streams of
-// groups and copies have a clock each, which is kept separately.
+// The clocks of the host and of the compute stream, and the exposed time so far. The clocks of the
+// other streams, for groups and copies, are kept separately.
 struct Clocks {
   std::int64_t host = 0, compute = 0, exposed = 0;
 
-  // Rule 1; it comes before the others.
+  // Rule 1, which applies before the others.
   void launch(std::int64_t host_ns) { host += host_ns; }
-  // The time from which a call that was just launched can start.
+  // The earliest time at which a call that was just launched can start.
   [[nodiscard]] std::int64_t ready() const { return std::max(host, compute); }
-  // The maximum delay of the host that does not delay the call that it has just launched; negative
-  // if the compute stream is idle until the launch.
+  // How much later the host could have been without delaying the call that it has just launched;
+  // negative if the compute stream is idle until the launch.
   [[nodiscard]] std::int64_t host_slack() const { return compute - host; }
   // Rules 2 and 5.
   void run_kernel(const TimedCall& kernel) {
     compute = ready() + kernel.ns;
     if (kernel.kind == TimedCall::Kind::blocking_kernel) host = compute;
   }
-  // Rule 3. Returns the end, which becomes the stream's clock.
+  // Rule 3. Returns the end time, which becomes the stream's clock.
   std::int64_t start(std::int64_t ns, std::int64_t& stream) const {
     return stream = std::max(ready(), stream) + ns;
   }
-  // Rule 4, for a collective that ends at `end`. Returns the time that is exposed.
+  // Rule 4, for a collective that ends at `end`. Returns the exposed time.
   std::int64_t wait_until(std::int64_t end) {
     const std::int64_t late = end - ready();
     if (late <= 0) return 0;
@@ -124,14 +124,14 @@ struct Clocks {
   }
 };
 
-// Rules 1, 2 and 5 for a sequence of calls without starts and waits, as a function of the clocks
-// before it: the minimum delay from each of the two clocks before it (second word of a name) to
-// each clock after it (first word). This is the max-plus matrix of the sequence.
+// Applies rules 1, 2 and 5 to a whole sequence of calls without starts and waits. Each member is
+// the minimum delay from one clock before the sequence (second word of its name) to one clock after
+// the sequence (first word). This is the max-plus matrix of the sequence.
 struct ClockDelays {
   static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min() / 4;
   std::int64_t host_host = 0, host_compute = kNone, compute_host = kNone, compute_compute = 0;
 
-  // Puts a call before the sequence.
+  // Prepends a call to the sequence.
   void precede(const TimedCall& call) {
     const auto sum = [](std::int64_t a, std::int64_t b) { return std::max(a + b, kNone); };
     const std::int64_t launched = call.host_ns;

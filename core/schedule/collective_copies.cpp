@@ -15,7 +15,7 @@
 namespace jointer {
 namespace {
 
-// The copies while the graph's calls run.
+// Tracks the copies while the graph's calls run.
 class Copies : public GraphCalls {
  public:
   Copies(const Graph& graph, DeviceType device)

@@ -15,12 +15,12 @@ enum class CollectiveLibrary : std::uint8_t {
 };
 
 // Lifetimes of the memory that the library allocates in addition to a collective's output, from the
-// start to the wait; they have no storage. The rules are at the top of collective_copies.cpp. Steps
-// are counted as in lifetimes.h.
+// start to the wait. They have no storage. Steps are numbered as in lifetimes.h. The rules are at
+// the top of collective_copies.cpp.
 std::vector<Lifetime> find_collective_copies(const Graph& graph, CollectiveLibrary library,
                                              DeviceType device);
 
-// Bytes that the library allocates for one start.
+// Bytes that the library allocates for one collective.
 std::int64_t collective_copy_bytes(const Graph& graph, const Node& start, DeviceType device);
 
 }  // namespace jointer

@@ -1,7 +1,7 @@
 #pragma once
 
-// Models torch's CUDACachingAllocator: the bytes it reserves from the device for a sequence of
-// requests. The algorithm is at the top of cuda_allocator.cpp.
+// Models torch's CUDACachingAllocator: computes the bytes that it reserves from the device for a
+// sequence of requests. The algorithm is at the top of cuda_allocator.cpp.
 
 #include <array>
 #include <cstdint>
@@ -22,10 +22,10 @@ class CudaAllocator {
 
   explicit CudaAllocator(const AllocatorOptions& options = {}) : options_(options) {}
 
-  // `bytes`: size of the request, rounded up to 512 (allocated_bytes) and not zero.
+  // `bytes`: the size of the request, rounded up to a multiple of 512 (allocated_bytes); not zero.
   BlockId allocate(std::int64_t bytes);
   void free(BlockId block);
-  // Bytes reserved from the device so far; never shrinks.
+  // Bytes reserved from the device so far; never decreases.
   [[nodiscard]] std::int64_t reserved() const { return reserved_; }
 
  private:

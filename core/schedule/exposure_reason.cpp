@@ -63,11 +63,12 @@ class Explainer {
   }
 
  private:
-  // The role of a node in a chain that runs through it: placeholders and attributes begin one.
+  // The role of a node in chains. Placeholders and attributes begin a chain.
   enum class Place : std::uint8_t { other, chain, input };
 
-  // Visits every node once, from the end. Finds the kernel time from each position on, the nodes of
-  // chains, and the first node that each value reaches through them.
+  // Visits every node once, from last to first. Finds the kernel time from each position to the
+  // end, the nodes that belong to chains, and the first node that each value reaches through
+  // chains.
   void look(const Simulation& simulation) {
     std::vector<char> computes(graph_.operator_count());  // the operator has a FLOP formula
     for (std::size_t i = 0; i < computes.size(); ++i)
@@ -102,7 +103,7 @@ class Explainer {
     return from < to ? from_[from] - from_[to] : 0;
   }
 
-  // The last node that computes an input of the collective, ignoring the chain.
+  // The last node outside chains that computes an input of the collective.
   [[nodiscard]] NodeId last_producer(NodeId start) {
     ++mark_;
     NodeId last;

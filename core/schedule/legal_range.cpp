@@ -1,7 +1,7 @@
 // Finds the places where a block of nodes may go. Each of its nodes must stay after all nodes that
 // it depends on and before all nodes that depend on it. The remaining nodes keep their order, so
-// only direct dependencies that leave the block matter: the last one before it and the first one
-// after it.
+// only direct dependencies that cross the block's boundary matter: the last node that must precede
+// the block, and the first that must follow it.
 
 #include "core/schedule/legal_range.h"
 
@@ -61,8 +61,8 @@ class RangeFinder {
     return {};
   }
 
-  // The remaining nodes keep their order, and a node that must come after one node of the block
-  // precedes a node that must come before another.
+  // The nodes cannot be adjacent: the remaining nodes keep their order, and one that must follow a
+  // node of the block precedes one that must precede another node of the block.
   [[nodiscard]] tl::unexpected<Error> apart() const {
     const auto name = [&](NodeId id) { return graph_.name(id); };
     if (!range_.before || !range_.after)
@@ -78,7 +78,7 @@ class RangeFinder {
                 name(range_.held_before), name(range_.after), name(range_.held_after));
   }
 
-  // Number of remaining nodes before the position.
+  // The number of remaining nodes before the position.
   [[nodiscard]] std::size_t rank(std::size_t position) const {
     return position - static_cast<std::size_t>(
                           std::lower_bound(positions_.begin(), positions_.end(), position) -
@@ -95,7 +95,7 @@ class RangeFinder {
       range_.last = std::min(range_.last, rank(position_of_(wall)));
   }
 
-  // A wall bounds the block whether or not the block reads it.
+  // A wall bounds the block, whether the block reads it or not.
   [[nodiscard]] bool is_wall(NodeId id) const { return jointer::is_wall(graph_.node(id)); }
 
   void bound_below(const Dependency& d, NodeId held) {

@@ -18,9 +18,9 @@
 namespace jointer {
 
 struct LegalRange {
-  // The block may go into every gap of [first, last].
+  // The block may go into any gap in [first, last].
   std::size_t first = 0, last = 0;
-  // Its current gap; for a block that is not contiguous, the gap of its first node.
+  // The block's current gap; if the block is not contiguous, the gap of its first node.
   std::size_t current = 0;
   // The nodes that bound the range: `after` must run before the block's `held_after`, and `before`
   // must run after `held_before`. None if only placeholders and outputs bound it.
@@ -28,13 +28,13 @@ struct LegalRange {
   DependencyKind after_kind = DependencyKind::data, before_kind = DependencyKind::data;
 };
 
-// Error (usage), in one sentence: a node is a placeholder, a constant, an output or removed; the
-// nodes are in both halves of a pair; or a node between them must stay there. Cost: the
-// dependencies of the block, whatever the graph's size.
+// Error (usage), in one sentence: a node is a placeholder, a constant or an output, or is removed;
+// the nodes are in different halves of a pair; or a node between them must stay there. Cost: the
+// number of dependencies of the block, whatever the graph's size.
 Result<LegalRange> legal_range(const Graph& graph, const Dependencies& dependencies,
                                std::span<const NodeId> block);
-// The same in an order other than the graph's. `positions`: positions in that order, indexed by
-// node id; a number beyond the graph's size for a node that it does not contain.
+// The same in an order other than the graph's. `positions`: the positions in that order, indexed by
+// node id; for a node that is not in the order, a number beyond the graph's size.
 Result<LegalRange> legal_range(const Graph& graph, const Dependencies& dependencies,
                                std::span<const NodeId> block,
                                std::span<const std::uint32_t> positions);

@@ -47,7 +47,7 @@ namespace {
 
 constexpr std::int64_t kCudaRounding = 512;
 
-// Uses of a storage that decide its category.
+// The uses of a storage that determine its category.
 enum Use : std::uint8_t {
   used_in_backward = 1 << 0,
   is_result = 1 << 1,
@@ -96,7 +96,7 @@ class LifetimeFinder : public GraphCalls {
     return std::move(lifetimes_);
   }
 
-  // The rest of what MemoryWalk needs. By torch's rules nothing stays until a wait.
+  // The other functions that MemoryWalk needs. By torch's rules, nothing is kept until a wait.
   [[nodiscard]] bool is_start(Call call) const { return !is_torch_ && GraphCalls::is_start(call); }
   [[nodiscard]] std::optional<Call> awaited(Call call) const {
     return is_torch_ ? std::nullopt : GraphCalls::awaited(call);
@@ -202,8 +202,9 @@ MemoryCategory placeholder_category(Role role) {
   }
 }
 
-// Returns true for each node that is a parameter or computed from parameters only: the nodes that
-// SimpleFSDP puts before the all-gather of a parameter, and that a bucket joins.
+// Indexed by node id: true for a parameter and for a node computed only from parameters. These are
+// the nodes that SimpleFSDP puts before a parameter's all-gather, and those that join parameters in
+// a bucket.
 std::vector<bool> derived_from_parameters(const Graph& graph) {
   std::vector<bool> derived(graph.node_count(), false);
   for (const NodeId id : graph.order()) {
@@ -223,7 +224,7 @@ void LifetimeFinder::categorize() {
     Lifetime& lifetime = lifetimes_[i];
     const Node& n = graph_.node(lifetime.producer);
     const auto used = [&](Use use) { return (uses_[i] & use) != 0; };
-    // A bucket's member that is copied out of it represents its collective.
+    // A copy of a member out of its bucket counts like the member's collective.
     const bool is_communication = graph_.is_collective_start(n) ||
                                   (is_torch_ && graph_.is_wait(n)) ||
                                   (n.origin && graph_.is_collective_start(graph_.node(n.origin)) &&
@@ -239,8 +240,8 @@ void LifetimeFinder::categorize() {
       lifetime.category = MemoryCategory::gradient;
     else if (used(is_result))
       lifetime.category = MemoryCategory::output;
-    // A gathered parameter is communication even if the backward reads it: it is freed by
-    // resharding, not by recomputing activations.
+    // A gathered parameter counts as communication even if the backward reads it, because
+    // resharding frees it, not activation recomputation.
     else if (is_communication && (!is_saved || from_parameter[lifetime.producer.index()]))
       lifetime.category = MemoryCategory::communication;
     else if (is_saved)

@@ -32,7 +32,7 @@ enum class MemoryRules : std::uint8_t {
   torch,    // the rules of torch 2.11's build_memory_profile
 };
 
-// Lifetime of one storage. A step is the index of a call in program order. The storage is live from
+// Lifetime of one storage. A step is the index of a call in program order. A storage is live from
 // the allocations of step `first` until the frees of step `last`. A `first` of -1 means before the
 // first step; a `last` equal to the number of steps means never freed.
 struct Lifetime {
@@ -43,16 +43,15 @@ struct Lifetime {
   MemoryCategory category = MemoryCategory::temporary;
 };
 
-// Lifetimes in the order of allocation. Leaves out storages on other devices and those without
-// bytes.
+// Lifetimes in the order of allocation. Leaves out empty storages and storages on other devices.
 std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules);
-// The same if the tensors on the graph's main device are moved to a device of type `runs_on`.
+// The same, with the tensors on the graph's main device moved to a device of type `runs_on`.
 std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules, DeviceType runs_on);
 
 // The storage that a tensor's memory is counted under.
 StorageId counted_storage(const Graph& graph, const Tensor& tensor, bool is_torch);
 
-// Bytes that the device's allocator returns for a request: multiples of 512 on cuda.
+// Bytes that the device's allocator provides for a request: a multiple of 512 on cuda.
 std::int64_t allocated_bytes(std::int64_t requested, DeviceType device);
 
 }  // namespace jointer

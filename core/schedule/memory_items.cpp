@@ -9,16 +9,16 @@ namespace {
 
 using Pair = std::pair<std::uint32_t, NodeId>;
 
-// The same call may occur twice in a row for an item, for example if it reads the item under two
-// names.
+// A call may occur several times in a row for the same item, for example if it reads the item under
+// two names.
 void remove_repeats(std::vector<Pair>& pairs) {
   std::stable_sort(pairs.begin(), pairs.end(),
                    [](const Pair& a, const Pair& b) { return a.first < b.first; });
   pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
 }
 
-// The items that calls make and use. A library's copy is made by its collective's start and used by
-// the wait.
+// Collects the items that calls make and use. The start of a collective makes the copy that the
+// library allocates, and the wait uses it.
 class Touches : public GraphCalls {
  public:
   Touches(const Graph& graph, const MovableOrder& calls, std::span<const Lifetime> lifetimes,
@@ -91,7 +91,7 @@ void MemoryItems::find_touches(const Graph& graph, const MovableOrder& calls,
   MemoryWalk walk(touches, graph.node_count());
   for (const NodeId id : calls.nodes()) walk.run({id, &graph.node(id)});
   std::vector<Pair>&made = touches.made, &used = touches.used;
-  // If a storage is on several devices, only tensors on one device count.
+  // If a storage has tensors on several devices, only those on one device count.
   std::erase_if(made, [&](const Pair& p) {
     return static_cast<std::int64_t>(calls.place(p.second)) < lifetimes[p.first].first;
   });
@@ -135,8 +135,7 @@ void MemoryItems::fix_ends(const Graph& graph, const MovableOrder& calls,
         fixed_high[static_cast<std::size_t>(l.last) + 1] -= item.bytes;
     }
   }
-  // Turns changes into sums. A change after the frees of a place also counts from the next place
-  // on.
+  // Turn changes into sums. A change after the frees of a place also counts at all later places.
   std::int64_t high = 0;
   std::vector<std::int64_t> low_changes = fixed_low;
   std::int64_t low = 0;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Finds the memory that is allocated and freed while a graph runs, and the calls that do so, in any
-// order of the calls.
+// Finds the memory that is allocated and freed while a graph runs and the calls that allocate and
+// free it, for any order of the calls.
 
 #include <cstdint>
 #include <span>
@@ -50,8 +50,8 @@ struct MemoryItems {
   MemoryItems(const Graph& graph, const MemoryOptions& options, const MovableOrder& calls);
 
   std::vector<Item> items;
-  // Indexed by item: the calls that return a tensor in it, and the calls that use it; each once, in
-  // the graph's order. A wait uses the inputs of its collective.
+  // Indexed by item: the calls that return a tensor in it, and the calls that use it, each listed
+  // once in the graph's order. A wait uses the inputs of its collective.
   Lists<NodeId> makers, users;
   Lists<std::uint32_t>
       of_node;  // indexed by call: the items it makes or uses, unless both ends are fixed

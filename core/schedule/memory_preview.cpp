@@ -27,12 +27,12 @@ namespace {
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max() / 2;
 constexpr std::int64_t kAlways = -kNever;
 
-// Values indexed by rank, starting at `from`, as a sum of constants over intervals.
+// Values indexed by rank, from `from` on, that are sums of constants over intervals.
 class Steps {
  public:
   Steps(std::size_t from, std::size_t to)
       : from_(static_cast<std::int64_t>(from)), changes_(to - from + 1, 0) {}
-  // Adds to the ranks [first, last], limited to those in range.
+  // Adds `amount` to the ranks in [first, last] that are in range.
   void add(std::int64_t first, std::int64_t last, std::int64_t amount) {
     const auto end = static_cast<std::int64_t>(changes_.size()) - 1;
     first = std::max<std::int64_t>(first - from_, 0);
@@ -75,8 +75,8 @@ class MemoryPreview {
   }
 
  private:
-  // An item that the block touches: ranks of its first maker and last user in the rest, and indices
-  // of its first maker and last user in the block.
+  // An item that the block touches: the ranks of its first maker and last user in the rest, and the
+  // indices of those in the block.
   struct Interval {
     std::int64_t bytes = 0;
     bool begins_fixed = false;
@@ -88,7 +88,7 @@ class MemoryPreview {
     return place - static_cast<std::size_t>(
                        std::lower_bound(places_.begin(), places_.end(), place) - places_.begin());
   }
-  // Its index in the block, or -1.
+  // The index within the block of the call at `place`, or -1.
   [[nodiscard]] std::int64_t number(std::size_t place) const {
     const auto at = std::lower_bound(places_.begin(), places_.end(), place);
     return at == places_.end() || *at != place ? -1 : at - places_.begin();
@@ -116,12 +116,12 @@ class MemoryPreview {
     return x;
   }
 
-  // An item whose begin is fixed counts in the fixed sums from there on. Subtract it where it is no
-  // longer live.
+  // The fixed sums count an item with a fixed begin from there on, so its bytes are subtracted
+  // where it is no longer live.
   void add(const Interval& x, Steps& before, Steps& after, std::vector<Steps>& within) const {
     const bool makes = x.block_makes != kNever && !x.begins_fixed;
     const bool uses = x.block_uses != kAlways;
-    // The first maker keeps it live during its own call, even if it is unused.
+    // The item is live while its first maker runs, even if nothing uses it.
     const std::int64_t kept = std::max(x.used, x.made);
     before.add(makes ? kAlways : x.made, makes ? x.used : kept, x.bytes);
     after.add(x.made, uses ? kNever : kept, x.bytes);
@@ -139,13 +139,13 @@ class MemoryPreview {
     for (Steps& steps : within) steps.add(kAlways, kNever, -x.bytes);
   }
 
-  // Bytes that calls allocate and free without the touched items: for each rank of the window,
-  // before and after its call allocates. Two values per rank, and one more at the end.
+  // Live bytes without the touched items: two values for each rank of the window, before and after
+  // its call allocates, and one more at the end.
   [[nodiscard]] std::vector<std::int64_t> rest_without(
       const std::vector<std::uint32_t>& touched) const {
     std::int64_t live = begin_ == 0 ? 0 : memory_.low_[begin_ - 1] - memory_.fixed_low_[begin_ - 1];
     std::vector<std::int64_t> taken_made(end_ - begin_, 0), taken_freed(end_ - begin_, 0);
-    // Subtracts an item from the sums of a call, before or within the window.
+    // Subtracts an item from the sums of a call that is before or within the window.
     const auto take = [&](NodeId id, std::int64_t bytes, std::vector<std::int64_t>& taken,
                           std::int64_t sign) {
       const std::size_t place = calls_.place(id);

@@ -2,8 +2,9 @@
 
 // Computes live bytes over the program order, counted by storage.
 //
-// A step is a node that runs: every node but placeholders, get_attrs and outputs. The profile
-// contains the start, then two points per step: after its allocations and after its frees.
+// A step is a node that runs: any node except a placeholder, a get_attr or an output. The profile
+// contains a point for the start, then two points per step: after its allocations and after its
+// frees.
 
 #include <array>
 #include <cstdint>
@@ -25,16 +26,16 @@ struct MemoryOptions {
   MemoryRules rules = MemoryRules::runtime;
   // adamw: two fp32 moments and a 4-byte step count per parameter, as in torch's fused AdamW.
   OptimizerState optimizer = OptimizerState::none;
-  // The type of device that the graph runs on, if it differs from the one it was captured on. Its
-  // tensors are moved there, sizes are rounded by that device's rules, and tensors that the capture
-  // already had there count too. Ignored by the torch rules.
+  // The type of device that the graph runs on, if the graph was captured on another. The tensors of
+  // the graph's main device are then moved to that device, sizes are rounded by its rules, and
+  // tensors that the capture already had there count too. The torch rules ignore this.
   std::optional<DeviceType> runs_on;
   // The library that runs collectives; some allocate memory in addition to the output.
   CollectiveLibrary collectives = CollectiveLibrary::none;
 };
 
-// Bytes of optimizer state for the graph's parameters on the graph's main device or on a device of
-// type `device`. Saturates.
+// Bytes of optimizer state for the parameters on the graph's main device or on a device of type
+// `device`. Saturates.
 std::int64_t optimizer_state_bytes(const Graph& graph, DeviceType device);
 
 class MemoryTimeline {
@@ -42,10 +43,10 @@ class MemoryTimeline {
   explicit MemoryTimeline(const Graph& graph, const MemoryOptions& options = {});
 
   [[nodiscard]] const MemoryOptions& options() const { return options_; }
-  // The type of device that this memory is on.
+  // The type of device whose memory this is.
   [[nodiscard]] DeviceType device() const { return device_; }
   [[nodiscard]] std::span<const NodeId> steps() const { return steps_; }
-  // Step of a node; empty for a node that does not run.
+  // The step of a node; nullopt for a node that does not run.
   [[nodiscard]] std::optional<std::size_t> step_of(NodeId node) const;
 
   [[nodiscard]] std::span<const std::int64_t> profile() const { return profile_; }
@@ -55,16 +56,17 @@ class MemoryTimeline {
   [[nodiscard]] NodeId node_at(std::size_t index) const {
     return index == 0 ? NodeId{} : steps_[(index - 1) / 2];
   }
-  // Bytes live at every point: parameters, buffers, inputs, constants, optimizer state.
+  // Bytes that are live at all points: parameters, buffers, inputs, constants, optimizer state.
   [[nodiscard]] std::int64_t static_bytes() const { return static_bytes_; }
 
   // One lifetime per storage, in the order of allocation.
   [[nodiscard]] std::span<const Lifetime> lifetimes() const { return lifetimes_; }
-  // Index into lifetimes() for `storage`. Empty if it is on another device or has no bytes.
+  // Index into lifetimes() for `storage`. nullopt if the storage is on another device or is empty.
   [[nodiscard]] std::optional<std::size_t> lifetime_of(StorageId storage) const;
   [[nodiscard]] static bool is_alive(const Lifetime& lifetime, std::size_t index);
 
-  // Bytes by category at one point; their sum is the profile there. Cost: linear in the storages.
+  // Bytes by category at one point; their sum is the profile's value there. Cost: linear in the
+  // storages.
   [[nodiscard]] BytesByCategory at(std::size_t index) const;
   // Indices into lifetimes() of the storages live at a point, largest first.
   [[nodiscard]] std::vector<std::size_t> alive_at(std::size_t index) const;

@@ -14,16 +14,17 @@
 
 namespace jointer {
 
-// Rule 6: true if tensors on device type `tensor` count when the graph runs on `device`.
+// Rule 6: true if tensors on a device of type `tensor` count when the graph runs on `device`.
 inline bool counts_on(const Graph& graph, DeviceType tensor, DeviceType device) {
   return tensor == graph.main_device() || tensor == device;
 }
 
-// The step of what is allocated before the first call.
+// The step of anything that is allocated before the first call.
 inline constexpr std::int32_t kBeforeStart = -1;
 
-// The step at which a placeholder before step `next` of `count` is allocated. A placeholder after
-// the last call, as in a backward that only passes it on, is allocated in the last step.
+// The step at which a placeholder is allocated that precedes step `next` of `count`. A placeholder
+// after the last call, as in a backward that only passes the value on, is allocated in the last
+// step.
 inline std::int32_t step_of_placeholder(std::int32_t next, std::int32_t count) {
   return next == 0 ? kBeforeStart : next < count ? next : count - 1;
 }
@@ -37,7 +38,7 @@ inline std::size_t begin_point(std::int32_t first) {
 inline std::size_t end_point(std::int32_t last) {
   return static_cast<std::size_t>(2 + 2 * std::int64_t{last});
 }
-// Adds a lifetime to the changes at the points; their prefix sums are the profile.
+// Adds a lifetime to the changes at each point; the prefix sums of the changes are the profile.
 inline void add_lifetime(std::vector<std::int64_t>& changes, std::int32_t first, std::int32_t last,
                          std::int64_t bytes) {
   changes[begin_point(first)] += bytes;
@@ -64,7 +65,7 @@ class MemoryWalk {
 
   // The step of the next call.
   [[nodiscard]] std::int32_t step() const { return step_; }
-  // Skips a step that the caller handles itself.
+  // Skips a step that the caller handles.
   void pass() { ++step_; }
 
   void run(Call call) {
@@ -79,7 +80,7 @@ class MemoryWalk {
     ++step_;
   }
 
-  // Without a wait, inputs stay to the end.
+  // The inputs of a start that has no wait stay to the end.
   void end() {
     for (const Call start : starts_)
       if (waited_[uses_.index(start)] == Waited::no) uses_.keep_inputs(start, step_);
@@ -105,7 +106,7 @@ class MemoryWalk {
   std::int32_t step_ = 0;
 };
 
-// The part of `Uses` that is the same for all orders of a graph's calls.
+// The part of `Uses` that does not depend on the order of a graph's calls.
 class GraphCalls {
  public:
   struct Call {

@@ -115,7 +115,7 @@ void MemoryWhatIf::attach(std::span<const NodeId> block, const MovableOrder& cal
       allocated_[item.begins.index()] += item.bytes;
     }
     if (item.ends_fixed) continue;
-    // The last user is still the last one, unless it moved or a moved call is now after it.
+    // The last user stays the same unless it moved or a moved call now comes after it.
     NodeId last = item.ends;
     if (users.empty())
       last = item.begins;

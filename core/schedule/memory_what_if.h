@@ -23,22 +23,22 @@ class MemoryWhatIf {
   MemoryWhatIf& operator=(const MemoryWhatIf&) = delete;
 
   [[nodiscard]] std::int64_t peak_bytes() const;
-  // Live bytes in order: the start, then two points per call, after its allocations and after its
+  // Live bytes at the start, then at two points per call: after its allocations and after its
   // frees.
   [[nodiscard]] std::vector<std::int64_t> profile() const;
 
   // Call before the block moves in `calls`.
   void detach(std::span<const NodeId> block);
-  // Call after the block has moved; `changed`: the stretch returned by the move.
+  // Call after the block has moved. `changed`: the stretch that the move returned.
   void attach(std::span<const NodeId> block, const MovableOrder& calls, Stretch changed);
 
-  // The peak with the block in each gap of [first, last] of `calls`. The block must be free to go
-  // there.
+  // The peak with the block in each gap in [first, last] of `calls`. The block must be allowed to
+  // go there.
   [[nodiscard]] std::vector<std::int64_t> peaks(const MovableOrder& calls,
                                                 std::span<const NodeId> block, std::size_t first,
                                                 std::size_t last) const;
-  // Returns true if a lifetime begins with a call of the block. If none does, the peak never falls
-  // as the block moves later, because the block only extends lifetimes.
+  // Returns true if a lifetime begins with a call of the block. If none does, moving the block
+  // later never lowers the peak, because it only extends lifetimes.
   [[nodiscard]] bool allocates(std::span<const NodeId> block) const;
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// An order of nodes in which blocks move, with the place of every node. The cost of a move is its
-// distance.
+// An order of nodes in which blocks can be moved, and the place of every node. The cost of a move
+// is its distance.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Stretch {
 
 class MovableOrder {
  public:
-  // `nodes`: distinct nodes of a graph. `count`: number of nodes of the graph.
+  // `nodes`: distinct nodes of a graph. `count`: the number of nodes in the graph.
   MovableOrder(std::vector<NodeId> nodes, std::size_t count);
 
   [[nodiscard]] std::span<const NodeId> nodes() const { return nodes_; }
@@ -31,10 +31,10 @@ class MovableOrder {
   // Indexed by node id.
   [[nodiscard]] std::span<const std::uint32_t> places() const { return places_; }
 
-  // The stretch that moving the block into a gap would change. `block` is in this order; gap g is
-  // right before remaining node g.
+  // The stretch that moving the block into a gap would change. `block` is sorted by this order; gap
+  // g is right before remaining node g.
   [[nodiscard]] Stretch stretch(std::span<const NodeId> block, std::size_t gap) const;
-  // Moves the block into the gap; returns the stretch that changed.
+  // Moves the block into the gap and returns the stretch that changed.
   Stretch move(std::span<const NodeId> block, std::size_t gap);
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// Maintains the maximum of any stretch of changing numbers: blocks of 64 under a tree of maxima.
-// Cost: the stretch's length for an update, 64 plus the tree's height for a query.
+// Finds the maximum of any stretch of numbers that change, with a tree of maxima over blocks of 64.
+// Cost: the length of the stretch for an update; 64 plus the height of the tree for a query.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace jointer {
 
 class RangeMaximum {
  public:
-  // Refers to the caller's numbers, which must outlive it.
+  // Refers to the caller's numbers, which must outlive this.
   explicit RangeMaximum(std::span<const std::int64_t> values);
 
   // Call after the numbers in [first, last) have changed.
   void update(std::size_t first, std::size_t last);
-  // The maximum of [first, last); for an empty stretch, the minimum of the type.
+  // The maximum of [first, last); the smallest value of the type if the stretch is empty.
   [[nodiscard]] std::int64_t largest(std::size_t first, std::size_t last) const;
 
  private:

@@ -60,7 +60,7 @@ void Simulation::run(const Graph& graph, std::span<const NodeCost> costs,
       std::string name = copies   ? "copy"
                          : shared ? "communication"
                                   : std::string(graph.group_label(n.group));
-      // Descriptions are written for users and may repeat; names are unique.
+      // Group descriptions are for users and may repeat; group names are unique.
       if (std::any_of(streams_.begin(), streams_.end(),
                       [&](const Stream& s) { return s.name == name; }))
         name = fmt::format("{} ({})", name, shared ? "" : graph.text(graph.group(n.group).name));
@@ -134,7 +134,7 @@ void Simulation::run(const Graph& graph, std::span<const NodeCost> costs,
   for (const CollectiveTiming& c : collectives_) exposed_ns_ += c.exposed_ns;
 }
 
-// After the last kernel, each stretch counts for the collective that ends it.
+// After the last kernel, each interval counts as exposed time of the collective that ends it.
 void Simulation::expose_tail(std::int64_t compute_end) {
   std::vector<std::size_t> late;
   for (std::size_t i = 0; i < collectives_.size(); ++i)

@@ -1,7 +1,7 @@
 #pragma once
 
 // Simulates one rank's training step: a CPU that launches, one compute stream, and one stream per
-// process group, by the rules of clocks.h. Times are nanoseconds from the start.
+// process group, by the rules of clocks.h. Times are in nanoseconds from the start of the step.
 
 #include <cstdint>
 #include <span>
@@ -14,14 +14,15 @@
 
 namespace jointer {
 
-// When and where a node ran. For a wait_tensor, start to end is the stall of the compute stream.
+// When and where a node ran. For a wait_tensor, the time from start to end is the stall of the
+// compute stream.
 struct NodeTiming {
   std::int64_t host_start = 0, host_end = 0;
   std::int64_t start = 0, end = 0;  // on its stream; equal if it takes no time there
   std::int32_t stream = -1;         // index into Simulation::streams, -1 for none
 };
 
-// The reason that a collective's time is not hidden.
+// The reason that a collective is exposed.
 struct ExposureReason {
   enum class Kind : std::uint8_t {
     none,         // it is hidden
@@ -67,23 +68,23 @@ class Simulation {
   [[nodiscard]] std::int64_t step_ns() const { return step_ns_; }
   [[nodiscard]] std::int64_t compute_ns() const { return compute_ns_; }  // sum over kernels
   [[nodiscard]] std::int64_t communication_ns() const { return communication_ns_; }
-  // Sum over copies to and from the host.
+  // Sum over all copies to and from the host.
   [[nodiscard]] std::int64_t transfer_ns() const { return transfer_ns_; }
   // Exposed time of collectives and copies.
   [[nodiscard]] std::int64_t exposed_ns() const { return exposed_ns_; }
-  // Time in which the compute stream waits for the CPU to launch.
+  // Time in which the compute stream waits for the CPU to launch a kernel.
   [[nodiscard]] std::int64_t host_bound_ns() const { return host_bound_ns_; }
-  // Number of collectives, copies excluded, and number of hidden ones.
+  // The number of collectives, without copies, and the number of hidden collectives.
   [[nodiscard]] std::size_t collective_count() const;
   [[nodiscard]] std::size_t hidden_count() const;
 
   // In program order, including copies to and from the host.
   [[nodiscard]] std::span<const CollectiveTiming> collectives() const { return collectives_; }
-  // Index into collectives() for a start or its wait, or -1.
+  // Index into collectives() for a start or its wait; -1 for other nodes.
   [[nodiscard]] std::int32_t collective_of(NodeId node) const {
     return collective_by_node_[node.index()];
   }
-  // The compute stream is the first.
+  // The first stream is the compute stream.
   [[nodiscard]] std::span<const Stream> streams() const { return streams_; }
   [[nodiscard]] const NodeTiming& timing(NodeId node) const { return timings_[node.index()]; }
 

@@ -35,11 +35,11 @@ struct Call {
   NodeId node;
   std::string key;   // equal for matching calls
   std::string does;  // shown to the user
-  // Set for an all-to-all whose splits are numbers.
+  // Set only for an all-to-all whose splits are numbers.
   std::vector<std::int64_t> sends, expects;
 };
 
-// A group as identified on all ranks: its ranks, and its index among groups with the same ranks.
+// Identifies a group on all ranks: by its ranks, and by its index among groups with the same ranks.
 using GroupKey = std::pair<std::vector<std::int32_t>, std::size_t>;
 
 struct Program {
@@ -70,7 +70,7 @@ std::string_view short_name(std::string_view target) {
   return target.substr(0, target.find('.'));
 }
 
-// Empty if they are not given or not all numbers.
+// Empty if the splits are not given or are not all numbers.
 std::vector<std::int64_t> splits(const Graph& graph, const Node& node, std::string_view name) {
   std::vector<std::int64_t> sizes;
   const Argument* argument = graph.argument(node, name);
@@ -90,8 +90,8 @@ bool has_splits(const Graph& graph, const Node& node) {
   return false;
 }
 
-// The name of a reduction, or the source of a broadcast: the argument that is neither a tensor nor
-// the group.
+// The reduction operator or the source rank of a broadcast: the argument that is neither a tensor
+// nor the group.
 std::string setting_text(const Graph& graph, const Node& node) {
   if (const Argument* reduction = graph.argument(node, "reduce_op");
       reduction != nullptr && reduction->kind == Argument::Kind::string)
@@ -114,7 +114,7 @@ Call describe(const Graph& graph, NodeId id) {
     for (const Tensor& tensor : graph.tensors(input)) {
       shapes += (shapes.empty() ? "" : ", ") + shape_text(graph, tensor);
       call.key += fmt::format(" {}", to_string(tensor.dtype));
-      // Uneven splits have a different size on each rank.
+      // With uneven splits, sizes differ between ranks.
       if (!is_split) call.key += fmt::format("x{}", graph.numel(tensor));
     }
   const std::string setting = setting_text(graph, node);
@@ -128,7 +128,8 @@ Call describe(const Graph& graph, NodeId id) {
   return call;
 }
 
-// Identifies the groups of a graph. Groups with the same ranks are in the order of their texts.
+// Identifies the groups of a graph. Orders groups with the same ranks by their descriptions and
+// names.
 std::map<GroupKey, std::vector<Call>> group_keys(const Graph& graph, std::vector<GroupKey>& by_id) {
   using Named = std::tuple<std::vector<std::int32_t>, std::string_view, std::string_view>;
   std::map<Named, std::vector<std::size_t>> named;
@@ -283,7 +284,7 @@ class Checker {
     return is_brief ? text : fmt::format("{} ({}, position {})", text, side.does, side.position);
   }
 
-  // Keeps the mismatch that comes first in the first program that contains it.
+  // Keeps the mismatch that comes first in program order.
   void note_mismatch(const GroupKey& key, std::size_t call, std::size_t a, std::size_t b) {
     SpmdMismatch found{.group = label(key),
                        .ranks = key.first,
@@ -315,7 +316,7 @@ class Checker {
     std::map<const GroupKey*, std::size_t> made;  // number of calls made, by the program's own key
   };
 
-  // Runs every program as far as possible, repeatedly, until none advances.
+  // Repeatedly runs every program as far as possible, until no program advances.
   void step_through() {
     std::vector<Step> steps;
     for (const Program& program : programs_)

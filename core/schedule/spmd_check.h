@@ -1,7 +1,7 @@
 #pragma once
 
-// Checks whether the collectives of several ranks' programs match, so that none waits forever. The
-// rules are at the top of spmd_check.cpp.
+// Checks whether the collectives in the programs of several ranks match, so that no rank waits
+// forever. The rules are at the top of spmd_check.cpp.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ struct RankGraph {
   const Graph* graph = nullptr;
 };
 
-// One rank's call at a mismatch. Without a node, the rank makes no more calls on the group.
+// One rank's call at a mismatch. If `node` is none, the rank makes no more calls on the group.
 struct SpmdSide {
   int rank = 0;
   NodeId node;
@@ -50,7 +50,7 @@ struct SpmdReport {
   std::vector<std::string> notes;        // groups that could not be compared
 };
 
-// Error (usage): fewer than two ranks, or the same rank twice.
+// Error (usage): there are fewer than two ranks, or a rank occurs twice.
 Result<SpmdReport> check_spmd(std::span<const RankGraph> programs);
 
 }  // namespace jointer

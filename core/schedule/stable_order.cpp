@@ -71,7 +71,7 @@ class Sorter {
     }
   }
 
-  // An input that is also required by an edge counts only as an input.
+  // True if the edge is already implied, because `after` reads `before`.
   [[nodiscard]] bool is_read(const OrderEdge& e) const {
     const auto inputs = graph_.inputs(e.after);
     return std::find(inputs.begin(), inputs.end(), e.before) != inputs.end();
@@ -82,7 +82,7 @@ class Sorter {
     result_.push_back(id);
   }
 
-  // The last of the needed nodes that has no place yet; none if the node can run.
+  // The last of the nodes that `id` needs that has not been placed yet; none if `id` can be placed.
   [[nodiscard]] NodeId missing(NodeId id) const {
     for (std::uint32_t i = first_[id.index() + 1]; i-- > first_[id.index()];)
       if (!is_placed_[needed_[i].index()]) return needed_[i];

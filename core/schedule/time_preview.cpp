@@ -43,8 +43,8 @@ namespace jointer {
 namespace {
 
 constexpr std::size_t kBlock = 64;
-// The work of visiting an event, and of checking a stretch of skipped events, in calls run. It
-// decides when a new model is worth its run.
+// The work of visiting an event and of checking a stretch of skipped events, in units of the work
+// to run one call. The work done decides when a new model is worth its run.
 constexpr std::size_t kEventWork = 12, kEraWork = 4;
 
 }  // namespace
@@ -120,7 +120,7 @@ void TimePreview::run_rest(std::size_t rank) {
   end_rest();
 }
 
-// The compute stream uses a call that the host has just launched.
+// Updates the host's slack when the compute stream starts a call that the host has just launched.
 void TimePreview::note_use_of_host() {
   if (last_event_ == nullptr || last_event_->resets) return;
   last_event_->host_slack = std::min(last_event_->host_slack, now_.host_slack());
@@ -150,7 +150,7 @@ void TimePreview::add_event(const Call& call) {
     if (starts_[call.collective] != kNowhere)
       waits_.push_back({.event = index, .start = starts_[call.collective]});
   }
-  // In the run of the rest, collectives of the block count as completed long ago.
+  // In the run of the rest, collectives of the block count as already complete.
   event.slack = ready - ends_[call.collective];
   now_.wait_until(ends_[call.collective]);
 }
@@ -173,8 +173,7 @@ void TimePreview::find_least_slacks() {
   }
 }
 
-// Computes the delays up to the next event, from each gap and from each event after the first
-// gap.
+// Computes the delays to the next event from each gap and from each event after the first gap.
 void TimePreview::find_delays() {
   ClockDelays until;
   std::size_t event = count_;
@@ -221,7 +220,7 @@ void TimePreview::find_next() {
   }
 }
 
-// Makes the run with the block in this gap the model of everything after the gap.
+// Uses the run with the block in this gap as the model for everything after the gap.
 void TimePreview::take_as_model(std::size_t gap) {
   const Gap& at = gaps_[gap];
   begin(at);
@@ -242,7 +241,7 @@ void TimePreview::take_as_model(std::size_t gap) {
 
 // --- The run with the block, from a gap on ---
 
-// Visits gaps from last to first, so that a run can meet that of the next gap.
+// Visits gaps from last to first, so that a run can reach the state of the next gap's run.
 std::vector<StepTime> TimePreview::run() {
   std::vector<StepTime> times(gaps_.size());
   for (std::size_t i = gaps_.size(); i-- > 0;) {
@@ -283,8 +282,9 @@ StepTime TimePreview::finish(std::uint32_t event) {
   return at_.now.drain(at_.streams);
 }
 
-// Returns true if this run, at an event, is in the state that the run of the next gap was in.
-// Collectives started between the two gaps must end as without the block, as they did there.
+// Returns true if, at this event, the run is in the same state as the run of the next gap was.
+// Collectives started between the two gaps must end as they do without the block, because they
+// ended so in that run.
 bool TimePreview::is_known(std::uint32_t event) const {
   if (event != known_.begun || at_.now.host != known_.now.host ||
       at_.now.compute != known_.now.compute || at_.streams != known_.streams ||
@@ -370,7 +370,7 @@ std::int64_t TimePreview::end_of(std::uint32_t collective) const {
 
 // --- Back in step ---
 
-// The clock before an event that is not after the border.
+// The stream's clock in the run of the rest, before an event that is not after the border.
 std::int64_t TimePreview::clock_of_rest(std::size_t stream, std::uint32_t event) const {
   if (border_ != kNowhere && next_start(stream, event) >= border_) return border_streams_[stream];
   return clock_of_model(stream, event);
@@ -381,8 +381,8 @@ std::int64_t TimePreview::clock_of_model(std::size_t stream, std::uint32_t event
   return next == count_ ? streams_[stream] : events_[next].clock;
 }
 
-// The first event, from this one on, that may differ from the model; kNowhere if there is none. The
-// end counts as an event, and so does the border, where the model changes.
+// The first event, from this one on, that may run differently than in the model; kNowhere if there
+// is none. The end counts as an event, and so does the border, where the model changes.
 std::uint32_t TimePreview::wakes(std::uint32_t event) {
   work_ += kEventWork + at_.pending.size() / 3 + at_.eras.size() * kEraWork;
   const Event& model = events_[event];
@@ -412,11 +412,11 @@ std::uint32_t TimePreview::wakes(std::uint32_t event) {
   return std::min(first, host_wakes(event, at_.now.host - model.before.host - shift));
 }
 
-// Checks the host, which is `ahead` later than the compute stream's shift.
+// Checks the host, whose delay exceeds the compute stream's shift by `ahead`.
 std::uint32_t TimePreview::host_wakes(std::uint32_t event, std::int64_t ahead) const {
   if (ahead == 0) return kNowhere;
   const std::int64_t needed = std::max<std::int64_t>(ahead, 0);
-  // After a reset, the host is as late as the compute stream.
+  // After a reset, the host is shifted by as much as the compute stream.
   const std::uint32_t end = std::min(next_resets_[event] + 1, count_);
   for (std::uint32_t e = event; e < end;) {
     if (e % kBlock == 0 && min_host_slacks_[e / kBlock] >= needed) {
@@ -447,8 +447,8 @@ std::uint32_t TimePreview::pending_wake(std::uint32_t event, std::int64_t shift)
   return first;
 }
 
-// Checks collectives that began before the gap and end as in the model, so they differ by the
-// shift. Gives up after some waits and considers the next one awake.
+// Checks collectives that began before the gap. They end as in the model, so they are earlier than
+// the compute stream by the shift. Gives up after some waits and considers the next wait awake.
 std::uint32_t TimePreview::begun_before_wake(std::uint32_t event, std::int64_t shift) const {
   constexpr int kMax = 64;
   if (shift == 0 || events_[at_.begun].last_wait < static_cast<std::int32_t>(event))
@@ -460,8 +460,8 @@ std::uint32_t TimePreview::begun_before_wake(std::uint32_t event, std::int64_t s
   return wait;
 }
 
-// Checks collectives among skipped events. Gives up after some waits and considers the next one
-// awake.
+// Checks collectives that started at skipped events. Gives up after some waits and considers the
+// next wait awake.
 std::uint32_t TimePreview::era_wakes(const Era& era, std::uint32_t event,
                                      std::int64_t shift) const {
   constexpr std::size_t kMax = 64;
@@ -477,7 +477,7 @@ std::uint32_t TimePreview::era_wakes(const Era& era, std::uint32_t event,
   return kNowhere;
 }
 
-// Skips events that run as in the model.
+// Skips events that run as they do in the model.
 void TimePreview::jump(std::uint32_t from, std::uint32_t to) {
   const bool is_rest = border_ != kNowhere && from < border_;
   const Event &here = events_[from], &there = is_rest && to == border_ ? at_border_ : events_[to];

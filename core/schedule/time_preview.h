@@ -1,7 +1,7 @@
 #pragma once
 
-// Computes step time and exposed time with a block in every gap that it may move to. The algorithm
-// is at the top of time_preview.cpp.
+// Computes step time and exposed time for every gap that a block may move to. The algorithm is at
+// the top of time_preview.cpp.
 
 #include <cstdint>
 #include <span>
@@ -27,14 +27,14 @@ class TimePreview {
    public:
     explicit EventSet(std::size_t events = 0) : bits_(events / 64 + 1, 0) {}
     void flip(std::uint32_t event) { bits_[event / 64] ^= std::uint64_t{1} << (event % 64); }
-    // The first event from this one on, or kNowhere.
+    // The first event in the set that is not before `event`, or kNowhere.
     [[nodiscard]] std::uint32_t next(std::uint32_t event) const;
 
    private:
     std::vector<std::uint64_t> bits_;
   };
 
-  // A start or a wait of the rest in the model.
+  // A start or a wait of the rest, as it ran in the model.
   struct Event {
     const Call* call = nullptr;
     bool resets = false;  // the host waits for the compute stream before the next event
@@ -56,17 +56,17 @@ class TimePreview {
   struct Wait {
     std::uint32_t event = 0, start = 0;  // events
   };
-  // A collective that was simulated: its first wait, and its delay compared with the model.
+  // A collective whose start was simulated: its first wait, and its delay compared with the model.
   struct Pending {
     std::uint32_t wait = 0;
     std::int64_t by = 0;
   };
-  // Events that were skipped: collectives started there end later by `by`.
+  // A range of skipped events. Collectives that started there end later than in the model by `by`.
   struct Era {
     std::uint32_t first = 0, last = 0;
     std::int64_t by = 0;
   };
-  // A collective of the block that is waited for after the block.
+  // A collective that the block starts and that is waited for after the block.
   struct Own {
     std::int64_t end = 0;
     std::uint32_t collective = 0, wait = kNowhere;
@@ -114,8 +114,9 @@ class TimePreview {
   // The model. `events_` has an extra entry for the end.
   std::uint32_t count_ = 0;
   std::vector<Event> events_;
-  // From this event on, the model is a run with the block in the gap before it. kNowhere: the model
-  // has no block. The members below hold the state of the run of the rest at that event.
+  // From this event on, the model is a run with the block in the gap before the event; kNowhere if
+  // the model has no block. `at_border_` and `border_streams_` hold the state at that event in the
+  // run of the rest.
   std::uint32_t border_ = kNowhere;
   Event at_border_;
   std::vector<std::int64_t> border_streams_;
@@ -131,18 +132,18 @@ class TimePreview {
   std::vector<std::int64_t> min_host_slacks_;  // minimum of 64 events each
   StepTime model_;
 
-  // State while a model runs: the clocks, the next event, and the last one or null.
+  // State while a model runs: the clocks, the next event, and the last event or null.
   Clocks now_;
   std::uint32_t next_event_ = 0;
   Event* last_event_ = nullptr;
   std::size_t work_ = 0;  // work since the model was run
 
-  // The waits whose collectives began before the gap, and those of them that are exposed in the
+  // The waits whose collectives began before the gap, and those among them that are exposed in the
   // model.
   EventSet begun_waits_, begun_exposed_;
   std::uint32_t begun_ = 0;  // current state of these sets: starts before this event
 
-  // A run with the block, from a gap on.
+  // The state of a run with the block, from a gap on.
   struct Run {
     Clocks now;
     std::uint32_t begun = 0;  // the first event after the gap
@@ -155,7 +156,7 @@ class TimePreview {
   std::vector<std::uint32_t> own_ends_from_;  // indexed by collective: the run that set it
   std::uint32_t run_ = 0;
 
-  // The run of the next gap, at its first event.
+  // The state of the next gap's run at its first event, and its result.
   struct Known {
     std::uint32_t begun = kNowhere;
     Clocks now;

@@ -144,8 +144,8 @@ std::int64_t TimeWhatIf::end_of(std::uint32_t collective) const {
   return chunks_[started_in_[collective]].before.compute + ends_[collective];
 }
 
-// Records the ends of the collectives that a chunk starts, before the chunk is run again. Before
-// any chunk is run again, call this for every chunk in which calls changed places.
+// Records when the collectives that a chunk starts end, before the chunk is run again. Call this
+// for every chunk in which calls changed places before running any chunk again.
 void TimeWhatIf::note_ends(const MovableOrder& calls, std::size_t chunk) {
   const std::size_t last = std::min((chunk + 1) * kChunk, calls.size());
   for (std::size_t place = chunk * kChunk; place < last; ++place)
@@ -163,7 +163,7 @@ bool TimeWhatIf::is_in_step(std::size_t chunk, std::size_t replayed_from) {
   const auto streams = streams_of(chunk), earlier = streams_of(replayed_from);
   for (std::size_t s = 0; s < streams_; ++s) {
     if (!sleeps(streams[s], streams_now_[s]) && streams_now_[s] - streams[s] != shift) return false;
-    // Collectives started before the chunks that were run again end as before.
+    // Collectives that started before the replayed chunks still end at the same time.
     if (shift != 0 && !sleeps(earlier[s], earlier[s])) return false;
   }
   std::erase_if(replayed_, [&](const Replayed& r) { return sleeps(r.was, end_of(r.collective)); });
@@ -172,7 +172,8 @@ bool TimeWhatIf::is_in_step(std::size_t chunk, std::size_t replayed_from) {
          host_sleeps(chunk, now_.host - was.host - shift);
 }
 
-// Returns true if shifting the host by `ahead` more than the rest has no effect from this chunk on.
+// Returns true if shifting the host's clock by `ahead` more than the other clocks has no effect
+// from this chunk on.
 bool TimeWhatIf::host_sleeps(std::size_t chunk, std::int64_t ahead) const {
   if (ahead == 0) return true;
   for (; chunk < chunks_.size(); ++chunk) {
@@ -182,7 +183,7 @@ bool TimeWhatIf::host_sleeps(std::size_t chunk, std::int64_t ahead) const {
   return true;
 }
 
-// The run is back in step: shifts the stored states of this chunk and all later ones to match it.
+// The run is back in step: shifts the stored states of this chunk and all later ones accordingly.
 void TimeWhatIf::shift_from(std::size_t chunk) {
   const Clocks& was = chunks_[chunk].before;
   const std::int64_t shift = now_.compute - was.compute, exposed = now_.exposed - was.exposed;

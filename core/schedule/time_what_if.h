@@ -1,7 +1,7 @@
 #pragma once
 
-// Computes step time and exposed time of an order that is being edited. The algorithm is at the top
-// of time_what_if.cpp.
+// Computes the step time and exposed time of an order that is being edited. The algorithm is at the
+// top of time_what_if.cpp.
 
 #include <cstdint>
 #include <span>
@@ -23,16 +23,16 @@ class TimeWhatIf {
   [[nodiscard]] StepTime time() const { return time_; }
   // Call after calls have changed places.
   void replay(const MovableOrder& calls, Stretch changed);
-  // The times with the block in each gap of [first, last] of `calls`. The block must be free to go
-  // there.
+  // The times with the block in each gap in [first, last] of `calls`. The block must be allowed to
+  // go there.
   [[nodiscard]] std::vector<StepTime> times(const MovableOrder& calls,
                                             std::span<const NodeId> block, std::size_t first,
                                             std::size_t last) const;
   // Returns true if the block contains only waits and calls that take only host time.
   [[nodiscard]] bool may_sleep(std::span<const NodeId> block) const;
-  // Returns true if moving the block later cannot change the time: it may sleep, the collectives it
-  // waits for are done, and its host time has no effect anywhere. May also return false although
-  // the time cannot change.
+  // Returns true if moving the block later cannot change the times: the block may sleep, the
+  // collectives that it waits for are complete, and its host time has no effect anywhere. May
+  // return false even if the times cannot change.
   [[nodiscard]] bool sleeps_from_here(const MovableOrder& calls,
                                       std::span<const NodeId> block) const;
 
@@ -43,15 +43,15 @@ class TimeWhatIf {
     bool stalls = false;           // for a wait: the compute stream was idle when it was last run
     std::uint32_t collective = 0;  // of starts and waits
   };
-  // A fixed number of calls, and the state before them.
+  // A run of a fixed number of calls, and the state before them.
   struct Chunk {
     Clocks before;
-    // The minimum lead of the host over the compute stream at the points where that stream starts a
-    // launched call, up to the point where the host waits for it, if any.
+    // The host's minimum lead over the compute stream when that stream starts a launched call. If
+    // the host waits for the compute stream in this chunk, only calls up to that point count.
     std::int64_t host_slack = 0;
     bool resets = false;  // the host waits for the compute stream
   };
-  // A collective that was run again, and its previous end.
+  // A replayed collective and its previous end.
   struct Replayed {
     std::uint32_t collective = 0;
     std::int64_t was = 0;
@@ -76,8 +76,8 @@ class TimeWhatIf {
   std::vector<Chunk> chunks_;
   std::vector<std::int64_t>
       chunk_streams_;  // indexed by chunk, then stream: the clock before the chunk
-  // Indexed by collective: the chunk that starts it, and its end relative to that chunk's compute
-  // clock.
+  // Indexed by collective: the chunk that starts it, and its end, relative to the compute clock
+  // before that chunk.
   std::vector<std::uint32_t> started_in_;
   std::vector<std::int64_t> ends_;
   StepTime time_;

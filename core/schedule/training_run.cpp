@@ -43,7 +43,7 @@ namespace {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
-// The steps of the graph at which lifetimes begin and end in the loop.
+// The steps at which lifetimes begin and end in the loop.
 struct Spans {
   std::vector<std::vector<std::size_t>> allocated, freed;  // indexed by step of the graph
   std::vector<std::size_t> setup, inputs, results, tangents, gradients, saved;
@@ -87,7 +87,8 @@ class Loop {
     boundary_ = static_cast<std::size_t>(first_backward - steps.begin());
   }
 
-  // The loss is computed from a result with as many elements as the largest tangent.
+  // Finds the result from which the loss is computed: one with as many elements as the largest
+  // tangent.
   Result<void> find_logits() {
     if (loop_.loss == LossModel::none) return {};
     std::int64_t elements = 0;
@@ -166,7 +167,7 @@ class Loop {
     node_ = {};
   }
 
-  // Results belong to the loop: the logits, and any other returned values.
+  // The loop owns the results: the logits and any other returned values.
   void run_loss() {
     const std::int64_t f = logits_bytes_;
     Held saved{CudaAllocator::kNone, 0};

@@ -1,9 +1,9 @@
 #pragma once
 
 // Simulates the memory of a training loop around a forward-backward pair or a flat training step.
-// Adds to the graph's memory the loss between a pair's halves, gradients until they are cleared,
-// and optimizer state, over several steps through one allocator. The additions are described at the
-// top of training_run.cpp.
+// In addition to the graph's memory, it includes the loss between a pair's halves, gradients until
+// they are cleared, and optimizer state. Several steps run through the same allocator. The
+// additions are described at the top of training_run.cpp.
 
 #include <cstdint>
 #include <string>
@@ -17,7 +17,7 @@
 
 namespace jointer {
 
-// The loss computed between the halves, operator by operator, in fp32.
+// The loss that is computed between the halves, operator by operator, in fp32.
 enum class LossModel : std::uint8_t {
   none,           // its memory is unknown
   cross_entropy,  // torch.nn.functional.cross_entropy(logits.float(), labels)
@@ -28,12 +28,13 @@ struct TrainingLoop {
   int steps = 3;
   OptimizerState optimizer = OptimizerState::adamw;
   LossModel loss = LossModel::none;
-  // True if the compiled backward takes its arguments boxed, so that it can release them. If it is
-  // a plain GraphModule, as after torchtitan's graph passes without Inductor, AOTAutograd's list of
-  // arguments keeps saved tensors and tangents until the backward is done.
+  // True if the compiled backward takes its arguments boxed, so that it can release them. If the
+  // backward is a plain GraphModule, as after torchtitan's graph passes without Inductor,
+  // AOTAutograd's list of arguments keeps saved tensors and tangents alive until the backward is
+  // done.
   bool boxed = true;
-  // Bytes that cuBLAS allocates on each of the two threads that call it: the forward's and
-  // autograd's. 0: none.
+  // Bytes that cuBLAS allocates on each of the two threads that call it, that of the forward and
+  // that of autograd; 0 for none.
   std::int64_t workspace_bytes = 0;
   AllocatorOptions allocator;
 };
@@ -55,7 +56,7 @@ struct TrainingRun {
   std::vector<Part> parts;  // sum to the peak; parts of 0 bytes are left out
   std::int64_t logits_fp32_bytes =
       0;  // the logits that the loss is computed from; 0 without a loss
-  // Maximum of live bytes in each phase of the last step.
+  // The maximum of live bytes in each phase of the last step.
   std::int64_t forward_peak_bytes = 0, loss_peak_bytes = 0, backward_peak_bytes = 0;
 };
 
@@ -64,7 +65,7 @@ struct TrainingRun {
 // but the forward returns no floating-point tensor with a tangent.
 Result<TrainingRun> simulate_training(const Graph& graph, const TrainingLoop& loop);
 
-// Bytes of torch 2.11's cuBLAS workspace on that architecture ("hopper", "blackwell", ...).
+// The size of the cuBLAS workspace in torch 2.11 on this architecture ("hopper", "blackwell", ...).
 std::int64_t cublas_workspace_bytes(std::string_view architecture);
 
 }  // namespace jointer

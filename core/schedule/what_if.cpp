@@ -22,8 +22,8 @@
 namespace jointer {
 namespace {
 
-// The cost of one step of a walk through gaps, in units of the cost per call of a preview of all
-// gaps.
+// The cost of one step in a walk through gaps, in units of what a preview of all gaps costs per
+// call.
 constexpr std::size_t kStepWork = 128;
 
 std::vector<NodeId> calls_of(const Graph& graph) {
@@ -73,8 +73,8 @@ struct WhatIf::State {
     return calls.size() - block.size();
   }
 
-  // The figures of the gaps from `first` to `last`, as far as `peaks` and `times` reach. Gaps
-  // around a node that does not run are one gap of the calls.
+  // The figures for the gaps from `first` to `last`, as far as `peaks` and `times` reach. The gaps
+  // on both sides of a node that does not run are the same gap of `calls`.
   [[nodiscard]] std::vector<Figures> figures(std::span<const NodeId> block, std::size_t first,
                                              std::size_t last, std::span<const std::int64_t> peaks,
                                              std::span<const StepTime> times) const {
@@ -92,8 +92,9 @@ struct WhatIf::State {
     }
     return figures;
   }
-  // Times with the block in each gap of [first, last] of the calls, up to the first one from `home`
-  // on where it settles; empty if that is too far. Every call keeps its place.
+  // The times with the block in each gap in [first, last] of `calls`, up to the first gap from
+  // `home` on after which they no longer change; empty if that gap is too far away. In the end,
+  // every call is back in its place.
   std::vector<StepTime> walk(std::span<const NodeId> block, std::size_t first, std::size_t home,
                              std::size_t last) {
     const std::size_t most = calls.size() / kStepWork;
@@ -111,7 +112,8 @@ struct WhatIf::State {
       times.push_back(time.time());
       if (may_settle && gap >= home && time.sleeps_from_here(calls, block)) break;
     }
-    // Move back: all of them to the place of the last one, then each from there.
+    // Move the block back: first all calls to where the last one was, then each call to its own
+    // place.
     Stretch changed = calls.move(block, places.back() + 1 - block.size());
     for (std::size_t i = 0; i < block.size(); ++i) {
       const Stretch more = calls.move(block.subspan(i, 1), places[i]);
@@ -205,7 +207,8 @@ BestGaps best_gaps(const RangePreview& preview, std::int64_t peak_limit) {
   const auto distance = [&](std::size_t gap) {
     return gap > preview.range.current ? gap - preview.range.current : preview.range.current - gap;
   };
-  // The best of the gaps that `is_allowed` by `key`; among equals the nearest, then the earliest.
+  // The gap with the best `key` among those for which `is_allowed` returns true; if several are
+  // equal, the nearest, then the earliest.
   const auto best = [&](auto is_allowed, auto key) {
     std::optional<std::size_t> found;
     for (std::size_t gap = preview.range.first; gap <= preview.range.last; ++gap) {

@@ -23,7 +23,7 @@ struct Figures {
   friend bool operator==(const Figures&, const Figures&) = default;
 };
 
-// The figures of every gap of a legal range: at[g - range.first].
+// The figures for every gap of a legal range; those for gap g are at[g - range.first].
 struct RangePreview {
   LegalRange range;
   std::vector<Figures> at;
@@ -31,18 +31,18 @@ struct RangePreview {
   [[nodiscard]] const Figures& current() const { return at[range.current - range.first]; }
 };
 
-// The figures of gaps of a legal range from `first` on: at[g - first].
+// The figures for gaps of a legal range from `first` on; those for gap g are at[g - first].
 struct NearPreview {
   std::size_t first = 0;
   std::vector<Figures> at;
 };
 
 // The best gaps of a preview. Ties go to the gap nearest to the block's current place, then to the
-// earlier one.
+// earlier gap.
 struct BestGaps {
   std::size_t min_exposed = 0, min_step = 0, min_peak = 0;
-  // The minimum step time, then the minimum exposed time, among gaps whose peak is at most the
-  // limit; none if every peak is above it.
+  // Among the gaps whose peak is at most the limit, the gap with the shortest step time, then the
+  // least exposed time; nullopt if every peak exceeds the limit.
   std::optional<std::size_t> fastest_within;
 };
 
@@ -51,15 +51,15 @@ BestGaps best_gaps(const RangePreview& preview, std::int64_t peak_limit);
 
 class WhatIf {
  public:
-  // All arguments must outlive it. The graph's order is the initial order and does not change.
-  // `costs`: indexed by node id.
+  // All arguments must outlive this. The graph's order is the initial order; the graph does not
+  // change. `costs`: indexed by node id.
   WhatIf(const Graph& graph, const Dependencies& dependencies, std::span<const NodeCost> costs,
          const MemoryOptions& memory = {}, const SimulationOptions& simulation = {});
   ~WhatIf();
   WhatIf(const WhatIf&) = delete;
   WhatIf& operator=(const WhatIf&) = delete;
 
-  // The figures of the current order; equal to those of MemoryTimeline and Simulation.
+  // The figures of the current order, which equal those of MemoryTimeline and Simulation.
   [[nodiscard]] Figures figures() const;
   // Live bytes at every point, as in MemoryTimeline::profile.
   [[nodiscard]] std::vector<std::int64_t> profile() const;
@@ -67,7 +67,7 @@ class WhatIf {
   [[nodiscard]] std::span<const NodeId> order() const;
   // Error: see legal_range.
   [[nodiscard]] Result<LegalRange> range(std::span<const NodeId> block) const;
-  // The figures of each gap are those that figures() would return after a move there.
+  // The figures for each gap are those that figures() would return after a move to that gap.
   [[nodiscard]] Result<RangePreview> preview(std::span<const NodeId> block) const;
   // The same for the gaps [first, last] of its legal range. Leaves out gaps at the end that differ
   // from the last one before them only in distance, and have no lower peak. If few gaps remain, the
@@ -75,9 +75,8 @@ class WhatIf {
   // (usage): see legal_range, or the gaps are outside the range.
   [[nodiscard]] Result<NearPreview> preview_near(std::span<const NodeId> block, std::size_t first,
                                                  std::size_t last);
-  // Moves the block into a gap of its legal range. Cost: the distance for memory; for time, the
-  // stretch until the streams are back in step. Error (usage): the gap is not legal; nothing
-  // moves.
+  // Moves the block into a gap of its legal range. Cost: for memory, the distance; for time, the
+  // stretch until the streams are back in step. Error (usage): the gap is not legal; nothing moves.
   Result<void> move(std::span<const NodeId> block, std::size_t gap);
 
  private:

@@ -13,7 +13,7 @@ constexpr auto kStepHead =
     std::tuple_cat(kStepTitle, std::tuple(json_field("keep", &HistoryStep::keep)));
 constexpr auto kStepExtra = std::tuple(json_rest(&HistoryStep::extra));
 
-// The member `edits`, which is required.
+// Reads the member `edits`, which is required.
 void read_edits(JsonMembers& members, std::vector<Edit>& edits) {
   if (members.find_set("edits") == nullptr) members.expect("edits", "a list");
   members.read_list("edits", [&](const OrderedJson& json, std::size_t i) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// The edit history as data: what was applied to a graph since it was opened, and what was undone.
-// Workspaces and journals store it; the window builds its undo stack from it.
+// The edit history as data: the edits that were applied to a graph since it was opened, and those
+// that were undone. Workspaces and journals store it; the window builds its undo stack from it.
 
 #include <cstddef>
 #include <string>
@@ -13,8 +13,8 @@
 
 namespace jointer {
 
-// A history entry, which the user can undo. Most entries append one edit to the current ones. An
-// entry that returns to a kept state removes some edits and appends others.
+// A history entry, which the user can undo. Most entries append one edit. An entry that returns to
+// a kept state removes some edits and appends others.
 struct HistoryStep {
   std::string title;        // of the edit, if the entry is a single edit
   std::size_t keep = 0;     // number of edits of the previous state that stay
@@ -46,7 +46,8 @@ struct History {
   friend bool operator==(const History&, const History&) = default;
 };
 
-// An entry as JSON: a single edit as that edit, any other entry with `keep` and `edits`.
+// An entry as JSON: just the edit if the entry is a single edit, else an object with `keep` and
+// `edits`.
 OrderedJson step_to_json(const HistoryStep& step, std::size_t edits_before);
 Result<HistoryStep> step_from_json(const OrderedJson& json, std::size_t edits_before);
 OrderedJson states_to_json(const std::vector<KeptState>& states);

@@ -81,7 +81,7 @@ std::size_t edits_done(const History& history) {
                                   history.steps[history.place - 1].edits.size();
 }
 
-// Returns false if this version does not know the record; later records are then not reliable.
+// Returns false if this version does not know the record; later records are then unreliable.
 bool apply_record(const OrderedJson& record, JournalState& state) {
   if (!record.is_object()) return false;
   History& history = state.workspace.history;
@@ -118,7 +118,7 @@ bool apply_record(const OrderedJson& record, JournalState& state) {
   return false;
 }
 
-// Removes the first line from `rest` and returns its JSON. Error: the line is incomplete or
+// Removes the first line from `rest` and returns its JSON. Error (input): the line is incomplete or
 // damaged.
 Result<OrderedJson> take_line(std::string_view& rest) {
   const std::size_t end = rest.find('\n');
@@ -218,7 +218,7 @@ Result<std::unique_ptr<Journal>> Journal::create(const std::string& folder,
                                                  const JournalState& start, OnError on_error) {
   JOINTER_TRY(auto made, make_file(folder));
   auto& [path, file] = made;
-  // Waits if another program probes the new file before it is locked.
+  // Wait if another program is probing the new file, which is not locked yet.
   if (::flock(file.get(), LOCK_EX) != 0 && errno != ENOLCK) return system_error(path);
   std::unique_ptr<Journal> journal(
       new Journal(std::move(path), std::move(file), start, std::move(on_error)));
@@ -235,7 +235,7 @@ Result<std::unique_ptr<Journal>> Journal::take_over(const std::string& path, OnE
   std::size_t good_bytes = 0;
   const auto state = parse_journal(bytes.view(), &good_bytes);
   if (!state) return input_error("{}: {}", path, state.error().message);
-  // Removes an incomplete line at the end: readers would ignore the lines after it.
+  // Remove an incomplete line at the end, because readers would ignore all lines after it.
   if (good_bytes < bytes.size() && ::ftruncate(file.get(), static_cast<off_t>(good_bytes)) != 0)
     return system_error(path);
   return std::unique_ptr<Journal>(new Journal(path, std::move(file), *state, std::move(on_error)));
@@ -320,7 +320,8 @@ void Journal::work(const std::stop_token& stop) {
 
 namespace {
 
-// Visits each journal that no running program has locked, and locks it during the visit.
+// Visits each journal that no running program has locked, and keeps the journal locked during the
+// visit.
 template <class Visit>
 void for_each_left(const std::string& folder, Visit visit) {
   std::error_code error;

@@ -23,7 +23,7 @@
 
 namespace jointer {
 
-// The state recorded in a journal.
+// The state that a journal records.
 struct JournalState {
   Workspace workspace;          // without benchmarks and layout
   std::string workspace_path;   // the file it was opened from or saved to, or empty
@@ -33,10 +33,10 @@ struct JournalState {
 
 // Error (input): the file cannot be read, or its first line is incomplete.
 Result<JournalState> read_journal(const std::string& path);
-// The same for a journal's text. `good_bytes` receives the length up to the end of the last valid
-// line.
+// The same for a journal's text. `good_bytes` receives the number of bytes up to the end of the
+// last valid line.
 Result<JournalState> parse_journal(std::string_view text, std::size_t* good_bytes = nullptr);
-// A line of a journal, made from its JSON.
+// The line of a journal that contains this JSON.
 std::string journal_line(std::string_view json);
 
 // $XDG_STATE_HOME/jointer/journals, or ~/.local/state/jointer/journals.
@@ -44,22 +44,23 @@ std::string default_journal_folder();
 
 class Journal {
  public:
-  // Called at most once, on the journal's own thread, when nothing more can be written. Receives
-  // the reason.
+  // Called with the reason, on the journal's thread, when nothing more can be written. Called at
+  // most once.
   using OnError = std::function<void(const std::string& sentence)>;
 
-  // Creates a journal in `folder`, which is created if needed. Error (run): it cannot be written.
+  // Creates a journal in `folder`, and the folder if necessary. Error (run): the journal cannot be
+  // written.
   static Result<std::unique_ptr<Journal>> create(const std::string& folder,
                                                  const JournalState& start, OnError on_error = {});
-  // Continues the journal of a program that has ended. Error (run): it is locked by another
-  // process.
+  // Continues the journal of a program that has ended. Error (run): another process has locked the
+  // journal.
   static Result<std::unique_ptr<Journal>> take_over(const std::string& path, OnError on_error = {});
   // Writes everything to disk.
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  // These return immediately; a thread writes and waits for the disk.
+  // These functions return immediately; a thread writes to the file and waits for the disk.
   void add(const HistoryStep& step);  // drops the undone entries
   void set_place(std::size_t place);
   void set_states(const std::vector<KeptState>& states);
@@ -67,9 +68,9 @@ class Journal {
   void set_options(const WorkspaceOptions& options);
   void set_closed(bool closed);
 
-  // Waits until everything is on disk. Returns false if it could not be written.
+  // Waits until everything is on disk. Returns false if writing failed.
   bool flush();
-  // Removes the file, whose contents have been saved or are not needed.
+  // Removes the file once its contents have been saved or are not needed.
   void remove();
 
   [[nodiscard]] const std::string& path() const { return path_; }

@@ -44,11 +44,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kFormat = "jointer-workspace";
-// Opening and writing a workspace must be fast. Profiles beyond this size stay only in the
-// desktop's history of benchmarks.
+// Opening and writing a workspace must be fast. Profiles beyond this size are stored only in the
+// desktop's benchmark history.
 constexpr std::size_t kMaxProfileBytes = std::size_t{4} << 20;
 
-// Reads an object whose table has no required members. Any other JSON is an empty object.
+// Reads an object whose table has no required members. Any other JSON counts as an empty object.
 template <HasJsonFields T>
 T lenient(const OrderedJson& json) {
   JsonMembers members(json);
@@ -116,12 +116,12 @@ std::string relative_to(const std::string& file, const std::string& workspace) {
   return path.empty() ? file : path.string();
 }
 
-// A renamed file survives a power failure only once its folder is on disk too.
+// A renamed file survives a power failure only if its folder is on disk too.
 Result<void> sync_folder(const std::string& path) {
   std::error_code status;
   const std::string folder = fs::absolute(path, status).parent_path().string();
   const FileDescriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // Some file systems do not support this; the file itself is on disk.
+  // Some file systems do not support this; in any case, the file itself is on disk.
   if (descriptor && ::fsync(descriptor.get()) != 0 && errno != EINVAL && errno != ENOTSUP)
     return fail(Error::Kind::run, "{}: {}", folder, std::strerror(errno));
   return {};
@@ -146,7 +146,7 @@ OrderedJson options_to_json(const WorkspaceOptions& options) {
 }
 
 bool is_workspace(std::string_view bytes) {
-  // Jointer writes `format` first; handwritten files may start with another member.
+  // Jointer writes `format` first, but handwritten files may start with another member.
   const std::string_view head = bytes.substr(0, kWorkspaceHead);
   return head.find_first_not_of(" \t\r\n") != std::string_view::npos &&
          head[head.find_first_not_of(" \t\r\n")] == '{' &&

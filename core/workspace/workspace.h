@@ -1,7 +1,7 @@
 #pragma once
 
-// A workspace (`.jointer`): the user's work on one graph, as a file. It refers to the capture,
-// which stays where it is. Schema: resources/schema/workspace.schema.json.
+// A workspace (`.jointer`): the user's work on one graph, as a file. It refers to the capture but
+// does not contain it. Schema: resources/schema/workspace.schema.json.
 
 #include <optional>
 #include <string>
@@ -30,7 +30,7 @@ struct CaptureReference {
   friend bool operator==(const CaptureReference&, const CaptureReference&) = default;
 };
 
-// Options for computing figures, spelled as on the command line. Empty: the default.
+// Options for computing figures, as written on the command line. Empty: the default.
 struct WorkspaceOptions {
   std::string device, estimator, optimizer;
   std::string extra = {};
@@ -38,10 +38,10 @@ struct WorkspaceOptions {
 };
 
 // The user's pipeline as text. The passes that it names run only on request. Permission to run
-// third-party code is not stored here: it is granted on each machine.
+// third-party code is not stored here, because it is granted on each machine.
 struct WorkspacePipeline {
   std::string text;  // one step per line, including disabled ones
-  // Sources of passes that are not built in: "my_pass", "Python: /home/me/my_pass.py".
+  // The passes that are not built in, with their sources: "my_pass", "Python: /home/me/my_pass.py".
   std::vector<std::pair<std::string, std::string>> sources;
   std::string extra = {};
   friend bool operator==(const WorkspacePipeline&, const WorkspacePipeline&) = default;
@@ -58,23 +58,23 @@ struct Workspace {
   std::string extra;   // members that this version does not know: `"key":value,...`
 };
 
-// True if the content is a workspace, judging by its first bytes.
+// True if `bytes` starts like a workspace.
 inline constexpr std::size_t kWorkspaceHead = 4096;
 bool is_workspace(std::string_view bytes);
 
-// Error (input): `name` and what is wrong, such as a newer version. Does not open or run anything
-// that the workspace names.
+// Error (input): gives `name` and what is wrong, such as a newer version. Does not open or run
+// anything that the workspace names.
 Result<Workspace> parse_workspace(std::string_view text, std::string_view name);
 Result<Workspace> read_workspace(const std::string& path);
 
-// JSON with one edit per line. Keeps profiles of the newest benchmarks up to a total size.
+// JSON with one edit per line. Includes profiles of the newest benchmarks, up to a total size.
 std::string workspace_text(const Workspace& workspace);
 
 // Replaces the file atomically, even if power fails. Makes relative paths relative to the new
-// location. Error (run): it cannot be written.
+// location. Error (run): the file cannot be written.
 Result<void> write_workspace(const std::string& path, Workspace workspace);
 
-// JSON of the parts, for journals.
+// The JSON of the individual parts, for journals.
 OrderedJson capture_to_json(const CaptureReference& capture);
 Result<CaptureReference> capture_from_json(const OrderedJson& json);
 OrderedJson pipeline_to_json(const WorkspacePipeline& pipeline);

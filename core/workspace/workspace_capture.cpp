@@ -15,13 +15,13 @@ bool exists(const std::string& path) {
   return fs::exists(path, status);
 }
 
-// Relative paths refer to the workspace's folder, wherever this program was started.
+// Relative paths are relative to the workspace's folder, not to the current folder.
 std::string resolve_path(const std::string& path, const std::string& workspace_path) {
   if (path.empty() || workspace_path == "-") return path;
   return (fs::path(workspace_path).parent_path() / path).lexically_normal().string();
 }
 
-// The first of the two paths that exists.
+// The relative path if it exists, else the absolute path.
 Result<std::string> locate(const std::string& relative, const std::string& absolute,
                            const std::string& workspace_path) {
   const std::string near = resolve_path(relative, workspace_path);

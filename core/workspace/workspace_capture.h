@@ -1,7 +1,7 @@
 #pragma once
 
-// The capture of a workspace: where it is, and whether it is unchanged. `open_graph` uses these
-// functions to open workspaces.
+// Locates a workspace's capture and checks that it is unchanged. `open_graph` uses these functions
+// to open workspaces.
 
 #include <string>
 
@@ -11,16 +11,16 @@
 
 namespace jointer {
 
-// True if the file at `path` is a workspace, according to its name or its first bytes.
+// True if the file at `path` is a workspace, judging by its name or its first bytes.
 bool is_workspace_file(const std::string& path);
 
-// The current location of a workspace's capture: the same path relative to the workspace as when it
-// was saved or, if it is not there, the absolute path from that time. Error (input): it is in
-// neither place; the message names both.
+// The current location of a workspace's capture: the path relative to the workspace or, if the
+// capture is not there, the absolute path, both as they were when the workspace was saved. Error
+// (input): it is in neither place; the message names both.
 Result<OpenRequest> locate_capture(const Workspace& workspace, const std::string& workspace_path);
 
 // Error (input), in one sentence: the graph is not the one that the workspace was made for. The
-// hash does not tell what differs.
+// hash does not show what differs.
 Result<void> check_capture(const Workspace& workspace, const Graph& graph);
 
 }  // namespace jointer
