@@ -8,9 +8,9 @@
 //   - All-gather: the inputs are flattened and concatenated, [M]. The gathered buffer has one row
 //     per rank, [g, M]. The members' results are blocks of its columns; each is copied out and
 //     viewed in its shape.
-//   - Reduce-scatter: each input is viewed as [g, r_i], one row per rank. The rows are concatenated,
-//     [g, R], and flattened. The result of a rank, [R], consists of the members' results one after
-//     another: views, no copies.
+//   - Reduce-scatter: each input is viewed as [g, r_i], one row per rank. The rows are
+//     concatenated, [g, R], and flattened. The result of a rank, [R], consists of the members'
+//     results one after another: views, no copies.
 //   - All-reduce: the inputs are flattened and concatenated, [M]; the results are views.
 //
 // The wait of each member becomes its final view. It keeps its name, value and readers, so nothing

@@ -2,8 +2,8 @@
 //
 // The lists are found and written, then applied to the graph and compared with the plan, which
 // shows what they cannot express. Finally the text is imported into the graph as opened, the graph
-// is partitioned, and the resulting plan and its peak are compared as well. In a flat training step,
-// the tags are applied instead.
+// is partitioned, and the resulting plan and its peak are compared as well. In a flat training
+// step, the tags are applied instead.
 
 #include "core/policy/export.h"
 
