@@ -1,8 +1,8 @@
 #pragma once
 
-// Measured times of a graph's nodes, and measured memory. They are overlaid on the estimated
-// timeline and stored in the cost database. They come from a run (RankMeasured), a profiler's
-// trace, or a CUDA memory snapshot.
+// Measured times and memory of a graph, from a run (RankMeasured), a profiler's trace, or a CUDA
+// memory snapshot. They are overlaid on the estimated timeline; times are also stored in the cost
+// database.
 
 #include <cstdint>
 #include <string>

@@ -402,8 +402,8 @@ class Rematerializer {
     ahead_[before].push_back({id, true});
   }
 
-  // Copies the constants that are graphs to before the copy of the call that reads them. Returns
-  // the names of the copies.
+  // Copies the constants that are graphs, and places the copies before the copy of the call that
+  // reads them. Returns the names of the copies.
   std::unordered_map<NodeId, std::string> copy_subgraphs(NodeId reader, NodeId before) {
     std::unordered_map<NodeId, std::string> copied;
     for (const NodeId id : graph_.inputs(reader)) {
