@@ -22,7 +22,7 @@ inline constexpr const char* kChunkHints = "torchtitan_chunk_symbol_hints";
 
 using ChunkHints = std::map<std::string, std::int64_t, std::less<>>;
 
-// The dimension to cut: the batch or the sequence.
+// The dimension to split: the batch or the sequence.
 enum class ChunkMode : std::uint8_t { batch, seq };
 
 // The chunk symbols of a graph part: those in the cut dimension of its placeholders, and those that

@@ -107,13 +107,13 @@ Pass ep_overlap_chunk_pass() {
                    {choice("mode", {"batch", "seq"}, "batch",
                            "The dimension that is split in two."),
                     text("module_pattern", std::string(kMoeModules),
-                         "Modules to cut: layers.*.moe or layers.*; a star stands for one name."),
+                         "Modules to split: layers.*.moe or layers.*; a star stands for one name."),
                     flag("optimize_grad_live_out", true,
                          "Add the gradients of both halves before the views and collectives "
                          "that follow, so that these run once."),
                     flag("require_all_to_all", false,
                          "Refuse a graph in which no such module has an all-to-all; otherwise "
-                         "cut the modules that annotations name.")},
+                         "split the modules that annotations name.")},
                .keeps_numerics = false,
                .is_idempotent = false},
       .run = run};

@@ -35,7 +35,7 @@ struct Answer {
   [[nodiscard]] bool is_met() const { return !limit || after.peak_bytes <= *limit; }
 };
 
-// True if the step has a budget of its own, as a search does, and exceeds it.
+// True if the step has its own budget, as a search does, and exceeds it.
 bool is_over_its_budget(const StepResult& step) {
   return step.ran.peak_limit && step.after.figures.peak_bytes > *step.ran.peak_limit;
 }

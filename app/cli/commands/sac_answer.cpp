@@ -124,8 +124,8 @@ SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
           {.node = each.node, .bytes = graph.output_bytes(n), .keep = each.keep, .reason = {}});
     rows.add(each.node, each.keep, each.recompute_ns);
   }
-  // What the forward returns for the backward is saved, regardless of the phase in which it was
-  // captured.
+  // Values that the forward returns for the backward are saved, regardless of the phase in which
+  // they were captured.
   std::set<NodeId> listed;
   for (const SavedValue& value : answer.saved) listed.insert(value.node);
   for (const auto& [id, position] : place) {
