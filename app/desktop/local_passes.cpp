@@ -249,7 +249,7 @@ void LocalPasses::add_plugin(const ForeignCode& code) {
 // Gets the declaration on a worker thread, since the host first imports torch.
 void LocalPasses::add_python(const ForeignCode& code) {
   if (!is_allowed(code)) {
-    emit failed(tr("%1 was not allowed to run.").arg(code.source));
+    emit failed(tr("%1 has not been allowed to run.").arg(code.source));
     return;
   }
   const auto declare = [spec = code.source.toStdString(), host = host_]() -> Result<std::string> {

@@ -33,7 +33,7 @@ concept HasJsonFields = requires {
   json_fields(static_cast<const T*>(nullptr));
 };
 
-// Names and their strings, in file order.
+// The members of an object whose values are all strings: keys and values, in file order.
 using JsonTexts = std::vector<std::pair<std::string, std::string>>;
 
 // Adds a member; the object must not have one with this key yet.

@@ -57,7 +57,8 @@ class StatusWriter : public StatusMapping {
   StatusWriter() = default;
   // Error (run): the file does not exist, or is not a status file.
   static Result<StatusWriter> open(const std::string& path);
-  // Opens the file that the environment names. If it names none, returns a writer without a file.
+  // Opens the file that the environment variable kStatusFileVariable names. If it is unset, or if
+  // the file cannot be opened, returns a writer without a file.
   static StatusWriter from_environment();
 
   // Sets the stage, which is one of kRunStages, and resets the position to -1.

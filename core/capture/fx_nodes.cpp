@@ -3,6 +3,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "core/base/counted.h"
 #include "core/capture/python_json.h"
 
 namespace jointer::fx {
@@ -193,14 +194,14 @@ void NodeBuilder::add_facts() {
         "the text has only the innermost line of each stack trace, and no module stacks");
   if (python_calls_ > 0)
     graph_.add_fact(Fact::Kind::warning,
-                    fmt::format("{} calls are Python functions and methods, not ATen operators: "
+                    fmt::format("{} Python functions or methods, not ATen operators: "
                                 "what they compute and alias is only partly known",
-                                python_calls_));
+                                counted(python_calls_, "call uses", "calls use")));
   if (assumed_overloads_ > 0)
     graph_.add_fact(Fact::Kind::derived,
-                    fmt::format("{} operators have no overload in the text: `default` is assumed, "
+                    fmt::format("{} no overload in the text: `default` is assumed, "
                                 "or `Tensor` if there is no `default`",
-                                assumed_overloads_));
+                                counted(assumed_overloads_, "operator has", "operators have")));
 }
 
 }  // namespace jointer::fx

@@ -1,6 +1,6 @@
 #pragma once
 
-// Recipes: a list of edits as a file, in the format of docs/recipe.md.
+// Recipes: lists of edits saved as files, in the format of docs/recipe.md.
 
 #include <map>
 #include <string>

@@ -73,8 +73,8 @@ Result<void> ChunkOutputs::join() {
     if (!out.chunked.empty() && (whole == nullptr || p_.chunk_dim(*whole) == kNone) &&
         !p_.has_chunk_dim(out.node))
       return fail(Error::Kind::usage,
-                  "{} of {} is read by chunks and by other nodes ({}), and has no dimension along "
-                  "which its chunks can be joined",
+                  "{} of {} is read both by chunks and by other nodes (such as {}), but has no "
+                  "dimension along which its chunks can be joined",
                   p_.name(out.node), body_.where(), p_.name(out.full.front()));
     before_ = *std::ranges::min_element(out.full, {}, place);
     JOINTER_TRY(const NodeId made,

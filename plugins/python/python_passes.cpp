@@ -55,7 +55,7 @@ Result<std::vector<HostDeclared>> ask_declarations(const std::vector<Named>& spe
   if (auto asked = ask_host(question); !asked)
     return fail(asked.error().kind, "Python passes: {}", asked.error().message);
   if (declared.size() != specs.size())
-    return fail(Error::Kind::run, "Python passes: the host answered only {} of {} specs",
+    return fail(Error::Kind::run, "Python passes: the host returned {} declarations for {} specs",
                 declared.size(), specs.size());
   return declared;
 }

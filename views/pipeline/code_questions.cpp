@@ -30,7 +30,7 @@ QString code_text(const ForeignCode& code) {
     lines << CodeQuestions::tr("passes: %1").arg(code.passes.join(QStringLiteral(", ")));
   if (code.file.isEmpty()) {
     lines << CodeQuestions::tr(
-        "a module of the installed Python; you will be asked again each time Jointer starts");
+        "installed Python module; you will be asked again each time Jointer starts");
     return lines.join(u'\n');
   }
   const QFileInfo file(code.file);
@@ -47,17 +47,22 @@ CodeQuestions::CodeQuestions(PassService& service, QWidget* window)
 
 void CodeQuestions::ask(const QList<ForeignCode>& code, const std::function<void()>& then) {
   QStringList all;
-  for (const ForeignCode& each : code) all << code_text(each);
+  bool any_file = false;
+  for (const ForeignCode& each : code) {
+    all << code_text(each);
+    any_file = any_file || !each.file.isEmpty();
+  }
   auto* box =
       new QMessageBox(QMessageBox::Question, tr("Run third-party code?"),
                       tr("This code is not part of Jointer."), QMessageBox::NoButton, window_);
   box->setObjectName(QStringLiteral("code_question"));
   box->setAttribute(Qt::WA_DeleteOnClose);
   box->setTextFormat(Qt::PlainText);
-  box->setInformativeText(
-      all.join(QStringLiteral("\n\n")) + QStringLiteral("\n\n") +
-      tr("It runs in a separate process on a copy of the graph, with all of your permissions on "
-         "this machine. You will not be asked again until the file changes."));
+  QString text = all.join(QStringLiteral("\n\n")) + QStringLiteral("\n\n") +
+                 tr("It runs in a separate process on a copy of the graph, with all of your "
+                    "permissions on this machine.");
+  if (any_file) text += u' ' + tr("You will not be asked again until the file changes.");
+  box->setInformativeText(text);
   QPushButton* run = box->addButton(tr("Allow and Run"), QMessageBox::AcceptRole);
   QPushButton* cancel = box->addButton(QMessageBox::Cancel);
   box->setDefaultButton(cancel);

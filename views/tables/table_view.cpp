@@ -113,7 +113,7 @@ void TableView::fit_columns() {
     const int own_limit = model_.columns()[static_cast<std::size_t>(c)].max_width;
     const int most = own_limit > 0 ? own_limit : is_text ? kMaxTextColumn : kMaxNumberColumn;
     int width = std::clamp(std::max({content, title, figure}), kMinColumn, most);
-    // In a narrow pane, names leave space for the first figures.
+    // In a narrow pane, limit the first column, which has the names, so that the first numbers fit.
     if (c == 0) width = std::clamp(width, kMinColumn, std::max(140, viewport()->width() * 9 / 20));
     setColumnWidth(c, width);
   }

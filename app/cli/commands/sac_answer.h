@@ -22,7 +22,7 @@ struct SavedValue {
   std::string reason;
 };
 
-// The forward values that the backward needs, grouped by the operator that computes them.
+// The forward values that the backward needs and that one operator computes.
 struct OperatorRow {
   std::string target;
   std::size_t saved = 0, recomputed = 0, offloaded = 0;  // saved: on the device
