@@ -219,7 +219,7 @@ InsertNode read_insert(JsonMembers& members) {
     return insert;
   }
   auto node = read_node(
-      json, fmt::format("{}: the node to insert before {}", members.place(), insert.before));
+      json, fmt::format("{}: cannot insert a node before {}", members.place(), insert.before));
   if (node)
     insert.node = *std::move(node);
   else

@@ -144,8 +144,8 @@ TEST(MemorySnapshot, OtherFilesAreRefusedInOneLine) {
     EXPECT_THAT(s.error().message, HasSubstr(why));
     EXPECT_THAT(s.error().message, Not(HasSubstr("\n")));
   };
-  refused("", "it does not begin");
-  refused("{}", "it does not begin");
+  refused("", "missing header");
+  refused("{}", "missing header");
   refused("\x80\x06N.", "protocol 6");
   refused(Writer().raw("}").done(), "`segments` or `device_traces` is missing");
   refused(snapshot({}, {}), "has no trace of GPU 0");

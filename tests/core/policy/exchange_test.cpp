@@ -383,7 +383,7 @@ TEST(Import, NamesOperatorsThatTheGraphLacks) {
   ASSERT_TRUE(imported);
   EXPECT_THAT(imported->notes, ElementsAre("No call of this graph matches aten.bmm.default."));
   EXPECT_THAT(import_policy(parse(kModel), "aten.bmm.default").error().message,
-              HasSubstr("no call of this graph"));
+              HasSubstr("no call in this graph"));
 }
 
 // --- Round trips ---
