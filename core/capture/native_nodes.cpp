@@ -440,7 +440,7 @@ template <class Id>
 Id NodeReader::table_entry(json::value value, Tables::Range range, const char* table) {
   const std::int64_t index = get_int(value);
   if (index < 0 || static_cast<std::size_t>(index) >= range.count)
-    give_up("{}[{}] is out of range: the table has {} entries", table, index, range.count);
+    give_up("{}[{}] is out of range: the table has size {}", table, index, range.count);
   return Id(range.first + static_cast<std::size_t>(index));
 }
 

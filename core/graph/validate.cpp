@@ -142,7 +142,7 @@ class Validator {
                                                graph_.expression_text(size.expression))
                                  : std::string());
       if (t.storage && t.storage.index() >= graph_.storage_count())
-        return input_error("{}: storage {} is out of range: the table has {} entries",
+        return input_error("{}: storage {} is out of range: the table has size {}",
                            where(graph_, id), t.storage.index(), graph_.storage_count());
       tensor_bytes_ = saturating_add(tensor_bytes_, graph_.bytes(t));
       if (tensor_bytes_ > kMaxBytes)

@@ -170,12 +170,12 @@ CASES: dict[str, tuple[Change, list[str]]] = {
     "empty val": (put({}, "@mm", "val"), ["node mm", "`val`", "empty object"]),
     "empty argument": (put([{}], "@mm", "args"), ["node mm", "`args`", "empty object"]),
     "node reference of wrong type": (put([{"n": 3}], "@mm", "args"), ["node mm", "`args`"]),
-    "slice of two": (put([{"slice": [1, 2]}], "@mm", "args"), ["node mm", "slice has 2"]),
-    "complex of three": (put([{"complex": [1, 2, 3]}], "@mm", "args"), ["complex has 3"]),
+    "slice of two": (put([{"slice": [1, 2]}], "@mm", "args"), ["node mm", "a slice cannot have 2 elements"]),
+    "complex of three": (put([{"complex": [1, 2, 3]}], "@mm", "args"), ["a complex cannot have 3 elements"]),
     "float that is none": (put([{"f": "much"}], "@mm", "args"), ["node mm", "`much`"]),
     "symint that is none": (put([{"symint": "s0 +"}], "@mm", "args"), ["node mm", "`args`"]),
     "stack out of range": (put(1, "@t", "stack"), ["node t", "`stack`", "stacks[1]", "table has 1 entries"]),
-    "module out of range": (put(-1, "@t", "module"), ["node t", "modules -1"]),
+    "module out of range": (put(-1, "@t", "module"), ["node t", "modules[-1] is out of range"]),
     "storage out of range": (put(4, *MM, "storage"), ["node mm", "storages[4]", "table has 4 entries"]),
     "storage index of wrong type": (put("0", *MM, "storage"), ["node mm", "`val`", EXPECTED]),
     "storage index huge": (put(2**63, *MM, "storage"), ["node mm", "does not fit in 64 bits"]),
@@ -553,7 +553,7 @@ def test_halves_of_different_graphs(halves: tuple[Path, Path], tmp_path: Path) -
     forward, backward = halves
     other = json.loads(backward.read_text().replace('"mul"', '"other"'))
     path = write(tmp_path / "other.json", other)
-    refuse_pair(forward, path, f"{forward} with {path}", "does not belong", "first other")
+    refuse_pair(forward, path, f"{forward} with {path}", "does not belong", "such as other")
 
 
 def test_a_pair_as_a_half(halves: tuple[Path, Path], tmp_path: Path) -> None:
