@@ -243,7 +243,8 @@ TEST(PopulateChunkDimMetadata, MarksInputsWithTheSizeAndItsIndex) {
   EXPECT_TRUE(run_pass(traced(), "populate_chunk_dim_metadata{mode=seq}").edits.empty());
   Graph unknown = traced();
   unknown.part(PartId(0)).symbols.variables.clear();
-  EXPECT_THAT(refusal(unknown, "populate_chunk_dim_metadata"), HasSubstr("whose value is not in the capture"));
+  EXPECT_THAT(refusal(unknown, "populate_chunk_dim_metadata"),
+              HasSubstr("whose value is not in the capture"));
 }
 
 TEST(ChunkSizes, ReadsOnlySumsOfMultiples) {
