@@ -19,6 +19,7 @@
 #include "core/graph/replace_inputs.h"
 #include "core/graph/storages.h"
 #include "core/partition/offload_transfers.h"
+#include "core/partition/offloadable.h"
 
 namespace jointer {
 namespace {
@@ -61,8 +62,9 @@ class Adder {
       return fail(Error::Kind::usage,
                   "only a pair has saved values to offload; partition the graph first");
     slots_.resize(values_.size());
+    const Offloadable offloadable(pair_);
     for (std::size_t v = 0; v < values_.size(); ++v) {
-      if (const std::string why = why_not_offloaded(pair_, values_[v]); !why.empty())
+      if (const std::string why = offloadable.why_not(values_[v]); !why.empty())
         return fail(Error::Kind::usage, "{}", why);
       slot_by_node_[values_[v].index()] = static_cast<std::int32_t>(v);
     }

@@ -95,7 +95,7 @@ Result<std::size_t> BudgetSweep::try_budget(double budget) {
   // the one before.
   const double done = 1 - 1 / (1 + 0.25 * static_cast<double>(points_.size()));
   const Watcher& all = request_.partition.watcher;
-  JOINTER_CHECK(all.at(0.02 + 0.88 * done));
+  JOINTER_CHECK(all.at(0.02 + (kSwept - 0.02) * done));
   JOINTER_TRY(const BudgetedCut chosen,
               budgets_->choose(budget, Watcher{.report = {}, .is_cancelled = all.is_cancelled}));
   ParetoPoint point{.budget = budget, .name = {}, .plan = {}, .figures = {}};

@@ -27,6 +27,8 @@ class BudgetSweep {
   [[nodiscard]] const std::vector<ParetoPoint>& points() const { return points_; }
   [[nodiscard]] bool is_cancelled() const { return cancelled_; }
 
+  static constexpr double kSwept = 0.3;  // progress of the whole search at the end of the sweep
+
  private:
   struct Gap;
   BudgetSweep(const Graph& joint, const PlanWhatIf& what_if, const ParetoRequest& request);

@@ -27,7 +27,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "core/graph/effects.h"
 #include "core/graph/layers.h"
 #include "core/graph/module_tree.h"
 
@@ -50,65 +49,7 @@ std::vector<std::size_t> stretches(std::span<const std::int32_t> layers) {
   return stretch;
 }
 
-// True if the tensor covers all of its storage without gaps, so that a copy of it is equivalent.
-bool fills_storage(const Graph& graph, const Tensor& t) {
-  if (graph.bytes(t) != graph.storage(graph.real_storage(t.storage)).bytes.value) return false;
-  if (!t.has(Tensor::has_stride)) return true;
-  std::vector<std::pair<std::int64_t, std::int64_t>> dims;  // stride, size
-  for (std::size_t i = 0; i < t.rank; ++i)
-    if (const std::int64_t size = graph.shape(t)[i].value; size != 1)
-      dims.emplace_back(graph.stride(t)[i].value, size);
-  std::sort(dims.begin(), dims.end());
-  std::int64_t expected = 1;
-  for (const auto& [stride, size] : dims) {
-    if (stride != expected) return false;
-    expected *= size;
-  }
-  return true;
-}
-
-// A call after `value` that writes to its memory, or none. Ignores the halves, which
-// depend on the plan.
-NodeId later_writer(const Graph& graph, NodeId value, StorageId storage) {
-  std::vector<bool> writes(graph.operator_count());
-  bool any = false;
-  for (std::size_t i = 0; i < writes.size(); ++i) {
-    writes[i] = may_write(graph.op(OperatorId(i)));
-    any = any || writes[i];
-  }
-  if (!any) return {};
-  std::vector<NodeId> written;
-  for (const NodeId id : graph.order().subspan(graph.position(value) + 1)) {
-    const Node& n = graph.node(id);
-    if (n.kind != NodeKind::call || !writes[n.target.index()]) continue;
-    written.clear();
-    written_arguments(graph, n, written);
-    for (const NodeId to : written)
-      for (const Tensor& t : graph.tensors(to))
-        if (t.storage && graph.real_storage(t.storage) == storage) return id;
-  }
-  return {};
-}
-
 }  // namespace
-
-std::string why_not_offloaded(const Graph& graph, NodeId value) {
-  const Node& n = graph.node(value);
-  const Tensor* tensor = graph.single_tensor(n);
-  if (n.kind != NodeKind::call || tensor == nullptr)
-    return fmt::format("{} is not a tensor that a forward call returns", graph.name(value));
-  if (graph.is_asynchronous(n))
-    return fmt::format("{} is still being written; offload the result of its wait",
-                       graph.name(value));
-  if (!tensor->storage || !fills_storage(graph, *tensor))
-    return fmt::format(
-        "{} covers only a part of its storage, or has gaps; offload the tensor it is a view of",
-        graph.name(value));
-  // The value and its views are reloaded separately, so a write would affect only one of them.
-  if (const NodeId writer = later_writer(graph, value, graph.real_storage(tensor->storage)))
-    return fmt::format("{} is written to later, by {}", graph.name(value), graph.name(writer));
-  return {};
-}
 
 TransferPlanner::TransferPlanner(std::span<const std::int32_t> layers)
     : stretch_(stretches(layers)),

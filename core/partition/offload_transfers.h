@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "core/graph/graph.h"
@@ -51,9 +50,6 @@ std::vector<TransferCall> offload_calls(const TransferPlanner& planner,
                                         std::span<const std::size_t> uses);
 std::vector<TransferCall> reload_calls(const TransferPlanner& planner,
                                        std::span<const std::size_t> uses);
-
-// One sentence that says why a forward value cannot be offloaded; empty if it can.
-std::string why_not_offloaded(const Graph& graph, NodeId value);
 
 // Indexed by node id: the number of the node's layer, such as 3 for layers.3; -1 for a node outside
 // any layer.

@@ -89,7 +89,8 @@ PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
       partitioner_(partitioner),
       nodes_(joint.order().begin(), joint.order().end()),
       places_(joint),
-      writes_(joint) {
+      writes_(joint),
+      offloadable_(joint) {
   layers_ = layers_by_node(joint);
   for (const NodeId id : nodes_) {
     if (!must_recompute(joint.node(id))) continue;
@@ -211,7 +212,7 @@ void PairOrders::arrange(std::span<const std::uint8_t> given, std::span<const Pl
 
 Result<void> PairOrders::add_transfers(const SavePlan& plan, PairOrder& order) const {
   for (const NodeId id : plan.offloaded) {
-    if (const std::string why = why_not_offloaded(*graph_, id); !why.empty())
+    if (const std::string why = offloadable_.why_not(id); !why.empty())
       return fail(Error::Kind::usage, "{}", why);
     if (!order.given[place(id)])
       return fail(Error::Kind::usage, "{} is not saved for backward", graph_->name(id));

@@ -14,6 +14,7 @@
 #include "core/graph/graph.h"
 #include "core/partition/joint_parts.h"
 #include "core/partition/offload_transfers.h"
+#include "core/partition/offloadable.h"
 #include "core/partition/partition.h"
 #include "core/partition/save_plan.h"
 #include "core/partition/write_order.h"
@@ -101,6 +102,8 @@ class PairOrders {
   [[nodiscard]] std::span<const Place> forward_outputs() const { return forward_outputs_; }
   [[nodiscard]] std::span<const Place> backward_outputs() const { return backward_outputs_; }
 
+  [[nodiscard]] const Offloadable& offloadable() const { return offloadable_; }
+
   // The order of both halves under a plan. Error (usage): the backward needs a value that is
   // neither saved nor recomputable (the message names it), or a call would run after a write that
   // it must precede. Cost: linear in nodes and edges.
@@ -137,6 +140,7 @@ class PairOrders {
   std::vector<std::pair<Place, Place>> getitems_;  // call, its getitem; sorted
   NodePlaces places_;
   WriteOrder writes_;
+  Offloadable offloadable_;
 };
 
 // Visits the operations of a half in order. Calls `part` for a call that only reads a part of the

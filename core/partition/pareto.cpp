@@ -1,172 +1,159 @@
 // Trades peak memory against step time.
 //
-// A sweep over activation budgets (budget_sweep.cpp) adds points to the given ones. The points that
-// no other point beats in both figures remain.
+// A sweep over activation budgets (budget_sweep.cpp) adds points to the given ones. They are where
+// the search for the best plans starts (plan_frontier.cpp), so its answers are at least as good as
+// each of them.
 //
-// For a limit on the peak, the search starts from the fastest point that fits, the smallest that
-// does not, the fastest of all, and every given point. A point that does not fit is made smaller by
-// recomputing more, until it fits; a point that fits is made faster by saving more, as long as it
-// fits (plan_tuning.cpp). The fastest result wins; among equal ones the smaller. For a limit on the
-// step time, the two figures are exchanged.
+// The curve is the result of ten searches: for the lowest peak, for the shortest step, and for
+// peaks at equal distances in between. It shows the plans that they found on the way, as far as
+// they are apart, and the given and swept points that nothing beats.
 //
-// Source: visualize_memory_budget_pareto of torch 2.11's choose_saved_values_set. The tuning is
-// Jointer's.
+// Source: visualize_memory_budget_pareto of torch 2.11's choose_saved_values_set. The search is
+// Jointer's. Deviation: torch's curve shows its budgets, and is not monotone where the bytes of
+// saved tensors do not determine the peak; this one is.
 
 #include "core/partition/pareto.h"
 
 #include <algorithm>
 #include <optional>
-#include <tuple>
 
 #include "core/partition/budget_sweep.h"
-#include "core/partition/plan_tuning.h"
 
 namespace jointer {
 namespace {
 
-constexpr double kSwept = 0.9;  // progress of a search after the sweep
+constexpr std::size_t kLimits = 10;     // searches for the curve
+constexpr std::size_t kIntervals = 64;  // of peaks; the curve shows one plan found in each
 
 const Figures& figures(const ParetoPoint& point) {
   return point.figures.figures;
 }
 
-// The figure that is limited, the figure to minimize, and how to trade one for the other.
-struct Goal {
-  std::int64_t Figures::*limited;
-  std::int64_t Figures::*small;
-  std::int64_t limit = 0;
-  TunedPlan (PlanTuning::*toward_limit)(TunedPlan, const PlanTuning::Holds&) const;
-  TunedPlan (PlanTuning::*up_to_limit)(TunedPlan, const PlanTuning::Holds&) const;
-};
-
 class Search {
  public:
-  Search(const Graph& joint, const Goal& goal, const PlanWhatIf& what_if,
-         const ParetoRequest& request)
-      : goal_(goal), request_(request), what_if_(what_if), tuning_(joint, what_if, [this] {
-          cancelled_ = cancelled_ || !request_.partition.watcher.at(kSwept);
-          return !cancelled_;
-        }) {}
+  static Result<std::unique_ptr<Search>> make(const Graph& joint, const PlanWhatIf& what_if,
+                                              const ParetoRequest& request, std::size_t limits) {
+    JOINTER_TRY(const auto sweep, BudgetSweep::make(joint, what_if, request));
+    JOINTER_CHECK(sweep->run());
+    if (sweep->points().empty()) return fail(Error::Kind::cancelled, "it was cancelled");
+    std::unique_ptr<Search> search(new Search(request, limits, sweep->points()));
+    search->cancelled_ = sweep->is_cancelled();
+    JOINTER_TRY(search->frontier_,
+                PlanFrontier::make(
+                    joint, what_if,
+                    {.policies = request.policies,
+                     .offload = request.offload,
+                     .effort = request.effort,
+                     .found = [s = search.get()](const TunedPlan& plan) { return s->tell(plan); },
+                     .go_on = [s = search.get()] { return s->go_on(); }}));
+    for (const ParetoPoint& point : search->known_) {
+      TunedPlan plan{point.plan, point.figures};
+      if (point.partitioner != Partitioner::min_cut) {
+        const auto figures = what_if.figures(point.plan);
+        if (!figures) continue;
+        plan.figures = *figures;
+      }
+      search->frontier_->add(plan);
+    }
+    search->is_telling_ = true;
+    return search;
+  }
 
-  Fit run(const std::vector<ParetoPoint>& points, bool cancelled) {
-    cancelled_ = cancelled;
-    for (const ParetoPoint& point : points) consider(point);
-    for (const ParetoPoint& start : starts(points))
-      if (!cancelled_) tune(start);
-    return {*best_, fits(best_)};
+  Fit best(const PlanLimit& limit) {
+    ParetoPoint nearest = known_.front();
+    for (const ParetoPoint& point : known_)
+      if (limit.is_better(figures(point), figures(nearest))) nearest = point;
+    if (!cancelled_)
+      if (const auto found = frontier_->best(limit);
+          found && limit.is_better(found->figures.figures, figures(nearest)))
+        nearest = point_of(*found);
+    return {.point = nearest, .fits = limit.holds(figures(nearest))};
+  }
+
+  std::vector<ParetoPoint> curve() {
+    const Fit smallest = best(PlanLimit::of_peak(0));
+    const Fit fastest = best(PlanLimit::of_step(0));
+    const std::int64_t low = figures(smallest.point).peak_bytes;
+    const std::int64_t high = figures(fastest.point).peak_bytes;
+    for (std::size_t i = 1; i + 1 < kLimits && high > low && !cancelled_; ++i)
+      (void)best(PlanLimit::of_peak(low + (high - low) / static_cast<std::int64_t>(kLimits - 1) *
+                                              static_cast<std::int64_t>(i)));
+    std::vector<ParetoPoint> points = known_;
+    const std::vector<TunedPlan> found = frontier_->points();
+    const std::int64_t interval = std::max<std::int64_t>((high - low) / kIntervals, 1);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const std::int64_t peak = found[i].figures.figures.peak_bytes;
+      // The last in its interval is the fastest.
+      const bool is_last =
+          i + 1 == found.size() ||
+          (found[i + 1].figures.figures.peak_bytes - low) / interval != (peak - low) / interval;
+      if (i == 0 || is_last) points.push_back(point_of(found[i]));
+    }
+    points = pareto_front(std::move(points));
+    for (ParetoPoint& point : points) point.bound_ns = bound(point);
+    return points;
+  }
+
+  [[nodiscard]] std::int64_t bound(const ParetoPoint& point) const {
+    return std::min(frontier_->bound_ns(figures(point).peak_bytes), figures(point).step_ns);
   }
 
  private:
-  [[nodiscard]] bool holds(const Figures& f) const { return f.*goal_.limited <= goal_.limit; }
-  [[nodiscard]] bool fits(const std::optional<ParetoPoint>& point) const {
-    return point && holds(figures(*point));
+  Search(const ParetoRequest& request, std::size_t limits, std::vector<ParetoPoint> known)
+      : request_(request), limits_(limits), known_(std::move(known)) {}
+
+  // The given or swept point with this plan, or a new one.
+  [[nodiscard]] ParetoPoint point_of(const TunedPlan& plan) const {
+    const auto same = std::ranges::find_if(known_, [&](const ParetoPoint& point) {
+      return point.partitioner == Partitioner::min_cut && point.plan == plan.plan;
+    });
+    if (same != known_.end()) return *same;
+    return {.budget = -1, .name = {}, .plan = plan.plan, .figures = plan.figures};
+  }
+  bool tell(const TunedPlan& plan) {
+    if (is_telling_ && request_.found && !request_.found(point_of(plan))) cancelled_ = true;
+    return !cancelled_;
+  }
+  bool go_on() {
+    const auto all = static_cast<double>(limits_ * std::max<std::size_t>(request_.effort, 1));
+    const double done = std::min(1.0, static_cast<double>(++evaluated_) / all);
+    cancelled_ = cancelled_ || !request_.partition.watcher.at(BudgetSweep::kSwept +
+                                                              (1 - BudgetSweep::kSwept) * done);
+    return !cancelled_;
   }
 
-  // Points that fit come first, ordered by the figure to minimize; then the others, by their
-  // distance from the limit.
-  [[nodiscard]] bool better(const ParetoPoint& a, const ParetoPoint& b) const {
-    const auto key = [&](const ParetoPoint& p) {
-      const Figures& f = figures(p);
-      const bool over = !holds(f);
-      return std::tuple(over, over ? f.*goal_.limited : f.*goal_.small,
-                        over ? f.*goal_.small : f.*goal_.limited);
-    };
-    return key(a) < key(b);
-  }
-  void consider(const ParetoPoint& point) {
-    if (!best_ || better(point, *best_)) best_ = point;
-  }
-
-  // The plans to start tuning from, each once.
-  [[nodiscard]] std::vector<ParetoPoint> starts(const std::vector<ParetoPoint>& points) const {
-    std::vector<ParetoPoint> found;
-    const auto add = [&](const ParetoPoint& point) {
-      if (std::none_of(found.begin(), found.end(),
-                       [&](const ParetoPoint& other) { return other.plan == point.plan; }))
-        found.push_back(point);
-    };
-    if (fits(best_)) add(*best_);
-    const ParetoPoint* nearest = nullptr;
-    const ParetoPoint* furthest = &points.front();
-    for (const ParetoPoint& point : points) {
-      const Figures& f = figures(point);
-      if (!holds(f) && (nearest == nullptr || f.*goal_.limited < figures(*nearest).*goal_.limited))
-        nearest = &point;
-      if (f.*goal_.small < figures(*furthest).*goal_.small) furthest = &point;
-    }
-    if (nearest != nullptr) add(*nearest);
-    add(*furthest);
-    for (const ParetoPoint& point : points)
-      if (point.budget < 0) add(point);
-    return found;
-  }
-
-  void tune(const ParetoPoint& from) {
-    const auto allowed = [this](const Figures& f) { return holds(f); };
-    TunedPlan tuned{from.plan, from.figures};
-    if (from.partitioner != Partitioner::min_cut) {
-      const auto figures = what_if_.figures(from.plan);
-      if (!figures) return;
-      tuned.figures = *figures;
-    }
-    if (!holds(tuned.figures.figures)) {
-      tuned = (tuning_.*goal_.toward_limit)(std::move(tuned), allowed);
-      found(tuned);
-      if (!holds(tuned.figures.figures)) return;
-    }
-    found((tuning_.*goal_.up_to_limit)(std::move(tuned), allowed));
-  }
-
-  void found(const TunedPlan& tuned) {
-    const ParetoPoint point{.budget = -1, .name = {}, .plan = tuned.plan, .figures = tuned.figures};
-    consider(point);
-    if (request_.found && !request_.found(point)) cancelled_ = true;
-  }
-
-  const Goal& goal_;
   const ParetoRequest& request_;
-  const PlanWhatIf& what_if_;
-  bool cancelled_ = false;
-  PlanTuning tuning_;
-  std::optional<ParetoPoint> best_;
+  std::size_t limits_;
+  std::vector<ParetoPoint> known_;
+  std::unique_ptr<PlanFrontier> frontier_;
+  std::size_t evaluated_ = 0;
+  bool is_telling_ = false, cancelled_ = false;
 };
 
-Result<Fit> search(const Graph& joint, const PlanWhatIf& what_if, const Goal& goal,
+Result<Fit> search(const Graph& joint, const PlanWhatIf& what_if, const PlanLimit& limit,
                    const ParetoRequest& request) {
-  JOINTER_TRY(const auto sweep, BudgetSweep::make(joint, what_if, request));
-  JOINTER_CHECK(sweep->run());
-  if (sweep->points().empty()) return fail(Error::Kind::cancelled, "it was cancelled");
-  return Search(joint, goal, what_if, request).run(sweep->points(), sweep->is_cancelled());
+  JOINTER_TRY(const auto search, Search::make(joint, what_if, request, 1));
+  Fit fit = search->best(limit);
+  fit.point.bound_ns = search->bound(fit.point);
+  return fit;
 }
 
 }  // namespace
 
 Result<std::vector<ParetoPoint>> pareto(const Graph& joint, const PlanWhatIf& what_if,
                                         const ParetoRequest& request) {
-  JOINTER_TRY(const auto sweep, BudgetSweep::make(joint, what_if, request));
-  JOINTER_CHECK(sweep->run());
-  if (sweep->points().empty()) return fail(Error::Kind::cancelled, "it was cancelled");
-  return pareto_front(sweep->points());
+  JOINTER_TRY(const auto search, Search::make(joint, what_if, request, kLimits));
+  return search->curve();
 }
 
 Result<Fit> fastest_within(const Graph& joint, const PlanWhatIf& what_if, std::int64_t peak_bytes,
                            const ParetoRequest& request) {
-  const Goal goal{.limited = &Figures::peak_bytes,
-                  .small = &Figures::step_ns,
-                  .limit = peak_bytes,
-                  .toward_limit = &PlanTuning::lower_peak_until,
-                  .up_to_limit = &PlanTuning::speed_up_while};
-  return search(joint, what_if, goal, request);
+  return search(joint, what_if, PlanLimit::of_peak(peak_bytes), request);
 }
 
 Result<Fit> smallest_within(const Graph& joint, const PlanWhatIf& what_if, std::int64_t step_ns,
                             const ParetoRequest& request) {
-  const Goal goal{.limited = &Figures::step_ns,
-                  .small = &Figures::peak_bytes,
-                  .limit = step_ns,
-                  .toward_limit = &PlanTuning::speed_up_until,
-                  .up_to_limit = &PlanTuning::lower_peak_while};
-  return search(joint, what_if, goal, request);
+  return search(joint, what_if, PlanLimit::of_step(step_ns), request);
 }
 
 }  // namespace jointer

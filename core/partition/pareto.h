@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/partition/partition.h"
+#include "core/partition/plan_frontier.h"
 #include "core/partition/plan_what_if.h"
 
 namespace jointer {
@@ -20,6 +21,8 @@ struct ParetoPoint {
   PlanFigures figures;
   // The partitioner whose pair has these figures.
   Partitioner partitioner = Partitioner::min_cut;
+  // No plan with this peak has a shorter step (plan_relaxation.cpp); 0 if not computed.
+  std::int64_t bound_ns = 0;
 };
 
 struct ParetoRequest {
@@ -31,13 +34,17 @@ struct ParetoRequest {
   std::vector<ParetoPoint> given;
   // Maximum number of budgets to try as long as wide gaps between points remain.
   std::size_t max_budgets = 64;
+  // The user's policies, indexed by node id, which every plan of the search respects; may be empty.
+  std::vector<MemoryPolicy> policies;
+  bool offload = true;                         // values may be offloaded to the host
+  std::size_t effort = PlanFrontier::kEffort;  // plans to evaluate for each limit
   // Called with each point when it is found. Return false to end the search with the points found
   // so far.
   std::function<bool(const ParetoPoint&)> found;
 };
 
-// The points that no other point beats in both figures, by ascending peak, so that step time never
-// increases. `joint`: the graph of `what_if` (Partition::joint), possibly with other tags.
+// The best plans found from the lowest peak to the shortest step, by ascending peak, so that step
+// time never increases: points that no other point beats in both figures. `joint`: the graph of `what_if` (Partition::joint), possibly with other tags.
 // Deterministic. Error (usage): as for partition, unless only some budgets have no legal plan.
 // Error (cancelled): cancelled before any point was found.
 Result<std::vector<ParetoPoint>> pareto(const Graph& joint, const PlanWhatIf& what_if,
@@ -48,8 +55,7 @@ struct Fit {
   bool fits = false;
 };
 
-// The fastest plan found whose peak is at most `peak_bytes`: the plan of a budget, improved tensor
-// by tensor. If Fit::fits is true, the peak that `what_if` computes never exceeds the limit.
+// The fastest plan found whose peak is at most `peak_bytes`. If Fit::fits is true, the peak that `what_if` computes never exceeds the limit.
 Result<Fit> fastest_within(const Graph& joint, const PlanWhatIf& what_if, std::int64_t peak_bytes,
                            const ParetoRequest& request);
 

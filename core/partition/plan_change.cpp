@@ -29,7 +29,7 @@ std::string PlanWhatIf::State::why_not_saved(Place place) const {
 std::string PlanWhatIf::State::why_not_offloaded(Place place) const {
   if (std::string why = why_not_saved(place); !why.empty()) return why;
   const NodeId id = orders.node(place);
-  if (std::string why = jointer::why_not_offloaded(graph, id); !why.empty()) return why;
+  if (std::string why = orders.offloadable().why_not(id); !why.empty()) return why;
   const auto storages = memory.storages(place);
   if (storages.empty()) return fmt::format("{} takes no device memory", graph.name(id));
   if (memory.is_held(storages.front()))
@@ -124,6 +124,15 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
     if (is_redrawn[p]) change.plan.redrawn.push_back(orders.node(p));
   std::sort(change.plan.redrawn.begin(), change.plan.redrawn.end());
   return change;
+}
+
+Result<SavePlan> PlanWhatIf::plan_of(std::span<const NodeId> saved,
+                                     std::span<const NodeId> offloaded) const {
+  State::Decisions decisions;
+  for (const NodeId id : saved) decisions.emplace_back(id, Keep::save);
+  for (const NodeId id : offloaded) decisions.emplace_back(id, Keep::offload);
+  JOINTER_TRY(PlanChange change, state_->decide({}, decisions));
+  return std::move(change.plan);
 }
 
 Result<PlanChange> PlanWhatIf::change_all(const SavePlan& plan, std::span<const NodeId> nodes,

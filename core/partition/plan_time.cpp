@@ -30,6 +30,7 @@ PlanTime::PlanTime(const PairOrders& orders, std::span<const NodeCost> costs,
     if (calls_[p].kind == TimedCall::Kind::start)
       calls_[p].stream = static_cast<std::uint32_t>(stream_key(graph, n, options));
   }
+  serial_ = serial_times();
 }
 
 void PlanTime::copy(const TransferCall& call, Run& run) const {
@@ -41,11 +42,56 @@ void PlanTime::copy(const TransferCall& call, Run& run) const {
     run.now.wait_until(end);
     return;
   }
-  const Graph& graph = orders_.graph();
-  const NodeCost cost =
-      transfers_.of(graph.output_bytes(graph.node(orders_.node(run.order.offloaded[call.value]))));
+  const NodeCost cost = copy_cost(run.order.offloaded[call.value]);
   run.now.launch(cost.host_ns);
   end = run.now.start(cost.ns, run.streams.back());
+}
+
+NodeCost PlanTime::copy_cost(Place value) const {
+  const Graph& graph = orders_.graph();
+  return transfers_.of(graph.output_bytes(graph.node(orders_.node(value))));
+}
+
+std::vector<std::int64_t> PlanTime::serial_times() const {
+  std::vector<std::uint32_t> readers(orders_.size(), 0);
+  for (Place p = 0; p < orders_.size(); ++p)
+    for (const Place input : orders_.inputs(p)) ++readers[input];
+  std::vector<std::int64_t> serial(orders_.size(), 0);
+  for (Place p = 0; p < orders_.size(); ++p) {
+    using Kind = TimedCall::Kind;
+    const Kind kind = calls_[p].kind;
+    if (kind == Kind::kernel || kind == Kind::blocking_kernel) serial[p] = calls_[p].ns;
+    const bool is_awaited = kind == Kind::start && readers[p] == 1 && p + 1 < orders_.size() &&
+                            calls_[p + 1].kind == Kind::wait && !orders_.inputs(p + 1).empty() &&
+                            orders_.inputs(p + 1).front() == p;
+    if (is_awaited) serial[p] = calls_[p].ns;
+  }
+  return serial;
+}
+
+std::int64_t PlanTime::device_ns(std::span<const Place> calls) const {
+  Clocks now;
+  std::vector<std::int64_t> streams(streams_, 0), ends(orders_.size(), 0);
+  const std::vector<std::uint8_t> given(orders_.size(), 0);
+  for (const Place p : calls) {
+    const TimedCall& call = calls_[p];
+    switch (call.kind) {
+      case TimedCall::Kind::host:
+        break;
+      case TimedCall::Kind::kernel:
+      case TimedCall::Kind::blocking_kernel:
+        now.run_kernel(call);
+        break;
+      case TimedCall::Kind::start:
+        ends[p] = now.start(call.ns, streams[call.stream]);
+        break;
+      case TimedCall::Kind::wait:
+        if (const auto c = orders_.collective_of_wait(p, false, given); c.found)
+          now.wait_until(ends[c.start]);
+        break;
+    }
+  }
+  return now.compute;
 }
 
 StepTime PlanTime::evaluate(const PairOrder& order) const {

@@ -23,17 +23,30 @@ class PlanTime {
   // Cost: linear in the calls.
   [[nodiscard]] StepTime evaluate(const PairOrder& order) const;
 
+  // The time in which the device runs these calls of a half, in order, if the CPU takes no time and
+  // collectives that started elsewhere are done.
+  [[nodiscard]] std::int64_t device_ns(std::span<const Place> calls) const;
+
   // Time on the call's stream; 0 for views and waits.
   [[nodiscard]] std::int64_t ns(Place place) const { return calls_[place].ns; }
   [[nodiscard]] std::int64_t flops(Place place) const { return flops_[place]; }
+  // The time by which the call delays the compute stream wherever it runs: that of a kernel, or of
+  // a collective whose only reader is the wait right behind it; 0 for other calls.
+  [[nodiscard]] std::int64_t serial_ns(Place place) const { return serial_[place]; }
+  // The CPU's time to launch the call.
+  [[nodiscard]] std::int64_t host_ns(Place place) const { return calls_[place].host_ns; }
+  // The cost of copying a value to the host, or back.
+  [[nodiscard]] NodeCost copy_cost(Place value) const;
+  [[nodiscard]] std::int64_t copy_wait_host_ns() const { return transfers_.wait_host_ns; }
 
  private:
   struct Run;
   void copy(const TransferCall& call, Run& run) const;
+  [[nodiscard]] std::vector<std::int64_t> serial_times() const;
 
   const PairOrders& orders_;
-  std::vector<TimedCall> calls_;     // by place
-  std::vector<std::int64_t> flops_;  // by place
+  std::vector<TimedCall> calls_;              // by place
+  std::vector<std::int64_t> flops_, serial_;  // by place
   std::size_t streams_ = 0;
   TransferCosts transfers_;
 };

@@ -1,8 +1,9 @@
 // Improves a plan tensor by tensor until it meets a limit, or for as long as it meets one.
 //
 // Terms
-//   move     a kind of change: recompute values that are live at the peak, most bytes per
-//            microsecond first; or save recomputed values, fewest bytes per microsecond first.
+//   move     a kind of change. To lower the peak: recompute, then offload values that are live at
+//            it, most bytes per microsecond first. To speed up: save recomputed values, save
+//            offloaded values, then offload recomputed values, fewest bytes per microsecond first.
 //   prefix   the first values of that list, changed together.
 //
 // Until a limit is met: find the shortest prefix that meets it by doubling and halving. If the
@@ -22,9 +23,9 @@
 #include "core/partition/plan_tuning.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 
+#include "core/partition/bisect.h"
 #include "core/partition/recompute_tags.h"
 
 namespace jointer {
@@ -32,84 +33,69 @@ namespace {
 
 constexpr int kRounds = 24;
 
-// `least` returns the smallest n in 1..count for which `holds(n)` is true, or nullopt; if true for
-// one n, it must be true for all larger n. `most` returns the largest such n, or 0; if true for one
-// n, it must be true for all smaller n. Both double n, then bisect.
-template <class Holds>
-std::optional<std::size_t> least(std::size_t count, const Holds& holds) {
-  std::size_t low = 0, high = 1;
-  while (!holds(high)) {
-    if (high == count) return std::nullopt;
-    low = high;
-    high = std::min(2 * high, count);
-  }
-  while (high - low > 1) {
-    const std::size_t middle = low + (high - low) / 2;
-    (holds(middle) ? high : low) = middle;
-  }
-  return high;
-}
-template <class Holds>
-std::size_t most(std::size_t count, const Holds& holds) {
-  const auto first_that_fails = least(count, [&](std::size_t n) { return !holds(n); });
-  return first_that_fails ? *first_that_fails - 1 : count;
-}
-
 }  // namespace
 
-PlanTuning::Move PlanTuning::to_lower_peak() const {
-  const auto nodes = [this](const SavePlan& plan) {
-    std::vector<NodeId> found;
+std::vector<PlanTuning::Move> PlanTuning::to_lower_peak() const {
+  std::vector<Move> moves{{Keep::save, Keep::recompute, &Figures::peak_bytes}};
+  if (options_.offload) moves.push_back({Keep::save, Keep::offload, &Figures::peak_bytes});
+  return moves;
+}
+
+std::vector<PlanTuning::Move> PlanTuning::to_speed_up() const {
+  std::vector<Move> moves{{Keep::recompute, Keep::save, &Figures::step_ns},
+                          {Keep::offload, Keep::save, &Figures::step_ns}};
+  if (options_.offload) moves.push_back({Keep::recompute, Keep::offload, &Figures::step_ns});
+  return moves;
+}
+
+std::vector<NodeId> PlanTuning::nodes(const SavePlan& plan, const Move& move) const {
+  std::vector<NodeId> found;
+  const bool at_peak = move.aim == &Figures::peak_bytes;
+  auto all = what_if_.candidates(plan);
+  if (at_peak) {
     const auto profile = what_if_.profile(plan);
     if (!profile || profile->empty()) return found;
     const auto peak = std::max_element(profile->begin(), profile->end()) - profile->begin();
-    const auto alive = what_if_.saved_at(plan, static_cast<std::size_t>(peak));
-    if (!alive) return found;
-    for (const SaveCandidate& each : *alive)
-      if (each.keep == Keep::save && each.chain > 0 && each.bytes > 0 &&
-          !is_kept(joint_.node(each.node)))
-        found.push_back(each.node);
-    return found;
-  };
-  return {nodes, Keep::recompute, &Figures::peak_bytes};
-}
-
-PlanTuning::Move PlanTuning::to_speed_up() const {
-  const auto nodes = [this](const SavePlan& plan) {
-    std::vector<NodeId> found;
-    auto all = what_if_.candidates(plan);
-    if (!all) return found;
-    std::erase_if(*all, [&](const SaveCandidate& each) {
-      return each.keep != Keep::recompute || each.recompute_ns == 0 ||
-             joint_.node(each.node).policy == MemoryPolicy::must_recompute;
-    });
+    all = what_if_.saved_at(plan, static_cast<std::size_t>(peak));
+  }
+  if (!all) return found;
+  std::erase_if(*all, [&](const SaveCandidate& each) {
+    const Node& node = joint_.node(each.node);
+    if (each.keep != move.from) return true;
+    if (at_peak)
+      return each.bytes == 0 || is_kept(node) || (move.to == Keep::recompute && each.chain == 0);
+    if (move.from == Keep::offload) return node.policy == MemoryPolicy::must_cpu_offload;
+    return each.recompute_ns == 0 || node.policy == MemoryPolicy::must_recompute;
+  });
+  if (!at_peak)
     std::stable_sort(all->begin(), all->end(), [](const SaveCandidate& a, const SaveCandidate& b) {
       return bytes_per_us(a) < bytes_per_us(b);
     });
-    for (const SaveCandidate& each : *all) found.push_back(each.node);
-    return found;
-  };
-  return {nodes, Keep::save, &Figures::step_ns};
+  for (const SaveCandidate& each : *all) found.push_back(each.node);
+  return found;
 }
 
 Result<TunedPlan> PlanTuning::changed(const TunedPlan& from, const std::vector<NodeId>& nodes,
-                                      std::size_t count, Keep keep) const {
+                                      std::size_t count, Keep keep) {
   JOINTER_TRY(PlanChange change,
               what_if_.change_all(from.plan, std::span(nodes).first(count), keep));
-  JOINTER_TRY(const PlanFigures figures, what_if_.figures(change.plan));
-  return TunedPlan{std::move(change.plan), figures};
+  std::optional<Result<TunedPlan>> judged;
+  if (!is_over_) judged = options_.evaluate(std::move(change.plan));
+  is_over_ = !judged;
+  if (is_over_) return fail(Error::Kind::cancelled, "the search is over");
+  return *std::move(judged);
 }
 
-TunedPlan PlanTuning::until(TunedPlan from, const Move& move, const Holds& enough) const {
+TunedPlan PlanTuning::until(TunedPlan from, const Move& move, const Holds& enough) {
   const auto aim = [&](const TunedPlan& plan) { return plan.figures.figures.*move.aim; };
-  for (int round = 0; round < kRounds && !enough(from.figures.figures) && go_on_(); ++round) {
-    const std::vector<NodeId> nodes = move.nodes(from.plan);
+  for (int round = 0; round < kRounds && !enough(from.figures.figures) && !is_over_; ++round) {
+    const std::vector<NodeId> nodes = this->nodes(from.plan, move);
     if (nodes.empty()) break;
     TunedPlan best = from;
     std::optional<TunedPlan> enough_of;
-    (void)least(nodes.size(), [&](std::size_t count) {
-      auto tried = go_on_() ? changed(from, nodes, count, move.keep) : from;
-      if (!tried) return false;
+    (void)first_that_holds(nodes.size(), [&](std::size_t count) {
+      auto tried = changed(from, nodes, count, move.to);
+      if (!tried) return is_over_;
       if (aim(*tried) < aim(best)) best = *tried;
       if (!enough(tried->figures.figures)) return false;
       enough_of = std::move(*tried);
@@ -122,40 +108,44 @@ TunedPlan PlanTuning::until(TunedPlan from, const Move& move, const Holds& enoug
   return from;
 }
 
-TunedPlan PlanTuning::as_long_as(TunedPlan from, const Move& move, const Holds& allowed) const {
+TunedPlan PlanTuning::as_long_as(TunedPlan from, const Move& move, const Holds& allowed) {
   const auto aim = [&](const TunedPlan& plan) { return plan.figures.figures.*move.aim; };
   TunedPlan best = from;
-  std::set<NodeId> passed_over;
-  for (int round = 0; round < kRounds && go_on_(); ++round) {
-    std::vector<NodeId> nodes = move.nodes(from.plan);
-    std::erase_if(nodes, [&](NodeId id) { return passed_over.contains(id); });
+  std::set<NodeId> skipped;
+  for (int round = 0; round < kRounds && !is_over_; ++round) {
+    std::vector<NodeId> nodes = this->nodes(from.plan, move);
+    std::erase_if(nodes, [&](NodeId id) { return skipped.contains(id); });
     if (nodes.empty()) break;
     std::optional<TunedPlan> longest;
-    const std::size_t count = most(nodes.size(), [&](std::size_t n) {
-      auto tried = go_on_() ? changed(from, nodes, n, move.keep) : from;
+    const std::size_t count = last_that_holds(nodes.size(), [&](std::size_t n) {
+      auto tried = changed(from, nodes, n, move.to);
       if (!tried || !allowed(tried->figures.figures)) return false;
       if (aim(*tried) < aim(best)) best = *tried;
       longest = std::move(*tried);
       return true;
     });
     if (count == nodes.size() && longest && longest->plan == from.plan) break;
-    if (count < nodes.size()) passed_over.insert(nodes[count]);
+    if (count < nodes.size()) skipped.insert(nodes[count]);
     if (longest) from = *std::move(longest);
   }
   return best;
 }
 
-TunedPlan PlanTuning::lower_peak_until(TunedPlan from, const Holds& enough) const {
-  return until(std::move(from), to_lower_peak(), enough);
+TunedPlan PlanTuning::lower_peak_until(TunedPlan from, const Holds& enough) {
+  for (const Move& move : to_lower_peak()) from = until(std::move(from), move, enough);
+  return from;
 }
-TunedPlan PlanTuning::lower_peak_while(TunedPlan from, const Holds& allowed) const {
-  return as_long_as(std::move(from), to_lower_peak(), allowed);
+TunedPlan PlanTuning::lower_peak_while(TunedPlan from, const Holds& allowed) {
+  for (const Move& move : to_lower_peak()) from = as_long_as(std::move(from), move, allowed);
+  return from;
 }
-TunedPlan PlanTuning::speed_up_until(TunedPlan from, const Holds& enough) const {
-  return until(std::move(from), to_speed_up(), enough);
+TunedPlan PlanTuning::speed_up_until(TunedPlan from, const Holds& enough) {
+  for (const Move& move : to_speed_up()) from = until(std::move(from), move, enough);
+  return from;
 }
-TunedPlan PlanTuning::speed_up_while(TunedPlan from, const Holds& allowed) const {
-  return as_long_as(std::move(from), to_speed_up(), allowed);
+TunedPlan PlanTuning::speed_up_while(TunedPlan from, const Holds& allowed) {
+  for (const Move& move : to_speed_up()) from = as_long_as(std::move(from), move, allowed);
+  return from;
 }
 
 }  // namespace jointer

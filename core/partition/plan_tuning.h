@@ -4,6 +4,8 @@
 // search.
 
 #include <functional>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,41 +21,48 @@ struct TunedPlan {
 
 class PlanTuning {
  public:
+  struct Options {
+    bool offload = true;  // values may be offloaded
+    // Computes the figures of a plan; nullopt ends the tuning with the best plan so far.
+    std::function<std::optional<Result<TunedPlan>>(SavePlan)> evaluate;
+  };
   // `joint` and `what_if` must outlive this. `joint`: the graph of `what_if`. MUST_SAVE and
-  // MUST_RECOMPUTE tags are honored; decisions that are only preferences may change. `go_on` is
-  // called between plans and returns false to end the tuning with the best plan so far.
-  PlanTuning(const Graph& joint, const PlanWhatIf& what_if, std::function<bool()> go_on)
-      : joint_(joint), what_if_(what_if), go_on_(std::move(go_on)) {}
+  // MUST_RECOMPUTE tags are honored; decisions that are only preferences may change.
+  PlanTuning(const Graph& joint, const PlanWhatIf& what_if, Options options)
+      : joint_(joint), what_if_(what_if), options_(std::move(options)) {}
 
   using Holds = std::function<bool(const Figures&)>;
 
-  // Recompute saved values that are live at the peak, the best candidates first: until `enough`
-  // returns true or nothing helps, or as long as `allowed` returns true.
-  [[nodiscard]] TunedPlan lower_peak_until(TunedPlan from, const Holds& enough) const;
-  [[nodiscard]] TunedPlan lower_peak_while(TunedPlan from, const Holds& allowed) const;
-  // Save recomputed values, the best candidates first, and end under the same conditions.
-  [[nodiscard]] TunedPlan speed_up_until(TunedPlan from, const Holds& enough) const;
-  [[nodiscard]] TunedPlan speed_up_while(TunedPlan from, const Holds& allowed) const;
+  // Recompute or offload saved values that are live at the peak, the best candidates first: until
+  // `enough` returns true or nothing helps, or as long as `allowed` returns true.
+  [[nodiscard]] TunedPlan lower_peak_until(TunedPlan from, const Holds& enough);
+  [[nodiscard]] TunedPlan lower_peak_while(TunedPlan from, const Holds& allowed);
+  // Save recomputed and offloaded values, or offload recomputed ones, the best candidates first,
+  // and end under the same conditions.
+  [[nodiscard]] TunedPlan speed_up_until(TunedPlan from, const Holds& enough);
+  [[nodiscard]] TunedPlan speed_up_while(TunedPlan from, const Holds& allowed);
 
  private:
   // A kind of change: the candidates, best first, and the figure that the change should lower.
   struct Move {
-    std::function<std::vector<NodeId>(const SavePlan&)> nodes;
-    Keep keep;
+    Keep from, to;
     std::int64_t Figures::*aim;
   };
 
-  [[nodiscard]] Move to_lower_peak() const;
-  [[nodiscard]] Move to_speed_up() const;
-  [[nodiscard]] TunedPlan until(TunedPlan from, const Move& move, const Holds& enough) const;
-  [[nodiscard]] TunedPlan as_long_as(TunedPlan from, const Move& move, const Holds& allowed) const;
+  [[nodiscard]] std::vector<Move> to_lower_peak() const;
+  [[nodiscard]] std::vector<Move> to_speed_up() const;
+  [[nodiscard]] std::vector<NodeId> nodes(const SavePlan& plan, const Move& move) const;
+  [[nodiscard]] TunedPlan until(TunedPlan from, const Move& move, const Holds& enough);
+  [[nodiscard]] TunedPlan as_long_as(TunedPlan from, const Move& move, const Holds& allowed);
   // The plan after changing the first `count` nodes. Error (usage): none of them can be changed.
+  // Error (cancelled): the tuning is over.
   [[nodiscard]] Result<TunedPlan> changed(const TunedPlan& from, const std::vector<NodeId>& nodes,
-                                          std::size_t count, Keep keep) const;
+                                          std::size_t count, Keep keep);
 
   const Graph& joint_;
   const PlanWhatIf& what_if_;
-  std::function<bool()> go_on_;
+  Options options_;
+  bool is_over_ = false;
 };
 
 }  // namespace jointer

@@ -105,6 +105,12 @@ class PlanWhatIf {
   [[nodiscard]] Result<std::vector<SaveCandidate>> saved_at(const SavePlan& plan,
                                                             std::size_t point) const;
 
+  // The plan that saves these values, offloads those of them that are also in `offloaded`, and
+  // recomputes all others that can be recomputed. Values that the backward does not need are
+  // dropped. Error (usage): as for emit_pair.
+  [[nodiscard]] Result<SavePlan> plan_of(std::span<const NodeId> saved,
+                                         std::span<const NodeId> offloaded) const;
+
   // The plan after deciding `keep` for these nodes. Saved values that the backward no longer needs
   // are dropped; values that a chain needs and that cannot be recomputed are saved. Error (usage):
   // a node is not a candidate, or cannot be recomputed; the message says why.
@@ -123,8 +129,11 @@ class PlanWhatIf {
                                                   std::span<const MemoryPolicy> solved,
                                                   std::span<const MemoryPolicy> now) const;
 
- private:
+  // For the sources of this folder.
   struct State;
+  [[nodiscard]] const State& state() const { return *state_; }
+
+ private:
   std::unique_ptr<State> state_;
 };
 

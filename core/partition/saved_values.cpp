@@ -15,13 +15,14 @@
 #include "core/partition/saved_values.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include "core/graph/symbolic_float.h"
 #include "core/graph/users.h"
 #include "core/partition/half.h"
-#include "core/partition/offload_transfers.h"
+#include "core/partition/offloadable.h"
 
 namespace jointer {
 namespace {
@@ -115,11 +116,11 @@ std::vector<NodeId> with_bindings(const Graph& joint, const JointParts& parts,
 std::vector<NodeId> tagged_for_host(const Graph& joint, const JointParts& parts,
                                     const std::vector<NodeId>& saved) {
   std::vector<NodeId> found;
-  for (const NodeId id : saved)
-    if (joint.node(id).policy == MemoryPolicy::must_cpu_offload &&
-        why_not_offloaded(joint, id).empty())
-      found.push_back(id);
+  std::copy_if(saved.begin(), saved.end(), std::back_inserter(found),
+               [&](NodeId id) { return joint.node(id).policy == MemoryPolicy::must_cpu_offload; });
   if (found.empty()) return found;
+  const Offloadable offloadable(joint);
+  std::erase_if(found, [&](NodeId id) { return !offloadable.why_not(id).empty(); });
   std::vector<bool> is_held(joint.storage_count(), false);
   for (const auto* ids : {&parts.forward_inputs, &parts.forward_outputs})
     for (const NodeId id : *ids)

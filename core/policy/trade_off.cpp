@@ -45,6 +45,7 @@ Result<std::unique_ptr<TradeOff>> TradeOff::make(const Graph& graph, const Estim
       PlanWhatIfOptions{.transfers = estimates.transfers, .partitioner = Partitioner::min_cut});
   made->set_now(std::move(made->options_.now));
   made->find_presets(graph);
+  if (made->options_.has_policy) made->policies_ = policies_of(graph);
   return made;
 }
 
@@ -74,6 +75,8 @@ ParetoRequest TradeOff::request(bool with_presets) const {
   ParetoRequest request{.partition = options_.partition,
                         .given = {options_.now},
                         .max_budgets = options_.max_budgets,
+                        .policies = policies_,
+                        .offload = options_.offload,
                         .found = options_.found};
   // The joint graph already has the tags in effect.
   request.partition.ignore_tags = false;

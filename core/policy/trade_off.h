@@ -32,6 +32,7 @@ struct TradeOffOptions {
   // True if the user has set a policy. The search within a limit then respects it and does not
   // start from upstream's presets.
   bool has_policy = false;
+  bool offload = true;  // plans may offload values to the host
   std::size_t max_budgets = ParetoRequest().max_budgets;
   // As in ParetoRequest.
   std::function<bool(const ParetoPoint&)> found;
@@ -56,8 +57,8 @@ class TradeOff {
   // Replaces the current plan.
   void set_now(ParetoPoint now);
 
-  // The points that no other point beats in both figures: budgets, presets and the current
-  // plan.
+  // The best plans found from the lowest peak to the shortest step. Budgets, presets and the current
+  // plan are on it unless a plan beats them.
   [[nodiscard]] Result<std::vector<ParetoPoint>> curve() const;
   // Those of upstream's presets that fit the graph, with their figures.
   [[nodiscard]] const std::vector<ParetoPoint>& presets() const { return presets_; }
@@ -81,6 +82,7 @@ class TradeOff {
   Partition partition_;
   std::unique_ptr<PlanWhatIf> what_if_;
   std::vector<ParetoPoint> presets_;
+  std::vector<MemoryPolicy> policies_;  // the user's
 };
 
 }  // namespace jointer

@@ -1,0 +1,55 @@
+// Determines which values can be offloaded. A value can be offloaded if a call returns it as its only
+// tensor, it covers all of its storage, and nothing writes to that storage later: the value and its
+// views are reloaded separately, so a write would affect only one of them. Writes count in both
+// halves, since the halves depend on the plan.
+//
+// Cost: linear in the graph once, then in the rank of a tensor.
+
+#include "core/partition/offloadable.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace jointer {
+namespace {
+
+// True if the tensor covers all of its storage without gaps, so that a copy of it is equivalent.
+bool fills_storage(const Graph& graph, const Tensor& t) {
+  if (graph.bytes(t) != graph.storage(graph.real_storage(t.storage)).bytes.value) return false;
+  if (!t.has(Tensor::has_stride)) return true;
+  std::vector<std::pair<std::int64_t, std::int64_t>> dims;  // stride, size
+  for (std::size_t i = 0; i < t.rank; ++i)
+    if (const std::int64_t size = graph.shape(t)[i].value; size != 1)
+      dims.emplace_back(graph.stride(t)[i].value, size);
+  std::sort(dims.begin(), dims.end());
+  std::int64_t expected = 1;
+  for (const auto& [stride, size] : dims) {
+    if (stride != expected) return false;
+    expected *= size;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string Offloadable::why_not(NodeId value) const {
+  const Node& n = graph_.node(value);
+  const Tensor* tensor = graph_.single_tensor(n);
+  if (n.kind != NodeKind::call || tensor == nullptr)
+    return fmt::format("{} is not a tensor that a forward call returns", graph_.name(value));
+  if (graph_.is_asynchronous(n))
+    return fmt::format("{} is still being written; offload the result of its wait",
+                       graph_.name(value));
+  if (!tensor->storage || !fills_storage(graph_, *tensor))
+    return fmt::format(
+        "{} covers only a part of its storage, or has gaps; offload the tensor it is a view of",
+        graph_.name(value));
+  const StorageId storage = graph_.real_storage(tensor->storage);
+  if (writes_.any() && writes_.follow(value, storage))
+    return fmt::format("{} is written to later, by {}", graph_.name(value),
+                       graph_.name(writes_.of(storage)));
+  return {};
+}
+
+}  // namespace jointer

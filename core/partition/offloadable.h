@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "core/graph/graph.h"
+#include "core/partition/last_writes.h"
+
+namespace jointer {
+
+// Determines which forward values can be copied to the host and back.
+class Offloadable {
+ public:
+  // `graph` must outlive this and keep its order.
+  explicit Offloadable(const Graph& graph) : graph_(graph), writes_(graph) {}
+
+  // One sentence; empty if `value` can be offloaded.
+  [[nodiscard]] std::string why_not(NodeId value) const;
+
+ private:
+  const Graph& graph_;
+  LastWrites writes_;
+};
+
+}  // namespace jointer

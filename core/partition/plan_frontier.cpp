@@ -1,0 +1,285 @@
+// Searches for the plan with the shortest step whose peak is within a limit, or with the lowest
+// peak whose step is.
+//
+// Terms
+//   price     of a byte between the halves, and of a nanosecond of copies (plan_relaxation.cpp).
+//   sample    the plan that is optimal for a pair of prices.
+//   bracket   two samples with neighbouring byte prices, one within the limit and one beyond it.
+//
+// Every plan is judged by its complete step (PlanWhatIf), never by its prices. All plans that no
+// other beats are kept, and each search starts from them.
+//
+// Steps
+//   1. Sample: for each of a few copy prices, byte prices from far below to far above the mean.
+//   2. Bracket the limit in each series and halve the interval between the two prices.
+//   3. Mix: between the two samples of a bracket, decide like one up to some value and like the
+//      other behind it, in several orders; bisect for the last value at which the limit holds.
+//      A price treats equal layers alike; a mixture need not.
+//   4. Tune the best plans tensor by tensor (plan_tuning.cpp).
+//   5. Descend: change one decision, or two in opposite directions, at random; continue from the
+//      result if it is not worse. Until the effort is spent.
+//
+// The work is counted in evaluated plans, not in time, so the result is the same on every machine.
+//
+// Cost: 7 * 14 minimum cuts once, about 60 for each limit, and `effort` evaluations of a plan.
+
+#include "core/partition/plan_frontier.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <tuple>
+
+#include "core/partition/bisect.h"
+#include "core/partition/recompute_tags.h"
+
+namespace jointer {
+namespace {
+
+constexpr std::array kCopyPrices{1.0, 0.7, 0.5, 0.35, 0.2, 0.1};
+constexpr int kMinExponent = -7, kMaxExponent = 6;  // of byte prices, relative to the mean
+constexpr int kHalvings = 8;
+constexpr std::size_t kBest = 3;  // series whose brackets are mixed
+
+}  // namespace
+
+bool PlanLimit::is_better(const Figures& a, const Figures& b) const {
+  const auto key = [&](const Figures& f) {
+    const bool is_over = !holds(f);
+    return std::tuple(is_over, is_over ? f.*limited : f.*minimized,
+                      is_over ? f.*minimized : f.*limited);
+  };
+  return key(a) < key(b);
+}
+
+PlanFrontier::PlanFrontier(const Graph& joint, const PlanWhatIf& what_if, PlanRelaxation relaxation,
+                           Options options)
+    : joint_(joint),
+      what_if_(what_if),
+      relaxation_(std::move(relaxation)),
+      options_(std::move(options)) {}
+
+Result<std::unique_ptr<PlanFrontier>> PlanFrontier::make(const Graph& joint,
+                                                         const PlanWhatIf& what_if,
+                                                         Options options) {
+  JOINTER_TRY(PlanRelaxation relaxation, PlanRelaxation::make(what_if, options.policies));
+  return std::unique_ptr<PlanFrontier>(
+      new PlanFrontier(joint, what_if, std::move(relaxation), std::move(options)));
+}
+
+void PlanFrontier::add(const TunedPlan& plan) {
+  const Figures& f = plan.figures.figures;
+  auto after = points_.upper_bound(f.peak_bytes);
+  if (after != points_.begin() && std::prev(after)->second.figures.figures.step_ns <= f.step_ns)
+    return;
+  auto first = points_.lower_bound(f.peak_bytes);
+  while (first != points_.end() && first->second.figures.figures.step_ns >= f.step_ns)
+    first = points_.erase(first);
+  points_.emplace(f.peak_bytes, plan);
+  if (options_.found && !options_.found(plan)) is_cancelled_ = true;
+}
+
+std::vector<TunedPlan> PlanFrontier::points() const {
+  std::vector<TunedPlan> all;
+  for (const auto& [peak, plan] : points_) all.push_back(plan);
+  return all;
+}
+
+const TunedPlan* PlanFrontier::best_so_far(const PlanLimit& limit) const {
+  const TunedPlan* best = nullptr;
+  for (const auto& [peak, plan] : points_)
+    if (best == nullptr || limit.is_better(plan.figures.figures, best->figures.figures))
+      best = &plan;
+  return best;
+}
+
+std::int64_t PlanFrontier::bound_ns(std::int64_t peak_bytes) const {
+  std::int64_t bound = 0;
+  for (const Bound& each : bounds_)
+    bound = std::max(bound, relaxation_.bound_ns(each.prices, each.cost_ns, peak_bytes));
+  return bound;
+}
+
+std::optional<Result<TunedPlan>> PlanFrontier::evaluate(SavePlan plan) {
+  is_cancelled_ = is_cancelled_ || (options_.go_on && !options_.go_on());
+  if (is_over()) return std::nullopt;
+  ++evaluated_;
+  auto figures = what_if_.figures(plan);
+  if (!figures) return tl::unexpected(figures.error());
+  TunedPlan judged{std::move(plan), *figures};
+  add(judged);
+  return judged;
+}
+
+Result<PlanFrontier::Sample> PlanFrontier::sample(const PlanPrices& prices) {
+  Sample sample{.prices = prices, .solution = {}, .plan = std::nullopt};
+  JOINTER_TRY(sample.solution, relaxation_.solve(prices));
+  // Without offloading, the cost does not bound plans that offload.
+  if (prices.copy || !options_.offload) bounds_.push_back({prices, sample.solution.cost_ns});
+  if (const auto plan = relaxation_.plan(sample.solution.keep))
+    if (auto judged = evaluate(*plan); judged && *judged) sample.plan = **std::move(judged);
+  return sample;
+}
+
+Result<void> PlanFrontier::find_samples() {
+  if (!samples_.empty()) return {};
+  std::vector<std::optional<double>> copies{std::nullopt};
+  if (options_.offload) copies.insert(copies.end(), kCopyPrices.begin(), kCopyPrices.end());
+  const double mean = std::max(relaxation_.mean_byte_ns(), 1e-9);
+  for (const auto& copy : copies) {
+    std::vector<Sample>& series = samples_.emplace_back();
+    for (int e = kMinExponent; e <= kMaxExponent && !is_over(); ++e) {
+      JOINTER_TRY(Sample found, sample({.byte_ns = std::ldexp(mean, e), .copy = copy}));
+      series.push_back(std::move(found));
+    }
+  }
+  return {};
+}
+
+std::optional<PlanFrontier::Bracket> PlanFrontier::bracket(std::size_t series,
+                                                           const PlanLimit& limit) {
+  const auto holds = [&](const Sample& s) { return limit.holds(s.plan->figures.figures); };
+  std::vector<Sample> known;
+  for (const Sample& each : samples_[series])
+    if (each.plan) known.push_back(each);
+  std::optional<Bracket> found;
+  for (std::size_t i = 1; i < known.size(); ++i) {
+    if (holds(known[i - 1]) == holds(known[i])) continue;
+    const bool first = holds(known[i - 1]);
+    found = Bracket{known[first ? i - 1 : i], known[first ? i : i - 1]};
+    if (!first) break;
+  }
+  for (int i = 0; found && i < kHalvings && !is_over(); ++i) {
+    PlanPrices middle = found->within.prices;
+    middle.byte_ns = std::sqrt(middle.byte_ns * found->beyond.prices.byte_ns);
+    auto between = sample(middle);
+    if (!between || !between->plan) break;
+    (holds(*between) ? found->within : found->beyond) = *std::move(between);
+    if (found->within.solution.keep == found->beyond.solution.keep) break;
+  }
+  return found;
+}
+
+void PlanFrontier::mix(const Bracket& between, const PlanLimit& limit) {
+  const std::vector<Keep>& within = between.within.solution.keep;
+  const std::vector<Keep>& beyond = between.beyond.solution.keep;
+  std::vector<std::size_t> differ;
+  for (std::size_t i = 0; i < within.size(); ++i)
+    if (within[i] != beyond[i]) differ.push_back(i);
+  if (differ.empty()) return;
+  const auto try_order = [&](const std::vector<std::size_t>& order) {
+    (void)last_that_holds(order.size(), [&](std::size_t count) {
+      std::vector<Keep> keep = within;
+      for (std::size_t i = 0; i < count; ++i) keep[order[i]] = beyond[order[i]];
+      const auto plan = relaxation_.plan(keep);
+      if (!plan) return false;
+      const auto judged = evaluate(*plan);
+      return judged && *judged && limit.holds((*judged)->figures.figures);
+    });
+  };
+  try_order(differ);
+  try_order({differ.rbegin(), differ.rend()});
+  // Every other value first, so that the change is spread over the layers.
+  std::vector<std::size_t> spread;
+  for (const std::size_t start : {std::size_t{0}, std::size_t{1}})
+    for (std::size_t i = start; i < differ.size(); i += 2) spread.push_back(differ[i]);
+  try_order(spread);
+}
+
+void PlanFrontier::tune(const PlanLimit& limit) {
+  const auto holds = [&](const Figures& f) { return limit.holds(f); };
+  PlanTuning tuning(joint_, what_if_,
+                    {.offload = options_.offload,
+                     .evaluate = [this](SavePlan plan) { return evaluate(std::move(plan)); }});
+  const bool limits_peak = limit.limited == &Figures::peak_bytes;
+  const auto up_to = [&](const TunedPlan& from) {
+    (void)(limits_peak ? tuning.speed_up_while(from, holds) : tuning.lower_peak_while(from, holds));
+  };
+  const auto toward = [&](const TunedPlan& from) {
+    return limits_peak ? tuning.lower_peak_until(from, holds) : tuning.speed_up_until(from, holds);
+  };
+  // The plan within the limit that is nearest to it, and the nearest beyond.
+  const TunedPlan* beyond = nullptr;
+  for (const auto& [peak, plan] : points_) {
+    const Figures& f = plan.figures.figures;
+    if (!limit.holds(f) &&
+        (beyond == nullptr || f.*limit.limited < beyond->figures.figures.*limit.limited))
+      beyond = &plan;
+  }
+  if (beyond != nullptr) {
+    const TunedPlan start = *beyond;
+    if (const TunedPlan reached = toward(start); limit.holds(reached.figures.figures))
+      up_to(reached);
+  }
+  if (const TunedPlan* best = best_so_far(limit); limit.holds(best->figures.figures)) {
+    const TunedPlan start = *best;
+    up_to(start);
+  }
+}
+
+void PlanFrontier::descend(const PlanLimit& limit) {
+  std::mt19937_64 chance(1);
+  TunedPlan current = *best_so_far(limit);
+  std::vector<SaveCandidate> candidates;
+  const auto may = [&](const SaveCandidate& each, Keep keep) {
+    const Node& node = joint_.node(each.node);
+    if (keep == each.keep || is_kept(node)) return false;
+    if (keep == Keep::recompute) return each.chain > 0;
+    if (keep == Keep::offload && !options_.offload) return false;
+    return node.policy != MemoryPolicy::must_recompute;
+  };
+  // A random change; nullopt if the choice is not possible.
+  const auto change = [&](const SavePlan& plan) -> std::optional<SavePlan> {
+    const SaveCandidate& each = candidates[chance() % candidates.size()];
+    const auto keep = static_cast<Keep>(chance() % 3);
+    if (!may(each, keep)) return std::nullopt;
+    auto changed = what_if_.change(plan, {&each.node, 1}, keep);
+    return changed ? std::optional(*std::move(changed)) : std::nullopt;
+  };
+  constexpr int kMaxMisses = 200;  // choices in a row that are not possible
+  for (int misses = 0; misses < kMaxMisses;) {
+    if (candidates.empty()) {
+      auto found = what_if_.candidates(current.plan);
+      if (!found || found->empty()) return;
+      candidates = *std::move(found);
+    }
+    ++misses;
+    auto plan = change(current.plan);
+    if (plan && chance() % 2 == 0) plan = change(*plan);
+    if (!plan) continue;
+    auto judged = evaluate(*std::move(plan));
+    if (!judged) return;
+    misses = 0;
+    if (!*judged || limit.is_better(current.figures.figures, (*judged)->figures.figures)) continue;
+    current = **std::move(judged);
+    candidates.clear();
+  }
+}
+
+Result<TunedPlan> PlanFrontier::best(const PlanLimit& limit) {
+  constexpr double kMixed = 0.4, kTuned = 0.6;  // parts of the effort
+  const auto spend = [&](double part) {
+    return evaluated_ + static_cast<std::size_t>(part * static_cast<double>(options_.effort));
+  };
+  end_ = std::numeric_limits<std::size_t>::max();
+  JOINTER_CHECK(find_samples());
+  const std::size_t mixed = spend(kMixed), tuned = spend(kTuned), whole = spend(1);
+  end_ = mixed;
+  std::vector<Bracket> brackets;
+  for (std::size_t i = 0; i < samples_.size() && !is_over(); ++i)
+    if (auto found = bracket(i, limit)) brackets.push_back(*std::move(found));
+  std::stable_sort(brackets.begin(), brackets.end(), [&](const Bracket& a, const Bracket& b) {
+    return limit.is_better(a.within.plan->figures.figures, b.within.plan->figures.figures);
+  });
+  for (std::size_t i = 0; i < std::min(brackets.size(), kBest); ++i) mix(brackets[i], limit);
+  if (points_.empty()) return fail(Error::Kind::cancelled, "it was cancelled");
+  end_ = tuned;
+  tune(limit);
+  end_ = whole;
+  descend(limit);
+  return *best_so_far(limit);
+}
+
+}  // namespace jointer

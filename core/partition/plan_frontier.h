@@ -1,0 +1,113 @@
+#pragma once
+
+// Finds the best plans of a joint graph: the shortest step at every peak. Saving, recomputing and
+// offloading are searched together. The top of plan_frontier.cpp describes the search.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/graph/graph.h"
+#include "core/partition/plan_relaxation.h"
+#include "core/partition/plan_tuning.h"
+#include "core/partition/plan_what_if.h"
+
+namespace jointer {
+
+// The figure that is limited, and the figure to minimize.
+struct PlanLimit {
+  std::int64_t Figures::*limited;
+  std::int64_t Figures::*minimized;
+  std::int64_t value = 0;
+
+  static PlanLimit of_peak(std::int64_t bytes) {
+    return {&Figures::peak_bytes, &Figures::step_ns, bytes};
+  }
+  static PlanLimit of_step(std::int64_t ns) {
+    return {&Figures::step_ns, &Figures::peak_bytes, ns};
+  }
+  [[nodiscard]] bool holds(const Figures& figures) const { return figures.*limited <= value; }
+  // Plans within the limit come first, ordered by the figure to minimize; then the others, by their
+  // distance from the limit.
+  [[nodiscard]] bool is_better(const Figures& a, const Figures& b) const;
+};
+
+class PlanFrontier {
+ public:
+  static constexpr std::size_t kEffort = 1600;
+
+  struct Options {
+    std::vector<MemoryPolicy> policies;  // the user's, indexed by node id; may be empty
+    bool offload = true;                 // values may be offloaded
+    std::size_t effort = kEffort;        // plans to evaluate for one limit
+    // Called for each plan that is better than all before; false ends the search.
+    std::function<bool(const TunedPlan&)> found;
+    std::function<bool()> go_on;  // called before each plan; false ends the search
+  };
+
+  // `joint` and `what_if` must outlive this. `joint`: the graph of `what_if`. Error (usage): no
+  // plan is legal.
+  static Result<std::unique_ptr<PlanFrontier>> make(const Graph& joint, const PlanWhatIf& what_if,
+                                                    Options options);
+
+  // Adds a plan with known figures to start from.
+  void add(const TunedPlan& plan);
+  // The best plan found within the limit; if none is, the nearest. Deterministic: depends only on
+  // the plans and limits before it. Error (usage): the tags leave no legal plan. Error (cancelled):
+  // it ended before there was a plan.
+  Result<TunedPlan> best(const PlanLimit& limit);
+  [[nodiscard]] bool is_cancelled() const { return is_cancelled_; }
+
+  // The plans found that no other beats in both figures, by ascending peak.
+  [[nodiscard]] std::vector<TunedPlan> points() const;
+  // No plan with this peak has a shorter step.
+  [[nodiscard]] std::int64_t bound_ns(std::int64_t peak_bytes) const;
+
+ private:
+  // A solution of the relaxation, and its plan.
+  struct Sample {
+    PlanPrices prices;
+    PlanRelaxation::Solution solution;
+    std::optional<TunedPlan> plan;
+  };
+  // Neighbours by price: within the limit, and beyond it.
+  struct Bracket {
+    Sample within, beyond;
+  };
+
+  PlanFrontier(const Graph& joint, const PlanWhatIf& what_if, PlanRelaxation relaxation,
+               Options options);
+  Result<void> find_samples();
+  Result<Sample> sample(const PlanPrices& prices);
+  std::optional<Bracket> bracket(std::size_t series, const PlanLimit& limit);
+  void mix(const Bracket& between, const PlanLimit& limit);
+  void tune(const PlanLimit& limit);
+  void descend(const PlanLimit& limit);
+  // Computes the figures; nullopt if the search is over.
+  std::optional<Result<TunedPlan>> evaluate(SavePlan plan);
+  [[nodiscard]] bool is_over() const { return is_cancelled_ || evaluated_ >= end_; }
+  // The best plan so far; nullptr if there is none.
+  [[nodiscard]] const TunedPlan* best_so_far(const PlanLimit& limit) const;
+
+  const Graph& joint_;
+  const PlanWhatIf& what_if_;
+  PlanRelaxation relaxation_;
+  Options options_;
+  // By copy price, by ascending byte price.
+  std::vector<std::vector<Sample>> samples_;
+  struct Bound {
+    PlanPrices prices;
+    double cost_ns = 0;
+  };
+  std::vector<Bound> bounds_;
+  std::map<std::int64_t, TunedPlan> points_;  // by peak; no other beats them in both figures
+  std::size_t evaluated_ = 0, end_ = 0;
+  bool is_cancelled_ = false;
+};
+
+}  // namespace jointer

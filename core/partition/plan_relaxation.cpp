@@ -1,0 +1,256 @@
+// Solves the search for a save plan with prices instead of limits, as a minimum cut.
+//
+// Terms
+//   item    a storage that a call of the forward allocates. All values in it are available in the
+//           backward if one is: a view costs nothing.
+//   work    the time by which a call delays the step wherever it runs (PlanTime::serial_ns). If the
+//           CPU takes longer to launch the whole step than the device to run it, the CPU's time.
+//   prices  b per byte that is live between the halves; c per nanosecond of copies to the host.
+//
+// For given prices, the plan with the lowest cost
+//     work of the recomputed calls + b * bytes of the saved items + c * copies of the offloaded
+// is a minimum cut. Vertices on the sink's side: an item that the backward has, a call that it
+// recomputes. Arcs, each cut if its start is on the source's side and its end on the sink's:
+//     source -> call   work of the call; infinite if it must not be recomputed
+//     call -> item     the cheaper of saving and offloading it; infinite if neither is allowed
+//     item -> call     infinite, for each item that the call reads
+//     item -> sink     infinite, if a call reads it that only the backward can run
+//
+// The bound. Terms: F, the time of the calls that every forward runs; B, the work of the backward's
+// own calls; X, the cost of the cut; C, the copies to the host; Q, the bytes between the halves that
+// the step holds anyway. A peak of at most P leaves P - Q bytes for saved items. The forward waits
+// for all its copies, and the backward takes back what it has copied, so for every d in 0..1
+//     forward >= (1-c) F + c C,    backward >= (1-d) (B + recomputed work) + d C
+// Their sum, with X for the cheapest choice of saved items, is linear in d; its ends are
+//     step >= (1-c) F + B + X - b (P - Q)
+//     step >= F + (B + X - b (P - Q)) / (1 + c)
+// The step also takes at least F and the time of the backward's own calls, collectives included.
+// The bound leaves out memory at other points of the step, and waiting that is not certain.
+//
+// Source: Lagrangian relaxation of a knapsack with precedence constraints; the cut is torch's
+// (min_cut.cpp) with two vertices for each tensor that can be recomputed.
+//
+// Cost: one minimum cut for each pair of prices.
+
+#include "core/partition/plan_relaxation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/partition/plan_state.h"
+#include "core/partition/recompute_tags.h"
+
+namespace jointer {
+namespace {
+
+// Capacities are whole numbers: this many per nanosecond, rounded down to keep the bound valid.
+constexpr double kPerNs = 1024;
+
+std::int64_t capacity(double ns) {
+  constexpr double kMax = 1e15;
+  return static_cast<std::int64_t>(std::min(ns * kPerNs, kMax));
+}
+
+}  // namespace
+
+PlanRelaxation::PlanRelaxation(const PlanWhatIf& what_if, std::span<const MemoryPolicy> policies)
+    : what_if_(&what_if), state_(&what_if.state()), policies_(policies.begin(), policies.end()) {}
+
+Result<PlanRelaxation> PlanRelaxation::make(const PlanWhatIf& what_if,
+                                            std::span<const MemoryPolicy> policies) {
+  PlanRelaxation made(what_if, policies);
+  made.find_items();
+  made.find_reads();
+  JOINTER_CHECK(made.find_fixed());
+  return made;
+}
+
+MemoryPolicy PlanRelaxation::policy(Place place) const {
+  const std::size_t index = state_->orders.node(place).index();
+  return index < policies_.size() ? policies_[index] : MemoryPolicy::none;
+}
+
+std::int64_t PlanRelaxation::work_ns(Place place) const {
+  return by_host_ ? state_->time.host_ns(place) : state_->time.serial_ns(place);
+}
+
+void PlanRelaxation::find_items() {
+  const PairOrders& orders = state_->orders;
+  const PlanMemory& memory = state_->memory;
+  std::int64_t host = 0, device = 0;
+  for (Place p = 0; p < orders.size(); ++p) {
+    host += state_->time.host_ns(p);
+    device += state_->time.serial_ns(p);
+  }
+  by_host_ = host > device;
+
+  item_of_storage_.assign(memory.storage_count(), -1);
+  std::vector<std::uint8_t> is_input(memory.storage_count(), 0), has_value;
+  for (Place p = 0; p < orders.size(); ++p) {
+    if (!orders.has(p, PairOrders::is_call))
+      for (const std::uint32_t storage : memory.storages(p)) is_input[storage] = 1;
+    if (!orders.has(p, PairOrders::is_call) || !orders.has(p, PairOrders::of_forward)) continue;
+    for (const std::uint32_t storage : memory.storages(p)) {
+      if (is_input[storage]) continue;
+      std::int32_t& index = item_of_storage_[storage];
+      if (index < 0) {
+        index = static_cast<std::int32_t>(items_.size());
+        if (calls_.empty() || calls_.back().place != p)
+          calls_.push_back(
+              {.place = p, .ns = work_ns(p), .may_repeat = state_->recomputable(p), .reads = {}});
+        items_.push_back({.place = p,
+                          .call = static_cast<std::uint32_t>(calls_.size() - 1),
+                          .bytes = memory.is_held(storage) ? 0 : memory.bytes(storage),
+                          .may_save = false});
+        has_value.push_back(0);
+      }
+      const auto at = static_cast<std::size_t>(index);
+      Item& item = items_[at];
+      Call& call = calls_[item.call];
+      const MemoryPolicy tag = policy(p);
+      if (tag == MemoryPolicy::must_save || tag == MemoryPolicy::must_cpu_offload)
+        call.may_repeat = false;
+      if (!std::exchange(has_value[at], has_value[at] || (!orders.has(p, PairOrders::is_start) &&
+                                                          state_->why_not_saved(p).empty())) &&
+          has_value[at]) {
+        item.place = p;
+        item.may_save = true;
+        item.can_offload = state_->why_not_offloaded(p).empty();
+        const NodeCost copy = state_->time.copy_cost(p);
+        item.copy_ns = by_host_ ? 2 * (copy.host_ns + state_->time.copy_wait_host_ns()) : copy.ns;
+      }
+      if (tag == MemoryPolicy::must_cpu_offload) item.must_offload = item.can_offload;
+      if (tag == MemoryPolicy::must_recompute || tag == MemoryPolicy::prefer_recompute)
+        item.may_save = item.may_save && !call.may_repeat;
+    }
+  }
+  for (Item& item : items_) {
+    if (!item.may_save) item.can_offload = false;
+    values_.push_back(orders.node(item.place));
+  }
+}
+
+void PlanRelaxation::mark_needed(Place place) {
+  for (const std::uint32_t storage : state_->memory.storages(place))
+    if (const std::int32_t item = item_of_storage_[storage]; item >= 0)
+      items_[static_cast<std::size_t>(item)].is_needed = true;
+}
+
+void PlanRelaxation::find_reads() {
+  for (Call& call : calls_) {
+    for (const Place input : state_->orders.inputs(call.place))
+      for (const std::uint32_t storage : state_->memory.storages(input))
+        if (const std::int32_t item = item_of_storage_[storage]; item >= 0)
+          call.reads.push_back(static_cast<std::uint32_t>(item));
+    std::sort(call.reads.begin(), call.reads.end());
+    call.reads.erase(std::unique(call.reads.begin(), call.reads.end()), call.reads.end());
+  }
+}
+
+Result<void> PlanRelaxation::find_fixed() {
+  const PairOrders& orders = state_->orders;
+  // The plans that recompute and save as much as possible.
+  const auto least = what_if_->plan_of({}, {});
+  const auto most = what_if_->plan_of(values_, {});
+  if (!least && !most) return tl::unexpected(most.error());
+  held_bytes_ = std::numeric_limits<std::int64_t>::max();
+  bool has_forward = false;
+  for (const auto* plan : {&least, &most}) {
+    if (!*plan) continue;
+    const auto outcome = what_if_->evaluate(**plan);
+    const auto order = orders.order(**plan);
+    if (!outcome || !order) continue;
+    const std::int64_t between = outcome->profile[2 * outcome->forward_steps];
+    held_bytes_ = std::min(held_bytes_, between - outcome->figures.saved_bytes);
+    if (std::exchange(has_forward, true)) continue;
+    for (const Place p : order->forward) forward_ns_ += work_ns(p);
+    std::vector<Place> fixed;
+    for (const Place p : order->backward) {
+      if (!orders.has(p, PairOrders::is_call) || orders.has(p, PairOrders::of_forward)) continue;
+      backward_ns_ += work_ns(p);
+      fixed.push_back(p);
+      for (const Place input : orders.inputs(p)) mark_needed(input);
+    }
+    whole_backward_ns_ = backward_ns_;
+    if (by_host_) continue;
+    forward_ns_ = std::max(forward_ns_, state_->time.device_ns(order->forward));
+    whole_backward_ns_ = std::max(backward_ns_, state_->time.device_ns(fixed));
+  }
+  if (!has_forward) return fail(Error::Kind::usage, "no plan for this graph is legal");
+  for (const Place p : orders.backward_outputs()) mark_needed(p);
+  return {};
+}
+
+FlowNetwork PlanRelaxation::network(const PlanPrices& prices) const {
+  const auto item_vertex = [](std::size_t i) { return static_cast<FlowNetwork::Vertex>(2 + i); };
+  const auto call_vertex = [&](std::size_t i) { return item_vertex(items_.size() + i); };
+  FlowNetwork network(2 + items_.size() + calls_.size());
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    const Call& call = calls_[i];
+    network.add(FlowNetwork::kSource, call_vertex(i),
+                call.may_repeat ? capacity(static_cast<double>(call.ns)) : FlowNetwork::kInfinite);
+    for (const std::uint32_t item : call.reads)
+      network.add(item_vertex(item), call_vertex(i), FlowNetwork::kInfinite);
+  }
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    const Item& item = items_[i];
+    const double saved = prices.byte_ns * static_cast<double>(item.bytes);
+    const double copied =
+        static_cast<double>(item.copy_ns) * (by_host_ ? 1 : prices.copy.value_or(0));
+    const bool may_offload = item.must_offload || (item.can_offload && prices.copy.has_value());
+    const double cheapest = item.must_offload ? copied
+                            : may_offload     ? std::min(saved, copied)
+                                              : saved;
+    network.add(call_vertex(item.call), item_vertex(i),
+                item.may_save ? capacity(cheapest) : FlowNetwork::kInfinite);
+    if (item.is_needed) network.add(item_vertex(i), FlowNetwork::kSink, FlowNetwork::kInfinite);
+  }
+  return network;
+}
+
+Result<PlanRelaxation::Solution> PlanRelaxation::solve(const PlanPrices& prices) const {
+  JOINTER_TRY(const FlowNetwork::Cut cut, network(prices).minimum_cut());
+  if (cut.capacity == FlowNetwork::kInfinite)
+    return fail(Error::Kind::usage, "the tags of the graph leave no legal plan");
+  Solution solution{.keep = std::vector<Keep>(items_.size(), Keep::recompute),
+                    .cost_ns = static_cast<double>(cut.capacity) / kPerNs};
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    const Item& item = items_[i];
+    if (!cut.sink_side[2 + i] || cut.sink_side[2 + items_.size() + item.call]) continue;
+    const double saved = prices.byte_ns * static_cast<double>(item.bytes);
+    const bool is_cheaper =
+        prices.copy && item.can_offload && item.bytes > 0 &&
+        static_cast<double>(item.copy_ns) * (by_host_ ? 1 : *prices.copy) < saved;
+    solution.keep[i] = item.must_offload || is_cheaper ? Keep::offload : Keep::save;
+  }
+  return solution;
+}
+
+Result<SavePlan> PlanRelaxation::plan(std::span<const Keep> keep) const {
+  std::vector<NodeId> saved, offloaded;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    if (keep[i] == Keep::save) saved.push_back(values_[i]);
+    if (keep[i] == Keep::offload) offloaded.push_back(values_[i]);
+  }
+  return what_if_->plan_of(saved, offloaded);
+}
+
+std::int64_t PlanRelaxation::bound_ns(const PlanPrices& prices, double cost_ns,
+                                      std::int64_t peak_bytes) const {
+  const auto forward = static_cast<double>(forward_ns_);
+  const auto room = static_cast<double>(std::max<std::int64_t>(peak_bytes - held_bytes_, 0));
+  const double backward = static_cast<double>(backward_ns_) + cost_ns - prices.byte_ns * room;
+  const double copy = by_host_ ? 0 : prices.copy.value_or(0);
+  const double bound = std::max({(1 - copy) * forward + backward, forward + backward / (1 + copy),
+                                 forward + static_cast<double>(whole_backward_ns_)});
+  return static_cast<std::int64_t>(std::floor(bound));
+}
+
+double PlanRelaxation::mean_byte_ns() const {
+  double ns = 0, bytes = 0;
+  for (const Call& call : calls_) ns += call.may_repeat ? static_cast<double>(call.ns) : 0;
+  for (const Item& item : items_) bytes += static_cast<double>(item.bytes);
+  return bytes == 0 ? 0 : ns / bytes;
+}
+
+}  // namespace jointer

@@ -1,0 +1,93 @@
+#pragma once
+
+// A relaxation of the search for the best save plan: prices instead of limits. Its solutions are
+// starting points for the search, and bound every plan from below. The top of plan_relaxation.cpp
+// describes it.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/graph/graph.h"
+#include "core/partition/flow_network.h"
+#include "core/partition/plan_what_if.h"
+
+namespace jointer {
+
+struct PlanPrices {
+  double byte_ns = 0;  // of a byte that is live between the halves
+  // Of a nanosecond of copying to the host, 0..1; nullopt: nothing is offloaded.
+  std::optional<double> copy;
+};
+
+class PlanRelaxation {
+ public:
+  // `what_if` must outlive this. `policies`: the user's, indexed by node id; may be empty. Values
+  // tagged for saving, recomputation or offload stay so. Error (usage): no plan is legal.
+  static Result<PlanRelaxation> make(const PlanWhatIf& what_if,
+                                     std::span<const MemoryPolicy> policies);
+
+  struct Solution {
+    std::vector<Keep> keep;  // by value
+    double cost_ns = 0;      // time of the recomputed calls, plus the prices of the rest
+  };
+  // Error (usage): the tags contradict each other.
+  [[nodiscard]] Result<Solution> solve(const PlanPrices& prices) const;
+
+  // The values to decide about, in program order: one per storage.
+  [[nodiscard]] std::span<const NodeId> values() const { return values_; }
+  // The plan with these decisions, by value. Error (usage): as for emit_pair.
+  [[nodiscard]] Result<SavePlan> plan(std::span<const Keep> keep) const;
+
+  // No plan whose peak is at most `peak_bytes` has a shorter step. `cost_ns`: of the solution for
+  // these prices.
+  [[nodiscard]] std::int64_t bound_ns(const PlanPrices& prices, double cost_ns,
+                                      std::int64_t peak_bytes) const;
+  // The price of a byte at which recomputing everything costs as much as saving everything.
+  [[nodiscard]] double mean_byte_ns() const;
+
+ private:
+  // The content of a storage. Its vertex is on the sink's side if the backward has the value.
+  struct Item {
+    std::uint32_t place = 0;  // the node to save
+    std::uint32_t call = 0;   // index of the call that allocates the storage
+    std::int64_t bytes = 0;
+    std::int64_t copy_ns = 0;  // to the host
+    bool is_needed = false;    // a call that only the backward can run reads it
+    bool can_offload = false, must_offload = false, may_save = true;
+  };
+  // A call of the forward that allocates values. Its vertex is on the sink's side if the call is
+  // recomputed.
+  struct Call {
+    std::uint32_t place = 0;
+    std::int64_t ns = 0;
+    bool may_repeat = true;
+    std::vector<std::uint32_t> reads;  // values
+  };
+
+  PlanRelaxation(const PlanWhatIf& what_if, std::span<const MemoryPolicy> policies);
+  void find_items();
+  void find_reads();
+  Result<void> find_fixed();
+  void mark_needed(std::uint32_t place);
+  [[nodiscard]] MemoryPolicy policy(std::uint32_t place) const;
+  [[nodiscard]] std::int64_t work_ns(std::uint32_t place) const;
+  [[nodiscard]] FlowNetwork network(const PlanPrices& prices) const;
+
+  const PlanWhatIf* what_if_;
+  const PlanWhatIf::State* state_;
+  std::vector<MemoryPolicy> policies_;
+  bool by_host_ = false;  // the CPU, not the device, determines the step
+  std::vector<Item> items_;
+  std::vector<NodeId> values_;  // of items_
+  std::vector<Call> calls_;
+  std::vector<std::int32_t> item_of_storage_;      // -1: none
+  // The time of the calls that every plan runs: in the forward; their work in the backward, and
+  // with the collectives among them.
+  std::int64_t forward_ns_ = 0, backward_ns_ = 0, whole_backward_ns_ = 0;
+  std::int64_t held_bytes_ = 0;                    // live between the halves under every plan
+};
+
+}  // namespace jointer
