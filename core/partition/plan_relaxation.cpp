@@ -147,12 +147,35 @@ void PlanRelaxation::find_reads() {
   }
 }
 
+std::vector<Place> PlanRelaxation::backward_calls() const {
+  const PairOrders& orders = state_->orders;
+  std::vector<std::uint8_t> is_read(orders.size(), 0);
+  for (const Place p : orders.backward_outputs()) is_read[p] = 1;
+  std::vector<Place> calls;
+  for (Place p = static_cast<Place>(orders.size()); p-- > 0;) {
+    if (!is_read[p] || !orders.has(p, PairOrders::is_call) || orders.has(p, PairOrders::of_forward))
+      continue;
+    calls.push_back(p);
+    for (const Place input : orders.inputs(p)) is_read[input] = 1;
+  }
+  std::reverse(calls.begin(), calls.end());
+  return calls;
+}
+
 Result<void> PlanRelaxation::find_fixed() {
   const PairOrders& orders = state_->orders;
-  // The plans that recompute and save as much as possible.
+  const std::vector<Place> backward = backward_calls();
+  for (const Place p : orders.backward_outputs()) mark_needed(p);
+  for (const Place p : backward) {
+    backward_ns_ += work_ns(p);
+    for (const Place input : orders.inputs(p)) mark_needed(input);
+  }
+  whole_backward_ns_ = backward_ns_;
+  if (!by_host_) whole_backward_ns_ = std::max(backward_ns_, state_->time.device_ns(backward));
+
+  // The plans that recompute and save as much as possible. The first has the shortest forward.
   const auto least = what_if_->plan_of({}, {});
   const auto most = what_if_->plan_of(values_, {});
-  if (!least && !most) return tl::unexpected(most.error());
   held_bytes_ = std::numeric_limits<std::int64_t>::max();
   bool has_forward = false;
   for (const auto* plan : {&least, &most}) {
@@ -164,20 +187,9 @@ Result<void> PlanRelaxation::find_fixed() {
     held_bytes_ = std::min(held_bytes_, between - outcome->figures.saved_bytes);
     if (std::exchange(has_forward, true)) continue;
     for (const Place p : order->forward) forward_ns_ += work_ns(p);
-    std::vector<Place> fixed;
-    for (const Place p : order->backward) {
-      if (!orders.has(p, PairOrders::is_call) || orders.has(p, PairOrders::of_forward)) continue;
-      backward_ns_ += work_ns(p);
-      fixed.push_back(p);
-      for (const Place input : orders.inputs(p)) mark_needed(input);
-    }
-    whole_backward_ns_ = backward_ns_;
-    if (by_host_) continue;
-    forward_ns_ = std::max(forward_ns_, state_->time.device_ns(order->forward));
-    whole_backward_ns_ = std::max(backward_ns_, state_->time.device_ns(fixed));
+    if (!by_host_) forward_ns_ = std::max(forward_ns_, state_->time.device_ns(order->forward));
   }
   if (!has_forward) return fail(Error::Kind::usage, "no plan for this graph is legal");
-  for (const Place p : orders.backward_outputs()) mark_needed(p);
   return {};
 }
 

@@ -71,6 +71,9 @@ class PlanRelaxation {
   void find_items();
   void find_reads();
   Result<void> find_fixed();
+  // The calls that every backward runs, in order: those that its outputs need and that the forward
+  // cannot run.
+  [[nodiscard]] std::vector<std::uint32_t> backward_calls() const;
   void mark_needed(std::uint32_t place);
   [[nodiscard]] MemoryPolicy policy(std::uint32_t place) const;
   [[nodiscard]] std::int64_t work_ns(std::uint32_t place) const;
@@ -83,11 +86,11 @@ class PlanRelaxation {
   std::vector<Item> items_;
   std::vector<NodeId> values_;  // of items_
   std::vector<Call> calls_;
-  std::vector<std::int32_t> item_of_storage_;      // -1: none
+  std::vector<std::int32_t> item_of_storage_;  // -1: none
   // The time of the calls that every plan runs: in the forward; their work in the backward, and
   // with the collectives among them.
   std::int64_t forward_ns_ = 0, backward_ns_ = 0, whole_backward_ns_ = 0;
-  std::int64_t held_bytes_ = 0;                    // live between the halves under every plan
+  std::int64_t held_bytes_ = 0;  // live between the halves under every plan
 };
 
 }  // namespace jointer

@@ -38,6 +38,7 @@ struct SacCommand {
   std::vector<std::string> why;
   std::size_t points = 64, top = 15;
   bool ignore_tags = false, strict_budget = false, pareto = false, json = false;
+  bool no_offload = false;
 
   // True if the command makes a plan; false if it only reports the graph's.
   [[nodiscard]] bool decides() const {
@@ -136,7 +137,8 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
     return LimitAnswer{.kind = "peak",
                        .asked = static_cast<double>(limit),
                        .reached = static_cast<double>(fit.point.figures.figures.peak_bytes),
-                       .met = fit.fits};
+                       .met = fit.fits,
+                       .bound_ns = fit.point.bound_ns};
   }
   JOINTER_TRY(const Fit fit, trade_off.smallest_within(*options.slower));
   take_plan(solved, trade_off, fit,
@@ -144,7 +146,8 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
   return LimitAnswer{.kind = "step",
                      .asked = static_cast<double>(trade_off.longest_step(*options.slower)),
                      .reached = static_cast<double>(fit.point.figures.figures.step_ns),
-                     .met = fit.fits};
+                     .met = fit.fits,
+                     .bound_ns = fit.point.bound_ns};
 }
 
 // The plan and its figures, for comparison with other plans.
@@ -226,13 +229,14 @@ Result<int> finish_answer(const SacCommand& options, const Graph& opened, const 
 
 // Options of partitioners, which only split joint graphs.
 constexpr std::initializer_list<const char*> kPartitionerOptions{
-    "--budget", "--slower", "--pareto", "--strict-budget", "--partitioner", "--solver", "--points"};
+    "--budget",      "--slower", "--pareto", "--strict-budget",
+    "--partitioner", "--solver", "--points", "--no-offload"};
 
 // Refuses options for a search over budgets if there is no search.
 Result<void> check_budget_options(const SacCommand& options, double budget,
                                   const CLI::App& command) {
   if (options.slower || options.pareto || budget > 1) return {};
-  JOINTER_CHECK(refuse_options(command, {"--points"},
+  JOINTER_CHECK(refuse_options(command, {"--points", "--no-offload"},
                                "needs --pareto, --slower or a --budget in bytes of peak memory"));
   if (!options.budget.empty()) return {};
   return refuse_options(command, {"--solver", "--strict-budget"},
@@ -280,6 +284,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
                                            .now = std::move(now),
                                            .fsdp = fsdp,
                                            .has_policy = options.policy.any(),
+                                           .offload = !options.no_offload,
                                            .max_budgets = options.points,
                                            .found = {}}));
   }
@@ -433,6 +438,8 @@ void add_joint_options(CLI::App& command, SacCommand& options) {
   command.add_flag(
       "--pareto", options.pareto,
       "Show peak memory against step time, for a range of budgets and upstream's presets");
+  command.add_flag("--no-offload", options.no_offload,
+                   "With --pareto, --slower or a --budget in bytes: offload nothing to the host");
   command
       .add_option(
           "--points", options.points,

@@ -37,6 +37,8 @@ struct LimitAnswer {
   double asked = 0;
   double reached = 0;
   bool met = true;
+  // No plan with the peak that was reached has a shorter step; 0 if not computed.
+  std::int64_t bound_ns = 0;
 };
 
 struct WhyAnswer {

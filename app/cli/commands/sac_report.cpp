@@ -36,7 +36,9 @@ Json points(const std::vector<ParetoPoint>& pareto) {
     row["peak_bytes"] = point.figures.figures.peak_bytes;
     row["step_ms"] = to_ms(point.figures.figures.step_ns);
     row["saved_storage_bytes"] = point.figures.saved_bytes;
+    row["offloaded_bytes"] = point.figures.offloaded_bytes;
     row["recompute_ms"] = to_ms(point.figures.recompute_ns);
+    row["bound_ms"] = to_ms(point.bound_ns);
     if (!point.name.empty()) row["name"] = point.name;
     rows.push_back(std::move(row));
   }
@@ -73,6 +75,9 @@ void print_facts(const SacAnswer& a, const Graph& graph) {
     facts.add({"limit", fmt::format("{} {} reached, {} requested", a.limit->kind,
                                     limit_text(*a.limit, a.limit->reached),
                                     limit_text(*a.limit, a.limit->asked))});
+  if (a.limit && a.limit->bound_ns > 0)
+    facts.add({"lower bound",
+               fmt::format("{} for any plan with this peak", format_ns(a.limit->bound_ns))});
   fmt::print("{}\n{}", graph.title(), facts.text());
 }
 
@@ -117,12 +122,17 @@ void print_pareto(const SacAnswer& a) {
   Table table({{"budget", left},
                {"peak memory", right},
                {"step", right},
+               {"at least", right},
                {"saved", right},
+               {"on the host", right},
                {"recomputed", right}});
   for (const ParetoPoint& point : a.pareto)
-    table.add({!point.name.empty() ? point.name : fmt::format("{:.4g}", point.budget),
+    table.add({!point.name.empty() ? point.name
+               : point.budget >= 0 ? fmt::format("{:.4g}", point.budget)
+                                   : "searched",
                format_bytes(point.figures.figures.peak_bytes),
-               format_ns(point.figures.figures.step_ns), format_bytes(point.figures.saved_bytes),
+               format_ns(point.figures.figures.step_ns), format_ns(point.bound_ns),
+               format_bytes(point.figures.saved_bytes), format_bytes(point.figures.offloaded_bytes),
                format_ns(point.figures.recompute_ns)});
   fmt::print("\n{}", table.text());
 }
@@ -161,6 +171,7 @@ Json to_json(const SacAnswer& a, const Graph& graph) {
                      {"asked", a.limit->asked},
                      {"reached", a.limit->reached},
                      {"met", a.limit->met}};
+  if (a.limit && a.limit->bound_ns > 0) json["limit"]["bound_ms"] = to_ms(a.limit->bound_ns);
   if (!a.why.empty()) {
     Json& why = json["why"] = Json::array();
     for (const WhyAnswer& each : a.why)

@@ -1,0 +1,126 @@
+// The relaxation and its bound, on random joint graphs and a sample.
+
+#include "core/partition/plan_relaxation.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <limits>
+#include <random>
+
+#include "core/partition/plan_frontier.h"
+#include "tests/support/judged_plan.h"
+#include "tests/support/random_graph.h"
+
+namespace jointer::test {
+namespace {
+
+constexpr double kRounding = 1e-2;  // capacities are rounded to 1/1024 ns
+
+std::vector<Keep> random_keep(std::size_t count, std::mt19937_64& chance) {
+  std::vector<Keep> keep(count);
+  const auto bias = chance() % 4;
+  for (Keep& each : keep)
+    each = chance() % 4 < bias ? Keep::recompute : static_cast<Keep>(chance() % 3);
+  return keep;
+}
+
+// No plan, however it was made, is faster than the bound for its peak.
+RC_GTEST_PROP(PlanRelaxationProperty, NoPlanIsBelowTheBound, (std::uint64_t seed)) {
+  const auto judged = judge(random_graph(seed, {.calls = 40, .gradients = true, .writes = false}));
+  RC_PRE(static_cast<bool>(judged));
+  const PlanWhatIf& what_if = *judged->what_if;
+  const bool offload = seed % 2 == 0;
+  const auto frontier = PlanFrontier::make(judged->partition.joint, what_if,
+                                           {.policies = {}, .offload = offload, .effort = 20});
+  RC_PRE(frontier.has_value());
+  RC_PRE((*frontier)->best(PlanLimit::of_peak(0)).has_value());
+  const auto relaxation = PlanRelaxation::make(what_if, {}).value();
+  std::mt19937_64 chance(seed);
+  for (int i = 0; i < 40; ++i) {
+    std::vector<Keep> keep = random_keep(relaxation.values().size(), chance);
+    if (!offload) std::replace(keep.begin(), keep.end(), Keep::offload, Keep::save);
+    const auto plan = relaxation.plan(keep);
+    if (!plan) continue;
+    const Figures f = what_if.figures(*plan).value().figures;
+    RC_ASSERT((*frontier)->bound_ns(f.peak_bytes) <= f.step_ns);
+  }
+  for (const TunedPlan& plan : (*frontier)->points())
+    RC_ASSERT((*frontier)->bound_ns(plan.figures.figures.peak_bytes) <=
+              plan.figures.figures.step_ns);
+}
+
+// The cost rises with the price of bytes, and falls if values may be offloaded.
+RC_GTEST_PROP(PlanRelaxationProperty, TheCostRisesWithThePrices, (std::uint64_t seed)) {
+  const auto judged = judge(random_graph(seed, {.calls = 40, .gradients = true, .writes = false}));
+  RC_PRE(static_cast<bool>(judged));
+  const auto relaxation = PlanRelaxation::make(*judged->what_if, {});
+  RC_PRE(relaxation.has_value());
+  const double mean = relaxation->mean_byte_ns();
+  double cost = -1;
+  for (const double factor : {0.0, 0.1, 0.5, 1.0, 2.0, 10.0}) {
+    const auto solution = relaxation->solve({.byte_ns = factor * mean, .copy = std::nullopt});
+    RC_PRE(solution.has_value());
+    RC_ASSERT(solution->cost_ns >= cost - kRounding * cost);
+    cost = solution->cost_ns;
+    const auto free = relaxation->solve({.byte_ns = factor * mean, .copy = 0.5}).value();
+    RC_ASSERT(free.cost_ns <= solution->cost_ns * (1 + kRounding) + 1);
+  }
+}
+
+// The user's tags are constraints; those that the partitioner adds are not.
+TEST(PlanRelaxation, HonorsPolicies) {
+  const Judged& judged = judged_sample();
+  const Graph& joint = judged.partition.joint;
+  const auto free = PlanRelaxation::make(*judged.what_if, {}).value();
+  const PlanPrices expensive{.byte_ns = 1e6, .copy = std::nullopt};
+  const PlanPrices cheap{.byte_ns = 0, .copy = std::nullopt};
+  const auto recomputing = free.solve(expensive).value();
+  const auto saving = free.solve(cheap).value();
+  std::size_t tried = 0;
+  for (std::size_t i = 0; i < free.values().size() && tried < 8; ++i) {
+    if (recomputing.keep[i] != Keep::recompute || saving.keep[i] != Keep::save) continue;
+    ++tried;
+    std::vector<MemoryPolicy> policies(joint.node_count(), MemoryPolicy::none);
+    const NodeId node = free.values()[i];
+    policies[node.index()] = MemoryPolicy::must_save;
+    const auto saved = PlanRelaxation::make(*judged.what_if, policies)->solve(expensive);
+    ASSERT_TRUE(saved) << joint.name(node);
+    EXPECT_NE(saved->keep[i], Keep::recompute) << joint.name(node);
+    policies[node.index()] = MemoryPolicy::must_recompute;
+    const auto tagged = PlanRelaxation::make(*judged.what_if, policies)->solve(cheap);
+    ASSERT_TRUE(tagged) << joint.name(node);
+    EXPECT_EQ(tagged->keep[i], Keep::recompute) << joint.name(node);
+  }
+  EXPECT_GT(tried, 0U);
+}
+
+// A frontier's answers are within the limit, never below the bound, and faster with more room.
+TEST(PlanFrontier, IsMonotoneAndAboveItsBound) {
+  const Judged& judged = judged_sample();
+  const auto frontier =
+      PlanFrontier::make(judged.partition.joint, *judged.what_if, {.policies = {}, .effort = 300})
+          .value();
+  const Figures smallest = frontier->best(PlanLimit::of_peak(0))->figures.figures;
+  const Figures fastest = frontier->best(PlanLimit::of_step(0))->figures.figures;
+  ASSERT_LT(smallest.peak_bytes, fastest.peak_bytes);
+  std::int64_t step = std::numeric_limits<std::int64_t>::max();
+  for (int i = 0; i <= 5; ++i) {
+    const std::int64_t limit =
+        smallest.peak_bytes + (fastest.peak_bytes - smallest.peak_bytes) * i / 5;
+    const Figures f = frontier->best(PlanLimit::of_peak(limit))->figures.figures;
+    EXPECT_LE(f.peak_bytes, limit);
+    EXPECT_GE(f.step_ns, frontier->bound_ns(limit));
+    EXPECT_LE(f.step_ns, step);
+    step = f.step_ns;
+  }
+  std::int64_t peak = 0;
+  for (const TunedPlan& plan : frontier->points()) {
+    EXPECT_GT(plan.figures.figures.peak_bytes, peak);
+    peak = plan.figures.figures.peak_bytes;
+    EXPECT_EQ(judged.what_if->figures(plan.plan).value(), plan.figures);
+  }
+}
+
+}  // namespace
+}  // namespace jointer::test
