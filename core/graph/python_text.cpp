@@ -178,7 +178,7 @@ Argument PythonText::element(int depth) {
 
 // Skips to the comma or bracket that ends the current element.
 void PythonText::skip_to_delimiter() {
-  int depth = 0;
+  std::string open;  // the brackets that are open, outermost first
   for (char quote = 0; at_ < text_.size(); ++at_) {
     const char c = text_[at_];
     if (quote != 0) {
@@ -187,11 +187,15 @@ void PythonText::skip_to_delimiter() {
       continue;
     }
     if (c == '\'' || c == '"') quote = c;
-    if (c == '(' || c == '[' || c == '{' || c == '<') ++depth;
-    if (depth == 0 && (c == ')' || c == ']' || c == '}' || c == ',')) return;
-    // The `>` of `->` and `>=` does not close a bracket.
-    const bool arrow = c == '>' && (depth == 0 || (at_ > 0 && text_[at_ - 1] == '-'));
-    if (c == ')' || c == ']' || c == '}' || (c == '>' && !arrow)) --depth;
+    const bool closes = c == ')' || c == ']' || c == '}';
+    // A `<` that is still open here was a comparison, as in `(a < b)`.
+    while (closes && open.ends_with('<')) open.pop_back();
+    if (open.empty() && (closes || c == ',')) return;
+    if (closes) open.pop_back();
+    // The `<` of `<=` opens no bracket, and the `>` of `->`, `>=` and `(a > b)` closes none.
+    const bool compares = text_.substr(at_ + 1, 1) == "=";
+    if (c == '(' || c == '[' || c == '{' || (c == '<' && !compares)) open += c;
+    if (c == '>' && !compares && open.ends_with('<') && text_[at_ - 1] != '-') open.pop_back();
   }
   at_ = std::min(at_, text_.size());
 }
