@@ -164,8 +164,7 @@ class Describer {
           {.label = words("first difference"),
            .value = words("%1 after").arg(signed_bytes(peak.first_difference)),
            .provenance = Provenance::measured,
-           .note = words("The first call after which the graph held more or less memory "
-                         "than predicted."),
+           .note = words("The first call after which the memory held differs from the prediction."),
            .links = {peak.first_different}});
   }
 

@@ -106,7 +106,7 @@ void SacPane::add_actions() {
   add(tr("SAC: Offload Selected"), [this] { table_->set_keep(Keep::offload); });
   of_partitioner_.push_back(add(tr("SAC: Leave Selected to the Partitioner"),
                                 [this] { table_->set_keep(std::nullopt); }));
-  untag_ = add(tr("SAC: Remove Tags of Selected"), [this] { table_->set_keep(std::nullopt); });
+  untag_ = add(tr("SAC: Remove Tags from Selected"), [this] { table_->set_keep(std::nullopt); });
 }
 
 void SacPane::showEvent(QShowEvent* event) {

@@ -76,7 +76,7 @@ SacTable::SacTable(Document& document, SacModel* model, QWidget* parent)
 
 KeysGroup SacTable::keys() {
   return {tr("Save, recompute, offload"),
-          {{tr("S, R, O"), tr("Save, recompute, offload the selected rows")},
+          {{tr("S, R, O"), tr("Save, recompute or offload the selected rows")},
            {tr("Space"), tr("Toggle between save and recompute")},
            {tr("Delete"), tr("Leave the rows to the partitioner when it solves again; in "
                              "a training step, remove their tags")},
