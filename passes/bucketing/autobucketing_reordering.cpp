@@ -660,7 +660,8 @@ std::vector<Parameter> parameters() {
           "none, there is no limit (rules of 2.15), or the peak may not grow (2.11)."),
       number_or_none(
           "max_memory_increase_ratio", 0.05,
-          "Growth of the peak, as a share of it; none: only max_memory_increase_gb applies."),
+          "Allowed growth of the peak, as a share of it; none: only max_memory_increase_gb "
+          "applies."),
       std::move(exposed_first),
       flag("bucket_only_internode_comms", false,
            "Make buckets only in groups that gather parameters (rules of 2.15 only)."),

@@ -68,8 +68,8 @@ Result<Planned> plan(const Graph& graph, const Arguments& arguments) {
   }
   if (planned.scheduled == 0 && arguments.boolean("require_all_to_all"))
     return fail(Error::Kind::usage,
-                "no module of {} is chunked and exchanges tokens: run ep_overlap_chunk first, or "
-                "capture with eager chunking",
+                "no module that matches {} is chunked and exchanges tokens: run ep_overlap_chunk "
+                "first, or capture with eager chunking",
                 pattern);
   return planned;
 }
@@ -146,7 +146,7 @@ bool names_lost_symbol(const Graph& graph, const Dependency& dependency, NodeId 
 Result<void> run_schedule(Graph& graph, const Arguments& arguments, PassContext& context) {
   JOINTER_TRY(const Planned planned, plan(graph, arguments));
   if (planned.scheduled == 0) {
-    context.decide("kept", fmt::format("No module of {} is chunked and exchanges tokens.",
+    context.decide("kept", fmt::format("No module that matches {} is chunked and exchanges tokens.",
                                        arguments.text("module_pattern")));
     return context.report(1);
   }
@@ -195,8 +195,8 @@ Result<void> run_validate(Graph& graph, const Arguments& arguments, PassContext&
                                    region.direction(), exchanges));
   }
   if (planned.schedules.empty())
-    context.decide("valid",
-                   fmt::format("No module of {} is chunked.", arguments.text("module_pattern")));
+    context.decide("valid", fmt::format("No module that matches {} is chunked.",
+                                        arguments.text("module_pattern")));
   return context.report(1);
 }
 

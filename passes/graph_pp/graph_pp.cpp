@@ -132,7 +132,7 @@ std::vector<Pass> graph_pp_passes() {
            "Puts the backward of one microbatch and the forward of another in one graph.",
            "graph_multiplex.py", {}, run_multiplex),
       pass("partition_joint_graph",
-           "Cuts a pipeline stage's graph into a forward and a backward, as graph_trainer does.",
+           "Splits a pipeline stage's graph into a forward and a backward, as graph_trainer does.",
            "partition.py",
            {optional_count("forward_outputs",
                            "Number of forward outputs; none: those before the first "

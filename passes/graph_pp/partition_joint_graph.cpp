@@ -1,5 +1,5 @@
-// Cuts a pipeline stage's joint graph into a pair: a forward and a backward that a schedule runs at
-// different times.
+// Splits a pipeline stage's joint graph into a pair: a forward and a backward that a schedule runs
+// at different times.
 //
 // Terms. The forward's outputs are the first outputs of the graph; the others are gradients. Inputs
 // of the backward alone come from the next stage: gradients of this stage's outputs. A value is a
