@@ -147,7 +147,7 @@ class Validator {
       tensor_bytes_ = saturating_add(tensor_bytes_, graph_.bytes(t));
       if (tensor_bytes_ > kMaxBytes)
         return input_error(
-            "{}: with its {}, the graph's tensors add up to more than 4 EiB; is its shape right?",
+            "{}: this tensor, {}, brings the graph's tensors to more than 4 EiB; check its shape",
             where(graph_, id), shape_text(t));
     }
     return {};

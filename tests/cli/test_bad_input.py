@@ -89,7 +89,7 @@ def add_node(before: str, record: Document) -> Change:
 
 MM = ("@mm", "val", "t")
 STORAGE_SUM = "storages add up to more than 4 EiB"
-TENSOR_SUM = "tensors add up to more than 4 EiB"
+TENSOR_SUM = "brings the graph's tensors to more than 4 EiB"
 EXPECTED = "expected an integer"
 
 CASES: dict[str, tuple[Change, list[str]]] = {
