@@ -7,6 +7,8 @@
 #include <limits>
 #include <optional>
 
+#include "core/base/counted.h"
+
 namespace jointer {
 namespace {
 
@@ -293,7 +295,7 @@ Argument PythonText::named(int depth) {
                                            : std::numeric_limits<double>::quiet_NaN());
   if (name == "slice" && take('(')) {
     Argument parts = sequence(')', depth);
-    if (parts.count != 3) text_mistake("a slice has {} parts instead of 3", parts.count);
+    if (parts.count != 3) text_mistake("a slice has {} instead of 3", counted(parts.count, "part"));
     parts.kind = Argument::Kind::slice;
     return parts;
   }
@@ -477,7 +479,8 @@ TensorText PythonText::tensor_type() {
     tensor.stride = dims();
     tensor.has_stride = true;
     if (tensor.stride.size() != tensor.shape.size())
-      text_mistake("{} sizes but {} strides", tensor.shape.size(), tensor.stride.size());
+      text_mistake("{} but {}", counted(tensor.shape.size(), "size"),
+                   counted(tensor.stride.size(), "stride"));
   }
   if (std::isalpha(static_cast<unsigned char>(peek())) != 0) {
     tensor.device = word();

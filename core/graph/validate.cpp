@@ -186,8 +186,8 @@ class Validator {
         nlohmann::json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
     const std::size_t values = output_arguments(graph_, output).size();
     if (!descriptors.is_array() || descriptors.size() == values) return {};
-    return input_error("{} returns {} values, but `desc` describes {}", where(graph_, output),
-                       values, descriptors.size());
+    return input_error("{} returns {}, but `desc` describes {}", where(graph_, output),
+                       counted(values, "value"), descriptors.size());
   }
 
   const Graph& graph_;

@@ -3,8 +3,8 @@
 // the runner, which `jointer bench --passes` reads from the pipeline (pipeline_backend.h).
 // Upstream's rules for their order are in core/pass/pipeline_rules.h.
 //
-// Source: torchtitan 0.3.0, graph_trainer; for inductor_decomposition, the compiler toolkit before
-// it. Deviations of cudagraph: it is left out on the CPU, which has no such graphs.
+// Source: torchtitan 0.3.0, graph_trainer; for inductor_decomposition, its predecessor, the
+// compiler toolkit. Deviations of cudagraph: it is left out on the CPU, which has no such graphs.
 
 #include "passes/compile/compile.h"
 

@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/base/counted.h"
 #include "core/graph/dependencies.h"
 #include "core/graph/effects.h"
 #include "core/schedule/stable_order.h"
@@ -191,8 +192,8 @@ Result<void> run_validate(Graph& graph, const Arguments& arguments, PassContext&
     context.decide(
         "valid", exchanges == 0
                      ? fmt::format("{} ({}) exchanges no tokens.", region.root, region.direction())
-                     : fmt::format("{} ({}) exchanges tokens {} times in each chunk.", region.root,
-                                   region.direction(), exchanges));
+                     : fmt::format("{} ({}) exchanges tokens {} in each chunk.", region.root,
+                                   region.direction(), counted(exchanges, "time")));
   }
   if (planned.schedules.empty())
     context.decide("valid", fmt::format("No module that matches {} is chunked.",
