@@ -31,7 +31,7 @@ QString policy_text(const SacTensor& tensor) {
     case Decider::list:
       return InspectorPane::tr("%1, decided by an operator list or preset").arg(keep);
     case Decider::nobody:
-      return InspectorPane::tr("%1; no tag determines it").arg(keep);
+      return InspectorPane::tr("%1; no tag determines the policy").arg(keep);
     case Decider::capture:
       break;
   }
