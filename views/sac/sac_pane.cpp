@@ -152,10 +152,13 @@ void SacPane::show_peak() {
   for (const NodeId node : nodes)
     if (const SacTensor* tensor = state->tensor_of(node)) bytes += tensor->bytes;
   pages_->setCurrentWidget(table_);
-  table_->show_only(nodes, tr("%1 saved tensors (%2) are live at the peak of %3; the best "
-                              "candidates for recomputation come first.")
-                               .arg(count_text(nodes.size()), bytes_text(bytes),
-                                    bytes_text(state->figures.figures.peak_bytes)));
+  const QString peak = bytes_text(state->figures.figures.peak_bytes);
+  table_->show_only(
+      nodes, nodes.size() == 1
+                 ? tr("1 saved tensor (%1) is live at the peak of %2.").arg(bytes_text(bytes), peak)
+                 : tr("%1 saved tensors (%2) are live at the peak of %3; the best "
+                      "candidates for recomputation come first.")
+                       .arg(count_text(nodes.size()), bytes_text(bytes), peak));
 }
 
 void SacPane::show_pareto() {
