@@ -4,9 +4,11 @@
 #include <QFileInfo>
 #include <QMessageBox>
 
+#include "core/base/counted.h"
 #include "core/bench/calibrate.h"
 #include "core/capture/measurement_file.h"
 #include "core/cost/measured.h"
+#include "views/session/text/node_text.h"
 #include "views/session/work/task.h"
 #include "views/spmd/spmd_dialog.h"
 
@@ -91,11 +93,10 @@ void GraphMenu::keep_costs(Document& document, const MeasurementPtr& measurement
   run_in_background(
       &document, work, [this, &document, measurement](const Result<CostSamples>& stored) {
         if (!stored) return context_.status.say(QString::fromStdString(stored.error().message));
-        context_.status.say(
-            tr("Saved the costs of %1 operators and %2 collectives on %3; estimates now use them.")
-                .arg(stored->nodes.size())
-                .arg(stored->collectives.size())
-                .arg(QString::fromStdString(measurement->device)));
+        context_.status.say(tr("Saved the costs of %1 and %2 on %3; estimates now use them.")
+                                .arg(to_qstring(counted(stored->nodes.size(), "operator")),
+                                     to_qstring(counted(stored->collectives.size(), "collective")),
+                                     QString::fromStdString(measurement->device)));
         AnalysisOptions options = document.analysis().options;
         options.estimator = measured_on(measurement->device);
         emit document.costs_changed();

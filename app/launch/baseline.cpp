@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "core/base/counted.h"
+
 namespace jointer {
 namespace {
 
@@ -55,8 +57,9 @@ Result<void> check_baseline(const Graph& graph, const Graph& baseline) {
   const auto outputs = outputs_of(graph), expected = outputs_of(baseline);
   if (outputs.size() != expected.size())
     return fail(Error::Kind::usage,
-                "the baseline, {}, has {} outputs, but {} has {}: their outputs cannot be compared",
-                baseline.title(), expected.size(), graph.title(), outputs.size());
+                "the baseline, {}, has {}, but {} has {}: their outputs cannot be compared",
+                baseline.title(), counted(expected.size(), "output"), graph.title(),
+                outputs.size());
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (!fits(graph, *outputs[i], baseline, *expected[i]))
       return fail(Error::Kind::usage,

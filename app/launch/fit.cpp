@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/counted.h"
+
 namespace jointer {
 namespace {
 
@@ -22,8 +24,9 @@ bool knows_its_groups(const Graph& graph) {
 
 Result<void> check_ranks(const Graph& graph, const BenchmarkRequest& request, int world) {
   if (request.ranks == world || !has_collectives(graph) || !knows_its_groups(graph)) return {};
-  return fail(Error::Kind::usage, "the collectives of {} need {} ranks, not {}: use --ranks {}; {}",
-              graph.title(), world, request.ranks, world, kAlone);
+  return fail(Error::Kind::usage, "the collectives of {} need {}, not {}: use --ranks {}; {}",
+              graph.title(), counted(static_cast<std::size_t>(world), "rank"), request.ranks, world,
+              kAlone);
 }
 
 Result<void> check_room(const BenchmarkRequest& request, const Machine& machine) {
@@ -64,8 +67,8 @@ Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest reques
       return fail(Error::Kind::usage, "--solo runs one rank alone: leave out --ranks {}",
                   request.ranks);
     if (*request.solo >= world && has_collectives(graph) && knows_its_groups(graph))
-      return fail(Error::Kind::usage, "--solo {}: {} has {} ranks, 0 to {}", *request.solo,
-                  graph.title(), world, world - 1);
+      return fail(Error::Kind::usage, "--solo {}: {} has {}, 0 to {}", *request.solo, graph.title(),
+                  counted(static_cast<std::size_t>(world), "rank"), world - 1);
     request.ranks = 0;
     return FittedRequest{std::move(request), {}};
   }

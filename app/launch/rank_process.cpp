@@ -24,7 +24,7 @@ std::string why_it_died(const Child& child, bool said_done, bool memory_was_shor
   std::string why = to_string(end);
   if (end.signal == SIGKILL)
     why += memory_was_short ? ": the system was out of memory"
-                            : ", by a user or by the system, which may be out of memory";
+                            : ", sent by a user or by the system, which may have run out of memory";
   else if (end.succeeded())
     why = "it exited with code 0 without reporting that it was done";
   if (said_done) why += ", after it reported that it was done";

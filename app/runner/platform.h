@@ -66,8 +66,8 @@ class Platform {
   virtual void limit_memory(std::int64_t bytes) = 0;
   virtual void synchronize() = 0;
   [[nodiscard]] virtual std::unique_ptr<Marks> marks(std::size_t count) const = 0;
-  // Runs `step` once and records its kernels. Error (run): the device cannot record, or the program
-  // does something that cannot be recorded.
+  // Runs `step` once and captures its kernels. Error (run): the device cannot capture kernels, or
+  // the program does something that cannot be captured.
   virtual Result<std::unique_ptr<Recording>> record(const std::function<void()>& step) = 0;
   // Collectives on this device's memory.
   [[nodiscard]] virtual const BackendFactory& collectives() const = 0;

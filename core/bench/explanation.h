@@ -31,7 +31,7 @@ struct PeakExplanation {
   std::vector<OperatorScratch> operators;
   // The node that was running when memory (including scratch) peaked; invalid without a profile.
   NodeId peak_node;
-  // The first node after which the graph held more or less than predicted, and the difference.
+  // The first node after which the memory held differs from the prediction, and the difference.
   NodeId first_different;
   std::int64_t first_difference = 0;
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "core/base/counted.h"
 #include "core/base/number_text.h"
 
 namespace jointer::fx {
@@ -255,31 +256,34 @@ void ValueBuilder::add_facts() {
   const auto derived = [&](std::size_t count, std::string text) {
     if (count > 0) graph_.add_fact(Fact::Kind::derived, std::move(text));
   };
-  derived(1, fmt::format("storages are not in the text: according to the operators' schemas, {} "
-                         "tensors share the storage of another, and every other tensor has its own",
-                         counts_.views));
+  derived(1,
+          fmt::format("storages are not in the text: according to the operators' schemas, {} the "
+                      "storage of another, and every other tensor has its own",
+                      counted(counts_.views, "tensor shares", "tensors share")));
   derived(counts_.without_stride,
-          fmt::format("strides of {} tensors are not in the text: those of views are derived from "
-                      "their base; {} views and all other tensors are assumed dense",
-                      counts_.without_stride, counts_.guessed_stride));
-  derived(counts_.unknown_offset,
-          fmt::format("storage offsets of {} views are not in the text and cannot be derived from "
-                      "their arguments",
-                      counts_.unknown_offset));
+          fmt::format(
+              "strides of {} are not in the text: those of views are derived from their base; "
+              "{} and all other tensors are assumed dense",
+              counted(counts_.without_stride, "tensor"), counted(counts_.guessed_stride, "view")));
+  derived(
+      counts_.unknown_offset,
+      fmt::format("storage offsets of {} are not in the text and cannot be derived from arguments",
+                  counted(counts_.unknown_offset, "view")));
   derived(counts_.without_device,
-          fmt::format("devices of {} tensors are not in the text: assumed to be the device of the "
+          fmt::format("devices of {} are not in the text: assumed to be the device of the "
                       "call or of its first tensor, or else {}",
-                      counts_.without_device, default_device_));
+                      counted(counts_.without_device, "tensor"), default_device_));
   derived(counts_.tuples,
-          fmt::format("types of {} tuples are not in the text: they are assembled from the "
-                      "elements that are read; {} elements remain unknown and count as 0 bytes",
-                      counts_.tuples, counts_.unread_elements));
+          fmt::format("types of {} are not in the text: they are assembled from the elements that "
+                      "are read; {} unknown and counted as 0 bytes",
+                      counted(counts_.tuples, "tuple"),
+                      counted(counts_.unread_elements, "element is", "elements are")));
   derived(counts_.unknown_inputs,
-          fmt::format("{} inputs have no type in the text: they count as 0 bytes",
-                      counts_.unknown_inputs));
+          fmt::format("{} in the text: counted as 0 bytes",
+                      counted(counts_.unknown_inputs, "input has no type", "inputs have no type")));
   derived(counts_.unknown_calls,
-          fmt::format("{} calls have no type in the text: their results count as 0 bytes",
-                      counts_.unknown_calls));
+          fmt::format("{} in the text: results counted as 0 bytes",
+                      counted(counts_.unknown_calls, "call has no type", "calls have no type")));
 }
 
 }  // namespace jointer::fx

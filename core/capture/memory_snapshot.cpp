@@ -18,6 +18,7 @@
 #include <algorithm>
 
 #include "core/base/checked.h"
+#include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/capture/pickle.h"
 
@@ -116,8 +117,10 @@ Result<void> walk(const Pickle& pickle, std::span<const PickleValue> entries, st
   auto& notes = out.measurement.notes;
   if (allocated < 0 || reserved < 0)
     notes.emplace_back("the trace frees more than it allocates: entries are missing");
-  if (ooms > 0) notes.push_back(fmt::format("out of memory {} times", ooms));
-  if (jumps > 0) notes.push_back(fmt::format("{} entries are not in chronological order", jumps));
+  if (ooms > 0) notes.push_back(fmt::format("out of memory {}", counted(ooms, "time")));
+  if (jumps > 0)
+    notes.push_back(
+        fmt::format("{} not in chronological order", counted(jumps, "entry is", "entries are")));
   return {};
 }
 

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/counted.h"
+
 namespace jointer::native {
 namespace {
 
@@ -197,7 +199,7 @@ Argument NodeReader::read_object_argument(json::value value, int depth) {
       result =
           read_children(key == "slice" ? Kind::slice : Kind::complex, member.get_array(), depth);
       if (result->count != (key == "slice" ? 3U : 2U))
-        give_up("a {} cannot have {} elements", key, result->count);
+        give_up("a {} cannot have {}", key, counted(result->count, "element"));
     } else if (key == "f") {
       const std::string_view text = get_text(member);
       if (text != "inf" && text != "-inf" && text != "nan") give_up("`{}` is not a float", text);
@@ -400,7 +402,8 @@ Value NodeReader::read_tensor(json::object object) {
   if (!has_shape) give_up("a tensor has no shape");
   if (!has_dtype) give_up("a tensor has no dtype");
   if (tensor.has(Tensor::has_stride) && stride_.size() != shape_.size())
-    give_up("a tensor with {} dimensions has {} strides", shape_.size(), stride_.size());
+    give_up("a tensor with {} has {}", counted(shape_.size(), "dimension"),
+            counted(stride_.size(), "stride"));
   if (!extra.empty()) tensor.extra = graph_.intern(extra);
   return Value::of_tensor(graph_.add_tensor(tensor, shape_, stride_, offset));
 }

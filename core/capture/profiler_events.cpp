@@ -217,7 +217,7 @@ Result<ProfilerEvents> read_profiler_events(std::string_view name, const PaddedB
     started = true;
     Reader(out).read(document);
   } catch (const simdjson::simdjson_error& error) {
-    return input_error("{}: not a profiler trace: damaged JSON{}: {}", name, place(), error.what());
+    return input_error("{}: not a profiler trace: invalid JSON{}: {}", name, place(), error.what());
   } catch (const Failure& failure) {
     return input_error("{}: not a profiler trace: {}", name, failure.message);
   }

@@ -56,7 +56,7 @@ class ShapeHash {
   std::size_t sizes_ = 0;
 };
 
-// Error (input): the file is not such a trace, or its JSON is damaged. The message gives the
+// Error (input): the file is not such a trace, or its JSON is invalid. The message gives the
 // position of the byte.
 Result<ProfilerEvents> read_profiler_events(std::string_view name, const PaddedBytes& json);
 

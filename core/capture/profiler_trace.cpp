@@ -28,6 +28,7 @@
 
 #include "core/base/alignment.h"
 #include "core/base/checked.h"
+#include "core/base/counted.h"
 #include "core/base/median.h"
 #include "core/base/units.h"
 #include "core/capture/profiler_calls.h"
@@ -237,8 +238,11 @@ void add_notes(const Matcher& m, const TraceOptions& options, TraceMatch& match)
                                 format_count(count(match.nodes - match.matched)),
                                 format_count(count(match.nodes)), most_frequent(missing)));
   if (match.foreign_calls > 0)
-    notes.push_back(fmt::format("{} calls match no node, or differ in shape: {}",
-                                format_count(count(match.foreign_calls)), most_frequent(foreign)));
+    notes.push_back(
+        fmt::format("{}: {}",
+                    counted(match.foreign_calls, "call matches no node, or differs in shape",
+                            "calls match no node, or differ in shape"),
+                    most_frequent(foreign)));
   if (match.foreign_device_ns > 0)
     notes.push_back(fmt::format("{} of {} of kernel time belongs to no node",
                                 format_ns(match.foreign_device_ns), format_ns(match.device_ns)));

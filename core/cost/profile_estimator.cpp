@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/base/checked.h"
+#include "core/base/counted.h"
 
 namespace jointer {
 namespace {
@@ -33,8 +34,9 @@ ProfileEstimator::ProfileEstimator(ProfileData profile, std::string source,
     : profile_(std::move(profile)), source_(std::move(source)), rest_(std::move(rest)) {}
 
 std::string ProfileEstimator::description() const {
-  return fmt::format("profile of {}, {} operators and {} collectives; the rest {}", source_,
-                     profile_.operator_count(), profile_.collective_count(), rest_->description());
+  return fmt::format("profile of {}, {} and {}; the rest {}", source_,
+                     counted(profile_.operator_count(), "operator"),
+                     counted(profile_.collective_count(), "collective"), rest_->description());
 }
 
 std::optional<double> ProfileEstimator::profiled_ms(const Graph& graph, NodeId id) const {

@@ -4,8 +4,8 @@
 //   FLOPs     node_flops: the operator's formula. Causal attention computes about half of the
 //             square that the formula counts, so only half of it is used.
 //   bytes     node_traffic: each input and output once.
-//   tiles     a matrix product is cut into tiles of 128 x 128 outputs, one per multiprocessor at a
-//             time. The last round of tiles is seldom full, which makes small products slow.
+//   tiles     a matrix product is split into tiles of 128 x 128 outputs, one per multiprocessor at
+//             a time. The last round of tiles is seldom full, which makes small products slow.
 //
 // Time of a kernel: max(FLOPs / (peak * efficiency * fill), bytes / (bandwidth * efficiency),
 // kernel_us), where fill is tiles / (rounds * multiprocessors). Host time: operator_us for every

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "core/base/counted.h"
 #include "core/base/units.h"
 
 namespace jointer {
@@ -18,11 +19,12 @@ std::vector<Decision> kept_decisions(const std::vector<Decision>& decisions, std
     kept.back().pass.clear();
   }
   if (const std::size_t lost = decisions.size() - kept.size(); lost > 0)
-    kept.push_back({.pass = {},
-                    .node = {},
-                    .action = "left out",
-                    .reason = fmt::format("{} more decisions are not stored with the edit.",
-                                          format_count(static_cast<std::int64_t>(lost)))});
+    kept.push_back(
+        {.pass = {},
+         .node = {},
+         .action = "left out",
+         .reason = fmt::format("{} not stored with the edit.",
+                               counted(lost, "more decision is", "more decisions are"))});
   return kept;
 }
 

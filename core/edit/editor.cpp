@@ -31,6 +31,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/base/counted.h"
 #include "core/edit/from_record.h"
 #include "core/edit/half_name.h"
 #include "core/edit/refuse.h"
@@ -513,8 +514,8 @@ Result<void> Editor::State::update_outputs(NodeId output) {
   const PartId part = graph.node(output).part;
   auto outputs = derive_outputs(graph, part);
   if (outputs.size() != graph.part(part).outputs.size())
-    return refuse("{} would return {} values instead of {}", graph.name(output), outputs.size(),
-                  graph.part(part).outputs.size());
+    return refuse("{} would return {} instead of {}", graph.name(output),
+                  counted(outputs.size(), "value"), graph.part(part).outputs.size());
   graph.part(part).outputs = std::move(outputs);
   return {};
 }

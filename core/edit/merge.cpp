@@ -37,6 +37,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "core/base/counted.h"
 #include "core/edit/call_builder.h"
 #include "core/edit/collective_call.h"
 #include "core/edit/from_record.h"
@@ -153,8 +154,9 @@ class Merger {
                       : call.kind == CollectiveKind::reduce_scatter ? member.in == g * member.out
                                                                     : member.in == member.out;
     if (!fits || !is_dense(graph_, *result))
-      return refuse("the result of {} has the wrong size or layout for {} over {} ranks",
-                    graph_.name(call.start), to_string(call.kind), g);
+      return refuse("the result of {} has the wrong size or layout for {} over {}",
+                    graph_.name(call.start), to_string(call.kind),
+                    counted(static_cast<std::size_t>(g), "rank"));
     return member;
   }
 

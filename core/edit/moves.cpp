@@ -151,10 +151,9 @@ std::vector<std::string> rank_notes(const Graph& graph,
     if (was.size() == after[g].size())
       notes.push_back(order_note(graph, group));
     else
-      notes.push_back(
-          fmt::format("Every rank must do the same: group {} has {} collectives instead "
-                      "of {}.",
-                      graph.group_label(group), after[g].size(), was.size()));
+      notes.push_back(fmt::format("Every rank must do the same: group {} has {} instead of {}.",
+                                  graph.group_label(group), counted(after[g].size(), "collective"),
+                                  was.size()));
   }
   return notes;
 }

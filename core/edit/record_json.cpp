@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/counted.h"
+
 namespace jointer {
 namespace {
 
@@ -164,7 +166,7 @@ Result<ArgumentRecord> read_object(const Json& json, int depth) {
       JOINTER_TRY(ArgumentRecords children, read_list(member, key, depth));
       if (const std::size_t wanted = key == "slice" ? 3 : 2;
           key != "tuple" && children.size() != wanted)
-        return input_error("a {} cannot have {} elements", key, children.size());
+        return input_error("a {} cannot have {}", key, counted(children.size(), "element"));
       result = ArgumentRecord::of_children(list->second, std::move(children));
     } else if (key == "dict") {
       JOINTER_TRY(ArgumentRecords children, read_dict(member, depth));
@@ -314,8 +316,8 @@ Result<TensorRecord> read_tensor(const Json& json) {
   if (!known) return input_error("unknown dtype `{}`", text);
   tensor.dtype = *known;
   if (tensor.stride && tensor.stride->size() != tensor.shape.size())
-    return input_error("a tensor with {} dimensions has {} strides", tensor.shape.size(),
-                       tensor.stride->size());
+    return input_error("a tensor with {} has {}", counted(tensor.shape.size(), "dimension"),
+                       counted(tensor.stride->size(), "stride"));
   return tensor;
 }
 

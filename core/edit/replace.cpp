@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/counted.h"
 #include "core/edit/refuse.h"
 
 namespace jointer {
@@ -60,8 +61,8 @@ Result<void> check_arguments(const Graph& graph, NodeId id, const OperatorInfo& 
   std::vector<const Argument*> given(op.arguments.size(), nullptr);
   for (std::size_t i = 0; i < positional.size(); ++i) {
     if (i >= op.arguments.size() || op.arguments[i].keyword_only)
-      return refuse("{} takes {} arguments, but {} passes {}", op.name, i, graph.name(id),
-                    positional.size());
+      return refuse("{} takes {}, but {} passes {}", op.name, counted(i, "argument"),
+                    graph.name(id), positional.size());
     given[i] = &positional[i];
   }
   for (std::size_t i = 0; i + 1 < keywords.size(); i += 2) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/base/counted.h"
 #include "core/graph/derive_parameters.h"
 
 namespace jointer {
@@ -260,10 +261,11 @@ void derive_roles(Graph& graph) {
     }
   }
   if (derived > 0)
-    graph.add_fact(Fact::Kind::derived,
-                   fmt::format("{} primals count as parameters: the graph returns their "
-                               "gradients, and the file does not give their roles",
-                               derived));
+    graph.add_fact(
+        Fact::Kind::derived,
+        fmt::format(
+            "{}: the graph returns a gradient of each, and the file gives no roles",
+            counted(derived, "primal counts as a parameter", "primals count as parameters")));
 }
 
 namespace {
@@ -319,9 +321,10 @@ Result<void> link_pair(Graph& graph) {
   }
   if (missing > 0)
     return input_error(
-        "the backward does not belong to the forward: {} of its {} inputs are not outputs of the "
-        "forward, such as {}; open two halves of the same partition",
-        missing, missing + linked, first_missing);
+        "the backward does not belong to the forward: {} of its {} inputs {} the forward, such as "
+        "{}; open two halves of the same partition",
+        missing, missing + linked, missing == 1 ? "is not an output of" : "are not outputs of",
+        first_missing);
   return {};
 }
 

@@ -20,6 +20,7 @@
 #include <map>
 #include <vector>
 
+#include "core/base/counted.h"
 #include "core/graph/module_tree.h"
 #include "core/graph/parameter_modules.h"
 
@@ -95,10 +96,11 @@ void derive_step_parameters(Graph& graph, PartId part) {
   }
   graph.add_fact(
       Fact::Kind::derived,
-      fmt::format("{} inputs count as parameters: the step returns gradients with the same shapes "
-                  "in the same order. The file has no parameter names; each is "
-                  "named after the first module that reads it",
-                  pairs.size()));
+      fmt::format(
+          "{}: the step returns gradients with the same shapes in the same order. The file "
+          "has no parameter names, so each parameter is named after the first module that "
+          "reads it",
+          counted(pairs.size(), "input counts as a parameter", "inputs count as parameters")));
 }
 
 }  // namespace jointer

@@ -1,6 +1,6 @@
 // Computes the fingerprint of a graph, and the first difference between two fingerprints.
 //
-// Each line of the canonical text, `NAME TARGET(ARGS) -> VALUE`, is cut into four pieces: at its
+// Each line of the canonical text, `NAME TARGET(ARGS) -> VALUE`, is split into four pieces: at its
 // first space, at the first `(` after that, and at its last `) -> `. Each piece becomes one
 // character, which encodes the lowest six bits of its CRC-32 in the base64url alphabet.
 //

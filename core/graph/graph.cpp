@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "core/base/checked.h"
+#include "core/base/counted.h"
 #include "core/graph/unused_entries.h"
 #include "core/graph/validate.h"
 
@@ -484,11 +485,10 @@ Result<void> Graph::evaluate_symbols(const Assumptions& assumptions) {
     const std::string_view text = source == SymbolSource::fallback && any_balanced
                                       ? "the same share as the balanced ones"
                                       : to_string(source);
-    add_fact(
-        Fact::Kind::assumed,
-        fmt::format(
-            "{} size symbols have assumed values ({}), such as {} = {}; change them with --assume",
-            count, text, first->name, first->value));
+    add_fact(Fact::Kind::assumed, fmt::format("{} ({}), such as {} = {}; change them with --assume",
+                                              counted(count, "size symbol has an assumed value",
+                                                      "size symbols have assumed values"),
+                                              text, first->name, first->value));
   }
   if (!values.violated().empty())
     add_fact(Fact::Kind::assumed,

@@ -7,6 +7,8 @@
 #include <limits>
 #include <optional>
 
+#include "core/base/counted.h"
+
 namespace jointer {
 namespace {
 
@@ -178,7 +180,7 @@ Argument PythonText::element(int depth) {
 
 // Skips to the comma or bracket that ends the current element.
 void PythonText::skip_to_delimiter() {
-  int depth = 0;
+  std::string open;  // the brackets that are open, outermost first
   for (char quote = 0; at_ < text_.size(); ++at_) {
     const char c = text_[at_];
     if (quote != 0) {
@@ -187,11 +189,15 @@ void PythonText::skip_to_delimiter() {
       continue;
     }
     if (c == '\'' || c == '"') quote = c;
-    if (c == '(' || c == '[' || c == '{' || c == '<') ++depth;
-    if (depth == 0 && (c == ')' || c == ']' || c == '}' || c == ',')) return;
-    // The `>` of `->` and `>=` does not close a bracket.
-    const bool arrow = c == '>' && (depth == 0 || (at_ > 0 && text_[at_ - 1] == '-'));
-    if (c == ')' || c == ']' || c == '}' || (c == '>' && !arrow)) --depth;
+    const bool closes = c == ')' || c == ']' || c == '}';
+    // A `<` that is still open here was a comparison, as in `(a < b)`.
+    while (closes && open.ends_with('<')) open.pop_back();
+    if (open.empty() && (closes || c == ',')) return;
+    if (closes) open.pop_back();
+    // The `<` of `<=` opens no bracket, and the `>` of `->`, `>=` and `(a > b)` closes none.
+    const bool compares = text_.substr(at_ + 1, 1) == "=";
+    if (c == '(' || c == '[' || c == '{' || (c == '<' && !compares)) open += c;
+    if (c == '>' && !compares && open.ends_with('<') && text_[at_ - 1] != '-') open.pop_back();
   }
   at_ = std::min(at_, text_.size());
 }
@@ -289,7 +295,7 @@ Argument PythonText::named(int depth) {
                                            : std::numeric_limits<double>::quiet_NaN());
   if (name == "slice" && take('(')) {
     Argument parts = sequence(')', depth);
-    if (parts.count != 3) text_mistake("a slice has {} parts instead of 3", parts.count);
+    if (parts.count != 3) text_mistake("a slice has {} instead of 3", counted(parts.count, "part"));
     parts.kind = Argument::Kind::slice;
     return parts;
   }
@@ -473,7 +479,8 @@ TensorText PythonText::tensor_type() {
     tensor.stride = dims();
     tensor.has_stride = true;
     if (tensor.stride.size() != tensor.shape.size())
-      text_mistake("{} sizes but {} strides", tensor.shape.size(), tensor.stride.size());
+      text_mistake("{} but {}", counted(tensor.shape.size(), "size"),
+                   counted(tensor.stride.size(), "stride"));
   }
   if (std::isalpha(static_cast<unsigned char>(peek())) != 0) {
     tensor.device = word();

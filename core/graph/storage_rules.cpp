@@ -49,7 +49,8 @@
 namespace jointer {
 namespace {
 
-// Operators that are views according to their schema, but copy if the strides require it.
+// Operators that are views according to their schema, but may copy, for example if the strides or
+// the dtype require it.
 constexpr std::array<std::string_view, 11> kMayCopy{
     "aten.reshape", "aten.reshape_as", "aten.contiguous",   "aten.to",
     "aten.flatten", "aten.ravel",      "aten.resolve_conj", "aten.resolve_neg",

@@ -147,7 +147,7 @@ class Validator {
       tensor_bytes_ = saturating_add(tensor_bytes_, graph_.bytes(t));
       if (tensor_bytes_ > kMaxBytes)
         return input_error(
-            "{}: with its {}, the graph's tensors add up to more than 4 EiB; is its shape right?",
+            "{}: this tensor, {}, brings the graph's tensors to more than 4 EiB; check its shape",
             where(graph_, id), shape_text(t));
     }
     return {};
@@ -186,8 +186,8 @@ class Validator {
         nlohmann::json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
     const std::size_t values = output_arguments(graph_, output).size();
     if (!descriptors.is_array() || descriptors.size() == values) return {};
-    return input_error("{} returns {} values, but `desc` describes {}", where(graph_, output),
-                       values, descriptors.size());
+    return input_error("{} returns {}, but `desc` describes {}", where(graph_, output),
+                       counted(values, "value"), descriptors.size());
   }
 
   const Graph& graph_;

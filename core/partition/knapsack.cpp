@@ -45,6 +45,8 @@
 #include <limits>
 #include <numeric>
 
+#include "core/base/counted.h"
+
 namespace jointer {
 namespace {
 
@@ -97,8 +99,8 @@ Quantized quantize(const Knapsack& items, double budget, bool up) {
 
 Result<void> check(const Knapsack& items, double budget) {
   if (items.weights.size() != items.values.size())
-    return fail(Error::Kind::usage, "the knapsack has {} weights but {} values",
-                items.weights.size(), items.values.size());
+    return fail(Error::Kind::usage, "the knapsack has {} but {}",
+                counted(items.weights.size(), "weight"), counted(items.values.size(), "value"));
   const auto good = [](double x) { return std::isfinite(x) && x >= 0; };
   for (std::size_t i = 0; i < items.weights.size(); ++i)
     if (!good(items.weights[i]) || !good(items.values[i]))

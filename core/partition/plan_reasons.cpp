@@ -195,7 +195,7 @@ class Explainer {
       return {
           Kind::cut,
           {},
-          fmt::format("needed by {}, and computed from nothing that is saved", name(needed_for))};
+          fmt::format("needed by {}, and does not depend on any saved value", name(needed_for))};
     return {Kind::cut, from,
             fmt::format("recomputed from {} for {}: saving it instead would not take fewer bytes",
                         joint_.name(from), name(needed_for))};

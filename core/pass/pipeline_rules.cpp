@@ -21,7 +21,7 @@ std::vector<OrderMistake> find_order_mistakes(const Pipeline& pipeline) {
   const std::size_t end = names.size();
   if (const auto at = place("cudagraph"); at < end && at + 1 != end)
     found.push_back(
-        {steps[at], "cudagraph must be the last pass, because it records the final graph"});
+        {steps[at], "cudagraph must be the last pass, because it captures the final graph"});
   const auto automatic = place("autobucketing_reordering");
   for (const std::string_view by_block :
        {"transformer_block_bucketing", "joint_transformer_block_bucketing_reordering"})

@@ -179,9 +179,9 @@ std::string outcome_text(std::string_view what, const Outcome& wanted, const Out
       "With this text, the {} has {} and saves {}.", what,
       peak == of_plan ? "the same peak" : fmt::format("a peak of {} instead of {}", peak, of_plan),
       found.activations == wanted.activations
-          ? fmt::format("{} activations{}", count(found.activations),
+          ? fmt::format("{}{}", counted(found.activations, "activation"),
                         found.makers == wanted.makers ? "" : ", some of them different")
-          : fmt::format("{} activations instead of {}", count(found.activations),
+          : fmt::format("{} instead of {}", counted(found.activations, "activation"),
                         count(wanted.activations)));
 }
 

@@ -10,6 +10,7 @@
 // Source: SimpleFSDP's reshard_after_forward.py in torchtitan. Deviations: none. Casts are
 // `_to_copy` before Inductor's decompositions, so they are not tagged there, as in upstream.
 
+#include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/graph/users.h"
 #include "core/policy/fsdp_gathers.h"
@@ -68,9 +69,10 @@ Result<Edit> fsdp_reshard_after_fwd(const Graph& graph, bool reshard) {
     plan.set(gather.wait, policy, kFsdpRegion);
     for (const NodeId slice : gather.slices) plan.set(slice, policy, kFsdpRegion);
   }
-  return Edit{.title = fmt::format("FSDP: {} gathered parameters {}",
-                                   format_count(static_cast<std::int64_t>(gathers.size())),
-                                   reshard ? "are gathered again in the backward" : "are saved"),
+  return Edit{.title = fmt::format(
+                  "FSDP: {} {}",
+                  counted(gathers.size(), "gathered parameter is", "gathered parameters are"),
+                  reshard ? "gathered again in the backward" : "saved"),
               .by = reshard ? "fsdp_reshard_after_fwd" : "fsdp_reshard_after_fwd{reshard=false}",
               .changes = plan.changes(),
               .notes = {}};

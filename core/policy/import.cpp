@@ -64,7 +64,8 @@ Result<ImportedPolicy> import_operators(const Graph& graph, std::string_view tex
   SacOptions& options = list.options;
   options.save = selecting(graph, std::move(options.save), notes);
   if (list.names_torchs_list) {
-    notes.emplace_back("torch's own compute-intensive operators are saved too, as of torch 2.11.");
+    notes.emplace_back(
+        "torch's own compute-intensive operators are saved too; the list is that of torch 2.11.");
     for (const std::string_view op : titan_save_ops().first(kTorchsOwn))
       if (select(graph, op)) options.save.emplace_back(op);
   }

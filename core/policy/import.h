@@ -77,7 +77,7 @@ struct PartitionerLog {
   std::vector<double> candidate_runtimes;
 };
 // Reads the partitionings in a log or in a `min_cut_information` payload, in text order. Error
-// (input): the text contains none, or its JSON is damaged (gives the byte offset).
+// (input): the text contains none, or its JSON is invalid (gives the byte offset).
 Result<std::vector<PartitionerLog>> read_partitioner_log(std::string_view text);
 
 }  // namespace jointer

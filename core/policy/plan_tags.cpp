@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/edit/tag_list.h"
 #include "core/partition/common_subexpressions.h"
@@ -69,7 +70,7 @@ Result<Edit> tag_as_planned(const Graph& joint, const SavePlan& plan) {
   for (const NodeId id : plan.offloaded)
     tags[id.index()] = {MemoryPolicy::must_cpu_offload, set_region()};
   TagList list;
-  std::int64_t saved = 0, recomputed = 0;
+  std::size_t saved = 0, recomputed = 0;
   for (const NodeId id : joint.order()) {
     const Node& n = joint.node(id);
     if (n.kind != NodeKind::call) continue;
@@ -79,8 +80,8 @@ Result<Edit> tag_as_planned(const Graph& joint, const SavePlan& plan) {
     const Tag now{n.policy, region_change(n, tag.region.kind)};
     if (now != tag) list.add(edit_name(joint, id), tag);
   }
-  return Edit{.title = fmt::format("Save plan: {} results saved, {} calls recomputed",
-                                   format_count(saved), format_count(recomputed)),
+  return Edit{.title = fmt::format("Save plan: {} saved, {} recomputed", counted(saved, "result"),
+                                   counted(recomputed, "call")),
               .by = {},
               .changes = list.take(),
               .notes = {}};

@@ -134,9 +134,9 @@ Result<PartitionerLog> read_payload(std::string_view text) {
     }
     return log;
   } catch (const Json::parse_error& error) {
-    return input_error("its payload min_cut_information is damaged at byte {}", error.byte);
+    return input_error("its payload min_cut_information is invalid JSON near byte {}", error.byte);
   } catch (const Json::exception& error) {
-    return input_error("its payload min_cut_information is damaged: {}", error.what());
+    return input_error("its payload min_cut_information is invalid: {}", error.what());
   }
 }
 

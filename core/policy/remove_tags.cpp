@@ -1,3 +1,4 @@
+#include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/edit/tag_list.h"
 #include "core/policy/tagging.h"
@@ -6,7 +7,7 @@ namespace jointer {
 
 Result<Edit> remove_tags(const Graph& graph) {
   TagList list;
-  std::int64_t count = 0;
+  std::size_t count = 0;
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
     if (n.policy == MemoryPolicy::none && !n.has(Node::has_ac_graph_id)) continue;
@@ -15,7 +16,7 @@ Result<Edit> remove_tags(const Graph& graph) {
              {MemoryPolicy::none, {.kind = RegionChange::Kind::remove, .id = 0}});
     ++count;
   }
-  return Edit{.title = fmt::format("Remove {} tags", format_count(count)),
+  return Edit{.title = fmt::format("Remove {}", counted(count, "tag")),
               .by = "remove_tags",
               .changes = list.take(),
               .notes = {}};

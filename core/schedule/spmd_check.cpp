@@ -277,7 +277,7 @@ class Checker {
   }
 
   std::string side_text(const SpmdSide& side, bool is_brief) const {
-    if (!side.node) return fmt::format("rank {} makes no further call", side.rank);
+    if (!side.node) return fmt::format("rank {} calls no further collectives", side.rank);
     const auto program = std::ranges::find(programs_, side.rank, &Program::rank);
     const std::string text =
         fmt::format("rank {} calls {}", side.rank, program->graph->name(side.node));

@@ -104,7 +104,8 @@ class Sorter {
   const Dependencies& dependencies_;
   const IgnoredDependency& ignores_;
   std::vector<std::uint32_t> first_;
-  std::vector<NodeId> needed_;  // by edges; a list per node
+  // The nodes that edges require before a node; its entries begin at first_[node].
+  std::vector<NodeId> needed_;
   std::vector<bool> is_placed_;
   std::vector<std::vector<NodeId>> waiting_;  // indexed by node: the nodes that wait for it
   std::vector<NodeId> result_;

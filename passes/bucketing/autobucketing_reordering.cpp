@@ -55,6 +55,7 @@
 #include <memory>
 
 #include "core/base/checked.h"
+#include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/graph/torch_version.h"
 #include "passes/bucketing/collective_timing.h"
@@ -580,13 +581,13 @@ class Reordering {
     if (!settings_.is_torch)
       context_.decide(
           is_merged ? "merged" : "ordered",
-          fmt::format(
-              "Chose {}{} among {} orders within {}: {} of the step's {} are exposed (before: {} "
-              "of {}), at a peak of {} (before: {}).",
-              chosen.what, of(chosen), candidates_.size(), format_bytes(judge_.limit()),
-              format_ns(chosen.figures.exposed_ns), format_ns(chosen.figures.step_ns),
-              format_ns(judge_.before().exposed_ns), format_ns(judge_.before().step_ns),
-              format_bytes(chosen.figures.peak_bytes), format_bytes(judge_.before().peak_bytes)));
+          fmt::format("Chose {}{} among {} within {}: {} of the step's {} are exposed (before: {} "
+                      "of {}), at a peak of {} (before: {}).",
+                      chosen.what, of(chosen), counted(candidates_.size(), "order"),
+                      format_bytes(judge_.limit()), format_ns(chosen.figures.exposed_ns),
+                      format_ns(chosen.figures.step_ns), format_ns(judge_.before().exposed_ns),
+                      format_ns(judge_.before().step_ns), format_bytes(chosen.figures.peak_bytes),
+                      format_bytes(judge_.before().peak_bytes)));
     if (attempt.base != &given_) decide_pre_buckets(graph);
     const OverlapGraph& base = attempt.base->overlap;
     decide_overlaps(graph, base, attempt.plan, costs, context_);
@@ -650,17 +651,19 @@ std::vector<Parameter> parameters() {
       number("max_in_flight_gb", 5.0, "Maximum GiB of collectives in flight."),
       count("max_compute_pre_fetch", 200, 0,
             "Maximum number of compute nodes between a collective's start and its use."),
-      count("max_coll_distance", 200, 0,
-            "Number of following collectives to try to start early or to put into a bucket."),
+      count(
+          "max_coll_distance", 200, 0,
+          "Maximum number of following collectives to try to start early or to put into a bucket."),
       number("compute_overlap_multipler", 1.0,
              "Factor for the time of the compute that hides a collective."),
-      number_or_none(
-          "max_memory_increase_gb", 1.0,
-          "GiB that the peak may grow by; the larger of this and the ratio applies. If both are "
-          "none, there is no limit (rules of 2.15), or the peak may not grow (2.11)."),
+      number_or_none("max_memory_increase_gb", 1.0,
+                     "Allowed growth of the peak in GiB; the larger of this and the ratio applies. "
+                     "If both are none, there is no limit (rules of 2.15), or the peak may not "
+                     "grow (2.11)."),
       number_or_none(
           "max_memory_increase_ratio", 0.05,
-          "Growth of the peak, as a share of it; none: only max_memory_increase_gb applies."),
+          "Allowed growth of the peak, as a share of it; none: only max_memory_increase_gb "
+          "applies."),
       std::move(exposed_first),
       flag("bucket_only_internode_comms", false,
            "Make buckets only in groups that gather parameters (rules of 2.15 only)."),

@@ -1,4 +1,4 @@
-// Merges neighboring similar collectives, up to a size.
+// Merges neighboring similar collectives, up to a maximum size.
 //
 // Steps, for all-gathers, then reduce-scatters, then all-reduces: find the buckets
 // (greedy_buckets.cpp) and merge them. Each goes where its last member was, with everything that
@@ -60,21 +60,22 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 }  // namespace
 
 Pass greedy_bucketing_by_mb() {
-  return {.info = {.name = "greedy_bucketing_by_mb",
-                   .summary = "Merges neighboring collectives of the same kind, up to a size.",
-                   .source = "torch/_inductor/fx_passes/bucketing.py",
-                   .stage = PassStage::bucketing,
-                   .parameters = {number("bucket_cap_mb", 2000.0,
-                                         "Maximum MiB on the larger side of a bucket."),
-                                  flag("all_gather", true, "Merge all-gathers."),
-                                  flag("reduce_scatter", true, "Merge reduce-scatters."),
-                                  flag("all_reduce", true, "Merge all-reduces."),
-                                  flag("multidtype", false,
-                                       "Let all-gathers of several dtypes share a "
-                                       "bucket, as bytes.")},
-                   .keeps_numerics = true,
-                   .is_idempotent = false},
-          .run = or_kept("The graph has no collective of a kind that is merged.", run)};
+  return {
+      .info = {.name = "greedy_bucketing_by_mb",
+               .summary = "Merges neighboring collectives of the same kind, up to a maximum size.",
+               .source = "torch/_inductor/fx_passes/bucketing.py",
+               .stage = PassStage::bucketing,
+               .parameters = {number("bucket_cap_mb", 2000.0,
+                                     "Maximum MiB on the larger side of a bucket."),
+                              flag("all_gather", true, "Merge all-gathers."),
+                              flag("reduce_scatter", true, "Merge reduce-scatters."),
+                              flag("all_reduce", true, "Merge all-reduces."),
+                              flag("multidtype", false,
+                                   "Let all-gathers of several dtypes share a "
+                                   "bucket, as bytes.")},
+               .keeps_numerics = true,
+               .is_idempotent = false},
+      .run = or_kept("The graph has no collective of a kind that is merged.", run)};
 }
 
 }  // namespace jointer

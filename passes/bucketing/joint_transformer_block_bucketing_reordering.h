@@ -21,7 +21,7 @@ struct BlockBucketOptions {
       module_order;  // order in which parameters are packed; empty: program order
 };
 // Does the same to one half, given a plan and its entries (module_plan.h). Returns true if it
-// changed the graph; the caller must then finish it. Error (usage): the new order would break
+// changed the graph, which the caller must then finish. Error (usage): the new order would break
 // dependencies.
 Result<bool> bucket_blocks(Graph& graph, PartId part, const ModuleTree& modules,
                            const ModulePlan& plan, const std::vector<std::uint32_t>& entries,

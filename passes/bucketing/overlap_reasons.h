@@ -8,7 +8,7 @@
 
 namespace jointer {
 
-// `plan`: the plan of `half`; `graph`: the graph that results from it.
+// `plan`: the plan of `half`; `graph`: the graph that results from the plan.
 void decide_overlaps(const Graph& graph, const OverlapGraph& half, const OverlapPlan& plan,
                      std::span<const NodeCost> costs, PassContext& context);
 void decide_buckets(const Graph& graph, const OverlapGraph& half, const OverlapPlan& plan,

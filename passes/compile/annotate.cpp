@@ -8,7 +8,7 @@
 // marked nodes. An RMSNorm that Inductor compiles may differ in the last bits.
 //
 // insert_kernel_annotations finds runs of nodes of one module, in program order. Upstream puts a
-// call before and after each run, so that a profile of a recorded CUDA graph names the module of
+// call before and after each run, so that a profile of a captured CUDA graph names the module of
 // each kernel. These calls are Python functions that compute nothing, and no capture contains them,
 // so the graph stays unchanged and the runs are reported.
 //
@@ -253,7 +253,7 @@ Pass annotate_rmsnorm_for_regional_inductor_pass() {
 Pass insert_kernel_annotations_pass() {
   return pass_of("insert_kernel_annotations",
                  "Reports the runs of nodes that upstream annotates with their module, for "
-                 "profiles of a recorded CUDA graph.",
+                 "profiles of a captured CUDA graph.",
                  "cudagraph.py", true, {}, find_kernel_scopes);
 }
 

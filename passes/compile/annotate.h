@@ -8,7 +8,7 @@ namespace jointer {
 Pass annotate_flex_attention_for_regional_inductor_pass();
 Pass annotate_rmsnorm_for_regional_inductor_pass();
 
-// Reports the runs of nodes whose kernels upstream labels with their module in a recorded CUDA
+// Reports the runs of nodes whose kernels upstream labels with their module in a captured CUDA
 // graph.
 Pass insert_kernel_annotations_pass();
 

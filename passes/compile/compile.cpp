@@ -3,8 +3,8 @@
 // the runner, which `jointer bench --passes` reads from the pipeline (pipeline_backend.h).
 // Upstream's rules for their order are in core/pass/pipeline_rules.h.
 //
-// Source: torchtitan 0.3.0, graph_trainer; for inductor_decomposition, the compiler toolkit before
-// it. Deviations of cudagraph: it is left out on the CPU, which has no such graphs.
+// Source: torchtitan 0.3.0, graph_trainer; for inductor_decomposition, its predecessor, the
+// compiler toolkit. Deviations of cudagraph: it is left out on the CPU, which has no such graphs.
 
 #include "passes/compile/compile.h"
 
@@ -84,7 +84,7 @@ Pass full_inductor_compilation_pass() {
 
 Pass cudagraph_pass() {
   PassInfo info =
-      info_of("cudagraph", "Records the run as a CUDA graph and replays it.", "cudagraph.py");
+      info_of("cudagraph", "Captures the run as a CUDA graph and replays it.", "cudagraph.py");
   info.keeps_numerics = true;
   return {.info = std::move(info),
           .run = [](Graph& graph, const Arguments&, PassContext& context) -> Result<void> {
@@ -94,8 +94,8 @@ Pass cudagraph_pass() {
                              "--passes` skips this pass there");
               return {};
             }
-            context.decide("recorded",
-                           "`jointer bench --passes` records its second run and "
+            context.decide("captured",
+                           "`jointer bench --passes` captures its second run and "
                            "replays it from then on");
             return {};
           }};

@@ -40,7 +40,7 @@ struct ChunkLoweringOptions {
 };
 
 // Lowers plans[which]; the other plans determine which readers outside it read values per chunk.
-// Error (usage): a value cannot be cut, or its halves cannot be joined.
+// Error (usage): a value cannot be split, or its halves cannot be joined.
 Result<void> lower_chunks(ChunkProgram& program, const std::vector<ChunkPlan>& plans,
                           std::size_t which, const ChunkLoweringOptions& options,
                           ChunkPairs& pairs);

@@ -1,6 +1,6 @@
 #pragma once
 
-// A traced step while graph chunking cuts its modules in two: the node list, the node properties
+// A traced step while graph chunking splits its modules in two: the node list, the node properties
 // that graph chunking needs, and functions that add nodes.
 
 #include <map>

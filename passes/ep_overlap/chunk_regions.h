@@ -1,7 +1,8 @@
 #pragma once
 
-// The two halves into which eager chunking or ep_overlap_chunk cut a module along the batch or the
-// sequence. Their marks define, per module and direction, one body for chunk 0 and one for chunk 1.
+// The two halves into which eager chunking or ep_overlap_chunk split a module along the batch or
+// the sequence. Their marks define, per module and direction, one body for chunk 0 and one for
+// chunk 1.
 
 #include <array>
 #include <string>

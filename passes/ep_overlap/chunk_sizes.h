@@ -1,6 +1,6 @@
 #pragma once
 
-// Sizes that depend on the symbol that graph chunking cuts in two: `512*u0` becomes
+// Sizes that depend on the symbol that graph chunking splits in two: `512*u0` becomes
 // `512*((u0//2))`.
 
 #include <cstdint>
@@ -25,8 +25,8 @@ using ChunkHints = std::map<std::string, std::int64_t, std::less<>>;
 // The dimension to split: the batch or the sequence.
 enum class ChunkMode : std::uint8_t { batch, seq };
 
-// The chunk symbols of a graph part: those in the cut dimension of its placeholders, and those that
-// its nodes' marks name. Error (usage): a symbol has two numbers, or no number.
+// The chunk symbols of a graph part: those in the split dimension of its placeholders, and those
+// that its nodes' marks name. Error (usage): a symbol has two numbers, or no number.
 Result<ChunkHints> find_chunk_hints(const Graph& graph, PartId part, Annotations& marks,
                                     ChunkMode mode);
 

@@ -1,6 +1,6 @@
 // concretize_ep_chunk_symbolic_shapes: replaces chunk symbols by their numbers once chunks are
-// scheduled. Graph chunking makes the size that it cuts in two a symbol; here sizes, arguments and
-// computations of sizes over it become numbers.
+// scheduled. Graph chunking makes the size that it splits in two a symbol; here sizes, arguments
+// and computations of sizes over it become numbers.
 //
 // Terms. A chunk symbol is one that a node's custom["torchtitan_chunk_symbol_hints"] names, with
 // its number. Other symbols in shapes of placeholders have the graph's number for them.

@@ -1,7 +1,7 @@
-// Cuts modules that exchange tokens in two along the batch or the sequence, so that
+// Splits modules that exchange tokens in two along the batch or the sequence, so that
 // ep_overlap_schedule can overlap the compute of one half with the exchange of the other.
 //
-// Steps. Find the modules that the pattern names and that have an all-to-all. Cut their forward,
+// Steps. Find the modules that the pattern names and that have an all-to-all. Split their forward,
 // then their backward: choose the nodes to duplicate (chunk_plan.h) and write both halves
 // (chunk_lowering.h). Values that leave the forward in halves enter the backward in halves. Copies
 // are marked in `custom` as eager chunking marks them: chunked_region_fqn, _role, _is_backward,
@@ -12,7 +12,7 @@
 // own check then refuses the graph); copies share storages and are conjugates as the originals
 // were, and splits say what they return; sizes other than sums of multiples of symbols are refused;
 // parameters and buffers are recognized by their role, not by their position; new unbacked symbols
-// have no range; a graph with nothing to cut is left unchanged unless require_all_to_all is set.
+// have no range; a graph with nothing to split is left unchanged unless require_all_to_all is set.
 
 #include "passes/ep_overlap/ep_overlap_chunk.h"
 
@@ -99,7 +99,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 Pass ep_overlap_chunk_pass() {
   return {
       .info = {.name = "ep_overlap_chunk",
-               .summary = "Cuts MoE modules in two along the batch or the sequence, so that one "
+               .summary = "Splits MoE modules in two along the batch or the sequence, so that one "
                           "half exchanges tokens while the other computes.",
                .source = "torchtitan/experiments/graph_trainer/ep_chunk_pass.py",
                .stage = PassStage::joint,

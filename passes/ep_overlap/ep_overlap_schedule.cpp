@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/base/counted.h"
 #include "core/graph/dependencies.h"
 #include "core/graph/effects.h"
 #include "core/schedule/stable_order.h"
@@ -68,8 +69,8 @@ Result<Planned> plan(const Graph& graph, const Arguments& arguments) {
   }
   if (planned.scheduled == 0 && arguments.boolean("require_all_to_all"))
     return fail(Error::Kind::usage,
-                "no module of {} is chunked and exchanges tokens: run ep_overlap_chunk first, or "
-                "capture with eager chunking",
+                "no module that matches {} is chunked and exchanges tokens: run ep_overlap_chunk "
+                "first, or capture with eager chunking",
                 pattern);
   return planned;
 }
@@ -146,7 +147,7 @@ bool names_lost_symbol(const Graph& graph, const Dependency& dependency, NodeId 
 Result<void> run_schedule(Graph& graph, const Arguments& arguments, PassContext& context) {
   JOINTER_TRY(const Planned planned, plan(graph, arguments));
   if (planned.scheduled == 0) {
-    context.decide("kept", fmt::format("No module of {} is chunked and exchanges tokens.",
+    context.decide("kept", fmt::format("No module that matches {} is chunked and exchanges tokens.",
                                        arguments.text("module_pattern")));
     return context.report(1);
   }
@@ -191,12 +192,12 @@ Result<void> run_validate(Graph& graph, const Arguments& arguments, PassContext&
     context.decide(
         "valid", exchanges == 0
                      ? fmt::format("{} ({}) exchanges no tokens.", region.root, region.direction())
-                     : fmt::format("{} ({}) exchanges tokens {} times in each chunk.", region.root,
-                                   region.direction(), exchanges));
+                     : fmt::format("{} ({}) exchanges tokens {} in each chunk.", region.root,
+                                   region.direction(), counted(exchanges, "time")));
   }
   if (planned.schedules.empty())
-    context.decide("valid",
-                   fmt::format("No module of {} is chunked.", arguments.text("module_pattern")));
+    context.decide("valid", fmt::format("No module that matches {} is chunked.",
+                                        arguments.text("module_pattern")));
   return context.report(1);
 }
 

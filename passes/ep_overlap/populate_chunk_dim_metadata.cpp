@@ -1,4 +1,4 @@
-// Marks the size that graph chunking cuts in two, and its number, on every placeholder with that
+// Marks the size that graph chunking splits in two, and its number, on every placeholder with that
 // size, as custom["torchtitan_chunk_symbol_hints"]. A trace for graph chunking makes the size of
 // the batch, or of the sequence, a symbol that ranges from half the size to the full size.
 //
@@ -64,7 +64,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     custom[kChunkHints] = own;
     node.custom = graph.intern(write_json(custom));
     context.decide(graph, id, "marked",
-                   fmt::format("Its size depends on {}, which graph chunking cuts in two.",
+                   fmt::format("Its size depends on {}, which graph chunking splits in two.",
                                own.begin().key()));
   }
   if (context.decisions().empty())
@@ -75,16 +75,17 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
 }  // namespace
 
 Pass populate_chunk_dim_metadata_pass() {
-  return {.info = {.name = "populate_chunk_dim_metadata",
-                   .summary =
-                       "Marks inputs whose batch or sequence dimension graph chunking cuts in two.",
-                   .source = "torchtitan/experiments/graph_trainer/ep_chunk_pass.py",
-                   .stage = PassStage::joint,
-                   .parameters = {choice("mode", {"batch", "seq"}, "batch",
-                                         "The dimension that is split in two.")},
-                   .keeps_numerics = true,
-                   .is_idempotent = true},
-          .run = run};
+  return {
+      .info = {.name = "populate_chunk_dim_metadata",
+               .summary =
+                   "Marks inputs whose batch or sequence dimension graph chunking splits in two.",
+               .source = "torchtitan/experiments/graph_trainer/ep_chunk_pass.py",
+               .stage = PassStage::joint,
+               .parameters = {choice("mode", {"batch", "seq"}, "batch",
+                                     "The dimension that is split in two.")},
+               .keeps_numerics = true,
+               .is_idempotent = true},
+      .run = run};
 }
 
 }  // namespace jointer

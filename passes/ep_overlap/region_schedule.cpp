@@ -25,6 +25,8 @@
 #include <array>
 #include <string_view>
 
+#include "core/base/counted.h"
+
 namespace jointer {
 namespace {
 
@@ -123,9 +125,9 @@ class Planner {
 
   [[nodiscard]] Result<void> check_alike() const {
     if (exchanges_[0].size() != exchanges_[1].size())
-      return fail(Error::Kind::usage,
-                  "{} ({}): chunk 0 exchanges tokens {} times and chunk 1 {} times", region_.root,
-                  region_.direction(), exchanges_[0].size(), exchanges_[1].size());
+      return fail(Error::Kind::usage, "{} ({}): chunk 0 exchanges tokens {} and chunk 1 {}",
+                  region_.root, region_.direction(), counted(exchanges_[0].size(), "time"),
+                  counted(exchanges_[1].size(), "time"));
     for (std::size_t i = 0; i < exchanges_[0].size(); ++i)
       if (labels_[0][i] != labels_[1][i])
         return fail(Error::Kind::usage, "{} ({}): {} is a {}, but its counterpart {} is a {}",
@@ -224,8 +226,8 @@ class Planner {
       if (parts.copies.empty()) continue;
       if (parts.copies.size() != 2)
         return fail(Error::Kind::usage,
-                    "{} ({}), chunk {}: token counts are copied to the host {} times, not twice",
-                    region_.root, region_.direction(), chunk, parts.copies.size());
+                    "{} ({}), chunk {}: token counts are copied to the host {}, not twice",
+                    region_.root, region_.direction(), chunk, counted(parts.copies.size(), "time"));
       for (const NodeId id : parts.copies)
         if (!goes_to_cpu(id))
           return fail(Error::Kind::usage,

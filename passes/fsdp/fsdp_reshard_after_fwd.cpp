@@ -3,6 +3,7 @@
 
 #include "passes/fsdp/fsdp_reshard_after_fwd.h"
 
+#include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/policy/fsdp_gathers.h"
 #include "core/policy/tagging.h"
@@ -19,12 +20,10 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
                                : "a part of a gathered parameter, which is saved");
   }));
   if (!context.decisions().empty()) return {};
-  const auto gathers = static_cast<std::int64_t>(fsdp_gathers(graph).size());
-  context.decide(
-      "kept", gathers == 0
-                  ? "No all-gather matches FSDP's pattern for parameters."
-                  : fmt::format("The parts of all {} gathered parameters already have their tags.",
-                                format_count(gathers)));
+  const std::size_t gathers = fsdp_gathers(graph).size();
+  context.decide("kept", gathers == 0 ? "No all-gather matches FSDP's pattern for parameters."
+                                      : fmt::format("All parts of {} already have their tags.",
+                                                    counted(gathers, "gathered parameter")));
   return {};
 }
 

@@ -15,6 +15,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/base/counted.h"
+
 namespace jointer {
 namespace {
 
@@ -69,9 +71,8 @@ NodeId end_of_chain(const Graph& graph, const Users& users, NodeId id) {
 Result<NodeId> unshard_output(const Graph& graph, const Users& users, NodeId gather) {
   const auto readers = users.of(gather);
   if (readers.size() != 1 || !calls(graph, readers[0], "_c10d_functional.wait_tensor.default"))
-    return fail(Error::Kind::usage,
-                "{} is read by {} nodes: only its wait may read FSDP's all-gather",
-                graph.name(gather), readers.size());
+    return fail(Error::Kind::usage, "{} is read by {}: only its wait may read FSDP's all-gather",
+                graph.name(gather), counted(readers.size(), "node"));
   NodeId id = end_of_chain(graph, users, readers[0]);
   while (graph.node(id).kind == NodeKind::call && graph.op(graph.node(id)).is_view() &&
          graph.inputs(id).size() == 1)

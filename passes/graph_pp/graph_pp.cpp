@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "core/base/counted.h"
 #include "passes/graph_pp/extract.h"
 #include "passes/graph_pp/stages.h"
 #include "passes/support/parameters.h"
@@ -78,8 +79,8 @@ Result<void> run_forward_fsdp(Graph& graph, const Arguments& arguments, PassCont
   if (arguments.is_given("parameters")) {
     const auto count = static_cast<std::size_t>(arguments.integer("parameters"));
     if (count > inputs.size())
-      return fail(Error::Kind::usage, "parameters is {}, but the forward has {} inputs", count,
-                  inputs.size());
+      return fail(Error::Kind::usage, "parameters is {}, but the forward has {}", count,
+                  counted(inputs.size(), "input"));
     parameters.assign(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(count));
   } else {
     for (const NodeId id : inputs)
@@ -132,7 +133,7 @@ std::vector<Pass> graph_pp_passes() {
            "Puts the backward of one microbatch and the forward of another in one graph.",
            "graph_multiplex.py", {}, run_multiplex),
       pass("partition_joint_graph",
-           "Cuts a pipeline stage's graph into a forward and a backward, as graph_trainer does.",
+           "Splits a pipeline stage's graph into a forward and a backward, as graph_trainer does.",
            "partition.py",
            {optional_count("forward_outputs",
                            "Number of forward outputs; none: those before the first "

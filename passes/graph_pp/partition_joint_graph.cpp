@@ -1,5 +1,5 @@
-// Cuts a pipeline stage's joint graph into a pair: a forward and a backward that a schedule runs at
-// different times.
+// Splits a pipeline stage's joint graph into a pair: a forward and a backward that a schedule runs
+// at different times.
 //
 // Terms. The forward's outputs are the first outputs of the graph; the others are gradients. Inputs
 // of the backward alone come from the next stage: gradients of this stage's outputs. A value is a
@@ -21,6 +21,7 @@
 
 #include <algorithm>
 
+#include "core/base/counted.h"
 #include "core/graph/complete.h"
 #include "core/graph/effects.h"
 #include "core/graph/users.h"
@@ -39,8 +40,8 @@ class StagePartition {
   Result<Graph> run(const std::vector<std::string>& backward_inputs) {
     JOINTER_TRY(const std::vector<NodeId> returned, returned_nodes(joint_, PartId(0)));
     if (count_ == 0 || count_ > returned.size())
-      return fail(Error::Kind::usage, "forward_outputs is {}, but the graph has {} outputs", count_,
-                  returned.size());
+      return fail(Error::Kind::usage, "forward_outputs is {}, but the graph has {}", count_,
+                  counted(returned.size(), "output"));
     const auto middle = returned.begin() + static_cast<std::ptrdiff_t>(count_);
     forward_outputs_.assign(returned.begin(), middle);
     backward_outputs_.assign(middle, returned.end());

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 
+#include "core/base/counted.h"
 #include "core/graph/complete.h"
 #include "core/graph/users.h"
 #include "core/partition/joint_parts.h"
@@ -30,8 +31,8 @@ class Splitter {
   Result<std::vector<StageGraph>> run(std::size_t parameter_gradients) {
     JOINTER_TRY(const std::vector<NodeId> returned, returned_nodes(graph_, part_));
     if (parameter_gradients > returned.size())
-      return fail(Error::Kind::usage, "parameter_gradients is {}, but the backward has {} outputs",
-                  parameter_gradients, returned.size());
+      return fail(Error::Kind::usage, "parameter_gradients is {}, but the backward has {}",
+                  parameter_gradients, counted(returned.size(), "output"));
     const auto middle = returned.begin() + static_cast<std::ptrdiff_t>(parameter_gradients);
     const std::vector<NodeId> weight(returned.begin(), middle), input(middle, returned.end());
     if (input.empty()) return std::vector<StageGraph>{};

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 
+#include "core/base/counted.h"
 #include "core/graph/complete.h"
 #include "core/graph/users.h"
 #include "passes/graph_pp/extract.h"
@@ -79,8 +80,8 @@ Result<std::vector<StageGraph>> split_backward_fsdp_collectives(const Graph& gra
   const Users users(graph);
   JOINTER_TRY(const std::vector<NodeId> returned, returned_nodes(graph, part));
   if (parameter_gradients > returned.size())
-    return fail(Error::Kind::usage, "parameter_gradients is {}, but the backward has {} outputs",
-                parameter_gradients, returned.size());
+    return fail(Error::Kind::usage, "parameter_gradients is {}, but the backward has {}",
+                parameter_gradients, counted(returned.size(), "output"));
   const auto middle = returned.begin() + static_cast<std::ptrdiff_t>(parameter_gradients);
   const std::vector<NodeId> gradients(returned.begin(), middle);
   std::vector<NodeId> whole, given;

@@ -22,6 +22,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <type_traits>
 
 #include "core/base/checked.h"
 #include "core/base/nearest_name.h"
@@ -213,7 +214,9 @@ class Parser {
     const char* end = given.data() + given.size();
     const auto [rest, status] = std::from_chars(given.data(), end, number);
     if (status != std::errc{} || rest != end || !(number >= 0))
-      return fail(Error::Kind::usage, "{}: expected a number of at least 0, got `{}`", word, given);
+      return fail(Error::Kind::usage, "{}: expected {}, got `{}`", word,
+                  std::is_integral_v<Number> ? "an integer of at least 0" : "a non-negative number",
+                  given);
     return {};
   }
 
@@ -313,7 +316,7 @@ bool overlaps_dense_regions(const GraphTrainerFlags& flags) {
          (!flags.ep_overlap || (flags.module_fqn == kMoe && flags.strategy == "graph"));
 }
 
-// True if the pipeline that the flags choose has this pass, whatever else differs.
+// True if the pipeline contains this pass, with any parameters.
 bool has(const Pipeline& pipeline, std::string_view pass) {
   return std::any_of(pipeline.begin(), pipeline.end(),
                      [&](const PipelineStep& step) { return step.pass == pass; });

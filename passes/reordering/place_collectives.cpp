@@ -282,7 +282,9 @@ Pass place_collectives_pass() {
                .stage = PassStage::reordering,
                .parameters =
                    {count("rounds", 2, 1, "Maximum number of rounds; fewer if nothing moves."),
-                    optional_count("most", "Collectives per round, most exposed first; none: all."),
+                    optional_count("most",
+                                   "Maximum number of collectives per round, most exposed first; "
+                                   "none: all."),
                     number("least_gain_us", 2.0, "Microseconds of the step that a move must save."),
                     number("peak_memory_budget", 0.0,
                            "Allowed growth of the peak, as a share of it."),

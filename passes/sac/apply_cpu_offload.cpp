@@ -50,11 +50,11 @@ Pass apply_cpu_offload_pass() {
                    .source = "torchtitan/experiments/graph_trainer/cpu_offload.py",
                    .stage = PassStage::joint,
                    .parameters = {count("defer_layers", 1, 0,
-                                        "Layers of the forward between a result's last use and the "
-                                        "end of its copy to the host."),
+                                        "Number of forward layers between a result's last use and "
+                                        "the end of its copy to the host."),
                                   count("prefetch_layers", 1, 0,
-                                        "Layers of the backward between the start of a copy back "
-                                        "and its first use.")},
+                                        "Number of backward layers between the start of a copy "
+                                        "back and its first use.")},
                    .keeps_numerics = true,
                    .is_idempotent = true,
                    .saves_memory = true},

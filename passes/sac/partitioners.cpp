@@ -75,7 +75,7 @@ Pass min_cut_partition_pass() {
   return {
       .info =
           info_of("min_cut_partition",
-                  "Cuts a joint graph where the fewest bytes are saved for backward; the rest is "
+                  "Splits a joint graph where the fewest bytes are saved for backward; the rest is "
                   "recomputed.",
                   {choice("region_budget", {"whole", "part", "ignore"}, "whole",
                           "Activation budgets that the model's regions were annotated with "
@@ -97,16 +97,17 @@ Pass min_cut_partition_pass() {
 }
 
 Pass default_partition_pass() {
-  return {.info = info_of("default_partition",
-                          "Cuts a joint graph between its forward and its backward, and recomputes "
-                          "values with that tag.",
-                          {ignore_tags()}),
-          .run = [](Graph& graph, const Arguments& arguments, PassContext& context) {
-            PartitionOptions options;
-            options.partitioner = Partitioner::default_partition;
-            options.ignore_tags = arguments.boolean("ignore_tags");
-            return run_partitioner(graph, options, context);
-          }};
+  return {
+      .info = info_of("default_partition",
+                      "Splits a joint graph between its forward and its backward, and recomputes "
+                      "values with that tag.",
+                      {ignore_tags()}),
+      .run = [](Graph& graph, const Arguments& arguments, PassContext& context) {
+        PartitionOptions options;
+        options.partitioner = Partitioner::default_partition;
+        options.ignore_tags = arguments.boolean("ignore_tags");
+        return run_partitioner(graph, options, context);
+      }};
 }
 
 Pass knapsack_budget_pass() {
@@ -117,24 +118,25 @@ Pass knapsack_budget_pass() {
                 "budgets of regions.");
   budget.min = 0;
   budget.max = 1;
-  return {.info = info_of(
-              "knapsack_budget",
-              "Cuts a joint graph within an activation budget, and saves the values that are worth "
-              "most.",
-              {std::move(budget),
-               choice("solver", {"dp", "greedy", "sliding_hirschberg", "knee_point"}, "dp",
-                      "The solver that decides what to save."),
-               flag("strict", false, "Stay within the budget where torch's rounding exceeds it."),
-               ignore_tags()}),
-          .run = [](Graph& graph, const Arguments& arguments, PassContext& context) {
-            PartitionOptions options;
-            options.activation_budget = arguments.number("budget");
-            options.solver = solver_of(arguments.text("solver"));
-            options.rounding =
-                arguments.boolean("strict") ? BudgetRounding::within : BudgetRounding::torch;
-            options.ignore_tags = arguments.boolean("ignore_tags");
-            return run_partitioner(graph, options, context);
-          }};
+  return {
+      .info = info_of(
+          "knapsack_budget",
+          "Splits a joint graph within an activation budget, and saves the values that are worth "
+          "most.",
+          {std::move(budget),
+           choice("solver", {"dp", "greedy", "sliding_hirschberg", "knee_point"}, "dp",
+                  "The solver that decides what to save."),
+           flag("strict", false, "Stay within the budget where torch's rounding exceeds it."),
+           ignore_tags()}),
+      .run = [](Graph& graph, const Arguments& arguments, PassContext& context) {
+        PartitionOptions options;
+        options.activation_budget = arguments.number("budget");
+        options.solver = solver_of(arguments.text("solver"));
+        options.rounding =
+            arguments.boolean("strict") ? BudgetRounding::within : BudgetRounding::torch;
+        options.ignore_tags = arguments.boolean("ignore_tags");
+        return run_partitioner(graph, options, context);
+      }};
 }
 
 }  // namespace jointer

@@ -49,7 +49,7 @@ std::vector<NodeId> from_the_end(const FxProgram& program) {
   return nodes;
 }
 
-// The parts into which a tensor was cut along one dimension.
+// The parts into which a tensor was split along one dimension.
 struct Parts {
   NodeId whole;
   std::optional<std::int64_t> dim;  // if the call names it
@@ -196,7 +196,7 @@ class Matcher {
     return match;
   }
 
-  // Matches a cat of slices that are all cut from one tensor along one dimension.
+  // Matches a cat of slices of one tensor along one dimension.
   [[nodiscard]] std::optional<Parts> slice_parts(NodeId cat) const {
     Parts parts;
     for (const Argument& each : list_of(cat)) {

@@ -26,6 +26,7 @@
 #include <thread>
 
 #include "core/base/checked.h"
+#include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/edit/difference.h"
 #include "passes/support/parameters.h"
@@ -253,8 +254,8 @@ std::string end_text(const TuneResult& result) {
   const std::string_view why = result.end == TuneResult::End::time        ? ": the time was up"
                                : result.end == TuneResult::End::cancelled ? ": it was stopped"
                                                                           : "";
-  return fmt::format("{} candidates, and {} for the gain of each step{}.", result.evaluated,
-                     result.taken_apart, why);
+  return fmt::format("{}, and {} for the gain of each step{}.",
+                     counted(result.evaluated, "candidate"), result.taken_apart, why);
 }
 
 }  // namespace jointer

@@ -51,7 +51,7 @@ struct TuneResult {
   // The points that no other point beats in both figures, by ascending peak. The unedited graph
   // counts as a point if it can run as it is.
   std::vector<TunePoint> frontier;
-  std::vector<TunePoint> presets;  // those that fit the graph, in their order
+  std::vector<TunePoint> presets;  // those that fit the graph, in the order of pipeline_presets()
   // The point with the shortest step time within the budget; none if no point is within it.
   std::optional<TunePoint> winner;
   std::vector<TuneStep> steps;      // of the winner

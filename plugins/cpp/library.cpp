@@ -19,11 +19,12 @@ Result<void> check(const PluginInterface* plugin) {
         plugin->version, kPluginInterface);
   const PluginInterface ours;
   if (plugin->built_with == nullptr || std::strcmp(plugin->built_with, kPluginBuild) != 0)
-    return fail(Error::Kind::usage, "it was built with {}, but this is {}; rebuild it",
+    return fail(Error::Kind::usage, "it was built with {}, but this is {}; rebuild the plugin",
                 plugin->built_with == nullptr ? "an unknown version" : plugin->built_with,
                 kPluginBuild);
   if (plugin->sizes != ours.sizes)
-    return fail(Error::Kind::usage, "it was built with the headers of another Jointer; rebuild it");
+    return fail(Error::Kind::usage,
+                "it was built with the headers of another Jointer; rebuild the plugin");
   if (plugin->make_passes == nullptr) return fail(Error::Kind::usage, "it provides no passes");
   return {};
 }

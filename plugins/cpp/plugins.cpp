@@ -36,7 +36,7 @@ Result<void> check_version(const PluginFolder& folder) {
         "it was built for version {} of the plugin interface, but this Jointer has version {}",
         folder.interface, kPluginInterface);
   if (folder.built_with != kPluginBuild)
-    return fail(Error::Kind::usage, "it was built with {}, but this is {}; rebuild it",
+    return fail(Error::Kind::usage, "it was built with {}, but this is {}; rebuild the plugin",
                 folder.built_with, kPluginBuild);
   std::error_code status;
   if (!fs::is_regular_file(folder.library_path(), status))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/counted.h"
 #include "core/graph/derive.h"
 
 namespace jointer {
@@ -96,7 +97,7 @@ class Comparison {
 
   Result<void> check_outputs() const {
     if (was_.outputs.size() != is_.outputs.size())
-      return refuse("it returned {} outputs{} instead of {}", is_.outputs.size(), half_,
+      return refuse("it returned {}{} instead of {}", counted(is_.outputs.size(), "output"), half_,
                     was_.outputs.size());
     for (std::size_t i = 0; i < was_.outputs.size(); ++i) {
       const NodeId was = was_.outputs[i], is = is_.outputs[i];

@@ -1,6 +1,7 @@
 #include "plugins/python/python_passes.h"
 
 #include "core/base/bytes.h"
+#include "core/base/counted.h"
 #include "plugins/hosted/declaration.h"
 #include "plugins/hosted/host_process.h"
 
@@ -55,8 +56,8 @@ Result<std::vector<HostDeclared>> ask_declarations(const std::vector<Named>& spe
   if (auto asked = ask_host(question); !asked)
     return fail(asked.error().kind, "Python passes: {}", asked.error().message);
   if (declared.size() != specs.size())
-    return fail(Error::Kind::run, "Python passes: the host returned {} declarations for {} specs",
-                declared.size(), specs.size());
+    return fail(Error::Kind::run, "Python passes: the host returned {} for {}",
+                counted(declared.size(), "declaration"), counted(specs.size(), "spec"));
   return declared;
 }
 

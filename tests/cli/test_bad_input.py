@@ -89,7 +89,7 @@ def add_node(before: str, record: Document) -> Change:
 
 MM = ("@mm", "val", "t")
 STORAGE_SUM = "storages add up to more than 4 EiB"
-TENSOR_SUM = "tensors add up to more than 4 EiB"
+TENSOR_SUM = "brings the graph's tensors to more than 4 EiB"
 EXPECTED = "expected an integer"
 
 CASES: dict[str, tuple[Change, list[str]]] = {
@@ -197,7 +197,7 @@ CASES: dict[str, tuple[Change, list[str]]] = {
     "size of 2^62": (put([2**62, 8], *MM, "shape"), ["node mm", TENSOR_SUM]),
     "product of sizes": (put([2**32, 2**32], *MM, "shape"), ["node mm", TENSOR_SUM]),
     "negative size": (put([-8, 8], *MM, "shape"), ["node mm", "-8 is negative"]),
-    "fewer strides": (put([1], *MM, "stride"), ["node mm", "2 dimensions has 1 strides"]),
+    "fewer strides": (put([1], *MM, "stride"), ["node mm", "2 dimensions has 1 stride"]),
     "stride of 2^63": (put([2**63, 1], *MM, "stride"), ["does not fit in 64 bits"]),
     "offset of 2^63": (put(2**63, *MM, "offset"), ["does not fit in 64 bits"]),
     "65 dimensions": (lambda d: (put([1] * 65, *MM, "shape")(d), put([1] * 65, *MM, "stride")(d)),

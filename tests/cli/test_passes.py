@@ -206,7 +206,7 @@ def test_a_reproducer_has_absolute_paths(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "passes, sentence",
     [
-        ("cudagraph,remove_tags", "cudagraph must be the last pass, because it records the final graph"),
+        ("cudagraph,remove_tags", "cudagraph must be the last pass, because it captures the final graph"),
         (
             "autobucketing_reordering,remove_tags,transformer_block_bucketing",
             "autobucketing_reordering and transformer_block_bucketing are mutually exclusive: both bucket the same collectives",
@@ -483,11 +483,11 @@ def test_a_pass_that_changes_nothing_says_why() -> None:
 def test_cudagraph_is_skipped_on_the_cpu(tmp_path: Path) -> None:
     text = json.dumps(with_dead_code())
     cuda = run("apply", write(tmp_path / "b.json", text.encode()), "--passes", "cudagraph").out
-    assert "`jointer bench --passes` records its second run" in cuda
+    assert "`jointer bench --passes` captures its second run" in cuda
     text = text.replace("cuda:0", "cpu")
     out = run("apply", write(tmp_path / "a.json", text.encode()), "--passes", "cudagraph").out
     assert "cudagraph changed nothing: the graph is on the CPU, which has no CUDA graphs" in out
-    assert "records its second run" not in out
+    assert "captures its second run" not in out
 
 
 def test_bytes_are_shown_in_units() -> None:

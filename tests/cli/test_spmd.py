@@ -90,7 +90,7 @@ def test_a_rank_that_stops_early(pattern: str, tmp_path: Path) -> None:
     write(tmp_path / "rank1.json", document)
     done = run("spmd", pattern)
     assert done.code == 1
-    assert "rank 1 makes no further call" in done.out
+    assert "rank 1 calls no further collectives" in done.out
 
 
 def test_pairs(tmp_path: Path) -> None:

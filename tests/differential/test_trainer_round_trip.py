@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from conftest import BIN, ROOT
 
+from jointer.counted import counted
 from jointer.document import read_document
 
 ONLY_TORCH = ("2.15",)
@@ -128,6 +129,6 @@ def test_the_losses_are_unchanged(
     again = run(sys.executable, SCRIPT, assets, *STEP, *flag, JOINTER_TEST_PIPELINE=str(pipeline))
     assert again.returncode == 0, again.stderr[-4000:]
     log = again.stdout + again.stderr
-    assert f"{edits} edits applied, 0 skipped" in log and edits > 0
+    assert f"{counted(edits, 'edit')} applied, 0 skipped" in log and edits > 0
     assert "not the recorded one" not in log
     assert losses(again) == expected

@@ -381,7 +381,7 @@ void SacStepTest::rungs_scoreboard_and_inspector_follow() {
   QTRY_VERIFY(
       std::ranges::any_of(inspector.content().sections, [](const InspectorSection& section) {
         return section.title == "In the backward" &&
-               section.rows.front().value == "recompute, decided by person" &&
+               section.rows.front().value == "recompute, decided by you" &&
                section.rows.back().value.startsWith("Recomputed by hand");
       }));
   model().set_filter("policy:recompute by:person");

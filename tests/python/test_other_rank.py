@@ -92,7 +92,7 @@ def on_rank_1(document: dict[str, Any]) -> fx.GraphModule:
     report = jointer.apply_recipe(gm, document)
     assert report.other_rank and report.as_recorded is True
     assert str(report) == (
-        "1 edits applied, 0 skipped (graph)\n"
+        "1 edit applied, 0 skipped (graph)\n"
         "the graph differs from the recorded one only in rank-specific constants, first at node 2, b"
     )
     return gm

@@ -25,7 +25,7 @@ AlivePane::AlivePane(Document& document, AliveModel* model, QWidget* parent)
   });
   view().setRootIsDecorated(false);
   connect(&document.selection(), &Selection::moment_changed, this, &AlivePane::request_refresh);
-  set_empty_text(tr("No memory is alive at this point."));
+  set_empty_text(tr("No tensors are live at this point."));
 }
 
 void AlivePane::refresh() {

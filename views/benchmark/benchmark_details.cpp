@@ -146,14 +146,17 @@ class Describer {
            .value = words("%1: up to %2, in")
                         .arg(QString::fromStdString(each.target), bytes_text(each.max_bytes)),
            .provenance = Provenance::measured,
-           .note = words("Used by %1 calls; each frees it before it returns.")
-                       .arg(count_text(each.calls)),
+           .note = each.calls == 1 ? words("Used by 1 call, which frees it before it returns.")
+                                   : words("Used by %1 calls; each frees it before it returns.")
+                                         .arg(count_text(each.calls)),
            .links = {each.node}});
     }
-    if (peak.operators.size() > kMaxNamed)
+    if (peak.operators.size() > kMaxNamed) {
+      const std::size_t more = peak.operators.size() - kMaxNamed;
       add(s, words("scratch"),
-          words("%1 more operators").arg(count_text(peak.operators.size() - kMaxNamed)),
+          more == 1 ? words("1 more operator") : words("%1 more operators").arg(count_text(more)),
           Provenance::measured);
+    }
     if (peak.peak_node)
       s.rows.push_back({.label = words("peak in"),
                         .provenance = Provenance::measured,
@@ -164,8 +167,7 @@ class Describer {
           {.label = words("first difference"),
            .value = words("%1 after").arg(signed_bytes(peak.first_difference)),
            .provenance = Provenance::measured,
-           .note = words("The first call after which the graph held more or less memory "
-                         "than predicted."),
+           .note = words("The first call after which the memory held differs from the prediction."),
            .links = {peak.first_different}});
   }
 
@@ -179,7 +181,9 @@ class Describer {
         words("%1 (%2 to %3)")
             .arg(time_text(step.median_ns), time_text(step.min_ns), time_text(step.max_ns)),
         Provenance::measured,
-        words("Median of %1 iterations on the slowest rank.").arg(result_.request.iterations));
+        result_.request.iterations == 1 ? words("1 iteration on the slowest rank.")
+                                        : words("Median of %1 iterations on the slowest rank.")
+                                              .arg(result_.request.iterations));
     const QString ratio = ratio_text(step.median_ns, result_.predicted.step_ns);
     add(s, words("predicted"), time_text(result_.predicted.step_ns), Provenance::estimated,
         QString::fromStdString(result_.predicted.estimator));
@@ -279,7 +283,8 @@ class Describer {
     const BenchmarkRequest& r = result_.request;
     InspectorSection& s = section(words("Settings"));
     add(s, words("iterations"),
-        words("%1 after %2 warm-up iterations").arg(r.iterations).arg(r.warmup));
+        r.warmup == 1 ? words("%1 after 1 warm-up iteration").arg(r.iterations)
+                      : words("%1 after %2 warm-up iterations").arg(r.iterations).arg(r.warmup));
     add(s, words("run on"), to_qstring(to_string(r.on)));
     add(s, words("attention"), to_qstring(to_string(r.attention)));
     add(s, words("seed"), QString::number(r.seed));

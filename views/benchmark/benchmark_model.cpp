@@ -123,10 +123,12 @@ QString BenchmarkModel::note(int row, int column) const {
                  ? tr("Reserved on the device: %1").arg(bytes_text(*r.reserved_peak_bytes))
                  : QString();
     case step_column:
-      return r.step ? tr("From %1 to %2 over %3 iterations")
-                          .arg(time_text(r.step->min_ns), time_text(r.step->max_ns))
-                          .arg(r.request.iterations)
-                    : QString();
+      if (!r.step) return {};
+      return r.request.iterations == 1
+                 ? tr("Only 1 iteration")
+                 : tr("From %1 to %2 over %3 iterations")
+                       .arg(time_text(r.step->min_ns), time_text(r.step->max_ns))
+                       .arg(r.request.iterations);
     case predicted_peak_column:
     case predicted_step_column:
       return QString::fromStdString(r.predicted.estimator);

@@ -257,15 +257,15 @@ void GraphView::contextMenuEvent(QContextMenuEvent* event) {
 
 KeysGroup GraphView::keys() {
   return {tr("Graph"),
-          {{tr("Click, Ctrl+Click"), tr("Select; add to or remove from the selection")},
+          {{tr("Click, Ctrl+click"), tr("Select; add to or remove from the selection")},
            {tr("Double-click, Enter"), tr("Expand or collapse a row")},
            {tr("Up, Down"), tr("Go to the row or node above or below")},
            {tr("Right, Left"), tr("Expand a row and step into it; step out and collapse it")},
            {tr("Ctrl+Left, Ctrl+Right"), tr("Go to the forward or backward side of a row")},
            {tr("[, ]"), tr("Go to an input or a user of the node")},
            {tr("Z"), tr("Expand the rows that contain the selected node and show it")},
-           {tr("Wheel, drag"), tr("Pan; Shift+Wheel pans horizontally")},
-           {tr("Ctrl+Wheel, W, S"), tr("Zoom at the pointer")},
+           {tr("Wheel, drag"), tr("Pan; Shift+wheel pans horizontally")},
+           {tr("Ctrl+wheel, W, S"), tr("Zoom at the pointer")},
            {tr("F, 1"), tr("Show the whole ladder; actual size")}}};
 }
 

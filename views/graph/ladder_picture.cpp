@@ -41,7 +41,8 @@ void paint_header(QPainter& painter, const QRect& strip, const LadderScene& scen
   }
   const auto of_side = [&](LadderSide side, const QString& word) {
     const LadderSums& s = sums[index_of(side)];
-    return tr("%1   %2 nodes, %3").arg(word, count_text(s.nodes), time_text(s.ns));
+    const QString nodes = s.nodes == 1 ? tr("1 node") : tr("%1 nodes").arg(count_text(s.nodes));
+    return tr("%1   %2, %3").arg(word, nodes, time_text(s.ns));
   };
   const QFontMetrics metrics = painter.fontMetrics();
   const int left = static_cast<int>(view.to_x(scene.layout.channel_left()));

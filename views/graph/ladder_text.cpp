@@ -27,8 +27,9 @@ QStringList row_lines(const LadderModel& model, int row, LadderSide side) {
   else if (r.kind == LadderRow::Kind::nodes && r.type == "itself")
     all.front() += tr(", own nodes");
   if (!r.type.empty() && r.type != "itself") all << QString::fromStdString(r.type);
-  all << tr("%1: %2 nodes, %3 estimated")
-             .arg(side == LadderSide::forward ? tr("forward") : tr("backward"), count_text(s.nodes),
+  all << tr("%1: %2, %3 estimated")
+             .arg(side == LadderSide::forward ? tr("forward") : tr("backward"),
+                  s.nodes == 1 ? tr("1 node") : tr("%1 nodes").arg(count_text(s.nodes)),
                   time_text(s.ns));
   if (s.recomputed > 0) all << tr("%1 of them recomputed").arg(count_text(s.recomputed));
   if (s.flops > 0) all << flops_text(s.flops);
@@ -41,7 +42,9 @@ QStringList row_lines(const LadderModel& model, int row, LadderSide side) {
                                : tr("?"))
                .arg(time_text(mark.exposed_ns));
   if (r.parameters > 0)
-    all << tr("%1 parameters, %2").arg(count_text(r.parameters)).arg(bytes_text(r.parameter_bytes));
+    all << tr("%1, %2").arg(
+        r.parameters == 1 ? tr("1 parameter") : tr("%1 parameters").arg(count_text(r.parameters)),
+        bytes_text(r.parameter_bytes));
   if (const QString saved = rung_text(r.saved, r.recomputed_bytes);
       !saved.isEmpty() && side == LadderSide::forward)
     all << tr("saved for backward: %1").arg(saved);

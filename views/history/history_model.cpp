@@ -4,8 +4,9 @@
 
 namespace jointer::views {
 
-HistoryModel::HistoryModel(const QString& thing, const QString& change, QObject* parent)
-    : TableModel(parent), thing_(thing) {
+HistoryModel::HistoryModel(const QString& one, const QString& several, const QString& change,
+                           QObject* parent)
+    : TableModel(parent), one_(one), several_(several) {
   columns_ = {
       {.title = tr("#"),
        .meaning = tr("Number of edits up to this state; ▸ marks the current state.")},
@@ -75,7 +76,7 @@ QString HistoryModel::note(int row, int column) const {
 }
 
 QString HistoryModel::things_text(std::size_t things) const {
-  return thing_.arg(count_text(things));
+  return things == 1 ? one_ : several_.arg(count_text(things));
 }
 
 }  // namespace jointer::views

@@ -31,9 +31,10 @@ class HistoryModel : public TableModel {
     bool is_current = false, is_undone = false;
   };
 
-  // `thing`: what the rows are, such as "%1 steps". `change`: what differences are relative to, as
-  // part of a sentence.
-  HistoryModel(const QString& thing, const QString& change, QObject* parent = nullptr);
+  // `one`, `several`: what the rows are, such as "1 state" and "%1 states". `change`: what
+  // differences are relative to, as part of a sentence.
+  HistoryModel(const QString& one, const QString& several, const QString& change,
+               QObject* parent = nullptr);
 
   void set(std::vector<Row> rows);
   [[nodiscard]] const Row& at(int row) const { return rows_[static_cast<std::size_t>(row)]; }
@@ -50,7 +51,7 @@ class HistoryModel : public TableModel {
   [[nodiscard]] QString things_text(std::size_t things) const override;
 
  private:
-  QString thing_;
+  QString one_, several_;
   std::vector<Column> columns_;
   std::vector<Row> rows_;
 };

@@ -21,6 +21,23 @@ namespace {
 constexpr int kMargin = 8;
 constexpr int kMinFont = 11;
 
+QString policy_text(const SacTensor& tensor) {
+  const QString keep = keep_word(tensor.keep);
+  switch (tensor.decider) {
+    case Decider::partitioner:
+      return InspectorPane::tr("%1, decided by the partitioner").arg(keep);
+    case Decider::person:
+      return InspectorPane::tr("%1, decided by you").arg(keep);
+    case Decider::list:
+      return InspectorPane::tr("%1, decided by an operator list or preset").arg(keep);
+    case Decider::nobody:
+      return InspectorPane::tr("%1; no tag determines the policy").arg(keep);
+    case Decider::capture:
+      break;
+  }
+  return InspectorPane::tr("%1, decided by a tag").arg(keep);
+}
+
 }  // namespace
 
 InspectorPane::InspectorPane(Document& document, QWidget* parent)
@@ -86,16 +103,14 @@ void InspectorPane::add_plan(NodeId node) {
   const SacStatePtr state = document_.sac().state();
   const SacTensor* tensor = state ? state->tensor_of(node) : nullptr;
   if (tensor == nullptr) return;
-  content_.sections.insert(
-      content_.sections.begin(),
-      {.title = tr("In the backward"),
-       .rows = {{.label = tr("policy"),
-                 .value = tr("%1, decided by %2")
-                              .arg(keep_word(tensor->keep), to_qstring(to_string(tensor->decider))),
-                 .provenance = Provenance::computed},
-                {.label = tr("why"),
-                 .value = QString::fromStdString(why(*state, *tensor)),
-                 .provenance = Provenance::computed}}});
+  content_.sections.insert(content_.sections.begin(),
+                           {.title = tr("In the backward"),
+                            .rows = {{.label = tr("policy"),
+                                      .value = policy_text(*tensor),
+                                      .provenance = Provenance::computed},
+                                     {.label = tr("why"),
+                                      .value = QString::fromStdString(why(*state, *tensor)),
+                                      .provenance = Provenance::computed}}});
 }
 
 // Adds the edits that affected the node as the first section, if there are any.

@@ -26,7 +26,8 @@ std::optional<InspectorRow> measured_row(const Snapshot& snapshot, std::span<con
       .label = words("measured"),
       .value = words("%1 (%2) · estimated %3").arg(time_text(ns), label, time_text(estimate)),
       .provenance = Provenance::measured,
-      .note = words("Sum over the %1 measured nodes.").arg(count_text(count))};
+      .note = count == 1 ? words("Only 1 node was measured.")
+                         : words("Sum over the %1 measured nodes.").arg(count_text(count))};
 }
 
 }  // namespace

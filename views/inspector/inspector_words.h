@@ -19,7 +19,7 @@ inline QString words(const char* text) {
 }
 
 inline QString exact_bytes(std::int64_t bytes) {
-  return words("%1 bytes").arg(count_text(bytes));
+  return bytes == 1 ? words("1 byte") : words("%1 bytes").arg(count_text(bytes));
 }
 
 // A row with links to the first few of `nodes` and, if there are more, a link to all of them.

@@ -99,10 +99,12 @@ InspectorSection why_section(const std::vector<EditReason>& reasons) {
                             .provenance = Provenance::computed,
                             .note = reason.by});
   }
-  if (reasons.size() > kMaxRows)
-    section.rows.push_back(
-        {.label = words("not shown"),
-         .value = words("%1 older edits").arg(count_text(reasons.size() - kMaxRows))});
+  if (reasons.size() > kMaxRows) {
+    const std::size_t older = reasons.size() - kMaxRows;
+    section.rows.push_back({.label = words("not shown"),
+                            .value = older == 1 ? words("1 older edit")
+                                                : words("%1 older edits").arg(count_text(older))});
+  }
   return section;
 }
 

@@ -13,6 +13,7 @@
 #include <QMessageBox>
 #include <QPushButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 namespace jointer::views {
 namespace {
@@ -47,11 +48,9 @@ CodeQuestions::CodeQuestions(PassService& service, QWidget* window)
 
 void CodeQuestions::ask(const QList<ForeignCode>& code, const std::function<void()>& then) {
   QStringList all;
-  bool any_file = false;
-  for (const ForeignCode& each : code) {
-    all << code_text(each);
-    any_file = any_file || !each.file.isEmpty();
-  }
+  for (const ForeignCode& each : code) all << code_text(each);
+  const bool any_file =
+      std::ranges::any_of(code, [](const ForeignCode& each) { return !each.file.isEmpty(); });
   auto* box =
       new QMessageBox(QMessageBox::Question, tr("Run third-party code?"),
                       tr("This code is not part of Jointer."), QMessageBox::NoButton, window_);

@@ -35,7 +35,7 @@ QString changes_text(const StepResult& result) {
   add(words("changed"), result.changed);
   add(words("retagged"), result.retagged);
   if (!parts.isEmpty()) return parts.join(kDot);
-  return result.edit_refusal.empty() ? words("no nodes changed") : words("another graph");
+  return result.edit_refusal.empty() ? words("no nodes changed") : words("separate graph");
 }
 
 QString outcome_text(const StepOutcome& outcome) {

@@ -100,7 +100,8 @@ void ParetoPage::refresh() {
                       : tr("Only a joint graph can be partitioned."));
   QString status;
   if (search_->is_running())
-    status = tr("%1 points").arg(search_->points().size());
+    status = search_->points().size() == 1 ? tr("1 point")
+                                           : tr("%1 points").arg(search_->points().size());
   else if (!search_->points().empty() && searched_ && state && searched_->base != state->base)
     status = tr("computed for an earlier plan");
   status_->setText(status);

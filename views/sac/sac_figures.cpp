@@ -47,7 +47,8 @@ SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), 
   exposed_ = add(tr("Exposed"), tr("Time during which compute waits for communication."));
   saved_ = add(
       tr("Saved"),
-      tr("Activations that stay on the device between forward and backward, counted by storage."));
+      tr("Activations that stay on the device between forward and backward; tensors that share a "
+         "storage count once."));
   offloaded_ = add(tr("Offloaded"),
                    tr("Saved values that stay in host memory between forward and backward."));
   recomputed_ = add(tr("Recomputed"), tr("Forward calls that are recomputed in the backward, "

@@ -107,8 +107,9 @@ void SacModel::explain_columns() {
   columns_[decider_column].meaning =
       tr("Source of the policy: your choice, an operator list or preset, a tag in the capture, "
          "or %1.")
-          .arg(is_step ? tr("nothing, if it is unchanged from the capture")
-                       : tr("the partitioner"));
+          .arg(is_step
+                   ? tr("%1 if no tag determines it").arg(to_qstring(to_string(Decider::nobody)))
+                   : tr("the partitioner"));
   columns_[time_column].meaning =
       has_chains ? tr("Estimated time to recompute the tensor from currently saved values, "
                       "including the chain "

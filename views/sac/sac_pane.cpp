@@ -106,7 +106,7 @@ void SacPane::add_actions() {
   add(tr("SAC: Offload Selected"), [this] { table_->set_keep(Keep::offload); });
   of_partitioner_.push_back(add(tr("SAC: Leave Selected to the Partitioner"),
                                 [this] { table_->set_keep(std::nullopt); }));
-  untag_ = add(tr("SAC: Remove Tags of Selected"), [this] { table_->set_keep(std::nullopt); });
+  untag_ = add(tr("SAC: Remove Tags from Selected"), [this] { table_->set_keep(std::nullopt); });
 }
 
 void SacPane::showEvent(QShowEvent* event) {
@@ -152,10 +152,13 @@ void SacPane::show_peak() {
   for (const NodeId node : nodes)
     if (const SacTensor* tensor = state->tensor_of(node)) bytes += tensor->bytes;
   pages_->setCurrentWidget(table_);
-  table_->show_only(nodes, tr("%1 saved tensors (%2) are live at the peak of %3; the best "
-                              "candidates for recomputation come first.")
-                               .arg(count_text(nodes.size()), bytes_text(bytes),
-                                    bytes_text(state->figures.figures.peak_bytes)));
+  const QString peak = bytes_text(state->figures.figures.peak_bytes);
+  table_->show_only(
+      nodes, nodes.size() == 1
+                 ? tr("1 saved tensor (%1) is live at the peak of %2.").arg(bytes_text(bytes), peak)
+                 : tr("%1 saved tensors (%2) are live at the peak of %3; the best "
+                      "candidates for recomputation come first.")
+                       .arg(count_text(nodes.size()), bytes_text(bytes), peak));
 }
 
 void SacPane::show_pareto() {

@@ -76,7 +76,7 @@ SacTable::SacTable(Document& document, SacModel* model, QWidget* parent)
 
 KeysGroup SacTable::keys() {
   return {tr("Save, recompute, offload"),
-          {{tr("S, R, O"), tr("Save, recompute, offload the selected rows")},
+          {{tr("S, R, O"), tr("Save, recompute or offload the selected rows")},
            {tr("Space"), tr("Toggle between save and recompute")},
            {tr("Delete"), tr("Leave the rows to the partitioner when it solves again; in "
                              "a training step, remove their tags")},
@@ -114,10 +114,12 @@ void SacTable::update_headline() {
                      "change in the graph.")
                 : tr("This training step has no tags. Choosing S, R or O for a row adds a tag and "
                      "shows the result of applying it."));
-  if (state && !state->refused.empty())
-    lines << tr("%1 policies cannot be applied: %2")
-                 .arg(count_text(state->refused.size()))
-                 .arg(QString::fromStdString(state->refused.front().text));
+  if (state && !state->refused.empty()) {
+    const QString why = QString::fromStdString(state->refused.front().text);
+    lines << (state->refused.size() == 1 ? tr("1 policy cannot be applied: %1").arg(why)
+                                         : tr("%1 policies cannot be applied: %2")
+                                               .arg(count_text(state->refused.size()), why));
+  }
   if (model_->shows_only_some()) lines << only_what_;
   set_headline(lines.join(u'\n'));
   all_->setVisible(model_->shows_only_some());

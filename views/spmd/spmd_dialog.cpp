@@ -19,8 +19,10 @@ constexpr int kNodeRole = Qt::UserRole;
 QString ranks_text(const SpmdReport& report) {
   QStringList groups;
   for (const SpmdGroup& group : report.groups)
-    groups << SpmdDialog::tr("%1 (%2 calls)")
-                  .arg(QString::fromStdString(group.label), count_text(group.calls));
+    groups << (group.calls == 1
+                   ? SpmdDialog::tr("%1 (1 call)").arg(QString::fromStdString(group.label))
+                   : SpmdDialog::tr("%1 (%2 calls)")
+                         .arg(QString::fromStdString(group.label), count_text(group.calls)));
   return groups.isEmpty() ? SpmdDialog::tr("No group contains two of these ranks.")
                           : SpmdDialog::tr("Compared: %1.").arg(groups.join(QStringLiteral(", ")));
 }

@@ -20,7 +20,7 @@ double fraction(const Column& column, std::int64_t part) {
 QString exact_in(Unit unit, std::int64_t number) {
   switch (unit) {
     case Unit::bytes:
-      return words("%1 bytes").arg(count_text(number));
+      return number == 1 ? words("1 byte") : words("%1 bytes").arg(count_text(number));
     case Unit::time:
       return words("%1 ms").arg(to_ms(number), 0, 'f', 6);
     case Unit::flops:

@@ -67,10 +67,11 @@ QString MoveStrip::headline() const {
   const Figures& was = held_.preview.at(held_.preview.current());
   const Figures& is = held_.figures();
   const std::size_t from = held_.preview.current();
-  const QString where = held_.gap == from ? tr("original place")
-                        : held_.gap < from
-                            ? tr("%1 places earlier").arg(count_text(from - held_.gap))
-                            : tr("%1 places later").arg(count_text(held_.gap - from));
+  const std::size_t places = std::max(from, held_.gap) - std::min(from, held_.gap);
+  const QString moved = places == 1 ? tr("1 place") : tr("%1 places").arg(count_text(places));
+  const QString where = places == 0        ? tr("original place")
+                        : held_.gap < from ? tr("%1 earlier").arg(moved)
+                                           : tr("%1 later").arg(moved);
   const QString name = to_qstring(held_.from->graph.name(held_.handle));
   const QString what =
       held_.taken > 1 ? tr("%1 and %2 more").arg(name, count_text(held_.taken - 1)) : name;

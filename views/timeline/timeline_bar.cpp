@@ -122,7 +122,7 @@ void TimelineBar::show_measurement() {
     tip << tr("Shown alongside the estimates: %1").arg(measurement_text(shown->measurement()));
     for (const std::string& note : shown->measurement().notes) tip << QString::fromStdString(note);
     if (shown->measurement().nodes.empty())
-      tip << tr("It has no node times; only profiled runs have them.");
+      tip << tr("This measurement has no node times; only profiled runs do.");
   } else {
     tip << tr("Measurement to show alongside the estimates");
   }

@@ -34,8 +34,9 @@ QStringList folded_lines(const TimelineContent& content, const Lane& lane, const
       both_estimated += estimated_ns(s, item.node);
     }
     if (count > 0)
-      lines << (count == items.size()
-                    ? times_text(both_measured, both_estimated)
+      lines << (count == items.size() ? times_text(both_measured, both_estimated)
+                : count == 1
+                    ? tr("%1, for 1 measured node").arg(times_text(both_measured, both_estimated))
                     : tr("%1, for the %2 measured nodes")
                           .arg(times_text(both_measured, both_estimated), count_text(count)));
   }
@@ -82,7 +83,9 @@ QStringList stretch_lines(const TimelineContent& content, Selection::Stretch str
   const auto& time = s.estimated_time;
   const std::int64_t duration = time.position(std::min(2 * last, time.point_count() - 1)) -
                                 time.position(1 + 2 * stretch.first);
-  return {tr("%1 steps, %2").arg(count_text(last - stretch.first), time_text(duration)),
+  const std::size_t steps = last - stretch.first;
+  return {tr("%1, %2").arg(steps == 1 ? tr("1 step") : tr("%1 steps").arg(count_text(steps)),
+                           time_text(duration)),
           measured_compute > 0 ? tr("compute: %1").arg(times_text(measured_compute, compute))
                                : tr("compute %1").arg(time_text(compute)),
           tr("communication %1, exposed %2").arg(time_text(communication), time_text(exposed)),

@@ -162,7 +162,7 @@ KeysGroup TimelineView::keys() {
           {tr("Alt while dragging"), tr("Do not snap to the best places")},
           {tr("Left, Right, Home, End, Enter, Esc"),
            tr("While a node is held: move by one place, move to the ends, drop, cancel")},
-          {tr("Middle button, Space+drag"), tr("Pan")},
+          {tr("Middle-button drag, Space+drag"), tr("Pan")},
           {tr("Wheel"), tr("Pan")},
           {tr("Ctrl+wheel"), tr("Zoom at the pointer")},
           {tr("Shift+wheel"), tr("Scroll the lanes if they do not fit")}}};

@@ -25,8 +25,9 @@ RestoreBar::RestoreBar(const QString& sentence, const QStringList& refused, bool
   text->setWordWrap(true);
   if (!refused.isEmpty()) {
     text->setText(sentence + u' ' +
-                  tr("%n edits no longer apply and were skipped: ", nullptr,
-                     static_cast<int>(refused.size())) +
+                  (refused.size() == 1
+                       ? tr("1 edit no longer applies and was skipped: ")
+                       : tr("%1 edits no longer apply and were skipped: ").arg(refused.size())) +
                   QStringList(refused.mid(0, kMaxShown)).join(QStringLiteral("; ")) +
                   (refused.size() > kMaxShown ? QStringLiteral(" ...") : QString()));
     text->setToolTip(refused.join(u'\n'));

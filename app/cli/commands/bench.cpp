@@ -23,6 +23,7 @@
 #include "app/launch/launcher.h"
 #include "app/launch/machine.h"
 #include "core/base/bytes.h"
+#include "core/base/counted.h"
 #include "core/base/json_text.h"
 #include "core/bench/calibrate.h"
 #include "core/bench/measurement.h"
@@ -146,8 +147,10 @@ Result<int> print_command(const BenchCommand& options, BenchmarkRequest request,
       options.ranks_per_node > 0 ? options.ranks_per_node : std::max(1, world / options.nodes);
   if (!request.solo && world > 1 && per_node * options.nodes != world)
     return fail(Error::Kind::usage,
-                "{} machines with {} ranks each give {} ranks, but the collectives of {} need {}",
-                options.nodes, per_node, per_node * options.nodes, graph.title(), world);
+                "{} with {} each: {} in total, but the collectives of {} need {}",
+                counted(static_cast<std::size_t>(options.nodes), "machine"),
+                counted(static_cast<std::size_t>(per_node), "rank"), per_node * options.nodes,
+                graph.title(), world);
   for (const std::string& file : {request.program.graph, request.program.backward}) {
     if (file.empty()) continue;
     JOINTER_TRY(const bool is_native, is_native_file(path_of_rank(file, request.solo.value_or(0))));
@@ -203,10 +206,9 @@ Result<void> keep_costs(const Graph& graph, const BenchmarkResult& result) {
       graph, *rank.measured, fmt::format("rank {}", rank.rank), result.device(),
       rank.started ? rank.started->device_type : "cpu", result.request.solo.has_value());
   JOINTER_TRY(const CostSamples kept, store(graph, measurement));
-  fmt::print(stderr,
-             "jointer: stored the times of {} operators and {} collectives of {} in the cost "
-             "database\n",
-             kept.nodes.size(), kept.collectives.size(), kept.device);
+  fmt::print(stderr, "jointer: stored the times of {} and {} of {} in the cost database\n",
+             counted(kept.nodes.size(), "operator"), counted(kept.collectives.size(), "collective"),
+             kept.device);
   return {};
 }
 
@@ -235,7 +237,7 @@ Result<int> run(const BenchCommand& options, const CLI::App& command) {
   if (!options.print_command.empty())
     JOINTER_CHECK(refuse_options(
         command, {"--calibrate", "--any-ranks", "--device", "--estimator", "--gpus-per-node"},
-        "has no effect with --print-command, which runs and estimates nothing; leave it out"));
+        "has no effect with --print-command, which runs and estimates nothing"));
   JOINTER_TRY(Graph graph, open_first(options, request));
   if (!options.print_command.empty() && options.pipeline.any())
     return fail(Error::Kind::usage,

@@ -28,7 +28,7 @@ Result<BenchPasses> BenchPasses::prepare(const PipelineOptions& options, bool ba
   return passes;
 }
 
-// Upstream uses CUDA graphs however the graph runs. The CPU has none.
+// Upstream uses CUDA graphs with every backend; on the CPU they are skipped.
 void BenchPasses::record(FittedRequest& fitted) const {
   if (!is_recorded_) return;
   BenchmarkRequest& request = fitted.request;

@@ -8,6 +8,7 @@
 
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"
+#include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/bench/explanation.h"
 #include "core/bench/status_file.h"
@@ -53,7 +54,8 @@ Table facts(const BenchmarkResult& r) {
   for (const RankResult& rank : r.ranks)
     for (const RankVerified& v : rank.verified)
       table.add({fmt::format("rank {} vs. {}", rank.rank, v.against),
-                 v.bitwise ? fmt::format("{} outputs bitwise equal", v.compared)
+                 v.bitwise ? fmt::format("{} bitwise equal",
+                                         counted(static_cast<std::size_t>(v.compared), "output"))
                            : fmt::format("{}: largest difference {:.3g} in {} at element {}",
                                          v.equal ? fmt::format("equal within {:.2g}", v.bound)
                                                  : "DIFFERENT",

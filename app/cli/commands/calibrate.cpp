@@ -15,6 +15,7 @@
 #include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
+#include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/bench/calibrate.h"
 #include "core/capture/profiler_trace.h"
@@ -122,8 +123,8 @@ void print_match(const Graph& graph, const TraceMatch& match, const CostSamples&
       {"matched", fmt::format("{} of {} nodes in {} {}", count(match.matched), count(match.nodes),
                               count(match.passes), match.passes == 1 ? "pass" : "passes")});
   facts.add({"step", format_ns(m.step_ns)});
-  facts.add({"kept", fmt::format("{} distinct operators and {} distinct collectives",
-                                 count(stored.nodes.size()), count(stored.collectives.size()))});
+  facts.add({"kept", fmt::format("{} and {}", counted(stored.nodes.size(), "distinct operator"),
+                                 counted(stored.collectives.size(), "distinct collective"))});
   facts.add({"database", CostDatabase::default_path()});
   fmt::print("{}\n", facts.text());
   Table table({{"operator", left}, {"nodes", right}, {"time", right}});

@@ -39,7 +39,9 @@ Result<void> check_options(const CLI::App& command, const std::string& name) {
   const auto* format = std::ranges::find(kFormats, name, &Format::name);
   if (format == kFormats.end() || format->has_figures) return {};
   return refuse_options(command, {"--device", "--estimator", "--gpus-per-node", "--optimizer"},
-                        fmt::format("--format {} contains no times or memory; leave it out", name));
+                        fmt::format("has no effect with --format {}, which contains no times or "
+                                    "memory",
+                                    name));
 }
 
 Result<int> run(const ExportCommand& options, const CLI::App& command) {

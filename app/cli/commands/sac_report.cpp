@@ -8,6 +8,7 @@
 #include "app/cli/commands/sac_answer.h"
 #include "app/cli/commands/table.h"
 #include "core/base/checked.h"
+#include "core/base/counted.h"
 #include "core/base/units.h"
 
 namespace jointer::cli {
@@ -54,9 +55,8 @@ std::string limit_text(const LimitAnswer& limit, double value) {
 
 void print_facts(const SacAnswer& a, const Graph& graph) {
   Table facts({{"", left}, {"", left}});
-  facts.add({"saved", fmt::format("{} activations, {} of storage",
-                                  format_count(static_cast<std::int64_t>(a.saved.size() -
-                                                                         a.offloaded_count())),
+  facts.add({"saved", fmt::format("{}, {} of storage",
+                                  counted(a.saved.size() - a.offloaded_count(), "activation"),
                                   format_bytes(a.figures.saved_bytes))});
   if (a.offloaded_count() > 0)
     facts.add(

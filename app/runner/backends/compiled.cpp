@@ -8,6 +8,7 @@
 #include "app/runner/backends/compiler.h"
 #include "app/runner/backends/package.h"
 #include "app/runner/support/torch_version.h"
+#include "core/base/counted.h"
 
 namespace jointer::runner {
 namespace {
@@ -98,7 +99,7 @@ Result<std::vector<CompiledRegion>> compile_regions(const Graph& graph,
   std::vector<CompiledRegion> regions;
   for (const CompiledPackage& package : packages) {
     JOINTER_TRY(CompiledRegion region, region_of(graph, package, options.device));
-    reporter.note(fmt::format("{}: {} nodes, {}", package.phase, region.nodes.size(),
+    reporter.note(fmt::format("{}: {}, {}", package.phase, counted(region.nodes.size(), "node"),
                               package.from_cache
                                   ? std::string("compiled earlier")
                                   : fmt::format("compiled in {:.1f} s", package.seconds)));

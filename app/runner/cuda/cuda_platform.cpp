@@ -16,6 +16,7 @@
 #include "app/runner/cuda/nccl.h"
 #include "app/runner/kernels/attention.h"
 #include "app/runner/support/torch_error.h"
+#include "core/base/counted.h"
 
 namespace jointer::runner {
 namespace {
@@ -45,16 +46,16 @@ class EventMarks final : public Marks {
 
 class GraphRecording final : public Recording {
  public:
-  // Error (run): the step does something that cannot be recorded, such as waiting for the device.
+  // Error (run): the step does something that cannot be captured, such as waiting for the device.
   Result<void> record(const std::function<void()>& step) {
-    // The default stream cannot be recorded.
+    // The default stream cannot be captured.
     const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool(/*isHighPriority=*/true));
     try {
       graph_.capture_begin();
       step();
       graph_.capture_end();
     } catch (const c10::Error& error) {
-      return fail(Error::Kind::run, "the step cannot be recorded as a CUDA graph: {}",
+      return fail(Error::Kind::run, "the step cannot be captured as a CUDA graph: {}",
                   summary(error));
     }
     return {};
@@ -129,9 +130,8 @@ Result<std::unique_ptr<Platform>> make_cuda_platform(const PlatformOptions& opti
     const auto count = c10::cuda::device_count();
     if (count == 0) return fail(Error::Kind::run, "no CUDA device found; --on cpu runs on the CPU");
     if (options.local_rank >= count)
-      return fail(Error::Kind::run,
-                  "rank {} of this machine sees {} CUDA devices; each rank needs its own",
-                  options.local_rank, int{count});
+      return fail(Error::Kind::run, "rank {} of this machine sees only {}; each rank needs its own",
+                  options.local_rank, counted(static_cast<std::size_t>(count), "CUDA device"));
     at::globalContext().lazyInitDevice(at::kCUDA);
     return std::make_unique<CudaPlatform>(static_cast<c10::DeviceIndex>(options.local_rank));
   } catch (const c10::Error& error) {

@@ -13,6 +13,7 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "app/runner/support/torch_error.h"
+#include "core/base/counted.h"
 
 namespace jointer::runner {
 namespace {
@@ -121,8 +122,9 @@ Result<std::vector<std::int32_t>> group_of_rank(std::span<const std::int32_t> ca
   };
   if (captured.empty()) return unfit();
   if (*std::max_element(captured.begin(), captured.end()) >= world_size)
-    return input_error("the group [{}] of the capture needs more than {} ranks",
-                       fmt::join(captured, ", "), world_size);
+    return input_error("the group [{}] of the capture needs more than {}",
+                       fmt::join(captured, ", "),
+                       counted(static_cast<std::size_t>(world_size), "rank"));
   if (std::find(captured.begin(), captured.end(), rank) != captured.end())
     return std::vector<std::int32_t>(captured.begin(), captured.end());
   // Place shifted copies of the group one after another, each at the lowest free rank.

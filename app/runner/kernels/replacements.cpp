@@ -47,7 +47,7 @@ constexpr std::array kReplacements{
     Replacement{"aten._fused_rms_norm_backward.default", "aten._fused_rms_norm_backward.default",
                 "its parts, operator by operator"},
     Replacement{"aten.histc.default", "jointer.histc_of_integers.default",
-                "a histogram of the numbers as float64"},
+                "a histogram of the values converted to float64"},
 };
 
 }  // namespace

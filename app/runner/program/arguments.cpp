@@ -9,6 +9,7 @@
 
 #include "app/runner/program/opaque.h"
 #include "app/runner/support/torch_version.h"
+#include "core/base/counted.h"
 #include "core/graph/symbolic_float.h"
 
 namespace jointer::runner {
@@ -207,8 +208,9 @@ Result<void> ArgumentConverter::convert(const Node& node, const c10::FunctionSch
   if (!given.empty()) {
     const std::string_view name = given.front().first;
     if (name.empty())
-      return input_error("{} takes at most {} arguments{}", schema.name(),
-                         schema.arguments().size(), of_another_torch(captured_by(node)));
+      return input_error("{} takes at most {}{}", schema.name(),
+                         counted(schema.arguments().size(), "argument"),
+                         of_another_torch(captured_by(node)));
     return input_error("{} takes no argument {}{}", schema.name(), name,
                        of_another_torch(captured_by(node)));
   }
@@ -333,9 +335,8 @@ Result<IValue> ArgumentConverter::constant(const Argument& argument, const c10::
     }
     case Argument::Kind::opaque:
       if (graph_.text(argument.text()) == kProcessGroup) return group_name(graph_, argument);
-      return input_error(
-          "a {} cannot be passed to an operator without Python; use --backend python",
-          graph_.text(argument.text()));
+      return input_error("passing a {} to an operator needs Python; use --backend python",
+                         graph_.text(argument.text()));
     default:
       return input_error("a value of this kind is not supported");
   }

@@ -35,6 +35,7 @@
 #include "app/runner/program/scalars.h"
 #include "app/runner/support/torch_error.h"
 #include "app/runner/support/torch_version.h"
+#include "core/base/counted.h"
 #include "core/graph/users.h"
 
 namespace jointer::runner {
@@ -356,8 +357,8 @@ Result<void> ProgramBuilder::add_getitem(NodeId id, const Node& node) {
   const std::int64_t count = slot_counts_[source.index()];
   const std::int64_t index = args[1].integer + (args[1].integer < 0 ? count : 0);
   if (index < 0 || index >= count)
-    return input_error("index {} is out of range: {} has {} values", args[1].integer,
-                       graph_.name(source), count);
+    return input_error("index {} is out of range: {} has {}", args[1].integer, graph_.name(source),
+                       counted(static_cast<std::size_t>(count), "value"));
   slots_[id.index()] = slots_[source.index()] + static_cast<SlotId>(index);
   Instruction instruction{.kind = Instruction::Kind::name};
   // This only names one of the values, but counts as a use of all, so that none is released

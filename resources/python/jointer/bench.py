@@ -20,6 +20,7 @@ import torch
 import torch.distributed as dist
 
 from .amx import avoid_broken_amx
+from .counted import counted
 from .errors import CaptureError
 from .events import Events
 from .execute import Ledger, MemoryLimit, NodeError
@@ -133,7 +134,7 @@ class _Rank:
             torch.set_num_threads(options.threads)
         captured = self._read(options.program, options.backward)
         if self._alone and self._rank >= captured.world_size:
-            text = f"no rank {self._rank}: the capture has {captured.world_size} ranks"
+            text = f"no rank {self._rank}: the capture has {counted(captured.world_size, 'rank')}"
             raise Failure("load", text)
         events.say(
             "started",
@@ -214,8 +215,8 @@ class _Rank:
             if self._world != program.world_size:
                 raise Failure(
                     "load",
-                    f"captured for {program.world_size} ranks, started with {self._world}: start "
-                    "as many, or one with --solo",
+                    f"captured for {counted(program.world_size, 'rank')}, started with "
+                    f"{self._world}: start as many, or one with --solo",
                 )
             timeout = self._options.timeout
             try:
@@ -252,8 +253,8 @@ class _Rank:
             if len(unedited) != len(outputs):
                 raise Failure(
                     "verify",
-                    f"the baseline has {len(unedited)} outputs, but the graph has {len(outputs)}: "
-                    "their outputs cannot be compared",
+                    f"the baseline has {counted(len(unedited), 'output')}, but the graph has "
+                    f"{len(outputs)}: their outputs cannot be compared",
                 )
             wanted = dict(enumerate(unedited))
             verdicts.append(compare("baseline", program.output_names, outputs, wanted))

@@ -66,7 +66,7 @@ class Request:
                 f"{sys.executable}: name another Python in JOINTER_PYTHON"
             )
         if not isinstance(self.rank, int) or self.rank < 0:
-            raise CaptureError(f"rank {self.rank!r}: expected a number of at least 0")
+            raise CaptureError(f"rank {self.rank!r}: expected an integer of at least 0")
         if not isinstance(self.mark, list) or not all(isinstance(m, str) for m in self.mark):
             raise CaptureError("mark must be a list of selectors")
 

@@ -46,7 +46,7 @@ def inductor_decomposition(
         example_inputs: fake inputs; default: those of the placeholders.
 
     Raises:
-        RuntimeError: a node cannot be traced on fake tensors; its message names it.
+        RuntimeError: a node cannot be traced on fake tensors; the message names the node.
     """
     from torch._inductor.decomposition import select_decomp_table
 

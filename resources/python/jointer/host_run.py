@@ -12,6 +12,7 @@ from typing import Any
 from torch import fx
 
 from . import host_passes, host_values
+from .counted import counted
 from .document import read_document, write_document
 from .encode import HEAD, encode_graph
 from .errors import CaptureError
@@ -153,8 +154,9 @@ def _unwrap_control_deps(gm: fx.GraphModule) -> None:
         decide(
             "",
             "unwrapped",
-            f"{count} calls were wrapped in control_deps, which only tell a compiler what to run "
-            "first: they are plain calls again, in the order set by the pass.",
+            f"{counted(count, 'call was', 'calls were')} wrapped in control_deps, which only tells "
+            "a compiler what to run first: the wrapping was removed, and the order is that of the "
+            "pass.",
         )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+from .counted import counted
 from .errors import CaptureError
 
 
@@ -79,8 +80,9 @@ def join_groups(
     for name, ranks in made.items():
         if max(ranks) >= world_size:
             raise CaptureError(
-                f"group {name!r} has ranks {ranks}, but this run has {world_size} ranks: start "
-                "as many ranks as the capture has, or run one with --solo"
+                f"group {name!r} has ranks {ranks}, but this run has "
+                f"{counted(world_size, 'rank')}: start as many ranks as the capture has, or run "
+                "one with --solo"
             )
     timeout = datetime.timedelta(seconds=max(timeout_s, 1))
     backend = "nccl" if device.type == "cuda" else "gloo"

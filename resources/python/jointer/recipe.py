@@ -14,6 +14,7 @@ from typing import Any
 
 from torch import fx
 
+from .counted import counted
 from .encode import HEAD, infer_kind
 from .errors import CaptureError, RecipeError
 from .fingerprint import first_difference
@@ -67,7 +68,8 @@ class RecipeReport:
     as_recorded: bool | None = None
 
     def __str__(self) -> str:
-        lines = [f"{len(self.applied)} edits applied, {len(self.skipped)} skipped ({self.graph})"]
+        applied = counted(len(self.applied), "edit")
+        lines = [f"{applied} applied, {len(self.skipped)} skipped ({self.graph})"]
         if self.other_rank:
             lines.append(self._of_rank())
         elif self.difference:

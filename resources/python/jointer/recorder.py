@@ -113,6 +113,8 @@ class Recorder:
         if self.guard.reason is not None:
             return f"a graph was made but not captured: {self.guard.reason}"
         if self._compiled:
+            if self._compiled == 1:
+                return "a graph was compiled, but without a backward"
             return f"{self._compiled} graphs were compiled, none of them with a backward"
         if f"{graph_trainer.PACKAGE}.trainer" in sys.modules:
             return (

@@ -58,7 +58,7 @@ TEST(RecordJson, SaysWhatIsWrong) {
     return read ? "" : read.error().message;
   };
   EXPECT_EQ(of_args(R"([{"slice":[1,2]}])"), "a slice cannot have 2 elements");
-  EXPECT_EQ(of_args(R"([{"complex":[1]}])"), "a complex cannot have 1 elements");
+  EXPECT_EQ(of_args(R"([{"complex":[1]}])"), "a complex cannot have 1 element");
   EXPECT_EQ(of_args(R"([{"f":"much"}])"), "`much` is not a float");
   EXPECT_EQ(of_args(R"([{"n":3}])"), "`n`: expected a string");
   EXPECT_EQ(of_args("[{}]"), "an empty object is not an argument");
@@ -72,7 +72,7 @@ TEST(RecordJson, SaysWhatIsWrong) {
   EXPECT_EQ(of_tensor(R"("shape":[1])"), "a tensor has no dtype");
   EXPECT_EQ(of_tensor(R"("shape":[1],"dtype":"f")"), "unknown dtype `f`");
   EXPECT_EQ(of_tensor(R"("shape":[1],"dtype":"int8","stride":[])"),
-            "a tensor with 1 dimensions has 0 strides");
+            "a tensor with 1 dimension has 0 strides");
   EXPECT_EQ(of_tensor(R"("shape":[1],"dtype":"int8","storage":3)"),
             "`storage`: expected {\"of\": NODE} or {\"bytes\": N}");
   EXPECT_EQ(of_tensor(R"("shape":[{"sym":"s0","max":3}],"dtype":"int8")"),

@@ -154,7 +154,7 @@ TEST(Validate, CountsDescriptorsOfOutputs) {
   output.desc = graph.intern(R"([{"type":"PlainAOTOutput"}])");
   EXPECT_EQ(complaint(graph), "sound");
   output.desc = graph.intern(R"([{"type":"PlainAOTOutput"},{"type":"PlainAOTOutput"}])");
-  EXPECT_THAT(complaint(graph), HasSubstr("(output) returns 1 values, but `desc` describes 2"));
+  EXPECT_THAT(complaint(graph), HasSubstr("(output) returns 1 value, but `desc` describes 2"));
 }
 
 TEST(Validate, WarnsAboutToleratedFaults) {

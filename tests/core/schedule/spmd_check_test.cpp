@@ -84,9 +84,10 @@ TEST(SpmdCheck, NamesTheFirstMismatch) {
             "in group tp (ranks 0, 1), as collective 0, rank 0 calls a (all_reduce (sum) of "
             "float32[8,4], position 1), but rank 1 calls a (all_reduce (max) of float32[8,4], "
             "position 1): the run would hang");
-  EXPECT_EQ(differs(all_reduce, "n: f32[8,4] = aten.neg(x)\n"),
-            "in group tp (ranks 0, 1), as collective 0, rank 0 calls a (all_reduce (sum) of "
-            "float32[8,4], position 1), but rank 1 makes no further call: the run would hang");
+  EXPECT_EQ(
+      differs(all_reduce, "n: f32[8,4] = aten.neg(x)\n"),
+      "in group tp (ranks 0, 1), as collective 0, rank 0 calls a (all_reduce (sum) of "
+      "float32[8,4], position 1), but rank 1 calls no further collectives: the run would hang");
   EXPECT_NE(differs(all_reduce,
                     "a: f32[16,4] = "
                     "_c10d_functional.all_gather_into_tensor(x, 2, 'tp')\n")

@@ -119,7 +119,7 @@ TEST(EpOverlapSchedule, RefusesChunksThatDiffer) {
        R"({"chunked_region_role":"body","chunk_id":1,)"
        R"("chunked_region_fqn":"layers.1.moe","chunked_region_is_backward":false})");
   EXPECT_THAT(refusal(one_less, "ep_overlap_schedule"),
-              HasSubstr("chunk 0 exchanges tokens 2 times and chunk 1 1 times"));
+              HasSubstr("chunk 0 exchanges tokens 2 times and chunk 1 1 time"));
   EXPECT_THAT(refusal(one_less, "ep_overlap_validate"), HasSubstr("2 times"));
   Graph unknown = chunked();
   mark(unknown, "e1", R"({"chunked_region_role":"body","chunk_id":2})");

@@ -189,7 +189,7 @@ TEST(FsdpReshardAfterFwd, ReportsExistingTagsOrThatThereIsNothingToTag) {
   const StepResult again = run_pipeline_text(*first.graph, "fsdp_reshard_after_fwd").at(0);
   ASSERT_EQ(again.decisions.size(), 1U);
   EXPECT_EQ(again.decisions.front().reason,
-            "The parts of all 1 gathered parameters already have their tags.");
+            "All parts of 1 gathered parameter already have their tags.");
   const StepResult none =
       run_pipeline_text(parse("x: f32[4] = input\nreturn [x]"), "fsdp_reshard_after_fwd").at(0);
   ASSERT_EQ(none.decisions.size(), 1U);

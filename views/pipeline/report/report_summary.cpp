@@ -65,8 +65,9 @@ std::vector<ReportCount> report_counts(const NodeDifferences& differences, std::
   add(NodeChange::retagged, d.retagged.size() == 1 ? tr("policy changed") : tr("policies changed"),
       d.retagged.size());
   if (merged > 0)
-    counts.push_back(
-        {QStringLiteral("merged"), tr("%1 collectives merged").arg(count_text(merged))});
+    counts.push_back({QStringLiteral("merged"),
+                      merged == 1 ? tr("1 collective merged")
+                                  : tr("%1 collectives merged").arg(count_text(merged))});
   return counts;
 }
 

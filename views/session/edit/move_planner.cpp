@@ -209,9 +209,11 @@ void MovePlanner::carry_along(const Graph& graph, HeldMove& held) {
     held.carried = tr("No cheap nodes move with it.");
   else if (taken.size() == 1)
     held.carried = QString::fromStdString(sentence);
+  else if (const std::size_t more = held.block.size() - taken.size(); more == 1)
+    held.carried = tr("Also moved 1 node that feeds or reads the selected ones.");
   else
-    held.carried = tr("Also moved %1 nodes that feed or read the selected ones.")
-                       .arg(count_text(held.block.size() - taken.size()));
+    held.carried =
+        tr("Also moved %1 nodes that feed or read the selected ones.").arg(count_text(more));
 }
 
 void MovePlanner::move_to(std::size_t gap) {

@@ -31,8 +31,8 @@ std::string_view to_string(Decider decider);
 
 // The kind of a graph, which determines what ticks do.
 enum class SacKind : std::uint8_t {
-  joint,        // partitioned by a partitioner; ticks are applied on top of its plan
-  step,         // forward, loss and backward in one graph; ticks are tags, which are applied in it
+  joint,  // partitioned by a partitioner; ticks are applied on top of its plan
+  step,   // forward, loss and backward in one graph; ticks are tags, which are then applied to it
   partitioned,  // a pair or another graph, shown as it is
 };
 SacKind sac_kind(const Graph& graph);

@@ -45,7 +45,8 @@ int Places::top(int place) const {
 }
 
 void Places::add_modules(const Graph& graph, const ModuleTree& modules) {
-  // Parameters are children of the root module; captures name their owner separately.
+  // Parameter placeholders belong to no submodule, so find the module from the parameter's name
+  // (role_target).
   std::unordered_map<std::string_view, ModuleId> by_path;
   for (std::size_t i = 1; i < modules.size(); ++i)
     by_path.emplace(modules.module(ModuleId(i)).path, ModuleId(i));

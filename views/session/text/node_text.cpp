@@ -26,7 +26,9 @@ QString tensor_text(const Graph& graph, const Tensor& tensor) {
 QString value_text(const Graph& graph, const Node& node) {
   if (const Tensor* t = graph.single_tensor(node)) return tensor_text(graph, *t);
   if (node.tensor_count > 0)
-    return words("%1 tensors, %2").arg(node.tensor_count).arg(bytes_text(graph.output_bytes(node)));
+    return words("%1, %2").arg(
+        node.tensor_count == 1 ? words("1 tensor") : words("%1 tensors").arg(node.tensor_count),
+        bytes_text(graph.output_bytes(node)));
   if (node.value.kind == Value::Kind::symbol)
     return words("%1 = %2")
         .arg(to_qstring(graph.expression_text(node.value.expression())))

@@ -149,9 +149,11 @@ void TuneSession::apply(const std::vector<Edit>& edits, const StepFigures& figur
   if (editing.edit_history() != history_) editing.go_to(*place);
   if (edits.empty()) return;
   editing.apply_all(edits);
-  emit message(tr("Applied %1 steps: step time %2, peak %3.")
-                   .arg(count_text(edits.size()), time_text(figures.figures.step_ns),
-                        bytes_text(figures.figures.peak_bytes)));
+  const QString steps =
+      edits.size() == 1 ? tr("1 step") : tr("%1 steps").arg(count_text(edits.size()));
+  emit message(
+      tr("Applied %1: step time %2, peak %3.")
+          .arg(steps, time_text(figures.figures.step_ns), bytes_text(figures.figures.peak_bytes)));
 }
 
 }  // namespace jointer::views
