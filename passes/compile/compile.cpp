@@ -94,7 +94,7 @@ Pass cudagraph_pass() {
                              "--passes` skips this pass there");
               return {};
             }
-            context.decide("captured",
+            context.decide("recorded",
                            "`jointer bench --passes` captures its second run and "
                            "replays it from then on");
             return {};

@@ -83,8 +83,8 @@ QStringList stretch_lines(const TimelineContent& content, Selection::Stretch str
   const auto& time = s.estimated_time;
   const std::int64_t duration = time.position(std::min(2 * last, time.point_count() - 1)) -
                                 time.position(1 + 2 * stretch.first);
-  const std::size_t steps = last - stretch.first;
-  return {tr("%1, %2").arg(steps == 1 ? tr("1 step") : tr("%1 steps").arg(count_text(steps)),
+  const std::size_t count = last - stretch.first;
+  return {tr("%1, %2").arg(count == 1 ? tr("1 step") : tr("%1 steps").arg(count_text(count)),
                            time_text(duration)),
           measured_compute > 0 ? tr("compute: %1").arg(times_text(measured_compute, compute))
                                : tr("compute %1").arg(time_text(compute)),
