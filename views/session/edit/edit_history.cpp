@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/edit/editor.h"
+#include "core/edit/edit.h"
 
 namespace jointer::views {
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/edit/editor.h"
+#include "core/edit/edit.h"
 #include "core/graph/canonical.h"
 #include "core/graph/literal.h"
 #include "tests/support/snapshots.h"
