@@ -10,7 +10,6 @@
 #include "tests/support/two_gathers.h"
 #include "views/session/edit/block_move.h"
 #include "views/session/edit/metrics.h"
-#include "views/session/edit/move_preview.h"
 #include "views/session/edit/planned_moves.h"
 #include "views/session/edit/policy_edit.h"
 
