@@ -5,11 +5,11 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
+#include "core/base/json_fields.h"
 #include "core/cost/measured.h"
 #include "core/cost/profile_estimator.h"
 #include "core/cost/roofline.h"
@@ -61,8 +61,9 @@ std::string text_constant(std::string_view text, std::string_view name) {
   const std::string start = fmt::format("{{{}=", name);
   if (!text.starts_with(start) || !text.ends_with('}')) return {};
   const std::string_view value = text.substr(start.size(), text.size() - start.size() - 1);
-  const auto json = nlohmann::json::parse(value, nullptr, false);
-  if (json.is_string()) return json.get<std::string>();
+  std::string quoted;
+  if (const auto json = parse_tree(value); json && read_json(*json, quoted) == nullptr)
+    return quoted;
   // Quotes are optional for a value without special characters.
   return std::string(value.find_first_of("\"{},= ") == std::string_view::npos ? value
                                                                               : std::string_view());

@@ -3,17 +3,47 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <nlohmann/json.hpp>
+#include <cmath>
+
+#include "core/base/json_fields.h"
 
 namespace jointer {
 namespace {
 
-using Json = nlohmann::json;
+// The members of a capture's `info` that describe the model.
+struct ModelInfo {
+  std::optional<double> parameters, active_parameters, embedding_parameters;
+  std::optional<double> layers, heads, head_size;
+  std::optional<double> seq_len, local_batch_size;
+  std::optional<double> non_data_parallel_degree;
+  std::optional<std::string> parallel;
+};
 
-std::optional<double> number(const Json& info, const char* key) {
-  const auto it = info.find(key);
-  if (it == info.end() || !it->is_number() || !(it->get<double>() > 0)) return std::nullopt;
-  return it->get<double>();
+constexpr auto kModelInfo = std::tuple(
+    json_field("parameters", &ModelInfo::parameters).lenient(),
+    json_field("active_parameters", &ModelInfo::active_parameters).lenient(),
+    json_field("embedding_parameters", &ModelInfo::embedding_parameters).lenient(),
+    json_field("layers", &ModelInfo::layers).lenient(),
+    json_field("heads", &ModelInfo::heads).lenient(),
+    json_field("head_size", &ModelInfo::head_size).lenient(),
+    json_field("seq_len", &ModelInfo::seq_len).lenient(),
+    json_field("local_batch_size", &ModelInfo::local_batch_size).lenient(),
+    json_field("non_data_parallel_degree", &ModelInfo::non_data_parallel_degree).lenient(),
+    json_field("parallel", &ModelInfo::parallel).lenient());
+
+// All members are empty if the text is not an object.
+ModelInfo read_model_info(std::string_view text) {
+  ModelInfo info;
+  const auto json = parse_tree(text);
+  if (!json) return info;
+  JsonMembers members(*json);
+  read_fields(members, info, kModelInfo);
+  return info;
+}
+
+// Returns the number if it can be a size or a count.
+std::optional<double> positive(std::optional<double> number) {
+  return number && std::isfinite(*number) && *number > 0 ? number : std::nullopt;
 }
 
 // The word at the end of a text, ignoring trailing spaces.
@@ -126,21 +156,18 @@ std::optional<double> ModelFacts::flops_per_token() const {
 
 ModelFacts find_model_facts(const Graph& graph) {
   ModelFacts facts;
-  std::string_view text = graph.part(PartId(0)).info;
-  Json known = Json::parse(text.begin(), text.end(), nullptr, false);
-  if (!known.is_object()) known = Json::object();
+  const ModelInfo info = read_model_info(graph.part(PartId(0)).info);
 
-  const auto parallel = known.find("parallel");
-  if (const auto degree = number(known, "non_data_parallel_degree"))
+  if (const auto degree = positive(info.non_data_parallel_degree))
     facts.non_data_parallel_degree = *degree;
-  else if (parallel != known.end() && parallel->is_string())
-    facts.non_data_parallel_degree = degree_from_text(parallel->get<std::string>());
+  else if (info.parallel)
+    facts.non_data_parallel_degree = degree_from_text(*info.parallel);
   else
     facts.non_data_parallel_degree = degree_from_groups(graph);
 
-  facts.layers = number(known, "layers");
-  facts.sequence = number(known, "seq_len");
-  if (const auto batch = number(known, "local_batch_size"); batch && facts.sequence) {
+  facts.layers = positive(info.layers);
+  facts.sequence = positive(info.seq_len);
+  if (const auto batch = positive(info.local_batch_size); batch && facts.sequence) {
     facts.local_tokens = *batch * *facts.sequence;
   } else if ((facts.local_tokens = token_ids(graph))) {
     facts.derived.emplace_back("local tokens: from the shape of the token ids");
@@ -148,10 +175,10 @@ ModelFacts find_model_facts(const Graph& graph) {
 
   // For a mixture of experts, only the parameters that are active for a token count; the member
   // `parameters` counts all of them.
-  facts.parameters = number(known, "active_parameters");
+  facts.parameters = positive(info.active_parameters);
   if (!facts.parameters && !is_mixture_of_experts(graph))
-    facts.parameters = number(known, "parameters");
-  facts.embedding_parameters = number(known, "embedding_parameters");
+    facts.parameters = positive(info.parameters);
+  facts.embedding_parameters = positive(info.embedding_parameters);
   if (!facts.embedding_parameters && facts.parameters) {
     const LocalParameters local = local_parameters(graph);
     if (local.embedding > 0) {
@@ -160,7 +187,7 @@ ModelFacts find_model_facts(const Graph& graph) {
           "embedding parameters: this rank's share, scaled to the whole model");
     }
   }
-  const auto heads = number(known, "heads"), head_size = number(known, "head_size");
+  const auto heads = positive(info.heads), head_size = positive(info.head_size);
   if (heads && head_size) {
     facts.attention_width = *heads * *head_size;
   } else if (const auto local = local_attention_width(graph);

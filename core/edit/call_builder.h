@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/edit/change.h"
+#include "core/edit/edit.h"
 #include "core/graph/graph.h"
 
 namespace jointer {

@@ -4,7 +4,7 @@
 // tables. Errors (usage) say what is wrong, without naming the node.
 
 #include "core/base/result.h"
-#include "core/edit/change.h"
+#include "core/edit/edit.h"
 #include "core/graph/graph.h"
 
 namespace jointer {

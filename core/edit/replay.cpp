@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/edit/editor.h"
+#include "core/edit/edit.h"
 #include "core/edit/half_name.h"
 #include "core/edit/other_rank.h"
 #include "core/edit/select.h"

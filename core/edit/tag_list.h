@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/edit/change.h"
+#include "core/edit/edit.h"
 
 namespace jointer {
 

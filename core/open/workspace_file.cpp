@@ -1,7 +1,7 @@
 // The reader of workspaces.
 
 #include "core/capture/graph_reader.h"
-#include "core/edit/editor.h"
+#include "core/edit/edit.h"
 #include "core/open/open.h"
 #include "core/workspace/workspace_capture.h"
 

@@ -39,13 +39,11 @@ class Search {
     std::unique_ptr<Search> search(new Search(request, limits, sweep->points()));
     search->cancelled_ = sweep->is_cancelled();
     JOINTER_TRY(search->frontier_,
-                PlanFrontier::make(
-                    joint, what_if,
-                    {.policies = request.policies,
-                     .offload = request.offload,
-                     .effort = request.effort,
-                     .found = [s = search.get()](const TunedPlan& plan) { return s->tell(plan); },
-                     .go_on = [s = search.get()] { return s->go_on(); }}));
+                PlanFrontier::make(joint, what_if,
+                                   {.policies = request.policies,
+                                    .offload = request.offload,
+                                    .effort = request.effort,
+                                    .go_on = [s = search.get()] { return s->go_on(); }}));
     for (const ParetoPoint& point : search->known_) {
       TunedPlan plan{point.plan, point.figures};
       if (point.partitioner != Partitioner::min_cut) {
@@ -55,7 +53,6 @@ class Search {
       }
       search->frontier_->add(plan);
     }
-    search->is_telling_ = true;
     return search;
   }
 
@@ -67,6 +64,7 @@ class Search {
       if (const auto found = frontier_->best(limit);
           found && limit.is_better(found->figures.figures, figures(nearest)))
         nearest = point_of(*found);
+    if (!cancelled_ && request_.found && !request_.found(nearest)) cancelled_ = true;
     return {.point = nearest, .fits = limit.holds(figures(nearest))};
   }
 
@@ -110,10 +108,6 @@ class Search {
     if (same != known_.end()) return *same;
     return {.budget = -1, .name = {}, .plan = plan.plan, .figures = plan.figures};
   }
-  bool tell(const TunedPlan& plan) {
-    if (is_telling_ && request_.found && !request_.found(point_of(plan))) cancelled_ = true;
-    return !cancelled_;
-  }
   bool go_on() {
     const auto all = static_cast<double>(limits_ * std::max<std::size_t>(request_.effort, 1));
     const double done = std::min(1.0, static_cast<double>(++evaluated_) / all);
@@ -127,7 +121,7 @@ class Search {
   std::vector<ParetoPoint> known_;
   std::unique_ptr<PlanFrontier> frontier_;
   std::size_t evaluated_ = 0;
-  bool is_telling_ = false, cancelled_ = false;
+  bool cancelled_ = false;
 };
 
 Result<Fit> search(const Graph& joint, const PlanWhatIf& what_if, const PlanLimit& limit,

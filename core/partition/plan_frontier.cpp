@@ -78,7 +78,6 @@ void PlanFrontier::add(const TunedPlan& plan) {
   while (first != points_.end() && first->second.figures.figures.step_ns >= f.step_ns)
     first = points_.erase(first);
   points_.emplace(f.peak_bytes, plan);
-  if (options_.found && !options_.found(plan)) is_cancelled_ = true;
 }
 
 std::vector<TunedPlan> PlanFrontier::points() const {

@@ -45,8 +45,6 @@ class PlanFrontier {
     std::vector<MemoryPolicy> policies;  // the user's, indexed by node id; may be empty
     bool offload = true;                 // values may be offloaded
     std::size_t effort = kEffort;        // plans to evaluate for one limit
-    // Called for each plan that is better than all before; false ends the search.
-    std::function<bool(const TunedPlan&)> found;
     std::function<bool()> go_on;  // called before each plan; false ends the search
   };
 

@@ -66,6 +66,7 @@ Result<PlanWhatIf::Outcome> PlanWhatIf::evaluate(const SavePlan& plan) const {
   for (const bool backward : {false, true}) add_steps(s.orders, order, backward, outcome.steps);
   for (const Place p : order.backward) {
     if (!runs_first[p]) continue;
+    outcome.recomputed.push_back({s.orders.node(p), s.time.ns(p)});
     ++outcome.figures.recomputed;
     outcome.figures.recompute_ns += s.time.ns(p);
     outcome.figures.recompute_flops += s.time.flops(p);

@@ -93,6 +93,12 @@ class PlanWhatIf {
     // The node that runs at each step of the profile: step i covers the points 1 + 2 * i and 2 + 2
     // * i. For a copy to the host or back, the value that is copied.
     std::vector<NodeId> steps;
+    // The calls that run twice, in the backward's order; PlanFigures has their sums.
+    struct Recomputed {
+      NodeId node;
+      std::int64_t ns = 0;  // on its stream
+    };
+    std::vector<Recomputed> recomputed;
   };
   [[nodiscard]] Result<Outcome> evaluate(const SavePlan& plan) const;
 

@@ -45,7 +45,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/units.h"
-#include "core/edit/change.h"
+#include "core/edit/edit.h"
 #include "core/edit/make_record.h"
 #include "core/edit/refuse.h"
 #include "core/graph/effects.h"

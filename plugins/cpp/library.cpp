@@ -6,12 +6,14 @@
 #include <exception>
 
 #include "plugins/cpp/plugin.h"
+#include "plugins/cpp/plugin_version.h"
 
 namespace jointer {
 namespace {
 
 Result<void> check(const PluginInterface* plugin) {
   if (plugin == nullptr) return fail(Error::Kind::usage, "its entry point returns null");
+<<<<<<< HEAD
   if (plugin->version != kPluginInterface)
     return fail(
         Error::Kind::usage,
@@ -25,6 +27,12 @@ Result<void> check(const PluginInterface* plugin) {
   if (plugin->sizes != ours.sizes)
     return fail(Error::Kind::usage,
                 "it was built with the headers of another Jointer; rebuild the plugin");
+=======
+  JOINTER_CHECK(check_plugin_version(
+      plugin->version, plugin->built_with == nullptr ? "an unknown version" : plugin->built_with));
+  if (plugin->sizes != PluginInterface().sizes)
+    return fail(Error::Kind::usage, "it was built with the headers of another Jointer; rebuild it");
+>>>>>>> house
   if (plugin->make_passes == nullptr) return fail(Error::Kind::usage, "it provides no passes");
   return {};
 }

@@ -7,8 +7,8 @@
 #include "core/base/bytes.h"
 #include "core/base/environment.h"
 #include "core/process/spawn.h"
-#include "plugins/cpp/plugin.h"
 #include "plugins/cpp/plugin_folder.h"
+#include "plugins/cpp/plugin_version.h"
 
 namespace jointer {
 namespace {
@@ -29,15 +29,8 @@ Result<ProgramCommand> host_program() {
   return ProgramCommand{{program}, {}};
 }
 
-Result<void> check_version(const PluginFolder& folder) {
-  if (folder.interface != kPluginInterface)
-    return fail(
-        Error::Kind::usage,
-        "it was built for version {} of the plugin interface, but this Jointer has version {}",
-        folder.interface, kPluginInterface);
-  if (folder.built_with != kPluginBuild)
-    return fail(Error::Kind::usage, "it was built with {}, but this is {}; rebuild the plugin",
-                folder.built_with, kPluginBuild);
+Result<void> check(const PluginFolder& folder) {
+  JOINTER_CHECK(check_plugin_version(folder.interface, folder.built_with));
   std::error_code status;
   if (!fs::is_regular_file(folder.library_path(), status))
     return fail(Error::Kind::usage, "its library {} does not exist", folder.library);
@@ -74,7 +67,7 @@ std::vector<std::string> plugin_search_path() {
 Result<void> add_plugin(PassRegistry& registry, const std::string& folder,
                         const HostOptions& options) {
   JOINTER_TRY(const PluginFolder described, read_plugin_folder(absolute_path(folder)));
-  auto fits = check_version(described);
+  auto fits = check(described);
   if (fits) fits = add_passes(registry, described, options);
   if (!fits) return fail(fits.error().kind, "{}: {}", folder, fits.error().message);
   return {};

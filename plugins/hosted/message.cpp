@@ -3,26 +3,37 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <optional>
 
+#include "core/base/json_fields.h"
 #include "plugins/hosted/declaration.h"
 #include "plugins/hosted/table_json.h"
 
 namespace jointer {
 namespace {
 
-constexpr std::array<std::pair<HostFailed::Kind, std::string_view>, 3> kKinds{
-    {{HostFailed::Kind::usage, "usage"},
-     {HostFailed::Kind::pass, "pass"},
-     {HostFailed::Kind::memory, "memory"}}};
+using Kind = HostFailed::Kind;
 
-struct Refused {};
-
-const std::string& text(const OrderedJson& json, const char* key) {
-  const auto found = json.find(key);
-  if (found == json.end() || !found->is_string()) throw Refused();
-  return found->get_ref<const std::string&>();
+constexpr std::array kKinds{Kind::usage, Kind::pass, Kind::memory};
+std::string_view kind_name(Kind kind) {
+  constexpr std::array<std::string_view, kKinds.size()> kNames{"usage", "pass", "memory"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
+
+constexpr auto kReady = std::tuple(json_field("protocol", &HostReady::protocol).required(),
+                                   json_field("host", &HostReady::host).required());
+constexpr auto kProgress = std::tuple(json_field("done", &HostProgress::done).required());
+constexpr auto kDecision = std::tuple(json_field("node", &Decision::node).required(),
+                                      json_field("action", &Decision::action).required(),
+                                      json_field("reason", &Decision::reason).required());
+constexpr auto kDeclared = std::tuple(json_field("spec", &HostDeclared::spec).required(),
+                                      json_field("error", &HostDeclared::error).if_set());
+constexpr auto kDone = std::tuple();
+constexpr auto kFailed =
+    std::tuple(json_choice("kind", &HostFailed::kind, kKinds, &kind_name).required(),
+               json_field("text", &HostFailed::text).required());
+
+// --- Reading ---
 
 // Terminals and the tables in the window show each text on one line.
 std::string one_line(std::string text) {
@@ -31,78 +42,97 @@ std::string one_line(std::string text) {
   return text;
 }
 
-HostReady read_ready(const OrderedJson& json) {
-  const auto protocol = json.find("protocol");
-  if (protocol == json.end() || !protocol->is_number_integer()) throw Refused();
-  const auto version = protocol->get<std::int64_t>();
-  // -1 stands for any other version.
-  return {.protocol = version == kHostProtocol ? kHostProtocol : -1, .host = text(json, "host")};
+HostReady read_ready(JsonMembers& members) {
+  HostReady ready;
+  read_fields(members, ready, kReady);
+  return ready;
 }
 
-HostProgress read_progress(const OrderedJson& json) {
-  const auto done = json.find("done");
-  if (done == json.end() || !done->is_number()) throw Refused();
-  return {.done = std::clamp(done->get<double>(), 0.0, 1.0)};
+HostProgress read_progress(JsonMembers& members) {
+  HostProgress progress;
+  read_fields(members, progress, kProgress);
+  if (!std::isfinite(progress.done)) members.expect("done", "a number from 0 to 1");
+  progress.done = std::clamp(progress.done, 0.0, 1.0);
+  return progress;
 }
 
-HostDecision read_decision(const OrderedJson& json) {
-  return {.decision = {.pass = {},
-                       .node = one_line(text(json, "node")),
-                       .action = one_line(text(json, "action")),
-                       .reason = one_line(text(json, "reason"))}};
+HostDecision read_decision(JsonMembers& members) {
+  Decision decision;
+  read_fields(members, decision, kDecision);
+  for (std::string* text : {&decision.node, &decision.action, &decision.reason})
+    *text = one_line(std::move(*text));
+  return {std::move(decision)};
 }
 
-HostTable read_table(const OrderedJson& json) {
+HostTable read_table(JsonMembers& members, const OrderedJson& json) {
   auto table = read_pass_table(json);
-  if (!table) throw Refused();
-  return {.table = *std::move(table)};
+  if (table) return {*std::move(table)};
+  members.refuse(table.error().message);
+  return {};
 }
 
-HostDeclared read_declared(const OrderedJson& json) {
-  HostDeclared declared{.spec = text(json, "spec"), .passes = {}, .error = {}};
-  if (json.contains("error")) declared.error = one_line(text(json, "error"));
-  const auto passes = json.find("passes");
-  if (passes == json.end()) return declared;
-  if (!passes->is_array()) throw Refused();
-  for (const OrderedJson& each : *passes) {
-    auto info = read_pass_info(each);
-    if (!info) throw Refused();
-    declared.passes.push_back(*std::move(info));
-  }
+HostDeclared read_declared(JsonMembers& members) {
+  HostDeclared declared;
+  read_fields(members, declared, kDeclared);
+  declared.error = one_line(std::move(declared.error));
+  members.read_list("passes", [&](const OrderedJson& json, std::size_t /*at*/) {
+    if (auto info = read_pass_info(json))
+      declared.passes.push_back(*std::move(info));
+    else
+      members.refuse(info.error().message);
+  });
   return declared;
 }
 
-HostFailed read_failed(const OrderedJson& json) {
-  const std::string& kind = text(json, "kind");
-  for (const auto& [value, name] : kKinds)
-    if (name == kind) return {.kind = value, .text = one_line(text(json, "text"))};
-  throw Refused();
+HostFailed read_failed(JsonMembers& members) {
+  HostFailed failed;
+  read_fields(members, failed, kFailed);
+  failed.text = one_line(std::move(failed.text));
+  return failed;
 }
 
-HostMessage read_message(const OrderedJson& json) {
-  const std::string& event = text(json, "event");
-  if (event == "ready") return read_ready(json);
-  if (event == "progress") return read_progress(json);
-  if (event == "decision") return read_decision(json);
-  if (event == "table") return read_table(json);
-  if (event == "declared") return read_declared(json);
-  if (event == "done") return HostDone{};
-  if (event == "failed") return read_failed(json);
-  throw Refused();
+std::optional<HostMessage> read_message(const OrderedJson& json) {
+  JsonMembers members(json);
+  std::string event;
+  members.read("event", event);
+  HostMessage message;
+  if (event == "ready")
+    message = read_ready(members);
+  else if (event == "progress")
+    message = read_progress(members);
+  else if (event == "decision")
+    message = read_decision(members);
+  else if (event == "table")
+    message = read_table(members, json);
+  else if (event == "declared")
+    message = read_declared(members);
+  else if (event == "done")
+    message = HostDone();
+  else if (event == "failed")
+    message = read_failed(members);
+  else
+    return std::nullopt;
+  if (!members.problem().empty()) return std::nullopt;
+  return message;
+}
+
+// --- Writing ---
+
+template <class Object, class Fields>
+OrderedJson event_json(std::string_view event, const Object& object, const Fields& fields) {
+  OrderedJson json;
+  add_member(json, "event", event);
+  write_fields(json, object, fields);
+  return json;
 }
 
 struct Writer {
-  OrderedJson operator()(const HostReady& m) const {
-    return {{"event", "ready"}, {"protocol", m.protocol}, {"host", m.host}};
-  }
+  OrderedJson operator()(const HostReady& m) const { return event_json("ready", m, kReady); }
   OrderedJson operator()(const HostProgress& m) const {
-    return {{"event", "progress"}, {"done", m.done}};
+    return event_json("progress", m, kProgress);
   }
   OrderedJson operator()(const HostDecision& m) const {
-    return {{"event", "decision"},
-            {"node", m.decision.node},
-            {"action", m.decision.action},
-            {"reason", m.decision.reason}};
+    return event_json("decision", m.decision, kDecision);
   }
   OrderedJson operator()(const HostTable& m) const {
     OrderedJson json{{"event", "table"}};
@@ -110,37 +140,28 @@ struct Writer {
     return json;
   }
   OrderedJson operator()(const HostDeclared& m) const {
-    OrderedJson json{{"event", "declared"}, {"spec", m.spec}, {"passes", OrderedJson::array()}};
-    for (const PassInfo& each : m.passes) json["passes"].push_back(to_json(each));
-    if (!m.error.empty()) json["error"] = m.error;
+    OrderedJson json = event_json("declared", m, kDeclared);
+    OrderedJson passes = OrderedJson::array();
+    for (const PassInfo& each : m.passes) passes.push_back(to_json(each));
+    add_member(json, "passes", std::move(passes));
     return json;
   }
-  OrderedJson operator()(const HostDone& /*m*/) const { return {{"event", "done"}}; }
-  OrderedJson operator()(const HostFailed& m) const {
-    std::string_view name;
-    for (const auto& [value, each] : kKinds)
-      if (value == m.kind) name = each;
-    return {{"event", "failed"}, {"kind", name}, {"text", m.text}};
-  }
+  OrderedJson operator()(const HostDone& m) const { return event_json("done", m, kDone); }
+  OrderedJson operator()(const HostFailed& m) const { return event_json("failed", m, kFailed); }
 };
 
 }  // namespace
 
 Result<HostMessage> parse_host_message(std::string_view line) {
   constexpr std::size_t kShown = 80;
-  try {
-    const auto json = parse_json(line, "message");
-    if (json && json->is_object()) {
-      HostMessage message = read_message(*json);
-      const auto* ready = std::get_if<HostReady>(&message);
-      if (ready == nullptr || ready->protocol == kHostProtocol) return message;
-      return fail(Error::Kind::run,
-                  "its host uses a protocol version other than {}: it belongs to another "
-                  "version of Jointer",
-                  kHostProtocol);
-    }
-  } catch (const Refused&) {
-    // Reported below.
+  const auto json = parse_tree(line);
+  if (auto message = json ? read_message(*json) : std::nullopt) {
+    const auto* ready = std::get_if<HostReady>(&*message);
+    if (ready == nullptr || ready->protocol == kHostProtocol) return *std::move(message);
+    return fail(Error::Kind::run,
+                "its host uses a protocol version other than {}: it belongs to another version of "
+                "Jointer",
+                kHostProtocol);
   }
   return fail(Error::Kind::run, "its host wrote something that is not a message: {}{}",
               write_json(one_line(std::string(line.substr(0, kShown)))),

@@ -2,6 +2,7 @@
 
 // The messages of a pass host: JSON objects on its standard output, one per line (docs/plugins.md).
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -17,7 +18,7 @@ inline constexpr int kHostProtocol = 1;
 
 // The first line.
 struct HostReady {
-  int protocol = kHostProtocol;
+  std::int64_t protocol = kHostProtocol;
   std::string host;  // "Python 3.11.2, torch 2.11.0"
 };
 // In reply to `run`: the progress of the pass, from 0 to 1.

@@ -9,7 +9,7 @@
 #include "core/bench/calibrate.h"
 #include "core/capture/native_reader.h"
 #include "core/cost/measured.h"
-#include "core/edit/editor.h"
+#include "core/edit/edit.h"
 #include "core/graph/canonical.h"
 #include "core/graph/dependencies.h"
 #include "core/graph/literal.h"

@@ -1,7 +1,7 @@
 // Policies from other programs: operator lists, selectors, logs of torch's partitioner. A policy
 // that was read tags the graph and can be undone; one that is refused leaves the graph unchanged.
 
-#include "core/edit/editor.h"
+#include "core/edit/edit.h"
 #include "core/graph/literal.h"
 #include "core/policy/export.h"
 #include "core/policy/import.h"

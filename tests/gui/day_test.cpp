@@ -86,7 +86,7 @@ void DayTest::from_a_capture_to_a_recipe() {
 }
 
 void DayTest::apply_preset() {
-  const QList<QAction*> presets = pane().bar().presets().actions();
+  const QList<QAction*> presets = bar().presets().actions();
   const auto apply_sac = std::find_if(presets.begin(), presets.end(), [](const QAction* action) {
     return action->text() == QStringLiteral("apply_sac");
   });

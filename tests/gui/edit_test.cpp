@@ -330,7 +330,8 @@ void EditTest::states_are_compared() {
   dock->raise();
   QTRY_VERIFY(dock->pane() != nullptr);
   auto* pane = qobject_cast<ComparePane*>(dock->pane());
-  const QAbstractItemModelTester tester(&pane->table().model());
+  auto& table = child<DifferenceTable>(*pane);
+  const QAbstractItemModelTester tester(&table.model());
   QTRY_VERIFY_WITH_TIMEOUT(pane->comparison() != nullptr, kPatienceMs);
   const QString name = to_qstring(document().graph().name(wait));
   QVERIFY2(pane->summary().startsWith("1 of "), qPrintable(pane->summary()));
@@ -341,20 +342,21 @@ void EditTest::states_are_compared() {
   QCOMPARE(step->change, metrics().step_ns - before.step_ns);
   // Clicking selects the node, in both directions of the comparison.
   document().selection().clear();
-  TableView& view = pane->table().view();
+  TableView& view = table.view();
   QTest::mouseClick(view.viewport(), Qt::LeftButton, {},
-                    view.visualRect(pane->table().model().index(0, 1)).center());
+                    view.visualRect(table.model().index(0, 1)).center());
   QCOMPARE(document().selection().current(), wait);
   pane->copy_markdown();
   QVERIFY(QApplication::clipboard()->text().contains("| moved | " + name));
   pane->copy_tsv();
   QVERIFY(QApplication::clipboard()->text().contains("moved\t" + name));
   // Compare a state with itself.
-  pane->from().setCurrentIndex(1);
-  emit pane->from().activated(1);
+  auto& from = child<QComboBox>(*pane, "from");
+  from.setCurrentIndex(1);
+  emit from.activated(1);
   QTRY_COMPARE_WITH_TIMEOUT(pane->summary(), "The nodes and their order are the same.",
                             kPatienceMs);
-  QCOMPARE(pane->table().model().row_count(), 0);
+  QCOMPARE(table.model().row_count(), 0);
 }
 
 // --- Keys ---

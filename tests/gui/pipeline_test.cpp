@@ -103,7 +103,8 @@ class PipelineTest : public QObject {
     pane_->show();
     QVERIFY(QTest::qWaitForWindowActive(pane_.get()));
   }
-  [[nodiscard]] StepList& list() const { return pane_->list(); }
+  [[nodiscard]] StepList& list() const { return child<StepList>(*pane_); }
+  [[nodiscard]] StepForm& form() const { return child<StepForm>(*pane_); }
   [[nodiscard]] PipelineDraft& draft() const { return session_->draft(); }
   [[nodiscard]] QString text() const { return QString::fromStdString(to_text(draft().pipeline())); }
   [[nodiscard]] QRect row(int index) const {
@@ -258,8 +259,8 @@ void PipelineTest::steps_are_removed_duplicated_and_undone() {
 
 void PipelineTest::form_matches_the_declared_parameters() {
   make_pane("told");
-  const auto field = [this](const char* name) { return pane_->form().field(name); };
-  QCOMPARE(pane_->form().fields().size(), 7U);
+  const auto field = [this](const char* name) { return form().field(name); };
+  QCOMPARE(form().fields().size(), 7U);
   QTest::keyClick(&list(), Qt::Key_Return);
   QVERIFY(field("flag")->check()->hasFocus());
   QTest::keyClick(field("flag")->check(), Qt::Key_Space);
@@ -291,7 +292,7 @@ void PipelineTest::form_matches_the_declared_parameters() {
 void PipelineTest::errors_are_shown_at_the_field_and_the_step() {
   make_pane("stays,told");
   list().setCurrentIndex(list().model().index(1));
-  ParameterField* share = pane_->form().field("share");
+  ParameterField* share = form().field("share");
   QTest::keyClicks(share->line(), "1.5");
   QVERIFY(share->hint().text().contains("expected a number from 0 to 1"));
   QCOMPARE(status(1), StepStatus::wrong);
@@ -337,7 +338,7 @@ void PipelineTest::the_text_is_the_pipeline() {
   QVERIFY(!message.text().startsWith("Not applied"));
   // The form and the text show the same pipeline.
   list().setCurrentIndex(list().model().index(0));
-  QTest::keyClicks(pane_->form().field("count")->line(), "0");
+  QTest::keyClicks(form().field("count")->line(), "0");
   QCOMPARE(edit.toPlainText(), "told{count=20}\nstays\n");
 }
 
@@ -550,7 +551,7 @@ void PipelineTest::third_party_code_needs_permission() {
   QCOMPARE(kept.sources.size(), 1U);
   service_->remove_foreign();
   QVERIFY(session_->mistake(0).contains("/somewhere"));
-  pages().setCurrentWidget(&pane_->form());
+  pages().setCurrentWidget(&form());
   QVERIFY(button("load").isVisible());
 }
 
@@ -586,9 +587,9 @@ void PipelineTest::the_menu_adds_a_pass_and_compare_shows_both_sides() {
   QTRY_VERIFY(dock->pane() != nullptr);
   auto* compare = qobject_cast<ComparePane*>(dock->pane());
   QTRY_VERIFY(compare->comparison() != nullptr &&
-              compare->from().currentText().startsWith("after 1"));
+              child<QComboBox>(*compare, "from").currentText().startsWith("after 1"));
   QTRY_VERIFY(compare->summary().contains(" moved"));
-  QVERIFY(compare->to().currentText().startsWith("after 2"));
+  QVERIFY(child<QComboBox>(*compare, "to").currentText().startsWith("after 2"));
 }
 
 void PipelineTest::the_window_runs_a_preset_as_edits() {
@@ -625,7 +626,8 @@ void PipelineTest::a_pair_opens_with_the_steps_that_follow() {
   QVERIFY(settle());
   const std::string after = graph_hash(*session_->outcome(1)->result.graph);
   QSignalSpy opened(window_.get(), &MainWindow::opened);
-  window_pane().list().setCurrentIndex(window_pane().list().model().index(1));
+  auto& steps = child<StepList>(window_pane());
+  steps.setCurrentIndex(steps.model().index(1));
   child<QAction>(window_pane(), "open_graph").trigger();
   QVERIFY(opened.wait(kPatienceMs));
   QCOMPARE(test::tab_count(*window_), 2);

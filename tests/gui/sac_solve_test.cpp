@@ -58,7 +58,6 @@ class SacSolveTest : public test::SacWindow {
   void imports_formats_of_other_programs_data();
 
  private:
-  [[nodiscard]] SacBar& bar() const { return pane().bar(); }
   [[nodiscard]] QComboBox& unit() const { return child<QComboBox>(bar().budget()); }
   [[nodiscard]] QDoubleSpinBox& limit_box() const {
     return child<QDoubleSpinBox>(pareto(), "limit");
@@ -102,7 +101,7 @@ void SacSolveTest::slider_previews_and_solves() {
       session().is_settled() && promised() &&
           session().shown_preview()->settings->activation_budget == bar().budget().box().value(),
       kPatienceMs);
-  QVERIFY(pane().figures().what_if().contains("solve"));
+  QVERIFY(figures_row().what_if().contains("solve"));
   QCOMPARE(figures(), before);
   QCOMPARE(editing().step_count(), 0);
   const PlanFigures previewed = *promised();
@@ -223,7 +222,7 @@ void SacSolveTest::offloading_is_shown_everywhere() {
   QVERIFY(settle());
   QCOMPARE(editing().step_count(), 1);
   QVERIFY(figures().offloaded_bytes > 0);
-  QVERIFY(labels_of(pane().figures()).contains(bytes_text(figures().offloaded_bytes)));
+  QVERIFY(labels_of(figures_row()).contains(bytes_text(figures().offloaded_bytes)));
   // The curve stays aligned with the joint graph, despite copies.
   QVERIFY(peak_place().has_value());
   QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
@@ -260,12 +259,12 @@ void SacSolveTest::reserved_is_that_of_the_pair() {
   QTRY_VERIFY_WITH_TIMEOUT(session().reserved().bytes().has_value(), kPatienceMs);
   const std::int64_t promised = *session().reserved().bytes();
   QVERIFY(promised >= figures().figures.peak_bytes);
-  QVERIFY(labels_of(pane().figures()).contains(bytes_text(promised)));
+  QVERIFY(labels_of(figures_row()).contains(bytes_text(promised)));
   QVERIFY(labels_of(*window_->findChild<Scoreboard*>())
               .join(u'\n')
               .contains(QStringLiteral("reserved %1").arg(bytes_text(promised))));
   QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
-  emit pane().bar().pair_wanted();
+  emit bar().pair_wanted();
   QVERIFY(opened.wait(kPatienceMs));
   QCOMPARE(document().analysis().reserved.peak_bytes, promised);
 }

@@ -111,7 +111,7 @@ void SacStepTest::partitioner_controls_are_hidden() {
   QCOMPARE(state().kind, SacKind::step);
   QVERIFY(model().row_count() > 50);
   const QAbstractItemModelTester tester(&model());
-  SacBar& bar = pane().bar();
+  SacBar& bar = test::child<SacBar>(pane());
   QVERIFY(bar.isVisible());
   QVERIFY(button("apply_tags").isVisible());
   QVERIFY(!button("apply_tags").isEnabled());  // there are no tags
@@ -191,7 +191,7 @@ void SacStepTest::previews_the_result() {
   QTRY_VERIFY_WITH_TIMEOUT(session().shown_preview() && session().shown_preview()->outcome,
                            kPatienceMs);
   const PlanFigures promised = session().shown_preview()->outcome->figures;
-  QVERIFY(pane().figures().what_if().contains("Preview: recompute"));
+  QVERIFY(figures_row().what_if().contains("Preview: recompute"));
   QCOMPARE(editing().place(), steps);  // hovering changes nothing
   click_switch(row, Keep::recompute);
   QVERIFY(settle());
@@ -219,8 +219,7 @@ void SacStepTest::a_refused_tick_changes_nothing() {
   QVERIFY(write_native(document().graph()) == text);
   // The preview shows the same figures.
   move_pointer(switch_of(model().row_of(random), Keep::recompute).center());
-  QTRY_VERIFY_WITH_TIMEOUT(pane().figures().what_if().contains("draws random numbers"),
-                           kPatienceMs);
+  QTRY_VERIFY_WITH_TIMEOUT(figures_row().what_if().contains("draws random numbers"), kPatienceMs);
 }
 
 void SacStepTest::applying_tags_is_one_step() {
@@ -308,7 +307,7 @@ void SacStepTest::applied_tags_are_settled() {
 void SacStepTest::presets_and_imports_are_tags() {
   QVERIFY(open_step());
   const PlanFigures before = figures();
-  pane().bar().take_preset(QStringLiteral("full"));
+  bar().take_preset(QStringLiteral("full"));
   QVERIFY(settle());
   QCOMPARE(editing().step_count(), 1);
   QCOMPARE(figures(), wanted());
@@ -317,18 +316,18 @@ void SacStepTest::presets_and_imports_are_tags() {
     return tensor.decider == Decider::list && tensor.keep == Keep::recompute;
   }));
   const PlanFigures full = figures();
-  for (QAction* action : pane().bar().exchange().actions())
+  for (QAction* action : bar().exchange().actions())
     if (action->text() == "Open as Pair") QVERIFY(!action->isVisible());
   // Export as a recipe and import it again.
   QSignalSpy messages(&pane(), &SacPane::message);
-  for (QAction* action : pane().bar().exchange().actions())
+  for (QAction* action : bar().exchange().actions())
     if (action->text().contains("Copy Tag Recipe")) action->trigger();
   QVERIFY(messages.count() > 0 || messages.wait(kPatienceMs));
   QVERIFY(QApplication::clipboard()->text().contains("MUST_RECOMPUTE"));
   editing().undo();
   QVERIFY(settle());
   QCOMPARE(figures(), before);
-  for (QAction* action : pane().bar().exchange().actions())
+  for (QAction* action : bar().exchange().actions())
     if (action->text() == "Import from Clipboard") action->trigger();
   QTRY_VERIFY_WITH_TIMEOUT(editing().place() == 1 && session().is_settled(), kPatienceMs);
   QCOMPARE(figures().saved_bytes, full.saved_bytes);
@@ -339,8 +338,9 @@ void SacStepTest::peak_shows_its_tensors() {
   QVERIFY(open_step());
   window_->resize(1600, 1400);
   pane().setMinimumHeight(600);  // in a lower pane, the curve is only in the timeline
-  QTRY_VERIFY(pane().curve().isVisible());
-  QTest::mouseClick(&pane().curve(), Qt::LeftButton, {}, pane().curve().peak_place());
+  auto& curve = test::child<PlanCurve>(pane());
+  QTRY_VERIFY(curve.isVisible());
+  QTest::mouseClick(&curve, Qt::LeftButton, {}, curve.peak_place());
   QVERIFY(model().shows_only_some());
   const auto rows = model().shown(-1);
   QCOMPARE(rows.size(), state().applied_tags.saved_at_peak.size());

@@ -66,7 +66,7 @@ void SacTest::shows_a_plan() {
        {SacGrouping::op, SacGrouping::module, SacGrouping::tensor, SacGrouping::layer})
     group_by(grouping);
   QCOMPARE(model().totals().things, session().state()->tensors.size());
-  QVERIFY(labels_of(pane().figures()).contains(bytes_text(figures().figures.peak_bytes)));
+  QVERIFY(labels_of(figures_row()).contains(bytes_text(figures().figures.peak_bytes)));
 }
 
 void SacTest::a_click_on_a_switch_ticks() {
@@ -205,7 +205,7 @@ void SacTest::previews_the_result() {
   connect(&session(), &SacSession::previewed, this, [&] {
     if (!session().shown_preview()) return;
     promised = *session().shown_preview();
-    said = pane().figures().what_if();
+    said = figures_row().what_if();
   });
   move_pointer(switch_of(row, Keep::recompute).center());
   QTRY_VERIFY_WITH_TIMEOUT(!promised.nodes.empty(), kPatienceMs);
@@ -278,7 +278,7 @@ void SacTest::filter_uses_the_search_syntax() {
 void SacTest::solving_again_is_a_step() {
   QVERIFY(open(kSample));
   const PlanFigures before = figures();
-  pane().bar().budget().box().setValue(0.0);
+  bar().budget().box().setValue(0.0);
   QCOMPARE(figures(), before);  // nothing changes before it is requested
   test::press(button("solve"));
   QVERIFY(settle());
@@ -288,12 +288,12 @@ void SacTest::solving_again_is_a_step() {
   editing().undo();
   QVERIFY(settle());
   QCOMPARE(figures(), before);
-  QCOMPARE(pane().bar().budget().box().value(), 1.0);
+  QCOMPARE(bar().budget().box().value(), 1.0);
 }
 
 void SacTest::a_preset_is_one_step() {
   QVERIFY(open(kSample));
-  const QList<QAction*> actions = pane().bar().presets().actions();
+  const QList<QAction*> actions = bar().presets().actions();
   const auto apply_sac = std::find_if(actions.begin(), actions.end(), [](const QAction* action) {
     return action->text() == QStringLiteral("apply_sac");
   });
@@ -317,8 +317,9 @@ void SacTest::a_preset_is_one_step() {
 void SacTest::peak_shows_its_tensors() {
   QVERIFY(open(kSample));
   pane().setMinimumHeight(600);  // in a lower pane, the curve is only in the timeline
-  QTRY_VERIFY(pane().curve().isVisible());
-  QTest::mouseClick(&pane().curve(), Qt::LeftButton, {}, pane().curve().peak_place());
+  auto& curve = test::child<PlanCurve>(pane());
+  QTRY_VERIFY(curve.isVisible());
+  QTest::mouseClick(&curve, Qt::LeftButton, {}, curve.peak_place());
   QVERIFY(model().shows_only_some());
   const auto rows = model().shown(-1);
   QVERIFY(!rows.empty());
@@ -397,7 +398,7 @@ void SacTest::opens_as_a_pair() {
   QVERIFY(open(kSample));
   const PlanFigures promised = figures();
   QSignalSpy opened(window_.get(), &MainWindow::opened);
-  emit pane().bar().pair_wanted();
+  emit bar().pair_wanted();
   QVERIFY(opened.wait(kPatienceMs));
   QCOMPARE(test::tab_count(*window_), 2);
   const Graph& pair = document().graph();
@@ -417,7 +418,7 @@ void SacTest::pairs_are_read_only() {
   QTest::keyClick(&table().view(), Qt::Key_R);
   QVERIFY(settle());
   QCOMPARE(editing().step_count(), 0);
-  QVERIFY(!pane().bar().isVisible());
+  QVERIFY(!bar().isVisible());
 }
 
 void SacTest::copies_rows_and_exports() {
@@ -430,7 +431,7 @@ void SacTest::copies_rows_and_exports() {
   QCOMPARE(static_cast<std::size_t>(lines.size()), session().state()->tensors.size() + 1);
   QVERIFY(lines.front().contains("policy"));
   QSignalSpy messages(&pane(), &SacPane::message);
-  pane().bar().exchange().actions().front()->trigger();
+  bar().exchange().actions().front()->trigger();
   QVERIFY(messages.count() > 0 || messages.wait(kPatienceMs));
   QVERIFY(QApplication::clipboard()->text().contains("torch.ops"));
 }

@@ -92,7 +92,9 @@ class SacWindow : public QObject {
     return QTest::qWaitFor(
         [&] { return !page.search().is_running() && page.plot().marks().size() > 3; }, kPatienceMs);
   }
-  [[nodiscard]] views::SacTable& table() const { return pane().table(); }
+  [[nodiscard]] views::SacBar& bar() const { return child<views::SacBar>(pane()); }
+  [[nodiscard]] views::SacTable& table() const { return child<views::SacTable>(pane()); }
+  [[nodiscard]] views::SacFigures& figures_row() const { return child<views::SacFigures>(pane()); }
   [[nodiscard]] views::SacModel& model() const { return table().model(); }
   [[nodiscard]] PlanFigures figures() const { return session().state()->figures; }
   [[nodiscard]] Keep keep_of(NodeId node) const { return session().state()->tensor_of(node)->keep; }

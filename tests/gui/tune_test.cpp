@@ -67,9 +67,10 @@ void TuneTest::best_is_applied_step_by_step_and_undone() {
   const TuneResult* result = pane().session().result();
   QVERIFY(result != nullptr && result->winner);
   QCOMPARE(result->evaluated, 40U);
-  QCOMPARE(pane().steps().topLevelItemCount(), static_cast<int>(result->steps.size()));
-  QVERIFY(pane().steps().topLevelItem(0)->text(1).contains(u'+'));
-  QVERIFY(pane().steps().topLevelItem(0)->toolTip(1).startsWith(QStringLiteral("Without it")));
+  const auto& list = test::child<QTreeWidget>(pane());
+  QCOMPARE(list.topLevelItemCount(), static_cast<int>(result->steps.size()));
+  QVERIFY(list.topLevelItem(0)->text(1).contains(u'+'));
+  QVERIFY(list.topLevelItem(0)->toolTip(1).startsWith(QStringLiteral("Without it")));
   QVERIFY(test::child<QLabel>(pane(), "status").text().contains(QStringLiteral("40 candidates")));
   test::press(button("copy"));
   QCOMPARE(QGuiApplication::clipboard()->text().toStdString(), to_text(result->winner->pipeline));
@@ -91,7 +92,7 @@ void TuneTest::best_is_applied_step_by_step_and_undone() {
 void TuneTest::clicking_points_applies_them() {
   QVERIFY(open_tune(test::kPair));
   QVERIFY(search(30));
-  ParetoPlot& plot = pane().plot();
+  ParetoPlot& plot = test::child<ParetoPlot>(pane());
   QSignalSpy taken(&editing(), &Editing::applied_all);
   for (const bool first : {true, false}) {
     // A preset, then the point with the shortest step.
@@ -113,7 +114,7 @@ void TuneTest::stopping_keeps_the_result_so_far() {
   test::child<QSpinBox>(pane(), "seconds").setValue(0);
   test::press(button("start"));
   QCOMPARE(button("start").text(), QStringLiteral("Stop"));
-  QTRY_VERIFY_WITH_TIMEOUT(pane().plot().marks().size() > 3, kPatienceMs);
+  QTRY_VERIFY_WITH_TIMEOUT(test::child<ParetoPlot>(pane()).marks().size() > 3, kPatienceMs);
   test::press(button("start"));
   QVERIFY(!pane().session().is_running());
   QCOMPARE(button("start").text(), QStringLiteral("Start"));

@@ -17,6 +17,7 @@
 #include "tests/gui/gestures.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui/ladder_places.h"
+#include "tests/support/child.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/paths.h"
 #include "views/alive/alive_pane.h"
@@ -268,7 +269,8 @@ void WindowTest::compares_a_graph_of_a_log_with_the_previous_one() {
   QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
   ComparePane* pane = nullptr;
   QTRY_VERIFY((pane = window_->findChild<ComparePane*>()) != nullptr && pane->isVisible());
-  QTRY_COMPARE(pane->from().currentText(), QStringLiteral("before the pass"));
+  QTRY_COMPARE(test::child<QComboBox>(*pane, "from").currentText(),
+               QStringLiteral("before the pass"));
   QTRY_VERIFY_WITH_TIMEOUT(pane->comparison() != nullptr, kPatienceMs);
   QTRY_VERIFY(pane->comparison()->from.snapshot->graph.find("sin"));
   QVERIFY(!pane->comparison()->to.snapshot->graph.find("sin"));

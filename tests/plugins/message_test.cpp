@@ -92,8 +92,8 @@ TEST(MessageTest, InvalidMessagesAreRefused) {
   for (const char* line :
        {R"({"event":"table","title":"t","columns":[],"rows":[{"node":"a","cells":[1]}]})",
         R"({"event":"table","title":"t"})", "", "hello", "[]", "{}", R"({"event":"nonsense"})",
-        R"({"event":"progress","done":"half"})", R"({"event":"failed","kind":"soup","text":"x"})",
-        R"({"event":"ready","host":"x"})",
+        R"({"event":"progress","done":"half"})", R"({"event":"progress","done":"inf"})",
+        R"({"event":"failed","kind":"soup","text":"x"})", R"({"event":"ready","host":"x"})",
         R"({"event":"declared","spec":"x","passes":[{"name":3}]})", R"({"event":"done")",
         R"({"event":"declared","spec":"x","passes":[{"name":"p","parameters":[{"name":"a",)"
         R"("type":"integer","default":9223372036854775808}]}]})"}) {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/base/bytes.h"
-#include "core/edit/editor.h"
+#include "core/edit/edit.h"
 #include "core/edit/recipe.h"
 #include "core/open/open.h"
 #include "core/policy/remat.h"

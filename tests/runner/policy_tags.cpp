@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/bytes.h"
-#include "core/edit/editor.h"
+#include "core/edit/edit.h"
 #include "core/edit/recipe.h"
 #include "core/open/open.h"
 #include "core/policy/import.h"

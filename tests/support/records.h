@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/edit/change.h"
+#include "core/edit/edit.h"
 #include "core/edit/record_json.h"
 
 namespace jointer::test {

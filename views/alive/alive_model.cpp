@@ -155,7 +155,7 @@ QString AliveModel::sentence() const {
   if (memory.profile()[moment_] == memory.peak_bytes()) where = tr("at the peak, %1").arg(where);
   where[0] = where[0].toUpper();
   return tr("%1: %2 in %3")
-      .arg(where, bytes_text(alive_bytes()),
+      .arg(where, bytes_text(columns_[share_column].whole),
            alive_count_ == 1 ? tr("1 storage") : tr("%1 storages").arg(count_text(alive_count_)));
 }
 

@@ -40,8 +40,6 @@ class AliveModel : public TableModel {
   void set_theme(const Theme& theme);
 
   [[nodiscard]] std::size_t moment() const { return moment_; }
-  [[nodiscard]] Grouping grouping() const { return grouping_; }
-  [[nodiscard]] std::int64_t alive_bytes() const { return columns_[share_column].whole; }
   // "At the peak, in mm_214 (step 4,120): 41.2 GiB in 812 storages".
   [[nodiscard]] QString sentence() const;
 

@@ -30,8 +30,9 @@ ComparePane::ComparePane(Document& document, QWidget* parent)
   column->setSpacing(6);
   auto* row = new QHBoxLayout;
   row->setContentsMargins(kMargin, 0, kMargin, 0);
-  const auto add_box = [&](const QString& name) {
+  const auto add_box = [&](const char* object_name, const QString& name) {
     auto* box = new QComboBox(this);
+    box->setObjectName(QLatin1String(object_name));
     box->setAccessibleName(name);
     box->setToolTip(name);
     box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -40,9 +41,9 @@ ComparePane::ComparePane(Document& document, QWidget* parent)
     connect(box, &QComboBox::activated, this, &ComparePane::compare);
     return box;
   };
-  from_ = add_box(tr("First state"));
+  from_ = add_box("from", tr("First state"));
   row->addWidget(new QLabel(QStringLiteral("→"), this));
-  to_ = add_box(tr("Second state"));
+  to_ = add_box("to", tr("Second state"));
   const auto add_button = [&](const QString& text, const QString& tip, auto slot) {
     auto* button = new QPushButton(text, this);
     button->setToolTip(tip);

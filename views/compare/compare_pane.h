@@ -24,9 +24,6 @@ class ComparePane : public QWidget {
  public:
   explicit ComparePane(Document& document, QWidget* parent = nullptr);
 
-  [[nodiscard]] QComboBox& from() { return *from_; }
-  [[nodiscard]] QComboBox& to() { return *to_; }
-  [[nodiscard]] DifferenceTable& table() { return *table_; }
   [[nodiscard]] QString summary() const { return summary_->text(); }
   // Null while being computed.
   [[nodiscard]] const Comparison* comparison() const { return comparison_.get(); }

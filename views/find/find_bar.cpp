@@ -42,6 +42,7 @@ FindBar::FindBar(Document& document, QWidget* parent) : QWidget(parent), documen
   edit_->installEventFilter(this);
   row->addWidget(edit_, 1);
   status_ = new QLabel(this);
+  status_->setObjectName(QStringLiteral("status"));
   status_->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("00,000 of 00,000")));
   status_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   row->addWidget(status_);

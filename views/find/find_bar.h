@@ -22,8 +22,6 @@ class FindBar : public QWidget {
   [[nodiscard]] QLineEdit& edit() { return *edit_; }
   // In program order.
   [[nodiscard]] const std::vector<NodeId>& matches() const { return matches_; }
-  // "3 of 217", or an error in the query.
-  [[nodiscard]] QString status() const { return status_->text(); }
   // Newest first; the owner of the bar stores it.
   [[nodiscard]] const QStringList& history() const { return history_; }
   void set_history(const QStringList& history) { history_ = history; }
@@ -60,7 +58,7 @@ class FindBar : public QWidget {
 
   Document& document_;
   QLineEdit* edit_ = nullptr;
-  QLabel* status_ = nullptr;
+  QLabel* status_ = nullptr;  // "3 of 217", or an error in the query
   QToolButton *previous_ = nullptr, *next_ = nullptr, *all_ = nullptr;
   std::unique_ptr<NodeSearch> search_;  // for the snapshot `searched_`
   SnapshotPtr searched_;

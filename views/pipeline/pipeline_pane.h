@@ -27,8 +27,6 @@ class PipelinePane : public QWidget {
   explicit PipelinePane(PipelineSession& session, QWidget* parent = nullptr);
 
   [[nodiscard]] PipelineSession& session() { return session_; }
-  [[nodiscard]] StepList& list() { return *list_; }
-  [[nodiscard]] StepForm& form() { return *form_; }
   [[nodiscard]] StepPage& step_page() { return *step_; }
 
  public slots:

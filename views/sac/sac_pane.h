@@ -24,11 +24,6 @@ class SacPane : public QWidget {
  public:
   explicit SacPane(Document& document, QWidget* parent = nullptr);
 
-  [[nodiscard]] SacTable& table() { return *table_; }
-  [[nodiscard]] SacBar& bar() { return *bar_; }
-  [[nodiscard]] SacFigures& figures() { return *figures_; }
-  [[nodiscard]] PlanCurve& curve() { return *curve_; }
-
  public slots:
   // Shows only the tensors alive at the peak in the table.
   void show_peak();

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "views/session/edit/move_preview.h"
+#include "views/session/edit/block_move.h"
 #include "views/session/snapshot/timeline_data.h"
 #include "views/widgets/axis_view.h"
 

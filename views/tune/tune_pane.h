@@ -20,9 +20,6 @@ class TunePane : public QWidget {
   explicit TunePane(TuneSession& session, QWidget* parent = nullptr);
 
   [[nodiscard]] TuneSession& session() const { return session_; }
-  [[nodiscard]] ParetoPlot& plot() { return *plot_; }
-  [[nodiscard]] QTreeWidget& steps() { return *steps_; }
-
   [[nodiscard]] TuneSettings settings() const;
 
  public slots:

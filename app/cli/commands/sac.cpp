@@ -47,8 +47,10 @@ struct SacCommand {
   }
 };
 
-// Up to 1: torch's activation memory budget. Above 1: bytes.
+// Up to 1: torch's activation memory budget. Otherwise bytes: with a unit, or a whole number that
+// cannot be meant as anything else.
 Result<double> parse_budget(const std::string& text) {
+  constexpr double kMinBytes = 1 << 20;
   static constexpr std::pair<std::string_view, double> kUnits[] = {
       {"", 1.0},
       {"B", 1.0},
@@ -65,6 +67,11 @@ Result<double> parse_budget(const std::string& text) {
   if (error == std::errc() && std::isfinite(number) && number >= 0) {
     std::string_view unit(rest, static_cast<std::size_t>(end - rest));
     if (unit.starts_with(' ')) unit.remove_prefix(1);
+    if (unit.empty() && number > 1 && (number < kMinBytes || number != std::floor(number)))
+      return fail(Error::Kind::usage,
+                  "option --budget: `{}` has no unit; for peak memory, add one, such as {}GiB; "
+                  "torch's activation budget is a number from 0 to 1",
+                  text, text);
     for (const auto& [name, factor] : kUnits)
       if (name == unit && number * factor < 9e18) return number * factor;
   }
@@ -293,7 +300,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
     JOINTER_TRY(limit, meet_limit(options, budget, *trade_off, solved));
   }
   JOINTER_TRY(SacAnswer answer, describe_plan(solved.partition.joint, solved.partition.plan,
-                                              solved.partition.reasons, *solved.what_if, costs));
+                                              solved.partition.reasons, *solved.what_if));
   answer.limit = limit;
   answer.notes = std::move(notes);
   if (options.pareto) {

@@ -15,8 +15,12 @@ class OperatorRows {
  public:
   explicit OperatorRows(const Graph& graph) : graph_(graph) {}
 
+  // An element of a call's tuple counts for that call's operator.
   void add(NodeId id, Keep keep, std::int64_t recompute_ns) {
-    const std::string target(graph_.target(graph_.node(id)));
+    NodeId call = id;
+    while (graph_.op(graph_.node(call)).is_getitem && !graph_.inputs(graph_.node(call)).empty())
+      call = graph_.inputs(graph_.node(call)).front();
+    const std::string target(graph_.target(graph_.node(call)));
     OperatorRow& row = rows_.try_emplace(target).first->second;
     row.target = target;
     switch (keep) {
@@ -71,10 +75,10 @@ std::size_t SacAnswer::offloaded_count() const {
 }
 
 Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
-                                const std::vector<PlanReason>& reasons, const PlanWhatIf& what_if,
-                                std::span<const NodeCost> costs) {
+                                const std::vector<PlanReason>& reasons, const PlanWhatIf& what_if) {
   SacAnswer answer;
-  JOINTER_TRY(answer.figures, what_if.figures(plan));
+  JOINTER_TRY(const PlanWhatIf::Outcome outcome, what_if.evaluate(plan));
+  answer.figures = outcome.figures;
   answer.saved_symbols = plan.saved_symbols.size();
   for (const NodeId id : plan.saved) {
     const Node& n = joint.node(id);
@@ -88,7 +92,9 @@ Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
   JOINTER_TRY(const std::vector<SaveCandidate> candidates, what_if.candidates(plan));
   OperatorRows rows(joint);
   for (const SaveCandidate& each : candidates)
-    rows.add(each.node, each.keep, costs[each.node.index()].ns);
+    if (each.keep != Keep::recompute) rows.add(each.node, each.keep, 0);
+  for (const PlanWhatIf::Outcome::Recomputed& each : outcome.recomputed)
+    rows.add(each.node, Keep::recompute, each.ns);
   answer.operators = rows.sorted();
   return answer;
 }

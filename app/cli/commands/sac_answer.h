@@ -22,7 +22,8 @@ struct SavedValue {
   std::string reason;
 };
 
-// The forward values that the backward needs and that one operator computes.
+// The forward values that the backward needs and that one operator computes. The sums over all rows
+// are those of the plan: saved values, and calls that run twice.
 struct OperatorRow {
   std::string target;
   std::size_t saved = 0, recomputed = 0, offloaded = 0;  // saved: on the device
@@ -65,8 +66,7 @@ struct SacAnswer {
 
 // Describes a plan. `reasons`: by node, or empty. Error: see PlanWhatIf.
 Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
-                                const std::vector<PlanReason>& reasons, const PlanWhatIf& what_if,
-                                std::span<const NodeCost> costs);
+                                const std::vector<PlanReason>& reasons, const PlanWhatIf& what_if);
 
 // Describes what a pair's forward saves for backward, or what a flat training step's backward reads
 // from its forward. `kept`: the graph's kept_values.

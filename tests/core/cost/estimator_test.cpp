@@ -351,6 +351,16 @@ TEST(Throughput, FollowsFromTheCapture) {
   EXPECT_FALSE(throughput({}, 1, 0, device("h100")).tokens_per_second.has_value());
 }
 
+TEST(Throughput, FactsThatAreNotPositiveNumbersCountAsMissing) {
+  Graph graph = parse("x: f32[4] = input\nreturn [x]");
+  for (const char* info : {R"({"layers":"inf","seq_len":0,"parallel":8,"parameters":[1]})", "[]",
+                           "no JSON", R"({"layers":null,"seq_len":-1,"parameters":"7"})"}) {
+    graph.part(PartId(0)).info = info;
+    const ModelFacts facts = find_model_facts(graph);
+    EXPECT_FALSE(facts.layers || facts.sequence || facts.parameters) << info;
+  }
+}
+
 TEST(Throughput, IsUnknownWithoutTheFacts) {
   const Graph graph = parse("x: f32[4] = input\nreturn [x]");
   const ModelFacts facts = find_model_facts(graph);

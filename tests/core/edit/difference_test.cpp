@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/capture/native_writer.h"
-#include "core/edit/editor.h"
+#include "core/edit/edit.h"
 #include "core/edit/recipe.h"
 #include "core/edit/replay.h"
 #include "core/graph/canonical.h"

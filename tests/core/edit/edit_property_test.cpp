@@ -8,7 +8,7 @@
 #include "core/capture/native_reader.h"
 #include "core/capture/native_writer.h"
 #include "core/edit/difference.h"
-#include "core/edit/editor.h"
+#include "core/edit/edit.h"
 #include "core/edit/replay.h"
 #include "core/graph/canonical.h"
 #include "core/graph/literal.h"

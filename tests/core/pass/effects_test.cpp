@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/edit/editor.h"
+#include "core/edit/edit.h"
 #include "core/edit/merge.h"
 #include "core/schedule/analysis.h"
 #include "tests/support/graphs.h"

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "core/capture/native_writer.h"
-#include "core/edit/editor.h"
+#include "core/edit/edit.h"
 #include "core/open/open.h"
 #include "core/policy/export.h"
 #include "core/policy/import.h"

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "core/edit/editor.h"
+#include "core/edit/edit.h"
 #include "core/graph/canonical.h"
 #include "passes/ep_overlap/chunk_sizes.h"
 #include "tests/passes/run_pass.h"

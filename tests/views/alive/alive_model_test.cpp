@@ -33,7 +33,7 @@ TEST_F(AliveModelTest, AddsUpToTheProfileAtEveryPointInEveryGrouping) {
       model_.set_moment(point);
       EXPECT_EQ(model_.totals().by_column[AliveModel::bytes_column], memory().profile()[point])
           << point;
-      EXPECT_EQ(model_.alive_bytes(), memory().profile()[point]);
+      EXPECT_EQ(model_.columns()[AliveModel::share_column].whole, memory().profile()[point]);
       EXPECT_EQ(model_.totals().things, memory().alive_at(point).size());
     }
   }

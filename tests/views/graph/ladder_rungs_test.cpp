@@ -8,7 +8,7 @@
 
 #include <set>
 
-#include "core/edit/editor.h"
+#include "core/edit/edit.h"
 #include "core/open/open.h"
 #include "core/partition/partition.h"
 #include "core/partition/plan_what_if.h"

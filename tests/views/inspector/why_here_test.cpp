@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/views/pipeline/report/reports.h"
-#include "views/session/edit/edit_run.h"
+#include "views/session/edit/edit_history.h"
 
 namespace jointer::views {
 namespace {

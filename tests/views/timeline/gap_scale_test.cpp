@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/two_gathers.h"
-#include "views/session/edit/move_preview.h"
+#include "views/session/edit/block_move.h"
 
 namespace jointer::views {
 namespace {

@@ -1,11 +1,16 @@
 #pragma once
 
-// An edit history is the list of edits that lead from the opened graph to one of its states.
+// An edit history is the list of edits that lead from the opened graph to one of its states. The
+// functions that apply edits, and those that analyze the result, run on a worker thread.
 
+#include <atomic>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/edit/edit.h"
+#include "views/session/edit/metrics.h"
 #include "views/session/snapshot/state_queue.h"
 
 namespace jointer::views {
@@ -20,6 +25,20 @@ using DoneEditPtr = std::shared_ptr<DoneEdit>;
 using EditHistory = std::vector<DoneEditPtr>;
 
 std::vector<Edit> edits_of(const EditHistory& history);
+
+// Returns true if an edit keeps all calls, that is, if it only moves nodes or sets policies.
+bool keeps_calls(const Edit& edit);
+
+// --- Applying edits ---
+
+struct EditRun {
+  EditHistory done;
+  std::vector<std::string> refused;  // one sentence per edit that is not legal
+  bool same_calls = true;            // all applied edits keep the calls
+};
+
+// Applies the legal ones among `edits`.
+EditRun run_edits(Graph& graph, const std::vector<Edit>& edits);
 
 // How to get from one history to another: undo back to their common prefix, then apply the rest of
 // the second history. Holds copies, so it can be used on a worker thread.
@@ -36,8 +55,10 @@ struct Transformed {
   std::vector<Edit> inverses;  // of the newly applied edits
 };
 
-// Runs on a worker thread. Error (usage): one sentence about the edit that is not legal.
+// Error (usage): one sentence about the edit that is not legal.
 Result<Transformed> transform(const DocumentState& state, const Transition& transition);
+
+// --- The state after edits ---
 
 // The analysis or snapshot of `graph`, which edits made from the graph of `from`. `same_calls`: the
 // edits keep all calls, so results that do not depend on the order are reused. Error (usage): see
@@ -45,7 +66,16 @@ Result<Transformed> transform(const DocumentState& state, const Transition& tran
 Result<Analysis> analysis_after(const Analysis& from, const Graph& graph, bool same_calls);
 Result<SnapshotPtr> snapshot_after(const Snapshot& from, Graph graph, bool same_calls);
 
-// Returns true if an edit keeps all calls, that is, if it only moves nodes or sets policies.
-bool keeps_calls(const Edit& edit);
+using MetricsByHistory = std::map<EditHistory, Metrics>;
+
+// The metrics of each history, starting from `baseline`. A history that extends its predecessor
+// costs only the additional edits. Returns early once `cancel` is true.
+MetricsByHistory metrics_of_histories(const Snapshot& baseline,
+                                      const std::vector<EditHistory>& histories,
+                                      const std::atomic<bool>& cancel);
+
+// The snapshot that a history leads to.
+Result<SnapshotPtr> snapshot_of_history(const SnapshotPtr& baseline,
+                                        const std::vector<Edit>& edits);
 
 }  // namespace jointer::views

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "views/session/edit/edit_run.h"
-
 namespace jointer::views {
 
 EditStep step_of(const DoneEditPtr& done, const EditHistory& before) {

@@ -1,8 +1,15 @@
 #pragma once
 
+// History entries: the stack of them that undo and redo walk, named states, and the form that
+// workspaces store.
+
 #include <QString>
 #include <QStringList>
+#include <algorithm>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/workspace/history.h"
 #include "views/session/edit/edit_history.h"
@@ -18,6 +25,43 @@ struct EditStep {
   std::optional<Metrics> metrics;  // afterwards; empty while being computed
 };
 
+// Makes the history entry for a single edit.
+EditStep step_of(const DoneEditPtr& done, const EditHistory& before);
+
+// The entries of an edit history and the current place in it: entries before the place are applied,
+// and those after it have been undone.
+class StepStack {
+ public:
+  StepStack() = default;
+  StepStack(std::vector<EditStep> steps, int place) : steps_(std::move(steps)) { go_to(place); }
+
+  [[nodiscard]] int count() const { return static_cast<int>(steps_.size()); }
+  [[nodiscard]] int place() const { return place_; }
+  [[nodiscard]] const EditStep& step(int index) const {
+    return steps_[static_cast<std::size_t>(index)];
+  }
+  [[nodiscard]] EditStep& step(int index) { return steps_[static_cast<std::size_t>(index)]; }
+  // The entries right before and right after the place, or null.
+  [[nodiscard]] const EditStep* undoable() const {
+    return place_ == 0 ? nullptr : &step(place_ - 1);
+  }
+  [[nodiscard]] const EditStep* redoable() const {
+    return place_ == count() ? nullptr : &step(place_);
+  }
+
+  // Removes the entries after the place and adds this one, which counts as applied.
+  void push(EditStep step) {
+    steps_.erase(steps_.begin() + place_, steps_.end());
+    steps_.push_back(std::move(step));
+    ++place_;
+  }
+  void go_to(int place) { place_ = std::clamp(place, 0, count()); }
+
+ private:
+  std::vector<EditStep> steps_;
+  int place_ = 0;
+};
+
 // A state that the user named.
 struct NamedState {
   QString name;
@@ -25,8 +69,7 @@ struct NamedState {
   std::optional<Metrics> metrics;
 };
 
-// Makes the history entry for a single edit.
-EditStep step_of(const DoneEditPtr& done, const EditHistory& before);
+// --- Workspaces ---
 
 // A history from a workspace, replayed on the graph as opened.
 struct Restored {

@@ -8,9 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "views/session/edit/edit_run.h"
 #include "views/session/edit/edit_step.h"
-#include "views/session/edit/step_stack.h"
 #include "views/session/work/task.h"
 
 namespace jointer::views {

@@ -12,7 +12,6 @@
 #include "core/graph/dependencies.h"
 #include "views/session/edit/block_move.h"
 #include "views/session/edit/edit_history.h"
-#include "views/session/edit/move_preview.h"
 #include "views/session/edit/planned_moves.h"
 #include "views/session/work/task.h"
 

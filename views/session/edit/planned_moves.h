@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/edit/editor.h"
+#include "core/edit/edit.h"
 #include "core/graph/users.h"
 #include "core/schedule/what_if.h"
 

@@ -9,7 +9,7 @@
 #include "core/schedule/legal_range.h"
 #include "tests/support/paths.h"
 #include "tests/support/snapshots.h"
-#include "views/session/edit/edit_run.h"
+#include "views/session/edit/edit_history.h"
 #include "views/session/edit/edit_step.h"
 
 namespace jointer::views {

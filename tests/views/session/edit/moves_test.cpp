@@ -3,14 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "core/edit/editor.h"
+#include "core/edit/edit.h"
 #include "core/graph/canonical.h"
 #include "core/graph/literal.h"
 #include "tests/support/snapshots.h"
 #include "tests/support/two_gathers.h"
 #include "views/session/edit/block_move.h"
 #include "views/session/edit/metrics.h"
-#include "views/session/edit/move_preview.h"
 #include "views/session/edit/planned_moves.h"
 #include "views/session/edit/policy_edit.h"
 

@@ -23,7 +23,7 @@
 // Cost: a move, the distance and the dependencies of the moved nodes; a removal, the distance to
 // the end; a run of insertions, the graph; an edit that does more than move, the graph once.
 
-#include "core/edit/editor.h"
+#include "core/edit/edit.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,4 +1,4 @@
-#include "views/session/edit/step_stack.h"
+#include "views/session/edit/edit_step.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "core/base/result.h"
+
+namespace jointer {
+
+// Compares what a plugin was built for with this Jointer. Error (usage), in one sentence: the
+// plugin interface or the build (kPluginBuild) differs.
+Result<void> check_plugin_version(std::uint32_t interface, std::string_view built_with);
+
+}  // namespace jointer
