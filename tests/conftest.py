@@ -1,4 +1,4 @@
-"""``--run-slow``, for every folder of tests."""
+"""``--run-slow`` and ``--all-cases``, for every folder of tests."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--run-slow", action="store_true", help="also run tests marked slow")
+    parser.addoption("--all-cases", action="store_true", help="run every case of tests that otherwise run a sample")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

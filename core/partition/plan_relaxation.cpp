@@ -19,7 +19,7 @@
 // The bound. Terms: F, the time of the calls that every forward runs; B, the work of the backward's
 // own calls; X, the cost of the cut; C, the copies to the host; Q, the bytes between the halves that
 // the step holds anyway. A peak of at most P leaves P - Q bytes for saved items. The forward waits
-// for all its copies, and the backward takes back what it has copied, so for every d in 0..1
+// for all its copies, and the backward copies the same bytes in the other direction, so for every d in 0..1
 //     forward >= (1-c) F + c C,    backward >= (1-d) (B + recomputed work) + d C
 // Their sum, with X for the cheapest choice of saved items, is linear in d; its ends are
 //     step >= (1-c) F + B + X - b (P - Q)

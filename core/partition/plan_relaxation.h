@@ -17,8 +17,8 @@
 namespace jointer {
 
 struct PlanPrices {
-  double byte_ns = 0;  // of a byte that is live between the halves
-  // Of a nanosecond of copying to the host, 0..1; nullopt: nothing is offloaded.
+  double byte_ns = 0;  // for each byte that is live between the halves
+  // For each nanosecond of copying to the host, 0..1; nullopt: nothing is offloaded.
   std::optional<double> copy;
 };
 

@@ -91,12 +91,38 @@ def test_a_peak_in_bytes_is_met() -> None:
     whole = answer("sac", JOINT)
     least, *_, most = answer("sac", JOINT, "--pareto")["pareto"]
     limit = (least["peak_bytes"] + most["peak_bytes"]) // 2
-    value = answer("sac", JOINT, "--budget", str(limit))
+    value = answer("sac", JOINT, "--budget", f"{limit}B")
     assert value["peak_bytes"] <= limit
+    bound = value["limit"].pop("bound_ms")
+    assert 0 < bound <= value["step_ms"]
     assert value["limit"] == {"kind": "peak", "asked": limit, "reached": value["peak_bytes"], "met": True}
     assert value["step_ms"] <= least["step_ms"]
     # Enough for everything, so nothing has to be given up.
     assert answer("sac", JOINT, "--budget", "100GiB")["step_ms"] <= whole["step_ms"]
+
+
+def test_nothing_is_offloaded_if_that_is_excluded() -> None:
+    points = answer("sac", JOINT, "--pareto", "--no-offload")["pareto"]
+    assert all(point["offloaded_bytes"] == 0 for point in points)
+    assert any(point["offloaded_bytes"] > 0 for point in answer("sac", JOINT, "--pareto")["pareto"])
+
+
+def test_the_curve_is_monotone_and_above_its_bound() -> None:
+    points = answer("sac", JOINT, "--pareto")["pareto"]
+    for smaller, larger in pairwise(points):
+        assert smaller["peak_bytes"] < larger["peak_bytes"] and smaller["step_ms"] > larger["step_ms"]
+    assert all(0 < point["bound_ms"] <= point["step_ms"] for point in points)
+    assert any(point["budget"] is None for point in points)
+
+
+@pytest.mark.parametrize("options", [(), ("--budget", "0.3"), ("--preset", "full"), ("--budget", "0")])
+def test_operators_add_up(options: tuple[str, ...]) -> None:
+    value = answer("sac", JOINT, *options)
+    rows = value["by_operator"]
+    assert sum(row["recompute_ms"] for row in rows) == pytest.approx(value["recompute_ms"])
+    assert sum(row["saved_bytes"] for row in rows) == value["saved_bytes"]
+    assert sum(row["count"] - row["saved_count"] for row in rows) == value["recomputed_count"]
+    assert sum(row["saved_count"] for row in rows) == value["saved_count"]
 
 
 def test_a_peak_that_cannot_be_met_exits_with_1() -> None:
@@ -234,6 +260,9 @@ def test_why() -> None:
         (["--budget", "-1"], "--budget"),
         (["--budget", "nan"], "--budget"),
         (["--budget", "12 parsecs"], "parsecs"),
+        (["--budget", "40"], "40GiB"),
+        (["--budget", "1.5"], "1.5GiB"),
+        (["--budget", "2000000.5"], "no unit"),
         (["--budget", "0.5", "--slower", "3"], "--slower"),
         (["--budget", "0.5", "--partitioner", "default"], "min_cut"),
         (["--partitioner", "max_cut"], "--partitioner"),
@@ -351,7 +380,7 @@ def test_an_export_that_a_list_cannot_express_gives_the_peak_of_the_step(tmp_pat
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--budget", "0.5"], ["--slower", "5"], ["--pareto"], ["--partitioner", "default"], ["--solver", "greedy"]],
+    [["--budget", "0.5"], ["--slower", "5"], ["--pareto"], ["--no-offload"], ["--partitioner", "default"], ["--solver", "greedy"]],
 )
 def test_partitioner_options_are_refused_on_a_flat_step(tmp_path: Path, arguments: list[str]) -> None:
     refused(run("sac", flat_step(tmp_path), *arguments), arguments[0], "--preset")

@@ -51,6 +51,11 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   smallest_->setObjectName(QStringLiteral("smallest"));
   smallest_->setToolTip(tr("Use the plan with the minimum peak within this slowdown"));
   row->addWidget(smallest_);
+  offload_ = new QCheckBox(tr("Offload"), controls);
+  offload_->setObjectName(QStringLiteral("offload"));
+  offload_->setChecked(true);
+  offload_->setToolTip(tr("Plans may offload values to the host"));
+  row->addWidget(offload_);
   status_ = new QLabel(controls);
   status_->setForegroundRole(QPalette::PlaceholderText);
   row->addWidget(status_);
@@ -67,6 +72,7 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
     if (const SacStatePtr state = session_.state())
       search_->find_smallest(state, percent_->value());
   });
+  connect(offload_, &QCheckBox::toggled, search_, &ParetoSearch::set_offload);
   connect(plot_, &ParetoPlot::chosen, this, &ParetoPage::choose);
   connect(search_, &ParetoSearch::changed, this, &ParetoPage::refresh);
   connect(search_, &ParetoSearch::fitted, this, &ParetoPage::take_fit);
@@ -96,7 +102,8 @@ void ParetoPage::refresh() {
   smallest_->setEnabled(can && !search_->is_running());
   // Start with the current peak as the limit.
   if (can && limit_->bytes() == 0) limit_->set_bytes(state->figures.figures.peak_bytes);
-  plot_->set_hint(can ? tr("Peak memory against step time for activation budgets from 0 to 1.")
+  plot_->set_hint(can ? tr("The shortest step found for each peak, with torch's budgets and "
+                           "upstream's presets.")
                       : tr("Only a joint graph can be partitioned."));
   QString status;
   if (search_->is_running())
@@ -113,7 +120,9 @@ void ParetoPage::refresh_marks() {
   meanings_.clear();
   const auto add = [&](ParetoKind kind, const QString& name, const PlanFigures& figures,
                        Meaning meaning) {
-    marks.push_back({kind, name, figures.figures.peak_bytes, figures.figures.step_ns});
+    const std::int64_t bound =
+        meaning.point < 0 ? 0 : search_->points()[static_cast<std::size_t>(meaning.point)].bound_ns;
+    marks.push_back({kind, name, figures.figures.peak_bytes, figures.figures.step_ns, bound});
     meanings_.push_back(meaning);
   };
   const std::vector<ParetoPoint>& points = search_->points();
@@ -123,7 +132,7 @@ void ParetoPage::refresh_marks() {
     const bool is_budget = point.budget >= 0;
     const QString name = !point.name.empty() ? QString::fromStdString(point.name)
                          : is_budget         ? tr("budget %1").arg(point.budget, 0, 'g', 3)
-                                             : tr("individual decisions");
+                                             : tr("searched");
     add(point.name.empty() ? ParetoKind::curve : ParetoKind::preset, name, point.figures,
         {.point = static_cast<int>(i)});
   }

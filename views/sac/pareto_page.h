@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QCheckBox>
 #include <QDoubleSpinBox>
 #include <QLabel>
 #include <QPushButton>
@@ -53,6 +54,7 @@ class ParetoPage : public QWidget {
   QDoubleSpinBox* percent_ = nullptr;
   QPushButton* fastest_ = nullptr;
   QPushButton* smallest_ = nullptr;
+  QCheckBox* offload_ = nullptr;
   QLabel* status_ = nullptr;
   std::vector<NamedFigures> named_;
   // The target of a mark in the plot: a point of the search, a named state, or neither.

@@ -38,6 +38,20 @@ std::vector<ParetoMark> front_of(const std::vector<ParetoMark>& marks) {
   return front;
 }
 
+// The lower bound at each peak for which it is known, sorted by peak.
+std::vector<ParetoMark> bound_of(const std::vector<ParetoMark>& marks) {
+  std::vector<ParetoMark> found;
+  for (ParetoMark mark : marks) {
+    if (mark.bound_ns == 0) continue;
+    mark.step_ns = mark.bound_ns;
+    found.push_back(std::move(mark));
+  }
+  std::stable_sort(found.begin(), found.end(), [](const ParetoMark& a, const ParetoMark& b) {
+    return a.peak_bytes < b.peak_bytes;
+  });
+  return found;
+}
+
 // Returns true if a line crosses a rectangle, checked every few pixels.
 bool crosses(QPointF from, QPointF to, const QRectF& where) {
   constexpr double kPixels = 4;
@@ -64,6 +78,10 @@ ParetoScale::ParetoScale(const std::vector<ParetoMark>& marks, QRectF where) : a
   };
   std::tie(min_bytes, max_bytes) = by([](const ParetoMark& m) { return m.peak_bytes; });
   std::tie(min_ns, max_ns) = by([](const ParetoMark& m) { return m.step_ns; });
+  const double lowest = min_ns;
+  for (const ParetoMark& mark : marks)
+    if (mark.bound_ns > 0)
+      min_ns = std::min(min_ns, static_cast<double>(mark.bound_ns) - (max_ns - lowest) * kRoom);
 }
 
 QPointF ParetoScale::place(const ParetoMark& mark) const {
@@ -124,6 +142,12 @@ QStringList ParetoPlot::lines_of(std::size_t index) const {
   const ParetoMark& mark = marks_[index];
   QStringList lines{
       mark.name, tr("peak %1, step %2").arg(bytes_text(mark.peak_bytes), time_text(mark.step_ns))};
+  if (mark.bound_ns > 0)
+    lines << tr("lower bound for this peak: %1 (%2% less)")
+                 .arg(time_text(mark.bound_ns))
+                 .arg(100.0 * static_cast<double>(mark.step_ns - mark.bound_ns) /
+                          static_cast<double>(std::max<std::int64_t>(mark.step_ns, 1)),
+                      0, 'f', 1);
   const auto now = std::find_if(marks_.begin(), marks_.end(),
                                 [](const ParetoMark& m) { return m.kind == ParetoKind::now; });
   if (now != marks_.end() && mark.kind != ParetoKind::now) {
@@ -320,6 +344,10 @@ void ParetoPlot::paintEvent(QPaintEvent* /*event*/) {
   for (const ParetoMark& mark : front_of(marks_)) line << s.place(mark);
   painter.setPen(QPen(theme.half(theme.accent), 2));
   painter.drawPolyline(line);
+  QPolygonF bound;
+  for (const ParetoMark& mark : bound_of(marks_)) bound << s.place(mark);
+  painter.setPen(QPen(theme.muted_text, 1, Qt::DashLine));
+  painter.drawPolyline(bound);
   const std::vector<QRectF> labels = label_places();
   for (std::size_t i = 0; i < marks_.size(); ++i) paint_mark(painter, s, i, labels[i]);
   painter.setRenderHint(QPainter::Antialiasing, false);

@@ -8,7 +8,7 @@ namespace jointer::views {
 
 // The kind of a point in the plot.
 enum class ParetoKind : std::uint8_t {
-  curve,   // a budget; no other one is better in both figures
+  curve,   // a budget, or a plan that a search found
   preset,  // an upstream policy
   named,   // a named state
   now,     // the current plan
@@ -18,6 +18,7 @@ struct ParetoMark {
   ParetoKind kind = ParetoKind::curve;
   QString name;  // "budget 0.42", "full", "before the merge"
   std::int64_t peak_bytes = 0, step_ns = 0;
+  std::int64_t bound_ns = 0;  // no plan with this peak has a shorter step; 0 if not known
   friend bool operator==(const ParetoMark&, const ParetoMark&) = default;
 };
 
@@ -31,7 +32,7 @@ struct ParetoScale {
   [[nodiscard]] QPointF place(const ParetoMark& mark) const;
 };
 
-// Plots peak memory (x) against step time (y). Hovering shows a mark's figures and clicking chooses
+// Plots peak memory (x) against step time (y), with the lower bound as a dashed line. Hovering shows a mark's figures and clicking chooses
 // it; the arrow keys move between marks and Enter chooses.
 class ParetoPlot : public QWidget {
   Q_OBJECT

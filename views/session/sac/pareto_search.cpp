@@ -67,7 +67,8 @@ void ParetoSearch::take() {
 
 // Searches the graph as shown: the plan as solved, with the ticks made since.
 Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
-    const SacState& state, const Cancellation& job, std::function<void(const ParetoPoint&)> tell) {
+    const SacState& state, bool offload, const Cancellation& job,
+    std::function<void(const ParetoPoint&)> tell) {
   const Analysis& analysis = state.snapshot->analysis;
   TradeOffOptions options{.partition = options_of(state.base->settings),
                           .now = {.budget = -1,
@@ -77,6 +78,7 @@ Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
                                   .partitioner = state.base->settings.partitioner},
                           .fsdp = state.base->fsdp,
                           .has_policy = has_policy(state),
+                          .offload = offload,
                           .found = [job, tell = std::move(tell)](const ParetoPoint& point) {
                             if (tell) tell(point);
                             return !job.is_cancelled();
@@ -94,13 +96,13 @@ Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
 void ParetoSearch::search(const SacStatePtr& state) {
   points_.clear();
   begin();
-  const auto run = [state,
+  const auto run = [state, offload = offload_,
                     shared = shared_](const Cancellation& job) -> Result<std::vector<ParetoPoint>> {
     const auto tell = [&shared](const ParetoPoint& point) {
       const std::scoped_lock lock(shared->mutex);
       shared->found.push_back(point);
     };
-    JOINTER_TRY(const auto trade_off, trade_off_of(*state, job, tell));
+    JOINTER_TRY(const auto trade_off, trade_off_of(*state, offload, job, tell));
     JOINTER_TRY(std::vector<ParetoPoint> points, trade_off->curve());
     // Add the presets that are not already on the curve.
     for (const ParetoPoint& preset : trade_off->presets())
@@ -129,8 +131,8 @@ void ParetoSearch::search(const SacStatePtr& state) {
 template <class Find>
 void ParetoSearch::find(const SacStatePtr& state, Find find_one) {
   begin();
-  const auto run = [state, find_one](const Cancellation& job) -> Result<Fit> {
-    JOINTER_TRY(const auto trade_off, trade_off_of(*state, job, {}));
+  const auto run = [state, offload = offload_, find_one](const Cancellation& job) -> Result<Fit> {
+    JOINTER_TRY(const auto trade_off, trade_off_of(*state, offload, job, {}));
     return find_one(*trade_off);
   };
   fit_.start(run, [this](const Result<Fit>& fit) {

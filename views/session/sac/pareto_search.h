@@ -32,6 +32,9 @@ class ParetoSearch : public QObject {
   // Budgets, presets and the state's own plan, sorted by peak once the search is done.
   [[nodiscard]] const std::vector<ParetoPoint>& points() const { return points_; }
 
+  // True, the default: the following searches may offload values to the host.
+  void set_offload(bool offload) { offload_ = offload; }
+
   // Computes the curve and evaluates upstream's presets.
   void search(const SacStatePtr& state);
   // Finds one plan; `fitted` follows.
@@ -57,7 +60,8 @@ class ParetoSearch : public QObject {
   void take();
   void end();
   static Result<std::unique_ptr<TradeOff>> trade_off_of(
-      const SacState& state, const Cancellation& job, std::function<void(const ParetoPoint&)> tell);
+      const SacState& state, bool offload, const Cancellation& job,
+      std::function<void(const ParetoPoint&)> tell);
   template <class Find>
   void find(const SacStatePtr& state, Find find_one);
 
@@ -65,6 +69,7 @@ class ParetoSearch : public QObject {
   Task<Fit> fit_;
   SharedPtr shared_;  // of the latest search
   std::vector<ParetoPoint> points_;
+  bool offload_ = true;
   QTimer timer_;
 };
 
