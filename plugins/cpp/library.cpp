@@ -13,26 +13,11 @@ namespace {
 
 Result<void> check(const PluginInterface* plugin) {
   if (plugin == nullptr) return fail(Error::Kind::usage, "its entry point returns null");
-<<<<<<< HEAD
-  if (plugin->version != kPluginInterface)
-    return fail(
-        Error::Kind::usage,
-        "it was built for version {} of the plugin interface, but this Jointer has version {}",
-        plugin->version, kPluginInterface);
-  const PluginInterface ours;
-  if (plugin->built_with == nullptr || std::strcmp(plugin->built_with, kPluginBuild) != 0)
-    return fail(Error::Kind::usage, "it was built with {}, but this is {}; rebuild the plugin",
-                plugin->built_with == nullptr ? "an unknown version" : plugin->built_with,
-                kPluginBuild);
-  if (plugin->sizes != ours.sizes)
-    return fail(Error::Kind::usage,
-                "it was built with the headers of another Jointer; rebuild the plugin");
-=======
   JOINTER_CHECK(check_plugin_version(
       plugin->version, plugin->built_with == nullptr ? "an unknown version" : plugin->built_with));
   if (plugin->sizes != PluginInterface().sizes)
-    return fail(Error::Kind::usage, "it was built with the headers of another Jointer; rebuild it");
->>>>>>> house
+    return fail(Error::Kind::usage,
+                "it was built with the headers of another Jointer; rebuild the plugin");
   if (plugin->make_passes == nullptr) return fail(Error::Kind::usage, "it provides no passes");
   return {};
 }

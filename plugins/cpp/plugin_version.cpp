@@ -11,8 +11,8 @@ Result<void> check_plugin_version(std::uint32_t interface, std::string_view buil
         "it was built for version {} of the plugin interface, but this Jointer has version {}",
         interface, kPluginInterface);
   if (built_with != kPluginBuild)
-    return fail(Error::Kind::usage, "it was built with {}, but this is {}; rebuild it", built_with,
-                kPluginBuild);
+    return fail(Error::Kind::usage, "it was built with {}, but this is {}; rebuild the plugin",
+                built_with, kPluginBuild);
   return {};
 }
 
