@@ -15,6 +15,7 @@
 #include "core/partition/pareto.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "core/partition/budget_sweep.h"
@@ -68,7 +69,7 @@ class Search {
     return {.point = nearest, .fits = limit.holds(figures(nearest))};
   }
 
-  std::vector<ParetoPoint> curve() {
+  ParetoCurve curve() {
     const Fit smallest = best(PlanLimit::of_peak(0));
     const Fit fastest = best(PlanLimit::of_step(0));
     const std::int64_t low = figures(smallest.point).peak_bytes;
@@ -89,7 +90,10 @@ class Search {
     }
     points = pareto_front(std::move(points));
     for (ParetoPoint& point : points) point.bound_ns = bound(point);
-    return points;
+    std::vector<ParetoPoint> budgets;
+    std::ranges::copy_if(known_, std::back_inserter(budgets),
+                         [](const ParetoPoint& point) { return point.budget >= 0; });
+    return {.points = std::move(points), .budgets = pareto_front(std::move(budgets))};
   }
 
   [[nodiscard]] std::int64_t bound(const ParetoPoint& point) const {
@@ -134,8 +138,8 @@ Result<Fit> search(const Graph& joint, const PlanWhatIf& what_if, const PlanLimi
 
 }  // namespace
 
-Result<std::vector<ParetoPoint>> pareto(const Graph& joint, const PlanWhatIf& what_if,
-                                        const ParetoRequest& request) {
+Result<ParetoCurve> pareto(const Graph& joint, const PlanWhatIf& what_if,
+                           const ParetoRequest& request) {
   JOINTER_TRY(const auto search, Search::make(joint, what_if, request, kLimits));
   return search->curve();
 }

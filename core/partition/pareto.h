@@ -43,12 +43,19 @@ struct ParetoRequest {
   std::function<bool(const ParetoPoint&)> found;
 };
 
+struct ParetoCurve {
+  std::vector<ParetoPoint> points;
+  // Those of torch's budgets that no other budget beats, by ascending peak. Most are above the
+  // curve.
+  std::vector<ParetoPoint> budgets;
+};
+
 // The best plans found from the lowest peak to the shortest step, by ascending peak, so that step
 // time never increases: points that no other point beats in both figures. `joint`: the graph of `what_if` (Partition::joint), possibly with other tags.
 // Deterministic. Error (usage): as for partition, unless only some budgets have no legal plan.
 // Error (cancelled): cancelled before any point was found.
-Result<std::vector<ParetoPoint>> pareto(const Graph& joint, const PlanWhatIf& what_if,
-                                        const ParetoRequest& request);
+Result<ParetoCurve> pareto(const Graph& joint, const PlanWhatIf& what_if,
+                           const ParetoRequest& request);
 
 struct Fit {
   ParetoPoint point;  // the best that fits; if none does, the nearest

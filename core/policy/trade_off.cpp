@@ -84,7 +84,7 @@ ParetoRequest TradeOff::request(bool with_presets) const {
   return request;
 }
 
-Result<std::vector<ParetoPoint>> TradeOff::curve() const {
+Result<ParetoCurve> TradeOff::curve() const {
   return pareto(partition_.joint, *what_if_, request(true));
 }
 

@@ -59,7 +59,7 @@ class TradeOff {
 
   // The best plans found from the lowest peak to the shortest step. Budgets, presets and the current
   // plan are on it unless a plan beats them.
-  [[nodiscard]] Result<std::vector<ParetoPoint>> curve() const;
+  [[nodiscard]] Result<ParetoCurve> curve() const;
   // Those of upstream's presets that fit the graph, with their figures.
   [[nodiscard]] const std::vector<ParetoPoint>& presets() const { return presets_; }
 

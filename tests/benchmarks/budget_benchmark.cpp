@@ -43,7 +43,7 @@ Result<std::string> measure(const std::string& path) {
       [&] { (void)partition(graph, {.activation_budget = 0.5}).value(); });
   std::vector<ParetoPoint> curve;
   const double sweep =
-      milliseconds_of_processor([&] { curve = pareto(whole.joint, what_if, {}).value(); });
+      milliseconds_of_processor([&] { curve = pareto(whole.joint, what_if, {})->points; });
   const std::int64_t limit =
       (curve.front().figures.figures.peak_bytes + curve.back().figures.figures.peak_bytes) / 2;
   Fit fast, small;

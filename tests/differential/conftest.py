@@ -84,7 +84,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason=reason))
         elif not item.get_closest_marker("slow"):
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    # Of a test with more cases, a sample runs, spread evenly; the others are slow.
+    # If a test has more cases, a sample of them runs, spread evenly; the others are slow.
     for of_test in [] if config.getoption("--all-cases") else cases.values():
         sample = {index * len(of_test) // CASES for index in range(CASES)}
         for index, item in enumerate(of_test):

@@ -54,7 +54,7 @@ struct SacAnswer {
   std::size_t saved_symbols = 0;
   std::vector<OperatorRow> operators;  // most bytes first
   PlanFigures figures;
-  std::vector<ParetoPoint> pareto;
+  ParetoCurve pareto;
   std::optional<LimitAnswer> limit;
   std::vector<WhyAnswer> why;
   std::optional<PolicyExport> exported;

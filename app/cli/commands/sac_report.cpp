@@ -118,7 +118,7 @@ void print_saved(const SacAnswer& a, const Graph& graph, std::size_t top) {
 }
 
 void print_pareto(const SacAnswer& a) {
-  if (a.pareto.empty()) return;
+  if (a.pareto.points.empty()) return;
   Table table({{"budget", left},
                {"peak memory", right},
                {"step", right},
@@ -126,7 +126,7 @@ void print_pareto(const SacAnswer& a) {
                {"saved", right},
                {"on the host", right},
                {"recomputed", right}});
-  for (const ParetoPoint& point : a.pareto)
+  for (const ParetoPoint& point : a.pareto.points)
     table.add({!point.name.empty() ? point.name
                : point.budget >= 0 ? fmt::format("{:.4g}", point.budget)
                                    : "searched",
@@ -165,7 +165,8 @@ Json to_json(const SacAnswer& a, const Graph& graph) {
                          {"offloaded_count", row.offloaded},
                          {"recompute_ms", to_ms(row.recompute_ns)},
                          {"policy", row.policy()}});
-  json["pareto"] = points(a.pareto);
+  json["pareto"] = points(a.pareto.points);
+  json["budgets"] = points(a.pareto.budgets);
   if (a.limit)
     json["limit"] = {{"kind", a.limit->kind},
                      {"asked", a.limit->asked},

@@ -14,6 +14,13 @@
 namespace jointer::test {
 namespace {
 
+Result<std::vector<ParetoPoint>> points_of(const Graph& joint, const PlanWhatIf& what_if,
+                                           const ParetoRequest& request) {
+  return pareto(joint, what_if, request).map([](ParetoCurve&& curve) {
+    return std::move(curve.points);
+  });
+}
+
 bool is_curve(const std::vector<ParetoPoint>& points) {
   for (std::size_t i = 1; i < points.size(); ++i) {
     const Figures& a = points[i - 1].figures.figures;
@@ -35,13 +42,13 @@ RC_GTEST_PROP(ParetoProperty, TheCurveIsMonotoneAndDeterministic, (std::uint64_t
   const auto judged = judge(random_graph(seed, {.calls = 40, .gradients = true, .writes = false}));
   RC_PRE(static_cast<bool>(judged));
   const ParetoRequest request{.partition = {}, .given = {}, .max_budgets = 12, .effort = 60};
-  const auto points = pareto(judged->partition.joint, *judged->what_if, request);
+  const auto points = points_of(judged->partition.joint, *judged->what_if, request);
   RC_PRE(points.has_value());
   RC_ASSERT(!points->empty());
   RC_ASSERT(is_curve(*points));
   for (const ParetoPoint& point : *points)
     RC_ASSERT(judged->what_if->figures(point.plan).value() == point.figures);
-  RC_ASSERT(same(*points, pareto(judged->partition.joint, *judged->what_if, request).value()));
+  RC_ASSERT(same(*points, points_of(judged->partition.joint, *judged->what_if, request).value()));
 }
 
 // A plan that is reported to fit does fit by a fresh evaluation, and is no worse than that of a
@@ -97,7 +104,7 @@ RC_GTEST_PROP(ParetoProperty, TheCurveReachesGivenPlansAndBudgets, (std::uint64_
     plan = change->plan;
     request.given.push_back({.budget = -1, .name = fmt::format("snapshot {}", i), .plan = plan});
   }
-  const auto points = pareto(judged->partition.joint, what_if, request);
+  const auto points = points_of(judged->partition.joint, what_if, request);
   RC_PRE(points.has_value());
   RC_ASSERT(is_curve(*points));
   const auto sweep = BudgetSweep::make(judged->partition.joint, what_if, request).value();
@@ -112,7 +119,7 @@ RC_GTEST_PROP(ParetoProperty, TheCurveReachesGivenPlansAndBudgets, (std::uint64_
 TEST(Pareto, TheCurveReachesPlansWithOneOffloadedValue) {
   const Judged& judged = judged_sample();
   const auto candidates = judged.what_if->candidates(judged.partition.plan).value();
-  const auto points = pareto(judged.partition.joint, *judged.what_if, {}).value();
+  const auto points = points_of(judged.partition.joint, *judged.what_if, {}).value();
   EXPECT_TRUE(is_curve(points));
   std::size_t tried = 0;
   for (const SaveCandidate& each : candidates) {
@@ -142,7 +149,7 @@ TEST(Pareto, ReturnsThePointsFoundSoFarIfCancelled) {
                                        last = done;
                                      },
                                  .is_cancelled = [&] { return ++count >= asked; }};
-    const auto points = pareto(judged.partition.joint, *judged.what_if, request);
+    const auto points = points_of(judged.partition.joint, *judged.what_if, request);
     EXPECT_LE(count, asked + 2) << "it continues after the cancellation";
     if (points)
       EXPECT_TRUE(is_curve(*points));
@@ -156,7 +163,7 @@ TEST(Pareto, ASampleHasACurveWithGivenPoints) {
   const Graph& joint = judged.partition.joint;
   ParetoRequest request;
   request.given.push_back({.budget = -1, .name = "as it is", .plan = judged.partition.plan});
-  const auto points = pareto(joint, *judged.what_if, request);
+  const auto points = points_of(joint, *judged.what_if, request);
   ASSERT_TRUE(points) << points.error().message;
   EXPECT_GT(points->size(), 3U);
   EXPECT_TRUE(is_curve(*points));
@@ -168,7 +175,7 @@ TEST(Pareto, ASampleHasACurveWithGivenPoints) {
 TEST(Pareto, NothingIsOffloadedIfThatIsExcluded) {
   const Judged& judged = judged_sample();
   const ParetoRequest request{.offload = false, .effort = 200};
-  const auto points = pareto(judged.partition.joint, *judged.what_if, request).value();
+  const auto points = points_of(judged.partition.joint, *judged.what_if, request).value();
   for (const ParetoPoint& point : points) EXPECT_TRUE(point.plan.offloaded.empty());
 }
 
@@ -199,7 +206,7 @@ TEST(Pareto, TheNearestPlanIsReturnedIfNothingFits) {
   const Judged& judged = judged_sample();
   const Fit fit = fastest_within(judged.partition.joint, *judged.what_if, 1, {}).value();
   EXPECT_FALSE(fit.fits);
-  const auto points = pareto(judged.partition.joint, *judged.what_if, {}).value();
+  const auto points = points_of(judged.partition.joint, *judged.what_if, {}).value();
   for (const ParetoPoint& point : points)
     EXPECT_LE(fit.point.figures.figures.peak_bytes, point.figures.figures.peak_bytes);
 }
@@ -209,7 +216,7 @@ TEST(Pareto, CanBeCancelled) {
   std::size_t found = 0;
   ParetoRequest request;
   request.found = [&](const ParetoPoint&) { return ++found < 3; };
-  const auto points = pareto(judged.partition.joint, *judged.what_if, request);
+  const auto points = points_of(judged.partition.joint, *judged.what_if, request);
   ASSERT_TRUE(points.has_value());
   EXPECT_EQ(found, 3U);
   EXPECT_LE(points->size(), 3U);
@@ -224,7 +231,7 @@ TEST(Pareto, RefusesOtherGraphs) {
   const Judged& judged = judged_sample();
   const auto pair = emit_pair(judged.partition.joint, judged.partition.plan);
   ASSERT_TRUE(pair) << pair.error().message;
-  const auto refused = pareto(*pair, *judged.what_if, {});
+  const auto refused = points_of(*pair, *judged.what_if, {});
   ASSERT_FALSE(refused.has_value());
   EXPECT_NE(refused.error().message.find("pair"), std::string::npos);
 }

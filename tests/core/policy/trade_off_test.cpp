@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Partitioners, TradeOffOf,
 TEST_P(TradeOffOf, PointsHaveTheFiguresOfTheirPair) {
   Asked asked(GetParam());
   const auto trade_off = asked.make();
-  const auto points = trade_off->curve().value();
+  const auto points = trade_off->curve()->points;
   EXPECT_GT(points.size(), 2U);
   for (const ParetoPoint& point : points) {
     if (point.name == "now") {
@@ -99,7 +99,7 @@ TEST_P(TradeOffOf, ASlowdownIsRelativeToTheCurrentPlan) {
 
 TEST_P(TradeOffOf, TheCurrentPlanIsOnTheCurveIfNothingIsBetter) {
   Asked asked(GetParam());
-  const auto points = asked.make()->curve().value();
+  const auto points = asked.make()->curve()->points;
   const bool is_beaten = std::any_of(points.begin(), points.end(), [&](const ParetoPoint& p) {
     return p.name != "now" && p.figures.figures.peak_bytes <= asked.figures.figures.peak_bytes &&
            p.figures.figures.step_ns <= asked.figures.figures.step_ns;

@@ -103,8 +103,13 @@ void ParetoSearch::search(const SacStatePtr& state) {
       shared->found.push_back(point);
     };
     JOINTER_TRY(const auto trade_off, trade_off_of(*state, offload, job, tell));
-    JOINTER_TRY(std::vector<ParetoPoint> points, trade_off->curve());
-    // Add the presets that are not already on the curve.
+    JOINTER_TRY(ParetoCurve curve, trade_off->curve());
+    std::vector<ParetoPoint> points = std::move(curve.points);
+    // Add the budgets and presets that are not already on the curve.
+    for (const ParetoPoint& budget : curve.budgets)
+      if (std::none_of(points.begin(), points.end(),
+                       [&](const ParetoPoint& point) { return point.budget == budget.budget; }))
+        points.push_back(budget);
     for (const ParetoPoint& preset : trade_off->presets())
       if (std::none_of(points.begin(), points.end(),
                        [&](const ParetoPoint& point) { return point.name == preset.name; }))

@@ -29,7 +29,8 @@ class ParetoSearch : public QObject {
   ParetoSearch& operator=(const ParetoSearch&) = delete;
 
   [[nodiscard]] bool is_running() const { return search_.is_running() || fit_.is_running(); }
-  // Budgets, presets and the state's own plan, sorted by peak once the search is done.
+  // Plans that a search found, budgets, presets and the state's own plan, sorted by peak once the
+  // search is done.
   [[nodiscard]] const std::vector<ParetoPoint>& points() const { return points_; }
 
   // True, the default: the following searches may offload values to the host.
