@@ -39,7 +39,7 @@ struct PlanLimit {
 
 class PlanFrontier {
  public:
-  static constexpr std::size_t kEffort = 1600;
+  static constexpr std::size_t kEffort = 1000;
 
   struct Options {
     std::vector<MemoryPolicy> policies;  // the user's, indexed by node id; may be empty

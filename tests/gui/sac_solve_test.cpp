@@ -161,7 +161,7 @@ void SacSolveTest::the_solver_is_chosen() {
   solver.setFocus();
   QTest::keyClick(&solver, Qt::Key_Down);
   QCOMPARE(bar().settings().solver, KnapsackSolver::greedy);
-  type(bar().budget().box(), QStringLiteral("0.3"));
+  type(bar().budget().box(), QStringLiteral("0.390625"));
   QTRY_VERIFY_WITH_TIMEOUT(
       session().is_settled() && promised() &&
           session().shown_preview()->settings->solver == KnapsackSolver::greedy,
@@ -170,7 +170,7 @@ void SacSolveTest::the_solver_is_chosen() {
   test::press(button("solve"));
   QVERIFY(settle());
   QCOMPARE(base().settings,
-           (SolveSettings{.activation_budget = 0.3, .solver = KnapsackSolver::greedy}));
+           (SolveSettings{.activation_budget = 0.390625, .solver = KnapsackSolver::greedy}));
   QCOMPARE(figures(), previewed);
   // torch's default partitioner has no budget.
   partitioner.setFocus();

@@ -24,6 +24,17 @@ class JumpingStyle : public QProxyStyle {
   }
 };
 
+constexpr int kBudgetDecimals = 9;
+
+// Shows a number with as many digits as it needs.
+class ExactBox : public QDoubleSpinBox {
+ public:
+  using QDoubleSpinBox::QDoubleSpinBox;
+  [[nodiscard]] QString textFromValue(double value) const override {
+    return locale().toString(value, 'f', QLocale::FloatingPointShortest);
+  }
+};
+
 }  // namespace
 
 BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
@@ -52,10 +63,10 @@ BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
   slider_->setStyle(style);
   slider_->installEventFilter(this);
   row->addWidget(slider_);
-  budget_box_ = new QDoubleSpinBox(this);
+  budget_box_ = new ExactBox(this);
   budget_box_->setAccessibleName(tr("Activation budget"));
   budget_box_->setRange(0, 1);
-  budget_box_->setDecimals(3);
+  budget_box_->setDecimals(kBudgetDecimals);
   budget_box_->setSingleStep(kBudgetStep);
   add_box(*budget_box_);
   peak_box_ = new ByteBox(this);

@@ -130,9 +130,10 @@ void ParetoPage::refresh_marks() {
     const ParetoPoint& point = points[i];
     if (point.name == ParetoSearch::kNow) continue;  // shown below, with its current figures
     const bool is_budget = point.budget >= 0;
-    const QString name = !point.name.empty() ? QString::fromStdString(point.name)
-                         : is_budget         ? tr("budget %1").arg(point.budget, 0, 'g', 3)
-                                             : tr("searched");
+    const QString name =
+        !point.name.empty() ? QString::fromStdString(point.name)
+        : is_budget ? tr("budget %1").arg(point.budget, 0, 'g', QLocale::FloatingPointShortest)
+                    : tr("searched");
     add(point.name.empty() ? ParetoKind::curve : ParetoKind::preset, name, point.figures,
         {.point = static_cast<int>(i)});
   }

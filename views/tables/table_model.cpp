@@ -238,6 +238,9 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
   switch (role) {
     case Qt::DisplayRole:
       return c.unit == Unit::text ? text(row, column) : number_text(c, number(row, column));
+    case Qt::InitialSortOrderRole:  // the first click on a number shows the largest
+      return c.unit == Unit::text || c.unit == Unit::step ? Qt::AscendingOrder
+                                                          : Qt::DescendingOrder;
     case Qt::TextAlignmentRole:
       return static_cast<int>((c.unit == Unit::text ? Qt::AlignLeft : Qt::AlignRight) |
                               Qt::AlignVCenter);
