@@ -23,8 +23,8 @@
 namespace jointer {
 namespace {
 
-constexpr std::size_t kLimits = 10;     // searches for the curve
-constexpr std::size_t kIntervals = 64;  // of peaks; the curve shows one plan found in each
+constexpr std::size_t kLimits = 10;      // searches for the curve
+constexpr std::int64_t kIntervals = 64;  // of peaks; the curve shows one plan found in each
 
 const Figures& figures(const ParetoPoint& point) {
   return point.figures.figures;

@@ -45,7 +45,7 @@ class PlanFrontier {
     std::vector<MemoryPolicy> policies;  // the user's, indexed by node id; may be empty
     bool offload = true;                 // values may be offloaded
     std::size_t effort = kEffort;        // plans to evaluate for one limit
-    std::function<bool()> go_on;  // called before each plan; false ends the search
+    std::function<bool()> go_on;         // called before each plan; false ends the search
   };
 
   // `joint` and `what_if` must outlive this. `joint`: the graph of `what_if`. Error (usage): no

@@ -379,6 +379,7 @@ void SacTest::point_of_the_plot_is_applied() {
   QCOMPARE(kind(ParetoKind::now), 1);
   QTRY_COMPARE_WITH_TIMEOUT(kind(ParetoKind::named), 1, kPatienceMs);
   QVERIFY(kind(ParetoKind::preset) > 0);
+  QVERIFY(kind(ParetoKind::budget) > 0);
   // The smallest plan of the curve, chosen by mouse.
   const auto at = std::find_if(marks.begin(), marks.end(), [](const ParetoMark& mark) {
     return mark.kind == ParetoKind::curve;

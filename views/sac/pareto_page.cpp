@@ -134,8 +134,10 @@ void ParetoPage::refresh_marks() {
         !point.name.empty() ? QString::fromStdString(point.name)
         : is_budget ? tr("budget %1").arg(point.budget, 0, 'g', QLocale::FloatingPointShortest)
                     : tr("searched");
-    add(point.name.empty() ? ParetoKind::curve : ParetoKind::preset, name, point.figures,
-        {.point = static_cast<int>(i)});
+    add(!point.name.empty() ? ParetoKind::preset
+        : is_budget         ? ParetoKind::budget
+                            : ParetoKind::curve,
+        name, point.figures, {.point = static_cast<int>(i)});
   }
   if (!points.empty())
     for (std::size_t i = 0; i < named_.size(); ++i)

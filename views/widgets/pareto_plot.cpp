@@ -52,6 +52,11 @@ std::vector<ParetoMark> bound_of(const std::vector<ParetoMark>& marks) {
   return found;
 }
 
+// There are too many others.
+bool has_label(ParetoKind kind) {
+  return kind != ParetoKind::curve && kind != ParetoKind::budget;
+}
+
 // Returns true if a line crosses a rectangle, checked every few pixels.
 bool crosses(QPointF from, QPointF to, const QRectF& where) {
   constexpr double kPixels = 4;
@@ -231,13 +236,12 @@ QString ParetoPlot::label_of(const ParetoScale& s, std::size_t index) const {
   const QPointF at = s.place(marks_[index]);
   for (std::size_t i = 0; i < marks_.size(); ++i) {
     const QPointF other = s.place(marks_[i]);
-    if (marks_[i].kind == ParetoKind::curve ||
-        std::hypot(other.x() - at.x(), other.y() - at.y()) > kRadius)
+    if (!has_label(marks_[i].kind) || std::hypot(other.x() - at.x(), other.y() - at.y()) > kRadius)
       continue;
     if (i < index) return {};
     names << marks_[i].name;
   }
-  return marks_[index].kind == ParetoKind::curve ? QString() : names.join(QStringLiteral(", "));
+  return has_label(marks_[index].kind) ? names.join(QStringLiteral(", ")) : QString();
 }
 
 void ParetoPlot::paint_mark(QPainter& painter, const ParetoScale& s, std::size_t index,
@@ -250,6 +254,11 @@ void ParetoPlot::paint_mark(QPainter& painter, const ParetoScale& s, std::size_t
   switch (mark.kind) {
     case ParetoKind::curve:
       painter.setBrush(theme.accent);
+      painter.drawEllipse(at, r - 1, r - 1);
+      break;
+    case ParetoKind::budget:
+      painter.setPen(QPen(theme.accent, current_ == index ? 2 : 1));
+      painter.setBrush(theme.surface);
       painter.drawEllipse(at, r - 1, r - 1);
       break;
     case ParetoKind::preset:

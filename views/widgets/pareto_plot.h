@@ -8,7 +8,8 @@ namespace jointer::views {
 
 // The kind of a point in the plot.
 enum class ParetoKind : std::uint8_t {
-  curve,   // a budget, or a plan that a search found
+  curve,   // found by a search
+  budget,  // of torch's activation budgets
   preset,  // an upstream policy
   named,   // a named state
   now,     // the current plan

@@ -21,6 +21,9 @@ Result<std::vector<ParetoPoint>> points_of(const Graph& joint, const PlanWhatIf&
   });
 }
 
+// Few plans for each limit.
+const ParetoRequest kQuick{.effort = 100};
+
 bool is_curve(const std::vector<ParetoPoint>& points) {
   for (std::size_t i = 1; i < points.size(); ++i) {
     const Figures& a = points[i - 1].figures.figures;
@@ -119,7 +122,7 @@ RC_GTEST_PROP(ParetoProperty, TheCurveReachesGivenPlansAndBudgets, (std::uint64_
 TEST(Pareto, TheCurveReachesPlansWithOneOffloadedValue) {
   const Judged& judged = judged_sample();
   const auto candidates = judged.what_if->candidates(judged.partition.plan).value();
-  const auto points = points_of(judged.partition.joint, *judged.what_if, {}).value();
+  const auto points = points_of(judged.partition.joint, *judged.what_if, kQuick).value();
   EXPECT_TRUE(is_curve(points));
   std::size_t tried = 0;
   for (const SaveCandidate& each : candidates) {
@@ -141,7 +144,7 @@ TEST(Pareto, ReturnsThePointsFoundSoFarIfCancelled) {
   for (const int asked : {1, 3, 12, 40}) {
     int count = 0;
     double last = 0;
-    ParetoRequest request;
+    ParetoRequest request = kQuick;
     request.partition.watcher = {.report =
                                      [&](double done) {
                                        EXPECT_GE(done, last);
@@ -161,7 +164,7 @@ TEST(Pareto, ReturnsThePointsFoundSoFarIfCancelled) {
 TEST(Pareto, ASampleHasACurveWithGivenPoints) {
   const Judged& judged = judged_sample();
   const Graph& joint = judged.partition.joint;
-  ParetoRequest request;
+  ParetoRequest request = kQuick;
   request.given.push_back({.budget = -1, .name = "as it is", .plan = judged.partition.plan});
   const auto points = points_of(joint, *judged.what_if, request);
   ASSERT_TRUE(points) << points.error().message;
@@ -183,7 +186,7 @@ TEST(Pareto, NothingIsOffloadedIfThatIsExcluded) {
 TEST(Pareto, ALimitIsUsedBetterThanByAnyBudget) {
   const Judged& judged = judged_sample();
   const Graph& joint = judged.partition.joint;
-  const ParetoRequest request;
+  const ParetoRequest request = kQuick;
   const auto sweep = BudgetSweep::make(joint, *judged.what_if, request).value();
   ASSERT_TRUE(sweep->run());
   const std::vector<ParetoPoint> budgets = pareto_front(sweep->points());
@@ -204,9 +207,9 @@ TEST(Pareto, ALimitIsUsedBetterThanByAnyBudget) {
 
 TEST(Pareto, TheNearestPlanIsReturnedIfNothingFits) {
   const Judged& judged = judged_sample();
-  const Fit fit = fastest_within(judged.partition.joint, *judged.what_if, 1, {}).value();
+  const Fit fit = fastest_within(judged.partition.joint, *judged.what_if, 1, kQuick).value();
   EXPECT_FALSE(fit.fits);
-  const auto points = points_of(judged.partition.joint, *judged.what_if, {}).value();
+  const auto points = points_of(judged.partition.joint, *judged.what_if, kQuick).value();
   for (const ParetoPoint& point : points)
     EXPECT_LE(fit.point.figures.figures.peak_bytes, point.figures.figures.peak_bytes);
 }
@@ -214,7 +217,7 @@ TEST(Pareto, TheNearestPlanIsReturnedIfNothingFits) {
 TEST(Pareto, CanBeCancelled) {
   const Judged& judged = judged_sample();
   std::size_t found = 0;
-  ParetoRequest request;
+  ParetoRequest request = kQuick;
   request.found = [&](const ParetoPoint&) { return ++found < 3; };
   const auto points = points_of(judged.partition.joint, *judged.what_if, request);
   ASSERT_TRUE(points.has_value());
