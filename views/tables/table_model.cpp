@@ -238,9 +238,6 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
   switch (role) {
     case Qt::DisplayRole:
       return c.unit == Unit::text ? text(row, column) : number_text(c, number(row, column));
-    case Qt::InitialSortOrderRole:  // the first click on a number shows the largest
-      return c.unit == Unit::text || c.unit == Unit::step ? Qt::AscendingOrder
-                                                          : Qt::DescendingOrder;
     case Qt::TextAlignmentRole:
       return static_cast<int>((c.unit == Unit::text ? Qt::AlignLeft : Qt::AlignRight) |
                               Qt::AlignVCenter);
@@ -273,6 +270,9 @@ QVariant TableModel::headerData(int section, Qt::Orientation orientation, int ro
       return c.title;
     case Qt::ToolTipRole:
       return c.meaning;
+    case Qt::InitialSortOrderRole:  // the first click on a number shows the largest
+      return c.unit == Unit::text || c.unit == Unit::step ? Qt::AscendingOrder
+                                                          : Qt::DescendingOrder;
     case Qt::TextAlignmentRole:
       return static_cast<int>((c.unit == Unit::text ? Qt::AlignLeft : Qt::AlignRight) |
                               Qt::AlignVCenter);
