@@ -80,6 +80,7 @@ ParetoRequest TradeOff::request(bool with_presets) const {
                         .found = options_.found};
   // The joint graph already has the tags in effect.
   request.partition.ignore_tags = false;
+  request.given.insert(request.given.end(), options_.known.begin(), options_.known.end());
   if (with_presets) request.given.insert(request.given.end(), presets_.begin(), presets_.end());
   return request;
 }

@@ -33,6 +33,8 @@ struct TradeOffOptions {
   // start from upstream's presets.
   bool has_policy = false;
   bool offload = true;  // plans may offload values to the host
+  // Plans that earlier searches of the same graph found: this one is at least as good.
+  std::vector<ParetoPoint> known = {};
   std::size_t max_budgets = ParetoRequest().max_budgets;
   // As in ParetoRequest.
   std::function<bool(const ParetoPoint&)> found;

@@ -49,6 +49,7 @@ class SacSolveTest : public test::SacWindow {
   void several_rows_are_ticked_by_one_switch_and_undone();
   void reserved_is_that_of_the_pair();
   void uses_the_fastest_plan_that_fits();
+  void the_fastest_plan_is_no_slower_than_the_curve();
   void uses_the_smallest_plan_within_the_time_limit();
   void limits_match_the_command_line();
   void limits_match_the_command_line_data();
@@ -293,6 +294,25 @@ void SacSolveTest::uses_the_fastest_plan_that_fits() {
   QVERIFY2(messages.last().front().toString().startsWith("No plan fits"),
            qPrintable(messages.last().front().toString()));
   QCOMPARE(editing().step_count(), 1);
+}
+
+// The curve and the search for a limit give one answer.
+void SacSolveTest::the_fastest_plan_is_no_slower_than_the_curve() {
+  QVERIFY(open(kSample));
+  QVERIFY(search_trade_off());
+  ParetoPage& page = pareto();
+  std::vector<ParetoMark> curve;
+  for (const ParetoMark& mark : page.plot().marks())
+    if (mark.kind == ParetoKind::curve) curve.push_back(mark);
+  QVERIFY(curve.size() > 3);
+  const ParetoMark wanted = curve[curve.size() / 2];
+  type(limit_box(), QString::number(wanted.peak_bytes) + " B");
+  QTest::keyClick(&limit_box(), Qt::Key_Tab);
+  test::press(button("fastest"));
+  QTRY_VERIFY_WITH_TIMEOUT(!page.search().is_running(), kPatienceMs);
+  QVERIFY(settle());
+  QVERIFY(figures().figures.peak_bytes <= wanted.peak_bytes);
+  QVERIFY(figures().figures.step_ns <= wanted.step_ns);
 }
 
 void SacSolveTest::uses_the_smallest_plan_within_the_time_limit() {

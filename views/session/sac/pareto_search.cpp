@@ -1,6 +1,7 @@
 #include "views/session/sac/pareto_search.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace jointer::views {
 namespace {
@@ -33,6 +34,7 @@ void ParetoSearch::cancel() {
 
 void ParetoSearch::clear() {
   cancel();
+  searched_.reset();
   if (points_.empty()) return;
   points_.clear();
   emit changed();
@@ -67,7 +69,7 @@ void ParetoSearch::take() {
 
 // Searches the graph as shown: the plan as solved, with the ticks made since.
 Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
-    const SacState& state, bool offload, const Cancellation& job,
+    const SacState& state, bool offload, std::vector<ParetoPoint> known, const Cancellation& job,
     std::function<void(const ParetoPoint&)> tell) {
   const Analysis& analysis = state.snapshot->analysis;
   TradeOffOptions options{.partition = options_of(state.base->settings),
@@ -79,6 +81,7 @@ Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
                           .fsdp = state.base->fsdp,
                           .has_policy = has_policy(state),
                           .offload = offload,
+                          .known = std::move(known),
                           .found = [job, tell = std::move(tell)](const ParetoPoint& point) {
                             if (tell) tell(point);
                             return !job.is_cancelled();
@@ -95,6 +98,7 @@ Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
 
 void ParetoSearch::search(const SacStatePtr& state) {
   points_.clear();
+  searched_.reset();
   begin();
   const auto run = [state, offload = offload_,
                     shared = shared_](const Cancellation& job) -> Result<std::vector<ParetoPoint>> {
@@ -102,7 +106,7 @@ void ParetoSearch::search(const SacStatePtr& state) {
       const std::scoped_lock lock(shared->mutex);
       shared->found.push_back(point);
     };
-    JOINTER_TRY(const auto trade_off, trade_off_of(*state, offload, job, tell));
+    JOINTER_TRY(const auto trade_off, trade_off_of(*state, offload, {}, job, tell));
     JOINTER_TRY(ParetoCurve curve, trade_off->curve());
     std::vector<ParetoPoint> points = std::move(curve.points);
     // Add the budgets and presets that are not already on the curve.
@@ -116,11 +120,12 @@ void ParetoSearch::search(const SacStatePtr& state) {
         points.push_back(preset);
     return points;
   };
-  search_.start(run, [this](const Result<std::vector<ParetoPoint>>& all) {
+  search_.start(run, [this, state](const Result<std::vector<ParetoPoint>>& all) {
     end();
     // The final points replace the intermediate ones.
     if (all) {
       points_ = *all;
+      searched_ = state;
       std::stable_sort(points_.begin(), points_.end(),
                        [](const ParetoPoint& a, const ParetoPoint& b) {
                          return a.figures.figures.peak_bytes < b.figures.figures.peak_bytes;
@@ -135,9 +140,16 @@ void ParetoSearch::search(const SacStatePtr& state) {
 
 template <class Find>
 void ParetoSearch::find(const SacStatePtr& state, Find find_one) {
+  // The plans of the curve, so that no point of it is better than the answer.
+  std::vector<ParetoPoint> known;
+  if (state == searched_)
+    std::ranges::copy_if(points_, std::back_inserter(known), [this](const ParetoPoint& point) {
+      return point.budget < 0 && point.name.empty() && (offload_ || point.plan.offloaded.empty());
+    });
   begin();
-  const auto run = [state, offload = offload_, find_one](const Cancellation& job) -> Result<Fit> {
-    JOINTER_TRY(const auto trade_off, trade_off_of(*state, offload, job, {}));
+  const auto run = [state, offload = offload_, known = std::move(known),
+                    find_one](const Cancellation& job) -> Result<Fit> {
+    JOINTER_TRY(const auto trade_off, trade_off_of(*state, offload, known, job, {}));
     return find_one(*trade_off);
   };
   fit_.start(run, [this](const Result<Fit>& fit) {

@@ -61,14 +61,15 @@ class ParetoSearch : public QObject {
   void take();
   void end();
   static Result<std::unique_ptr<TradeOff>> trade_off_of(
-      const SacState& state, bool offload, const Cancellation& job,
+      const SacState& state, bool offload, std::vector<ParetoPoint> known, const Cancellation& job,
       std::function<void(const ParetoPoint&)> tell);
   template <class Find>
   void find(const SacStatePtr& state, Find find_one);
 
   Task<std::vector<ParetoPoint>> search_;  // at most one of the two is running
   Task<Fit> fit_;
-  SharedPtr shared_;  // of the latest search
+  SharedPtr shared_;      // of the latest search
+  SacStatePtr searched_;  // the state whose curve `points_` is, once it is complete
   std::vector<ParetoPoint> points_;
   bool offload_ = true;
   QTimer timer_;
