@@ -142,12 +142,19 @@ NodeId PlanMargins::if_saved_too(const ValueMargin& margin) const {
           members.push_back(input);
     return members;
   };
+  // Saving another value in the same memory frees nothing.
+  const auto shares_memory = [&](Place member) {
+    return std::ranges::find_first_of(s.memory.storages(member), s.memory.storages(value)) !=
+           s.memory.storages(member).end();
+  };
   const std::vector<Place> whole = chain(value);
   if (whole.size() > kMaxChain) return {};
   Place best = value;
   std::int64_t fewest = 0;
   for (const Place member : whole) {
-    if (member == value || !s.why_not_saved(member).empty()) continue;
+    if (shares_memory(member) || s.orders.has(member, PairOrders::is_start) ||
+        !s.why_not_saved(member).empty())
+      continue;
     std::int64_t bytes = 0, ns = 0;
     for (const std::uint32_t storage : s.memory.storages(member))
       if (!s.memory.is_held(storage)) bytes += s.memory.bytes(storage);

@@ -250,6 +250,23 @@ void SacTest::inspector_explains_why() {
     return section.rows.size() < 2 ? QString() : section.rows[1].value;
   };
   QCOMPARE(said(), model().text(row, SacModel::why_column));
+  // The margin, the step under other decisions, equal tensors and other solvers follow.
+  const auto line = [&](const QString& label) {
+    for (const InspectorRow& r : inspector.content().sections.front().rows)
+      if (r.label == label) return r.value;
+    return QString();
+  };
+  QTRY_VERIFY_WITH_TIMEOUT(line(QStringLiteral("solvers")).startsWith("At this peak, torch's dp"),
+                           kPatienceMs);
+  QVERIFY2(line(QStringLiteral("value")).startsWith("Recomputing it would free "),
+           qPrintable(line(QStringLiteral("value"))));
+  QVERIFY(line(QStringLiteral("margin")).contains("recomputes"));
+  QVERIFY(line(QStringLiteral("otherwise")).startsWith("Recomputed, "));
+  // The pane says the same below its table.
+  const auto& reasons = test::child<QPlainTextEdit>(pane(), "reasons");
+  QVERIFY(reasons.isVisible());
+  for (const char* label : {"why", "value", "margin", "otherwise", "solvers"})
+    QVERIFY2(reasons.toPlainText().contains(line(QString::fromLatin1(label))), label);
   command("SAC: Recompute Selected")->trigger();
   QVERIFY(settle());
   // Another plan gives another reason; the reason of edits comes first.
@@ -304,14 +321,14 @@ void SacTest::a_preset_is_one_step() {
   QVERIFY(settle());
   QCOMPARE(fsdp_policy(document().graph()), fsdp);
   QCOMPARE(editing().step_count(), 1);
-  std::size_t by_list = 0;
+  std::size_t by_preset = 0;
   for (const SacTensor& tensor : session().state()->tensors)
-    by_list += tensor.decider == Decider::list ? 1U : 0U;
-  QVERIFY(by_list > 0);
+    by_preset += tensor.decider == Decider::preset ? 1U : 0U;
+  QVERIFY(by_preset > 0);
   editing().undo();
   QVERIFY(settle());
   for (const SacTensor& tensor : session().state()->tensors)
-    QVERIFY(tensor.decider != Decider::list);
+    QVERIFY(tensor.decider != Decider::preset);
 }
 
 void SacTest::peak_shows_its_tensors() {

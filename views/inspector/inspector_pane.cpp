@@ -60,9 +60,9 @@ InspectorPane::InspectorPane(Document& document, QWidget* parent)
   connect(&document_, &Document::changed, this, &InspectorPane::request_refresh);
   connect(&document_, &Document::measurement_changed, this, &InspectorPane::request_refresh);
   connect(&document_.selection(), &Selection::nodes_changed, this, &InspectorPane::request_refresh);
-  connect(&document_.sac(), &SacSession::changed, this, [this] {
-    if (shown_) request_refresh();
-  });
+  connect(&document_.sac(), &SacSession::changed, this, &InspectorPane::refresh_plan);
+  connect(&document_.sac().value_reasons(), &ValueReasons::changed, this,
+          &InspectorPane::refresh_plan);
 }
 
 void InspectorPane::set_source_roots(const QStringList& roots) {
@@ -73,6 +73,10 @@ void InspectorPane::set_source_roots(const QStringList& roots) {
 void InspectorPane::request_refresh() {
   is_stale_ = true;
   if (isVisible()) refresh();
+}
+
+void InspectorPane::refresh_plan() {
+  if (shown_) request_refresh();
 }
 
 void InspectorPane::refresh() {
@@ -107,14 +111,18 @@ void InspectorPane::add_plan(NodeId node) {
   const SacStatePtr state = document_.sac().state();
   const SacTensor* tensor = state ? state->tensor_of(node) : nullptr;
   if (tensor == nullptr) return;
-  content_.sections.insert(content_.sections.begin(),
-                           {.title = tr("In the backward"),
-                            .rows = {{.label = tr("policy"),
-                                      .value = policy_text(*tensor),
-                                      .provenance = Provenance::computed},
-                                     {.label = tr("why"),
-                                      .value = QString::fromStdString(why(*state, *tensor)),
-                                      .provenance = Provenance::computed}}});
+  InspectorSection section{.title = tr("In the backward"), .rows = {}};
+  const auto add = [&section](const QString& label, const QString& value) {
+    section.rows.push_back({.label = label, .value = value, .provenance = Provenance::computed});
+  };
+  add(tr("policy"), policy_text(*tensor));
+  add(tr("why"), QString::fromStdString(why(*state, *tensor)));
+  ValueReasons& reasons = document_.sac().value_reasons();
+  reasons.follow(state, node);
+  for (const MarginLine& line : reasons.lines())
+    add(QString::fromStdString(line.label), QString::fromStdString(line.text));
+  if (reasons.is_working()) add(tr("solvers"), tr("Comparing with other solvers…"));
+  content_.sections.insert(content_.sections.begin(), std::move(section));
 }
 
 // Adds the edits that affected the node as the first section, if there are any.

@@ -30,6 +30,7 @@ class InspectorPane : public QWidget {
 
  private:
   void request_refresh();
+  void refresh_plan();
   void refresh();
   void follow(const QUrl& link);
   void add_plan(NodeId node);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/policy/decider.h"
 #include "views/inspector/inspector_words.h"
 
 namespace jointer::views {
@@ -34,6 +35,10 @@ QString effect_on(const DoneEdit& done, const std::string& name) {
   return {};
 }
 
+bool is_search(const QString& by) {
+  return decider_of(by.toStdString()) == Decider::search;
+}
+
 QString sentence(const QString& text) {
   return text.endsWith(u'.') || text.endsWith(u'!') ? text : text + u'.';
 }
@@ -62,11 +67,11 @@ std::vector<EditReason> reasons_for(const EditHistory& history, const Graph& gra
     if (reasons.size() > before) continue;
     const QString what = effect_on(done, name);
     if (what.isEmpty()) continue;
-    const bool is_by_hand = by.isEmpty();
+    const bool is_by_pass = !by.isEmpty() && !is_search(by);
     reasons.push_back({.edit = i + 1,
                        .by = by,
-                       .action = is_by_hand ? QString::fromStdString(done.edit.title) : what,
-                       .reason = is_by_hand ? QString() : words("The pass recorded no reason."),
+                       .action = is_by_pass ? what : QString::fromStdString(done.edit.title),
+                       .reason = is_by_pass ? words("The pass recorded no reason.") : QString(),
                        .effect = {},
                        .about = {}});
   }
@@ -88,8 +93,9 @@ InspectorSection why_section(const std::vector<EditReason>& reasons) {
   }
   for (std::size_t i = 0; i < std::min(reasons.size(), kMaxRows); ++i) {
     const EditReason& reason = reasons[i];
-    QString value = reason.by.isEmpty()
-                        ? words("by hand: %1").arg(reason.action)
+    QString value = reason.by.isEmpty() ? words("by hand: %1").arg(reason.action)
+                    : is_search(reason.by)
+                        ? words("by a search: %1").arg(reason.action)
                         : words("%1 by %2.").arg(reason.action, reason.by.section(u'{', 0, 0));
     if (!reason.about.isEmpty()) value += words(" For its origin %1:").arg(reason.about);
     if (!reason.reason.isEmpty()) value += u' ' + sentence(reason.reason);

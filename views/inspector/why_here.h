@@ -15,7 +15,7 @@ namespace jointer::views {
 struct EditReason {
   std::size_t edit = 0;  // index in the history, from 1
   QString by;            // the pass, or empty for the user
-  QString action;        // "moved"; for a user's edit, its title
+  QString action;        // "moved"; for an edit of a user or of a search, its title
   QString reason, effect;
   QString about;  // the node that the reason is about, if it is this node's origin
 };

@@ -10,8 +10,8 @@ namespace jointer::views {
 namespace {
 
 constexpr int kMargin = 16;
-// Below this height, the curve is hidden and the figures are shown as text, to leave space for the
-// table.
+// Below this height, the curve and the reasons are hidden and the figures are shown as text, to
+// leave space for the table.
 constexpr int kMinWithCurve = 460;
 
 }  // namespace
@@ -45,9 +45,12 @@ SacPane::SacPane(Document& document, QWidget* parent)
   column->addWidget(bar_);
   column->addWidget(curve_);
   column->addWidget(pages_, 1);
+  reasons_ = new SacReasons(document, shown);
+  column->addWidget(reasons_);
   stack_->addWidget(shown);
   setFocusProxy(&table_->view());
 
+  connect(pages_, &QTabWidget::currentChanged, this, &SacPane::show_reasons);
   connect(&session_, &SacSession::changed, this, &SacPane::refresh);
   connect(&session_, &SacSession::working_changed, this, &SacPane::refresh);
   connect(&session_, &SacSession::previewed, this, [this] {
@@ -119,8 +122,16 @@ void SacPane::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
   const bool is_low = height() < kMinWithCurve;
   curve_->setVisible(!is_low);
+  show_reasons();
   figures_->set_compact(is_low);
   bar_->budget().fit(width());
+}
+
+// Reasons belong to the table, if there is space for both.
+void SacPane::show_reasons() {
+  const SacStatePtr state = session_.state();
+  reasons_->setVisible(state && state->base && pages_->currentWidget() == table_ &&
+                       height() >= kMinWithCurve);
 }
 
 void SacPane::refresh() {
@@ -129,6 +140,7 @@ void SacPane::refresh() {
   stack_->setCurrentIndex(state ? 1 : 0);
   const bool is_step = state && state->is_step();
   pages_->setTabVisible(1, state && state->base);
+  show_reasons();
   for (QAction* action : of_partitioner_) action->setVisible(!is_step);
   for (QAction* action : {apply_tags_, untag_}) action->setVisible(is_step);
   if (state) return;

@@ -12,13 +12,14 @@
 #include "views/sac/plan_curve.h"
 #include "views/sac/sac_bar.h"
 #include "views/sac/sac_figures.h"
+#include "views/sac/sac_reasons.h"
 #include "views/sac/sac_table.h"
 #include "views/session/work/task.h"
 
 namespace jointer::views {
 
 // The pane for selective activation checkpointing: figures, settings, the memory curve, a table of
-// tensors with their policies, and the trade-off between memory and time.
+// tensors with their policies and the reasons for them, and the trade-off between memory and time.
 class SacPane : public QWidget {
   Q_OBJECT
  public:
@@ -43,6 +44,7 @@ class SacPane : public QWidget {
   QWidget* make_waiting();
   void add_actions();
   void refresh();
+  void show_reasons();
   void make_pair();
 
   Document& document_;
@@ -55,6 +57,7 @@ class SacPane : public QWidget {
   PlanCurve* curve_ = nullptr;
   QTabWidget* pages_ = nullptr;
   SacTable* table_ = nullptr;
+  SacReasons* reasons_ = nullptr;
   ParetoPage* pareto_ = nullptr;
   // Commands that apply to only one kind of graph.
   std::vector<QAction*> of_partitioner_;

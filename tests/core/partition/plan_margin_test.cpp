@@ -7,9 +7,11 @@
 #include <gtest/gtest.h>
 
 #include "core/base/units.h"
+#include "core/open/open.h"
 #include "core/partition/plan_margin_text.h"
 #include "tests/support/graphs.h"
 #include "tests/support/judged_plan.h"
+#include "tests/support/paths.h"
 
 namespace jointer::test {
 namespace {
@@ -185,22 +187,56 @@ TEST(PlanMargin, OnlyValuesOfThePlanHaveOne) {
   }
 }
 
-// On a real graph, each value of a plan has a margin, and the current decision the plan's figures.
-TEST(PlanMargin, HoldsForEveryValueOfASample) {
-  const Judged& judged = judged_sample();
+// Each value of a plan has a margin; the current decision has the plan's figures, and the others
+// those of a plan that is changed in the same way.
+void check_margins(const Judged& judged, std::size_t every) {
+  const Graph& joint = judged.partition.joint;
   const SavePlan& plan = judged.partition.plan;
   const auto margins = PlanMargins::make(*judged.what_if, plan).value();
   const Figures now = judged.what_if->figures(plan)->figures;
   const auto candidates = judged.what_if->candidates(plan).value();
-  for (std::size_t i = 0; i < candidates.size(); i += 7) {
+  ASSERT_GT(candidates.size(), every);
+  for (std::size_t i = 0; i < candidates.size(); i += every) {
     const SaveCandidate& each = candidates[i];
     const ValueMargin margin = margins.of(each.node).value();
     EXPECT_EQ(margin.choice(each.keep).figures.value(), now);
     EXPECT_GE(margin.equal[static_cast<std::size_t>(each.keep)], 1U);
     EXPECT_EQ(margin.bytes_per_us.has_value(), each.bytes > 0 && each.chain > 0);
-    EXPECT_FALSE(explain_margin(judged.partition.joint, margin).empty());
+    for (const Keep keep : {Keep::save, Keep::recompute, Keep::offload}) {
+      if (keep == each.keep || !margin.choice(keep).figures) continue;
+      const auto changed = judged.what_if->change(plan, {&each.node, 1}, keep).value();
+      EXPECT_EQ(*margin.choice(keep).figures, judged.what_if->figures(changed)->figures);
+    }
+    if (margin.exchange) {
+      EXPECT_EQ(joint.target(joint.node(margin.exchange->with)),
+                joint.target(joint.node(each.node)));
+      EXPECT_EQ(joint.output_bytes(joint.node(margin.exchange->with)),
+                joint.output_bytes(joint.node(each.node)));
+      EXPECT_NE(margin.exchange->keep, each.keep);
+    }
+    EXPECT_FALSE(explain_margin(joint, margin).empty());
   }
 }
+
+TEST(PlanMargin, HoldsForValuesOfASample) {
+  check_margins(judged_sample(), 7);
+}
+
+class PlanMarginOfCapture : public testing::TestWithParam<const char*> {};
+
+TEST_P(PlanMarginOfCapture, HoldsForItsValues) {
+  JOINTER_NEEDS_SHARED();
+  const auto graph = open_graph({.path = shared_directory() + "/captures/" + GetParam()});
+  ASSERT_TRUE(graph) << graph.error().message;
+  const auto judged = judge(*graph);
+  ASSERT_TRUE(judged);
+  check_margins(*judged, 211);
+}
+
+INSTANTIATE_TEST_SUITE_P(Captures, PlanMarginOfCapture,
+                         testing::Values("llama3_8b_tp2_fsdp2.joint.json.zst",
+                                         "llama3_8b_tp2_fsdp2_graph_sac.joint.json.zst",
+                                         "deepseek_v3_debug_tp2_fsdp2_ep2.joint.json.zst"));
 
 }  // namespace
 }  // namespace jointer::test

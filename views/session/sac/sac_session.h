@@ -10,6 +10,7 @@
 #include "core/edit/edit.h"
 #include "views/session/sac/plan_reserved.h"
 #include "views/session/sac/sac_solver.h"
+#include "views/session/sac/value_reasons.h"
 #include "views/session/work/task.h"
 
 namespace jointer::views {
@@ -44,6 +45,8 @@ class SacSession : public QObject {
   [[nodiscard]] Editing& editing() const { return editing_; }
   // Memory that the caching allocator would reserve under the state's plan.
   [[nodiscard]] const PlanReserved& reserved() const { return reserved_; }
+  // The reasons for one tensor's policy, with its margin.
+  [[nodiscard]] ValueReasons& value_reasons() { return value_reasons_; }
 
   // --- Previews ---
   struct Preview {
@@ -82,7 +85,8 @@ class SacSession : public QObject {
   // Replaces a flat training step with the shown one, in which its tags are applied, as soon as
   // pending ticks are in the document. Emits `refused` if there is nothing to apply.
   void apply_tags();
-  // Applies a plan for min_cut's pair: sets the policy of every tensor that differs.
+  // Applies a plan that a search found for min_cut's pair: sets the policy of every tensor that
+  // differs.
   void take_plan(const SavePlan& plan, const QString& title);
 
   // Cancels pending requests and keeps the shown state.
@@ -127,6 +131,7 @@ class SacSession : public QObject {
   Task<Edit> tagging_;
   SacStatePtr state_;
   PlanReserved reserved_;
+  ValueReasons value_reasons_;
   QString problem_;
   std::vector<PolicyTick> pending_;  // shown, but not yet in the document
   struct Question {

@@ -220,6 +220,21 @@ Result<SacStatePtr> SacSolver::state_of(const SacBasePtr& base,
   return SacStatePtr(state);
 }
 
+const std::vector<Keep>* SacSolver::searched_keep(const SacRequest& request, const SacBasePtr& base,
+                                                  std::size_t search) {
+  const DoneEditPtr& edit = request.history[search];
+  if (search_.base == base && search_.edit == edit) return &search_.keep;
+  const PolicyTrail trail =
+      trails_.follow(request.baseline->graph, request.now->graph, request.history, search + 1);
+  const auto change =
+      base->what_if->apply_policies(base->partition.plan, base->policies, trail.policies);
+  if (!change) return nullptr;
+  search_ = {base, edit, std::vector<Keep>(request.now->graph.node_count(), Keep::recompute)};
+  for (const NodeId node : change->plan.saved) search_.keep[node.index()] = Keep::save;
+  for (const NodeId node : change->plan.offloaded) search_.keep[node.index()] = Keep::offload;
+  return &search_.keep;
+}
+
 SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& request) {
   auto state = std::make_shared<SacState>(made);
   state->snapshot = request.now;
@@ -235,6 +250,10 @@ SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& req
     if (trail.policies[i] != MemoryPolicy::none &&
         decider_of_edit(trail.edits[i]) == Decider::search)
       state->searched.emplace_back(i);
+  const std::vector<Keep>* const searched =
+      state->base && search > solve
+          ? searched_keep(request, state->base, static_cast<std::size_t>(search))
+          : nullptr;
   for (SacTensor& tensor : state->tensors) {
     const std::size_t node = tensor.node.index();
     const std::int32_t edit = trail.edits[node];
@@ -244,9 +263,9 @@ SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& req
     if (trail.policies[node] != MemoryPolicy::none && !was_ignored &&
         keep_of(trail.policies[node]) == tensor.keep) {
       tensor.decider = decider_of_edit(edit);
-    } else if (state->base && search > solve && edit < search && tensor.is_needed &&
-               state->base->keep[node] == static_cast<std::int8_t>(tensor.keep)) {
-      // The search left the solved decision as it was, although it was free to change it.
+    } else if (searched != nullptr && edit < search && tensor.is_needed &&
+               (*searched)[node] == tensor.keep) {
+      // The search was free to decide otherwise.
       tensor.decider = Decider::search;
       tensor.edit = static_cast<std::int32_t>(search);
     }

@@ -86,12 +86,23 @@ class SacSolver {
     std::unique_ptr<BudgetTrial> trial;
   };
 
+  // The plan that a search found, as it was adopted.
+  struct KnownSearch {
+    SacBasePtr base;
+    DoneEditPtr edit;
+    std::vector<Keep> keep;  // by node: recompute if it is not saved
+  };
+  // `search`: the index of its edit, which no other plan follows. Null if it has no legal plan.
+  const std::vector<Keep>* searched_keep(const SacRequest& request, const SacBasePtr& base,
+                                         std::size_t search);
+
   Result<BudgetTrial*> trial_of(const SacRequest& request, SolveSettings settings);
 
   PolicyTrails trails_;
   std::deque<KnownBase> bases_;    // most recently used first
   std::deque<KnownState> states_;  // likewise
   KnownTrial trial_;
+  KnownSearch search_;
   StepStates steps_;
 };
 

@@ -1,0 +1,51 @@
+#include "views/sac/sac_reasons.h"
+
+#include "views/session/sac/sac_session.h"
+#include "views/session/text/node_text.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kLines = 5;  // more are scrolled
+
+}  // namespace
+
+SacReasons::SacReasons(Document& document, QWidget* parent)
+    : QPlainTextEdit(parent), document_(document) {
+  setReadOnly(true);
+  setFrameShape(QFrame::NoFrame);
+  setObjectName(QStringLiteral("reasons"));
+  setAccessibleName(tr("Reason for the selected tensor"));
+  setPlaceholderText(tr("Select a tensor to see why it is saved, recomputed or offloaded."));
+  setFixedHeight(fontMetrics().lineSpacing() * kLines +
+                 2 * static_cast<int>(this->document()->documentMargin()));
+  SacSession& session = document.sac();
+  connect(&document.selection(), &Selection::nodes_changed, this, &SacReasons::refresh);
+  connect(&session, &SacSession::changed, this, &SacReasons::refresh);
+  connect(&session.value_reasons(), &ValueReasons::changed, this, &SacReasons::refresh);
+}
+
+void SacReasons::refresh() {
+  if (!isVisible()) return;
+  const Selection& selection = document_.selection();
+  const SacStatePtr state = document_.sac().state();
+  const bool is_one = selection.nodes().size() == 1;
+  const SacTensor* tensor = state && is_one ? state->tensor_of(selection.current()) : nullptr;
+  QStringList lines;
+  if (tensor != nullptr) {
+    lines << QStringLiteral("%1: %2.").arg(to_qstring(state->snapshot->graph.name(tensor->node)),
+                                           QString::fromStdString(why(*state, *tensor)));
+    ValueReasons& reasons = document_.sac().value_reasons();
+    reasons.follow(state, tensor->node);
+    for (const MarginLine& line : reasons.lines()) lines << QString::fromStdString(line.text);
+  }
+  const QString text = lines.join(u'\n');
+  if (text != toPlainText()) setPlainText(text);
+}
+
+void SacReasons::showEvent(QShowEvent* event) {
+  QPlainTextEdit::showEvent(event);
+  refresh();
+}
+
+}  // namespace jointer::views

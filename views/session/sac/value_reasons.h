@@ -1,0 +1,51 @@
+#pragma once
+
+#include <QObject>
+#include <memory>
+#include <vector>
+
+#include "core/partition/plan_margin_text.h"
+#include "views/session/sac/sac_state.h"
+#include "views/session/work/task.h"
+
+namespace jointer::views {
+
+// Explains the policy of one tensor of a joint graph with its margin (core/partition/plan_margin.h),
+// and compares it with what other solvers decide. Computed on a worker thread: first the margin,
+// which takes milliseconds, then the comparison, which solves the graph several times.
+class ValueReasons : public QObject {
+  Q_OBJECT
+ public:
+  explicit ValueReasons(QObject* parent = nullptr);
+  ~ValueReasons() override;
+  ValueReasons(const ValueReasons&) = delete;
+  ValueReasons& operator=(const ValueReasons&) = delete;
+
+  // Starts explaining the tensor, unless it is already explained; `changed` follows. A null state,
+  // or a node without a row, ends the computation.
+  void follow(const SacStatePtr& state, NodeId node);
+  // The lines about the tensor that was followed last, as far as they are computed.
+  [[nodiscard]] const std::vector<MarginLine>& lines() const { return lines_; }
+  // More lines follow.
+  [[nodiscard]] bool is_working() const { return explaining_.is_running(); }
+
+ signals:
+  void changed();
+
+ private:
+  // Computed for a plan, and reused for its other tensors.
+  struct Plan {
+    std::shared_ptr<const PlanMargins> margins;
+    std::shared_ptr<SolverComparison> solvers;  // used by one job at a time
+    std::shared_ptr<Cancellation> job;          // which can cancel them
+  };
+  using Lines = std::vector<MarginLine>;
+
+  SacStatePtr state_;
+  NodeId node_;
+  Lines lines_;
+  Plan plan_;  // of state_; with the running job, if there is one
+  Task<Plan, Lines> explaining_;
+};
+
+}  // namespace jointer::views
