@@ -146,11 +146,13 @@ Result<int> print_command(const BenchCommand& options, BenchmarkRequest request,
   const int per_node =
       options.ranks_per_node > 0 ? options.ranks_per_node : std::max(1, world / options.nodes);
   if (!request.solo && world > 1 && per_node * options.nodes != world)
-    return fail(Error::Kind::usage,
-                "{} with {} each: {} in total, but the collectives of {} need {}",
-                counted(static_cast<std::size_t>(options.nodes), "machine"),
-                counted(static_cast<std::size_t>(per_node), "rank"), per_node * options.nodes,
-                graph.title(), world);
+    return fail(
+        Error::Kind::usage,
+        "{} with {} each: {} in total, but the collectives of {} need {}; change --nodes or "
+        "--ranks-per-node",
+        counted(static_cast<std::size_t>(options.nodes), "machine"),
+        counted(static_cast<std::size_t>(per_node), "rank"), per_node * options.nodes,
+        graph.title(), world);
   for (const std::string& file : {request.program.graph, request.program.backward}) {
     if (file.empty()) continue;
     JOINTER_TRY(const bool is_native, is_native_file(path_of_rank(file, request.solo.value_or(0))));

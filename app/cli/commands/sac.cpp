@@ -173,10 +173,11 @@ Result<std::vector<WhyAnswer>> explain(const Partition& partition, const SacAnsw
   for (const std::string& name : names) {
     const NodeId id = partition.joint.find(name);
     if (!id)
-      return fail(Error::Kind::usage,
-                  "option --why: there is no node {}; the partitioner may have merged it with an "
-                  "equal node",
-                  name);
+      return fail(
+          Error::Kind::usage,
+          "option --why: there is no node {}; the partitioner may have removed it as dead code "
+          "or as a duplicate of another call",
+          name);
     const auto is = [&](const std::vector<SavedValue>& values) {
       return std::find_if(values.begin(), values.end(),
                           [&](const SavedValue& value) { return value.node == id; });

@@ -64,8 +64,7 @@ void print_facts(const SacAnswer& a, const Graph& graph) {
          fmt::format("{} more, {}", format_count(static_cast<std::int64_t>(a.offloaded_count())),
                      format_bytes(a.figures.offloaded_bytes))});
   facts.add(
-      {"recomputed", fmt::format("{} calls, {}, {}",
-                                 format_count(static_cast<std::int64_t>(a.figures.recomputed)),
+      {"recomputed", fmt::format("{}, {}, {}", counted(a.figures.recomputed, "call"),
                                  format_ns(a.figures.recompute_ns),
                                  format_flops(static_cast<double>(a.figures.recompute_flops)))});
   facts.add({"peak memory", format_bytes(a.figures.figures.peak_bytes)});
