@@ -301,7 +301,9 @@ Result<void> Editor::State::perform_kind(const MoveNodes& move) {
   sorted.push_back(before);
   std::sort(sorted.begin(), sorted.end());
   if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
-    return refuse("{} cannot be moved before itself: it is listed twice", graph.name(*twice));
+    return refuse("{} {}", graph.name(*twice),
+                  *twice == before ? "cannot be moved before itself"
+                                   : "is listed twice among the nodes to move");
   add_inverse_of_move(nodes, before);
   const auto grow = [&](NodeId id, std::size_t size) {
     first = std::min(first, graph.position(id));

@@ -57,10 +57,12 @@ class Reader {
     read_subgraphs(json::parse(graph_.part(PartId(0)).constants, nullptr, false));
     if (budgets_.empty()) return std::optional<double>();
     if (budgets_.size() > 1)
-      return fail(Error::Kind::usage,
-                  "regions of the model have activation budgets of {} and of {}, but a graph can "
-                  "have only one; separate them with a graph break, or set the budget",
-                  *budgets_.begin(), *budgets_.rbegin());
+      return fail(
+          Error::Kind::usage,
+          "regions of the model have activation budgets of {} and of {}, but a graph can "
+          "have only one; separate them with a graph break, or set one budget for the whole "
+          "graph",
+          *budgets_.begin(), *budgets_.rbegin());
     if (coverage == BudgetCoverage::whole && uncovered_ > 0)
       return fail(
           Error::Kind::usage,

@@ -122,8 +122,11 @@ class Rematerializer {
           return is_backward_call(id) && graph_.node(id).has(Node::recomputed);
         }))
       return "The tagged values that the backward needs are recomputed already.";
-    return fmt::format("The backward of the layers reads none of the {} tagged for recompute.",
-                       counted(tagged, "value that is", "values that are"));
+    if (tagged == 1)
+      return "The backward of the layers does not read the one value that is tagged for recompute.";
+    return fmt::format(
+        "The backward of the layers reads none of the {} that are tagged for recompute.",
+        counted(tagged, "value"));
   }
   [[nodiscard]] std::string name(NodeId id) const { return std::string(graph_.name(id)); }
 
@@ -273,7 +276,8 @@ class Rematerializer {
       for (const NodeId to : written)
         if (!maker_runs_again(to))
           return refuse(
-              "{} ({}) writes to {}, which is not recomputed, so it cannot run twice: save it",
+              "{0} ({1}) cannot run twice because it writes to {2}, which is not recomputed: save "
+              "{0}",
               graph_.name(id), graph_.target(graph_.node(id)), graph_.name(to));
     }
     // The writers that run only once, keyed by the call that allocated the memory that they write
@@ -309,7 +313,7 @@ class Rematerializer {
                writes_to_used(graph_, writer, id);
       };
       if (before_[maker.index()] || (is_between && changes_bytes()))
-        return refuse("{} writes to memory of {}, which is tagged for recompute: save it",
+        return refuse("{0} writes to memory of {1}, which is tagged for recompute: save {1}",
                       graph_.name(writer), graph_.name(id));
     }
     return {};

@@ -124,7 +124,7 @@ def _parse(document: Json, where: str) -> Recipe:
         raise RecipeError(f'{where}: not a recipe: expected `format` to be "{FORMAT}"')
     version = document.get("version")
     if not isinstance(version, int):
-        raise RecipeError(f"{where}: `version` is missing")
+        raise RecipeError(f"{where}: `version` is missing or not an integer")
     if version > VERSION:
         raise RecipeError(
             f"{where}: recipe version {version} is not supported: this program reads versions 1 to "
