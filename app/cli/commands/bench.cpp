@@ -117,7 +117,9 @@ Result<void> check_files(const std::string& pattern, const BenchmarkRequest& req
     const std::string path = path_of_rank(pattern, rank);
     std::error_code status;
     if (!std::filesystem::is_regular_file(path, status))
-      return input_error("{}: no such file", path);
+      return input_error(
+          "{}: {}", path,
+          std::filesystem::exists(path, status) ? "not a regular file" : "no such file");
   }
   return {};
 }

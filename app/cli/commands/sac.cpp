@@ -402,7 +402,9 @@ Result<int> run(const SacCommand& options, const CLI::App& command) {
     return run_step(options, std::move(graph), command);
   const std::string what =
       fmt::format("{} is {}", options.graph.file,
-                  graph.is_pair() ? "a pair" : fmt::format("a {} graph", to_string(kind)));
+                  graph.is_pair()                 ? "a pair"
+                  : kind == CaptureKind::subgraph ? "a subgraph"
+                                                  : fmt::format("a {} graph", to_string(kind)));
   if (options.decides())
     return fail(Error::Kind::usage,
                 "{}: saved activations are fixed and can only be shown; policies need "
