@@ -171,8 +171,9 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
       ++others;
       continue;
     }
-    first = fmt::format("rank {} runs {} calls and rank {} runs {}, of which {} differ", mine.rank,
-                        mine.calls.size(), other.rank, other.calls.size(), places.size());
+    first = fmt::format("rank {} runs {} calls and rank {} runs {}, of which {}", mine.rank,
+                        mine.calls.size(), other.rank, other.calls.size(),
+                        counted(places.size(), "differs", "differ"));
     say_differences(graph, mine, other, places, context);
   }
   if (compared == 0)
