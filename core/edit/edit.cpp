@@ -402,8 +402,10 @@ Result<void> Editor::State::perform_kind(const InsertNode& insert) {
 Result<void> Editor::State::perform_kind(const RemoveNode& remove) {
   JOINTER_TRY(const NodeId id, find(remove.node));
   const Node& node = graph.node(id);
-  if (node.kind != NodeKind::call &&
-      (node.kind != NodeKind::get_attr || !is_constant_read(node, id)))
+  if (node.kind == NodeKind::get_attr && !is_constant_read(node, id))
+    return refuse("{} cannot be removed: no other node reads the constant {}", remove.node,
+                  graph.target(node));
+  if (node.kind != NodeKind::call && node.kind != NodeKind::get_attr)
     return refuse("{} is {}: only calls can be removed", remove.node, kind_text(node.kind));
   JOINTER_CHECK(check_unread(id, remove.node));
   is_structural = true;
