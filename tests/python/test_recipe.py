@@ -515,6 +515,8 @@ def test_reports_a_different_final_graph() -> None:
         ("\udcff", "byte 0 is not UTF-8 text"),
         ("[" * 100_000, "nested too deep"),
         ('{"format": "jointer-recipe", "version": 3}', "recipe version 3 is not supported: this program reads versions 1 to 2"),
+        ('{"format": "jointer-recipe", "version": 0}', "recipe version 0 is not supported: this program reads versions 1 to 2"),
+        ('{"format": "jointer-recipe", "version": true}', "`version` is missing or not an integer"),
         ('{"format": "jointer-recipe", "version": 1}', "`edits` is missing or not a list"),
     ],
 )
