@@ -38,7 +38,7 @@ std::vector<Keep> kept_by_node(const Graph& graph) {
     // The input of a copy back is on the host.
     if (graph.is_pair() || n.kind != NodeKind::call || graph.is_transfer(n)) continue;
     for (const NodeId input : graph.inputs(id)) {
-      if (n.phase == Phase::backward && !graph.is_transfer(graph.node(input)))
+      if (n.phase == Phase::backward && !moves_memory(graph, graph.node(input)))
         keep(input, Keep::save);
     }
   }

@@ -42,6 +42,8 @@ class PlanMemory {
   [[nodiscard]] std::span<const std::uint32_t> storages(Place place) const;
   [[nodiscard]] bool is_held(std::uint32_t storage) const { return is_held_[storage] != 0; }
   [[nodiscard]] std::int64_t bytes(std::uint32_t storage) const { return storage_bytes_[storage]; }
+  // The node that allocates it.
+  [[nodiscard]] Place producer(std::uint32_t storage) const { return storage_producer_[storage]; }
   [[nodiscard]] std::size_t storage_count() const { return storage_bytes_.size(); }
 
  private:

@@ -217,6 +217,7 @@ void OffloadOrder::defer(const std::vector<Copies>& all, std::int64_t layers) {
       const auto by = static_cast<std::size_t>(std::min(layers, static_cast<std::int64_t>(left)));
       behind = ends[std::max(run + by, last_run)];
     }
+    if (behind == each.node) behind = each.to_host;
     if (behind == each.done) continue;
     unlink(each.done);
     link_before(next_[behind], each.done);

@@ -85,6 +85,18 @@ TEST(CpuOffload, TheEditKeepsTheConstantsOfAnotherRank) {
   EXPECT_NE(other.inputs(other.find("l")).front(), other.find("a"));
 }
 
+TEST(CpuOffload, AWaitFollowsTheCopyOfAValueThatOnlyTheBackwardReads) {
+  const Graph graph = offloaded(R"(
+    kind train_step
+    x: f32[8,8] = input
+    a: f32[8,8] = aten.sin(x)  {MUST_CPU_OFFLOAD}
+    h: f32[8,8] = aten.exp(a)  {backward}
+    return [h])",
+                                {.defer_layers = 0, .prefetch_layers = 0});
+  EXPECT_THAT(names(graph), ElementsAre("x", "a", "offload_default", "wait_tensor_default",
+                                        "reload_default", "wait_tensor_default_1", "h", "output"));
+}
+
 // Views repeated for the first value must not count as calls that the second could precede.
 TEST(CpuOffload, ACopyBackStartsBeforeItsWait) {
   const Graph graph = offloaded(R"(
