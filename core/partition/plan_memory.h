@@ -1,7 +1,8 @@
 #pragma once
 
 // Computes the live bytes of a pair without building it. The result equals what MemoryTimeline
-// computes for the graph that emit_pair returns. The top of plan_memory.cpp describes the
+// computes for the graph that emit_pair returns; for a flat training step, for the graph that
+// apply_step_tags makes. The top of plan_memory.cpp describes the
 // algorithm.
 
 #include <cstdint>
@@ -41,13 +42,19 @@ class PlanMemory {
   [[nodiscard]] std::span<const std::uint32_t> storages(Place place) const;
   [[nodiscard]] bool is_held(std::uint32_t storage) const { return is_held_[storage] != 0; }
   [[nodiscard]] std::int64_t bytes(std::uint32_t storage) const { return storage_bytes_[storage]; }
+  // The node that allocates it.
+  [[nodiscard]] Place producer(std::uint32_t storage) const { return storage_producer_[storage]; }
   [[nodiscard]] std::size_t storage_count() const { return storage_bytes_.size(); }
 
  private:
   struct Lives;
   class Uses;
+  class StepUses;
 
   [[nodiscard]] Lives live(const PairOrder& order) const;
+  [[nodiscard]] Lives live_in_step(const PairOrder& order) const;
+  void hold_inputs(Lives& lives) const;
+  void add_saved_bytes(const PairOrder& order, Result& result) const;
   // The storages of an offloaded value: on the host, and reloaded. Their numbers follow those of
   // the slots.
   [[nodiscard]] std::uint32_t host_storage(std::uint32_t value) const {
@@ -78,6 +85,7 @@ class PlanMemory {
   // node; -1 if there is none.
   std::vector<std::int32_t> aliases_;
   std::vector<std::uint32_t> first_slot_;    // by place
+  std::vector<Place> place_;                 // by slot
   std::vector<std::int64_t> storage_bytes_;  // by storage
   std::vector<Place> storage_producer_;      // by storage
   std::vector<std::uint8_t> is_held_;        // by storage

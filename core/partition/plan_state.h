@@ -25,6 +25,7 @@ struct PlanWhatIf::State {
   [[nodiscard]] Result<PlanChange> decide(const SavePlan& plan, const Decisions& decisions) const;
   [[nodiscard]] Result<std::vector<SaveCandidate>> candidates(const SavePlan& plan,
                                                               const PairOrder& order) const;
+  void describe_step(const PairOrder& order, Outcome& outcome) const;
   // One sentence; empty if the value can be saved or offloaded.
   [[nodiscard]] std::string why_not_saved(Place place) const;
   [[nodiscard]] std::string why_not_offloaded(Place place) const;

@@ -21,6 +21,7 @@
 #include "core/capture/native_writer.h"
 #include "core/cost/node_flops.h"
 #include "core/partition/kept_values.h"
+#include "core/partition/step_budget.h"
 #include "core/policy/apply_step_tags.h"
 #include "core/policy/step_values.h"
 #include "core/policy/trade_off.h"
@@ -235,14 +236,19 @@ Result<int> finish_answer(const SacCommand& options, const Graph& opened, const 
   return print_answer(options, partition.joint, answer);
 }
 
-// Options of partitioners, which only split joint graphs.
-constexpr std::initializer_list<const char*> kPartitionerOptions{
+// Options that change what is saved.
+constexpr std::initializer_list<const char*> kPlanOptions{
     "--budget",      "--slower", "--pareto", "--strict-budget",
     "--partitioner", "--solver", "--points", "--no-offload"};
 
-// Refuses options for a search over budgets if there is no search.
-Result<void> check_budget_options(const SacCommand& options, double budget,
-                                  const CLI::App& command) {
+// Refuses options for a search if there is no search, and options that exclude each other.
+Result<void> check_search_options(const SacCommand& options, const CLI::App& command) {
+  double budget = 1;
+  if (!options.budget.empty()) {
+    JOINTER_TRY(budget, parse_budget(options.budget));
+  }
+  if (options.slower && !options.budget.empty())
+    return fail(Error::Kind::usage, "options --budget and --slower cannot be used together");
   if (options.slower || options.pareto || budget > 1) return {};
   JOINTER_CHECK(refuse_options(command, {"--points", "--no-offload"},
                                "needs --pareto, --slower or a --budget in bytes of peak memory"));
@@ -256,9 +262,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   if (!options.budget.empty()) {
     JOINTER_TRY(budget, parse_budget(options.budget));
   }
-  JOINTER_CHECK(check_budget_options(options, budget, command));
-  if (options.slower && !options.budget.empty())
-    return fail(Error::Kind::usage, "options --budget and --slower cannot be used together");
+  JOINTER_CHECK(check_search_options(options, command));
   const Graph opened = options.format.empty() ? Graph{} : graph;
   const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);
   JOINTER_TRY(std::vector<std::string> notes, options.policy.apply_to(graph, options.ignore_tags));
@@ -313,10 +317,17 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   return finish_answer(options, opened, solved, std::move(answer));
 }
 
+// `chosen_for`: what the plan was chosen for; empty if the tags are those of the graph or a policy.
+std::string reason_of(const StepValue& value, const Graph& tagged, const std::string& chosen_for) {
+  if (!chosen_for.empty() && value.reason == StepReason::tagged) return "chosen for " + chosen_for;
+  return to_sentence(value.reason, tagged.node(value.node).policy);
+}
+
 // `values`: the step's values after its tags were applied; `tagged`: the graph before that.
 Result<std::vector<WhyAnswer>> explain_step(const Graph& tagged,
                                             const std::vector<StepValue>& values,
-                                            const std::vector<std::string>& names) {
+                                            const std::vector<std::string>& names,
+                                            const std::string& chosen_for) {
   std::vector<WhyAnswer> found;
   for (const std::string& name : names) {
     const NodeId id = tagged.find(name);
@@ -326,7 +337,7 @@ Result<std::vector<WhyAnswer>> explain_step(const Graph& tagged,
     const auto value = std::ranges::find(values, id, &StepValue::node);
     if (value != values.end()) {
       why.keep = to_string(value->keep);
-      why.reason = to_sentence(value->reason, node.policy);
+      why.reason = reason_of(*value, tagged, chosen_for);
     } else if (node.kind != NodeKind::call) {
       why.keep = kind_text(node.kind);
     }
@@ -335,20 +346,105 @@ Result<std::vector<WhyAnswer>> explain_step(const Graph& tagged,
   return found;
 }
 
+// A plan for a flat training step: the step with the plan's tags, and how the plan was chosen.
+struct PlannedStep {
+  Graph tagged;
+  std::string why;  // empty: the plan is that of the tags
+  std::optional<LimitAnswer> limit;
+  ParetoCurve pareto;
+};
+
+// Tags the step as the plan says.
+Result<void> take_plan(PlannedStep& planned, const SavePlan& plan, std::string why) {
+  JOINTER_TRY(const Edit tags, tag_as_planned(planned.tagged, plan));
+  JOINTER_CHECK(apply(planned.tagged, tags));
+  planned.why = std::move(why);
+  return {};
+}
+
+// The figures of the step with its tags applied, and its plan.
+Result<ParetoPoint> point_of_step(const SacCommand& options, const Graph& tagged) {
+  Graph step = tagged;
+  JOINTER_CHECK(apply_step_tags(step));
+  JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(step));
+  const std::vector<NodeCost> costs = estimate_all(step, *estimator);
+  JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(step, costs, flops_of(step)));
+  ParetoPoint point{.budget = -1, .name = kThisPlan, .plan = {}, .figures = {}};
+  point.figures = describe_captured(step, costs, kept, memory_options(options)).figures;
+  JOINTER_TRY(point.plan, plan_of_step(tagged, step));
+  return point;
+}
+
+// Chooses a plan as the options ask, and finds the trade-off.
+Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPolicy fsdp) {
+  double budget = 1;
+  if (!options.budget.empty()) {
+    JOINTER_TRY(budget, parse_budget(options.budget));
+  }
+  PlannedStep planned{.tagged = std::move(tagged), .why = {}, .limit = std::nullopt, .pareto = {}};
+  const bool has_limit = budget > 1 || options.slower;
+  if (!has_limit && !options.pareto && options.budget.empty()) return planned;
+  const Graph graph = planned.tagged;
+  JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
+  const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
+  const std::vector<Flops> flops = flops_of(graph);
+  const TransferCosts transfers = estimator->transfer_costs();
+  if (!options.budget.empty() && !has_limit) {
+    const PlanWhatIf what_if(graph, costs, flops, memory_options(options), {},
+                             {.transfers = transfers});
+    JOINTER_TRY(StepBudget budgets, StepBudget::make(graph, what_if, partition_options(options)));
+    JOINTER_TRY(const SavePlan plan, budgets.plan(budget));
+    JOINTER_CHECK(take_plan(planned, plan, fmt::format("an activation budget of {}", budget)));
+  }
+  if (!has_limit && !options.pareto) return planned;
+  JOINTER_TRY(ParetoPoint now, point_of_step(options, planned.tagged));
+  JOINTER_TRY(const auto trade_off, TradeOff::make(graph,
+                                                   {.costs = costs,
+                                                    .flops = flops,
+                                                    .memory = memory_options(options),
+                                                    .simulation = {},
+                                                    .transfers = transfers},
+                                                   {.partition = partition_options(options),
+                                                    .now = std::move(now),
+                                                    .fsdp = fsdp,
+                                                    .has_policy = options.policy.any(),
+                                                    .offload = !options.no_offload,
+                                                    .max_budgets = options.points,
+                                                    .found = {}}));
+  if (has_limit) {
+    Solved solved{.partition = trade_off->partition()};
+    JOINTER_TRY(planned.limit, meet_limit(options, budget, *trade_off, solved));
+    if (solved.what_if != nullptr)
+      JOINTER_CHECK(take_plan(planned, solved.partition.plan,
+                              options.slower
+                                  ? fmt::format("a step at most {}% slower", *options.slower)
+                                  : fmt::format("a peak of at most {}", options.budget)));
+  }
+  if (options.pareto) {
+    JOINTER_TRY(now, point_of_step(options, planned.tagged));
+    trade_off->set_now(std::move(now));
+    JOINTER_TRY(planned.pareto, trade_off->curve());
+  }
+  return planned;
+}
+
 // A flat training step: forward and backward are already in one graph, so its tags are applied
-// within it.
+// within it. A plan is a set of tags.
 Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& command) {
   JOINTER_CHECK(refuse_options(
-      command, kPartitionerOptions,
+      command, {"--partitioner"},
       fmt::format("is for joint graphs, but {} is a flat training step, which no partitioner "
-                  "splits; choose what is saved with --preset, --save or --policy",
+                  "splits: its tags are applied as they stand",
                   options.graph.file)));
+  JOINTER_CHECK(check_search_options(options, command));
   const Graph opened = options.format.empty() ? Graph{} : graph;
+  const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);
   std::vector<std::string> notes;
-  std::optional<Graph> tagged;
+  std::optional<PlannedStep> planned;
   if (options.decides()) {
     JOINTER_TRY(notes, options.policy.apply_to(graph, options.ignore_tags));
-    tagged = graph;
+    JOINTER_TRY(planned, plan_step(options, std::move(graph), fsdp));
+    graph = planned->tagged;
     JOINTER_TRY(const std::vector<Edit> edits, apply_step_tags(graph));
     for (const Edit& edit : edits) notes.insert(notes.end(), edit.notes.begin(), edit.notes.end());
   }
@@ -357,18 +453,21 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
   JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(graph, costs, flops_of(graph)));
   SacAnswer answer = describe_captured(graph, costs, kept, memory_options(options));
   answer.notes = std::move(notes);
-  if (tagged) {
-    const std::vector<StepValue> values = step_values(*tagged, graph, kept);
+  if (planned) {
+    const Graph& tagged = planned->tagged;
+    answer.limit = std::move(planned->limit);
+    answer.pareto = std::move(planned->pareto);
+    const std::vector<StepValue> values = step_values(tagged, graph, kept);
     for (SavedValue& saved : answer.saved)
       if (const auto value = std::ranges::find(values, saved.node, &StepValue::node);
           value != values.end())
-        saved.reason = to_sentence(value->reason, tagged->node(saved.node).policy);
-    JOINTER_TRY(answer.why, explain_step(*tagged, values, options.why));
+        saved.reason = reason_of(*value, tagged, planned->why);
+    JOINTER_TRY(answer.why, explain_step(tagged, values, options.why, planned->why));
   }
   if (!options.format.empty()) {
     JOINTER_TRY(const PolicyFormat format, format_of(options));
-    JOINTER_TRY(const SavePlan plan, plan_of_step(*tagged, graph));
-    JOINTER_TRY(answer.exported, export_plan(*tagged, plan, format, opened,
+    JOINTER_TRY(const SavePlan plan, plan_of_step(planned->tagged, graph));
+    JOINTER_TRY(answer.exported, export_plan(planned->tagged, plan, format, opened,
                                              {.memory = memory_options(options),
                                               .step_peak = answer.figures.figures.peak_bytes}));
   }
@@ -411,8 +510,10 @@ Result<int> run(const SacCommand& options, const CLI::App& command) {
                 "a joint graph or a flat training step",
                 what);
   JOINTER_CHECK(refuse_options(
-      command, kPartitionerOptions,
-      fmt::format("is for joint graphs, but {}, and its saved activations are fixed", what)));
+      command, kPlanOptions,
+      fmt::format("is for joint graphs and flat training steps, but {}, and its saved activations "
+                  "are fixed",
+                  what)));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
   JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(graph, costs, flops_of(graph)));
@@ -420,11 +521,11 @@ Result<int> run(const SacCommand& options, const CLI::App& command) {
                       describe_captured(graph, costs, kept, memory_options(options)));
 }
 
-void add_joint_options(CLI::App& command, SacCommand& options) {
-  const HelpGroup group(command, "Joint graphs only");
-  set_choices(
-      command.add_option("--partitioner", options.partitioner, "torch's partitioner to use"),
-      {"min_cut", "default"});
+void add_plan_options(CLI::App& command, SacCommand& options) {
+  const HelpGroup group(command, "Joint graphs and flat training steps only");
+  set_choices(command.add_option("--partitioner", options.partitioner,
+                                 "Joint graphs only: torch's partitioner to use"),
+              {"min_cut", "default"});
   command
       .add_option(
           "--budget", options.budget,
@@ -469,7 +570,7 @@ void add_sac_command(CLI::App& program, int& exit_code) {
   options->policy.add_to(*command);
   command->add_flag("--ignore-tags", options->ignore_tags,
                     "Ignore the recompute tags in the capture");
-  add_joint_options(*command, *options);
+  add_plan_options(*command, *options);
   command->add_option("--why", options->why, "Explain why these nodes are saved or recomputed")
       ->type_name("NODE")
       ->delimiter(',');
@@ -490,9 +591,9 @@ void add_sac_command(CLI::App& program, int& exit_code) {
       ->check(whole_number(0));
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->footer(
-      "A joint graph takes all options. A flat training step has no partitioner: it takes --save, "
-      "--every-nth, --policy, --preset and --ignore-tags, and the options that print or write the "
-      "result. A pair or a half is shown as captured.");
+      "A joint graph takes all options, a flat training step all but --partitioner. A pair or a "
+      "half "
+      "is shown as captured.");
   command->callback(
       [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });
 }
