@@ -6,21 +6,43 @@
 
 namespace jointer {
 
-std::int64_t layer_of_path(std::string_view path) {
+namespace {
+
+// The layer number in a path, and where it stands.
+struct LayerSegment {
+  std::int64_t layer = Layers::kNone;
+  std::size_t begin = 0, end = 0;
+};
+
+LayerSegment layer_segment(std::string_view path) {
   bool follows_layers = false;
-  while (!path.empty()) {
-    const std::size_t end = std::min(path.find('.'), path.size());
-    const std::string_view segment = path.substr(0, end);
+  for (std::size_t begin = 0; begin < path.size();) {
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    const std::string_view segment = path.substr(begin, end - begin);
     if (follows_layers) {
       std::int64_t layer = 0;
       const char* const last = segment.data() + segment.size();
       const auto [stop, error] = std::from_chars(segment.data(), last, layer);
-      if (error == std::errc() && stop == last && layer >= 0) return layer;
+      if (error == std::errc() && stop == last && layer >= 0)
+        return {.layer = layer, .begin = begin, .end = end};
     }
     follows_layers = segment == "layers";
-    path.remove_prefix(std::min(end + 1, path.size()));
+    begin = end + 1;
   }
-  return Layers::kNone;
+  return {};
+}
+
+}  // namespace
+
+std::int64_t layer_of_path(std::string_view path) {
+  return layer_segment(path).layer;
+}
+
+std::string path_in_any_layer(std::string_view path) {
+  const LayerSegment found = layer_segment(path);
+  std::string general(path);
+  if (found.layer != Layers::kNone) general.replace(found.begin, found.end - found.begin, "*");
+  return general;
 }
 
 Layers::Layers(const Graph& graph, const ModuleTree& modules) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,5 +33,8 @@ class Layers {
 
 // The layer number in the path; kNone if the path contains no layer.
 std::int64_t layer_of_path(std::string_view path);
+// The path with `*` for the layer number: "layers.*.attention". A path without a layer stays as it
+// is.
+std::string path_in_any_layer(std::string_view path);
 
 }  // namespace jointer

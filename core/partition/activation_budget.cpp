@@ -33,12 +33,14 @@
 #include "core/partition/activation_budget.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <unordered_set>
 
 #include "core/base/units.h"
 #include "core/cost/node_flops.h"
 #include "core/graph/torch_version.h"
+#include "core/partition/cut_off.h"
 #include "core/partition/recompute_tags.h"
 
 namespace jointer {
@@ -155,27 +157,103 @@ Result<BudgetedCut> ActivationBudget::choose(double budget, const Watcher& watch
   return chosen;
 }
 
+namespace {
+
+// Says why the knapsack saves some items and leaves others. Items of the same bytes and FLOPs are
+// the same to it: if it saves only some of them, their order decides.
+class BudgetReasons {
+ public:
+  BudgetReasons(const Graph& joint, const BudgetedCut& chosen, double budget)
+      : joint_(joint), budget_(format_percent(budget)) {
+    for (const NodeId id : chosen.kept) add(id, true);
+    for (const NodeId id : chosen.left) add(id, false);
+    std::vector<WeighedValue> values;
+    for (const auto& [item, count] : counts_) {
+      if (item.bytes == 0) continue;
+      for (const bool is_left : {false, true})
+        if (const auto of = static_cast<std::int64_t>(is_left ? count.left : count.kept); of > 0)
+          values.push_back({.density = 1 / item.flops_per_byte(),
+                            .bytes = item.bytes * of,
+                            .is_recomputed = is_left});
+    }
+    if (const auto found = cut_off(std::move(values))) cut_off_ = 1 / found->density;
+  }
+
+  [[nodiscard]] std::string text(NodeId id, bool is_kept) const {
+    const Item item = item_of(id);
+    const Count& count = counts_.at(item);
+    const std::string cost =
+        fmt::format("{} for {}", format_bytes(item.bytes), flops_text(item.flops));
+    if (count.kept > 0 && count.left > 0)
+      return fmt::format(
+          "one of {} equal values ({}), of which {} under a budget of {}; which of them is "
+          "arbitrary",
+          count.kept + count.left, cost,
+          count.kept == 1 ? std::string("1 is saved") : fmt::format("{} are saved", count.kept),
+          budget_);
+    const std::string worth = fmt::format("{}worth saving under a budget of {}: {}",
+                                          is_kept ? "" : "not ", budget_, cost);
+    if (!cut_off_ || item.bytes == 0) return worth;
+    const std::string density = flops_text(item.flops_per_byte()) + " per byte";
+    const std::string up_to = flops_text(*cut_off_) + " per byte";
+    if (is_kept && item.flops_per_byte() < *cut_off_)
+      return fmt::format(
+          "saved in what is left of a budget of {}: {}, {}; it is worth saving "
+          "above {}",
+          budget_, cost, density, up_to);
+    if (!is_kept && item.flops_per_byte() > *cut_off_)
+      return fmt::format(
+          "does not fit in what is left of a budget of {}: {}, {}; it is worth "
+          "saving above {}",
+          budget_, cost, density, up_to);
+    return fmt::format("{}, {}; up to {} is recomputed", worth, density, up_to);
+  }
+
+ private:
+  struct Item {
+    std::int64_t bytes = 0, flops = 0;
+    [[nodiscard]] double flops_per_byte() const {
+      return static_cast<double>(std::max(flops, std::int64_t{1})) / static_cast<double>(bytes);
+    }
+    friend auto operator<=>(const Item&, const Item&) = default;
+  };
+  struct Count {
+    std::size_t kept = 0, left = 0;
+  };
+
+  [[nodiscard]] Item item_of(NodeId id) const {
+    const Node& node = joint_.node(id);
+    return {.bytes = joint_.output_bytes(node), .flops = node_flops(joint_, node).torch_registry};
+  }
+  void add(NodeId id, bool is_kept) {
+    Count& count = counts_[item_of(id)];
+    ++(is_kept ? count.kept : count.left);
+  }
+  template <class Number>
+  static std::string flops_text(Number flops) {
+    return format_flops(static_cast<double>(flops));
+  }
+
+  const Graph& joint_;
+  std::string budget_;
+  std::map<Item, Count> counts_;
+  std::optional<double> cut_off_;  // FLOPs per byte
+};
+
+}  // namespace
+
 void explain_budget(const Graph& joint, const BudgetedCut& chosen, const SavePlan& plan,
                     const PartitionOptions& options, std::vector<PlanReason>& reasons) {
   std::vector<bool> is_saved(joint.node_count(), false);
   for (const NodeId id : plan.saved) is_saved[id.index()] = true;
-  const std::string budget = format_percent(options.activation_budget);
-  const auto cost = [&](NodeId id) {
-    return fmt::format(
-        "{} for {}", format_bytes(joint.output_bytes(joint.node(id))),
-        format_flops(static_cast<double>(node_flops(joint, joint.node(id)).torch_registry)));
-  };
+  const BudgetReasons budget(joint, chosen, options.activation_budget);
   for (const NodeId id : chosen.kept)
     if (is_saved[id.index()])
-      reasons[id.index()] = {
-          PlanReason::Kind::knapsack,
-          {},
-          fmt::format("worth saving under a budget of {}: {}", budget, cost(id))};
+      reasons[id.index()] = {PlanReason::Kind::knapsack, {}, budget.text(id, true)};
   for (const NodeId id : chosen.left) {
     PlanReason& reason = reasons[id.index()];
     if (is_saved[id.index()] || reason.kind == PlanReason::Kind::none) continue;
-    reason = {PlanReason::Kind::knapsack, reason.node,
-              fmt::format("not worth saving under a budget of {}: {}", budget, cost(id))};
+    reason = {PlanReason::Kind::knapsack, reason.node, budget.text(id, false)};
   }
 }
 

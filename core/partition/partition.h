@@ -51,6 +51,7 @@ struct PlanReason {
     banned,           // the partitioner may not recompute it: `text` says why
     read_by_forward,  // default: computed in the forward, read by the backward
     knapsack,         // the solver of the budget chose it
+    searched,         // a search for a plan within a limit chose it
     person,           // decided by the user
     chain,            // `node` is recomputed from it
     region,           // a recomputed region starts from it

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,6 +49,9 @@ struct SaveCandidate {
   std::size_t chain = 0;  // calls that run again, itself included; 0: it cannot be recomputed
   Keep keep = Keep::recompute;
 };
+
+// The way of keeping a value that a tag asks for; nullopt if there is no tag.
+std::optional<Keep> keep_of(MemoryPolicy policy);
 
 // Bytes needed to save the value per microsecond needed to recompute it: the higher, the more
 // worthwhile it is to recompute it. A time of zero counts as a nanosecond.

@@ -11,6 +11,7 @@
 #include "core/edit/replay.h"
 #include "core/edit/select.h"
 #include "core/partition/joint_parts.h"
+#include "core/policy/decider.h"
 #include "core/policy/export.h"
 #include "core/policy/save_ops.h"
 #include "core/policy/tag_edit.h"
@@ -164,6 +165,7 @@ Result<ImportedPolicy> import_log(const Graph& graph, std::string_view text) {
   const SavePlan plan = plan_of(graph, *best, read.notes);
   JOINTER_TRY(Edit edit, tag_as_planned(graph, plan));
   edit.title = "Saved as torch's partitioner logged: " + edit.title;
+  edit.by = kImport;
   read.edits.push_back(std::move(edit));
   return read;
 }

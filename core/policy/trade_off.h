@@ -75,6 +75,8 @@ class TradeOff {
   // All points except the current plan are evaluated on it.
   [[nodiscard]] const Partition& partition() const { return partition_; }
   [[nodiscard]] const PlanWhatIf& what_if() const { return *what_if_; }
+  // The user's policies, which the search respects, indexed by node id; empty if there are none.
+  [[nodiscard]] const std::vector<MemoryPolicy>& policies() const { return policies_; }
 
  private:
   TradeOff(Partition partition, TradeOffOptions options)

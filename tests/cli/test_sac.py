@@ -246,8 +246,94 @@ def test_a_captured_pair_reports_what_it_saves() -> None:
 
 def test_why() -> None:
     saved = answer("sac", JOINT)["saved"][0]
-    value = run("sac", JOINT, "--why", saved["node"], "--json").json
-    assert value["why"] == [{"node": saved["node"], "keep": "save", "reason": saved["reason"]}]
+    (why,) = run("sac", JOINT, "--why", saved["node"], "--json").json["why"]
+    assert (why["node"], why["keep"], why["reason"]) == (saved["node"], "save", saved["reason"])
+
+
+def why_of(*arguments: Any) -> dict[str, Any]:
+    """The answer of `--why` about the last argument."""
+    (why,) = run("sac", JOINT, *arguments[:-1], "--why", arguments[-1], "--json").json["why"]
+    return why
+
+
+def largest(value: dict[str, Any], keep: str) -> str:
+    rows = [row for row in value["saved"] if row["keep"] == keep]
+    return max(rows, key=lambda row: row["bytes"])["node"]
+
+
+def test_why_gives_the_margin_of_a_decision() -> None:
+    value = answer("sac", JOINT, "--budget", "0.5")
+    why = why_of("--budget", "0.5", largest(value, "save"))
+    assert why["decided_by"] == "solved"
+    assert why["value_bytes_per_us"] == pytest.approx(why["bytes"] / (why["recompute_ms"] * 1e3))
+    assert why["cutoff_bytes_per_us"] > 0
+    equal = why["equal"]
+    assert equal["count"] == equal["saved"] + equal["recomputed"] + equal["offloaded"] >= 1
+    assert why["if_saved"] == {"peak_bytes": value["peak_bytes"], "step_ms": value["step_ms"]}
+    assert why["if_recomputed"]["step_ms"] >= value["step_ms"]
+    assert why["if_offloaded"]["peak_bytes"] <= value["peak_bytes"]
+    assert why["solvers"]["dp"] == "save"
+    assert {"dp", "greedy", "relaxation"} == set(why["solvers"])
+    text = run("sac", JOINT, "--budget", "0.5", "--why", why["node"]).out
+    for sentence in why["sentences"]:
+        assert sentence in text
+
+
+def test_why_knows_who_decided(tmp_path: Path) -> None:
+    node = answer("sac", JOINT, "--save", "aten.mm")["saved"][-1]["node"]
+    assert why_of("--save", "aten.mm", node)["decided_by"] == "list"
+    preset = answer("sac", JOINT, "--preset", "full")["saved"]
+    tagged = next(row["node"] for row in preset if "tagged MUST_SAVE" in row["reason"])
+    assert why_of("--preset", "full", tagged)["decided_by"] == "preset"
+    assert why_of("--ignore-tags", answer("sac", JOINT, "--ignore-tags")["saved"][0]["node"])[
+        "decided_by"
+    ] == "solved"
+    recipe, tagged_graph = tmp_path / "recipe.json", tmp_path / "tagged.json.zst"
+    recipe.write_text(run("sac", JOINT, "--save", "aten.mm", "--export", "recipe").out)
+    assert run("apply", JOINT, "--recipe", recipe, "-o", tagged_graph).code == 0
+    (why,) = answer("sac", tagged_graph, "--why", node)["why"]
+    assert why["decided_by"] == "tag"
+
+
+def test_a_search_says_that_it_decided_and_what_it_weighed() -> None:
+    nearest = run("sac", JOINT, "--ignore-tags", "--budget", str(1 << 21), "--json")
+    smallest = json.loads(nearest.out)["peak_bytes"]
+    whole = answer("sac", JOINT, "--ignore-tags")["peak_bytes"]
+    limit = str((smallest + whole) // 2)
+    value = answer("sac", JOINT, "--ignore-tags", "--budget", limit)
+    assert value["offloaded_count"] > 0
+    for row in value["saved"]:
+        assert row["reason"].startswith(f"the search for a peak of at most {limit}")
+        assert "torch's list" not in row["reason"]
+    node = largest(value, "offload")
+    why = why_of("--ignore-tags", "--budget", limit, node)
+    assert why["decided_by"] == "searched"
+    assert "offloads it: copying" in why["reason"]
+    assert why["copy_ms"] > 0
+    copies = why["sentences"][0]
+    exposed = why["if_offloaded"]["step_ms"] - why["if_saved"]["step_ms"]
+    assert ("is exposed" in copies) == (exposed > 0)
+    assert ("are hidden" in copies) == (exposed <= 0)
+
+
+def test_why_names_the_peak_and_the_budget_that_flip_a_decision() -> None:
+    value = answer("sac", JOINT, "--ignore-tags", "--budget", "0.5")
+    node = largest(value, "save")
+    flips = why_of("--ignore-tags", "--budget", "0.5", node)["flips_at"]
+    assert flips["budget"] < 0.5
+    assert node not in names(answer("sac", JOINT, "--ignore-tags", "--budget", str(flips["budget"])))
+
+
+def test_ties_have_one_reason() -> None:
+    """Equal values, some saved and some not: the same reason, which says so."""
+    for budget in ("0.3", "0.5", "0.7", "0.9"):
+        value = answer("sac", JOINT, "--ignore-tags", "--budget", budget)
+        texts = [row["reason"] for row in value["saved"]]
+        for reason in {text for text in texts if "equal values" in text}:
+            fits = int(reason.split("of which ")[1].split()[0])
+            assert 0 < texts.count(reason) <= fits
+            assert int(reason.split()[2]) > fits
+            assert reason.endswith("which of them is arbitrary")
 
 
 # --- Refusals ---
@@ -327,6 +413,7 @@ def test_policies_are_applied_to_a_flat_step(tmp_path: Path) -> None:
     assert value["step_ms"] >= whole["step_ms"]
     assert value["saved"][0]["reason"] == "tagged MUST_SAVE"
     assert [why["keep"] for why in value["why"]] == ["save", "recompute"]
+    assert [why["decided_by"] for why in value["why"]] == ["list", "list"]
     full = answer("sac", step, "--preset", "full")
     assert names(full) == [] and full["recomputed_count"] == 3
 
@@ -344,6 +431,7 @@ def test_offload_tags_of_a_flat_step_go_to_the_host(tmp_path: Path) -> None:
     value = answer("sac", flat_step(tmp_path, a="MUST_CPU_OFFLOAD", b="MUST_RECOMPUTE"), "--why", "a")
     assert value["offloaded_bytes"] == 64 << 10
     assert value["why"][0]["keep"] == "offload"
+    assert value["why"][0]["decided_by"] == "tag"
 
 
 @pytest.mark.parametrize("form", ["torchtitan", "selectors", "recipe"])

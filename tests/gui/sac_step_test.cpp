@@ -313,7 +313,7 @@ void SacStepTest::presets_and_imports_are_tags() {
   QCOMPARE(figures(), wanted());
   QVERIFY(figures().saved_bytes < before.saved_bytes);
   QVERIFY(std::ranges::any_of(state().tensors, [](const SacTensor& tensor) {
-    return tensor.decider == Decider::list && tensor.keep == Keep::recompute;
+    return tensor.decider == Decider::preset && tensor.keep == Keep::recompute;
   }));
   const PlanFigures full = figures();
   for (QAction* action : bar().exchange().actions())

@@ -28,8 +28,12 @@ QString policy_text(const SacTensor& tensor) {
       return InspectorPane::tr("%1, decided by the partitioner").arg(keep);
     case Decider::person:
       return InspectorPane::tr("%1, decided by you").arg(keep);
+    case Decider::search:
+      return InspectorPane::tr("%1, decided by a search").arg(keep);
+    case Decider::preset:
+      return InspectorPane::tr("%1, decided by a preset").arg(keep);
     case Decider::list:
-      return InspectorPane::tr("%1, decided by an operator list or preset").arg(keep);
+      return InspectorPane::tr("%1, decided by a list").arg(keep);
     case Decider::nobody:
       return InspectorPane::tr("%1; no tag determines the policy").arg(keep);
     case Decider::capture:

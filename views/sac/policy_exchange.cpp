@@ -153,7 +153,7 @@ void PolicyExchange::take(const QString& text) {
       return emit message(tr("The imported policy does not apply to this graph."));
     Edit edit = policy->edits.front();
     for (std::size_t i = 1; i < policy->edits.size(); ++i) append(edit, policy->edits[i]);
-    if (edit.by.empty()) edit.by = std::string("import_policy");
+    if (edit.by.empty()) edit.by = std::string(kImport);
     edit.notes.insert(edit.notes.end(), policy->notes.begin(), policy->notes.end());
     SolveSettings settings = session_.state() && session_.state()->base
                                  ? session_.state()->base->settings

@@ -105,8 +105,7 @@ void SacModel::explain_columns() {
          "Press S, R or O to choose, or Space to toggle; Delete %1.")
           .arg(is_step ? tr("removes its tag") : tr("leaves it to the partitioner"));
   columns_[decider_column].meaning =
-      tr("Source of the policy: your choice, an operator list or preset, a tag in the capture, "
-         "or %1.")
+      tr("Who decided: you, a list, a preset, a search for a limit, a tag in the capture, or %1.")
           .arg(is_step
                    ? tr("%1 if no tag determines it").arg(to_qstring(to_string(Decider::nobody)))
                    : tr("the partitioner"));

@@ -21,6 +21,7 @@
 #include "core/capture/native_writer.h"
 #include "core/cost/node_flops.h"
 #include "core/partition/kept_values.h"
+#include "core/partition/search_reasons.h"
 #include "core/partition/step_budget.h"
 #include "core/policy/apply_step_tags.h"
 #include "core/policy/step_values.h"
@@ -109,29 +110,40 @@ MemoryOptions memory_options(const SacCommand& options) {
 
 constexpr const char* kThisPlan = "this plan";
 
-// A plan, the object that evaluates it, and the partitioner that builds its pair.
+// A plan, the object that evaluates it, and what decided about it.
 struct Solved {
   Partition partition;
   const PlanWhatIf* what_if = nullptr;
   Partitioner partitioner = Partitioner::min_cut;
+  Decider decider = Decider::partitioner;  // about values without a tag
+  std::optional<double> budget;            // torch's budget that gave the plan
+  std::vector<MemoryPolicy> policies;      // in effect, by node; empty: a search had none
 };
 
-// Adopts the plan that meets a limit, unless it is the current one. `why` becomes the reason for
-// each node whose decision differs from min_cut's.
-void take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit, const std::string& why) {
-  if (fit.point.name == kThisPlan) return;
+// Adopts the plan that meets a limit, unless it is the current one. `limit`: "a peak of at most
+// 40GiB".
+Result<void> take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit,
+                       const std::string& limit) {
+  const ParetoPoint& point = fit.point;
+  if (point.name == kThisPlan) return {};
+  const bool is_budget = point.budget >= 0, is_preset = !is_budget && !point.name.empty();
+  const std::string found_by =
+      is_budget   ? fmt::format("torch's budget {}, chosen for {},", point.budget, limit)
+      : is_preset ? fmt::format("the preset {}, chosen for {},", point.name, limit)
+                  : fmt::format("the search for {}", limit);
   Partition partition = trade_off.partition();
-  std::vector<bool> before(partition.joint.node_count(), false);
-  std::vector<bool> after = before;
-  for (const NodeId id : partition.plan.saved) before[id.index()] = true;
-  for (const NodeId id : fit.point.plan.saved) after[id.index()] = true;
-  for (std::size_t i = 0; i < before.size(); ++i)
-    if (before[i] != after[i] && partition.joint.node(NodeId(i)).kind == NodeKind::call)
-      partition.reasons[i] = {PlanReason::Kind::knapsack, {}, why};
-  partition.plan = fit.point.plan;
+  partition.plan = point.plan;
+  JOINTER_TRY(partition.reasons,
+              search_reasons(trade_off.what_if(), point.plan, trade_off.policies(), found_by));
   solved = {.partition = std::move(partition),
             .what_if = &trade_off.what_if(),
-            .partitioner = Partitioner::min_cut};
+            .partitioner = Partitioner::min_cut,
+            .decider = is_budget   ? Decider::partitioner
+                       : is_preset ? Decider::preset
+                                   : Decider::search,
+            .budget = is_budget ? std::optional(point.budget) : std::nullopt,
+            .policies = trade_off.policies()};
+  return {};
 }
 
 // Changes the plan to meet a limit on the peak (bytes) or on the slowdown.
@@ -140,8 +152,8 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
   if (!options.slower) {
     const auto limit = saturating_whole(budget);
     JOINTER_TRY(const Fit fit, trade_off.fastest_within(limit));
-    take_plan(solved, trade_off, fit,
-              fmt::format("chosen for a peak of at most {}", options.budget));
+    JOINTER_CHECK(
+        take_plan(solved, trade_off, fit, fmt::format("a peak of at most {}", options.budget)));
     return LimitAnswer{.kind = "peak",
                        .asked = static_cast<double>(limit),
                        .reached = static_cast<double>(fit.point.figures.figures.peak_bytes),
@@ -149,8 +161,8 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
                        .bound_ns = fit.point.bound_ns};
   }
   JOINTER_TRY(const Fit fit, trade_off.smallest_within(*options.slower));
-  take_plan(solved, trade_off, fit,
-            fmt::format("chosen for a step at most {}% slower", *options.slower));
+  JOINTER_CHECK(
+      take_plan(solved, trade_off, fit, fmt::format("a step at most {}% slower", *options.slower)));
   return LimitAnswer{.kind = "step",
                      .asked = static_cast<double>(trade_off.longest_step(*options.slower)),
                      .reached = static_cast<double>(fit.point.figures.figures.step_ns),
@@ -166,33 +178,6 @@ Result<ParetoPoint> point_of(const Solved& solved) {
                      .plan = solved.partition.plan,
                      .figures = figures,
                      .partitioner = solved.partitioner};
-}
-
-Result<std::vector<WhyAnswer>> explain(const Partition& partition, const SacAnswer& answer,
-                                       const std::vector<std::string>& names) {
-  std::vector<WhyAnswer> found;
-  for (const std::string& name : names) {
-    const NodeId id = partition.joint.find(name);
-    if (!id)
-      return fail(
-          Error::Kind::usage,
-          "option --why: there is no node {}; the partitioner may have removed it as dead code "
-          "or as a duplicate of another call",
-          name);
-    const auto is = [&](const std::vector<SavedValue>& values) {
-      return std::find_if(values.begin(), values.end(),
-                          [&](const SavedValue& value) { return value.node == id; });
-    };
-    WhyAnswer why{.name = name, .keep = "not needed", .reason = partition.reasons[id.index()].text};
-    if (const auto saved = is(answer.saved); saved != answer.saved.end())
-      why.keep = to_string(saved->keep);
-    else if (partition.joint.node(id).kind != NodeKind::call)
-      why.keep = kind_text(partition.joint.node(id).kind);
-    else if (partition.reasons[id.index()].kind != PlanReason::Kind::none)
-      why.keep = to_string(Keep::recompute);
-    found.push_back(std::move(why));
-  }
-  return found;
 }
 
 Result<PolicyFormat> format_of(const SacCommand& options) {
@@ -265,7 +250,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   JOINTER_CHECK(check_search_options(options, command));
   const Graph opened = options.format.empty() ? Graph{} : graph;
   const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);
-  JOINTER_TRY(std::vector<std::string> notes, options.policy.apply_to(graph, options.ignore_tags));
+  JOINTER_TRY(AppliedPolicy policy, options.policy.apply_to(graph, options.ignore_tags));
   PartitionOptions partitioning = partition_options(options);
   if (budget <= 1) partitioning.activation_budget = budget;
   if (budget < 1 && partitioning.partitioner == Partitioner::default_partition)
@@ -280,8 +265,11 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   const PlanWhatIf what_if(
       partition.joint, costs, flops, memory, {},
       {.transfers = estimator->transfer_costs(), .partitioner = partitioning.partitioner});
-  Solved solved{
-      .partition = partition, .what_if = &what_if, .partitioner = partitioning.partitioner};
+  Solved solved{.partition = partition,
+                .what_if = &what_if,
+                .partitioner = partitioning.partitioner,
+                .budget = budget < 1 ? std::optional(budget) : std::nullopt,
+                .policies = policies_of(graph)};
 
   std::unique_ptr<TradeOff> trade_off;
   if (budget > 1 || options.slower || options.pareto) {
@@ -307,49 +295,30 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   JOINTER_TRY(SacAnswer answer, describe_plan(solved.partition.joint, solved.partition.plan,
                                               solved.partition.reasons, *solved.what_if));
   answer.limit = limit;
-  answer.notes = std::move(notes);
+  answer.notes = std::move(policy.notes);
   if (options.pareto) {
     JOINTER_TRY(ParetoPoint now, point_of(solved));
     trade_off->set_now(std::move(now));
     JOINTER_TRY(answer.pareto, trade_off->curve());
   }
-  JOINTER_TRY(answer.why, explain(solved.partition, answer, options.why));
+  JOINTER_TRY(answer.why, explain_values({.partition = solved.partition,
+                                          .what_if = *solved.what_if,
+                                          .decider = solved.decider,
+                                          .tags = std::move(policy.tags),
+                                          .comparison = {.plan = solved.partition.plan,
+                                                         .partition = partition_options(options),
+                                                         .budget = solved.budget,
+                                                         .policies = solved.policies,
+                                                         .is_cancelled = {}}},
+                                         options.why));
   return finish_answer(options, opened, solved, std::move(answer));
-}
-
-// `chosen_for`: what the plan was chosen for; empty if the tags are those of the graph or a policy.
-std::string reason_of(const StepValue& value, const Graph& tagged, const std::string& chosen_for) {
-  if (!chosen_for.empty() && value.reason == StepReason::tagged) return "chosen for " + chosen_for;
-  return to_sentence(value.reason, tagged.node(value.node).policy);
-}
-
-// `values`: the step's values after its tags were applied; `tagged`: the graph before that.
-Result<std::vector<WhyAnswer>> explain_step(const Graph& tagged,
-                                            const std::vector<StepValue>& values,
-                                            const std::vector<std::string>& names,
-                                            const std::string& chosen_for) {
-  std::vector<WhyAnswer> found;
-  for (const std::string& name : names) {
-    const NodeId id = tagged.find(name);
-    if (!id) return fail(Error::Kind::usage, "option --why: there is no node {}", name);
-    const Node& node = tagged.node(id);
-    WhyAnswer why{.name = name, .keep = "not needed", .reason = {}};
-    const auto value = std::ranges::find(values, id, &StepValue::node);
-    if (value != values.end()) {
-      why.keep = to_string(value->keep);
-      why.reason = reason_of(*value, tagged, chosen_for);
-    } else if (node.kind != NodeKind::call) {
-      why.keep = kind_text(node.kind);
-    }
-    found.push_back(std::move(why));
-  }
-  return found;
 }
 
 // A plan for a flat training step: the step with the plan's tags, and how the plan was chosen.
 struct PlannedStep {
   Graph tagged;
   std::string why;  // empty: the plan is that of the tags
+  Decider chosen_by = Decider::search;
   std::optional<LimitAnswer> limit;
   ParetoCurve pareto;
 };
@@ -395,6 +364,7 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
     JOINTER_TRY(StepBudget budgets, StepBudget::make(graph, what_if, partition_options(options)));
     JOINTER_TRY(const SavePlan plan, budgets.plan(budget));
     JOINTER_CHECK(take_plan(planned, plan, fmt::format("an activation budget of {}", budget)));
+    planned.chosen_by = Decider::partitioner;
   }
   if (!has_limit && !options.pareto) return planned;
   JOINTER_TRY(ParetoPoint now, point_of_step(options, planned.tagged));
@@ -439,30 +409,32 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
   JOINTER_CHECK(check_search_options(options, command));
   const Graph opened = options.format.empty() ? Graph{} : graph;
   const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);
-  std::vector<std::string> notes;
+  AppliedPolicy policy;
   std::optional<PlannedStep> planned;
   if (options.decides()) {
-    JOINTER_TRY(notes, options.policy.apply_to(graph, options.ignore_tags));
+    JOINTER_TRY(policy, options.policy.apply_to(graph, options.ignore_tags));
     JOINTER_TRY(planned, plan_step(options, std::move(graph), fsdp));
     graph = planned->tagged;
     JOINTER_TRY(const std::vector<Edit> edits, apply_step_tags(graph));
-    for (const Edit& edit : edits) notes.insert(notes.end(), edit.notes.begin(), edit.notes.end());
+    for (const Edit& edit : edits)
+      policy.notes.insert(policy.notes.end(), edit.notes.begin(), edit.notes.end());
   }
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
   JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(graph, costs, flops_of(graph)));
   SacAnswer answer = describe_captured(graph, costs, kept, memory_options(options));
-  answer.notes = std::move(notes);
+  answer.notes = std::move(policy.notes);
   if (planned) {
     const Graph& tagged = planned->tagged;
     answer.limit = std::move(planned->limit);
     answer.pareto = std::move(planned->pareto);
     const std::vector<StepValue> values = step_values(tagged, graph, kept);
+    const StepReasons reasons{tagged, values, policy.tags, planned->why, planned->chosen_by};
     for (SavedValue& saved : answer.saved)
       if (const auto value = std::ranges::find(values, saved.node, &StepValue::node);
           value != values.end())
-        saved.reason = reason_of(*value, tagged, planned->why);
-    JOINTER_TRY(answer.why, explain_step(tagged, values, options.why, planned->why));
+        saved.reason = reasons.text(*value);
+    JOINTER_TRY(answer.why, explain_step(reasons, options.why));
   }
   if (!options.format.empty()) {
     JOINTER_TRY(const PolicyFormat format, format_of(options));

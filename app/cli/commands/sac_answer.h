@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/cli/commands/options.h"
+#include "app/cli/commands/sac_why.h"
 #include "core/partition/pareto.h"
 #include "core/partition/partition.h"
 #include "core/partition/plan_what_if.h"
@@ -40,12 +41,6 @@ struct LimitAnswer {
   bool met = true;
   // No plan with the peak that was reached has a shorter step; 0 if not computed.
   std::int64_t bound_ns = 0;
-};
-
-struct WhyAnswer {
-  std::string name;
-  std::string keep;  // save, recompute, offload, input, or "not needed"
-  std::string reason;
 };
 
 struct SacAnswer {

@@ -4,17 +4,24 @@
 
 #include "core/base/bytes.h"
 #include "core/edit/edit.h"
+#include "core/partition/plan_what_if.h"
 #include "core/policy/import.h"
 #include "core/policy/with_fsdp.h"
 
 namespace jointer::cli {
 namespace {
 
-// Applies the edit and returns its notes.
-Result<std::vector<std::string>> tag(Graph& graph, const Result<Edit>& edit) {
+// Applies the edit, and adds its notes and who set the tags.
+Result<void> tag(Graph& graph, const Result<Edit>& edit, AppliedPolicy& applied) {
   if (!edit) return tl::unexpected(edit.error());
+  const std::vector<MemoryPolicy> before = policies_of(graph);
   JOINTER_CHECK(apply(graph, *edit));
-  return edit->notes;
+  applied.tags.resize(graph.node_count(), Decider::capture);
+  for (const NodeId id : graph.order())
+    if (id.index() >= before.size() || graph.node(id).policy != before[id.index()])
+      applied.tags[id.index()] = decider_of(edit->by);
+  applied.notes.insert(applied.notes.end(), edit->notes.begin(), edit->notes.end());
+  return {};
 }
 
 }  // namespace
@@ -45,13 +52,16 @@ void PolicyOptions::add_to(CLI::App& command) {
       ->type_name("NAME");
 }
 
-Result<std::vector<std::string>> PolicyOptions::apply_to(Graph& graph, bool fresh) const {
-  std::vector<std::string> notes;
+Result<AppliedPolicy> PolicyOptions::apply_to(Graph& graph, bool fresh) const {
+  AppliedPolicy applied;
   if ((save.empty() ? 0 : 1) + (file.empty() ? 0 : 1) + (preset.empty() ? 0 : 1) > 1)
     return fail(Error::Kind::usage, "options --save, --policy and --preset are mutually exclusive");
   if (!every_nth.empty() && save.empty())
     return fail(Error::Kind::usage, "option --every-nth: needs --save");
-  if (fresh) JOINTER_CHECK(tag(graph, remove_tags(graph)));
+  if (fresh) {
+    JOINTER_CHECK(tag(graph, remove_tags(graph), applied));
+    applied.notes.clear();
+  }
   const MemoryPolicy fsdp = fsdp_policy(graph);
   if (!save.empty()) {
     SacOptions options{.save = save};
@@ -62,21 +72,18 @@ Result<std::vector<std::string>> PolicyOptions::apply_to(Graph& graph, bool fres
       if (!rule) return fail(rule.error().kind, "option --every-nth: {}", rule.error().message);
       options.every_nth.push_back(*std::move(rule));
     }
-    JOINTER_TRY(notes, tag(graph, apply_sac_with_fsdp(graph, options, fsdp)));
+    JOINTER_CHECK(tag(graph, apply_sac_with_fsdp(graph, options, fsdp), applied));
   } else if (!preset.empty()) {
-    JOINTER_TRY(notes, tag(graph, preset_with_fsdp(graph, preset, fsdp)));
+    JOINTER_CHECK(tag(graph, preset_with_fsdp(graph, preset, fsdp), applied));
   } else if (!file.empty()) {
     JOINTER_TRY(const PaddedBytes text, read_bytes(file));
     auto imported = import_policy(graph, text.view(), fsdp);
     if (!imported) return fail(imported.error().kind, "{}: {}", file, imported.error().message);
-    notes.push_back(fmt::format("{}: {}.", file, imported->what));
-    notes.insert(notes.end(), imported->notes.begin(), imported->notes.end());
-    for (const Edit& edit : imported->edits) {
-      JOINTER_TRY(const std::vector<std::string> more, tag(graph, edit));
-      notes.insert(notes.end(), more.begin(), more.end());
-    }
+    applied.notes.push_back(fmt::format("{}: {}.", file, imported->what));
+    applied.notes.insert(applied.notes.end(), imported->notes.begin(), imported->notes.end());
+    for (const Edit& edit : imported->edits) JOINTER_CHECK(tag(graph, edit, applied));
   }
-  return notes;
+  return applied;
 }
 
 }  // namespace jointer::cli

@@ -6,8 +6,14 @@
 #include <vector>
 
 #include "app/cli/commands/options.h"
+#include "core/policy/decider.h"
 
 namespace jointer::cli {
+
+struct AppliedPolicy {
+  std::vector<std::string> notes;  // for the user
+  std::vector<Decider> tags;       // by node: who set its tag
+};
 
 // [--save OP,...] [--every-nth OP/N,...] [--policy FILE] [--preset NAME]
 struct PolicyOptions {
@@ -18,10 +24,10 @@ struct PolicyOptions {
   [[nodiscard]] bool any() const {
     return !save.empty() || !every_nth.empty() || !file.empty() || !preset.empty();
   }
-  // Tags the graph; with `fresh`, removes its existing tags first. Returns notes for the user.
+  // Tags the graph; with `fresh`, removes its existing tags first.
   // Error (usage): the policy does not exist or matches no node. Error (input): the file is not a
   // policy.
-  [[nodiscard]] Result<std::vector<std::string>> apply_to(Graph& graph, bool fresh) const;
+  [[nodiscard]] Result<AppliedPolicy> apply_to(Graph& graph, bool fresh) const;
 };
 
 }  // namespace jointer::cli

@@ -172,11 +172,7 @@ Json to_json(const SacAnswer& a, const Graph& graph) {
                      {"reached", a.limit->reached},
                      {"met", a.limit->met}};
   if (a.limit && a.limit->bound_ns > 0) json["limit"]["bound_ms"] = to_ms(a.limit->bound_ns);
-  if (!a.why.empty()) {
-    Json& why = json["why"] = Json::array();
-    for (const WhyAnswer& each : a.why)
-      why.push_back({{"node", each.name}, {"keep", each.keep}, {"reason", each.reason}});
-  }
+  if (!a.why.empty()) json["why"] = to_json(a.why, graph);
   if (a.exported)
     json["export"] = {{"text", a.exported->text}, {"misfits", a.exported->differences}};
   json["notes"] = a.notes;
@@ -188,9 +184,7 @@ void print_tables(const SacAnswer& a, const Graph& graph, std::size_t top) {
   print_operators(a, top);
   print_saved(a, graph, top);
   print_pareto(a);
-  if (!a.why.empty()) fmt::print("\n");
-  for (const WhyAnswer& each : a.why)
-    fmt::print("{}: {}{}{}\n", each.name, each.keep, each.reason.empty() ? "" : "; ", each.reason);
+  print_why(a.why);
   for (const std::string& note : a.notes) fmt::print("note: {}\n", note);
 }
 

@@ -3,10 +3,9 @@
 // Partitions one graph under many activation budgets. Work that does not depend on the budget is
 // done only once. No Qt.
 
-#include <map>
 #include <memory>
 
-#include "core/partition/activation_budget.h"
+#include "core/partition/budget_plans.h"
 #include "views/session/sac/plan_outcome.h"
 #include "views/session/sac/solve_settings.h"
 #include "views/session/snapshot/snapshot.h"
@@ -16,7 +15,7 @@ namespace jointer::views {
 class BudgetTrial {
  public:
   // Budgets are tried in multiples of 1/1000.
-  static constexpr int kParts = 1000;
+  static constexpr int kParts = BudgetPlans::kParts;
 
   // Uses the snapshot's graph with the given policies, indexed by node. The partitioner in the
   // settings must be min_cut; their budget is ignored. Error (usage): see `partition`.
@@ -28,28 +27,17 @@ class BudgetTrial {
   // cut or knapsack, and the figures of one plan.
   Result<PlanOutcomePtr> at(double budget);
 
-  struct Fit {
-    double budget = 0;
-    bool fits = false;  // false: none of the budgets tried fits, and this one has the minimum peak
-  };
-  // The largest budget found whose peak fits. Error (usage): no budget has a legal plan. Cost: at
-  // most 27 cuts, fewer if some peaks are already known.
+  using Fit = BudgetPlans::Fit;
+  // As BudgetPlans::within.
   Result<Fit> within(std::int64_t peak_bytes);
 
  private:
-  BudgetTrial(SnapshotPtr snapshot, const SolveSettings& settings)
-      : snapshot_(std::move(snapshot)), options_(options_of(settings)), joint_(snapshot_->graph) {}
-  Result<SavePlan> plan(double budget);
-  Result<std::int64_t> peak(int part);
+  BudgetTrial(SnapshotPtr snapshot, std::unique_ptr<BudgetPlans> plans)
+      : snapshot_(std::move(snapshot)), plans_(std::move(plans)) {}
 
   SnapshotPtr snapshot_;
-  PartitionOptions options_;
-  Graph joint_;
-  JointParts parts_;
-  std::unique_ptr<MinCut> problem_;
-  std::unique_ptr<ActivationBudget> budgets_;
-  std::unique_ptr<PlanWhatIf> what_if_;
-  std::map<int, std::int64_t> peaks_;  // by part
+  std::unique_ptr<BudgetPlans> plans_;
+  std::unique_ptr<PlanWhatIf> what_if_;  // of the plans' graph
 };
 
 }  // namespace jointer::views

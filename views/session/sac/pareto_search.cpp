@@ -12,8 +12,19 @@ constexpr int kTakeMs = 40;
 // them.
 bool has_policy(const SacState& state) {
   return std::any_of(state.tensors.begin(), state.tensors.end(), [](const SacTensor& tensor) {
-    return tensor.decider == Decider::person || tensor.decider == Decider::list;
+    return tensor.decider == Decider::person || tensor.decider == Decider::list ||
+           tensor.decider == Decider::preset;
   });
+}
+
+// The graph without the tags of an earlier search, which bind no later one.
+Graph without_search(const SacState& state) {
+  Graph graph = state.snapshot->graph;
+  const std::vector<MemoryPolicy>& solved = state.base->policies;
+  for (const NodeId node : state.searched)
+    graph.node(node).policy =
+        node.index() < solved.size() ? solved[node.index()] : MemoryPolicy::none;
+  return graph;
 }
 
 }  // namespace
@@ -87,7 +98,7 @@ Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
                             return !job.is_cancelled();
                           }};
   options.partition.watcher.is_cancelled = [job] { return job.is_cancelled(); };
-  return TradeOff::make(state.snapshot->graph,
+  return TradeOff::make(without_search(state),
                         {.costs = analysis.costs,
                          .flops = analysis.flops,
                          .memory = analysis.options.memory,

@@ -338,6 +338,7 @@ void SacSession::take_plan(const SavePlan& plan, const QString& title) {
     auto edit = tag_as_planned(graph, plan);
     if (!edit) return emit refused(QString::fromStdString(edit.error().message));
     edit->title = title.toStdString();
+    edit->by = kSearch;
     return apply_and_solve(*std::move(edit), {});
   }
   std::vector<Keep> wanted(graph.node_count(), Keep::recompute);
@@ -352,7 +353,7 @@ void SacSession::take_plan(const SavePlan& plan, const QString& title) {
       continue;
     names[static_cast<std::size_t>(keep)].push_back(edit_name(graph, node));
   }
-  Edit edit{.title = title.toStdString(), .by = {}, .changes = {}, .notes = {}};
+  Edit edit{.title = title.toStdString(), .by = std::string(kSearch), .changes = {}, .notes = {}};
   for (const Keep keep : {Keep::recompute, Keep::save, Keep::offload})
     if (auto& nodes = names[static_cast<std::size_t>(keep)]; !nodes.empty())
       edit.changes.emplace_back(SetPolicy{

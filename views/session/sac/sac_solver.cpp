@@ -38,6 +38,13 @@ std::ptrdiff_t last_solve(const EditHistory& history) {
   return -1;
 }
 
+// Index of the last edit that adopts a plan of a search; -1 if there is none.
+std::ptrdiff_t last_search(const EditHistory& history) {
+  for (std::size_t i = history.size(); i-- > 0;)
+    if (decider_of(history[i]->edit.by) == Decider::search) return static_cast<std::ptrdiff_t>(i);
+  return -1;
+}
+
 // The edits that change more than policies.
 EditHistory edits_of_calls(const EditHistory& history) {
   EditHistory edits;
@@ -219,20 +226,30 @@ SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& req
   for (const DoneEditPtr& done : request.history) state->edits.push_back(done->edit.title);
   const PolicyTrail trail = trails_.follow(request.baseline->graph, request.now->graph,
                                            request.history, request.history.size());
-  const std::ptrdiff_t solve = last_solve(request.history);
+  const std::ptrdiff_t solve = last_solve(request.history), search = last_search(request.history);
+  const auto decider_of_edit = [&](std::int32_t edit) {
+    return edit < 0 ? Decider::capture
+                    : decider_of(request.history[static_cast<std::size_t>(edit)]->edit.by);
+  };
+  for (std::size_t i = 0; i < trail.edits.size(); ++i)
+    if (trail.policies[i] != MemoryPolicy::none &&
+        decider_of_edit(trail.edits[i]) == Decider::search)
+      state->searched.emplace_back(i);
   for (SacTensor& tensor : state->tensors) {
     const std::size_t node = tensor.node.index();
     const std::int32_t edit = trail.edits[node];
     tensor.edit = edit;
     // A tag that the partitioner ignored did not decide anything.
     const bool was_ignored = state->base && state->base->settings.ignore_tags && edit <= solve;
-    if (trail.policies[node] == MemoryPolicy::none || was_ignored ||
-        keep_of(trail.policies[node]) != tensor.keep)
-      continue;
-    tensor.decider = edit < 0 ? Decider::capture
-                     : request.history[static_cast<std::size_t>(edit)]->edit.by.empty()
-                         ? Decider::person
-                         : Decider::list;
+    if (trail.policies[node] != MemoryPolicy::none && !was_ignored &&
+        keep_of(trail.policies[node]) == tensor.keep) {
+      tensor.decider = decider_of_edit(edit);
+    } else if (state->base && search > solve && edit < search && tensor.is_needed &&
+               state->base->keep[node] == static_cast<std::int8_t>(tensor.keep)) {
+      // The search left the solved decision as it was, although it was free to change it.
+      tensor.decider = Decider::search;
+      tensor.edit = static_cast<std::int32_t>(search);
+    }
   }
   for (const PolicyTick& tick : request.ticks)
     for (const NodeId node : tick.nodes)

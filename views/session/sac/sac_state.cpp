@@ -36,16 +36,22 @@ std::string in_a_sentence(Keep keep, const std::string& reason) {
   return static_cast<char>(reason.front() - 'a' + 'A') + reason.substr(1);
 }
 
+// "hand", "a list"
+std::string decider_words(Decider decider) {
+  return decider == Decider::person ? "hand" : fmt::format("a {}", to_string(decider));
+}
+
 // The decider and the edit: "Saved by hand: Save mm_3".
 std::string by_whom(const SacState& state, const SacTensor& tensor) {
   if (tensor.edit < 0) return fmt::format("{} by hand", participle(tensor.keep));
-  return fmt::format("{} by {}: {}", participle(tensor.keep),
-                     tensor.decider == Decider::person ? "hand" : "a list",
+  return fmt::format("{} by {}: {}", participle(tensor.keep), decider_words(tensor.decider),
                      state.edits[static_cast<std::size_t>(tensor.edit)]);
 }
 
-bool is_ticked_or_listed(const SacTensor& tensor) {
-  return tensor.decider == Decider::person || tensor.decider == Decider::list;
+// Returns true if an edit decided: the user's, a list's, a preset's or a search's.
+bool is_by_edit(const SacTensor& tensor) {
+  return tensor.decider == Decider::person || tensor.decider == Decider::list ||
+         tensor.decider == Decider::preset || tensor.decider == Decider::search;
 }
 
 std::string_view in_short(StepReason reason) {
@@ -68,22 +74,6 @@ std::string_view in_short(StepReason reason) {
 }
 
 }  // namespace
-
-std::string_view to_string(Decider decider) {
-  switch (decider) {
-    case Decider::partitioner:
-      return "partitioner";
-    case Decider::person:
-      return "person";
-    case Decider::list:
-      return "list";
-    case Decider::nobody:
-      return "nobody";
-    case Decider::capture:
-      break;
-  }
-  return "tag";
-}
 
 SacKind sac_kind(const Graph& graph) {
   if (graph.part_count() != 1) return SacKind::partitioned;
@@ -110,22 +100,6 @@ MemoryPolicy policy_of(std::optional<Keep> keep) {
   return MemoryPolicy::must_cpu_offload;
 }
 
-std::optional<Keep> keep_of(MemoryPolicy policy) {
-  switch (policy) {
-    case MemoryPolicy::must_save:
-    case MemoryPolicy::prefer_save:
-      return Keep::save;
-    case MemoryPolicy::must_recompute:
-    case MemoryPolicy::prefer_recompute:
-      return Keep::recompute;
-    case MemoryPolicy::must_cpu_offload:
-      return Keep::offload;
-    case MemoryPolicy::none:
-      break;
-  }
-  return std::nullopt;
-}
-
 std::string why(const SacState& state, const SacTensor& tensor) {
   const Node& node = state.snapshot->graph.node(tensor.node);
   if (!state.can_change()) {
@@ -135,15 +109,15 @@ std::string why(const SacState& state, const SacTensor& tensor) {
                                           : "The captured forward saves it for backward";
   }
   if (state.is_step())
-    return is_ticked_or_listed(tensor) ? by_whom(state, tensor)
-                                       : fmt::format("{}: {}", participle(tensor.keep),
-                                                     to_sentence(tensor.reason, node.policy));
+    return is_by_edit(tensor) ? by_whom(state, tensor)
+                              : fmt::format("{}: {}", participle(tensor.keep),
+                                            to_sentence(tensor.reason, node.policy));
   if (!tensor.is_needed) return "Not needed under this plan";
   const auto refused =
       std::find_if(state.refused.begin(), state.refused.end(),
                    [&](const PlanChange::Note& note) { return note.node == tensor.node; });
   if (refused != state.refused.end()) return refused->text;
-  if (is_ticked_or_listed(tensor)) return by_whom(state, tensor);
+  if (is_by_edit(tensor)) return by_whom(state, tensor);
   const PlanReason* reason = reason_of(state, tensor.node);
   if (stands_as_solved(state, tensor) && reason != nullptr && !reason->text.empty())
     return in_a_sentence(tensor.keep, reason->text);
@@ -159,8 +133,7 @@ std::string why_in_short(const SacState& state, const SacTensor& tensor) {
   if (!state.can_change())
     return tensor.keep == Keep::recompute ? "recomputed" : "saved for backward";
   if (!tensor.is_needed) return "not needed";
-  if (tensor.decider == Decider::person) return "by hand";
-  if (tensor.decider == Decider::list) return "by a list";
+  if (is_by_edit(tensor)) return "by " + decider_words(tensor.decider);
   if (state.is_step()) return std::string(in_short(tensor.reason));
   const PlanReason* reason = reason_of(state, tensor.node);
   if (!stands_as_solved(state, tensor) || reason == nullptr) return "by a choice elsewhere";
@@ -179,6 +152,8 @@ std::string why_in_short(const SacState& state, const SacTensor& tensor) {
       return "read by backward";
     case PlanReason::Kind::knapsack:
       return "budget";
+    case PlanReason::Kind::searched:
+      return "by a search";
     case PlanReason::Kind::person:
       return "by hand";
     case PlanReason::Kind::region:

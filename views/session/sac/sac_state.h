@@ -11,23 +11,13 @@
 
 #include "core/partition/partition.h"
 #include "core/partition/plan_what_if.h"
+#include "core/policy/decider.h"
 #include "core/policy/step_values.h"
 #include "views/session/sac/plan_outcome.h"
 #include "views/session/sac/solve_settings.h"
 #include "views/session/snapshot/snapshot.h"
 
 namespace jointer::views {
-
-// Who decided about a tensor.
-enum class Decider : std::uint8_t {
-  partitioner,
-  person,   // ticked
-  list,     // an operator list or a preset
-  capture,  // a tag in the capture, or an already partitioned capture
-  nobody,   // a flat training step as captured
-};
-inline constexpr std::size_t kDeciders = 5;
-std::string_view to_string(Decider decider);
 
 // The kind of a graph, which determines what ticks do.
 enum class SacKind : std::uint8_t {
@@ -91,6 +81,7 @@ struct SacState : PlanOutcome {
   std::vector<SacTensor> tensors;            // in program order
   std::vector<std::int32_t> tensor_by_node;  // -1 if it has none
   std::vector<std::string> edits;            // titles of the history's edits
+  std::vector<NodeId> searched;              // nodes whose tag a search set
   std::vector<PlanChange::Note> refused;     // policies that no plan can satisfy
 
   [[nodiscard]] bool can_change() const { return kind != SacKind::partitioned; }
@@ -110,7 +101,6 @@ using SacStatePtr = std::shared_ptr<const SacState>;
 
 // The policy for a choice; nullopt leaves the decision to the partitioner.
 MemoryPolicy policy_of(std::optional<Keep> keep);
-std::optional<Keep> keep_of(MemoryPolicy policy);
 
 // Why a tensor has its policy, in one sentence.
 std::string why(const SacState& state, const SacTensor& tensor);

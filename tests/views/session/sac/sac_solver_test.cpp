@@ -146,8 +146,11 @@ TEST_F(SacSolverTest, IgnoredTagsDecideNothing) {
 }
 
 TEST_F(SacSolverTest, ListsAreDistinguishedFromUsers) {
-  tag("act0", MemoryPolicy::must_save, "apply_sac");
+  tag("act0", MemoryPolicy::must_save, "apply_sac{save=[aten.mm]}");
   EXPECT_EQ(tensor(*state(), "act0").decider, Decider::list);
+  tag("act1", MemoryPolicy::must_save, "apply_sac");
+  EXPECT_EQ(tensor(*state(), "act1").decider, Decider::preset);
+  EXPECT_NE(why(*state(), tensor(*state(), "act1")).find("by a preset"), std::string::npos);
 }
 
 TEST_F(SacSolverTest, ImpossibleRequestsAreRefusedInASentence) {

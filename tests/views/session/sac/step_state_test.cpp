@@ -135,7 +135,7 @@ TEST_F(StepStateTest, ReportsWhoDecided) {
   tag({"act2"}, MemoryPolicy::must_recompute, "apply_sac");
   tag({"act3"}, MemoryPolicy::must_cpu_offload);
   const SacStatePtr s = state();
-  EXPECT_EQ(tensor(*s, "act2").decider, Decider::list);
+  EXPECT_EQ(tensor(*s, "act2").decider, Decider::preset);
   EXPECT_EQ(tensor(*s, "act3").decider, Decider::person);
   EXPECT_EQ(tensor(*s, "act3").keep, Keep::offload);
   EXPECT_EQ(tensor(*s, "act4").decider, Decider::nobody);

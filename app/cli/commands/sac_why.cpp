@@ -1,0 +1,173 @@
+#include "app/cli/commands/sac_why.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/base/units.h"
+#include "core/partition/plan_margin_text.h"
+
+namespace jointer::cli {
+namespace {
+
+Decider decider_of_tag(const std::vector<Decider>& tags, NodeId id) {
+  return id.index() < tags.size() ? tags[id.index()] : Decider::capture;
+}
+
+Json figures_json(const std::optional<Figures>& figures) {
+  if (!figures) return {};
+  return {{"peak_bytes", figures->peak_bytes}, {"step_ms", to_ms(figures->step_ns)}};
+}
+
+Json number(const std::optional<double>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json keep_json(const std::optional<Keep>& keep) {
+  return keep ? Json(to_string(*keep)) : Json();
+}
+
+Json name_json(const Graph& graph, NodeId id) {
+  return id ? Json(graph.name(id)) : Json();
+}
+
+void add_margin(Json& json, const ValueMargin& margin, const Graph& graph) {
+  json["bytes"] = margin.value.bytes;
+  json["recompute_ms"] = margin.value.chain > 0 ? Json(to_ms(margin.value.recompute_ns)) : Json();
+  json["copy_ms"] = to_ms(margin.copy_ns);
+  json["value_bytes_per_us"] = number(margin.bytes_per_us);
+  json["cutoff_bytes_per_us"] = number(margin.cutoff_bytes_per_us);
+  const auto equal = [&](Keep keep) { return margin.equal[static_cast<std::size_t>(keep)]; };
+  json["equal"] = {{"count", margin.equal_count()},
+                   {"saved", equal(Keep::save)},
+                   {"recomputed", equal(Keep::recompute)},
+                   {"offloaded", equal(Keep::offload)}};
+  if (margin.exchange) {
+    json["exchange"] = figures_json(margin.exchange->figures);
+    json["exchange"]["with"] = graph.name(margin.exchange->with);
+    json["exchange"]["keep"] = to_string(margin.exchange->keep);
+  } else {
+    json["exchange"] = Json();
+  }
+  json["if_saved"] = figures_json(margin.choice(Keep::save).figures);
+  json["if_recomputed"] = figures_json(margin.choice(Keep::recompute).figures);
+  json["if_offloaded"] = figures_json(margin.choice(Keep::offload).figures);
+  json["if_saved_too"] = name_json(graph, margin.if_saved_too);
+  json["only_for"] = name_json(graph, margin.only_for);
+}
+
+void add_choices(Json& json, const SolverChoices& choices) {
+  const auto torchs = [](const std::optional<SolverChoices::Torch>& made) {
+    return made ? Json(to_string(made->keep)) : Json();
+  };
+  const auto budget = [](const std::optional<SolverChoices::Torch>& made) {
+    return made ? Json(made->budget) : Json();
+  };
+  json["solvers"] = {{"dp", torchs(choices.dp)},
+                     {"greedy", torchs(choices.greedy)},
+                     {"relaxation", keep_json(choices.relaxation)}};
+  json["solver_budgets"] = {{"dp", budget(choices.dp)}, {"greedy", budget(choices.greedy)}};
+  json["flips_at"] = {
+      {"peak_bytes", choices.relaxation_peak_bytes ? Json(*choices.relaxation_peak_bytes) : Json()},
+      {"budget", number(choices.other_budget)}};
+}
+
+}  // namespace
+
+Result<std::vector<WhyAnswer>> explain_values(const DecidedPlan& decided,
+                                              const std::vector<std::string>& names) {
+  std::vector<WhyAnswer> found;
+  if (names.empty()) return found;
+  const Graph& joint = decided.partition.joint;
+  const SavePlan& plan = decided.comparison.plan;
+  JOINTER_TRY(const PlanMargins margins, PlanMargins::make(decided.what_if, plan));
+  std::unique_ptr<SolverComparison> solvers;  // made for the first value that needs it
+  for (const std::string& name : names) {
+    const NodeId id = joint.find(name);
+    if (!id)
+      return fail(Error::Kind::usage,
+                  "option --why: there is no node {}; the partitioner may have merged it with an "
+                  "equal node",
+                  name);
+    const PlanReason& reason = decided.partition.reasons[id.index()];
+    WhyAnswer why{.name = name, .keep = "not needed", .reason = reason.text};
+    if (joint.node(id).kind != NodeKind::call) why.keep = kind_text(joint.node(id).kind);
+    if (auto margin = margins.of(id)) {
+      why.keep = to_string(margin->value.keep);
+      why.decider = reason.kind == PlanReason::Kind::tagged ? decider_of_tag(decided.tags, id)
+                                                            : decided.decider;
+      for (MarginLine& line : explain_margin(joint, *margin))
+        why.sentences.push_back(std::move(line.text));
+      why.margin = *std::move(margin);
+      if (!solvers) {
+        JOINTER_TRY(solvers, SolverComparison::make(joint, decided.what_if, decided.comparison));
+      }
+      why.budget = decided.comparison.budget;
+      JOINTER_TRY(why.choices, solvers->of(id));
+      why.sentences.push_back(explain_choices(*why.choices, why.budget).text);
+    } else if (std::ranges::find(plan.saved_symbols, id) != plan.saved_symbols.end()) {
+      why.keep = to_string(Keep::save);
+    } else if (reason.kind != PlanReason::Kind::none && joint.node(id).kind == NodeKind::call) {
+      why.keep = to_string(Keep::recompute);  // a tuple or a number
+    }
+    found.push_back(std::move(why));
+  }
+  return found;
+}
+
+std::string StepReasons::text(const StepValue& value) const {
+  if (!chosen_for.empty() && value.reason == StepReason::tagged) return "chosen for " + chosen_for;
+  return to_sentence(value.reason, tagged.node(value.node).policy);
+}
+
+Decider StepReasons::decider(const StepValue& value) const {
+  if (value.reason == StepReason::applied) return Decider::capture;
+  if (value.reason != StepReason::tagged) return Decider::nobody;
+  return chosen_for.empty() ? decider_of_tag(tags, value.node) : chosen_by;
+}
+
+Result<std::vector<WhyAnswer>> explain_step(const StepReasons& reasons,
+                                            const std::vector<std::string>& names) {
+  std::vector<WhyAnswer> found;
+  for (const std::string& name : names) {
+    const NodeId id = reasons.tagged.find(name);
+    if (!id) return fail(Error::Kind::usage, "option --why: there is no node {}", name);
+    const Node& node = reasons.tagged.node(id);
+    WhyAnswer why{.name = name, .keep = "not needed", .reason = {}};
+    const auto value = std::ranges::find(reasons.values, id, &StepValue::node);
+    if (value != reasons.values.end()) {
+      why.keep = to_string(value->keep);
+      why.reason = reasons.text(*value);
+      why.decider = reasons.decider(*value);
+    } else if (node.kind != NodeKind::call) {
+      why.keep = kind_text(node.kind);
+    }
+    found.push_back(std::move(why));
+  }
+  return found;
+}
+
+Json to_json(const std::vector<WhyAnswer>& why, const Graph& graph) {
+  Json rows = Json::array();
+  for (const WhyAnswer& each : why) {
+    Json row{{"node", each.name}, {"keep", each.keep}, {"reason", each.reason}};
+    row["decided_by"] = each.decider ? Json(decided_by(*each.decider)) : Json();
+    if (each.margin) add_margin(row, *each.margin, graph);
+    if (each.choices) add_choices(row, *each.choices);
+    if (!each.sentences.empty()) row["sentences"] = each.sentences;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+void print_why(const std::vector<WhyAnswer>& why) {
+  for (const WhyAnswer& each : why) {
+    fmt::print("\n{}: {}{}{}\n", each.name, each.keep, each.reason.empty() ? "" : "; ",
+               each.reason);
+    for (const std::string& sentence : each.sentences) fmt::print("  {}\n", sentence);
+    if (each.decider) fmt::print("  Decided by: {}.\n", decided_by(*each.decider));
+  }
+}
+
+}  // namespace jointer::cli

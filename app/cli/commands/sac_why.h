@@ -1,0 +1,58 @@
+#pragma once
+
+// `jointer sac --why`: the reason for a value's policy, its margin, and what would change it.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/cli/commands/options.h"
+#include "core/partition/plan_margin.h"
+#include "core/partition/solver_choices.h"
+#include "core/policy/decider.h"
+#include "core/policy/step_values.h"
+
+namespace jointer::cli {
+
+struct WhyAnswer {
+  std::string name;
+  std::string keep;  // save, recompute, offload, input, or "not needed"
+  std::string reason;
+  std::optional<Decider> decider;  // nullopt: there was nothing to decide
+  std::optional<ValueMargin> margin;
+  std::optional<SolverChoices> choices;
+  std::optional<double> budget;        // torch's budget that gave the plan
+  std::vector<std::string> sentences;  // the margin and the choices, for the user
+};
+
+// A plan, and what decided about its values.
+struct DecidedPlan {
+  const Partition& partition;
+  const PlanWhatIf& what_if;
+  Decider decider = Decider::partitioner;  // about values without a tag
+  std::vector<Decider> tags;               // by node: who set its tag; may be empty
+  SolverComparison::Request comparison;
+};
+
+// Error (usage): there is no node of that name.
+Result<std::vector<WhyAnswer>> explain_values(const DecidedPlan& decided,
+                                              const std::vector<std::string>& names);
+// The reasons for the values of a flat training step.
+struct StepReasons {
+  const Graph& tagged;                   // before its tags were applied
+  const std::vector<StepValue>& values;  // after
+  const std::vector<Decider>& tags;      // as for DecidedPlan
+  std::string chosen_for;                // what the plan was chosen for; empty: only tags decided
+  Decider chosen_by;
+
+  [[nodiscard]] std::string text(const StepValue& value) const;
+  [[nodiscard]] Decider decider(const StepValue& value) const;
+};
+// Error (usage): there is no node of that name.
+Result<std::vector<WhyAnswer>> explain_step(const StepReasons& reasons,
+                                            const std::vector<std::string>& names);
+
+Json to_json(const std::vector<WhyAnswer>& why, const Graph& graph);
+void print_why(const std::vector<WhyAnswer>& why);
+
+}  // namespace jointer::cli

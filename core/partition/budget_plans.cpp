@@ -1,0 +1,70 @@
+#include "core/partition/budget_plans.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/partition/cut_preparation.h"
+
+namespace jointer {
+namespace {
+
+constexpr int kWideStep = BudgetPlans::kParts / 20;
+
+}  // namespace
+
+Result<std::unique_ptr<BudgetPlans>> BudgetPlans::make(Graph joint, PartitionOptions options) {
+  std::unique_ptr<BudgetPlans> made(new BudgetPlans(std::move(joint), std::move(options)));
+  if (made->options_.ignore_tags) drop_tags(made->joint_);
+  JOINTER_CHECK(check_functional(made->joint_));
+  std::vector<TagSource> tags = prepare_for_cut(made->joint_);
+  JOINTER_TRY(made->parts_, find_joint_parts(made->joint_));
+  if (!made->parts_.any_backward())
+    return fail(Error::Kind::usage, "the graph has no backward, so there is nothing to save");
+  made->problem_ = std::make_unique<MinCut>(made->joint_, made->parts_, std::move(tags));
+  made->budgets_ = std::make_unique<ActivationBudget>(made->joint_, made->parts_, *made->problem_,
+                                                      made->options_);
+  return made;
+}
+
+Result<SavePlan> BudgetPlans::plan(double budget) {
+  const Watcher watcher{.report = {}, .is_cancelled = options_.watcher.is_cancelled};
+  JOINTER_TRY(const BudgetedCut chosen, budgets_->choose(budget, watcher));
+  return plan_of(joint_, parts_, chosen.saved);
+}
+
+Result<std::int64_t> BudgetPlans::peak(const PlanWhatIf& what_if, int part) {
+  if (const auto known = peaks_.find(part); known != peaks_.end()) return known->second;
+  JOINTER_TRY(const SavePlan found, plan(static_cast<double>(part) / kParts));
+  JOINTER_TRY(const PlanFigures figures, what_if.figures(found));
+  return peaks_.emplace(part, figures.figures.peak_bytes).first->second;
+}
+
+// The peak does not decrease monotonically with the budget, since recomputed values need memory in
+// the backward. The search therefore first goes down from the largest budget in coarse steps until
+// one fits, then refines upward by bisection.
+Result<BudgetPlans::Fit> BudgetPlans::within(const PlanWhatIf& what_if, std::int64_t peak_bytes) {
+  std::optional<Error> last_error;
+  std::optional<std::pair<std::int64_t, int>> least;
+  for (int part = kParts; part >= 0; part -= kWideStep) {
+    const auto bytes = peak(what_if, part);
+    if (!bytes) {
+      if (bytes.error().kind == Error::Kind::cancelled) return tl::unexpected(bytes.error());
+      last_error = bytes.error();
+      continue;
+    }
+    if (!least || *bytes < least->first) least = {*bytes, part};
+    if (*bytes > peak_bytes) continue;
+    int low = part, high = std::min(part + kWideStep, kParts + 1);
+    while (high - low > 1) {
+      const int middle = low + (high - low) / 2;
+      const auto tried = peak(what_if, middle);
+      (tried && *tried <= peak_bytes ? low : high) = middle;
+    }
+    return Fit{static_cast<double>(low) / kParts, true};
+  }
+  if (!least) return tl::unexpected(*last_error);
+  return Fit{static_cast<double>(least->second) / kParts, false};
+}
+
+}  // namespace jointer

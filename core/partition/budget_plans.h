@@ -1,0 +1,57 @@
+#pragma once
+
+// Solves one joint graph under many activation budgets. Work that does not depend on the budget is
+// done only once.
+
+#include <map>
+#include <memory>
+
+#include "core/base/result.h"
+#include "core/graph/graph.h"
+#include "core/partition/activation_budget.h"
+#include "core/partition/joint_parts.h"
+#include "core/partition/min_cut.h"
+#include "core/partition/partition.h"
+#include "core/partition/plan_what_if.h"
+
+namespace jointer {
+
+class BudgetPlans {
+ public:
+  // Budgets are tried in multiples of 1/1000.
+  static constexpr int kParts = 1000;
+
+  // `joint`: with the tags in effect. `options`: as for partition by min_cut; the budget is ignored.
+  // Error (usage): as for partition.
+  static Result<std::unique_ptr<BudgetPlans>> make(Graph joint, PartitionOptions options);
+  BudgetPlans(const BudgetPlans&) = delete;
+  BudgetPlans& operator=(const BudgetPlans&) = delete;
+
+  // As min_cut has cleaned it.
+  [[nodiscard]] const Graph& joint() const { return joint_; }
+  // The plan for a budget. Error (usage): the budget has no legal plan. Cost: one cut or knapsack.
+  Result<SavePlan> plan(double budget);
+
+  struct Fit {
+    double budget = 0;
+    bool fits = false;  // false: none of the budgets tried fits, and this one has the minimum peak
+  };
+  // The largest budget found whose peak fits. `what_if`: of `joint()` or a graph with the same
+  // calls, the same in each call of this function. Error (usage): no budget has a legal plan. Cost:
+  // at most 27 cuts, fewer if some peaks are already known.
+  Result<Fit> within(const PlanWhatIf& what_if, std::int64_t peak_bytes);
+
+ private:
+  BudgetPlans(Graph joint, PartitionOptions options)
+      : options_(std::move(options)), joint_(std::move(joint)) {}
+  Result<std::int64_t> peak(const PlanWhatIf& what_if, int part);
+
+  PartitionOptions options_;
+  Graph joint_;
+  JointParts parts_;
+  std::unique_ptr<MinCut> problem_;
+  std::unique_ptr<ActivationBudget> budgets_;
+  std::map<int, std::int64_t> peaks_;  // by part
+};
+
+}  // namespace jointer

@@ -1,0 +1,41 @@
+// Finds the cut-off of a plan.
+//
+// A plan that only weighs bytes against cost recomputes the densest values, and switches at one
+// density. Other plans nearly do: bans, chains and the room that is left for one more value put some
+// values on the other side. The cut-off is the density that misplaces the fewest bytes; among equal
+// ones, the highest. Values of the same density are never misplaced: the plan
+// may save some of them and recompute others.
+
+#include "core/partition/cut_off.h"
+
+#include <algorithm>
+
+namespace jointer {
+
+std::optional<CutOff> cut_off(std::vector<WeighedValue> values) {
+  std::ranges::stable_sort(
+      values, [](const WeighedValue& a, const WeighedValue& b) { return a.density > b.density; });
+  // With a cut-off above all values, every recomputed value is misplaced.
+  std::int64_t below = 0;  // recomputed, with a lower density
+  for (const WeighedValue& value : values)
+    if (value.is_recomputed) below += value.bytes;
+  std::int64_t above = 0;  // saved, with a higher density
+  std::int64_t fewest = below;
+  std::optional<CutOff> best;
+  for (std::size_t first = 0, last = 0; first < values.size(); first = last) {
+    std::int64_t saved = 0;
+    bool any_recomputed = false;
+    for (; last < values.size() && values[last].density == values[first].density; ++last) {
+      (values[last].is_recomputed ? below : saved) -= values[last].bytes;
+      any_recomputed = any_recomputed || values[last].is_recomputed;
+    }
+    if (any_recomputed && above + below < fewest) {
+      fewest = above + below;
+      best = CutOff{.density = values[first].density, .misplaced_bytes = fewest};
+    }
+    above -= saved;
+  }
+  return best;
+}
+
+}  // namespace jointer

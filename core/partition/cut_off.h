@@ -1,0 +1,29 @@
+#pragma once
+
+// Finds the density at which a plan switches from saving values to recomputing them.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace jointer {
+
+// A value that a plan saves or recomputes.
+struct WeighedValue {
+  double density = 0;      // what recomputing it frees, per unit of its cost
+  std::int64_t bytes = 0;  // not negative
+  bool is_recomputed = false;
+};
+
+struct CutOff {
+  // The smallest density at which the plan recomputes: a value with a lower density is saved.
+  double density = 0;
+  // The bytes of values that the plan decides the other way.
+  std::int64_t misplaced_bytes = 0;
+};
+
+// The cut-off that the fewest bytes contradict. nullopt if it is above all values: the plan
+// recomputes nothing for its density. Cost: O(n log n).
+std::optional<CutOff> cut_off(std::vector<WeighedValue> values);
+
+}  // namespace jointer

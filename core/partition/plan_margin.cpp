@@ -1,0 +1,190 @@
+// Measures how far each decision of a plan is from another one.
+//
+// Terms
+//   density   the bytes that recomputing a value frees, per microsecond of its chain.
+//   cut-off   the density from which the plan recomputes (cut_off.cpp).
+//
+// The density and the cut-off say why: a search weighs them. The effect of a decision on the step
+// is not estimated from them: each value that is asked about is decided otherwise, alone, and
+// the complete step is evaluated; so is the step in which it and an equal value exchange their
+// decisions. Values that share a storage are counted once, as in PlanWhatIf::candidates.
+//
+// A saved value can depend on others: if one more value of its chain were saved, its chain would be
+// shorter, and the value may pass the cut-off. The smallest such value is named.
+//
+// Cost: the candidates of a plan once; for each value, a walk over its chain for each member of it,
+// and four plans.
+
+#include "core/partition/plan_margin.h"
+
+#include <algorithm>
+
+#include "core/partition/plan_state.h"
+
+namespace jointer {
+namespace {
+
+// Longer chains are not searched for a value to save.
+constexpr std::size_t kMaxChain = 256;
+
+bool has_density(const SaveCandidate& value) {
+  return value.bytes > 0 && value.chain > 0;
+}
+
+std::size_t index_of(Keep keep) {
+  return static_cast<std::size_t>(keep);
+}
+
+}  // namespace
+
+PlanMargins::PlanMargins(const PlanWhatIf& what_if, SavePlan plan, PairOrder order)
+    : what_if_(&what_if),
+      plan_(std::move(plan)),
+      order_(std::move(order)),
+      equal_(what_if.state().orders, what_if.state().time) {}
+
+Result<PlanMargins> PlanMargins::make(const PlanWhatIf& what_if, SavePlan plan) {
+  JOINTER_TRY(const PlanFigures figures, what_if.figures(plan));
+  JOINTER_TRY(PairOrder order, what_if.state().orders.order(plan));
+  PlanMargins made(what_if, std::move(plan), std::move(order));
+  made.figures_ = figures.figures;
+  JOINTER_TRY(made.candidates_, what_if.state().candidates(made.plan_, made.order_));
+  made.find_cut_off();
+  return made;
+}
+
+void PlanMargins::find_cut_off() {
+  std::vector<WeighedValue> values;
+  for (const SaveCandidate& each : candidates_)
+    if (has_density(each) && each.keep != Keep::offload)
+      values.push_back({.density = bytes_per_us(each),
+                        .bytes = each.bytes,
+                        .is_recomputed = each.keep == Keep::recompute});
+  cut_off_ = jointer::cut_off(std::move(values));
+}
+
+Result<ValueMargin> PlanMargins::of(NodeId node) const {
+  const auto found = std::ranges::find(candidates_, node, &SaveCandidate::node);
+  const PlanWhatIf::State& s = what_if_->state();
+  if (found == candidates_.end())
+    return fail(Error::Kind::usage, "the backward does not need {} under this plan",
+                s.graph.name(node));
+  ValueMargin margin{.value = *found, .now = figures_};
+  if (has_density(*found)) margin.bytes_per_us = bytes_per_us(*found);
+  if (cut_off_) margin.cutoff_bytes_per_us = cut_off_->density;
+  margin.copy_ns = s.time.copy_cost(s.orders.place(node)).ns;
+  add_choices(margin);
+  add_equal(margin);
+  margin.if_saved_too = if_saved_too(margin);
+  margin.only_for = only_for(*found);
+  return margin;
+}
+
+void PlanMargins::add_choices(ValueMargin& margin) const {
+  for (const Keep keep : {Keep::recompute, Keep::save, Keep::offload}) {
+    ValueMargin::Choice& choice = margin.choices[index_of(keep)];
+    if (keep == margin.value.keep) {
+      choice.figures = figures_;
+      continue;
+    }
+    const auto changed = what_if_->change(plan_, {&margin.value.node, 1}, keep);
+    const auto figures = changed ? what_if_->figures(*changed)
+                                 : Result<PlanFigures>(tl::unexpected(changed.error()));
+    if (figures)
+      choice.figures = figures->figures;
+    else
+      choice.why_not = figures.error().message;
+  }
+}
+
+void PlanMargins::add_equal(ValueMargin& margin) const {
+  const PairOrders& orders = what_if_->state().orders;
+  const Place place = orders.place(margin.value.node);
+  const auto distance = [&](const SaveCandidate& other) {
+    const Place p = orders.place(other.node);
+    return p < place ? place - p : p - place;
+  };
+  const SaveCandidate* nearest = nullptr;
+  for (const SaveCandidate& each : candidates_) {
+    if (equal_.group(orders.place(each.node)) != equal_.group(place)) continue;
+    ++margin.equal[index_of(each.keep)];
+    if (each.keep != margin.value.keep &&
+        (nearest == nullptr || distance(each) < distance(*nearest)))
+      nearest = &each;
+  }
+  if (nearest == nullptr) return;
+  if (const auto figures = exchanged(margin.value, *nearest))
+    margin.exchange = {.with = nearest->node, .keep = nearest->keep, .figures = *figures};
+}
+
+Result<Figures> PlanMargins::exchanged(const SaveCandidate& a, const SaveCandidate& b) const {
+  JOINTER_TRY(const SavePlan first, what_if_->change(plan_, {&a.node, 1}, b.keep));
+  JOINTER_TRY(const SavePlan both, what_if_->change(first, {&b.node, 1}, a.keep));
+  JOINTER_TRY(const PlanFigures figures, what_if_->figures(both));
+  return figures.figures;
+}
+
+NodeId PlanMargins::if_saved_too(const ValueMargin& margin) const {
+  if (margin.value.keep != Keep::save || !margin.bytes_per_us || !margin.cutoff_bytes_per_us ||
+      *margin.bytes_per_us >= *margin.cutoff_bytes_per_us)
+    return {};
+  const PlanWhatIf::State& s = what_if_->state();
+  const Place value = s.orders.place(margin.value.node);
+  std::vector<std::uint8_t> is_there(s.orders.size(), 0);
+  for (Place p = 0; p < s.orders.size(); ++p) is_there[p] = s.is_available(plan_, order_, p);
+  // The chain without what only `without` needs, the value first.
+  const auto chain = [&](Place without) {
+    std::vector<Place> members{value};
+    std::vector<std::uint8_t> is_member(value + 1, 0);
+    for (std::size_t i = 0; i < members.size() && members.size() <= kMaxChain; ++i)
+      for (const Place input : s.orders.inputs(members[i]))
+        if (!is_there[input] && input != without && !std::exchange(is_member[input], 1))
+          members.push_back(input);
+    return members;
+  };
+  const std::vector<Place> whole = chain(value);
+  if (whole.size() > kMaxChain) return {};
+  Place best = value;
+  std::int64_t fewest = 0;
+  for (const Place member : whole) {
+    if (member == value || !s.why_not_saved(member).empty()) continue;
+    std::int64_t bytes = 0, ns = 0;
+    for (const std::uint32_t storage : s.memory.storages(member))
+      if (!s.memory.is_held(storage)) bytes += s.memory.bytes(storage);
+    for (const Place p : chain(member)) ns += s.time.ns(p);
+    SaveCandidate shorter = margin.value;
+    shorter.recompute_ns = ns;
+    if (bytes_per_us(shorter) < *margin.cutoff_bytes_per_us) continue;
+    if (best != value && bytes >= fewest) continue;
+    best = member;
+    fewest = bytes;
+  }
+  return best == value ? NodeId{} : s.orders.node(best);
+}
+
+NodeId PlanMargins::only_for(const SaveCandidate& value) const {
+  if (value.keep != Keep::recompute) return {};
+  const PlanWhatIf::State& s = what_if_->state();
+  const Place of = s.orders.place(value.node);
+  // Views of the value stand for it.
+  std::vector<std::uint8_t> is_value(s.orders.size(), 0);
+  is_value[of] = 1;
+  NodeId only;
+  for (const Place p : order_.backward) {
+    const auto inputs = s.orders.inputs(p);
+    if (!std::ranges::any_of(inputs, [&](Place input) { return is_value[input] != 0; })) continue;
+    if (!s.orders.has(p, PairOrders::of_forward)) return {};
+    const auto mine = s.memory.storages(of), its = s.memory.storages(p);
+    if (!mine.empty() && std::ranges::equal(mine, its)) {
+      is_value[p] = 1;
+      continue;
+    }
+    if (only || !s.why_not_saved(p).empty()) return {};
+    only = s.orders.node(p);
+  }
+  const bool is_returned = std::ranges::any_of(s.orders.backward_outputs(),
+                                               [&](Place output) { return is_value[output] != 0; });
+  return is_returned ? NodeId{} : only;
+}
+
+}  // namespace jointer

@@ -1,0 +1,88 @@
+#pragma once
+
+// Measures how far each decision of a plan is from another one, and what would change it. The top
+// of plan_margin.cpp describes how.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/graph/graph.h"
+#include "core/partition/cut_off.h"
+#include "core/partition/equal_values.h"
+#include "core/partition/plan_what_if.h"
+
+namespace jointer {
+
+struct ValueMargin {
+  SaveCandidate value;  // as under the plan
+  Figures now;          // of the plan
+  // The bytes that recomputing the value frees for each microsecond. nullopt: it cannot be
+  // recomputed, or its memory is saved anyway.
+  std::optional<double> bytes_per_us;
+  // The plan recomputes from this density. nullopt: it recomputes nothing for its density.
+  std::optional<double> cutoff_bytes_per_us;
+  std::int64_t copy_ns = 0;  // of a copy to the host, or back
+
+  // The step if the value were kept in another way and nothing else changed.
+  struct Choice {
+    std::optional<Figures> figures;  // nullopt: `why_not`
+    std::string why_not;
+  };
+  std::array<Choice, 3> choices;  // by Keep
+  [[nodiscard]] const Choice& choice(Keep keep) const {
+    return choices[static_cast<std::size_t>(keep)];
+  }
+
+  // The value and those equal to it (equal_values.h), by Keep.
+  std::array<std::size_t, 3> equal{};
+  [[nodiscard]] std::size_t equal_count() const { return equal[0] + equal[1] + equal[2]; }
+  // The step if the value and an equal one that is kept in another way exchanged their decisions.
+  struct Exchange {
+    NodeId with;
+    Keep keep = Keep::recompute;  // of `with` under the plan
+    Figures figures;
+  };
+  std::optional<Exchange> exchange;  // nullopt: all equal values are kept in the same way
+
+  // For a saved value below the cut-off: if the plan saved this one too, recomputing the value would
+  // free enough for its time.
+  NodeId if_saved_too;
+  // For a recomputed value: the only value that is recomputed from it. If that were saved, it would
+  // not be needed.
+  NodeId only_for;
+};
+
+// The margins of one plan.
+class PlanMargins {
+ public:
+  // `what_if` must outlive this. Error (usage): as for emit_pair. Cost: the plan's candidates.
+  static Result<PlanMargins> make(const PlanWhatIf& what_if, SavePlan plan);
+
+  // nullopt: the plan recomputes nothing for its density.
+  [[nodiscard]] const std::optional<CutOff>& cut_off() const { return cut_off_; }
+  // Error (usage): the backward does not need the value under this plan. Cost: four plans.
+  [[nodiscard]] Result<ValueMargin> of(NodeId node) const;
+
+ private:
+  PlanMargins(const PlanWhatIf& what_if, SavePlan plan, PairOrder order);
+  void find_cut_off();
+  void add_choices(ValueMargin& margin) const;
+  void add_equal(ValueMargin& margin) const;
+  [[nodiscard]] Result<Figures> exchanged(const SaveCandidate& a, const SaveCandidate& b) const;
+  [[nodiscard]] NodeId if_saved_too(const ValueMargin& margin) const;
+  [[nodiscard]] NodeId only_for(const SaveCandidate& value) const;
+
+  const PlanWhatIf* what_if_;
+  SavePlan plan_;
+  PairOrder order_;
+  Figures figures_;
+  std::vector<SaveCandidate> candidates_;  // in program order
+  EqualValues equal_;
+  std::optional<CutOff> cut_off_;
+};
+
+}  // namespace jointer

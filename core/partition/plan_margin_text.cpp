@@ -1,0 +1,204 @@
+#include "core/partition/plan_margin_text.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "core/base/counted.h"
+#include "core/base/units.h"
+
+namespace jointer {
+namespace {
+
+// "118 KiB per microsecond"
+std::string density_text(double bytes_per_us) {
+  return fmt::format("{} per microsecond", bytes_per_us < 1
+                                               ? format_significant(bytes_per_us) + " B"
+                                               : format_bytes(std::llround(bytes_per_us)));
+}
+
+// "the peak would be 224 MiB higher, and the step 1.94 ms shorter"
+std::string difference(const Figures& from, const Figures& to) {
+  const std::int64_t bytes = to.peak_bytes - from.peak_bytes, ns = to.step_ns - from.step_ns;
+  if (bytes == 0 && ns == 0) return "the peak and the step would be the same";
+  const std::string peak =
+      bytes == 0 ? "the peak would be the same"
+                 : fmt::format("the peak would be {} {}", format_bytes(std::abs(bytes)),
+                               bytes > 0 ? "higher" : "lower");
+  if (ns == 0) return peak + ", and the step the same";
+  return fmt::format("{}, and the step {} {}", peak, format_ns(std::abs(ns)),
+                     ns > 0 ? "longer" : "shorter");
+}
+
+std::string capitalized(std::string_view word) {
+  std::string text(word);
+  text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  return text;
+}
+
+std::string verb(Keep keep) {
+  return std::string(to_string(keep));
+}
+
+// Why recomputing the value is worth its time, or not.
+std::string value_text(const Graph& joint, const ValueMargin& margin) {
+  const SaveCandidate& value = margin.value;
+  const std::string time = format_ns(value.recompute_ns);
+  if (value.keep == Keep::offload) {
+    std::string text = fmt::format("Copying its {} takes {} each way",
+                                   format_bytes(joint.output_bytes(joint.node(value.node))),
+                                   format_ns(margin.copy_ns));
+    text += value.chain == 0 ? "; it cannot be recomputed."
+                             : fmt::format("; recomputing it would take {}.", time);
+    const auto& saved = margin.choice(Keep::save).figures;
+    if (!saved) return text;
+    const std::int64_t exposed = margin.now.step_ns - saved->step_ns;
+    return text + (exposed <= 0
+                       ? " The copies are hidden: the step would not be shorter without them."
+                       : fmt::format(" {} of the copies is exposed.", format_ns(exposed)));
+  }
+  if (value.chain == 0) {
+    const std::string& why = margin.choice(Keep::recompute).why_not;
+    return why.empty() ? "It cannot be recomputed."
+                       : fmt::format("It cannot be recomputed: {}.", why);
+  }
+  const bool is_saved = value.keep == Keep::save;
+  if (value.bytes == 0)
+    return is_saved ? "Its memory is saved anyway: recomputing it would free nothing."
+                    : "Its memory is saved anyway: recomputing it frees nothing.";
+  return fmt::format("Recomputing it {} {} and {} {}: {}.", is_saved ? "would free" : "frees",
+                     format_bytes(value.bytes), is_saved ? "take" : "takes", time,
+                     density_text(*margin.bytes_per_us));
+}
+
+std::string cut_off_text(const ValueMargin& margin) {
+  if (!margin.bytes_per_us || margin.value.keep == Keep::offload) return {};
+  const bool is_saved = margin.value.keep == Keep::save;
+  if (!margin.cutoff_bytes_per_us)
+    return is_saved ? "This plan recomputes nothing for its memory."
+                    : "This plan does not weigh memory against time: by that alone, it would save "
+                      "the value.";
+  const double density = *margin.bytes_per_us, cutoff = *margin.cutoff_bytes_per_us;
+  const std::string from = density_text(cutoff);
+  if (density == cutoff)
+    return fmt::format("This is the cut-off of the plan: it recomputes from {}.", from);
+  if (is_saved == (density > cutoff))
+    return fmt::format("The plan recomputes from {}: by its density alone, the value would be {}.",
+                       from, participle(is_saved ? Keep::recompute : Keep::save));
+  const std::string times = format_significant(density / cutoff);
+  return is_saved ? fmt::format(
+                        "The plan recomputes from {}: the value would be recomputed if that "
+                        "took less than {} times as long.",
+                        from, times)
+                  : fmt::format(
+                        "The plan recomputes from {}: the value would be saved if recomputing "
+                        "it took more than {} times as long.",
+                        from, times);
+}
+
+std::string dependency_text(const Graph& joint, const ValueMargin& margin) {
+  if (margin.if_saved_too)
+    return fmt::format("It would be recomputed if {} were saved too.",
+                       joint.name(margin.if_saved_too));
+  if (margin.only_for)
+    return fmt::format("It is recomputed only for {}: if that were saved, it would not be needed.",
+                       joint.name(margin.only_for));
+  return {};
+}
+
+std::string otherwise_text(const ValueMargin& margin) {
+  std::string text;
+  for (const Keep keep : {Keep::save, Keep::recompute, Keep::offload}) {
+    const ValueMargin::Choice& choice = margin.choice(keep);
+    if (keep == margin.value.keep || !choice.figures) continue;
+    text += fmt::format("{}{}, {}.", text.empty() ? "" : " ", capitalized(participle(keep)),
+                        difference(margin.now, *choice.figures));
+  }
+  return text;
+}
+
+std::string equal_text(const Graph& joint, const ValueMargin& margin) {
+  const std::size_t count = margin.equal_count();
+  if (count < 2) return {};
+  std::string parts;
+  for (const Keep keep : {Keep::save, Keep::recompute, Keep::offload}) {
+    const std::size_t of = margin.equal[static_cast<std::size_t>(keep)];
+    if (of == count) return fmt::format("All {} equal values are {}.", count, participle(keep));
+    if (of > 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", of, participle(keep));
+  }
+  std::string text = fmt::format("One of {} equal values: {}.", count, parts);
+  if (!margin.exchange) return text;
+  const std::string_view with = joint.name(margin.exchange->with);
+  const Figures& figures = margin.exchange->figures;
+  const bool is_same =
+      figures.peak_bytes == margin.now.peak_bytes && figures.step_ns == margin.now.step_ns;
+  return text + (is_same ? fmt::format(" Which of them is arbitrary: exchanged with {}, which is "
+                                       "{}, the peak and the step would be the same.",
+                                       with, participle(margin.exchange->keep))
+                         : fmt::format(" Exchanged with {}, which is {}, {}.", with,
+                                       participle(margin.exchange->keep),
+                                       difference(margin.now, figures)));
+}
+
+}  // namespace
+
+std::string_view participle(Keep keep) {
+  switch (keep) {
+    case Keep::save:
+      return "saved";
+    case Keep::recompute:
+      return "recomputed";
+    case Keep::offload:
+      break;
+  }
+  return "offloaded";
+}
+
+std::vector<MarginLine> explain_margin(const Graph& joint, const ValueMargin& margin) {
+  std::vector<MarginLine> lines;
+  const auto add = [&](std::string label, std::string text) {
+    if (!text.empty()) lines.push_back({std::move(label), std::move(text)});
+  };
+  std::string cut_off = cut_off_text(margin);
+  const std::string dependency = dependency_text(joint, margin);
+  if (!cut_off.empty() && !dependency.empty()) cut_off += ' ';
+  add("value", value_text(joint, margin));
+  add("margin", cut_off + dependency);
+  add("otherwise", otherwise_text(margin));
+  add("equal values", equal_text(joint, margin));
+  return lines;
+}
+
+MarginLine explain_choices(const SolverChoices& choices, std::optional<double> budget) {
+  const auto torchs = [&](std::string_view name, const std::optional<SolverChoices::Torch>& made) {
+    if (!made) return fmt::format("torch's {} has no budget within it", name);
+    return budget ? fmt::format("torch's {} would {} it", name, verb(made->keep))
+                  : fmt::format("torch's {} (budget {}) would {} it", name, made->budget,
+                                verb(made->keep));
+  };
+  std::string text = budget
+                         ? fmt::format("At a budget of {}, {}, {}", *budget,
+                                       torchs("dp", choices.dp), torchs("greedy", choices.greedy))
+                         : fmt::format("At this peak, {}, {}", torchs("dp", choices.dp),
+                                       torchs("greedy", choices.greedy));
+  if (!choices.relaxation) {
+    text += ".";
+  } else {
+    text += fmt::format(", and the relaxation{} would {} it.", budget ? " at the same peak" : "",
+                        verb(*choices.relaxation));
+    const bool is_kept = *choices.relaxation != Keep::recompute;
+    text +=
+        choices.relaxation_peak_bytes
+            ? fmt::format(" By the relaxation, it would be {} {} a peak of {}.",
+                          is_kept ? "recomputed" : "saved or offloaded", is_kept ? "below" : "from",
+                          format_bytes(*choices.relaxation_peak_bytes))
+            : fmt::format(" The relaxation decides so at every {} peak.",
+                          is_kept ? "lower" : "higher");
+  }
+  if (choices.other_budget && choices.dp)
+    text += fmt::format(" The plan's solver decides otherwise at a budget of {}.",
+                        *choices.other_budget);
+  return {.label = "solvers", .text = std::move(text)};
+}
+
+}  // namespace jointer

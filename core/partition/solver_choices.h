@@ -1,0 +1,94 @@
+#pragma once
+
+// Compares a plan with what other solvers decide under the same limit, value by value. The top of
+// solver_choices.cpp describes how.
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/graph/graph.h"
+#include "core/partition/budget_plans.h"
+#include "core/partition/partition.h"
+#include "core/partition/plan_relaxation.h"
+#include "core/partition/plan_what_if.h"
+
+namespace jointer {
+
+// The decisions of the solvers about one value.
+struct SolverChoices {
+  struct Torch {
+    Keep keep = Keep::recompute;
+    double budget = 1;  // torch's activation budget
+  };
+  std::optional<Torch> dp, greedy;  // nullopt: no budget stays within the limit
+  std::optional<Keep> relaxation;   // nullopt: it has no plan within the limit
+  // The relaxation decides otherwise below this peak if it saves or offloads the value, from this
+  // peak if it recomputes it. nullopt: it decides the same at every lower, or higher, peak.
+  std::optional<std::int64_t> relaxation_peak_bytes;
+  // For a plan of a torch budget: the nearest budget found at which its solver decides otherwise,
+  // less if the value is saved, more if it is recomputed.
+  std::optional<double> other_budget;
+};
+
+// The solvers' plans under one limit. Only one thread may use it at a time.
+class SolverComparison {
+ public:
+  struct Request {
+    SavePlan plan;
+    PartitionOptions partition;          // of the plan, if a budget gave it: solver and rounding
+    std::optional<double> budget;        // the torch budget that gave the plan
+    std::vector<MemoryPolicy> policies;  // the user's, indexed by node id; may be empty
+    std::function<bool()> is_cancelled;  // polled within each solve; may be empty
+  };
+
+  // `joint` and `what_if` must outlive this. `joint`: the graph of `what_if`, with its tags.
+  // Error (usage): as for emit_pair; (cancelled). Cost: up to 60 cuts, and as many plans.
+  static Result<std::unique_ptr<SolverComparison>> make(const Graph& joint,
+                                                        const PlanWhatIf& what_if, Request request);
+
+  // `value`: a value of the forward. Cost: up to 20 cuts.
+  Result<SolverChoices> of(NodeId value);
+
+ private:
+  struct TorchPlan {
+    std::unique_ptr<BudgetPlans> plans;
+    double budget = 1;
+    std::optional<SavePlan> plan;
+  };
+  // A solution of the relaxation, and the peak of its plan.
+  struct Relaxed {
+    PlanPrices prices;
+    std::vector<Keep> keep;  // by value of the relaxation
+    Figures figures;
+  };
+
+  SolverComparison(const Graph& joint, const PlanWhatIf& what_if, Request request)
+      : joint_(joint), what_if_(what_if), request_(std::move(request)) {}
+  Result<void> solve_torchs();
+  Result<void> relax();
+  [[nodiscard]] std::optional<Relaxed> relaxed(const PlanPrices& prices) const;
+  [[nodiscard]] std::optional<Relaxed> relaxed_within(std::optional<double> copy) const;
+  [[nodiscard]] PlanPrices prices(double exponent, std::optional<double> copy) const;
+  [[nodiscard]] Keep keep_under(const SavePlan& plan, NodeId value) const;
+  [[nodiscard]] std::optional<std::size_t> relaxed_value(NodeId value) const;
+  [[nodiscard]] std::optional<std::int64_t> other_peak(std::size_t value) const;
+  [[nodiscard]] std::optional<double> other_budget(NodeId value);
+  [[nodiscard]] bool is_cancelled() const {
+    return request_.is_cancelled && request_.is_cancelled();
+  }
+
+  const Graph& joint_;
+  const PlanWhatIf& what_if_;
+  Request request_;
+  Figures figures_;  // of the plan
+  TorchPlan dp_, greedy_;
+  std::optional<PlanRelaxation> relaxation_;
+  std::optional<Relaxed> within_;  // at the plan's peak
+};
+
+}  // namespace jointer

@@ -1,0 +1,59 @@
+// An edit says who made it: nothing if the user did, otherwise passes with their parameters. The
+// first pass sets the tags; passes behind it add FSDP's tags or solve the graph. Upstream's
+// policies are presets as they are, and lists if they have operators or selectors of the user's.
+
+#include "core/policy/decider.h"
+
+#include <algorithm>
+
+namespace jointer {
+
+std::string_view to_string(Decider decider) {
+  switch (decider) {
+    case Decider::partitioner:
+      return "partitioner";
+    case Decider::search:
+      return "search";
+    case Decider::preset:
+      return "preset";
+    case Decider::list:
+      return "list";
+    case Decider::person:
+      return "person";
+    case Decider::nobody:
+      return "nobody";
+    case Decider::capture:
+      break;
+  }
+  return "tag";
+}
+
+std::string_view decided_by(Decider decider) {
+  switch (decider) {
+    case Decider::partitioner:
+      return "solved";
+    case Decider::search:
+      return "searched";
+    default:
+      return to_string(decider);
+  }
+}
+
+Decider decider_of(std::string_view by) {
+  if (by.empty()) return Decider::person;
+  const std::string_view pass = by.substr(0, std::min(by.find_first_of("{,"), by.size()));
+  if (pass == kSearch) return Decider::search;
+  if (pass == "min_cut_partition" || pass == "default_partition") return Decider::partitioner;
+  if (pass == "fsdp_reshard_after_fwd") return Decider::preset;
+  const std::string_view rest = by.substr(pass.size());
+  const std::string_view parameters =
+      rest.starts_with('{') ? rest.substr(0, rest.find('}')) : std::string_view();
+  const auto has = [&](std::string_view key) {
+    return parameters.find(key) != std::string_view::npos;
+  };
+  if (pass == "apply_sac") return parameters.empty() ? Decider::preset : Decider::list;
+  if (pass == "tag_with_memory_policy") return has("save_ops=") ? Decider::list : Decider::preset;
+  return Decider::list;
+}
+
+}  // namespace jointer

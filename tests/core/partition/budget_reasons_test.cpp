@@ -1,0 +1,89 @@
+// The reasons for what torch's knapsack saves under a budget.
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/partition/partition.h"
+#include "tests/support/graphs.h"
+
+namespace jointer::test {
+namespace {
+
+// Eight products m, and eight products q of a wide matrix, which cost more for each byte; the first
+// `dear` of them twice as much as the others. The backward reads all.
+std::string products(int dear) {
+  std::string text = R"(
+    x: f32[256,64] = input
+    w: f32[64,64] = parameter
+    u: f32[64,256] = parameter
+    z: f32[256,64] = parameter
+    dy: f32[] = tangent
+  )";
+  if (dear > 0) text += "u2: f32[64,512] = parameter\nz2: f32[512,64] = parameter\n";
+  std::string last = "x", backward, outputs;
+  const auto add = [&](const std::string& name, const std::string& with, int width) {
+    text += fmt::format("{}: f32[256,{}] = aten.mm({}, {})  {{layers.{}}}\n", name, width, last,
+                        with, name.back());
+    last = name;
+    if (width > 64) return;
+    backward += fmt::format("g_{0}: f32[256,64] = aten.mul.Tensor({0}, dy)  {{backward}}\n", name);
+    outputs += ", g_" + name;
+  };
+  for (int i = 0; i < 8; ++i) {
+    add(fmt::format("m{}", i), "w", 64);
+    add(fmt::format("p{}", i), i < dear ? "u2" : "u", i < dear ? 512 : 256);
+    add(fmt::format("q{}", i), i < dear ? "z2" : "z", 64);
+  }
+  return text + fmt::format("y: f32[] = aten.sum({})\n{}return [y{}]\n", last, backward, outputs);
+}
+
+Partition solve(int dear, double budget) {
+  auto found = partition(parse(products(dear)), {.activation_budget = budget});
+  if (!found) throw std::runtime_error(found.error().message);
+  return *std::move(found);
+}
+
+bool is_saved(const Partition& found, const std::string& name) {
+  return std::ranges::find(found.plan.saved, found.joint.find(name)) != found.plan.saved.end();
+}
+
+std::string reason(const Partition& found, const std::string& name) {
+  return found.reasons[found.joint.find(name).index()].text;
+}
+
+TEST(BudgetReasons, TiesAreSaidAsTies) {
+  for (const double budget : {0.2, 0.3, 0.5}) {
+    const Partition found = solve(0, budget);
+    std::size_t saved = 0;
+    for (int i = 0; i < 8; ++i) saved += is_saved(found, fmt::format("q{}", i)) ? 1U : 0U;
+    ASSERT_GT(saved, 0U);
+    ASSERT_LT(saved, 8U);
+    // All give the same reason, whichever way they were decided.
+    for (int i = 0; i < 8; ++i)
+      EXPECT_EQ(reason(found, fmt::format("q{}", i)),
+                fmt::format("one of 8 equal values (64.0 KiB for 8.39 MFLOP), of which {} {} saved "
+                            "under a budget of {}.0%; which of them is arbitrary",
+                            saved, saved == 1 ? "is" : "are", std::lround(budget * 100)));
+  }
+}
+
+TEST(BudgetReasons, GiveTheCutOff) {
+  const Partition found = solve(0, 0.5);
+  for (int i = 1; i < 8; ++i)
+    EXPECT_EQ(reason(found, fmt::format("m{}", i)),
+              "not worth saving under a budget of 50.0%: 64.0 KiB for 2.10 MFLOP, 32.0 FLOP per "
+              "byte; up to 128 FLOP per byte is recomputed");
+  const Partition some = solve(2, 0.5);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(is_saved(some, fmt::format("q{}", i)));
+    EXPECT_EQ(
+        reason(some, fmt::format("q{}", i)),
+        "worth saving under a budget of 50.0%: 64.0 KiB for 16.8 MFLOP, 256 FLOP per byte; up "
+        "to 128 FLOP per byte is recomputed");
+  }
+}
+
+}  // namespace
+}  // namespace jointer::test

@@ -1,0 +1,206 @@
+// The margin of a decision: the plan's cut-off, the step under other decisions, equal values.
+
+#include "core/partition/plan_margin.h"
+
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/base/units.h"
+#include "core/partition/plan_margin_text.h"
+#include "tests/support/graphs.h"
+#include "tests/support/judged_plan.h"
+
+namespace jointer::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::int64_t kBytes = 4096;
+
+// Four equal layers: a = sin, b = cos; the backward reads all of them but the last b. `c` is only
+// there for `s`.
+std::string layers() {
+  std::string text = "x: f32[1024] = input\n";
+  std::string last = "x";
+  for (int i = 0; i < 4; ++i) {
+    text += fmt::format("a{0}: f32[1024] = aten.sin({1})  {{layers.{0}}}\n", i, last);
+    text += fmt::format("b{0}: f32[1024] = aten.cos(a{0})  {{layers.{0}}}\n", i);
+    last = fmt::format("b{}", i);
+  }
+  text += R"(c: f32[1024] = aten.exp(b3)  {head}
+    s: f32[1024] = aten.sin(c)  {head}
+    y: f32[1024] = aten.cos(s)  {head}
+    dy: f32[1024] = tangent
+    g: f32[1024] = aten.mul.Tensor(dy, s)  {head backward}
+)";
+  last = "g";
+  for (int i = 3; i >= 0; --i) {
+    text += fmt::format("gb{0}: f32[1024] = aten.mul.Tensor({1}, a{0})  {{layers.{0} backward}}\n",
+                        i, last);
+    last = fmt::format("gb{}", i);
+    if (i == 0) break;
+    text += fmt::format("ga{0}: f32[1024] = aten.mul.Tensor({1}, b{2})  {{layers.{0} backward}}\n",
+                        i, last, i - 1);
+    last = fmt::format("ga{}", i);
+  }
+  return text + fmt::format("return [y, {}]\n", last);
+}
+
+class Layers4 {
+ public:
+  explicit Layers4(double copy_ns_per_byte = 1)
+      : partition_(
+            partition(parse(layers()), {.partitioner = Partitioner::default_partition}).value()),
+        costs_(joint().node_count()) {
+    for (const NodeId id : joint().order())
+      if (joint().node(id).kind == NodeKind::call)
+        costs_[id.index()] = {.lane = NodeCost::Lane::compute, .ns = 1000};
+    what_if_ = std::make_unique<PlanWhatIf>(
+        joint(), costs_, std::vector<Flops>(joint().node_count()), MemoryOptions{},
+        SimulationOptions{}, PlanWhatIfOptions{.transfers = {.ns_per_byte = copy_ns_per_byte}});
+    plan = partition_.plan;
+  }
+  [[nodiscard]] const Graph& joint() const { return partition_.joint; }
+  [[nodiscard]] const PlanWhatIf& what_if() const { return *what_if_; }
+  [[nodiscard]] NodeId at(std::string_view name) const { return joint().find(name); }
+  [[nodiscard]] SavePlan with(const SavePlan& from, std::string_view name, Keep keep) const {
+    const NodeId id = at(name);
+    return what_if_->change(from, {&id, 1}, keep).value();
+  }
+  void decide(std::initializer_list<std::string_view> names, Keep keep) {
+    for (const std::string_view name : names) plan = with(plan, name, keep);
+  }
+  [[nodiscard]] ValueMargin margin(std::string_view name) const {
+    return PlanMargins::make(*what_if_, plan)->of(at(name)).value();
+  }
+  [[nodiscard]] std::string text(std::string_view name) const {
+    std::string all;
+    for (const MarginLine& line : explain_margin(joint(), margin(name))) all += line.text + '\n';
+    return all;
+  }
+  [[nodiscard]] Figures figures(const SavePlan& of) const { return what_if_->figures(of)->figures; }
+
+  SavePlan plan;
+
+ private:
+  Partition partition_;
+  std::vector<NodeCost> costs_;
+  std::unique_ptr<PlanWhatIf> what_if_;
+};
+
+TEST(PlanMargin, ASavedValueIsBelowTheCutOff) {
+  Layers4 graph;
+  graph.decide({"a0", "a1", "a2", "a3"}, Keep::recompute);
+  const ValueMargin margin = graph.margin("b1");
+  EXPECT_EQ(margin.value.keep, Keep::save);
+  // b1 and a1, from b0.
+  EXPECT_DOUBLE_EQ(margin.bytes_per_us.value(), kBytes / 2.0);
+  EXPECT_DOUBLE_EQ(margin.cutoff_bytes_per_us.value(), kBytes);
+  EXPECT_THAT(graph.text("b1"), HasSubstr("would free 4.00 KiB and take 2.00 us"));
+  EXPECT_THAT(graph.text("b1"), HasSubstr("The plan recomputes from 4.00 KiB per microsecond"));
+  EXPECT_THAT(graph.text("b1"), HasSubstr("less than 0.500 times as long"));
+  EXPECT_EQ(margin.if_saved_too, graph.at("a1"));
+  EXPECT_THAT(graph.text("b1"), HasSubstr("if a1 were saved too"));
+  EXPECT_FALSE(graph.margin("a1").if_saved_too);
+  EXPECT_THAT(graph.text("a1"), HasSubstr("the cut-off of the plan"));
+}
+
+TEST(PlanMargin, WithoutRecomputationThereIsNoCutOff) {
+  const Layers4 graph;
+  EXPECT_FALSE(graph.margin("a1").cutoff_bytes_per_us);
+  EXPECT_THAT(graph.text("a1"), HasSubstr("recomputes nothing"));
+}
+
+TEST(PlanMargin, OtherDecisionsAreEvaluatedExactly) {
+  Layers4 graph;
+  graph.decide({"a0", "a1"}, Keep::recompute);
+  for (const char* name : {"a0", "a2", "b1", "s"}) {
+    const ValueMargin margin = graph.margin(name);
+    EXPECT_EQ(margin.now, graph.figures(graph.plan));
+    for (const Keep keep : {Keep::save, Keep::recompute, Keep::offload})
+      EXPECT_EQ(margin.choice(keep).figures.value(),
+                graph.figures(graph.with(graph.plan, name, keep)))
+          << name << " " << to_string(keep);
+  }
+}
+
+TEST(PlanMargin, TiesAreSaidAsTies) {
+  Layers4 graph;
+  graph.decide({"a0", "a2"}, Keep::recompute);
+  const ValueMargin margin = graph.margin("a1");
+  EXPECT_EQ(margin.equal_count(), 4U);
+  EXPECT_EQ(margin.equal[static_cast<std::size_t>(Keep::save)], 2U);
+  EXPECT_EQ(margin.equal[static_cast<std::size_t>(Keep::recompute)], 2U);
+  ASSERT_TRUE(margin.exchange);
+  const std::string with(graph.joint().name(margin.exchange->with));
+  EXPECT_EQ(margin.exchange->keep, Keep::recompute);
+  EXPECT_EQ(
+      margin.exchange->figures,
+      graph.figures(graph.with(graph.with(graph.plan, "a1", Keep::recompute), with, Keep::save)));
+  EXPECT_THAT(graph.text("a1"), HasSubstr("One of 4 equal values: 2 saved, 2 recomputed."));
+  const bool is_same = margin.exchange->figures == margin.now;
+  EXPECT_THAT(graph.text("a1"), HasSubstr(is_same ? "arbitrary" : "Exchanged with " + with));
+}
+
+TEST(PlanMargin, ValuesOfOtherOperatorsOrPlacesAreNotEqual) {
+  const Layers4 graph;
+  EXPECT_EQ(graph.margin("b0").equal_count(), 3U);  // b3 is not read
+  EXPECT_EQ(graph.margin("s").equal_count(), 1U);   // a sin, but not of a layer
+  EXPECT_FALSE(graph.margin("s").exchange);
+  EXPECT_THAT(graph.text("b0"), HasSubstr("All 3 equal values are saved."));
+}
+
+TEST(PlanMargin, AValueThatIsOnlyNeededForAnotherSaysSo) {
+  Layers4 graph;
+  graph.decide({"s"}, Keep::recompute);
+  EXPECT_EQ(graph.margin("c").value.keep, Keep::recompute);
+  EXPECT_EQ(graph.margin("c").only_for, graph.at("s"));
+  EXPECT_THAT(graph.text("c"), HasSubstr("only for s"));
+  EXPECT_FALSE(graph.margin("s").only_for);
+}
+
+TEST(PlanMargin, AnOffloadComparesCopiesWithRecomputation) {
+  for (const double ns_per_byte : {0.0, 100.0}) {
+    Layers4 graph(ns_per_byte);
+    graph.decide({"a0"}, Keep::offload);
+    const ValueMargin margin = graph.margin("a0");
+    EXPECT_EQ(margin.copy_ns, static_cast<std::int64_t>(ns_per_byte * kBytes));
+    const std::int64_t exposed =
+        margin.now.step_ns - graph.figures(graph.with(graph.plan, "a0", Keep::save)).step_ns;
+    EXPECT_EQ(exposed > 0, ns_per_byte > 0);
+    EXPECT_THAT(graph.text("a0"), HasSubstr("recomputing it would take 1.00 us"));
+    EXPECT_THAT(graph.text("a0"), HasSubstr(exposed > 0 ? format_ns(exposed) + " of the copies"
+                                                        : "The copies are hidden"));
+  }
+}
+
+TEST(PlanMargin, OnlyValuesOfThePlanHaveOne) {
+  const Layers4 graph;
+  const auto margins = PlanMargins::make(graph.what_if(), graph.plan).value();
+  for (const char* name : {"x", "y", "gb0"}) {
+    const auto margin = margins.of(graph.at(name));
+    ASSERT_FALSE(margin) << name;
+    EXPECT_THAT(margin.error().message, HasSubstr("does not need"));
+  }
+}
+
+// On a real graph, each value of a plan has a margin, and the current decision the plan's figures.
+TEST(PlanMargin, HoldsForEveryValueOfASample) {
+  const Judged& judged = judged_sample();
+  const SavePlan& plan = judged.partition.plan;
+  const auto margins = PlanMargins::make(*judged.what_if, plan).value();
+  const Figures now = judged.what_if->figures(plan)->figures;
+  const auto candidates = judged.what_if->candidates(plan).value();
+  for (std::size_t i = 0; i < candidates.size(); i += 7) {
+    const SaveCandidate& each = candidates[i];
+    const ValueMargin margin = margins.of(each.node).value();
+    EXPECT_EQ(margin.choice(each.keep).figures.value(), now);
+    EXPECT_GE(margin.equal[static_cast<std::size_t>(each.keep)], 1U);
+    EXPECT_EQ(margin.bytes_per_us.has_value(), each.bytes > 0 && each.chain > 0);
+    EXPECT_FALSE(explain_margin(judged.partition.joint, margin).empty());
+  }
+}
+
+}  // namespace
+}  // namespace jointer::test
