@@ -180,6 +180,7 @@ Json to_json(const SacAnswer& a, const Graph& graph) {
   }
   if (a.exported)
     json["export"] = {{"text", a.exported->text}, {"misfits", a.exported->differences}};
+  if (a.against) json["against"] = to_json(*a.against);
   json["notes"] = a.notes;
   return json;
 }
@@ -192,6 +193,7 @@ void print_tables(const SacAnswer& a, const Graph& graph, std::size_t top) {
   if (!a.why.empty()) fmt::print("\n");
   for (const WhyAnswer& each : a.why)
     fmt::print("{}: {}{}{}\n", each.name, each.keep, each.reason.empty() ? "" : "; ", each.reason);
+  if (a.against) print_plan_comparison(*a.against, top);
   for (const std::string& note : a.notes) fmt::print("note: {}\n", note);
 }
 
