@@ -300,6 +300,46 @@ PlanMemory::Lives PlanMemory::live(const PairOrder& order) const {
   return lives;
 }
 
+template <class Visit>
+void PlanMemory::visit_kept(const PairOrder& order, Visit visit) const {
+  if (orders_.is_flat()) {
+    // As kept_values counts a step: each storage with its first value.
+    std::vector<std::uint8_t> is_counted(is_held_.begin(), is_held_.end());
+    for (const Place p : order.saved) {
+      std::int64_t bytes = 0;
+      for (const std::uint32_t storage : storages(p))
+        if (!std::exchange(is_counted[storage], std::uint8_t{1})) bytes += storage_bytes_[storage];
+      visit(p, order.value_of[p] == PairOrder::kNever ? Keep::save : Keep::offload, bytes);
+    }
+    return;
+  }
+  std::vector<std::uint8_t> is_counted(is_held_.begin(), is_held_.end()),
+      is_offloaded(orders_.size(), 0);
+  for (std::uint32_t v = 0; v < order.offloaded.size(); ++v) {
+    const Place p = order.offloaded[v];
+    is_offloaded[p] = 1;
+    visit(p, Keep::offload, storages(p).empty() ? 0 : bytes_of(order, host_storage(v)));
+  }
+  for (const Place p : order.saved) {
+    if (is_offloaded[p] != 0) continue;
+    std::int64_t bytes = 0;
+    for (const std::uint32_t storage : storages(p))
+      if (!std::exchange(is_counted[storage], std::uint8_t{1})) bytes += storage_bytes_[storage];
+    visit(p, Keep::save, bytes);
+  }
+  if (!host_counts_) return;
+  for (std::size_t state = 0; state < order.states.size(); ++state)
+    visit(order.states[state].call, Keep::recompute, bytes_of(order, state_storage(order, state)));
+}
+
+std::vector<PlanMemory::Kept> PlanMemory::kept(const PairOrder& order) const {
+  std::vector<Kept> kept;
+  visit_kept(order, [&](Place value, Keep keep, std::int64_t bytes) {
+    kept.push_back({.value = value, .keep = keep, .bytes = bytes});
+  });
+  return kept;
+}
+
 PlanMemory::Result PlanMemory::evaluate(const PairOrder& order) const {
   const Lives lives = live(order);
   Result result;
@@ -312,34 +352,10 @@ PlanMemory::Result PlanMemory::evaluate(const PairOrder& order) const {
   result.profile.front() += optimizer_bytes_;
   std::partial_sum(result.profile.begin(), result.profile.end(), result.profile.begin());
   result.peak_bytes = *std::max_element(result.profile.begin(), result.profile.end());
-  add_saved_bytes(order, result);
+  visit_kept(order, [&](Place /*value*/, Keep keep, std::int64_t bytes) {
+    (keep == Keep::offload ? result.offloaded_bytes : result.saved_bytes) += bytes;
+  });
   return result;
-}
-
-void PlanMemory::add_saved_bytes(const PairOrder& order, Result& result) const {
-  // As kept_values counts a step: each storage with its first value.
-  if (orders_.is_flat()) {
-    std::vector<std::uint8_t> is_counted(is_held_.begin(), is_held_.end());
-    for (const Place p : order.saved)
-      for (const std::uint32_t storage : storages(p))
-        if (!std::exchange(is_counted[storage], std::uint8_t{1}))
-          (order.value_of[p] == PairOrder::kNever ? result.saved_bytes : result.offloaded_bytes) +=
-              storage_bytes_[storage];
-    return;
-  }
-  std::vector<std::uint8_t> is_counted(is_held_.begin(), is_held_.end()),
-      is_offloaded(orders_.size(), 0);
-  for (std::uint32_t v = 0; v < order.offloaded.size(); ++v) {
-    is_offloaded[order.offloaded[v]] = 1;
-    if (!storages(order.offloaded[v]).empty())
-      result.offloaded_bytes += bytes_of(order, host_storage(v));
-  }
-  for (const Place p : order.saved)
-    for (const std::uint32_t storage : storages(p))
-      if (!is_offloaded[p] && !std::exchange(is_counted[storage], std::uint8_t{1}))
-        result.saved_bytes += storage_bytes_[storage];
-  for (std::size_t state = 0; state < order.states.size(); ++state)
-    if (host_counts_) result.saved_bytes += bytes_of(order, state_storage(order, state));
 }
 
 std::vector<PlanMemory::Life> PlanMemory::saved_lives(const PairOrder& order) const {

@@ -37,6 +37,15 @@ class PlanMemory {
   // value in it.
   [[nodiscard]] std::vector<Life> saved_lives(const PairOrder& order) const;
 
+  // Bytes that a plan holds until the backward, by value. The sums are those of Result.
+  struct Kept {
+    Place value = 0;
+    // recompute: the bytes are those of the generator's state, with which the call runs again.
+    Keep keep = Keep::save;
+    std::int64_t bytes = 0;  // on the host if offloaded; a storage counts for its first value
+  };
+  [[nodiscard]] std::vector<Kept> kept(const PairOrder& order) const;
+
   // storages: the storages of a value. is_held: true if the step holds the storage anyway, because
   // an input, a constant or a result of the forward is in it.
   [[nodiscard]] std::span<const std::uint32_t> storages(Place place) const;
@@ -54,7 +63,9 @@ class PlanMemory {
   [[nodiscard]] Lives live(const PairOrder& order) const;
   [[nodiscard]] Lives live_in_step(const PairOrder& order) const;
   void hold_inputs(Lives& lives) const;
-  void add_saved_bytes(const PairOrder& order, Result& result) const;
+  // Calls visit(value, keep, bytes) for each entry of `kept`.
+  template <class Visit>
+  void visit_kept(const PairOrder& order, Visit visit) const;
   // The storages of an offloaded value: on the host, and reloaded. Their numbers follow those of
   // the slots.
   [[nodiscard]] std::uint32_t host_storage(std::uint32_t value) const {
