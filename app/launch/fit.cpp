@@ -79,7 +79,7 @@ Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest reques
   if (fitted.request.on == RunOn::automatic && machine.gpus > 0 &&
       fitted.request.ranks > machine.gpus) {
     fitted.request.on = RunOn::cpu;
-    fitted.notes.push_back(fmt::format("{} ranks and {} GPU{}: run on the CPU; {}",
+    fitted.notes.push_back(fmt::format("{} ranks, but only {} GPU{}: the ranks run on the CPU; {}",
                                        fitted.request.ranks, machine.gpus,
                                        machine.gpus == 1 ? "" : "s", kAlone));
   }

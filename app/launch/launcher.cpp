@@ -54,7 +54,7 @@ Result<int> free_port() {
   auto* plain = reinterpret_cast<sockaddr*>(&address);
   if (!socket || ::bind(socket.get(), plain, size) != 0 ||
       ::getsockname(socket.get(), plain, &size) != 0)
-    return fail(Error::Kind::run, "no free port on the loopback interface");
+    return fail(Error::Kind::run, "cannot find a free port on the loopback interface");
   return ntohs(address.sin_port);
 }
 

@@ -10,7 +10,8 @@ Result<ProgramCommand> runner_program() {
   if (const std::string named = environment_variable("JOINTER_RUNNER"); !named.empty()) {
     const std::string found = find_program(named);
     if (!can_run(found))
-      return fail(Error::Kind::run, "JOINTER_RUNNER is `{}`, which is not a program", named);
+      return fail(Error::Kind::run,
+                  "JOINTER_RUNNER is `{}`, which was not found or is not executable", named);
     return ProgramCommand{{found}, {}};
   }
   if (const std::string beside = sibling_program(kName); can_run(beside))

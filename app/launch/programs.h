@@ -7,8 +7,8 @@
 
 namespace jointer {
 
-// Looks at $JOINTER_RUNNER, then next to this program, then on the path. Error (run): the program
-// is in none of these places.
+// $JOINTER_RUNNER if it is set, else the program next to this one, else the one on the path. Error
+// (run): there is none, or it is not executable.
 Result<ProgramCommand> runner_program();
 
 }  // namespace jointer

@@ -50,7 +50,7 @@ void avoid_trapping_instructions(char** argv) {
   ::setenv(kVariable, kWithoutTiles, 1);
   // Keeps argv[0], the name that process lists show.
   ::execv(this_program().c_str(), argv);
-  std::perror("jointer-runner: restarting without AMX");
+  std::perror("jointer-runner: cannot restart without AMX");
 }
 
 }  // namespace jointer::runner

@@ -18,6 +18,7 @@
 #include "app/runner/support/reporter.h"
 #include "app/runner/support/torch_version.h"
 #include "app/runner/watchdog.h"
+#include "core/base/counted.h"
 #include "core/graph/canonical.h"
 #include "core/open/open.h"
 
@@ -217,8 +218,9 @@ Done Session::verify(Runnable& runnable) {
       std::size_t at = 0;
       const auto [end, status] = std::from_chars(index.data(), index.data() + index.size(), at);
       if (status != std::errc{} || end != index.data() + index.size() || at >= tensors.size())
-        return failure("load", fmt::format("{}: there is no output {}; the graph has {}",
-                                           request_.expected, index, tensors.size()));
+        return failure("load",
+                       fmt::format("{}: `{}` is not the index of an output; the graph has {}",
+                                   request_.expected, index, counted(tensors.size(), "output")));
       tensors[at] = tensor;
     }
     reporter_.report(compare_outputs("expected", *outputs, tensors, names, bound));

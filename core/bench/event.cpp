@@ -85,10 +85,11 @@ std::optional<RankEvent> parse_event(std::string_view line) {
   members.read("protocol", protocol);
   if (!members.problem().empty()) return std::nullopt;
   if (protocol > kRunnerProtocol)
-    return RankFailed{"internal", "",
-                      fmt::format("it uses protocol {}, but this program understands {}: use the "
-                                  "same version of both",
-                                  protocol, kRunnerProtocol)};
+    return RankFailed{
+        "internal", "",
+        fmt::format("the rank's program uses protocol {}, but this program understands "
+                    "only {}: use the same version of Jointer for both",
+                    protocol, kRunnerProtocol)};
   return read_event(name, members);
 }
 

@@ -169,7 +169,8 @@ Result<BenchmarkResult> read_result(const OrderedJson& json) {
   JsonMembers members(json);
   std::optional<std::int64_t> version;
   members.read("version", version);
-  if (!version) return input_error("not a benchmark result: `version` is missing");
+  if (!version)
+    return input_error("not a benchmark result: `version` is missing or not an integer");
   if (*version > kBenchmarkVersion)
     return input_error(
         "version {} of a benchmark result is not supported: this program reads version {}; use a "
@@ -178,7 +179,7 @@ Result<BenchmarkResult> read_result(const OrderedJson& json) {
   BenchmarkResult result;
   JOINTER_CHECK(read_members(members, result));
   if (!members.problem().empty())
-    return input_error("the benchmark result has a field of the wrong type: {}", members.problem());
+    return input_error("the benchmark result is invalid: {}", members.problem());
   return result;
 }
 

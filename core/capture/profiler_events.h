@@ -56,8 +56,8 @@ class ShapeHash {
   std::size_t sizes_ = 0;
 };
 
-// Error (input): the file is not such a trace, or its JSON is invalid. The message gives the
-// position of the byte.
+// Error (input): the file is not such a trace, or its JSON is invalid; in the latter case, the
+// message gives the byte offset if it is known.
 Result<ProfilerEvents> read_profiler_events(std::string_view name, const PaddedBytes& json);
 
 }  // namespace jointer

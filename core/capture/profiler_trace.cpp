@@ -234,9 +234,10 @@ void add_notes(const Matcher& m, const TraceOptions& options, TraceMatch& match)
   match.foreign_device_ns = std::max<std::int64_t>(m.calls.kernel_ns - owned_ns, 0);
 
   if (match.matched < match.nodes)
-    notes.push_back(fmt::format("{} of {} nodes match no call: {}",
-                                format_count(count(match.nodes - match.matched)),
-                                format_count(count(match.nodes)), most_frequent(missing)));
+    notes.push_back(fmt::format(
+        "{} of {} nodes {} no call: {}", format_count(count(match.nodes - match.matched)),
+        format_count(count(match.nodes)), match.nodes - match.matched == 1 ? "matches" : "match",
+        most_frequent(missing)));
   if (match.foreign_calls > 0)
     notes.push_back(
         fmt::format("{}: {}",

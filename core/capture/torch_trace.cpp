@@ -207,9 +207,10 @@ Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::str
   });
   follow_passes(graphs);
   if (graphs.empty() && cut_off > 0)
-    return input_error(
-        "{}: {} of its {} entries contain a graph, but none is complete; is the file truncated?",
-        file, cut_off, entries);
+    return input_error("{}: {} of its {} entries {}; is the file truncated?", file, cut_off,
+                       entries,
+                       cut_off == 1 ? "contains a graph, which is not complete"
+                                    : "contain a graph, but none is complete");
   if (graphs.empty())
     return input_error(
         "{}: none of its {} entries contains a graph; was it written under TORCH_TRACE while "

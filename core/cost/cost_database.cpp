@@ -308,7 +308,7 @@ Result<MeasuredDevice> CostDatabase::device(std::string_view name) const {
     names += candidate.name;
   }
   return fail(Error::Kind::usage, "nothing was measured on `{}`; {}", name,
-              names.empty() ? "the cost database is empty" : "there are " + names);
+              names.empty() ? "the cost database is empty" : "measured devices: " + names);
 }
 
 Result<DeviceCosts> CostDatabase::load(std::string_view name) const {

@@ -161,8 +161,8 @@ void read_nccl(JsonMembers& members, DeviceDescription& device) {
 }
 
 Result<DeviceDescription> parse_text(std::string_view name, std::string_view text) {
-  const auto json = parse_json(text, "it");
-  if (!json) return input_error("{}: not a device description: {}", name, json.error().message);
+  const auto json = parse_json(text, fmt::format("{}: not a device description", name));
+  if (!json) return tl::unexpected(json.error());
   if (!json->is_object())
     return input_error("{}: not a device description: expected a JSON object", name);
   JsonMembers members(*json);

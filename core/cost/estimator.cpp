@@ -102,9 +102,10 @@ Result<DeviceCosts> load_costs(const CostDatabase& database, const std::string& 
     if (!type || parse_device_type(candidate.type) == *type) return database.load(candidate.name);
   std::string names;
   for (const MeasuredDevice& other : measured)
-    names += (names.empty() ? "; there are " : ", ") + other.name;
+    names += (names.empty() ? " (measured devices: " : ", ") + other.name;
+  if (!names.empty()) names += ')';
   return fail(Error::Kind::usage,
-              "{}: nothing was measured{} yet{}: run the graph (`jointer bench`) or read a "
+              "{}: nothing was measured{} yet{}; run the graph (`jointer bench`) or read a "
               "profiler trace (`jointer calibrate`)",
               database.path(),
               !type                       ? ""

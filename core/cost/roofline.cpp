@@ -20,6 +20,7 @@
 #include <cmath>
 
 #include "core/base/checked.h"
+#include "core/base/counted.h"
 #include "core/cost/collective_model.h"
 #include "core/cost/fused_matmul.h"
 #include "core/cost/node_flops.h"
@@ -123,7 +124,8 @@ NodeCost fused_cost(const Graph& graph, const Node& node, const FusedMatmul& fus
 
 std::string RooflineEstimator::description() const {
   if (device_.id == "cpu") return fmt::format("roofline, {}", device_.name);
-  return fmt::format("roofline, {}, {} GPUs per node", device_.name, gpus_per_node_);
+  return fmt::format("roofline, {}, {} per node", device_.name,
+                     counted(static_cast<std::size_t>(gpus_per_node_), "GPU"));
 }
 
 double RooflineEstimator::compute_us(const Graph& graph, const Node& node,

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/checked.h"
+#include "core/base/counted.h"
 #include "core/cost/fused_matmul.h"
 #include "core/cost/node_flops.h"
 #include "core/cost/torch_nccl.h"
@@ -109,8 +110,8 @@ std::int64_t fused_ns(const FusedMatmul& fused, const DeviceDescription& device,
 std::string TorchEstimator::description() const {
   return formulas_ == TorchFormulas::v2_11
              ? fmt::format("torch 2.11's formulas, {}", device_.name)
-             : fmt::format("torch 2.15's formulas, {}, {} GPUs per node", device_.name,
-                           gpus_per_node_);
+             : fmt::format("torch 2.15's formulas, {}, {} per node", device_.name,
+                           counted(static_cast<std::size_t>(gpus_per_node_), "GPU"));
 }
 
 std::int64_t TorchEstimator::collective_ns(const Graph& graph, const Node& node,

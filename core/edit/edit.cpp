@@ -301,7 +301,9 @@ Result<void> Editor::State::perform_kind(const MoveNodes& move) {
   sorted.push_back(before);
   std::sort(sorted.begin(), sorted.end());
   if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
-    return refuse("{} cannot be moved before itself: it is listed twice", graph.name(*twice));
+    return refuse("{} {}", graph.name(*twice),
+                  *twice == before ? "cannot be moved before itself"
+                                   : "is listed twice among the nodes to move");
   add_inverse_of_move(nodes, before);
   const auto grow = [&](NodeId id, std::size_t size) {
     first = std::min(first, graph.position(id));
@@ -400,8 +402,10 @@ Result<void> Editor::State::perform_kind(const InsertNode& insert) {
 Result<void> Editor::State::perform_kind(const RemoveNode& remove) {
   JOINTER_TRY(const NodeId id, find(remove.node));
   const Node& node = graph.node(id);
-  if (node.kind != NodeKind::call &&
-      (node.kind != NodeKind::get_attr || !is_constant_read(node, id)))
+  if (node.kind == NodeKind::get_attr && !is_constant_read(node, id))
+    return refuse("{} cannot be removed: no other node reads the constant {}", remove.node,
+                  graph.target(node));
+  if (node.kind != NodeKind::call && node.kind != NodeKind::get_attr)
     return refuse("{} is {}: only calls can be removed", remove.node, kind_text(node.kind));
   JOINTER_CHECK(check_unread(id, remove.node));
   is_structural = true;

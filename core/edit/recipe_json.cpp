@@ -321,12 +321,11 @@ Recipe read_document(JsonMembers& members) {
   if (const Json* json = members.find("version"); json != nullptr && json->is_number_integer())
     version = json->get<std::int64_t>();
   if (!version)
-    members.refuse("`version` is missing");
+    members.refuse("`version` is missing or not an integer");
   else if (*version < kOldestVersion || *version > kVersion)
-    members.refuse(
-        fmt::format("recipe version {} is not supported: this program reads versions {} to {}; {}",
-                    *version, kOldestVersion, kVersion,
-                    *version > kVersion ? "use a newer Jointer" : "it is not a version"));
+    members.refuse(fmt::format(
+        "recipe version {} is not supported: this program reads versions {} to {}{}", *version,
+        kOldestVersion, kVersion, *version > kVersion ? "; use a newer Jointer" : ""));
   if (!members.problem().empty()) return recipe;
   members.read("name", recipe.name);
   const Json none = Json::object();

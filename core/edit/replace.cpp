@@ -61,7 +61,7 @@ Result<void> check_arguments(const Graph& graph, NodeId id, const OperatorInfo& 
   std::vector<const Argument*> given(op.arguments.size(), nullptr);
   for (std::size_t i = 0; i < positional.size(); ++i) {
     if (i >= op.arguments.size() || op.arguments[i].keyword_only)
-      return refuse("{} takes {}, but {} passes {}", op.name, counted(i, "argument"),
+      return refuse("{} takes {}, but {} passes {}", op.name, counted(i, "positional argument"),
                     graph.name(id), positional.size());
     given[i] = &positional[i];
   }

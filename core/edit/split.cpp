@@ -49,8 +49,10 @@ class BucketSplitter {
   Result<Edit> run(NodeId start) {
     JOINTER_TRY(call_, read_collective_call(graph_, start));
     if (!find_bucket())
-      return refuse("{} is not a bucket: it does not concatenate inputs and split the result",
-                    graph_.name(start));
+      return refuse(
+          "{} is not a bucket that can be split: its input must be concatenated by aten.cat, and "
+          "its result split into tensors of fixed sizes",
+          graph_.name(start));
     return write();
   }
 
@@ -219,8 +221,10 @@ Result<Edit> split_coalesced(const Graph& graph, NodeId start) {
         !has_fixed_sizes(graph, getitem) ||
         !std::all_of(waits.begin(), waits.end(),
                      [&](NodeId wait) { return graph.is_wait(graph.node(wait)); }))
-      return refuse("{} cannot be split: {} is not the result of a member followed by a wait",
-                    graph.name(start), graph.name(getitem));
+      return refuse(
+          "{} cannot be split: {} must be one element of its result, with fixed sizes, and read "
+          "only by waits",
+          graph.name(start), graph.name(getitem));
     const auto index = static_cast<std::size_t>(of[1].integer);
     if (index >= inputs.size() || inputs[index].kind != Argument::Kind::node)
       return refuse("{} has no member {}", graph.name(start), index);

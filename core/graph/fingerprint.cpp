@@ -16,6 +16,7 @@
 #include <array>
 #include <vector>
 
+#include "core/base/counted.h"
 #include "core/graph/canonical.h"
 
 namespace jointer {
@@ -107,8 +108,8 @@ std::optional<std::string> first_difference(const Graph& graph, PartId part,
   if (a == here.end() && b == recorded.end()) return std::nullopt;
   const auto index = static_cast<std::size_t>(a - here.begin()) / kPieces;
   if (index >= lines.size())
-    return fmt::format("it ends after {} nodes; the recorded graph has {}", lines.size(),
-                       recorded.size() / kPieces);
+    return fmt::format("this graph ends after {}; the recorded graph has {}",
+                       counted(lines.size(), "node"), recorded.size() / kPieces);
   return describe(lines, here, recorded, index);
 }
 

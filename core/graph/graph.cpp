@@ -485,15 +485,18 @@ Result<void> Graph::evaluate_symbols(const Assumptions& assumptions) {
     const std::string_view text = source == SymbolSource::fallback && any_balanced
                                       ? "the same share as the balanced ones"
                                       : to_string(source);
-    add_fact(Fact::Kind::assumed, fmt::format("{} ({}), such as {} = {}; change them with --assume",
+    add_fact(Fact::Kind::assumed, fmt::format("{} ({}){}{} = {}; change {} with --assume",
                                               counted(count, "size symbol has an assumed value",
                                                       "size symbols have assumed values"),
-                                              text, first->name, first->value));
+                                              text, count == 1 ? ": " : ", such as ", first->name,
+                                              first->value, count == 1 ? "it" : "them"));
   }
   if (!values.violated().empty())
     add_fact(Fact::Kind::assumed,
-             fmt::format("{} of the capture's assertions do not hold for these sizes, such as {}",
-                         values.violated().size(), values.violated().front()));
+             fmt::format("{} not hold for these sizes, first {}",
+                         counted(values.violated().size(), "assertion of the capture does",
+                                 "assertions of the capture do"),
+                         values.violated().front()));
   return {};
 }
 
@@ -559,16 +562,18 @@ void Graph::resolve_groups() {
       derived_ranks += size->integer;
       if (const ProcessGroup* twin = twin_of(part, text(g.name), size->integer)) {
         g.ranks = twin->ranks;
-        add_fact(Fact::Kind::derived, fmt::format("the file lacks the ranks of process group {}: "
-                                                  "the group is named after {}, and gets its ranks",
-                                                  text(g.name), text(twin->name)));
+        add_fact(Fact::Kind::derived,
+                 fmt::format("the file lacks the ranks of process group {0}: "
+                             "{0} is named after {1}, and gets the ranks of {1}",
+                             text(g.name), text(twin->name)));
         continue;
       }
       for (std::int32_t rank = 0; rank < size->integer; ++rank) g.ranks.push_back(rank);
       add_fact(Fact::Kind::derived,
-               fmt::format("the file lacks the ranks of process group {}: it gets {} consecutive "
-                           "ranks, from its group_size",
-                           text(g.name), size->integer));
+               fmt::format("the file lacks the ranks of process group {}: it gets {}, from its "
+                           "group_size",
+                           text(g.name),
+                           counted(static_cast<std::size_t>(size->integer), "consecutive rank")));
     }
   }
 }

@@ -261,8 +261,8 @@ std::vector<std::string> find_warnings(const Graph& graph) {
                                    graph.name(first_idle)));
   if (const auto first = std::ranges::find(is_opaque, true); first != is_opaque.end())
     warnings.push_back(fmt::format(
-        "{} of {} without a schema, first {}: what they alias and write is known only from the "
-        "file, and their time is estimated from the bytes read and written",
+        "{} of {} without a schema, first {}: what such calls alias and write is known only from "
+        "the file, and their time is estimated from the bytes read and written",
         counted(opaque_calls, "call"),
         counted(static_cast<std::size_t>(std::ranges::count(is_opaque, true)), "operator"),
         graph.op(OperatorId(static_cast<std::size_t>(first - is_opaque.begin()))).name));

@@ -243,7 +243,7 @@ Result<std::vector<Layout>> dot_layouts(std::span<const LayoutGraph> graphs,
   if (end.timed_out)
     return fail(Error::Kind::run, "dot took longer than {} ms", options.deadline.count());
   if (!end.succeeded())
-    return fail(Error::Kind::run, "dot ended with {}: {}", to_string(end), child.last_error());
+    return fail(Error::Kind::run, "dot failed ({}): {}", to_string(end), child.last_error());
   return read_dot_plain(graphs, style, lines);
 }
 

@@ -177,6 +177,9 @@ Result<std::size_t> choose_half(const CaptureFile& file, const std::vector<Graph
   const std::string made = fmt::format("aot_{}_graph", to_string(kind));
   keep([&](const GraphEntry& e) { return e.name.ends_with(made); });
   if (fitting.size() == 1) return fitting.front();
+  if (fitting.empty())
+    return fail(Error::Kind::usage, "{} contains {} graphs, but no {} graph; give another file",
+                file.name, entries.size(), to_string(kind));
   return fail(Error::Kind::usage,
               "{} contains {} graphs, and {} of them could be the {} half; choose the forward with "
               "--graph N (`jointer info` lists them), or put each graph in its own file",

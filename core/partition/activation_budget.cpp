@@ -93,17 +93,18 @@ ActivationBudget::Items ActivationBudget::find_items(const Bans& bans) const {
     (is_tagged ? items.must_save : items.nodes).push_back(id);
   }
   const auto bytes = problem_.bytes();
+  Knapsack knapsack;
   std::stable_sort(items.nodes.begin(), items.nodes.end(),
                    [&](NodeId a, NodeId b) { return bytes[a.index()] > bytes[b.index()]; });
   for (const NodeId id : items.nodes) {
-    items.knapsack.weights.push_back(static_cast<double>(bytes[id.index()]) / kGb / span_gb_);
+    knapsack.weights.push_back(static_cast<double>(bytes[id.index()]) / kGb / span_gb_);
     const auto flops = [&] {
       const std::int64_t counted = node_flops(joint_, joint_.node(id)).torch_registry;
       return static_cast<double>(std::max(counted, std::int64_t{1}));
     };
-    items.knapsack.values.push_back(options_.recompute_cost ? options_.recompute_cost(id)
-                                                            : flops());
+    knapsack.values.push_back(options_.recompute_cost ? options_.recompute_cost(id) : flops());
   }
+  items.knapsack = BudgetKnapsack(std::move(knapsack), options_.solver, options_.rounding);
   return items;
 }
 
@@ -116,19 +117,6 @@ void ActivationBudget::add_elements(NodeId id, std::vector<NodeId>& saved) const
   }
   for (const NodeId user : problem_.users().of(id))
     if (joint_.op(joint_.node(user)).is_getitem) add_elements(user, saved);
-}
-
-Result<KnapsackAnswer> ActivationBudget::decide(double budget) {
-  if (options_.solver != KnapsackSolver::dp)
-    return solve_knapsack(items_.knapsack, budget, options_.solver, options_.rounding);
-  if (!table_) {
-    JOINTER_TRY(table_, KnapsackTable::make(items_.knapsack, 1));
-  }
-  KnapsackAnswer answer = table_->solve(budget);
-  if (options_.rounding == BudgetRounding::torch ||
-      saved_weight(items_.knapsack, answer.saved) <= budget)
-    return answer;
-  return solve_knapsack(items_.knapsack, budget, options_.solver, options_.rounding);
 }
 
 Result<BudgetedCut> ActivationBudget::choose(double budget, const Watcher& watcher) {
@@ -153,7 +141,7 @@ Result<BudgetedCut> ActivationBudget::choose(double budget, const Watcher& watch
   }
 
   JOINTER_CHECK(watcher.at(0.7));
-  JOINTER_TRY(const KnapsackAnswer decided, decide(budget));
+  JOINTER_TRY(const KnapsackAnswer decided, items_.knapsack.solve(budget));
   BudgetedCut chosen;
   std::vector<bool> allowed(joint_.node_count(), false);
   for (const std::size_t i : decided.recomputed) {

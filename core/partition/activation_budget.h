@@ -40,7 +40,7 @@ class ActivationBudget {
   struct Items {
     std::vector<NodeId> nodes;      // by bytes, largest first
     std::vector<NodeId> must_save;  // tagged to be saved, so not the knapsack's to decide
-    Knapsack knapsack;              // of `nodes`
+    BudgetKnapsack knapsack;        // of `nodes`
   };
 
   Result<void> solve_cuts(const Watcher& watcher);
@@ -50,7 +50,6 @@ class ActivationBudget {
   [[nodiscard]] Items find_items(const Bans& bans) const;
   // Adds the value or, if it is a tuple, its elements.
   void add_elements(NodeId id, std::vector<NodeId>& saved) const;
-  Result<KnapsackAnswer> decide(double budget);
 
   const Graph& joint_;
   const JointParts& parts_;
@@ -59,7 +58,6 @@ class ActivationBudget {
   std::optional<CutSolution> whole_, more_aggressive_, aggressive_;
   double min_gb_ = 0, span_gb_ = 0;  // in 1e9 bytes: of the inputs; from there to `whole_`
   Items items_;
-  std::optional<KnapsackTable> table_;  // of the solver dp
 };
 
 // Overwrites the reasons for values that the knapsack decided about. `reasons`: indexed by node id,

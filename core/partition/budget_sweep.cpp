@@ -53,11 +53,17 @@ BudgetSweep::BudgetSweep(const Graph& joint, const PlanWhatIf& what_if,
 Result<std::unique_ptr<BudgetSweep>> BudgetSweep::make(const Graph& joint,
                                                        const PlanWhatIf& what_if,
                                                        const ParetoRequest& request) {
-  if (joint.is_pair() || joint.part(PartId(0)).kind != CaptureKind::joint)
-    return fail(Error::Kind::usage, "activation budgets apply to joint graphs; this is a {}",
-                joint.is_pair() ? "pair" : to_string(joint.part(PartId(0)).kind));
+  const CaptureKind kind = joint.part(PartId(0)).kind;
+  if (joint.is_pair() || (kind != CaptureKind::joint && kind != CaptureKind::train_step))
+    return fail(Error::Kind::usage,
+                "activation budgets apply to joint graphs and flat training steps; this is a {}",
+                joint.is_pair() ? "pair" : to_string(kind));
   std::unique_ptr<BudgetSweep> sweep(new BudgetSweep(joint, what_if, request));
   if (request.partition.ignore_tags) drop_tags(sweep->joint_);
+  if (kind == CaptureKind::train_step) {
+    JOINTER_TRY(sweep->step_budgets_, StepBudget::make(sweep->joint_, what_if, request.partition));
+    return sweep;
+  }
   JOINTER_CHECK(check_functional(sweep->joint_));
   const Watcher& watcher = request.partition.watcher;
   JOINTER_CHECK(watcher.at(0));
@@ -90,16 +96,20 @@ Result<void> BudgetSweep::add_given() {
   return {};
 }
 
+Result<SavePlan> BudgetSweep::plan(double budget, const Watcher& watcher) {
+  if (step_budgets_) return step_budgets_->plan(budget);
+  JOINTER_TRY(const BudgetedCut chosen, budgets_->choose(budget, watcher));
+  return plan_of(joint_, parts_, chosen.saved);
+}
+
 Result<std::size_t> BudgetSweep::try_budget(double budget) {
   // The number of budgets is not known in advance, so each one advances the progress by less than
   // the one before.
   const double done = 1 - 1 / (1 + 0.25 * static_cast<double>(points_.size()));
   const Watcher& all = request_.partition.watcher;
   JOINTER_CHECK(all.at(0.02 + (kSwept - 0.02) * done));
-  JOINTER_TRY(const BudgetedCut chosen,
-              budgets_->choose(budget, Watcher{.report = {}, .is_cancelled = all.is_cancelled}));
   ParetoPoint point{.budget = budget, .name = {}, .plan = {}, .figures = {}};
-  JOINTER_TRY(point.plan, plan_of(joint_, parts_, chosen.saved));
+  JOINTER_TRY(point.plan, plan(budget, {.report = {}, .is_cancelled = all.is_cancelled}));
   JOINTER_TRY(point.figures, what_if_.figures(point.plan));
   points_.push_back(std::move(point));
   tell(points_.back());

@@ -4,11 +4,13 @@
 // searches within a limit build on these plans.
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/base/result.h"
 #include "core/partition/activation_budget.h"
 #include "core/partition/pareto.h"
+#include "core/partition/step_budget.h"
 
 namespace jointer {
 
@@ -36,12 +38,14 @@ class BudgetSweep {
   Result<void> add_given();
   // Returns the index of the budget's point. Error (usage): the budget has no legal plan.
   Result<std::size_t> try_budget(double budget);
+  [[nodiscard]] Result<SavePlan> plan(double budget, const Watcher& watcher);
   void tell(const ParetoPoint& point);
 
   Graph joint_;
   JointParts parts_;
   std::unique_ptr<MinCut> problem_;
-  std::unique_ptr<ActivationBudget> budgets_;
+  std::unique_ptr<ActivationBudget> budgets_;  // of a joint graph
+  std::optional<StepBudget> step_budgets_;     // of a flat training step
   const PlanWhatIf& what_if_;
   const ParetoRequest& request_;
   std::vector<ParetoPoint> points_;

@@ -11,6 +11,10 @@ NodeId ended_transfer(const Graph& graph, const Node& wait) {
   return copy && graph.is_transfer(graph.node(copy)) ? copy : NodeId{};
 }
 
+bool moves_memory(const Graph& graph, const Node& n) {
+  return graph.is_transfer(n) || bool(ended_transfer(graph, n));
+}
+
 namespace {
 
 // Indexed by node id: how the backward receives a value of the forward; Keep::recompute if it does
@@ -34,7 +38,7 @@ std::vector<Keep> kept_by_node(const Graph& graph) {
     // The input of a copy back is on the host.
     if (graph.is_pair() || n.kind != NodeKind::call || graph.is_transfer(n)) continue;
     for (const NodeId input : graph.inputs(id)) {
-      if (n.phase == Phase::backward && !graph.is_transfer(graph.node(input)))
+      if (n.phase == Phase::backward && !moves_memory(graph, graph.node(input)))
         keep(input, Keep::save);
     }
   }
@@ -46,12 +50,8 @@ std::vector<Keep> kept_by_node(const Graph& graph) {
   return kept;
 }
 
-// True for a copy to the host or back and for its wait: these move a value but do not recompute it.
-bool moves_memory(const Graph& graph, const Node& n) {
-  return graph.is_transfer(n) || bool(ended_transfer(graph, n));
-}
-
-// Indexed by storage id: true if the step holds it anyway, as an input or a result of its forward.
+// Indexed by storage id: true if the step holds it anyway, as an input, a constant or a result of its
+// forward.
 std::vector<std::uint8_t> held_storages(const Graph& graph) {
   std::vector<std::uint8_t> is_held(graph.storage_count(), 0);
   const auto hold = [&](NodeId id) {
@@ -59,7 +59,9 @@ std::vector<std::uint8_t> held_storages(const Graph& graph) {
       if (t.storage) is_held[graph.real_storage(t.storage).index()] = 1;
   };
   for (const NodeId id : graph.order())
-    if (const Node& n = graph.node(id); n.kind == NodeKind::placeholder && !n.partner) hold(id);
+    if (const Node& n = graph.node(id);
+        (n.kind == NodeKind::placeholder && !n.partner) || n.kind == NodeKind::get_attr)
+      hold(id);
   for (const OutputEntry& output : graph.part(PartId(0)).outputs)
     if (output.node && output.role != Role::saved && output.role != Role::gradient &&
         graph.node(output.node).phase == Phase::forward)
@@ -74,7 +76,7 @@ Result<std::vector<SaveCandidate>> kept_values(const Graph& graph, std::span<con
   const CaptureKind kind = graph.part(PartId(0)).kind;
   if (!graph.is_pair() && kind != CaptureKind::train_step)
     return fail(Error::Kind::usage,
-                "{} has no save and recompute decisions yet; partition a joint graph, or open a "
+                "{} has no save and recompute decisions; partition a joint graph, or open a "
                 "pair or a flat training step",
                 kind == CaptureKind::joint ? "a joint graph" : "a single half");
   std::vector<std::uint8_t> is_counted = held_storages(graph);

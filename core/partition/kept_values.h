@@ -32,6 +32,9 @@ PlanFigures kept_figures(const Graph& graph, std::span<const SaveCandidate> kept
 // True if the call in a row runs twice.
 bool runs_again(const Graph& graph, const Node& node);
 
+// True for a copy to the host or back and for its wait: these move a value but do not recompute it.
+bool moves_memory(const Graph& graph, const Node& node);
+
 // The copy to the host or back that `wait` waits for; none for other waits and other nodes.
 NodeId ended_transfer(const Graph& graph, const Node& wait);
 

@@ -405,4 +405,15 @@ KnapsackAnswer KnapsackTable::solve(double budget) const {
   return answer;
 }
 
+Result<KnapsackAnswer> BudgetKnapsack::solve(double budget) {
+  if (solver_ != KnapsackSolver::dp) return solve_knapsack(items_, budget, solver_, rounding_);
+  if (!table_) {
+    JOINTER_TRY(table_, KnapsackTable::make(items_, 1));
+  }
+  KnapsackAnswer answer = table_->solve(budget);
+  if (rounding_ == BudgetRounding::torch || saved_weight(items_, answer.saved) <= budget)
+    return answer;
+  return solve_knapsack(items_, budget, solver_, rounding_);
+}
+
 }  // namespace jointer

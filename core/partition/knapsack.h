@@ -4,7 +4,9 @@
 // knapsack.cpp describes the solvers and their deviations from torch.
 
 #include <cstddef>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
@@ -54,6 +56,24 @@ class KnapsackTable {
   std::size_t columns_ = 0;            // capacities 0 .. columns - 1
   std::vector<std::uint8_t> changed_;  // by item and capacity: 1 if the item is saved there
   std::vector<float> best_;            // by capacity, of all items
+};
+
+// A knapsack that is solved under many budgets with the same solver and rounding. Fills torch's
+// table only once.
+class BudgetKnapsack {
+ public:
+  BudgetKnapsack() = default;
+  BudgetKnapsack(Knapsack items, KnapsackSolver solver, BudgetRounding rounding)
+      : items_(std::move(items)), solver_(solver), rounding_(rounding) {}
+
+  // Error (usage): as for solve_knapsack.
+  Result<KnapsackAnswer> solve(double budget);
+
+ private:
+  Knapsack items_;
+  KnapsackSolver solver_ = KnapsackSolver::dp;
+  BudgetRounding rounding_ = BudgetRounding::torch;
+  std::optional<KnapsackTable> table_;  // of the solver dp
 };
 
 }  // namespace jointer

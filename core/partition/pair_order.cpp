@@ -27,23 +27,25 @@
 #include <boost/range/irange.hpp>
 
 #include "core/partition/dead_code.h"
+#include "core/partition/flat_order.h"
 #include "core/partition/half.h"
 #include "core/partition/half_order.h"
 #include "core/partition/joint_parts.h"
 #include "core/partition/random_states.h"
 #include "core/partition/recompute_tags.h"
+#include "core/partition/remat_order.h"
 
 namespace jointer {
 namespace {
 
-std::uint16_t placeholder_flags(const NodePlaces& places, const Node& n) {
-  std::uint16_t flags = PairOrders::is_placeholder;
+std::uint32_t placeholder_flags(const NodePlaces& places, const Node& n) {
+  std::uint32_t flags = PairOrders::is_placeholder;
   if (places.is_tangent(n)) flags |= PairOrders::is_tangent | PairOrders::of_backward;
   if (places.is_backward_seed(n)) flags |= PairOrders::of_backward;
   return flags;
 }
 
-std::uint16_t call_flags(const Graph& graph, const NodePlaces& places, const Node& n) {
+std::uint32_t call_flags(const Graph& graph, const NodePlaces& places, const Node& n) {
   const OperatorInfo& op = graph.op(n);
   unsigned flags = PairOrders::is_call;
   if (op.is_getitem && n.input_count == 1) flags |= PairOrders::is_getitem;
@@ -54,7 +56,7 @@ std::uint16_t call_flags(const Graph& graph, const NodePlaces& places, const Nod
   if (is_impure(graph, n)) flags |= PairOrders::has_effect;
   if (places.must_be_forward(n)) flags |= PairOrders::only_forward;
   if (places.must_be_backward(n)) flags |= PairOrders::only_backward;
-  return static_cast<std::uint16_t>(flags);
+  return flags;
 }
 
 // Nodes reached through the arrays.
@@ -87,6 +89,7 @@ class PlaceNodes {
 PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
     : graph_(&joint),
       partitioner_(partitioner),
+      is_flat_(joint.part(PartId(0)).kind == CaptureKind::train_step),
       nodes_(joint.order().begin(), joint.order().end()),
       places_(joint),
       writes_(joint),
@@ -102,7 +105,9 @@ PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
   first_input_.push_back(0);
   for (Place p = 0; p < size(); ++p) {
     const Node& n = joint.node(nodes_[p]);
-    if (n.kind == NodeKind::placeholder) flags_[p] = placeholder_flags(places_, n);
+    if (n.kind == NodeKind::placeholder)
+      flags_[p] =
+          is_flat_ ? static_cast<std::uint32_t>(is_placeholder) : placeholder_flags(places_, n);
     if (n.kind == NodeKind::call) flags_[p] = call_flags(joint, places_, n);
     if (places_.overtaken_by(nodes_[p])) flags_[p] |= is_overtaken;
     if (places_.is_late(nodes_[p])) flags_[p] |= only_backward;
@@ -118,11 +123,21 @@ PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
                                   n.kind != NodeKind::output &&
                                   std::all_of(reads.begin(), reads.end(),
                                               [&](Place input) { return has(input, of_forward); });
-    if (needs_no_tangent) flags_[p] |= of_forward;
+    if (is_flat_ ? n.phase == Phase::forward && n.kind != NodeKind::output : needs_no_tangent)
+      flags_[p] |= of_forward;
   }
   std::sort(getitems_.begin(), getitems_.end());
   // In the order of the graph's outputs; nulls are skipped.
   const std::vector<OutputEntry>& outputs = joint.part(PartId(0)).outputs;
+  if (is_flat_) {
+    for (const OutputEntry& output : outputs)
+      if (output.node)
+        (has(place(output.node), of_forward) ? forward_outputs_ : backward_outputs_)
+            .push_back(place(output.node));
+    find_region();
+    flat_ = std::make_unique<FlatOrders>(*this);
+    return;
+  }
   const std::size_t forward_count = forward_output_count(joint);
   std::vector<bool> is_within;  // by node of the forward; built on first use
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -137,6 +152,35 @@ PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
     }
     (i < forward_count ? forward_outputs_ : backward_outputs_).push_back(place(output));
   }
+}
+
+PairOrders::~PairOrders() = default;
+
+// The run of the backward that reads most values of the forward.
+void PairOrders::find_region() {
+  std::vector<NodeId> region;
+  std::size_t most = 0;
+  for (std::vector<NodeId>& run : backward_runs(*graph_)) {
+    std::vector<Place> read;
+    for (const NodeId call : run)
+      for (const Place input : inputs(place(call)))
+        if (has(input, is_call) && has(input, of_forward)) read.push_back(input);
+    std::sort(read.begin(), read.end());
+    read.erase(std::unique(read.begin(), read.end()), read.end());
+    if (read.size() <= most) continue;
+    most = read.size();
+    region = std::move(run);
+  }
+  for (const NodeId call : region) flags_[place(call)] |= in_region;
+  for (Place p = 0; p < size(); ++p) {
+    if (!has(p, is_call) || has(p, of_forward) || has(p, in_region)) continue;
+    for (const Place input : inputs(p)) flags_[input] |= read_outside;
+  }
+}
+
+std::string PairOrders::why_not_offloaded(Place value) const {
+  std::string why = offloadable_.why_not(node(value));
+  return why.empty() && flat_ ? flat_->why_not_offloaded(value) : why;
 }
 
 std::vector<std::uint8_t> PairOrders::given_by(const SavePlan& plan) const {
@@ -212,7 +256,7 @@ void PairOrders::arrange(std::span<const std::uint8_t> given, std::span<const Pl
 
 Result<void> PairOrders::add_transfers(const SavePlan& plan, PairOrder& order) const {
   for (const NodeId id : plan.offloaded) {
-    if (const std::string why = offloadable_.why_not(id); !why.empty())
+    if (const std::string why = why_not_offloaded(place(id)); !why.empty())
       return fail(Error::Kind::usage, "{}", why);
     if (!order.given[place(id)])
       return fail(Error::Kind::usage, "{} is not saved for backward", graph_->name(id));
@@ -293,6 +337,7 @@ Result<void> PairOrders::check_writes(const PairOrder& order) const {
 }
 
 Result<PairOrder> PairOrders::order(const SavePlan& plan) const {
+  if (flat_) return flat_->order(given_by(plan), plan.offloaded);
   PairOrder order;
   order.given = given_by(plan);
   for (const NodeId id : plan.saved) order.saved.push_back(place(id));
@@ -318,6 +363,7 @@ Result<PairOrder> PairOrders::order(const SavePlan& plan) const {
 }
 
 Result<PairOrder> PairOrders::backward_order(std::span<const std::uint8_t> given) const {
+  if (flat_) return flat_->order({given.begin(), given.end()}, {});
   PairOrder order;
   order.given.assign(given.begin(), given.end());
   for (const Place p : backward_inputs_) order.given[p] = 1;

@@ -1,9 +1,10 @@
 #pragma once
 
 // Determines which calls of a joint graph the forward and the backward run under a save plan, and
-// in which order, without building the pair. The top of pair_order.cpp states the rules.
+// in which order, without building the pair; likewise for a flat training step (flat_order.h). The top of pair_order.cpp states the rules.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +25,32 @@ namespace jointer {
 // The position of a node in the joint graph's order, without gaps; greater than the positions of
 // its inputs.
 using Place = std::uint32_t;
+
+// A call of a flat training step under a plan.
+struct StepCall {
+  enum class Kind : std::uint8_t {
+    original,
+    copy,     // a recomputed call
+    repeat,   // a view of an offloaded value, taken again of the reloaded one
+    to_host,  // copies of an offloaded value, and their waits
+    to_host_wait,
+    to_device,
+    to_device_wait,
+  };
+  Place place = 0;  // of the call; for copies to the host and back: of the value
+  Kind kind = Kind::original;
+  // Its position among the step's nodes and the inserted copies of offloaded values.
+  std::uint32_t position = 0;
+
+  [[nodiscard]] bool is_transfer() const { return kind >= Kind::to_host; }
+};
+
+// The value that a call of a flat step reads.
+struct StepInput {
+  enum class Kind : std::uint8_t { original, copy, repeat, reloaded };
+  Place place = 0;
+  Kind kind = Kind::original;
+};
 
 struct PairOrder {
   // The calls and constants of each half, in the half's order. A call that saves the state of its
@@ -47,12 +74,28 @@ struct PairOrder {
   // Indexed by position: true if the backward receives the node's value, as a saved value or as an
   // input of the backward alone.
   std::vector<std::uint8_t> given;
+
+  // --- Flat training steps only ---
+  // `forward` holds the calls of the forward, `backward` the recomputed calls and those of the
+  // backward; `saved` the values that the backward reads from the forward, and those offloaded.
+  static constexpr std::uint32_t kNever = ~std::uint32_t{0};
+  std::vector<StepCall> step;  // all calls, in order
+  // Indexed by position: that of the call before which a recomputed call runs again, as in
+  // StepCall; else kNever.
+  std::vector<std::uint32_t> copied_before;
+  // Indexed by position: the index in `offloaded`, or kNever; true for views that are repeated.
+  std::vector<std::uint32_t> value_of;
+  std::vector<std::uint8_t> is_repeated;
+  // By offloaded value: the call until which its copy to the host is kept as well, or kNever.
+  std::vector<std::uint32_t> read_last;
 };
+
+class FlatOrders;
 
 // The joint graph as dense arrays by position.
 class PairOrders {
  public:
-  enum Flag : std::uint16_t {
+  enum Flag : std::uint32_t {
     is_placeholder = 1 << 0,
     is_call = 1 << 1,
     is_getitem = 1 << 2,
@@ -70,10 +113,15 @@ class PairOrders {
     is_constant = 1 << 13,  // read from the module
     is_functional_collective = 1 << 14,
     is_overtaken = 1 << 15,  // uses memory that the forward writes to later
+    in_region = 1 << 16,     // of a flat step: a call of the part of the backward that recomputes
+    read_outside = 1 << 17,  // of a flat step: a value that another part of the backward reads
   };
 
   // `joint` must outlive this.
   explicit PairOrders(const Graph& joint, Partitioner partitioner = Partitioner::min_cut);
+  ~PairOrders();
+  PairOrders(const PairOrders&) = delete;
+  PairOrders& operator=(const PairOrders&) = delete;
 
   [[nodiscard]] const Graph& graph() const { return *graph_; }
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
@@ -102,7 +150,12 @@ class PairOrders {
   [[nodiscard]] std::span<const Place> forward_outputs() const { return forward_outputs_; }
   [[nodiscard]] std::span<const Place> backward_outputs() const { return backward_outputs_; }
 
-  [[nodiscard]] const Offloadable& offloadable() const { return offloadable_; }
+  // One sentence; empty if the value can be offloaded.
+  [[nodiscard]] std::string why_not_offloaded(Place value) const;
+
+  [[nodiscard]] bool is_flat() const { return is_flat_; }
+  // The rules for flat training steps; null for a joint graph.
+  [[nodiscard]] const FlatOrders* flat() const { return flat_.get(); }
 
   // The order of both halves under a plan. Error (usage): the backward needs a value that is
   // neither saved nor recomputable (the message names it), or a call would run after a write that
@@ -124,15 +177,17 @@ class PairOrders {
   [[nodiscard]] Result<void> check_writes(const PairOrder& order) const;
   void find_states(const SavePlan& plan, PairOrder& order, std::span<const Place> backward) const;
   static void add_state_calls(PairOrder& order);
+  void find_region();
   [[nodiscard]] Error missing(Place output, std::span<const std::uint8_t> is_there) const;
 
   const Graph* graph_;
   Partitioner partitioner_;
+  bool is_flat_ = false;           // a flat training step
   bool any_tags_ = false;          // some node is tagged for recomputation
   bool any_random_again_ = false;  // a random call is among those
   std::vector<NodeId> nodes_;
   std::vector<std::int32_t> layers_;  // by node id
-  std::vector<std::uint16_t> flags_;
+  std::vector<std::uint32_t> flags_;
   std::vector<std::uint32_t> first_input_;
   std::vector<Place> inputs_;
   std::vector<Place> forward_outputs_, backward_outputs_;
@@ -141,6 +196,7 @@ class PairOrders {
   NodePlaces places_;
   WriteOrder writes_;
   Offloadable offloadable_;
+  std::unique_ptr<const FlatOrders> flat_;
 };
 
 // Visits the operations of a half in order. Calls `part` for a call that only reads a part of the

@@ -29,7 +29,7 @@ std::string PlanWhatIf::State::why_not_saved(Place place) const {
 std::string PlanWhatIf::State::why_not_offloaded(Place place) const {
   if (std::string why = why_not_saved(place); !why.empty()) return why;
   const NodeId id = orders.node(place);
-  if (std::string why = orders.offloadable().why_not(id); !why.empty()) return why;
+  if (std::string why = orders.why_not_offloaded(place); !why.empty()) return why;
   const auto storages = memory.storages(place);
   if (storages.empty()) return fmt::format("{} takes no device memory", graph.name(id));
   if (memory.is_held(storages.front()))

@@ -30,42 +30,11 @@
 #include <type_traits>
 
 #include "core/base/checked.h"
+#include "core/partition/plan_lives.h"
 #include "core/schedule/collective_copies.h"
 #include "core/schedule/memory_walk.h"
 
 namespace jointer {
-namespace {
-
-constexpr std::int32_t kUnborn = -2;
-
-}  // namespace
-
-struct PlanMemory::Lives {
-  // The first and the last step of a storage.
-  struct Storage {
-    std::int32_t first = kUnborn, last = kUnborn;
-
-    void use(std::int32_t at) { last = std::max(last, at); }
-    void allocate(std::int32_t at) {
-      if (first != kUnborn) return;
-      first = at;
-      use(at);
-    }
-  };
-  // A buffer that the library of collectives allocates.
-  struct Copy {
-    std::int64_t bytes = 0;
-    std::int32_t first = 0, last = 0;
-  };
-  std::vector<Storage> storages;  // those of the forward, then those of the backward by slot
-  std::vector<std::uint32_t> backward_storage;  // by slot
-  std::vector<Copy> copies;
-  std::int32_t end = 0;
-
-  void use(std::uint32_t storage, std::int32_t at) { storages[storage].use(at); }
-  void allocate(std::uint32_t storage, std::int32_t at) { storages[storage].allocate(at); }
-};
-
 // The `Uses` of MemoryWalk for a plan's pair.
 class PlanMemory::Uses {
  public:
@@ -218,6 +187,7 @@ PlanMemory::PlanMemory(const PairOrders& orders, const MemoryOptions& options)
       const auto slot = static_cast<std::int32_t>(storages_.size());
       const bool is_alias = seen_slot[storage] >= 0 && seen_at[storage] == p;
       storages_.push_back(storage);
+      place_.push_back(p);
       aliases_.push_back(is_alias ? seen_slot[storage] : -1);
       see(storage, slot);
     }
@@ -240,16 +210,32 @@ std::span<const std::uint32_t> PlanMemory::storages(Place place) const {
 }
 
 std::int64_t PlanMemory::added_bytes(const PairOrder& order, std::size_t slot) const {
-  if (const std::size_t value = (slot - storages_.size()) / 2; value >= order.offloaded.size())
+  const std::size_t value_index = (slot - storages_.size()) / 2;
+  if (value_index >= order.offloaded.size() && orders_.is_flat())
+    return storage_bytes_[storages_[slot - storages_.size() - 2 * order.offloaded.size()]];
+  if (value_index >= order.offloaded.size())
     return allocated_bytes(order.states[slot - storages_.size() - 2 * order.offloaded.size()].bytes,
                            device_);
   // The copy contains only the value, not the rest of its storage.
   const Graph& graph = orders_.graph();
-  const Node& value = graph.node(orders_.node(order.offloaded[(slot - storages_.size()) / 2]));
+  const Node& value = graph.node(orders_.node(order.offloaded[value_index]));
   return allocated_bytes(graph.output_bytes(value), device_);
 }
 
+void PlanMemory::hold_inputs(Lives& lives) const {
+  for (Place p = 0; p < orders_.size(); ++p) {
+    const bool is_constant = orders_.has(p, PairOrders::is_constant);
+    if (!is_constant && !orders_.has(p, PairOrders::is_placeholder)) continue;
+    if (orders_.has(p, PairOrders::of_backward)) continue;
+    for (const std::uint32_t storage : storages(p)) {
+      lives.allocate(storage, kBeforeStart);
+      lives.use(storage, lives.end);
+    }
+  }
+}
+
 PlanMemory::Lives PlanMemory::live(const PairOrder& order) const {
+  if (orders_.is_flat()) return live_in_step(order);
   Lives lives;
   const std::size_t storages_in_all =
       storage_bytes_.size() + storages_.size() + 2 * order.offloaded.size() + order.states.size();
@@ -265,15 +251,7 @@ PlanMemory::Lives PlanMemory::live(const PairOrder& order) const {
   const std::int32_t forward_end = calls_of(order.forward) + copies_in(order.forward_transfers);
   lives.end = forward_end + calls_of(order.backward) + copies_in(order.backward_transfers);
 
-  for (Place p = 0; p < orders_.size(); ++p) {
-    const bool is_constant = orders_.has(p, PairOrders::is_constant);
-    if (!is_constant && !orders_.has(p, PairOrders::is_placeholder)) continue;
-    if (orders_.has(p, PairOrders::of_backward)) continue;
-    for (const std::uint32_t storage : storages(p)) {
-      lives.allocate(storage, kBeforeStart);
-      lives.use(storage, lives.end);
-    }
-  }
+  hold_inputs(lives);
   Uses uses(*this, order, lives);
   MemoryWalk walk(uses, 2 * orders_.size());
   // `backward` is an integral constant, so the code is compiled separately for each half.
@@ -322,6 +300,46 @@ PlanMemory::Lives PlanMemory::live(const PairOrder& order) const {
   return lives;
 }
 
+template <class Visit>
+void PlanMemory::visit_kept(const PairOrder& order, Visit visit) const {
+  if (orders_.is_flat()) {
+    // As kept_values counts a step: each storage with its first value.
+    std::vector<std::uint8_t> is_counted(is_held_.begin(), is_held_.end());
+    for (const Place p : order.saved) {
+      std::int64_t bytes = 0;
+      for (const std::uint32_t storage : storages(p))
+        if (!std::exchange(is_counted[storage], std::uint8_t{1})) bytes += storage_bytes_[storage];
+      visit(p, order.value_of[p] == PairOrder::kNever ? Keep::save : Keep::offload, bytes);
+    }
+    return;
+  }
+  std::vector<std::uint8_t> is_counted(is_held_.begin(), is_held_.end()),
+      is_offloaded(orders_.size(), 0);
+  for (std::uint32_t v = 0; v < order.offloaded.size(); ++v) {
+    const Place p = order.offloaded[v];
+    is_offloaded[p] = 1;
+    visit(p, Keep::offload, storages(p).empty() ? 0 : bytes_of(order, host_storage(v)));
+  }
+  for (const Place p : order.saved) {
+    if (is_offloaded[p] != 0) continue;
+    std::int64_t bytes = 0;
+    for (const std::uint32_t storage : storages(p))
+      if (!std::exchange(is_counted[storage], std::uint8_t{1})) bytes += storage_bytes_[storage];
+    visit(p, Keep::save, bytes);
+  }
+  if (!host_counts_) return;
+  for (std::size_t state = 0; state < order.states.size(); ++state)
+    visit(order.states[state].call, Keep::recompute, bytes_of(order, state_storage(order, state)));
+}
+
+std::vector<PlanMemory::Kept> PlanMemory::kept(const PairOrder& order) const {
+  std::vector<Kept> kept;
+  visit_kept(order, [&](Place value, Keep keep, std::int64_t bytes) {
+    kept.push_back({.value = value, .keep = keep, .bytes = bytes});
+  });
+  return kept;
+}
+
 PlanMemory::Result PlanMemory::evaluate(const PairOrder& order) const {
   const Lives lives = live(order);
   Result result;
@@ -334,19 +352,9 @@ PlanMemory::Result PlanMemory::evaluate(const PairOrder& order) const {
   result.profile.front() += optimizer_bytes_;
   std::partial_sum(result.profile.begin(), result.profile.end(), result.profile.begin());
   result.peak_bytes = *std::max_element(result.profile.begin(), result.profile.end());
-  std::vector<std::uint8_t> is_counted(is_held_.begin(), is_held_.end()),
-      is_offloaded(orders_.size(), 0);
-  for (std::uint32_t v = 0; v < order.offloaded.size(); ++v) {
-    is_offloaded[order.offloaded[v]] = 1;
-    if (!storages(order.offloaded[v]).empty())
-      result.offloaded_bytes += bytes_of(order, host_storage(v));
-  }
-  for (const Place p : order.saved)
-    for (const std::uint32_t storage : storages(p))
-      if (!is_offloaded[p] && !std::exchange(is_counted[storage], std::uint8_t{1}))
-        result.saved_bytes += storage_bytes_[storage];
-  for (std::size_t state = 0; state < order.states.size(); ++state)
-    if (host_counts_) result.saved_bytes += bytes_of(order, state_storage(order, state));
+  visit_kept(order, [&](Place /*value*/, Keep keep, std::int64_t bytes) {
+    (keep == Keep::offload ? result.offloaded_bytes : result.saved_bytes) += bytes;
+  });
   return result;
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 
 // Computes the live bytes of a pair without building it. The result equals what MemoryTimeline
-// computes for the graph that emit_pair returns. The top of plan_memory.cpp describes the
+// computes for the graph that emit_pair returns; for a flat training step, for the graph that
+// apply_step_tags makes. The top of plan_memory.cpp describes the
 // algorithm.
 
 #include <cstdint>
@@ -36,18 +37,35 @@ class PlanMemory {
   // value in it.
   [[nodiscard]] std::vector<Life> saved_lives(const PairOrder& order) const;
 
+  // Bytes that a plan holds until the backward, by value. The sums are those of Result.
+  struct Kept {
+    Place value = 0;
+    // recompute: the bytes are those of the generator's state, with which the call runs again.
+    Keep keep = Keep::save;
+    std::int64_t bytes = 0;  // on the host if offloaded; a storage counts for its first value
+  };
+  [[nodiscard]] std::vector<Kept> kept(const PairOrder& order) const;
+
   // storages: the storages of a value. is_held: true if the step holds the storage anyway, because
   // an input, a constant or a result of the forward is in it.
   [[nodiscard]] std::span<const std::uint32_t> storages(Place place) const;
   [[nodiscard]] bool is_held(std::uint32_t storage) const { return is_held_[storage] != 0; }
   [[nodiscard]] std::int64_t bytes(std::uint32_t storage) const { return storage_bytes_[storage]; }
+  // The node that allocates it.
+  [[nodiscard]] Place producer(std::uint32_t storage) const { return storage_producer_[storage]; }
   [[nodiscard]] std::size_t storage_count() const { return storage_bytes_.size(); }
 
  private:
   struct Lives;
   class Uses;
+  class StepUses;
 
   [[nodiscard]] Lives live(const PairOrder& order) const;
+  [[nodiscard]] Lives live_in_step(const PairOrder& order) const;
+  void hold_inputs(Lives& lives) const;
+  // Calls visit(value, keep, bytes) for each entry of `kept`.
+  template <class Visit>
+  void visit_kept(const PairOrder& order, Visit visit) const;
   // The storages of an offloaded value: on the host, and reloaded. Their numbers follow those of
   // the slots.
   [[nodiscard]] std::uint32_t host_storage(std::uint32_t value) const {
@@ -78,6 +96,7 @@ class PlanMemory {
   // node; -1 if there is none.
   std::vector<std::int32_t> aliases_;
   std::vector<std::uint32_t> first_slot_;    // by place
+  std::vector<Place> place_;                 // by slot
   std::vector<std::int64_t> storage_bytes_;  // by storage
   std::vector<Place> storage_producer_;      // by storage
   std::vector<std::uint8_t> is_held_;        // by storage

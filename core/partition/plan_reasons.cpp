@@ -169,7 +169,8 @@ class Explainer {
       case BanReason::reduction:
         return "a reduction: it is less than a quarter of the size of its inputs";
       case BanReason::far_apart:
-        return fmt::format("it reads {} long after other calls do", joint_.name(ban.by));
+        return fmt::format("it reads {} too late to fuse with the calls that read it earlier",
+                           joint_.name(ban.by));
       case BanReason::long_chain:
         return fmt::format("the end of a long chain of pointwise calls that starts at {}",
                            joint_.name(ban.by));

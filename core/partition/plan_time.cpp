@@ -1,9 +1,11 @@
-// Computes the step time of a plan directly from positions in the joint graph. The backward may
+// Computes the step time of a plan directly from positions in the joint graph, or in the flat step. The backward may
 // wait for a collective that the forward has started, so the end times of collectives are kept for
 // each half. Copies to the host and back run between the calls, as offload_transfers.h places them,
 // on the last stream.
 
 #include "core/partition/plan_time.h"
+
+#include "core/partition/flat_order.h"
 
 namespace jointer {
 
@@ -94,7 +96,50 @@ std::int64_t PlanTime::device_ns(std::span<const Place> calls) const {
   return now.compute;
 }
 
+StepTime PlanTime::evaluate_step(const PairOrder& order) const {
+  const FlatOrders& flat = *orders_.flat();
+  Run run{.order = order,
+          .now = {},
+          .streams = std::vector<std::int64_t>(streams_, 0),
+          .ends = std::vector<std::int64_t>(3 * orders_.size(), 0),
+          .copied = std::vector<std::int64_t>(order.offloaded.size(), 0),
+          .reloaded = std::vector<std::int64_t>(order.offloaded.size(), 0)};
+  const auto end_of = [&](const StepCall& start) -> std::int64_t& {
+    return run.ends[static_cast<std::size_t>(start.kind) * orders_.size() + start.place];
+  };
+  for (const StepCall& at : order.step) {
+    if (at.is_transfer()) {
+      using Kind = TransferCall::Kind;
+      const Kind kind = at.kind == StepCall::Kind::to_host        ? Kind::offload
+                        : at.kind == StepCall::Kind::to_host_wait ? Kind::offload_wait
+                        : at.kind == StepCall::Kind::to_device    ? Kind::reload
+                                                                  : Kind::reload_wait;
+      copy({.kind = kind, .value = order.value_of[at.place]}, run);
+      continue;
+    }
+    const TimedCall& call = calls_[at.place];
+    run.now.launch(call.host_ns);
+    switch (call.kind) {
+      case TimedCall::Kind::host:
+        break;
+      case TimedCall::Kind::kernel:
+      case TimedCall::Kind::blocking_kernel:
+        run.now.run_kernel(call);
+        break;
+      case TimedCall::Kind::start:
+        end_of(at) = run.now.start(call.ns, run.streams[call.stream]);
+        break;
+      case TimedCall::Kind::wait:
+        if (const auto started = flat.collective_of_wait(order, at); started.found)
+          run.now.wait_until(end_of(started.call));
+        break;
+    }
+  }
+  return run.now.drain(run.streams);
+}
+
 StepTime PlanTime::evaluate(const PairOrder& order) const {
+  if (orders_.is_flat()) return evaluate_step(order);
   Run run{.order = order,
           .now = {},
           .streams = std::vector<std::int64_t>(streams_, 0),

@@ -42,6 +42,7 @@ class PlanTime {
  private:
   struct Run;
   void copy(const TransferCall& call, Run& run) const;
+  [[nodiscard]] StepTime evaluate_step(const PairOrder& order) const;
   [[nodiscard]] std::vector<std::int64_t> serial_times() const;
 
   const PairOrders& orders_;

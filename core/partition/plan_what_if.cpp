@@ -1,10 +1,10 @@
-// Computes the figures of a pair from its joint graph and a plan.
+// Computes the figures of a pair from its joint graph and a plan, or those of a flat training step.
 //
 // The pair's calls are the joint graph's, some of them twice; only their positions depend on the
 // plan. The time and memory of each call are therefore stored in dense arrays once, by position in
 // the joint graph, and a plan is evaluated in three walks:
-//   1. the calls that each half runs, and their order (pair_order.cpp);
-//   2. live bytes, by the rules of lifetimes.cpp (plan_memory.cpp);
+//   1. the calls that each half runs, and their order (pair_order.cpp, flat_order.cpp);
+//   2. live bytes, by the rules of lifetimes.cpp (plan_memory.cpp, step_memory.cpp);
 //   3. time, by the model of clocks.h (plan_time.cpp).
 // Nothing is cached between plans: a change affects the figures of everything after it, and a
 // complete walk is linear, over arrays in the order of the walk.
@@ -21,6 +21,7 @@
 
 #include <algorithm>
 
+#include "core/partition/kept_values.h"
 #include "core/partition/plan_state.h"
 
 namespace jointer {
@@ -36,6 +37,28 @@ void add_steps(const PairOrders& orders, const PairOrder& order, bool backward,
 }
 
 }  // namespace
+
+// The steps of a flat training step and the calls that it recomputes, as kept_values counts them.
+void PlanWhatIf::State::describe_step(const PairOrder& order, Outcome& outcome) const {
+  bool is_before = true;
+  for (const StepCall& call : order.step) {
+    const NodeId id = orders.node(call.place);
+    outcome.steps.push_back(id);
+    is_before =
+        is_before && call.kind != StepCall::Kind::copy &&
+        !(call.kind == StepCall::Kind::original && orders.has(call.place, PairOrders::in_region));
+    outcome.forward_steps += is_before ? 1 : 0;
+    const bool again =
+        call.kind == StepCall::Kind::copy || call.kind == StepCall::Kind::repeat ||
+        (call.kind == StepCall::Kind::original && graph.node(id).has(Node::recomputed) &&
+         !moves_memory(graph, graph.node(id)));
+    if (!again) continue;
+    outcome.recomputed.push_back({id, time.ns(call.place)});
+    ++outcome.figures.recomputed;
+    outcome.figures.recompute_ns += time.ns(call.place);
+    outcome.figures.recompute_flops += time.flops(call.place);
+  }
+}
 
 PlanWhatIf::PlanWhatIf(const Graph& joint, std::span<const NodeCost> costs,
                        std::span<const Flops> flops, const MemoryOptions& memory,
@@ -56,6 +79,10 @@ Result<PlanWhatIf::Outcome> PlanWhatIf::evaluate(const SavePlan& plan) const {
                      .saved_bytes = memory.saved_bytes,
                      .offloaded_bytes = memory.offloaded_bytes};
   outcome.profile = std::move(memory.profile);
+  if (s.orders.is_flat()) {
+    s.describe_step(order, outcome);
+    return outcome;
+  }
   std::vector<std::uint8_t> runs_first(s.orders.size(), 0);
   for (const Place p : order.forward) {
     if (!s.orders.has(p, PairOrders::is_call)) continue;

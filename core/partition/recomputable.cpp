@@ -8,7 +8,10 @@
 //  - it reads a storage that a later call writes to, and is not a view of it: the second time it
 //    would read the new values. A view refers to its storage's current values either way;
 //  - it allocates a storage that a later call writes to: the second result would lack that write;
-//  - it reads an element of the result of such a call.
+//  - it reads an element of the result of such a call;
+//  - in a flat training step: a part of the backward reads it in which nothing is recomputed
+//    (flat_order.cpp). There, no call gets the state of a generator, so a random call never runs
+//    again.
 //
 // Cost: linear in nodes and edges.
 
@@ -35,16 +38,20 @@ Recomputable::Recomputable(const PairOrders& orders) : orders_(orders) {
 Recomputable::Why Recomputable::find_why(Place call) const {
   const Graph& graph = orders_.graph();
   const Node& n = graph.node(orders_.node(call));
-  if (orders_.has(call, PairOrders::is_getitem))
-    return why_not_[orders_.inputs(call).front()] == Why::none ? Why::none : Why::part;
+  if (orders_.has(call, PairOrders::is_getitem)) {
+    if (orders_.has(call, PairOrders::read_outside)) return Why::read_outside;
+    const Why whole = why_not_[orders_.inputs(call).front()];
+    return whole == Why::none || whole == Why::read_outside ? Why::none : Why::part;
+  }
   if (orders_.has(call, PairOrders::only_forward) || orders_.has(call, PairOrders::only_backward) ||
       graph.op(n).mutates())
     return Why::writes;
+  if (orders_.has(call, PairOrders::read_outside)) return Why::read_outside;
   const Effects effects = effects_of(graph, n);
   const std::string_view packet = graph.op(n).packet();
   if (effects.has(Effects::draws) && packet.find("run_with_rng_state") == std::string_view::npos &&
       !draws_nothing(graph, n)) {
-    if (!can_keep_state(graph, n)) return Why::draws_unseen;
+    if (orders_.is_flat() || !can_keep_state(graph, n)) return Why::draws_unseen;
     if (!must_recompute(n)) return Why::draws;
   }
   if (effects.has(Effects::acts) || effects.has(Effects::checks) || effects.has(Effects::separates))
@@ -104,6 +111,10 @@ std::string Recomputable::why_not(Place call) const {
     case Why::overwritten:
       return fmt::format(
           "{} uses memory that is written to later: its result would differ if recomputed", name);
+    case Why::read_outside:
+      return fmt::format(
+          "{} is read by a part of the backward that recomputes nothing, so it stays until then",
+          name);
     case Why::part:
       return why_not(orders_.inputs(call).front());
   }

@@ -29,7 +29,16 @@ class Recomputable {
   [[nodiscard]] std::string why_not(Place call) const;
 
  private:
-  enum class Why : std::uint8_t { none, draws, draws_unseen, writes, acts, overwritten, part };
+  enum class Why : std::uint8_t {
+    none,
+    draws,
+    draws_unseen,
+    writes,
+    acts,
+    overwritten,
+    part,
+    read_outside,
+  };
 
   [[nodiscard]] Why find_why(Place call) const;
   void find_overwritten();

@@ -29,6 +29,7 @@
 #include <unordered_set>
 
 #include "core/graph/torch_version.h"
+#include "core/graph/tuple_call.h"
 #include "core/graph/users.h"
 #include "core/partition/joint_parts.h"
 #include "core/partition/unrepeatable.h"
@@ -64,20 +65,9 @@ class Settler {
     sources_[id.index()] = source;
   }
 
-  [[nodiscard]] bool is_getitem(NodeId id) const {
-    const Node& node = graph_.node(id);
-    return node.kind == NodeKind::call && graph_.op(node).is_getitem && node.input_count > 0;
-  }
-
-  // The call that returns the tuple, possibly nested, that a value is read from.
-  [[nodiscard]] NodeId tuple_call(NodeId id) const {
-    while (is_getitem(id)) id = graph_.inputs(id).front();
-    return id;
-  }
-
   void tag_elements(NodeId tuple, MemoryPolicy policy) {
     for (const NodeId user : users_.of(tuple)) {
-      if (!is_getitem(user)) continue;
+      if (!is_element(graph_, user)) continue;
       if (graph_.node(user).value.kind == Value::Kind::tensor &&
           graph_.node(user).policy == MemoryPolicy::none)
         graph_.node(user).policy = policy;
@@ -88,8 +78,8 @@ class Settler {
   void tag_tuples() {
     for (const NodeId id : graph_.order()) {
       const Node& element = graph_.node(id);
-      if (!is_getitem(id) || !must_recompute(element)) continue;
-      const NodeId call = tuple_call(id);
+      if (!is_element(graph_, id) || !must_recompute(element)) continue;
+      const NodeId call = tuple_call(graph_, id);
       Node& maker = graph_.node(call);
       if (maker.kind != NodeKind::call || must_recompute(maker)) continue;
       if (is_kept(maker)) tag_elements(call, maker.policy);
@@ -153,7 +143,7 @@ class Settler {
     bool is_taken_apart = false;
     if (by_element_)
       for (const NodeId user : users_.of(id))
-        if (is_getitem(user)) {
+        if (is_element(graph_, user)) {
           is_taken_apart = true;
           save_collective(user);
         }

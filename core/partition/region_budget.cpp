@@ -59,13 +59,13 @@ class Reader {
     if (budgets_.size() > 1)
       return fail(Error::Kind::usage,
                   "regions of the model have activation budgets of {} and of {}, but a graph can "
-                  "have only one; separate them with a graph break, or set the budget",
+                  "have only one; separate them with a graph break, or set region_budget=ignore",
                   *budgets_.begin(), *budgets_.rbegin());
     if (coverage == BudgetCoverage::whole && uncovered_ > 0)
       return fail(
           Error::Kind::usage,
           "the region with an activation budget of {} does not cover {} of the forward, the "
-          "first of them {}; wrap the whole forward, or let the covered part set the budget",
+          "first of them {}; wrap the whole forward, or set region_budget=part",
           *budgets_.begin(), counted(static_cast<std::size_t>(uncovered_), "call"),
           first_uncovered_);
     return std::optional(*budgets_.begin());

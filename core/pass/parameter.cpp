@@ -34,7 +34,7 @@ std::string expected(const Parameter& p) {
       text = "bytes";
       break;
     case Parameter::Type::text:
-      text = p.choices.empty() ? "a text" : "one of " + listed(p.choices);
+      text = p.choices.empty() ? "text" : "one of " + listed(p.choices);
       break;
     case Parameter::Type::list:
       text =
@@ -56,8 +56,8 @@ tl::unexpected<Error> no_such_parameter(const std::string& name,
   std::vector<std::string_view> names;
   for (const Parameter& each : declared) names.emplace_back(each.name);
   if (names.empty())
-    return fail(Error::Kind::usage, "there is no parameter {}; it takes none", name);
-  return fail(Error::Kind::usage, "there is no parameter {}{} it takes {}", name,
+    return fail(Error::Kind::usage, "there is no parameter {}; the pass takes none", name);
+  return fail(Error::Kind::usage, "there is no parameter {}{} the pass takes {}", name,
               nearest_name_question(name, names), fmt::join(names, ", "));
 }
 

@@ -157,7 +157,7 @@ Result<PipelineFile> read_json_file(std::string_view text, std::string_view path
     return input_error("{}: not a pipeline: expected `format` to be \"{}\"", path, kFormat);
   const OrderedJson* version = members.find("version");
   if (version == nullptr || !version->is_number_integer() || version->get<std::int64_t>() < 1)
-    return input_error("{}: `version` is missing or not a number", path);
+    return input_error("{}: `version` is missing or not a positive integer", path);
   if (version->get<std::int64_t>() > kVersion)
     return input_error(
         "{}: version {} is not supported: this program reads version {}; use a newer Jointer", path,

@@ -184,8 +184,9 @@ Result<Edit> apply_sac(const Graph& graph, const SacOptions& options) {
                             "calls of the forward after it get"),
                     walk.missed == 1 ? "it" : "them"));
   for (const Count& count : counts)
-    edit.notes.push_back(
-        fmt::format("{} of {} counted.", format_count(count.calls), count.rule.op));
+    edit.notes.push_back(fmt::format("{} of {} counted.",
+                                     counted(static_cast<std::size_t>(count.calls), "call"),
+                                     count.rule.op));
   return edit;
 }
 

@@ -3,16 +3,9 @@
 #include "core/base/result.h"
 #include "core/edit/edit.h"
 #include "core/graph/graph.h"
+#include "core/partition/step_offload.h"
 
 namespace jointer {
-
-struct CpuOffloadOptions {
-  // `defer_layers`: number of forward layers between a value's last use and the end of its copy to
-  // the host. `prefetch_layers`: number of backward layers between the start of the copy back and
-  // the first use there. Neither may be negative.
-  std::int64_t defer_layers = 1;
-  std::int64_t prefetch_layers = 1;
-};
 
 // True for a forward call that is tagged MUST_CPU_OFFLOAD.
 bool is_tagged_for_offload(const Node& node);

@@ -16,19 +16,12 @@
 #include "core/policy/offload_choice.h"
 
 #include <algorithm>
-#include <array>
 #include <unordered_set>
 
 namespace jointer {
 namespace {
 
 constexpr std::int64_t kMinBytes = 4096;
-
-constexpr std::array<std::string_view, 17> kViews{
-    "aten.t",         "aten.transpose",  "aten.view",  "aten._unsafe_view", "aten.reshape",
-    "aten.unsqueeze", "aten.squeeze",    "aten.slice", "aten.select",       "aten.expand",
-    "aten.permute",   "aten.as_strided", "aten.alias", "aten.split",        "aten.narrow",
-    "aten.unfold",    "aten.detach"};
 
 bool is_dense(const Graph& graph, const Tensor& t) {
   const auto shape = graph.shape(t), stride = graph.stride(t);
@@ -77,11 +70,6 @@ class Chooser {
 };
 
 }  // namespace
-
-bool is_offload_view(const Graph& graph, NodeId node) {
-  const std::string_view packet = graph.op(graph.node(node)).packet();
-  return std::find(kViews.begin(), kViews.end(), packet) != kViews.end();
-}
 
 StorageReaders storage_readers(const Graph& graph, const Users& users, NodeId node) {
   StorageReaders readers;

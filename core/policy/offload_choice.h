@@ -6,6 +6,7 @@
 #include "core/graph/graph.h"
 #include "core/graph/layers.h"
 #include "core/graph/users.h"
+#include "core/partition/step_offload.h"
 #include "core/policy/tag_edit.h"
 
 namespace jointer {
@@ -15,10 +16,6 @@ namespace jointer {
 // the activations in program order. The algorithm is at the top of offload_choice.cpp.
 std::vector<NodeId> choose_offloads(const Graph& graph, const Users& users, const Layers& layers,
                                     const TagPlan& plan, std::int64_t budget_bytes);
-
-// True for a view according to upstream's list of operators: a node whose memory belongs to another
-// node.
-bool is_offload_view(const Graph& graph, NodeId node);
 
 // The readers of a node's memory: the readers of the node and those of its views.
 struct StorageReaders {

@@ -7,6 +7,9 @@
 // Before it decides, torch's cut merges calls that compute the same result, and the tag of the
 // first one counts. So recomputed calls are found after merging, too: a call that has no readers in
 // the given graph, but into which others are merged, is tagged like them.
+//
+// In a flat training step, the tags are applied as they stand (apply_step_tags.h): the calls that
+// the plan recomputes are tagged, and nothing else.
 
 #include <algorithm>
 
@@ -15,6 +18,7 @@
 #include "core/edit/tag_list.h"
 #include "core/partition/common_subexpressions.h"
 #include "core/partition/dead_code.h"
+#include "core/partition/pair_order.h"
 #include "core/policy/export.h"
 #include "core/policy/plan_makers.h"
 #include "core/policy/tag_edit.h"
@@ -36,6 +40,16 @@ NodeId viewed_by(const Graph& graph, NodeId id) {
     for (const Tensor& t : graph.tensors(input))
       if (graph.real_storage(t.storage) == storage) return input;
   return {};
+}
+
+// Indexed by node id: true for calls that a flat training step recomputes.
+Result<std::vector<bool>> runs_again_in_step(const Graph& step, const SavePlan& plan) {
+  const PairOrders orders(step);
+  JOINTER_TRY(const PairOrder order, orders.order(plan));
+  std::vector<bool> again(step.node_count(), false);
+  for (const StepCall& call : order.step)
+    if (call.kind == StepCall::Kind::copy) again[orders.node(call.place).index()] = true;
+  return again;
 }
 
 // Indexed by node id: true for calls that the backward recomputes.
@@ -60,12 +74,18 @@ Result<Edit> tag_as_planned(const Graph& joint, const SavePlan& plan) {
   JOINTER_CHECK(check_taggable(joint));
   std::vector<Tag> tags(joint.node_count(),
                         {MemoryPolicy::none, {.kind = RegionChange::Kind::remove, .id = 0}});
-  const std::vector<bool> again = runs_again(joint, plan);
+  const bool is_step = joint.part(PartId(0)).kind == CaptureKind::train_step;
+  std::vector<bool> again;
+  if (is_step) {
+    JOINTER_TRY(again, runs_again_in_step(joint, plan));
+  } else {
+    again = runs_again(joint, plan);
+  }
   for (const NodeId id : joint.order())
     if (again[id.index()]) tags[id.index()] = {MemoryPolicy::must_recompute, set_region()};
   for (const auto& ids : {plan.saved, plan.saved_symbols})
     for (const NodeId saved : ids)
-      for (NodeId id = saved; id; id = viewed_by(joint, id))
+      for (NodeId id = saved; id; id = is_step ? NodeId{} : viewed_by(joint, id))
         tags[id.index()] = {MemoryPolicy::must_save, set_region()};
   for (const NodeId id : plan.offloaded)
     tags[id.index()] = {MemoryPolicy::must_cpu_offload, set_region()};

@@ -9,6 +9,10 @@
 //   - A search begins with the current plan and with upstream's presets, each solved by min_cut
 //     under its tags. If the user has set a policy, searches for a limit leave out the presets,
 //     whose tags differ. On the curve they are shown for comparison.
+//
+// A flat training step has no partitioner: its plans are judged by the step that their tags make
+// (core/partition/flat_order.h), budgets mean what step_budget.cpp says, and presets are applied as
+// upstream's passes apply them.
 
 #include "core/policy/trade_off.h"
 
@@ -16,7 +20,9 @@
 
 #include "core/base/checked.h"
 #include "core/edit/edit.h"
+#include "core/partition/cut_preparation.h"
 #include "core/partition/random_states.h"
+#include "core/policy/apply_step_tags.h"
 #include "core/policy/with_fsdp.h"
 
 namespace jointer {
@@ -31,13 +37,29 @@ void keep_live(const Graph& joint, SavePlan& plan) {
     std::erase_if(*ids, [&](NodeId id) { return !joint.is_live(id); });
 }
 
+bool is_flat(const Graph& graph) {
+  return graph.part(PartId(0)).kind == CaptureKind::train_step;
+}
+
+// The plan that a graph's tags lead to.
+Result<SavePlan> plan_of_tags(const Graph& tagged) {
+  if (is_flat(tagged)) {
+    Graph step = tagged;
+    JOINTER_CHECK(apply_step_tags(step));
+    return plan_of_step(tagged, step);
+  }
+  JOINTER_TRY(Partition solved, jointer::partition(tagged));
+  solved.plan.redrawn = tagged_to_redraw(solved.joint);
+  return std::move(solved.plan);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<TradeOff>> TradeOff::make(const Graph& graph, const Estimates& estimates,
                                                  TradeOffOptions options) {
   options.partition.partitioner = Partitioner::min_cut;
   options.partition.activation_budget = PartitionOptions().activation_budget;
-  JOINTER_TRY(Partition solved, jointer::partition(graph, options.partition));
+  JOINTER_TRY(Partition solved, partition_of(graph, options));
   std::unique_ptr<TradeOff> made(new TradeOff(std::move(solved), std::move(options)));
   const Graph& joint = made->partition_.joint;
   made->what_if_ = std::make_unique<PlanWhatIf>(
@@ -47,6 +69,15 @@ Result<std::unique_ptr<TradeOff>> TradeOff::make(const Graph& graph, const Estim
   made->find_presets(graph);
   if (made->options_.has_policy) made->policies_ = policies_of(graph);
   return made;
+}
+
+Result<Partition> TradeOff::partition_of(const Graph& graph, const TradeOffOptions& options) {
+  if (!is_flat(graph)) return jointer::partition(graph, options.partition);
+  Partition step{.joint = graph,
+                 .plan = options.now.plan,
+                 .reasons = std::vector<PlanReason>(graph.node_count())};
+  if (options.partition.ignore_tags) drop_tags(step.joint);
+  return step;
 }
 
 void TradeOff::set_now(ParetoPoint now) {
@@ -60,14 +91,13 @@ void TradeOff::find_presets(const Graph& graph) {
     Graph tagged = graph;
     const auto edit = preset_with_fsdp(tagged, name, options_.fsdp);
     if (!edit || !apply(tagged, *edit)) continue;
-    auto solved = jointer::partition(tagged);
-    if (!solved) continue;
-    solved->plan.redrawn = tagged_to_redraw(solved->joint);
-    keep_live(partition_.joint, solved->plan);
-    const auto figures = what_if_->figures(solved->plan);
+    auto plan = plan_of_tags(tagged);
+    if (!plan) continue;
+    keep_live(partition_.joint, *plan);
+    const auto figures = what_if_->figures(*plan);
     if (figures)
       presets_.push_back(
-          {.budget = -1, .name = name, .plan = std::move(solved->plan), .figures = *figures});
+          {.budget = -1, .name = name, .plan = *std::move(plan), .figures = *figures});
   }
 }
 

@@ -50,7 +50,8 @@ class TradeOff {
     TransferCosts transfers;
   };
 
-  // `graph`: has the tags in effect. Error (usage): as for partition.
+  // `graph`: a joint graph or a flat training step, with the tags in effect. Error (usage): as for
+  // partition.
   static Result<std::unique_ptr<TradeOff>> make(const Graph& graph, const Estimates& estimates,
                                                 TradeOffOptions options);
   TradeOff(const TradeOff&) = delete;
@@ -70,7 +71,8 @@ class TradeOff {
   [[nodiscard]] Result<Fit> smallest_within(double percent) const;
   [[nodiscard]] std::int64_t longest_step(double percent) const;
 
-  // The partition of min_cut at budget 1. All points except the current plan are evaluated on it.
+  // The partition of min_cut at budget 1; for a flat training step, the graph and the current plan.
+  // All points except the current plan are evaluated on it.
   [[nodiscard]] const Partition& partition() const { return partition_; }
   [[nodiscard]] const PlanWhatIf& what_if() const { return *what_if_; }
   // The user's policies, which the search respects, indexed by node id; empty if there are none.
@@ -79,6 +81,7 @@ class TradeOff {
  private:
   TradeOff(Partition partition, TradeOffOptions options)
       : options_(std::move(options)), partition_(std::move(partition)) {}
+  static Result<Partition> partition_of(const Graph& graph, const TradeOffOptions& options);
   void find_presets(const Graph& graph);
   [[nodiscard]] ParetoRequest request(bool with_presets) const;
 

@@ -15,7 +15,8 @@ struct ProgramCommand {
 };
 
 // The command `python -m jointer`, with the package in the resources. Python is $JOINTER_PYTHON,
-// else the one set at build time, else python3. Error (run): Python or the package does not exist.
+// else the one set at build time, else python3. Error (run): Python was not found or is not
+// executable, or the package does not exist.
 Result<ProgramCommand> python_program();
 
 // The value of PYTHONPATH that puts the package in the resources before the current entries. Empty

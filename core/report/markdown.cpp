@@ -68,8 +68,8 @@ std::string export_markdown(const Graph& graph, const Analysis& a) {
   row("step", format_ns(s.step_ns()));
   row("compute", format_ns(s.compute_ns()));
   row("communication", format_ns(s.communication_ns()));
-  row("exposed", fmt::format("{} (hidden {} of {})", format_ns(s.exposed_ns()), s.hidden_count(),
-                             s.collective_count()));
+  row("exposed", fmt::format("{} ({} of {} collectives hidden)", format_ns(s.exposed_ns()),
+                             s.hidden_count(), s.collective_count()));
   row("FLOPs", format_flops(static_cast<double>(a.total_flops.total)));
   if (a.throughput.tokens_per_second)
     row("tokens/s per device", format_significant(*a.throughput.tokens_per_second));

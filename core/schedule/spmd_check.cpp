@@ -184,8 +184,9 @@ class Checker {
     for (const auto& [key, members] : keys_) compare(key, members);
     if (!report_.mismatch) step_through();
     if (alone_ > 0)
-      report_.notes.push_back(fmt::format(
-          "{} could not be compared: only one rank of each was given", counted(alone_, "group")));
+      report_.notes.push_back(
+          counted(alone_, "group could not be compared: only one of its ranks was given",
+                  "groups could not be compared: only one rank of each was given"));
     return std::move(report_);
   }
 

@@ -56,7 +56,7 @@ struct TrainingRun {
   std::vector<Part> parts;  // sum to the peak; parts of 0 bytes are left out
   std::int64_t logits_fp32_bytes =
       0;  // the logits that the loss is computed from; 0 without a loss
-  // The maximum of live bytes in each phase of the last step.
+  // Peak live bytes in each phase of the last step.
   std::int64_t forward_peak_bytes = 0, loss_peak_bytes = 0, backward_peak_bytes = 0;
 };
 

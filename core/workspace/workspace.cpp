@@ -74,7 +74,7 @@ Result<Workspace> workspace_from_json(const OrderedJson& json) {
     return input_error("not a workspace: expected `format` to be \"{}\"", kFormat);
   const OrderedJson* version = members.find("version");
   if (version == nullptr || !version->is_number_integer())
-    return input_error("`version` is missing");
+    return input_error("`version` is missing or not an integer");
   if (version->get<std::int64_t>() > kWorkspaceVersion)
     return input_error(
         "version {} of the workspace format is not supported: this program reads version {}; use a "

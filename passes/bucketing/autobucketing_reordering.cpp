@@ -601,11 +601,11 @@ class Reordering {
   void decide_pre_buckets(const Graph& graph) {
     for (const PreBucketed::Bucket& bucket : pre_bucketed_->buckets)
       for (const NodeId member : bucket.members)
-        context_.decide(graph, member, "merged",
-                        fmt::format("With {} more FSDP collectives in {}, before scheduling: up to "
-                                    "{} to use the links well.",
-                                    bucket.members.size() - 1, graph.name(bucket.start),
-                                    format_bytes(pre_bucketed_->cap_bytes)));
+        context_.decide(
+            graph, member, "merged",
+            fmt::format("With {} in {}, before scheduling: up to {} to use the links well.",
+                        counted(bucket.members.size() - 1, "more FSDP collective"),
+                        graph.name(bucket.start), format_bytes(pre_bucketed_->cap_bytes)));
   }
 
   const Estimator& estimator_;

@@ -67,7 +67,7 @@ struct OverlapGraph {
   const Graph* graph;
   std::vector<NodeId> nodes;    // by place
   std::vector<Place> place_of;  // by node id; kNoPlace: in the other half
-  PlaceLists inputs;            // what must run before: what it reads, and other dependencies
+  PlaceLists inputs;            // by place: what must run before it, inputs or not
   PlaceLists users;             // the reverse
   std::size_t leading = 0;      // placeholders and constants before the first call: they stay
   std::vector<bool> is_compute, is_cheap, is_communication;  // by place

@@ -305,7 +305,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   const std::string& mode = arguments.text("bucket_mode");
   if (!is_new && mode != "auto")
     return fail(Error::Kind::usage,
-                "bucket_mode needs a graph of torch 2.15; this one is of torch {}",
+                "bucket_mode needs a graph of torch 2.13 or later; this one is of torch {}",
                 graph.part(PartId(0)).torch_version);
   const Graph before = graph;
   bool changed = false;
@@ -356,8 +356,8 @@ Pass transformer_block_bucketing() {
                                      {"auto", "default", "custom_ops", "custom_ops_multidtype",
                                       "coalesced"},
                                      "auto",
-                                     "Form of the buckets in a graph of torch 2.15; auto: "
-                                     "custom_ops.")},
+                                     "Form of the buckets in a graph of torch 2.13 or later; "
+                                     "auto: custom_ops.")},
                .keeps_numerics = true,
                .is_idempotent = false},
       .run = or_kept("No module of the plan has an FSDP collective.", run)};

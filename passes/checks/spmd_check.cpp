@@ -171,8 +171,10 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
       ++others;
       continue;
     }
-    first = fmt::format("rank {} runs {} calls and rank {} runs {}, of which {} differ", mine.rank,
-                        mine.calls.size(), other.rank, other.calls.size(), places.size());
+    first = fmt::format("rank {} runs {} calls and rank {} runs {}", mine.rank, mine.calls.size(),
+                        other.rank, other.calls.size());
+    if (!places.empty())
+      first += fmt::format(", of which {}", counted(places.size(), "differs", "differ"));
     say_differences(graph, mine, other, places, context);
   }
   if (compared == 0)

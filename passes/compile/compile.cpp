@@ -128,7 +128,8 @@ Pass inductor_decomposition_pass() {
             if (graph.is_pair())
               return fail(
                   Error::Kind::usage,
-                  "it splits a joint graph, but this is a pair of a forward and a backward");
+                  "it runs before a graph is partitioned, but this is a pair of a forward and a "
+                  "backward");
             const std::size_t before = graph.order().size();
             JOINTER_TRY(graph,
                         context.run_python(graph, "jointer.decomposition:inductor_decomposition"));

@@ -85,7 +85,7 @@ Result<void> ChunkInputs::split() {
     if (!is_chunked(id) && !is_static(id) && p_.has_chunk_dim(id)) split.push_back(id);
     if (!plan_.root.is_backward && p_.is_call(id) && !is_chunked(id) && p_.is_backward(id) &&
         p_.is_tensor(id) && !p_.graph.shape(*p_.graph.single_tensor(p_.graph.node(id))).empty())
-      return fail(Error::Kind::usage, "{} reads {} of the backward", body_.where(), p_.name(id));
+      return fail(Error::Kind::usage, "{} reads {} from the backward", body_.where(), p_.name(id));
   }
   const bool is_any = std::ranges::any_of(live_ins_, [this](NodeId id) { return is_chunked(id); });
   if (split.empty() && !is_any)
@@ -103,8 +103,8 @@ Result<void> ChunkInputs::split_one(NodeId id) {
   std::vector<Dim> shape(sizes.begin(), sizes.end()), stride(steps.begin(), steps.end());
   const Dim extent = shape[at];
   if (const auto hint = p_.sizes.hint(extent); hint && *hint % 2 != 0)
-    return fail(Error::Kind::usage, "{} cannot be split in two: dimension {} is {}", p_.name(id),
-                dim, *hint);
+    return fail(Error::Kind::usage, "{} cannot be split in two: dimension {} has the odd size {}",
+                p_.name(id), dim, *hint);
   JOINTER_TRY(shape[at], p_.sizes.half(extent));
   const NodeId size =
       body_.add("aten.sym_size.int", {ref(id), Argument::of_int(dim)},
@@ -198,10 +198,10 @@ Result<void> ChunkInputs::halve_sizes() {
       JOINTER_TRY(pair, sizes_of_chunks(id));
     } else {
       if (!multiple_of_symbol(p_.graph.expression_text(value.expression())))
-        return fail(Error::Kind::usage, "{} is {}, which is not a multiple of the chunk's size",
+        return fail(Error::Kind::usage, "{} is {}, which is not a multiple of a chunk symbol",
                     p_.name(id), body_.text(size));
       if (const auto hint = p_.sizes.hint(size); !hint || *hint % 2 != 0)
-        return fail(Error::Kind::usage, "{} is {}, which is not even", p_.name(id),
+        return fail(Error::Kind::usage, "{} is {}, which is not known to be even", p_.name(id),
                     body_.text(size));
       JOINTER_TRY(const Dim halved, p_.sizes.half(size));
       const NodeId half =

@@ -80,7 +80,7 @@ class Lowering {
       const Dim size{0, argument.expression()};
       if (const NodeId node = inputs_.size_in_chunk(size, chunk)) return ref(node);
       if (p_.sizes.depends(argument.expression()))
-        return fail(Error::Kind::usage, "{} is called with the size {} that no node computes",
+        return fail(Error::Kind::usage, "{} uses the size {}, which no node computes",
                     body_.where(), body_.text(size));
       JOINTER_TRY(const Dim mapped, p_.sizes.of_chunk(size, renamed));
       return Argument::of_symbol(mapped.expression);
@@ -169,7 +169,7 @@ class Lowering {
       if (size.kind == Argument::Kind::integer && size.integer == -1) return {};
     if (body_.names_chunk_size(shape)) return {};
     return fail(Error::Kind::usage,
-                "{} of {} has a number instead of the size of a chunk: take it from the "
+                "{} of {} has a number instead of the size of a chunk: take the size from the "
                 "tensor (x.shape[0]), or use -1",
                 p_.graph.text(original.name), body_.where());
   }

@@ -263,8 +263,8 @@ Result<Argument> ChunkOutputs::whole_shape(const Tensor& tensor, NodeId before) 
     const std::string name = body_.text(size);
     const auto multiple = multiple_of_symbol(name);
     if (!multiple)
-      return fail(Error::Kind::usage, "{} needs the size {}, which no input has", body_.where(),
-                  name);
+      return fail(Error::Kind::usage, "{} needs the size {}, which is not a multiple of a symbol",
+                  body_.where(), name);
     if (!made.contains(multiple->first)) {
       JOINTER_TRY(made[multiple->first], add_symbol(multiple->first, before));
     }

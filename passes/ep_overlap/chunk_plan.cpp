@@ -173,7 +173,7 @@ class Planner {
         for (const NodeId input : inputs)
           if (!candidates[input.index()] && p_.is_call(input) && p_.is_tensor(input) &&
               p_.is_backward(input))
-            return fail(Error::Kind::usage, "{} in the forward of {} reads {} of the backward",
+            return fail(Error::Kind::usage, "{} in the forward of {} reads {} from the backward",
                         p_.name(id), plan.root.name, p_.name(input));
       if (!std::ranges::any_of(inputs, [&](NodeId input) {
             return body[input.index()] || comes_in_two(input) ||

@@ -64,7 +64,8 @@ class ChunkProgram {
   }
   // True if a size or stride of the result depends on the chunk symbol.
   [[nodiscard]] bool depends(NodeId id);
-  // The dimension that contains the chunk symbol, kNone or kSeveral.
+  // The dimension that contains the chunk symbol; kNone if there is none, kSeveral if there are
+  // several.
   [[nodiscard]] int chunk_dim(const Tensor& tensor);
   [[nodiscard]] int chunk_dim(NodeId id);
   [[nodiscard]] bool has_chunk_dim(NodeId id) { return chunk_dim(id) >= 0; }

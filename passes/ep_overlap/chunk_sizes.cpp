@@ -42,10 +42,11 @@ Result<void> find_in_placeholder(const Graph& graph, NodeId id, std::size_t at, 
   const auto number =
       multiple ? number_of(graph.part(graph.node(id).part).symbols, multiple->first) : std::nullopt;
   if (!number)
-    return fail(Error::Kind::usage,
-                "{} has the size {}, whose value is not in the capture: trace with the size that "
-                "graph chunking marks",
-                graph.name(id), graph.expression_text(extent.expression));
+    return fail(
+        Error::Kind::usage,
+        "{} has the size {}, {}: trace the step with --compile.ep_overlap.enabled", graph.name(id),
+        graph.expression_text(extent.expression),
+        multiple ? "whose value is not in the capture" : "which is not a multiple of one symbol");
   return add_hint(hints, multiple->first, *number, graph.name(id));
 }
 

@@ -116,7 +116,8 @@ class Concretizer {
     }
     return fail(
         Error::Kind::usage,
-        "{} has a size that depends on {}, whose value is not known: assume a number for it",
+        "{0} has a size that depends on {1}, whose value is not known: assume one with --assume "
+        "{1}=N",
         graph_.name(node), symbol);
   }
 

@@ -48,7 +48,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
     if (!by_annotation)
       return fail(Error::Kind::usage,
                   "no module that matches {} exchanges tokens of a size that can be split in two{}",
-                  pattern, roots.empty() ? ": they contain no all_to_all_single" : "");
+                  pattern, roots.empty() ? ": none contains an all_to_all_single" : "");
     context.decide(
         "kept",
         fmt::format(

@@ -178,9 +178,9 @@ Result<void> run_schedule(Graph& graph, const Arguments& arguments, PassContext&
               stable_order(graph, dependencies, graph.order(), edges, is_lost));
   graph.set_order(std::move(order));
   JOINTER_CHECK(graph.finish());
-  context.decide("scheduled",
-                 fmt::format("{} of {} chunked modules and directions exchange tokens.",
-                             planned.scheduled, planned.regions.regions.size()));
+  context.decide("scheduled", fmt::format("{} of {} chunked modules and directions {} tokens.",
+                                          planned.scheduled, planned.regions.regions.size(),
+                                          planned.scheduled == 1 ? "exchanges" : "exchange"));
   return context.report(1);
 }
 

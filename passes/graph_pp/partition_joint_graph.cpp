@@ -21,7 +21,6 @@
 
 #include <algorithm>
 
-#include "core/base/counted.h"
 #include "core/graph/complete.h"
 #include "core/graph/effects.h"
 #include "core/graph/users.h"
@@ -40,8 +39,9 @@ class StagePartition {
   Result<Graph> run(const std::vector<std::string>& backward_inputs) {
     JOINTER_TRY(const std::vector<NodeId> returned, returned_nodes(joint_, PartId(0)));
     if (count_ == 0 || count_ > returned.size())
-      return fail(Error::Kind::usage, "forward_outputs is {}, but the graph has {}", count_,
-                  counted(returned.size(), "output"));
+      return fail(Error::Kind::usage,
+                  "forward_outputs is {}: expected an integer from 1 to {}, the number of outputs",
+                  count_, returned.size());
     const auto middle = returned.begin() + static_cast<std::ptrdiff_t>(count_);
     forward_outputs_.assign(returned.begin(), middle);
     backward_outputs_.assign(middle, returned.end());

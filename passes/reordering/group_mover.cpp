@@ -103,7 +103,7 @@ CollectiveMove GroupMover::move(Call call) {
   while (goes_on) {
     if (is_earlier ? first_ == stretch_.first : first_ + count_ == stretch_.last)
       goes_on =
-          stop(fmt::format("nothing that it could pass is {} it", is_earlier ? "before" : "after"));
+          stop(fmt::format("there is nothing {} it to pass", is_earlier ? "before" : "after"));
     else if (!may_go_on())
       goes_on = false;
     else if (options_.use_runtimes && is_hidden())

@@ -341,7 +341,7 @@ class Scheduler {
     const auto place = std::find_if(region.begin(), region.end(),
                                     [&](NodeId id) { return places_[id.index()] >= first; });
     if (chain.empty() || place == region.end())
-      blockers_.emplace_back(&comm, fmt::format("{}: its inputs come after it", what));
+      blockers_.emplace_back(&comm, fmt::format("{}: the collective's inputs come after it", what));
     else
       moves_.push_back({.comm = &comm, .before = *place, .what = std::move(what)});
   }

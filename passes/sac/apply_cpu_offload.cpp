@@ -18,6 +18,9 @@ std::string why_kept(const Graph& graph) {
   if (tagged == 0)
     return "No result is tagged for offload; tag_with_memory_policy{policy=sac_and_offload} tags "
            "results.";
+  if (tagged == 1)
+    return "1 result is tagged for offload, but it cannot be offloaded, or the backward does not "
+           "read it or already reads the reloaded copy.";
   return fmt::format(
       "{} tagged for offload, but the backward reads none of those that can be offloaded, or "
       "already reads the reloaded copies.",

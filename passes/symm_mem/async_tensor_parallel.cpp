@@ -568,11 +568,12 @@ class Fusion {
     erase_unread(match.calls);
     if (program_.users(whole).empty()) leave_out(fused, whole);
     for (const NodeId id : raised) program_.move_before(id, fused);
-    context_.decide(graph_, fused, "fused",
-                    fmt::format("{} and the {} matmul{} that read{} it run together, one rank's "
-                                "part at a time.",
-                                graph_.name(match.gather), products.size(),
-                                products.size() == 1 ? "" : "s", products.size() == 1 ? "s" : ""));
+    context_.decide(
+        graph_, fused, "fused",
+        fmt::format("{} and {} run together, one rank's part at a time.", graph_.name(match.gather),
+                    products.size() == 1
+                        ? std::string("the matmul that reads it")
+                        : fmt::format("the {} matmuls that read it", products.size())));
   }
 
   // Nothing reads the gathered tensor, so the call need not return it.

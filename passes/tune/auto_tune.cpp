@@ -151,8 +151,9 @@ void decide_result(const TuneResult& result, const PipelineRun& run, PassContext
     context.decide("note", fmt::format("The steps keep the peak within {0} bytes: to run them "
                                        "without auto_tune, pass --budget {0}.",
                                        *result.budget));
-  context.decide("searched", fmt::format("{} {} of them were over {}.", end_text(result),
-                                         result.over_budget, budget));
+  context.decide("searched",
+                 fmt::format("{} {} over {}.", end_text(result),
+                             counted(result.over_budget, "of them was", "of them were"), budget));
   decide_presets(result, context);
   for (const auto& [reason, failures] : result.failures)
     context.decide("failed",

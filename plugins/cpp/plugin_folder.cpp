@@ -44,7 +44,7 @@ Result<PluginFolder> read_plugin_folder(const std::string& path) {
   });
   if (!members.problem().empty()) return input_error("{}", members.problem());
   if (folder.library.empty() || folder.library.find('/') != std::string::npos)
-    return input_error("{}: its library is not in the same folder", file);
+    return input_error("{}: `library` must be the name of a file in the same folder", file);
   return folder;
 }
 

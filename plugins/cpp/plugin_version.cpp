@@ -8,7 +8,8 @@ Result<void> check_plugin_version(std::uint32_t interface, std::string_view buil
   if (interface != kPluginInterface)
     return fail(
         Error::Kind::usage,
-        "it was built for version {} of the plugin interface, but this Jointer has version {}",
+        "it was built for version {} of the plugin interface, but this Jointer has version {}; "
+        "rebuild the plugin",
         interface, kPluginInterface);
   if (built_with != kPluginBuild)
     return fail(Error::Kind::usage, "it was built with {}, but this is {}; rebuild the plugin",

@@ -18,8 +18,13 @@ namespace fs = std::filesystem;
 // Finds jointer-plugin-host: $JOINTER_PLUGIN_HOST, else next to this program, else on the PATH.
 Result<ProgramCommand> host_program() {
   constexpr const char* kName = "jointer-plugin-host";
-  std::string program = environment_variable("JOINTER_PLUGIN_HOST");
-  if (program.empty()) program = sibling_program(kName);
+  if (std::string named = environment_variable("JOINTER_PLUGIN_HOST"); !named.empty()) {
+    if (!can_run(named))
+      return fail(Error::Kind::run,
+                  "JOINTER_PLUGIN_HOST is `{}`, which was not found or is not executable", named);
+    return ProgramCommand{{std::move(named)}, {}};
+  }
+  std::string program = sibling_program(kName);
   if (!can_run(program)) program = find_program(kName);
   if (!can_run(program))
     return fail(Error::Kind::run,

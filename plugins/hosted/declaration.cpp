@@ -72,7 +72,7 @@ Result<PassValue> read_value(const OrderedJson& json, int depth) {
     if (text == "-inf") return PassValue(-kInfinity);
     if (text == "nan") return PassValue(std::numeric_limits<double>::quiet_NaN());
   }
-  return input_error("an object is not a parameter value");
+  return input_error("expected a parameter value, got an object or lists nested too deeply");
 }
 
 }  // namespace

@@ -558,7 +558,7 @@ def test_nothing_but_garbage(bench: Bench) -> None:
 def test_a_newer_protocol_is_refused(bench: Bench) -> None:
     ran = bench.run(JOINT, "--json", ranks={
         "2": [["print", "{\"event\":\"started\",\"protocol\":2}\n"], *END], "*": [*BEGIN, *OTHERS]})
-    assert_failed(ran, 2, "failed", "protocol 2", "same version of both")
+    assert_failed(ran, 2, "failed", "protocol 2", "same version of Jointer")
 
 
 def test_events_may_have_more_members(bench: Bench) -> None:

@@ -370,6 +370,101 @@ def test_a_captured_pair_is_only_shown() -> None:
     refused(run("sac", PAIR, "--budget", "0.5"), "pair", "joint graph")
 
 
+# --- Comparison with another plan ---
+
+AMOUNTS = (("saved_bytes", "saved_storage_bytes"), ("offloaded_bytes", "offloaded_bytes"),
+           ("recompute_ms", "recompute_ms"))  # fmt: skip
+
+
+def check_sums(against: dict[str, Any]) -> None:
+    """Every list adds up to the differences of the figures."""
+    for key, figure in AMOUNTS:
+        before, after = against["figures"][figure]
+        for rows in ("values", "transitions", "by_layer", "by_operator"):
+            total = sum(row[key] for row in against[rows])
+            assert total == pytest.approx(after - before, abs=1e-6), (rows, key)
+        for rows in ("by_layer", "by_operator"):
+            for row in against[rows]:
+                parts = sum(part[key] for part in row["transitions"])
+                assert parts == pytest.approx(row[key], abs=1e-6)
+    moved = sum(row["from"] != row["to"] for row in against["values"])
+    assert against["changed"] == moved
+    assert sum(row["count"] for row in against["by_layer"]) == moved
+
+
+def test_a_plan_against_the_captures_own_tags() -> None:
+    own, value = answer("sac", JOINT), answer("sac", JOINT, "--budget", "0", "--against-tags")
+    against = value["against"]
+    check_sums(against)
+    for key in ("peak_bytes", "step_ms", "saved_storage_bytes", "recompute_ms"):
+        assert against["figures"][key] == [own[key], value[key]]
+    assert against["changed"] > 0 and against["summary"].startswith(f"{against['changed']} values changed: ")
+    kept = {row["node"] for row in against["values"] if row["from"] == "save"}
+    assert kept == set(names(own))
+    assert all(row["to"] == "recompute" or row["to"] is None for row in against["values"] if row["from"] == "save")
+    done = run("sac", JOINT, "--budget", "0", "--against-tags", "--top", "3")
+    for words in ("values changed: ", "saved -> recomputed", "layer 0", "difference", "--top"):
+        assert words in done.out, done.out
+
+
+def test_a_plan_against_itself_changes_nothing() -> None:
+    against = answer("sac", JOINT, "--against-tags")["against"]
+    assert against["changed"] == 0 and against["values"] == []
+    assert against["summary"] == "No value is kept differently"
+
+
+def test_a_plan_against_that_of_a_policy(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.json"
+    policy.write_text(run("sac", JOINT, "--preset", "full", "--export", "recipe").out)
+    full = answer("sac", JOINT, "--preset", "full")
+    against = answer("sac", JOINT, "--preset", "sac_and_offload", "--against", policy)["against"]
+    check_sums(against)
+    assert against["figures"]["peak_bytes"][0] == full["peak_bytes"]
+    assert any(row["to"] == "offload" for row in against["transitions"])
+
+
+def test_a_pair_against_its_joint_graph(tmp_path: Path) -> None:
+    pair = tmp_path / "pair.json"
+    assert run("sac", JOINT, "--budget", "0.3", "-o", pair).code == 0
+    against = answer("sac", JOINT, "--budget", "0.3", "--against", pair)["against"]
+    assert against["changed"] == 0, against["summary"]
+    against = answer("sac", pair, "--against", JOINT)["against"]
+    check_sums(against)
+    assert against["changed"] > 0
+
+
+def test_plans_without_common_names_are_refused(tmp_path: Path) -> None:
+    refused(run("sac", JOINT, "--against", flat_step(tmp_path)), "step.json", "no value has the same name")
+
+
+def test_comparisons_are_refused_where_they_are_not_printed() -> None:
+    refused(run("sac", JOINT, "--against-tags", "--export", "recipe"), "--against-tags")
+    refused(run("sac", JOINT, "--against", PAIR, "-o", "-"), "--against")
+    refused(run("sac", JOINT, "--against", PAIR, "--against-tags"), "--against")
+    refused(run("sac", JOINT, "--against", "/nowhere/file.json"), "/nowhere/file.json", code=3)
+
+
+def test_a_flat_step_against_its_own_tags(tmp_path: Path) -> None:
+    step = flat_step(tmp_path, b="MUST_RECOMPUTE")
+    against = answer("sac", step, "--preset", "full", "--against-tags")["against"]
+    check_sums(against)
+    assert {(row["node"], row["from"], row["to"]) for row in against["values"]} == {
+        ("a", "save", "recompute"), ("c", "save", "recompute")}  # fmt: skip
+
+
+def test_diff_of_tags_shows_the_plans(tmp_path: Path) -> None:
+    tagged = tmp_path / "tagged.json"
+    write(tagged, json.loads(flat_step(tmp_path, b="MUST_RECOMPUTE", c="MUST_CPU_OFFLOAD").read_text()))
+    plain = flat_step(tmp_path)
+    done = run("diff", plain, tagged, "--json")
+    assert done.code == 1
+    plan = json.loads(done.out)["plan"]
+    check_sums(plan)
+    assert [(row["node"], row["to"]) for row in plan["values"]] == [("b", "recompute"), ("c", "offload")]
+    assert "2 values changed" in run("diff", plain, tagged).out
+    assert "plan" not in json.loads(run("diff", plain, plain, "--json").out)
+
+
 # --- Flat training steps ---
 
 

@@ -235,7 +235,8 @@ TEST_F(CppPluginTest, OtherVersionsAreRefusedDespiteTheirDescriptions) {
       add_plugin(registry, make_plugin("other_build", description("other_build", "b")), options));
   EXPECT_EQ(
       failure("v"),
-      "v: it was built for version 2 of the plugin interface, but this Jointer has version 1");
+      "v: it was built for version 2 of the plugin interface, but this Jointer has version 1; "
+      "rebuild the plugin");
   EXPECT_THAT(failure("b"), HasSubstr("built with Jointer 0.0.1, gcc 2, but this is "));
 }
 

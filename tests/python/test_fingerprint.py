@@ -47,7 +47,7 @@ def test_names_new_and_missing_nodes() -> None:
         "node 2, w: a node before it is missing"
     )
     assert first_difference(LINES[:-1], fingerprint(LINES)) == (
-        "it ends after 4 nodes; the recorded graph has 5"
+        "this graph ends after 4 nodes; the recorded graph has 5"
     )
     assert first_difference(LINES, fingerprint(LINES[:-1])) == (
         "node 4, output: the recorded graph ends before it"

@@ -308,8 +308,8 @@ def test_storages_of_an_unknown_operator() -> None:
         ({"move": ["x_1"], "before": "mm"}, "x_1 is a placeholder: placeholders, constants and"),
         ({"move": ["output"], "before": "mm"}, "output is the output: placeholders, constants and"),
         ({"move": ["mm"], "before": "x_1"}, "x_1 is a placeholder: no node can precede it"),
-        ({"move": ["mm"], "before": "mm"}, "mm cannot be moved before itself: it is listed twice"),
-        ({"move": ["mm", "mm"], "before": "add"}, "mm cannot be moved before itself: it is listed twice"),
+        ({"move": ["mm"], "before": "mm"}, "mm cannot be moved before itself"),
+        ({"move": ["mm", "mm"], "before": "add"}, "mm is listed twice among the nodes to move"),
         ({"move": ["gone"], "before": "add"}, "there is no node gone"),
         ({"move": ["mm"], "before": "gone"}, "there is no node gone"),
         (
@@ -515,6 +515,8 @@ def test_reports_a_different_final_graph() -> None:
         ("\udcff", "byte 0 is not UTF-8 text"),
         ("[" * 100_000, "nested too deep"),
         ('{"format": "jointer-recipe", "version": 3}', "recipe version 3 is not supported: this program reads versions 1 to 2"),
+        ('{"format": "jointer-recipe", "version": 0}', "recipe version 0 is not supported: this program reads versions 1 to 2"),
+        ('{"format": "jointer-recipe", "version": true}', "`version` is missing or not an integer"),
         ('{"format": "jointer-recipe", "version": 1}', "`edits` is missing or not a list"),
     ],
 )

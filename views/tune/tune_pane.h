@@ -12,8 +12,8 @@
 
 namespace jointer::views {
 
-// Searches for passes, and shows the limits of the search, the frontier as it grows, and the steps
-// of the best pipeline. Clicking a point applies its pipeline.
+// Searches for the best passes for the graph, and shows the limits of the search, the frontier as
+// it grows, and the steps of the best pipeline. Clicking a point applies its pipeline.
 class TunePane : public QWidget {
   Q_OBJECT
  public:

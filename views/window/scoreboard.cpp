@@ -185,7 +185,7 @@ void Scoreboard::show_plan() {
                  ? tr("The training step with its tags applied: peak memory, step time, exposed "
                       "communication and reserved memory. The other figures describe the step "
                       "without its tags.")
-                 : tr("The pair that the partitioner makes of this joint graph under the SAC "
+                 : tr("The pair that the partitioner produces from this joint graph under the SAC "
                       "pane's plan, including recomputation: peak memory, step time, exposed "
                       "communication and reserved memory. The other figures describe the joint "
                       "graph itself."));

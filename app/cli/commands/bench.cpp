@@ -117,7 +117,9 @@ Result<void> check_files(const std::string& pattern, const BenchmarkRequest& req
     const std::string path = path_of_rank(pattern, rank);
     std::error_code status;
     if (!std::filesystem::is_regular_file(path, status))
-      return input_error("{}: no such file", path);
+      return input_error(
+          "{}: {}", path,
+          std::filesystem::exists(path, status) ? "not a regular file" : "no such file");
   }
   return {};
 }
@@ -146,11 +148,13 @@ Result<int> print_command(const BenchCommand& options, BenchmarkRequest request,
   const int per_node =
       options.ranks_per_node > 0 ? options.ranks_per_node : std::max(1, world / options.nodes);
   if (!request.solo && world > 1 && per_node * options.nodes != world)
-    return fail(Error::Kind::usage,
-                "{} with {} each: {} in total, but the collectives of {} need {}",
-                counted(static_cast<std::size_t>(options.nodes), "machine"),
-                counted(static_cast<std::size_t>(per_node), "rank"), per_node * options.nodes,
-                graph.title(), world);
+    return fail(
+        Error::Kind::usage,
+        "{} with {} each: {} in total, but the collectives of {} need {}; change --nodes or "
+        "--ranks-per-node",
+        counted(static_cast<std::size_t>(options.nodes), "machine"),
+        counted(static_cast<std::size_t>(per_node), "rank"), per_node * options.nodes,
+        graph.title(), world);
   for (const std::string& file : {request.program.graph, request.program.backward}) {
     if (file.empty()) continue;
     JOINTER_TRY(const bool is_native, is_native_file(path_of_rank(file, request.solo.value_or(0))));

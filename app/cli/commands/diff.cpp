@@ -8,6 +8,7 @@
 #include "app/cli/commands/figures.h"
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/outputs.h"
+#include "app/cli/commands/plan_comparison.h"
 #include "app/cli/commands/table.h"
 #include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
@@ -36,6 +37,8 @@ struct Answer {
   NodeMatch match;
   GraphDifference difference;
   Figures before, after;
+  // Differences between the plans; none if they are the same or a graph has no plan.
+  std::optional<Result<PlanComparison>> plan;
 };
 
 NodeId in_a(const Answer& answer, NodeId id) {
@@ -137,6 +140,9 @@ Json to_json(const Answer& answer) {
           {{"before", edit_name(answer.a, in_a(answer, id))}, {"after", edit_name(answer.b, id)}});
   }
   json["metrics"] = cli::to_json(answer.before, answer.after);
+  if (answer.plan)
+    json["plan"] =
+        *answer.plan ? cli::to_json(**answer.plan) : Json{{"error", answer.plan->error().message}};
   return json;
 }
 
@@ -181,6 +187,12 @@ class Printer {
             return {name(id), tag_text(was, is), tag_text(is, was)};
           });
     fmt::print("{}", compare_table(answer_.before, answer_.after, "A", "B").text());
+    if (!answer_.plan) return;
+    fmt::print("{}", heading("plan"));
+    if (*answer_.plan)
+      print_plan_comparison(**answer_.plan, top_);
+    else
+      fmt::print("  {}\n", answer_.plan->error().message);
   }
 
  private:
@@ -227,6 +239,25 @@ class Printer {
   std::size_t top_;
 };
 
+// Compares the plans of the graphs: of joint graphs and flat training steps if their tags differ,
+// and of pairs, whose plans follow from their nodes.
+std::optional<Result<PlanComparison>> compare_plans_of(const DiffCommand& options, const Graph& a,
+                                                       const Graph& b, const GraphDifference& d) {
+  const CaptureKind kind = a.part(PartId(0)).kind;
+  const bool has_tags = kind == CaptureKind::joint || kind == CaptureKind::train_step;
+  if (options.ignores_names || kind != b.part(PartId(0)).kind) return std::nullopt;
+  if (a.is_pair() ? d.empty() : !has_tags || d.retagged.empty()) return std::nullopt;
+  const MemoryOptions memory = memory_options(options.optimizer);
+  const auto compare = [&]() -> Result<PlanComparison> {
+    JOINTER_TRY(KnownPlan before, own_plan("A", a, options.estimator, memory));
+    JOINTER_TRY(KnownPlan after, own_plan("B", b, options.estimator, memory));
+    return compare_plans(std::move(before), std::move(after));
+  };
+  Result<PlanComparison> compared = compare();
+  if (compared && compared->difference.empty()) return std::nullopt;
+  return compared;
+}
+
 // Without B, compares graph N of A with what a pass turned it into.
 Result<void> complete(DiffCommand& options) {
   if (!options.b.file.empty()) return {};
@@ -258,12 +289,14 @@ Result<int> run(DiffCommand options, const CLI::App& command) {
   NodeMatch match =
       options.ignores_names ? NodeMatch::by_structure(a, b) : NodeMatch::by_name(a, b);
   GraphDifference found = compare_graphs(a, b, match);
+  auto plan = compare_plans_of(options, a, b, found);
   const Answer answer{.a = a,
                       .b = b,
                       .match = std::move(match),
                       .difference = std::move(found),
                       .before = figures_of(a, *estimator, options.optimizer),
-                      .after = figures_of(b, *estimator, options.optimizer)};
+                      .after = figures_of(b, *estimator, options.optimizer),
+                      .plan = std::move(plan)};
   if (!options.recipe.empty()) {
     JOINTER_TRY(Edit edit, difference(a, b));
     const Recipe recipe = make_recipe(a, b, {std::move(edit)}, std::string(b.title()));

@@ -3,15 +3,24 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/units.h"
-#include "core/schedule/memory_timeline.h"
 #include "core/schedule/simulation.h"
 
 namespace jointer::cli {
 
-Figures figures_of(const Graph& graph, const Estimator& estimator, const std::string& optimizer) {
+MemoryOptions memory_options(const std::string& optimizer) {
   MemoryOptions memory;
   if (optimizer == "adamw") memory.optimizer = OptimizerState::adamw;
-  const MemoryTimeline timeline(graph, memory);
+  return memory;
+}
+
+std::vector<Flops> flops_of(const Graph& graph) {
+  std::vector<Flops> flops(graph.node_count());
+  for (const NodeId id : graph.order()) flops[id.index()] = node_flops(graph, graph.node(id));
+  return flops;
+}
+
+Figures figures_of(const Graph& graph, const Estimator& estimator, const std::string& optimizer) {
+  const MemoryTimeline timeline(graph, memory_options(optimizer));
   const Simulation simulation(graph, estimate_all(graph, estimator));
   return {.nodes = graph.order().size(),
           .peak_bytes = timeline.peak_bytes(),
@@ -40,33 +49,51 @@ Json to_json(const Figures& a, const Figures& b) {
   return json;
 }
 
+ComparedFigures::ComparedFigures(const std::string& first, const std::string& second)
+    : table_({{"", Table::Align::left},
+              {first, Table::Align::right},
+              {second, Table::Align::right},
+              {"difference", Table::Align::right}}) {}
+
+void ComparedFigures::add(const char* name, std::int64_t before, std::int64_t after,
+                          std::string (*format)(std::int64_t)) {
+  std::string change = "none";
+  if (before != after) {
+    change = fmt::format("{}{}", after > before ? "+" : "-",
+                         format(after > before ? after - before : before - after));
+    if (before > 0)
+      change += fmt::format(
+          " ({:+.1f}%)", 100.0 * static_cast<double>(after - before) / static_cast<double>(before));
+  }
+  table_.add({name, format(before), format(after), std::move(change)});
+}
+
+void ComparedFigures::add_count(const char* name, std::int64_t before, std::int64_t after) {
+  add(name, before, after, format_count);
+}
+
+void ComparedFigures::add_bytes(const char* name, std::int64_t before, std::int64_t after) {
+  add(name, before, after, format_bytes);
+}
+
+void ComparedFigures::add_time(const char* name, std::int64_t before_ns, std::int64_t after_ns) {
+  add(name, before_ns, after_ns, format_ns);
+}
+
 Table compare_table(const Figures& a, const Figures& b, const std::string& first,
                     const std::string& second) {
-  using enum Table::Align;
-  Table table({{"", left}, {first, right}, {second, right}, {"difference", right}});
-  const auto row = [&](const char* name, std::int64_t x, std::int64_t y, auto format) {
-    std::string change = "none";
-    if (x != y) {
-      change = fmt::format("{}{}", y > x ? "+" : "-", format(y > x ? y - x : x - y));
-      if (x > 0)
-        change +=
-            fmt::format(" ({:+.1f}%)", 100.0 * static_cast<double>(y - x) / static_cast<double>(x));
-    }
-    table.add({name, format(x), format(y), std::move(change)});
-  };
-  const auto count = [](std::int64_t n) { return format_count(n); };
-  const auto bytes = [](std::int64_t n) { return format_bytes(n); };
-  const auto time = [](std::int64_t ns) { return format_ns(ns); };
-  row("nodes", static_cast<std::int64_t>(a.nodes), static_cast<std::int64_t>(b.nodes), count);
-  row("peak memory", a.peak_bytes, b.peak_bytes, bytes);
-  row("step", a.step_ns, b.step_ns, time);
-  row("communication", a.communication_ns, b.communication_ns, time);
-  row("exposed", a.exposed_ns, b.exposed_ns, time);
-  row("collectives", static_cast<std::int64_t>(a.collectives),
-      static_cast<std::int64_t>(b.collectives), count);
-  row("hidden collectives", static_cast<std::int64_t>(a.hidden),
-      static_cast<std::int64_t>(b.hidden), count);
-  return table;
+  ComparedFigures figures(first, second);
+  figures.add_count("nodes", static_cast<std::int64_t>(a.nodes),
+                    static_cast<std::int64_t>(b.nodes));
+  figures.add_bytes("peak memory", a.peak_bytes, b.peak_bytes);
+  figures.add_time("step", a.step_ns, b.step_ns);
+  figures.add_time("communication", a.communication_ns, b.communication_ns);
+  figures.add_time("exposed", a.exposed_ns, b.exposed_ns);
+  figures.add_count("collectives", static_cast<std::int64_t>(a.collectives),
+                    static_cast<std::int64_t>(b.collectives));
+  figures.add_count("hidden collectives", static_cast<std::int64_t>(a.hidden),
+                    static_cast<std::int64_t>(b.hidden));
+  return figures.table();
 }
 
 }  // namespace jointer::cli

@@ -4,6 +4,8 @@
 
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"
+#include "core/cost/node_flops.h"
+#include "core/schedule/memory_timeline.h"
 
 namespace jointer::cli {
 
@@ -14,13 +16,32 @@ struct Figures {
   std::size_t hidden = 0, collectives = 0;
 };
 
+MemoryOptions memory_options(const std::string& optimizer);
+// Indexed by node id.
+std::vector<Flops> flops_of(const Graph& graph);
+
 Figures figures_of(const Graph& graph, const Estimator& estimator, const std::string& optimizer);
 
 // {"peak_bytes": ..., "step_ms": ..., ...}
 Json to_json(const Figures& figures);
 // {"peak_bytes": [a, b], ...}
 Json to_json(const Figures& a, const Figures& b);
-// One row per figure: before, after and difference.
+// A table of figures before and after, and their differences.
+class ComparedFigures {
+ public:
+  ComparedFigures(const std::string& first, const std::string& second);
+  void add_count(const char* name, std::int64_t before, std::int64_t after);
+  void add_bytes(const char* name, std::int64_t before, std::int64_t after);
+  void add_time(const char* name, std::int64_t before_ns, std::int64_t after_ns);
+  [[nodiscard]] const Table& table() const { return table_; }
+
+ private:
+  void add(const char* name, std::int64_t before, std::int64_t after,
+           std::string (*format)(std::int64_t));
+
+  Table table_;
+};
+// One row per figure.
 Table compare_table(const Figures& a, const Figures& b, const std::string& first,
                     const std::string& second);
 

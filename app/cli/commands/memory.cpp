@@ -156,9 +156,11 @@ Result<int> run(const MemoryCommand& options) {
     return fail(Error::Kind::usage,
                 "torch 2.11 cannot profile the memory of a pair; profile each half");
   if (options.torch_compatible && options.optimizer != "none")
-    return fail(Error::Kind::usage, "torch's memory profile does not cover optimizer state");
+    return fail(Error::Kind::usage,
+                "torch's memory profile does not cover optimizer state; leave out --optimizer");
   if (options.torch_compatible && options.loop.steps > 0)
-    return fail(Error::Kind::usage, "torch's memory profile does not cover a training loop");
+    return fail(Error::Kind::usage,
+                "torch's memory profile does not cover a training loop; leave out --loop");
   MemoryOptions memory;
   if (options.torch_compatible) memory.rules = MemoryRules::torch;
   if (options.optimizer == "adamw") memory.optimizer = OptimizerState::adamw;

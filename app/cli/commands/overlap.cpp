@@ -106,7 +106,7 @@ void print_tables(const Answer& a, std::size_t top) {
   facts.add({"step", format_ns(s.step_ns())});
   facts.add({"compute", format_ns(s.compute_ns())});
   facts.add({"communication", format_ns(s.communication_ns())});
-  facts.add({"exposed", fmt::format("{} (hidden {} of {} collectives)", format_ns(s.exposed_ns()),
+  facts.add({"exposed", fmt::format("{} ({} of {} collectives hidden)", format_ns(s.exposed_ns()),
                                     s.hidden_count(), s.collective_count())});
   facts.add({"launch-bound", fmt::format("{} (compute waits for the CPU to launch)",
                                          format_ns(s.host_bound_ns()))});

@@ -13,8 +13,10 @@
 
 #include <fmt/core.h>
 
+#include <cstddef>
 #include <vector>
 
+#include "core/base/counted.h"
 #include "core/base/units.h"
 
 namespace jointer::cli {
@@ -63,7 +65,9 @@ std::string schedule_text(const Graph& graph, const Simulation& simulation) {
                         graph.target(node));
   }
   if (left_out > 0)
-    text += fmt::format("{} calls that take no time are not listed\n", format_count(left_out));
+    text += counted(static_cast<std::size_t>(left_out), "call that takes no time is not listed",
+                    "calls that take no time are not listed") +
+            '\n';
   return text + fmt::format("step: {}\n", format_ns(simulation.step_ns()));
 }
 

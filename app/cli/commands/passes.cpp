@@ -98,7 +98,7 @@ void print_details(const PassInfo& info) {
 Result<int> show_pipeline(const PassesCommand& options) {
   if (!options.names.empty())
     return fail(Error::Kind::usage,
-                "`jointer passes` either lists passes by name or shows a pipeline, not both");
+                "`jointer passes` describes either the named passes or a pipeline, not both");
   JOINTER_TRY(const Pipeline pipeline, options.pipeline.read());
   JOINTER_TRY(const PassRegistry registry, cli::registry(options.pipeline.plugins));
   const auto fits = registry.check(pipeline);

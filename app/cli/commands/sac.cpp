@@ -11,6 +11,7 @@
 
 #include "app/cli/commands/checks.h"
 #include "app/cli/commands/commands.h"
+#include "app/cli/commands/figures.h"
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/outputs.h"
 #include "app/cli/commands/sac_answer.h"
@@ -19,10 +20,12 @@
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
 #include "core/capture/native_writer.h"
-#include "core/cost/node_flops.h"
 #include "core/partition/kept_values.h"
+#include "core/partition/plan_rows.h"
 #include "core/partition/search_reasons.h"
+#include "core/partition/step_budget.h"
 #include "core/policy/apply_step_tags.h"
+#include "core/policy/import.h"
 #include "core/policy/step_values.h"
 #include "core/policy/trade_off.h"
 #include "core/policy/with_fsdp.h"
@@ -35,17 +38,21 @@ struct SacCommand {
   EstimatorOptions estimator;
   PolicyOptions policy;
   std::string partitioner = "min_cut", solver = "dp", budget, optimizer = "none", format, output;
+  std::string against;  // a capture or a policy
   std::optional<double> slower;
   std::vector<std::string> why;
   std::size_t points = 64, top = 15;
   bool ignore_tags = false, strict_budget = false, pareto = false, json = false;
-  bool no_offload = false;
+  bool no_offload = false, against_tags = false;
 
   // True if the command makes a plan; false if it only reports the graph's.
   [[nodiscard]] bool decides() const {
     return policy.any() || ignore_tags || !budget.empty() || slower || pareto || !format.empty() ||
            !output.empty() || !why.empty();
   }
+  [[nodiscard]] bool compares() const { return against_tags || !against.empty(); }
+  // True if the graph as opened is needed, before its policy is applied.
+  [[nodiscard]] bool needs_opened() const { return !format.empty() || compares(); }
 };
 
 // Up to 1: torch's activation memory budget. Otherwise bytes: with a unit, or a whole number that
@@ -93,18 +100,6 @@ PartitionOptions partition_options(const SacCommand& options) {
                                                          : KnapsackSolver::dp;
   made.rounding = options.strict_budget ? BudgetRounding::within : BudgetRounding::torch;
   return made;
-}
-
-std::vector<Flops> flops_of(const Graph& graph) {
-  std::vector<Flops> flops(graph.node_count());
-  for (const NodeId id : graph.order()) flops[id.index()] = node_flops(graph, graph.node(id));
-  return flops;
-}
-
-MemoryOptions memory_options(const SacCommand& options) {
-  MemoryOptions memory;
-  if (options.optimizer == "adamw") memory.optimizer = OptimizerState::adamw;
-  return memory;
 }
 
 constexpr const char* kThisPlan = "this plan";
@@ -186,6 +181,36 @@ Result<PolicyFormat> format_of(const SacCommand& options) {
               options.format);
 }
 
+// The plan to compare with: that of another capture, of a policy applied to this graph as opened,
+// or the one that this graph has by itself.
+Result<KnownPlan> other_plan(const SacCommand& options, Graph opened) {
+  const MemoryOptions memory = memory_options(options.optimizer);
+  if (options.against_tags)
+    return own_plan("the capture's own tags", std::move(opened), options.estimator, memory);
+  const Result<PaddedBytes> text = read_bytes(options.against);
+  if (text && policy_source(text->view())) {
+    const PolicyOptions policy{.save = {}, .every_nth = {}, .file = options.against, .preset = {}};
+    JOINTER_CHECK(policy.apply_to(opened, false));
+    return own_plan(options.against, std::move(opened), options.estimator, memory);
+  }
+  GraphOptions other = options.graph;
+  other.file = options.against;
+  other.backward.clear();
+  other.graph.reset();
+  JOINTER_TRY(Graph graph, other.open(options.json));
+  return own_plan(options.against, std::move(graph), options.estimator, memory);
+}
+
+// Compares another plan with the one of the answer.
+Result<void> add_comparison(const SacCommand& options, const Graph& opened, const Graph& graph,
+                            std::vector<PlanRow> rows, SacAnswer& answer) {
+  JOINTER_TRY(KnownPlan other, other_plan(options, opened));
+  KnownPlan now{
+      .name = "this plan", .graph = graph, .rows = std::move(rows), .figures = answer.figures};
+  JOINTER_TRY(answer.against, compare_plans(std::move(other), std::move(now)));
+  return {};
+}
+
 int print_answer(const SacCommand& options, const Graph& graph, const SacAnswer& answer) {
   const int code = answer.limit && !answer.limit->met ? ExitCode::answer_is_no : ExitCode::done;
   if (options.output == "-") return code;
@@ -211,7 +236,7 @@ Result<int> finish_answer(const SacCommand& options, const Graph& opened, const 
     JOINTER_TRY(const PolicyFormat format, format_of(options));
     JOINTER_TRY(answer.exported, export_plan(partition.joint, partition.plan, format, opened,
                                              {.partitioner = solved.partitioner,
-                                              .memory = memory_options(options)}));
+                                              .memory = memory_options(options.optimizer)}));
   }
   if (!options.output.empty()) {
     JOINTER_TRY(const Graph pair, emit_pair(partition.joint, partition.plan, solved.partitioner));
@@ -220,14 +245,19 @@ Result<int> finish_answer(const SacCommand& options, const Graph& opened, const 
   return print_answer(options, partition.joint, answer);
 }
 
-// Options of partitioners, which only split joint graphs.
-constexpr std::initializer_list<const char*> kPartitionerOptions{
+// Options that change what is saved.
+constexpr std::initializer_list<const char*> kPlanOptions{
     "--budget",      "--slower", "--pareto", "--strict-budget",
     "--partitioner", "--solver", "--points", "--no-offload"};
 
-// Refuses options for a search over budgets if there is no search.
-Result<void> check_budget_options(const SacCommand& options, double budget,
-                                  const CLI::App& command) {
+// Refuses options for a search if there is no search, and options that exclude each other.
+Result<void> check_search_options(const SacCommand& options, const CLI::App& command) {
+  double budget = 1;
+  if (!options.budget.empty()) {
+    JOINTER_TRY(budget, parse_budget(options.budget));
+  }
+  if (options.slower && !options.budget.empty())
+    return fail(Error::Kind::usage, "options --budget and --slower cannot be used together");
   if (options.slower || options.pareto || budget > 1) return {};
   JOINTER_CHECK(refuse_options(command, {"--points", "--no-offload"},
                                "needs --pareto, --slower or a --budget in bytes of peak memory"));
@@ -241,10 +271,8 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   if (!options.budget.empty()) {
     JOINTER_TRY(budget, parse_budget(options.budget));
   }
-  JOINTER_CHECK(check_budget_options(options, budget, command));
-  if (options.slower && !options.budget.empty())
-    return fail(Error::Kind::usage, "options --budget and --slower cannot be used together");
-  const Graph opened = options.format.empty() ? Graph{} : graph;
+  JOINTER_CHECK(check_search_options(options, command));
+  const Graph opened = options.needs_opened() ? graph : Graph{};
   const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);
   JOINTER_TRY(AppliedPolicy policy, options.policy.apply_to(graph, options.ignore_tags));
   PartitionOptions partitioning = partition_options(options);
@@ -257,7 +285,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(partition.joint));
   const std::vector<NodeCost> costs = estimate_all(partition.joint, *estimator);
   const std::vector<Flops> flops = flops_of(partition.joint);
-  const MemoryOptions memory = memory_options(options);
+  const MemoryOptions memory = memory_options(options.optimizer);
   const PlanWhatIf what_if(
       partition.joint, costs, flops, memory, {},
       {.transfers = estimator->transfer_costs(), .partitioner = partitioning.partitioner});
@@ -307,23 +335,114 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
                                                          .policies = solved.policies,
                                                          .is_cancelled = {}}},
                                          options.why));
+  if (options.compares()) {
+    JOINTER_TRY(std::vector<PlanRow> rows, plan_rows(*solved.what_if, solved.partition.plan));
+    JOINTER_CHECK(add_comparison(options, opened, solved.partition.joint, std::move(rows), answer));
+  }
   return finish_answer(options, opened, solved, std::move(answer));
 }
 
+// A plan for a flat training step: the step with the plan's tags, and how the plan was chosen.
+struct PlannedStep {
+  Graph tagged;
+  std::string why;  // empty: the plan is that of the tags
+  Decider chosen_by = Decider::search;
+  std::optional<LimitAnswer> limit;
+  ParetoCurve pareto;
+};
+
+// Tags the step as the plan says.
+Result<void> take_plan(PlannedStep& planned, const SavePlan& plan, std::string why) {
+  JOINTER_TRY(const Edit tags, tag_as_planned(planned.tagged, plan));
+  JOINTER_CHECK(apply(planned.tagged, tags));
+  planned.why = std::move(why);
+  return {};
+}
+
+// The figures of the step with its tags applied, and its plan.
+Result<ParetoPoint> point_of_step(const SacCommand& options, const Graph& tagged) {
+  Graph step = tagged;
+  JOINTER_CHECK(apply_step_tags(step));
+  JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(step));
+  const std::vector<NodeCost> costs = estimate_all(step, *estimator);
+  JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(step, costs, flops_of(step)));
+  ParetoPoint point{.budget = -1, .name = kThisPlan, .plan = {}, .figures = {}};
+  point.figures = describe_captured(step, costs, kept, memory_options(options.optimizer)).figures;
+  JOINTER_TRY(point.plan, plan_of_step(tagged, step));
+  return point;
+}
+
+// Chooses a plan as the options ask, and finds the trade-off.
+Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPolicy fsdp) {
+  double budget = 1;
+  if (!options.budget.empty()) {
+    JOINTER_TRY(budget, parse_budget(options.budget));
+  }
+  PlannedStep planned{.tagged = std::move(tagged), .why = {}, .limit = std::nullopt, .pareto = {}};
+  const bool has_limit = budget > 1 || options.slower;
+  if (!has_limit && !options.pareto && options.budget.empty()) return planned;
+  const Graph graph = planned.tagged;
+  JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
+  const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
+  const std::vector<Flops> flops = flops_of(graph);
+  const TransferCosts transfers = estimator->transfer_costs();
+  if (!options.budget.empty() && !has_limit) {
+    const PlanWhatIf what_if(graph, costs, flops, memory_options(options.optimizer), {},
+                             {.transfers = transfers});
+    JOINTER_TRY(StepBudget budgets, StepBudget::make(graph, what_if, partition_options(options)));
+    JOINTER_TRY(const SavePlan plan, budgets.plan(budget));
+    JOINTER_CHECK(take_plan(planned, plan, fmt::format("an activation budget of {}", budget)));
+    planned.chosen_by = Decider::partitioner;
+  }
+  if (!has_limit && !options.pareto) return planned;
+  JOINTER_TRY(ParetoPoint now, point_of_step(options, planned.tagged));
+  JOINTER_TRY(const auto trade_off, TradeOff::make(graph,
+                                                   {.costs = costs,
+                                                    .flops = flops,
+                                                    .memory = memory_options(options.optimizer),
+                                                    .simulation = {},
+                                                    .transfers = transfers},
+                                                   {.partition = partition_options(options),
+                                                    .now = std::move(now),
+                                                    .fsdp = fsdp,
+                                                    .has_policy = options.policy.any(),
+                                                    .offload = !options.no_offload,
+                                                    .max_budgets = options.points,
+                                                    .found = {}}));
+  if (has_limit) {
+    Solved solved{.partition = trade_off->partition()};
+    JOINTER_TRY(planned.limit, meet_limit(options, budget, *trade_off, solved));
+    if (solved.what_if != nullptr)
+      JOINTER_CHECK(take_plan(planned, solved.partition.plan,
+                              options.slower
+                                  ? fmt::format("a step at most {}% slower", *options.slower)
+                                  : fmt::format("a peak of at most {}", options.budget)));
+  }
+  if (options.pareto) {
+    JOINTER_TRY(now, point_of_step(options, planned.tagged));
+    trade_off->set_now(std::move(now));
+    JOINTER_TRY(planned.pareto, trade_off->curve());
+  }
+  return planned;
+}
+
 // A flat training step: forward and backward are already in one graph, so its tags are applied
-// within it.
+// within it. A plan is a set of tags.
 Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& command) {
   JOINTER_CHECK(refuse_options(
-      command, kPartitionerOptions,
+      command, {"--partitioner"},
       fmt::format("is for joint graphs, but {} is a flat training step, which no partitioner "
-                  "splits; choose what is saved with --preset, --save or --policy",
+                  "splits: its tags are applied as they stand",
                   options.graph.file)));
-  const Graph opened = options.format.empty() ? Graph{} : graph;
+  JOINTER_CHECK(check_search_options(options, command));
+  const Graph opened = options.needs_opened() ? graph : Graph{};
+  const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);
   AppliedPolicy policy;
-  std::optional<Graph> tagged;
-  if (options.decides()) {
+  std::optional<PlannedStep> planned;
+  if (options.decides() || options.compares()) {
     JOINTER_TRY(policy, options.policy.apply_to(graph, options.ignore_tags));
-    tagged = graph;
+    JOINTER_TRY(planned, plan_step(options, std::move(graph), fsdp));
+    graph = planned->tagged;
     JOINTER_TRY(const std::vector<Edit> edits, apply_step_tags(graph));
     for (const Edit& edit : edits)
       policy.notes.insert(policy.notes.end(), edit.notes.begin(), edit.notes.end());
@@ -331,21 +450,28 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
   JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(graph, costs, flops_of(graph)));
-  SacAnswer answer = describe_captured(graph, costs, kept, memory_options(options));
+  SacAnswer answer = describe_captured(graph, costs, kept, memory_options(options.optimizer));
   answer.notes = std::move(policy.notes);
-  if (tagged) {
-    const std::vector<StepValue> values = step_values(*tagged, graph, kept);
+  if (planned) {
+    const Graph& tagged = planned->tagged;
+    answer.limit = std::move(planned->limit);
+    answer.pareto = std::move(planned->pareto);
+    const std::vector<StepValue> values = step_values(tagged, graph, kept);
+    const StepReasons reasons{tagged, values, policy.tags, planned->why, planned->chosen_by};
     for (SavedValue& saved : answer.saved)
       if (const auto value = std::ranges::find(values, saved.node, &StepValue::node);
           value != values.end())
-        saved.reason = to_sentence(value->reason, tagged->node(saved.node).policy);
-    JOINTER_TRY(answer.why, explain_step(*tagged, values, policy.tags, options.why));
+        saved.reason = reasons.text(*value);
+    JOINTER_TRY(answer.why, explain_step(reasons, options.why));
   }
+  if (options.compares())
+    JOINTER_CHECK(add_comparison(options, opened, planned->tagged,
+                                 plan_rows(graph, kept, planned->tagged), answer));
   if (!options.format.empty()) {
     JOINTER_TRY(const PolicyFormat format, format_of(options));
-    JOINTER_TRY(const SavePlan plan, plan_of_step(*tagged, graph));
-    JOINTER_TRY(answer.exported, export_plan(*tagged, plan, format, opened,
-                                             {.memory = memory_options(options),
+    JOINTER_TRY(const SavePlan plan, plan_of_step(planned->tagged, graph));
+    JOINTER_TRY(answer.exported, export_plan(planned->tagged, plan, format, opened,
+                                             {.memory = memory_options(options.optimizer),
                                               .step_peak = answer.figures.figures.peak_bytes}));
   }
   if (!options.output.empty()) JOINTER_CHECK(write_bytes(options.output, write_native(graph)));
@@ -355,15 +481,18 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
 // Refuses options that do not affect the chosen output.
 Result<void> check_answer_options(const SacCommand& options, const CLI::App& command) {
   const std::vector<OutputFile> outputs{{"--output", options.output}};
-  JOINTER_CHECK(
-      check_outputs(outputs, {options.graph.file, options.graph.backward, options.policy.file}));
+  JOINTER_CHECK(check_outputs(
+      outputs, {options.graph.file, options.graph.backward, options.policy.file, options.against}));
   if (fills_standard_output(outputs))
-    return refuse_options(command, {"--json", "--export", "--pareto", "--points", "--why", "--top"},
+    return refuse_options(command,
+                          {"--json", "--export", "--pareto", "--points", "--why", "--against",
+                           "--against-tags", "--top"},
                           kNoFigures);
   if (options.json)
     return refuse_options(command, {"--top"}, "limits the tables; --json lists everything");
   if (!options.format.empty())
-    return refuse_options(command, {"--pareto", "--points", "--why", "--top"},
+    return refuse_options(command,
+                          {"--pareto", "--points", "--why", "--against", "--against-tags", "--top"},
                           "has no effect with --export, which prints only the plan");
   return {};
 }
@@ -378,27 +507,33 @@ Result<int> run(const SacCommand& options, const CLI::App& command) {
     return run_step(options, std::move(graph), command);
   const std::string what =
       fmt::format("{} is {}", options.graph.file,
-                  graph.is_pair() ? "a pair" : fmt::format("a {} graph", to_string(kind)));
+                  graph.is_pair()                 ? "a pair"
+                  : kind == CaptureKind::subgraph ? "a subgraph"
+                                                  : fmt::format("a {} graph", to_string(kind)));
   if (options.decides())
     return fail(Error::Kind::usage,
                 "{}: saved activations are fixed and can only be shown; policies need "
                 "a joint graph or a flat training step",
                 what);
   JOINTER_CHECK(refuse_options(
-      command, kPartitionerOptions,
-      fmt::format("is for joint graphs, but {}, and its saved activations are fixed", what)));
+      command, kPlanOptions,
+      fmt::format("is for joint graphs and flat training steps, but {}, and its saved activations "
+                  "are fixed",
+                  what)));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
   JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(graph, costs, flops_of(graph)));
-  return print_answer(options, graph,
-                      describe_captured(graph, costs, kept, memory_options(options)));
+  SacAnswer answer = describe_captured(graph, costs, kept, memory_options(options.optimizer));
+  if (options.compares())
+    JOINTER_CHECK(add_comparison(options, graph, graph, plan_rows(graph, kept, graph), answer));
+  return print_answer(options, graph, answer);
 }
 
-void add_joint_options(CLI::App& command, SacCommand& options) {
-  const HelpGroup group(command, "Joint graphs only");
-  set_choices(
-      command.add_option("--partitioner", options.partitioner, "torch's partitioner to use"),
-      {"min_cut", "default"});
+void add_plan_options(CLI::App& command, SacCommand& options) {
+  const HelpGroup group(command, "Joint graphs and flat training steps only");
+  set_choices(command.add_option("--partitioner", options.partitioner,
+                                 "Joint graphs only: torch's partitioner to use"),
+              {"min_cut", "default"});
   command
       .add_option(
           "--budget", options.budget,
@@ -443,10 +578,20 @@ void add_sac_command(CLI::App& program, int& exit_code) {
   options->policy.add_to(*command);
   command->add_flag("--ignore-tags", options->ignore_tags,
                     "Ignore the recompute tags in the capture");
-  add_joint_options(*command, *options);
+  add_plan_options(*command, *options);
   command->add_option("--why", options->why, "Explain why these nodes are saved or recomputed")
       ->type_name("NODE")
       ->delimiter(',');
+  CLI::Option* against =
+      command
+          ->add_option("--against", options->against,
+                       "Show what this plan changes compared with another: that of a capture, or "
+                       "that of a policy in a file, applied to this graph")
+          ->type_name("FILE");
+  command
+      ->add_flag("--against-tags", options->against_tags,
+                 "The same, compared with the plan that the capture has by itself")
+      ->excludes(against);
   set_choices(command->add_option("--export", options->format,
                                   "Print only the plan: torchtitan's operator set, selectors, or a "
                                   "recipe"),
@@ -464,9 +609,9 @@ void add_sac_command(CLI::App& program, int& exit_code) {
       ->check(whole_number(0));
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->footer(
-      "A joint graph takes all options. A flat training step has no partitioner: it takes --save, "
-      "--every-nth, --policy, --preset and --ignore-tags, and the options that print or write the "
-      "result. A pair or a half is shown as captured.");
+      "A joint graph takes all options, a flat training step all but --partitioner. A pair or a "
+      "half "
+      "is shown as captured.");
   command->callback(
       [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });
 }

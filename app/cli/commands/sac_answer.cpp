@@ -4,9 +4,8 @@
 #include <map>
 #include <set>
 
+#include "core/graph/tuple_call.h"
 #include "core/partition/kept_values.h"
-#include "core/schedule/memory_timeline.h"
-#include "core/schedule/simulation.h"
 
 namespace jointer::cli {
 namespace {
@@ -17,10 +16,7 @@ class OperatorRows {
 
   // An element of a call's tuple counts for that call's operator.
   void add(NodeId id, Keep keep, std::int64_t recompute_ns) {
-    NodeId call = id;
-    while (graph_.op(graph_.node(call)).is_getitem && !graph_.inputs(graph_.node(call)).empty())
-      call = graph_.inputs(graph_.node(call)).front();
-    const std::string target(graph_.target(graph_.node(call)));
+    const std::string target(graph_.target(graph_.node(tuple_call(graph_, id))));
     OperatorRow& row = rows_.try_emplace(target).first->second;
     row.target = target;
     switch (keep) {
@@ -102,12 +98,7 @@ Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
 SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
                             std::span<const SaveCandidate> kept, const MemoryOptions& memory) {
   SacAnswer answer;
-  const MemoryTimeline timeline(graph, memory);
-  const Simulation simulation(graph, costs);
-  answer.figures = kept_figures(graph, kept);
-  answer.figures.figures = {.peak_bytes = timeline.peak_bytes(),
-                            .step_ns = simulation.step_ns(),
-                            .exposed_ns = simulation.exposed_ns()};
+  answer.figures = captured_figures(graph, costs, kept, memory);
   // For a pair, positions among the forward's saved outputs.
   std::map<NodeId, std::size_t> place;
   if (graph.is_pair())

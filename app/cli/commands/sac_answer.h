@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/cli/commands/options.h"
+#include "app/cli/commands/plan_comparison.h"
 #include "app/cli/commands/sac_why.h"
 #include "core/partition/pareto.h"
 #include "core/partition/partition.h"
@@ -53,6 +54,7 @@ struct SacAnswer {
   std::optional<LimitAnswer> limit;
   std::vector<WhyAnswer> why;
   std::optional<PolicyExport> exported;
+  std::optional<PlanComparison> against;  // another plan, compared with this one
   std::vector<std::string> notes;
 
   [[nodiscard]] std::int64_t saved_bytes() const;

@@ -64,8 +64,7 @@ void print_facts(const SacAnswer& a, const Graph& graph) {
          fmt::format("{} more, {}", format_count(static_cast<std::int64_t>(a.offloaded_count())),
                      format_bytes(a.figures.offloaded_bytes))});
   facts.add(
-      {"recomputed", fmt::format("{} calls, {}, {}",
-                                 format_count(static_cast<std::int64_t>(a.figures.recomputed)),
+      {"recomputed", fmt::format("{}, {}, {}", counted(a.figures.recomputed, "call"),
                                  format_ns(a.figures.recompute_ns),
                                  format_flops(static_cast<double>(a.figures.recompute_flops)))});
   facts.add({"peak memory", format_bytes(a.figures.figures.peak_bytes)});
@@ -176,6 +175,7 @@ Json to_json(const SacAnswer& a, const Graph& graph) {
   if (!a.why.empty()) json["why"] = to_json(a.why, graph);
   if (a.exported)
     json["export"] = {{"text", a.exported->text}, {"misfits", a.exported->differences}};
+  if (a.against) json["against"] = to_json(*a.against);
   json["notes"] = a.notes;
   return json;
 }
@@ -186,6 +186,7 @@ void print_tables(const SacAnswer& a, const Graph& graph, std::size_t top) {
   print_saved(a, graph, top);
   print_pareto(a);
   print_why(a.why);
+  if (a.against) print_plan_comparison(*a.against, top);
   for (const std::string& note : a.notes) fmt::print("note: {}\n", note);
 }
 

@@ -116,23 +116,30 @@ Result<std::vector<WhyAnswer>> explain_values(const DecidedPlan& decided,
   return found;
 }
 
-Result<std::vector<WhyAnswer>> explain_step(const Graph& tagged,
-                                            const std::vector<StepValue>& values,
-                                            const std::vector<Decider>& tags,
+std::string StepReasons::text(const StepValue& value) const {
+  if (!chosen_for.empty() && value.reason == StepReason::tagged) return "chosen for " + chosen_for;
+  return to_sentence(value.reason, tagged.node(value.node).policy);
+}
+
+Decider StepReasons::decider(const StepValue& value) const {
+  if (value.reason == StepReason::applied) return Decider::capture;
+  if (value.reason != StepReason::tagged) return Decider::nobody;
+  return chosen_for.empty() ? decider_of_tag(tags, value.node) : chosen_by;
+}
+
+Result<std::vector<WhyAnswer>> explain_step(const StepReasons& reasons,
                                             const std::vector<std::string>& names) {
   std::vector<WhyAnswer> found;
   for (const std::string& name : names) {
-    const NodeId id = tagged.find(name);
+    const NodeId id = reasons.tagged.find(name);
     if (!id) return fail(Error::Kind::usage, "option --why: there is no node {}", name);
-    const Node& node = tagged.node(id);
+    const Node& node = reasons.tagged.node(id);
     WhyAnswer why{.name = name, .keep = "not needed", .reason = {}};
-    const auto value = std::ranges::find(values, id, &StepValue::node);
-    if (value != values.end()) {
+    const auto value = std::ranges::find(reasons.values, id, &StepValue::node);
+    if (value != reasons.values.end()) {
       why.keep = to_string(value->keep);
-      why.reason = to_sentence(value->reason, node.policy);
-      why.decider = value->reason == StepReason::applied  ? Decider::capture
-                    : value->reason == StepReason::tagged ? decider_of_tag(tags, id)
-                                                          : Decider::nobody;
+      why.reason = reasons.text(*value);
+      why.decider = reasons.decider(*value);
     } else if (node.kind != NodeKind::call) {
       why.keep = kind_text(node.kind);
     }

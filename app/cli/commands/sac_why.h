@@ -37,11 +37,19 @@ struct DecidedPlan {
 // Error (usage): there is no node of that name.
 Result<std::vector<WhyAnswer>> explain_values(const DecidedPlan& decided,
                                               const std::vector<std::string>& names);
-// For a flat training step. `values`: its values after its tags were applied; `tagged`: the graph
-// before that; `tags`: as for DecidedPlan.
-Result<std::vector<WhyAnswer>> explain_step(const Graph& tagged,
-                                            const std::vector<StepValue>& values,
-                                            const std::vector<Decider>& tags,
+// The reasons for the values of a flat training step.
+struct StepReasons {
+  const Graph& tagged;                   // before its tags were applied
+  const std::vector<StepValue>& values;  // after
+  const std::vector<Decider>& tags;      // as for DecidedPlan
+  std::string chosen_for;                // what the plan was chosen for; empty: only tags decided
+  Decider chosen_by;
+
+  [[nodiscard]] std::string text(const StepValue& value) const;
+  [[nodiscard]] Decider decider(const StepValue& value) const;
+};
+// Error (usage): there is no node of that name.
+Result<std::vector<WhyAnswer>> explain_step(const StepReasons& reasons,
                                             const std::vector<std::string>& names);
 
 Json to_json(const std::vector<WhyAnswer>& why, const Graph& graph);

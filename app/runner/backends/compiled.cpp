@@ -38,8 +38,8 @@ Result<CompiledRegion> region_of(const Graph& graph, const CompiledPackage& pack
                                  at::Device device) {
   if (!is_this_release(package.torch))
     return fail(Error::Kind::run,
-                "{} was compiled by torch {}, but this runner is built with {}; set JOINTER_PYTHON "
-                "to a Python with that torch and compile again",
+                "{0} was compiled by torch {1}, but this runner is built with torch {2}; set "
+                "JOINTER_PYTHON to a Python with torch {2} and compile again",
                 package.path, package.torch, torch_version());
   const PartId part = part_of(graph, package);
   if (!part)

@@ -98,8 +98,8 @@ Result<std::vector<CompiledPackage>> run_compiler(const CompilerRequest& request
   if (packages && end.succeeded()) return std::move(*packages);
   if (!failure.empty()) return fail(Error::Kind::run, "{}", failure);
   const std::string last = child.last_error();
-  return fail(Error::Kind::run, "the compiler process ended with {}{}{}", to_string(end),
-              last.empty() ? "" : ": ", last);
+  return fail(Error::Kind::run, "the compiler process ended without a result ({}){}{}",
+              to_string(end), last.empty() ? "" : ": ", last);
 }
 
 }  // namespace jointer::runner

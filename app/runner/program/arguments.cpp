@@ -129,8 +129,8 @@ Result<Operand> ArgumentConverter::symbol(ExpressionId id) {
   for (const std::string& name : operand.expression.symbols()) {
     const auto at = program_.symbols.find(name);
     if (at == program_.symbols.end())
-      return input_error("symbol {} of {} is not a symbol of the graph", name,
-                         operand.expression.text());
+      return input_error("the size {} contains {}, which is not a symbol of the graph",
+                         operand.expression.text(), name);
     operand.symbols.push_back(at->second);
   }
   program_.expressions.push_back(std::move(operand));

@@ -322,7 +322,7 @@ Result<void> ProgramBuilder::add_random_call(NodeId id, const Node& node) {
   if (state != nullptr && state->kind == Argument::Kind::node)
     instruction.state = slots_[state->node().index()];
   else if (!instruction.saves_state)
-    return input_error("{} has no argument for the state", target);
+    return input_error("{} has no argument for the state of the random generator", target);
   return add_operator(id, node, instruction, graph_.text(args[at].text()), at + 1,
                       by_generator ? "rng_state" : "");
 }

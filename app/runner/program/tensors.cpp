@@ -254,7 +254,8 @@ std::string fill(const at::Tensor& to, const Json& table, const std::string& nam
   std::vector<double> values;
   flatten(table[name]["data"], values);
   if (static_cast<std::int64_t>(values.size()) != to.numel())
-    return fmt::format("constant {}: its data does not fit its shape", name);
+    return fmt::format("constant {}: its data does not fit its shape, so its values are generated",
+                       name);
   without_repeats(to, to.strides())
       .copy_(without_repeats(at::tensor(values, at::kDouble).view(to.sizes()), to.strides()));
   return {};

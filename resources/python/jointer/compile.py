@@ -53,7 +53,9 @@ class Request:
         """Raise ``CaptureError`` if a field is invalid."""
         texts = (self.graph, self.method, self.on, self.assume)
         if not all(isinstance(each, str) for each in texts) or not self.graph:
-            raise CaptureError("a request's graph, method, on and assume must be strings")
+            raise CaptureError(
+                "a request's graph, method, on and assume must be strings, and graph not empty"
+            )
         if self.method not in METHODS:
             raise CaptureError(f"method {self.method!r}: expected one of {', '.join(METHODS)}")
         if self.on not in ("auto", "cpu", "cuda"):
@@ -63,7 +65,7 @@ class Request:
         if self.torch and self.torch != torch.__version__.partition("+")[0]:
             raise CaptureError(
                 f"packages for torch {self.torch} cannot be compiled by torch {torch.__version__} of "
-                f"{sys.executable}: name another Python in JOINTER_PYTHON"
+                f"{sys.executable}: name a Python with torch {self.torch} in JOINTER_PYTHON"
             )
         if not isinstance(self.rank, int) or self.rank < 0:
             raise CaptureError(f"rank {self.rank!r}: expected an integer of at least 0")

@@ -166,7 +166,7 @@ def _answer(given: dict[str, Any], stage: Callable[..., None]) -> tuple[int, lis
 
     fields = {field.name for field in dataclasses.fields(Request)}
     if unknown := given.keys() - fields:
-        return _failed(EXIT_INPUT, "load", f"a request has no {sorted(unknown)[0]!r}")
+        return _failed(EXIT_INPUT, "load", f"unknown member {sorted(unknown)[0]!r} in the request")
     try:
         result = compile_program(Request(**{"graph": "", **given}), stage)
     except (CaptureError, OSError) as error:

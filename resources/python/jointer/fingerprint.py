@@ -12,6 +12,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Sequence
 
+from .counted import counted
+
 _PIECES = 4
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
@@ -40,7 +42,8 @@ def first_difference(lines: Sequence[str], recorded: str) -> str | None:
     index = first // _PIECES
     if index >= len(lines):
         nodes = len(recorded) // _PIECES
-        return f"it ends after {len(lines)} nodes; the recorded graph has {nodes}"
+        ends = f"this graph ends after {counted(len(lines), 'node')}"
+        return f"{ends}; the recorded graph has {nodes}"
     return _describe(lines[index], here, recorded, index)
 
 

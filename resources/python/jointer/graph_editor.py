@@ -146,8 +146,10 @@ class GraphEditor:
         before = self._place(change)
         seen: set[fx.Node] = set()
         for node in (*block, before):
+            if node in seen and node is before:
+                raise RecipeError(f"{node.name} cannot be moved before itself")
             if node in seen:
-                raise RecipeError(f"{node.name} cannot be moved before itself: it is listed twice")
+                raise RecipeError(f"{node.name} is listed twice among the nodes to move")
             seen.add(node)
         for node in block:
             if node.op in ("placeholder", "output"):

@@ -94,7 +94,7 @@ def _answer(request: dict[str, Any], events: Events) -> None:
             events.say("declared", **_declared(host_passes, spec))
         return
     if request.get("request") != "run":
-        raise HostError("usage", f"no request {request.get('request')!r}")
+        raise HostError("usage", f"unknown request {request.get('request')!r}")
     host_run.run(request, events)
 
 

@@ -359,7 +359,7 @@ def _as_collection(
             return {key: each for key, each in value}
     except (TypeError, ValueError):
         wanted = "[key, value] pairs" if kind == "dict" else "numbers or strings"
-        raise HostError("usage", f"parameter {parameter.name} is a list of {wanted}") from None
+        raise HostError("usage", f"parameter {parameter.name} must be a list of {wanted}") from None
     is_tuple = annotation is tuple or typing.get_origin(annotation) is tuple
     return tuple(value) if is_tuple or isinstance(parameter.default, tuple) else value
 

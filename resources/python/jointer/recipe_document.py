@@ -123,12 +123,13 @@ def _parse(document: Json, where: str) -> Recipe:
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         raise RecipeError(f'{where}: not a recipe: expected `format` to be "{FORMAT}"')
     version = document.get("version")
-    if not isinstance(version, int):
-        raise RecipeError(f"{where}: `version` is missing")
-    if version > VERSION:
+    if not isinstance(version, int) or isinstance(version, bool):
+        raise RecipeError(f"{where}: `version` is missing or not an integer")
+    if not 1 <= version <= VERSION:
+        advice = "; use a newer Jointer" if version > VERSION else ""
         raise RecipeError(
             f"{where}: recipe version {version} is not supported: this program reads versions 1 to "
-            f"{VERSION}; use a newer Jointer"
+            f"{VERSION}{advice}"
         )
     fingerprints = _member(document, "fingerprints", dict, where, {})
     graphs = _member(document, "graphs", dict, where, {})

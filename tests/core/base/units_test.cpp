@@ -24,8 +24,17 @@ TEST(Units, TimesChooseAUnit) {
   EXPECT_EQ(format_ms(0), "0 ms");
   EXPECT_EQ(format_ms(612.4), "612 ms");
   EXPECT_EQ(format_ms(0.02), "20.0 us");
-  EXPECT_EQ(format_ms(1250), "1.25 s");
-  EXPECT_EQ(format_ms(999.96), "1.00 s");
+  EXPECT_EQ(format_ms(999.4), "999 ms");
+}
+
+TEST(Units, TimesOfASecondOrMoreKeepTheirMilliseconds) {
+  EXPECT_EQ(format_ms(999.96), "1.000 s");
+  EXPECT_EQ(format_ms(1003.2), "1.003 s");
+  EXPECT_EQ(format_ms(-1003.2), "-1.003 s");
+  EXPECT_EQ(format_ms(1250), "1.250 s");
+  EXPECT_EQ(format_ms(15'203.4), "15.203 s");
+  EXPECT_EQ(format_ms(999'999), "999.999 s");
+  EXPECT_EQ(format_ms(3'600'000), "3,600 s");
 }
 
 TEST(Units, CountsAreGrouped) {

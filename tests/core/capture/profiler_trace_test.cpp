@@ -225,7 +225,7 @@ TEST(ProfilerTrace, EagerNamesOfCollectivesAreKnown) {
                                         .kernel("add", 60, 2, 3, 3));
   EXPECT_THAT(lanes(graph, m), ElementsAre("ar 0-30 30", "r 40-42 2", "out 50-52 2"));
   EXPECT_THAT(m.measurement.notes,
-              ElementsAre("1 of 4 nodes match no call: _c10d_functional::wait_tensor (1)"));
+              ElementsAre("1 of 4 nodes matches no call: _c10d_functional::wait_tensor (1)"));
 }
 
 TEST(ProfilerTrace, ACpuCollectiveEndsWithItsWait) {

@@ -405,7 +405,7 @@ TEST_F(MeasuredByName, RefusesUnknownDevices) {
   const Graph on_cpu = parse("device cpu\nx: f32[8] = input\ny: f32[8] = aten.relu(x)\nreturn [y]");
   const auto made = make("measured", on_cpu);
   ASSERT_FALSE(made.has_value());
-  EXPECT_THAT(made.error().message, HasSubstr("on a CPU yet; there are NVIDIA H200"));
+  EXPECT_THAT(made.error().message, HasSubstr("on a CPU yet (measured devices: NVIDIA H200)"));
 }
 
 TEST(MeasuredDevices, AreFoundByName) {

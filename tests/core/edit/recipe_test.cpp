@@ -337,7 +337,7 @@ TEST(Recipe, ErrorsNameThePlace) {
       HasSubstr(
           "version 3 is not supported: this program reads versions 1 to 2; use a newer Jointer"));
   EXPECT_THAT(error_of("[]", R"("format":"jointer-recipe","version":0)"),
-              HasSubstr("it is not a version"));
+              HasSubstr("version 0 is not supported: this program reads versions 1 to 2"));
   EXPECT_THAT(error_of("3"), HasSubstr("`edits` is missing"));
   EXPECT_EQ(error_of("[{}]"), "edit 0: `changes`: expected a list");
   EXPECT_EQ(error_of(R"([{"changes":[{"move":["a"]}]}])"), "edit 0, change 0: `before` is missing");

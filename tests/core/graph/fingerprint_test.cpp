@@ -70,7 +70,7 @@ TEST(Fingerprint, NamesWhatIsMissing) {
             "node 2, b: a node before it is missing");
   const std::string recorded = fingerprint(parse(kText), kPart);
   EXPECT_EQ(first_difference(parse(kText), kPart, recorded + "AAAA"),
-            "it ends after 5 nodes; the recorded graph has 6");
+            "this graph ends after 5 nodes; the recorded graph has 6");
   EXPECT_EQ(first_difference(parse(kText), kPart, recorded.substr(0, 16)),
             "node 4, output: the recorded graph ends before it");
 }

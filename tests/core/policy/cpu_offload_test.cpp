@@ -85,6 +85,39 @@ TEST(CpuOffload, TheEditKeepsTheConstantsOfAnotherRank) {
   EXPECT_NE(other.inputs(other.find("l")).front(), other.find("a"));
 }
 
+TEST(CpuOffload, AWaitFollowsTheCopyOfAValueThatOnlyTheBackwardReads) {
+  const Graph graph = offloaded(R"(
+    kind train_step
+    x: f32[8,8] = input
+    a: f32[8,8] = aten.sin(x)  {MUST_CPU_OFFLOAD}
+    h: f32[8,8] = aten.exp(a)  {backward}
+    return [h])",
+                                {.defer_layers = 0, .prefetch_layers = 0});
+  EXPECT_THAT(names(graph), ElementsAre("x", "a", "offload_default", "wait_tensor_default",
+                                        "reload_default", "wait_tensor_default_1", "h", "output"));
+}
+
+// Views repeated for the first value must not count as calls that the second could precede.
+TEST(CpuOffload, ACopyBackStartsBeforeItsWait) {
+  const Graph graph = offloaded(R"(
+    kind train_step
+    x: f32[8,8] = input
+    a: f32[8,8] = aten.sin(x)  {layers.1 MUST_CPU_OFFLOAD}
+    v: f32[64] = aten.view(a, [64])  {layers.1}
+    b: f32[8,8] = aten.exp(a)  {layers.1 MUST_CPU_OFFLOAD}
+    f: f32[8,8] = aten.exp(b)  {layers.1}
+    h: f32[64] = aten.mul.Tensor(v, b)  {backward layers.0}
+    k: f32[8,8] = aten.sin(f)  {backward layers.1}
+    l: f32[8,8] = aten.sin(k)  {backward layers.0}
+    return [f, h, l])");
+  for (const NodeId id : graph.order()) {
+    if (!graph.is_wait(graph.node(id))) continue;
+    const NodeId copy = graph.collective_of_wait(graph.node(id));
+    ASSERT_TRUE(copy);
+    EXPECT_LT(graph.position(copy), graph.position(id)) << graph.name(id);
+  }
+}
+
 TEST(CpuOffload, CopiesDuringTheNextLayer) {
   Edit edit;
   const Graph graph = offloaded(kStep, {}, &edit);

@@ -375,6 +375,24 @@ TEST(Remat, EachCopyHasItsOwnSubgraph) {
 
 // Whatever is tagged, the resulting graph is sound, computes the same outputs with the same
 // operators, and the edit can be undone exactly.
+TEST(Remat, ACopyIsInTheMemoryOfWhatItReads) {
+  const Graph graph = rematerialized(R"(
+    kind train_step
+    x: f32[8,8] = input
+    s: f32[8,8] = aten.sin(x)  {MUST_RECOMPUTE}
+    v: f32[64] = aten.view(s, [64])  {MUST_SAVE}
+    w: f32[4,16] = aten.view(v, [4,16])  {MUST_RECOMPUTE}
+    l: f32[] = aten.sum(s)
+    g: f32[4,16] = aten.sin(w)  {backward}
+    h: f32[8,8] = aten.exp(s)  {backward}
+    return [l, g, h])");
+  const auto storage = [&](std::string_view name) {
+    return graph.real_storage(graph.tensors(graph.find(name)).front().storage);
+  };
+  EXPECT_EQ(storage("w_recomputed"), storage("v"));
+  EXPECT_NE(storage("s_recomputed"), storage("v"));
+}
+
 RC_GTEST_PROP(RematProperty, IsLegalWhateverIsTagged, (std::uint64_t seed)) {
   Graph graph = random_graph(seed, {.calls = 60});
   std::mt19937_64 random(seed);

@@ -75,7 +75,7 @@ TEST_F(SpmdCheckPass, ComparesSizesAndCounts) {
   std::string other = text_with("  return", "  more: f32[4,4] = aten.relu(w)\n  return");
   write(1, std::move(other));
   EXPECT_THAT(any_reason(run_pass(rank_graph(std::string(kText), 0), pass_text()), "differs"),
-              HasSubstr("rank 0 runs 3 calls and rank 1 runs 4, of which 0 differ"));
+              HasSubstr("rank 0 runs 3 calls and rank 1 runs 4."));
   std::string wide(kText);
   for (std::size_t at = 0; (at = wide.find("[4,4]", at)) != std::string::npos;)
     wide.replace(at, 5, "[4,8]");

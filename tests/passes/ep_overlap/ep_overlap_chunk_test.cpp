@@ -199,10 +199,10 @@ TEST(EpOverlapChunk, AddsGradientsOfBothChunksBeforeViews) {
 
 TEST(EpOverlapChunk, RefusesWhatItCannotSplit) {
   EXPECT_THAT(refusal(traced(kStep, {"m"}), "ep_overlap_chunk{require_all_to_all=true}"),
-              HasSubstr("they contain no all_to_all_single"));
+              HasSubstr("none contains an all_to_all_single"));
   EXPECT_THAT(refusal(traced(kStep, {"m"}), "ep_overlap_chunk{require_all_to_all=false}"), "");
   EXPECT_THAT(refusal(traced(kStep, {"d", "v", "m"}, 3), "ep_overlap_chunk"),
-              HasSubstr("x cannot be split in two: dimension 0 is 3"));
+              HasSubstr("x cannot be split in two: dimension 0 has the odd size 3"));
 
   Graph other = traced();
   annotate(other, "d", R"({"module_fqn":"layers.1.moe"})");

@@ -89,7 +89,7 @@ TEST(Kept, TaggedResultsThatTheBackwardDoesNotReadAreCounted) {
   )");
   EXPECT_THAT(why_kept(graph, "apply_cpu_offload"), HasSubstr("1 result is tagged"));
   EXPECT_THAT(why_kept(graph, "selective_activation_remat"),
-              HasSubstr("reads none of the 1 value that is tagged"));
+              HasSubstr("does not read the one value that is tagged"));
 }
 
 TEST(Kept, ResultsThatStayAreTheReasonOfApplyCpuOffload) {

@@ -1,0 +1,47 @@
+#pragma once
+
+// Compares what two plans save, recompute and offload: for `jointer diff` and `jointer sac
+// --against`.
+
+#include <string>
+#include <vector>
+
+#include "app/cli/commands/options.h"
+#include "core/graph/graph.h"
+#include "core/partition/plan_difference.h"
+#include "core/partition/plan_rows.h"
+#include "core/partition/plan_what_if.h"
+#include "core/schedule/memory_timeline.h"
+
+namespace jointer::cli {
+
+struct KnownPlan {
+  std::string name;  // for the user: a file, "A"
+  Graph graph;       // has the nodes of the rows
+  std::vector<PlanRow> rows;
+  PlanFigures figures;
+};
+
+struct PlanComparison {
+  KnownPlan before, after;
+  PlanDifference difference;
+};
+
+// The plan that a graph has by itself: for a joint graph, min_cut's plan with its tags; for a flat
+// training step, the step with its tags applied; for a pair, what it saves and recomputes. Error
+// (usage): a single half has no plan, or the tags cannot be applied.
+Result<KnownPlan> own_plan(std::string name, Graph graph, const EstimatorOptions& estimator,
+                           const MemoryOptions& memory);
+
+// Error (usage): no value of one plan has the name of a node of the other graph.
+Result<PlanComparison> compare_plans(KnownPlan before, KnownPlan after);
+
+// The figures of a graph that already has its plan. `kept`: its kept_values.
+PlanFigures captured_figures(const Graph& graph, std::span<const NodeCost> costs,
+                             std::span<const SaveCandidate> kept, const MemoryOptions& memory);
+
+Json to_json(const PlanComparison& comparison);
+// `top`: maximum number of rows of each table.
+void print_plan_comparison(const PlanComparison& comparison, std::size_t top);
+
+}  // namespace jointer::cli

@@ -1,0 +1,70 @@
+#pragma once
+
+// Determines the order of a flat training step under a save plan, without changing the graph: the
+// order that apply_step_tags (core/policy/apply_step_tags.h) gives it with the tags of the plan. The
+// top of flat_order.cpp describes the algorithm.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/graph/users.h"
+#include "core/partition/pair_order.h"
+#include "core/partition/recomputable.h"
+#include "core/partition/step_offload.h"
+
+namespace jointer {
+
+class FlatOrders {
+ public:
+  // `orders`: of a flat step; must outlive this.
+  explicit FlatOrders(const PairOrders& orders);
+
+  // `given`: indexed by position; the values that are not recomputed, besides those that cannot be.
+  // Error (usage): a value cannot be offloaded. Cost: linear in nodes and edges.
+  [[nodiscard]] Result<PairOrder> order(std::vector<std::uint8_t> given,
+                                        std::span<const NodeId> offloaded) const;
+
+  // What a call reads as an input of its node.
+  [[nodiscard]] StepInput input_of(const PairOrder& order, const StepCall& reader,
+                                   Place input) const;
+  // The start that a wait waits for. As Graph::collective_of_wait.
+  struct Started {
+    StepCall call;
+    bool found = false;
+  };
+  [[nodiscard]] Started collective_of_wait(const PairOrder& order, const StepCall& wait) const;
+  // True for a call of the backward, and for the copy of a call of the forward.
+  [[nodiscard]] bool is_backward(const StepCall& call) const {
+    return call.kind != StepCall::Kind::original ||
+           !orders_.has(call.place, PairOrders::of_forward);
+  }
+
+  // One sentence; empty if nothing but Offloadable's rules can prevent it.
+  [[nodiscard]] std::string why_not_offloaded(Place value) const;
+
+ private:
+  class Nodes;
+
+  Result<void> add_offloads(std::span<const NodeId> offloaded, PairOrder& order,
+                            Nodes& nodes) const;
+  void add_calls(PairOrder& order, const Nodes& nodes) const;
+  void find_saved(PairOrder& order) const;
+
+  const PairOrders& orders_;
+  Users users_;
+  StepOffloads offloads_;
+  Recomputable recomputable_;
+  std::vector<StepOffload> readers_;  // by place; empty for values that cannot be offloaded
+  std::vector<bool> owns_storage_;    // by place: it, or the call whose element it is, allocates it
+  std::vector<OffloadOrder::Node> offload_nodes_;
+  std::vector<std::uint32_t>
+      back_;  // by place: of the value that the graph copies back in its place
+  std::vector<Place> all_, region_;  // in order
+  std::vector<Place> outputs_;
+  bool long_forms_ = true;
+};
+
+}  // namespace jointer

@@ -1,0 +1,96 @@
+#pragma once
+
+// Compares two plans value by value: what changed from saved to recomputed or offloaded, and what
+// that costs. The plans may be of one joint graph, of several captures, of a pair or of a flat
+// training step: values correspond if their nodes have the same name.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/partition/plan_rows.h"
+
+namespace jointer {
+
+// How the backward gets a value; none: the plan has no use for it.
+using KeptAs = std::optional<Keep>;
+// "saved", "recomputed", "offloaded" or "not needed".
+std::string_view to_text(KeptAs kept);
+
+// The second plan's figures minus those of the first.
+struct PlanAmounts {
+  std::int64_t saved_bytes = 0, offloaded_bytes = 0, recompute_ns = 0;
+
+  PlanAmounts& operator+=(const PlanAmounts& other);
+  friend bool operator==(const PlanAmounts&, const PlanAmounts&) = default;
+};
+
+struct PlanChangeRow {
+  std::string name, target, module;  // target: the operator; for part of a tuple, that of the call
+  std::int64_t layer = -1;           // Layers::kNone if it belongs to none
+  KeptAs from, to;
+  PlanAmounts change;
+
+  [[nodiscard]] bool moved() const { return from != to; }
+};
+
+// Values that changed in the same way.
+struct PlanTransition {
+  KeptAs from, to;
+  std::size_t count = 0;
+  PlanAmounts change;  // the sum over these values
+};
+
+// Values of one layer or of one operator.
+struct PlanChangeGroup {
+  std::string name;               // "layer 3", "outside of layers", or an operator
+  std::size_t moved = 0;          // values that are kept in another way
+  PlanAmounts change;             // the sum over all rows, also those that only changed in cost
+  std::vector<std::size_t> rows;  // indices in PlanDifference::rows
+};
+
+struct PlanDifference {
+  // The values that are kept in another way or whose bytes or time changed, in program order of the
+  // second graph. The sums over these rows are the differences between the plans' figures. Values
+  // that are free and that neither plan saves, such as a view that only one of them recomputes, are
+  // left out.
+  std::vector<PlanChangeRow> rows;
+
+  [[nodiscard]] bool empty() const { return rows.empty(); }
+  [[nodiscard]] PlanAmounts total() const;
+  // Number of values that are kept in another way.
+  [[nodiscard]] std::size_t moved() const;
+};
+
+struct PlanSide {
+  const Graph& graph;
+  std::span<const PlanRow> rows;
+};
+// Cost: n log n.
+PlanDifference plan_difference(const PlanSide& before, const PlanSide& after);
+
+// Those with the most bytes come first; values that are kept as before come last.
+std::vector<PlanTransition> transitions(const PlanDifference& difference);
+std::vector<PlanTransition> transitions(const PlanDifference& difference,
+                                        std::span<const std::size_t> rows);
+
+enum class PlanGrouping : std::uint8_t { layer, target };
+// Layers in their order, then what belongs to none; operators with the most bytes first.
+std::vector<PlanChangeGroup> groups(const PlanDifference& difference, PlanGrouping grouping);
+
+// "64 saved -> recomputed (-14.2 GiB, +38.0 ms)". Host memory is named as such.
+std::string to_text(const PlanTransition& transition, std::string_view arrow = "->");
+// "+14.2 GiB, +1.2 GiB on the host, -3.0 ms"; empty if all are zero.
+std::string to_text(const PlanAmounts& change);
+// "64 saved -> recomputed, 3 saved -> offloaded": without bytes and times. `max` as for `summary`.
+std::string counts_text(const PlanDifference& difference, std::span<const std::size_t> rows,
+                        std::string_view arrow = "->", std::size_t max = 4);
+// One sentence without a full stop: "97 values changed: 64 saved -> ..., 33 ...", or "No value is
+// kept differently". `max`: number of transitions to list; the others are counted.
+std::string summary(const PlanDifference& difference, std::string_view arrow = "->",
+                    std::size_t max = 4);
+
+}  // namespace jointer

@@ -1,0 +1,37 @@
+#pragma once
+
+// Lists what becomes of each value of the forward under a plan, so that the sums over the rows are
+// the figures of the plan.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/graph/graph.h"
+#include "core/partition/plan_what_if.h"
+
+namespace jointer {
+
+// One value that the backward saves, offloads or recomputes.
+struct PlanRow {
+  NodeId node;
+  Keep keep = Keep::recompute;
+  // Bytes on the device and on the host. A storage counts for the first saved value in it.
+  std::int64_t saved_bytes = 0, offloaded_bytes = 0;
+  // Time of the value's call if it runs a second time. If a call returns several values, it counts
+  // for the first of them that is recomputed.
+  std::int64_t recompute_ns = 0;
+  friend bool operator==(const PlanRow&, const PlanRow&) = default;
+};
+
+// The rows of a plan in program order. Error (usage): as for emit_pair.
+Result<std::vector<PlanRow>> plan_rows(const PlanWhatIf& what_if, const SavePlan& plan);
+
+// The rows of a pair or a flat training step in program order, from its kept_values. A recomputed
+// call has the node of the forward's call that it repeats. `tagged`: the graph that has the nodes of
+// the rows; for a step whose tags were applied, the graph before that, with the same ids.
+std::vector<PlanRow> plan_rows(const Graph& graph, std::span<const SaveCandidate> kept,
+                               const Graph& tagged);
+
+}  // namespace jointer
