@@ -10,10 +10,8 @@
 //   position(node)        the place of a node in that order
 //   index(node), count()  its number, and the upper bound of numbers
 //   inputs(node)          the nodes that it reads
-//   back(node)            the value that was copied back from the host in its place; Node{} if none
 //   is_backward_call(node), is_recomputable(node), is_getitem(node), is_call(node)
 //   is_wall(node)         true for a placeholder or output
-// Node{} is no node.
 
 #include <algorithm>
 #include <cstdint>

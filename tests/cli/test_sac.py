@@ -560,12 +560,67 @@ def test_an_export_that_a_list_cannot_express_gives_the_peak_of_the_step(tmp_pat
     assert f"saves {saved} activation" in first, first
 
 
+def test_an_activation_budget_of_a_flat_step_saves_that_part(tmp_path: Path) -> None:
+    step = flat_step(tmp_path)
+    whole = answer("sac", step)
+    assert names(answer("sac", step, "--budget", "1")) == names(whole)
+    assert names(answer("sac", step, "--budget", "0")) == []
+    for solver in ("dp", "greedy", "sliding_hirschberg"):
+        half = answer("sac", step, "--budget", "0.5", "--solver", solver, "--why", "a,b,c")
+        assert half["saved_storage_bytes"] == 64 << 10, "two of the three would be 0.67"
+        assert half["recomputed_count"] > 0
+        assert "chosen for an activation budget of 0.5" in [why["reason"] for why in half["why"]]
+
+
+STEP = sample("llama_debug_fsdp2.train_step")
+
+
+def test_a_flat_step_within_a_peak(tmp_path: Path) -> None:
+    whole, out, recipe = answer("sac", STEP), tmp_path / "out.json", tmp_path / "recipe.json"
+    nearest = run("sac", STEP, "--budget", "1MiB", "--json")
+    assert nearest.code == 1, nearest
+    smallest = json.loads(nearest.out)
+    assert not smallest["limit"]["met"] and smallest["peak_bytes"] < whole["peak_bytes"]
+    limit = (whole["peak_bytes"] + smallest["peak_bytes"]) // 2
+    value = answer("sac", STEP, "--budget", f"{limit}B", "-o", out)
+    assert value["limit"]["met"] and value["peak_bytes"] == value["limit"]["reached"] <= limit
+    assert value["step_ms"] >= value["limit"]["bound_ms"] > 0
+    assert value["step_ms"] <= smallest["step_ms"]
+    # The step that is written has these figures.
+    assert answer("memory", out)["peak_bytes"] == value["peak_bytes"]
+    assert answer("overlap", out)["step_ms"] == pytest.approx(value["step_ms"], abs=1e-6)
+    exported = run("sac", STEP, "--budget", f"{limit}B", "--export", "recipe")
+    assert exported.code == 0 and exported.err == ""
+    recipe.write_text(exported.out)
+    again = answer("sac", STEP, "--policy", recipe)
+    assert (again["peak_bytes"], names(again)) == (value["peak_bytes"], names(value))
+
+
+def test_a_flat_step_that_may_be_slower(tmp_path: Path) -> None:
+    whole, value = answer("sac", STEP), answer("sac", STEP, "--slower", "10", "--no-offload")
+    assert value["limit"]["met"] and value["peak_bytes"] <= whole["peak_bytes"]
+    assert value["step_ms"] <= 1.1 * whole["step_ms"] + 1e-6
+    assert value["offloaded_count"] == 0
+
+
+def test_the_trade_off_of_a_flat_step() -> None:
+    value = answer("sac", STEP, "--pareto", "--points", "5")
+    for low, high in pairwise(value["pareto"]):
+        assert low["peak_bytes"] < high["peak_bytes"] and low["step_ms"] > high["step_ms"]
+    assert all(point["bound_ms"] <= point["step_ms"] for point in value["pareto"])
+    assert 1 in [point["budget"] for point in value["budgets"]]
+    plain = answer("sac", STEP)
+    best = [point for point in value["pareto"] if point["peak_bytes"] <= plain["peak_bytes"]]
+    assert best[-1]["step_ms"] <= plain["step_ms"] + 1e-6
+
+
 @pytest.mark.parametrize(
     "arguments",
-    [["--budget", "0.5"], ["--slower", "5"], ["--pareto"], ["--no-offload"], ["--partitioner", "default"], ["--solver", "greedy"]],
-)
-def test_partitioner_options_are_refused_on_a_flat_step(tmp_path: Path, arguments: list[str]) -> None:
-    refused(run("sac", flat_step(tmp_path), *arguments), arguments[0], "--preset")
+    [["--partitioner", "default"], ["--solver", "greedy"], ["--strict-budget"], ["--points", "3"], ["--no-offload"],
+     ["--budget", "0.5", "--slower", "3"]],
+)  # fmt: skip
+def test_options_that_do_not_apply_are_refused_on_a_flat_step(tmp_path: Path, arguments: list[str]) -> None:
+    refused(run("sac", flat_step(tmp_path), *arguments), arguments[0])
 
 
 def test_an_invalid_policy_file(tmp_path: Path) -> None:
