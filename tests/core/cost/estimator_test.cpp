@@ -382,6 +382,24 @@ TEST(Throughput, FactsThatAreNotPositiveNumbersCountAsMissing) {
   }
 }
 
+// A recipe that moves collectives to a twin of their group does not bring the group along.
+TEST(Throughput, StaysWithATwinOfAGroup) {
+  const auto parse_with = [](std::string_view name) {
+    return parse(fmt::format(R"(
+      group dp: 0 1
+      x: i64[2,100] = input
+      y: i64[4,100] = _c10d_functional.all_gather_into_tensor(x, 2, '{}')
+      z: i64[4,100] = _c10d_functional.wait_tensor(y)
+      return [z]
+    )",
+                             name));
+  };
+  EXPECT_EQ(find_model_facts(parse_with("dp")).non_data_parallel_degree, 1);
+  EXPECT_EQ(find_model_facts(parse_with("dp_extra")).non_data_parallel_degree, 1);
+  EXPECT_FALSE(find_model_facts(parse_with("other")).non_data_parallel_degree.has_value())
+      << "its purpose is not known";
+}
+
 TEST(Throughput, IsUnknownWithoutTheFacts) {
   const Graph graph = parse("x: f32[4] = input\nreturn [x]");
   const ModelFacts facts = find_model_facts(graph);
