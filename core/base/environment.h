@@ -28,4 +28,7 @@ std::string sibling_program(std::string_view name);
 // Linux reports none.
 std::string processor_name();
 
+// The number of processor cores that this process may use; at least 1.
+int usable_cores();
+
 }  // namespace jointer

@@ -10,6 +10,7 @@
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
 #include "core/base/counted.h"
+#include "core/base/environment.h"
 #include "core/base/json_fields.h"
 #include "core/base/number_text.h"
 #include "embedded/jointer_devices.h"
@@ -181,8 +182,28 @@ Result<DeviceDescription> parse_text(std::string_view name, std::string_view tex
   return device;
 }
 
-// Loads `cpu{cores=4}`: a generic CPU, scaled to the share of arithmetic and memory bandwidth that
-// 4 of its cores have. Ranks on the other cores use the rest.
+// A generic CPU, scaled to the share of arithmetic and memory bandwidth that this many of its cores
+// have. Ranks on the other cores use the rest.
+Result<DeviceDescription> cpu_with(int cores) {
+  JOINTER_TRY(DeviceDescription device, parse_text("cpu", embedded::cpu()));
+  JOINTER_TRY(const OrderedJson json, parse_json(embedded::cpu(), "cpu"));
+  const double share = cores / json["cores"].get<double>();
+  for (auto& [type, tflops] : device.peak_tflops) tflops *= share;
+  device.memory_gbps *= share;
+  device.host_gbps *= share;
+  device.name = fmt::format("{}, {}", device.name.substr(0, device.name.find(',')),
+                            counted(static_cast<std::size_t>(cores), "core"));
+  return device;
+}
+
+// Loads `cpu`: as many cores as this machine has.
+Result<DeviceDescription> this_cpu() {
+  JOINTER_TRY(DeviceDescription device, cpu_with(usable_cores()));
+  device.name += " (this machine)";
+  return device;
+}
+
+// Loads `cpu{cores=4}`.
 Result<DeviceDescription> load_cores(std::string_view text) {
   constexpr std::string_view kBegin = "cpu{cores=", kEnd = "}";
   constexpr int kMax = 65536;
@@ -193,15 +214,7 @@ Result<DeviceDescription> load_cores(std::string_view text) {
   if (cores < 1 || cores > kMax)
     return fail(Error::Kind::usage,
                 "there is no device `{}`: write cpu{{cores=N}}, with 1 to {} cores", text, kMax);
-  JOINTER_TRY(DeviceDescription device, parse_text("cpu", embedded::cpu()));
-  JOINTER_TRY(const OrderedJson json, parse_json(embedded::cpu(), "cpu"));
-  const double share = cores / json["cores"].get<double>();
-  for (auto& [type, tflops] : device.peak_tflops) tflops *= share;
-  device.memory_gbps *= share;
-  device.host_gbps *= share;
-  device.name = fmt::format("{}, {}", device.name.substr(0, device.name.find(',')),
-                            counted(static_cast<std::size_t>(cores), "core"));
-  return device;
+  return cpu_with(cores);
 }
 
 std::string lower(std::string_view text) {
@@ -237,6 +250,7 @@ std::string_view device_id_in(std::string_view name) {
 
 Result<DeviceDescription> load_device(std::string_view id_or_path) {
   const std::string id = lower(id_or_path);
+  if (id == "cpu") return this_cpu();
   for (const BuiltIn& device : built_in())
     if (device.id == id) return parse_text(device.id, device.json);
   if (id.starts_with("cpu{")) return load_cores(id);

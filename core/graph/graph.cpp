@@ -8,6 +8,7 @@
 
 #include "core/base/checked.h"
 #include "core/base/counted.h"
+#include "core/graph/group_argument.h"
 #include "core/graph/unused_entries.h"
 #include "core/graph/validate.h"
 
@@ -517,20 +518,6 @@ void Graph::resolve_groups() {
   // argument of each collective.
   constexpr std::int64_t kMaxDerivedRanks = 1 << 20;
   std::int64_t derived_ranks = 0;
-  // A pass that copies a group derives the name from the original: `0_fsdp_extra` has the ranks of
-  // `0`.
-  const auto twin_of = [&](const Part& part, std::string_view name, std::int64_t size) {
-    const ProcessGroup* longest = nullptr;
-    for (const GroupId id : part.groups) {
-      const ProcessGroup& g = group(id);
-      const std::string_view first = text(g.name);
-      if (std::ssize(g.ranks) == size && name.size() > first.size() && name.starts_with(first) &&
-          name[first.size()] == '_' &&
-          (longest == nullptr || first.size() > text(longest->name).size()))
-        longest = &g;
-    }
-    return longest;
-  };
   for (NodeId id : order_) {
     Node& n = nodes_[id.index()];
     // A collective that is fused with compute does not start communication that a wait completes,
@@ -560,7 +547,7 @@ void Graph::resolve_groups() {
         size != nullptr && size->kind == Argument::Kind::integer && size->integer > 0 &&
         size->integer <= kMaxDerivedRanks - derived_ranks) {
       derived_ranks += size->integer;
-      if (const ProcessGroup* twin = twin_of(part, text(g.name), size->integer)) {
+      if (const ProcessGroup* twin = twin_of(*this, part, text(g.name), size->integer)) {
         g.ranks = twin->ranks;
         add_fact(Fact::Kind::derived,
                  fmt::format("the file lacks the ranks of process group {0}: "

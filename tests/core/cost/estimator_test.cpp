@@ -6,9 +6,13 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "core/base/bytes.h"
+#include "core/base/environment.h"
 #include "core/cost/collective_model.h"
 #include "core/cost/throughput.h"
+#include "core/process/temporary_folder.h"
 #include "tests/support/graphs.h"
+#include "tests/support/paths.h"
 
 namespace jointer::test {
 namespace {
@@ -44,7 +48,7 @@ TEST(Devices, AllLoadAndNameTheirSources) {
 }
 
 TEST(Devices, CoresHaveTheirShareOfTheCpu) {
-  const DeviceDescription all = device("cpu"), some = device("cpu{cores=4}");
+  const DeviceDescription all = device("cpu{cores=16}"), some = device("cpu{cores=4}");
   EXPECT_EQ(some.name, "Generic CPU, 4 cores");
   EXPECT_EQ(device("CPU{cores=1}").name, "Generic CPU, 1 core");
   EXPECT_DOUBLE_EQ(some.peak_flops(DType::float32), all.peak_flops(DType::float32) / 4);
@@ -52,7 +56,24 @@ TEST(Devices, CoresHaveTheirShareOfTheCpu) {
   EXPECT_EQ(some.host.operator_us, all.host.operator_us);
   for (const char* wrong : {"cpu{", "cpu{}", "cpu{cores=0}", "cpu{cores=two}", "cpu{cores=-1}"})
     EXPECT_FALSE(load_device(wrong)) << wrong;
-  EXPECT_EQ(device("cpu{cores=16}").name, all.name);
+}
+
+TEST(Devices, TheCpuHasTheCoresOfThisMachine) {
+  const int cores = usable_cores();
+  const DeviceDescription here = device("cpu"),
+                          same = device(fmt::format("cpu{{cores={}}}", cores));
+  EXPECT_DOUBLE_EQ(here.peak_flops(DType::float32), same.peak_flops(DType::float32));
+  EXPECT_DOUBLE_EQ(here.memory_gbps, same.memory_gbps);
+  EXPECT_EQ(here.name, same.name + " (this machine)");
+  EXPECT_EQ(device("CPU").name, here.name);
+  // A description in a file keeps the cores that it states.
+  const TemporaryFolder folder = *TemporaryFolder::make("jointer-device-");
+  const auto text = read_bytes(source_path("resources/devices/cpu.json"));
+  ASSERT_TRUE(text && write_bytes(folder.path("mine.json"), text->view()));
+  const DeviceDescription stated = device(folder.path("mine.json"));
+  EXPECT_EQ(stated.name, "Generic CPU, 16 cores");
+  EXPECT_DOUBLE_EQ(stated.peak_flops(DType::float32),
+                   device("cpu{cores=16}").peak_flops(DType::float32));
 }
 
 TEST(Devices, PeaksAreWithoutSparsity) {
@@ -359,6 +380,24 @@ TEST(Throughput, FactsThatAreNotPositiveNumbersCountAsMissing) {
     const ModelFacts facts = find_model_facts(graph);
     EXPECT_FALSE(facts.layers || facts.sequence || facts.parameters) << info;
   }
+}
+
+// A recipe that moves collectives to a twin of their group does not bring the group along.
+TEST(Throughput, StaysWithATwinOfAGroup) {
+  const auto parse_with = [](std::string_view name) {
+    return parse(fmt::format(R"(
+      group dp: 0 1
+      x: i64[2,100] = input
+      y: i64[4,100] = _c10d_functional.all_gather_into_tensor(x, 2, '{}')
+      z: i64[4,100] = _c10d_functional.wait_tensor(y)
+      return [z]
+    )",
+                             name));
+  };
+  EXPECT_EQ(find_model_facts(parse_with("dp")).non_data_parallel_degree, 1);
+  EXPECT_EQ(find_model_facts(parse_with("dp_extra")).non_data_parallel_degree, 1);
+  EXPECT_FALSE(find_model_facts(parse_with("other")).non_data_parallel_degree.has_value())
+      << "its purpose is not known";
 }
 
 TEST(Throughput, IsUnknownWithoutTheFacts) {
