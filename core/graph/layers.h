@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,5 +33,9 @@ class Layers {
 
 // The layer number in the path; kNone if the path contains no layer.
 std::int64_t layer_of_path(std::string_view path);
+
+// The path with `*` for its layer number, which is the same in all layers: `layers.*.attention`. A
+// path without a layer is returned as it is.
+std::string path_in_layers(std::string_view path);
 
 }  // namespace jointer

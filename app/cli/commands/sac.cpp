@@ -15,9 +15,11 @@
 #include "app/cli/commands/outputs.h"
 #include "app/cli/commands/sac_answer.h"
 #include "app/cli/commands/sac_policy.h"
+#include "app/cli/commands/sac_target.h"
 #include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
+#include "core/base/units.h"
 #include "core/capture/native_writer.h"
 #include "core/cost/node_flops.h"
 #include "core/partition/kept_values.h"
@@ -33,6 +35,7 @@ struct SacCommand {
   GraphOptions graph;
   EstimatorOptions estimator;
   PolicyOptions policy;
+  TargetOptions target;
   std::string partitioner = "min_cut", solver = "dp", budget, optimizer = "none", format, output;
   std::optional<double> slower;
   std::vector<std::string> why;
@@ -43,7 +46,7 @@ struct SacCommand {
   // True if the command makes a plan; false if it only reports the graph's.
   [[nodiscard]] bool decides() const {
     return policy.any() || ignore_tags || !budget.empty() || slower || pareto || !format.empty() ||
-           !output.empty() || !why.empty();
+           !output.empty() || !why.empty() || !target.free.empty();
   }
 };
 
@@ -115,19 +118,23 @@ struct Solved {
   Partitioner partitioner = Partitioner::min_cut;
 };
 
-// Adopts the plan that meets a limit, unless it is the current one. `why` becomes the reason for
-// each node whose decision differs from min_cut's.
-void take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit, const std::string& why) {
-  if (fit.point.name == kThisPlan) return;
-  Partition partition = trade_off.partition();
+// Replaces the plan of a partition. `why` becomes the reason for each node whose decision changes.
+void replace_plan(Partition& partition, const SavePlan& plan, const std::string& why) {
   std::vector<bool> before(partition.joint.node_count(), false);
   std::vector<bool> after = before;
   for (const NodeId id : partition.plan.saved) before[id.index()] = true;
-  for (const NodeId id : fit.point.plan.saved) after[id.index()] = true;
+  for (const NodeId id : plan.saved) after[id.index()] = true;
   for (std::size_t i = 0; i < before.size(); ++i)
     if (before[i] != after[i] && partition.joint.node(NodeId(i)).kind == NodeKind::call)
       partition.reasons[i] = {PlanReason::Kind::knapsack, {}, why};
-  partition.plan = fit.point.plan;
+  partition.plan = plan;
+}
+
+// Adopts the plan that meets a limit, unless it is the current one.
+void take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit, const std::string& why) {
+  if (fit.point.name == kThisPlan) return;
+  Partition partition = trade_off.partition();
+  replace_plan(partition, fit.point.plan, why);
   solved = {.partition = std::move(partition),
             .what_if = &trade_off.what_if(),
             .partitioner = Partitioner::min_cut};
@@ -155,6 +162,15 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
                      .reached = static_cast<double>(fit.point.figures.figures.step_ns),
                      .met = fit.fits,
                      .bound_ns = fit.point.bound_ns};
+}
+
+// Changes the plan by the shortest list that meets a target.
+Result<TargetAnswer> meet_target(PlanTarget target, Solved& solved) {
+  JOINTER_TRY(ChangeList list,
+              find_changes(solved.partition.joint, *solved.what_if, solved.partition.plan, target));
+  replace_plan(solved.partition, list.plan,
+               fmt::format("changed for a peak of at most {}", format_bytes(target.peak_bytes)));
+  return TargetAnswer{.target = std::move(target), .list = std::move(list), .best = {}};
 }
 
 // The plan and its figures, for comparison with other plans.
@@ -213,7 +229,9 @@ int print_answer(const SacCommand& options, const Graph& graph, const SacAnswer&
     print_tables(answer, graph, options.top);
   }
   if (code != ExitCode::done)
-    fmt::print(stderr, "jointer: no plan meets the limit; this is the closest one found\n");
+    fmt::print(stderr, "jointer: {}\n",
+               answer.target ? why_not_reached(answer.target->list, answer.target->target)
+                             : "no plan meets the limit; this is the closest one found");
   return code;
 }
 
@@ -236,15 +254,23 @@ Result<int> finish_answer(const SacCommand& options, const Graph& opened, const 
 
 // Options of partitioners, which only split joint graphs.
 constexpr std::initializer_list<const char*> kPartitionerOptions{
-    "--budget",      "--slower", "--pareto", "--strict-budget",
-    "--partitioner", "--solver", "--points", "--no-offload"};
+    "--budget",      "--slower",  "--pareto", "--strict-budget",
+    "--partitioner", "--solver",  "--points", "--no-offload",
+    "--free",        "--at-most", "--by",     "--same-in-all-layers",
+    "--no-recompute"};
 
 // Refuses options for a search over budgets if there is no search.
 Result<void> check_budget_options(const SacCommand& options, double budget,
                                   const CLI::App& command) {
-  if (options.slower || options.pareto || budget > 1) return {};
-  JOINTER_CHECK(refuse_options(command, {"--points", "--no-offload"},
-                               "needs --pareto, --slower or a --budget in bytes of peak memory"));
+  const bool has_limit = budget > 1 || !options.target.free.empty();
+  if (!has_limit)
+    JOINTER_CHECK(refuse_options(command,
+                                 {"--at-most", "--by", "--same-in-all-layers", "--no-recompute"},
+                                 "needs --free, or a --budget in bytes of peak memory"));
+  if (options.slower || options.pareto || has_limit) return {};
+  JOINTER_CHECK(
+      refuse_options(command, {"--points", "--no-offload"},
+                     "needs --pareto, --slower, --free, or a --budget in bytes of peak memory"));
   if (!options.budget.empty()) return {};
   return refuse_options(command, {"--solver", "--strict-budget"},
                         "needs --budget, --slower or --pareto");
@@ -258,6 +284,15 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   JOINTER_CHECK(check_budget_options(options, budget, command));
   if (options.slower && !options.budget.empty())
     return fail(Error::Kind::usage, "options --budget and --slower cannot be used together");
+  const bool frees = !options.target.free.empty();
+  if (frees && (options.slower || budget > 1))
+    return fail(Error::Kind::usage,
+                "options --free and {} cannot be used together: each sets a limit",
+                options.slower ? "--slower" : "--budget BYTES");
+  std::optional<PlanTarget> target;
+  if (frees || (budget > 1 && options.target.has_conditions(command))) {
+    JOINTER_TRY(target, options.target.target(command, options.no_offload));
+  }
   const Graph opened = options.format.empty() ? Graph{} : graph;
   const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);
   JOINTER_TRY(std::vector<std::string> notes, options.policy.apply_to(graph, options.ignore_tags));
@@ -278,8 +313,18 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   Solved solved{
       .partition = partition, .what_if = &what_if, .partitioner = partitioning.partitioner};
 
+  std::optional<TargetAnswer> met;
+  if (target) {
+    target->peak_bytes = saturating_whole(budget);
+    if (frees) {
+      JOINTER_TRY(const PlanFigures now, what_if.figures(solved.partition.plan));
+      JOINTER_TRY(const std::int64_t bytes, options.target.free_bytes());
+      target->peak_bytes = now.figures.peak_bytes - bytes;
+    }
+    JOINTER_TRY(met, meet_target(*target, solved));
+  }
   std::unique_ptr<TradeOff> trade_off;
-  if (budget > 1 || options.slower || options.pareto) {
+  if (budget > 1 || options.slower || options.pareto || met) {
     JOINTER_TRY(ParetoPoint now, point_of(solved));
     const TradeOff::Estimates estimates{.costs = costs,
                                         .flops = flops,
@@ -291,17 +336,26 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
                                            .now = std::move(now),
                                            .fsdp = fsdp,
                                            .has_policy = options.policy.any(),
-                                           .offload = !options.no_offload,
+                                           .offload = met || !options.no_offload,
                                            .max_budgets = options.points,
                                            .found = {}}));
   }
   std::optional<LimitAnswer> limit;
-  if (budget > 1 || options.slower) {
+  if (met) {
+    JOINTER_TRY(const Fit best, trade_off->fastest_within(target->peak_bytes));
+    met->best = best.point.figures.figures;
+    met->best_fits = best.fits;
+    limit = LimitAnswer{.kind = "peak",
+                        .asked = static_cast<double>(target->peak_bytes),
+                        .reached = static_cast<double>(met->list.figures.figures.peak_bytes),
+                        .met = met->list.is_reached};
+  } else if (budget > 1 || options.slower) {
     JOINTER_TRY(limit, meet_limit(options, budget, *trade_off, solved));
   }
   JOINTER_TRY(SacAnswer answer, describe_plan(solved.partition.joint, solved.partition.plan,
                                               solved.partition.reasons, *solved.what_if));
   answer.limit = limit;
+  answer.target = std::move(met);
   answer.notes = std::move(notes);
   if (options.pareto) {
     JOINTER_TRY(ParetoPoint now, point_of(solved));
@@ -446,11 +500,12 @@ void add_joint_options(CLI::App& command, SacCommand& options) {
       "--pareto", options.pareto,
       "Show peak memory against step time, for a range of budgets and upstream's presets");
   command.add_flag("--no-offload", options.no_offload,
-                   "With --pareto, --slower or a --budget in bytes: offload nothing to the host");
+                   "With --pareto, --slower, --free or a --budget in bytes: offload nothing to the "
+                   "host");
   command
-      .add_option(
-          "--points", options.points,
-          "With --pareto, --slower or a --budget in bytes: maximum number of budgets to try")
+      .add_option("--points", options.points,
+                  "With --pareto, --slower, --free or a --budget in bytes: maximum number of "
+                  "budgets to try")
       ->type_name("N")
       ->check(whole_number(2, 1000));
 }
@@ -467,6 +522,7 @@ void add_sac_command(CLI::App& program, int& exit_code) {
   command->add_flag("--ignore-tags", options->ignore_tags,
                     "Ignore the recompute tags in the capture");
   add_joint_options(*command, *options);
+  options->target.add_to(*command);
   command->add_option("--why", options->why, "Explain why these nodes are saved or recomputed")
       ->type_name("NODE")
       ->delimiter(',');

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/cli/commands/options.h"
+#include "app/cli/commands/sac_target.h"
 #include "core/partition/pareto.h"
 #include "core/partition/partition.h"
 #include "core/partition/plan_what_if.h"
@@ -56,6 +57,7 @@ struct SacAnswer {
   PlanFigures figures;
   ParetoCurve pareto;
   std::optional<LimitAnswer> limit;
+  std::optional<TargetAnswer> target;
   std::vector<WhyAnswer> why;
   std::optional<PolicyExport> exported;
   std::vector<std::string> notes;
