@@ -16,9 +16,11 @@
 #include "app/cli/commands/outputs.h"
 #include "app/cli/commands/sac_answer.h"
 #include "app/cli/commands/sac_policy.h"
+#include "app/cli/commands/sac_target.h"
 #include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
+#include "core/base/units.h"
 #include "core/capture/native_writer.h"
 #include "core/partition/kept_values.h"
 #include "core/partition/plan_rows.h"
@@ -37,6 +39,7 @@ struct SacCommand {
   GraphOptions graph;
   EstimatorOptions estimator;
   PolicyOptions policy;
+  TargetOptions target;
   std::string partitioner = "min_cut", solver = "dp", budget, optimizer = "none", format, output;
   std::string against;  // a capture or a policy
   std::optional<double> slower;
@@ -48,7 +51,7 @@ struct SacCommand {
   // True if the command makes a plan; false if it only reports the graph's.
   [[nodiscard]] bool decides() const {
     return policy.any() || ignore_tags || !budget.empty() || slower || pareto || !format.empty() ||
-           !output.empty() || !why.empty();
+           !output.empty() || !why.empty() || !target.free.empty();
   }
   [[nodiscard]] bool compares() const { return against_tags || !against.empty(); }
   // True if the graph as opened is needed, before its policy is applied.
@@ -164,6 +167,31 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
                      .bound_ns = fit.point.bound_ns};
 }
 
+// Replaces the plan of a partition. `why` becomes the reason for each call whose decision changes.
+void replace_plan(Partition& partition, const SavePlan& plan, const std::string& why) {
+  // By node: 1 if saved, 2 if offloaded.
+  const auto decisions = [&](const SavePlan& of) {
+    std::vector<std::uint8_t> by_node(partition.joint.node_count(), 0);
+    for (const NodeId id : of.saved) by_node[id.index()] = 1;
+    for (const NodeId id : of.offloaded) by_node[id.index()] = 2;
+    return by_node;
+  };
+  const auto before = decisions(partition.plan), after = decisions(plan);
+  for (std::size_t i = 0; i < before.size(); ++i)
+    if (before[i] != after[i] && partition.joint.node(NodeId(i)).kind == NodeKind::call)
+      partition.reasons[i] = {PlanReason::Kind::searched, {}, why};
+  partition.plan = plan;
+}
+
+// Changes the plan by the shortest list that meets a target.
+Result<TargetAnswer> meet_target(PlanTarget target, Solved& solved) {
+  JOINTER_TRY(ChangeList list,
+              find_changes(solved.partition.joint, *solved.what_if, solved.partition.plan, target));
+  replace_plan(solved.partition, list.plan,
+               fmt::format("changed for a peak of at most {}", format_bytes(target.peak_bytes)));
+  return TargetAnswer{.target = std::move(target), .list = std::move(list), .best = {}};
+}
+
 // The plan and its figures, for comparison with other plans.
 Result<ParetoPoint> point_of(const Solved& solved) {
   JOINTER_TRY(PlanFigures figures, solved.what_if->figures(solved.partition.plan));
@@ -224,7 +252,9 @@ int print_answer(const SacCommand& options, const Graph& graph, const SacAnswer&
     print_tables(answer, graph, options.top);
   }
   if (code != ExitCode::done)
-    fmt::print(stderr, "jointer: no plan meets the limit; this is the closest one found\n");
+    fmt::print(stderr, "jointer: {}\n",
+               answer.target ? why_not_reached(answer.target->list, answer.target->target)
+                             : "no plan meets the limit; this is the closest one found");
   return code;
 }
 
@@ -247,8 +277,10 @@ Result<int> finish_answer(const SacCommand& options, const Graph& opened, const 
 
 // Options that change what is saved.
 constexpr std::initializer_list<const char*> kPlanOptions{
-    "--budget",      "--slower", "--pareto", "--strict-budget",
-    "--partitioner", "--solver", "--points", "--no-offload"};
+    "--budget",      "--slower",  "--pareto", "--strict-budget",
+    "--partitioner", "--solver",  "--points", "--no-offload",
+    "--free",        "--at-most", "--by",     "--same-in-all-layers",
+    "--no-recompute"};
 
 // Refuses options for a search if there is no search, and options that exclude each other.
 Result<void> check_search_options(const SacCommand& options, const CLI::App& command) {
@@ -258,9 +290,20 @@ Result<void> check_search_options(const SacCommand& options, const CLI::App& com
   }
   if (options.slower && !options.budget.empty())
     return fail(Error::Kind::usage, "options --budget and --slower cannot be used together");
-  if (options.slower || options.pareto || budget > 1) return {};
-  JOINTER_CHECK(refuse_options(command, {"--points", "--no-offload"},
-                               "needs --pareto, --slower or a --budget in bytes of peak memory"));
+  const bool frees = !options.target.free.empty();
+  if (frees && (options.slower || budget > 1))
+    return fail(Error::Kind::usage,
+                "options --free and {} cannot be used together: each sets a limit",
+                options.slower ? "--slower" : "--budget BYTES");
+  const bool has_limit = budget > 1 || frees;
+  if (!has_limit)
+    JOINTER_CHECK(refuse_options(command,
+                                 {"--at-most", "--by", "--same-in-all-layers", "--no-recompute"},
+                                 "needs --free, or a --budget in bytes of peak memory"));
+  if (options.slower || options.pareto || has_limit) return {};
+  JOINTER_CHECK(
+      refuse_options(command, {"--points", "--no-offload"},
+                     "needs --pareto, --slower, --free, or a --budget in bytes of peak memory"));
   if (!options.budget.empty()) return {};
   return refuse_options(command, {"--solver", "--strict-budget"},
                         "needs --budget, --slower or --pareto");
@@ -272,6 +315,11 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
     JOINTER_TRY(budget, parse_budget(options.budget));
   }
   JOINTER_CHECK(check_search_options(options, command));
+  const bool frees = !options.target.free.empty();
+  std::optional<PlanTarget> target;
+  if (frees || (budget > 1 && options.target.has_conditions(command))) {
+    JOINTER_TRY(target, options.target.target(command, options.no_offload));
+  }
   const Graph opened = options.needs_opened() ? graph : Graph{};
   const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);
   JOINTER_TRY(AppliedPolicy policy, options.policy.apply_to(graph, options.ignore_tags));
@@ -295,8 +343,18 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
                 .budget = budget < 1 ? std::optional(budget) : std::nullopt,
                 .policies = policies_of(graph)};
 
+  std::optional<TargetAnswer> met;
+  if (target) {
+    target->peak_bytes = saturating_whole(budget);
+    if (frees) {
+      JOINTER_TRY(const PlanFigures now, what_if.figures(solved.partition.plan));
+      JOINTER_TRY(const std::int64_t bytes, options.target.free_bytes());
+      target->peak_bytes = now.figures.peak_bytes - bytes;
+    }
+    JOINTER_TRY(met, meet_target(*target, solved));
+  }
   std::unique_ptr<TradeOff> trade_off;
-  if (budget > 1 || options.slower || options.pareto) {
+  if (budget > 1 || options.slower || options.pareto || met) {
     JOINTER_TRY(ParetoPoint now, point_of(solved));
     const TradeOff::Estimates estimates{.costs = costs,
                                         .flops = flops,
@@ -308,17 +366,26 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
                                            .now = std::move(now),
                                            .fsdp = fsdp,
                                            .has_policy = options.policy.any(),
-                                           .offload = !options.no_offload,
+                                           .offload = met || !options.no_offload,
                                            .max_budgets = options.points,
                                            .found = {}}));
   }
   std::optional<LimitAnswer> limit;
-  if (budget > 1 || options.slower) {
+  if (met) {
+    JOINTER_TRY(const Fit best, trade_off->fastest_within(target->peak_bytes));
+    met->best = best.point.figures.figures;
+    met->best_fits = best.fits;
+    limit = LimitAnswer{.kind = "peak",
+                        .asked = static_cast<double>(target->peak_bytes),
+                        .reached = static_cast<double>(met->list.figures.figures.peak_bytes),
+                        .met = met->list.is_reached};
+  } else if (budget > 1 || options.slower) {
     JOINTER_TRY(limit, meet_limit(options, budget, *trade_off, solved));
   }
   JOINTER_TRY(SacAnswer answer, describe_plan(solved.partition.joint, solved.partition.plan,
                                               solved.partition.reasons, *solved.what_if));
   answer.limit = limit;
+  answer.target = std::move(met);
   answer.notes = std::move(policy.notes);
   if (options.pareto) {
     JOINTER_TRY(ParetoPoint now, point_of(solved));
@@ -558,11 +625,12 @@ void add_plan_options(CLI::App& command, SacCommand& options) {
       "--pareto", options.pareto,
       "Show peak memory against step time, for a range of budgets and upstream's presets");
   command.add_flag("--no-offload", options.no_offload,
-                   "With --pareto, --slower or a --budget in bytes: offload nothing to the host");
+                   "With --pareto, --slower, --free or a --budget in bytes: offload nothing to the "
+                   "host");
   command
-      .add_option(
-          "--points", options.points,
-          "With --pareto, --slower or a --budget in bytes: maximum number of budgets to try")
+      .add_option("--points", options.points,
+                  "With --pareto, --slower, --free or a --budget in bytes: maximum number of "
+                  "budgets to try")
       ->type_name("N")
       ->check(whole_number(2, 1000));
 }
@@ -579,6 +647,7 @@ void add_sac_command(CLI::App& program, int& exit_code) {
   command->add_flag("--ignore-tags", options->ignore_tags,
                     "Ignore the recompute tags in the capture");
   add_plan_options(*command, *options);
+  options->target.add_to(*command);
   command->add_option("--why", options->why, "Explain why these nodes are saved or recomputed")
       ->type_name("NODE")
       ->delimiter(',');

@@ -9,6 +9,7 @@
 
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/plan_comparison.h"
+#include "app/cli/commands/sac_target.h"
 #include "app/cli/commands/sac_why.h"
 #include "core/partition/pareto.h"
 #include "core/partition/partition.h"
@@ -52,6 +53,7 @@ struct SacAnswer {
   PlanFigures figures;
   ParetoCurve pareto;
   std::optional<LimitAnswer> limit;
+  std::optional<TargetAnswer> target;
   std::vector<WhyAnswer> why;
   std::optional<PolicyExport> exported;
   std::optional<PlanComparison> against;  // another plan, compared with this one

@@ -172,6 +172,7 @@ Json to_json(const SacAnswer& a, const Graph& graph) {
                      {"reached", a.limit->reached},
                      {"met", a.limit->met}};
   if (a.limit && a.limit->bound_ns > 0) json["limit"]["bound_ms"] = to_ms(a.limit->bound_ns);
+  if (a.target) json["target"] = to_json(*a.target, graph);
   if (!a.why.empty()) json["why"] = to_json(a.why, graph);
   if (a.exported)
     json["export"] = {{"text", a.exported->text}, {"misfits", a.exported->differences}};
@@ -182,6 +183,7 @@ Json to_json(const SacAnswer& a, const Graph& graph) {
 
 void print_tables(const SacAnswer& a, const Graph& graph, std::size_t top) {
   print_facts(a, graph);
+  if (a.target) print_table(*a.target, graph);
   print_operators(a, top);
   print_saved(a, graph, top);
   print_pareto(a);

@@ -135,6 +135,9 @@ TEST(Layers, AreTheNumberAfterLayers) {
   EXPECT_EQ(layer_of_path("layers"), Layers::kNone);
   EXPECT_EQ(layer_of_path("layers.x.y"), Layers::kNone);
   EXPECT_EQ(layer_of_path("my_layers.3"), Layers::kNone);
+  EXPECT_EQ(path_in_any_layer("layers.0.attention"), "layers.*.attention");
+  EXPECT_EQ(path_in_any_layer("model.layers.31"), "model.layers.*");
+  EXPECT_EQ(path_in_any_layer("layers.x.3"), "layers.x.3");
 }
 
 TEST(RemoveTags, RemovesAll) {

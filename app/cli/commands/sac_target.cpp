@@ -1,0 +1,147 @@
+#include "app/cli/commands/sac_target.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/commands/checks.h"
+#include "app/cli/commands/table.h"
+#include "app/cli/commands/unused_options.h"
+#include "core/base/counted.h"
+#include "core/base/units.h"
+#include "core/pass/parameter.h"
+
+namespace jointer::cli {
+namespace {
+
+using enum Table::Align;
+
+MoveUnit unit_of(const TargetOptions& options) {
+  if (options.same_in_all_layers) return MoveUnit::all_layers;
+  return options.by == "operator" ? MoveUnit::op
+         : options.by == "layer"  ? MoveUnit::layer
+                                  : MoveUnit::tensor;
+}
+
+std::string best_text(const TargetAnswer& answer) {
+  const Figures& best = answer.best;
+  const Figures& own = answer.list.figures.figures;
+  std::string text = fmt::format("{}, {}", format_bytes(best.peak_bytes), format_ns(best.step_ns));
+  if (!answer.best_fits) return text + "; no plan was found that fits";
+  if (answer.list.is_reached && best.step_ns < own.step_ns)
+    text += fmt::format(", a step {} shorter",
+                        format_percent(static_cast<double>(own.step_ns - best.step_ns) /
+                                       static_cast<double>(own.step_ns)));
+  return text;
+}
+
+}  // namespace
+
+void TargetOptions::add_to(CLI::App& command) {
+  const HelpGroup group(command, "Shortest list of changes (joint graphs only)");
+  command
+      .add_option("--free", free,
+                  "Free this much of the peak with the shortest list of changes; with one of the "
+                  "options below, --budget BYTES also gives a list")
+      ->type_name("BYTES");
+  command.add_option("--at-most", at_most, "Maximum number of changes in the list")
+      ->type_name("N")
+      ->check(whole_number(1));
+  set_choices(
+      command.add_option("--by", by,
+                         "A change is of one tensor, of all results of an operator, or of a "
+                         "whole layer"),
+      {"tensor", "operator", "layer"});
+  command.add_flag("--same-in-all-layers", same_in_all_layers,
+                   "A change of a tensor is of the same tensor in all layers");
+  command.add_flag("--no-recompute", no_recompute, "The list recomputes nothing");
+}
+
+bool TargetOptions::has_conditions(const CLI::App& command) const {
+  return at_most || same_in_all_layers || no_recompute || command.count("--by") > 0;
+}
+
+Result<std::int64_t> TargetOptions::free_bytes() const {
+  constexpr std::int64_t kMinWithoutUnit = 1 << 20;
+  std::string text = free;
+  std::erase(text, ' ');
+  const auto bytes = parse_byte_count(text);
+  const bool has_unit = !text.empty() && text.back() == 'B';
+  if (!bytes || *bytes < 0)
+    return fail(Error::Kind::usage,
+                "option --free: expected bytes of peak memory such as 5GiB, got `{}`", free);
+  if (!has_unit && *bytes < kMinWithoutUnit)
+    return fail(Error::Kind::usage, "option --free: `{}` has no unit; add one, such as {}GiB", free,
+                text);
+  return *bytes;
+}
+
+Result<PlanTarget> TargetOptions::target(const CLI::App& command, bool no_offload) const {
+  if (same_in_all_layers && by != "tensor")
+    return fail(Error::Kind::usage,
+                "option --same-in-all-layers: is for tensors, but --by {} already changes {}", by,
+                by == "layer" ? "whole layers" : "an operator in all layers");
+  if (no_recompute && no_offload)
+    return fail(Error::Kind::usage,
+                "options --no-recompute and --no-offload leave nothing that could change");
+  JOINTER_CHECK(
+      refuse_options(command, {"--pareto"}, "shows a curve; a list of changes is for one limit"));
+  return PlanTarget{
+      .moves = {.unit = unit_of(*this), .recompute = !no_recompute, .offload = !no_offload},
+      .at_most = at_most};
+}
+
+Json to_json(const TargetAnswer& answer, const Graph& graph) {
+  const ChangeList& list = answer.list;
+  Json json;
+  json["reached"] = list.is_reached;
+  json["limit_bytes"] = answer.target.peak_bytes;
+  json["before"] = {{"peak_bytes", list.before.figures.peak_bytes},
+                    {"step_ms", to_ms(list.before.figures.step_ns)}};
+  Json& rows = json["list"] = Json::array();
+  for (const ListedChange& each : list.changes) {
+    Json nodes = Json::array();
+    for (const NodeId node : each.move.nodes()) nodes.push_back(graph.name(node));
+    rows.push_back({{"change", to_text(each.move, graph)},
+                    {"module", each.move.module},
+                    {"nodes", std::move(nodes)},
+                    {"from", to_string(each.move.from)},
+                    {"to", to_string(each.move.to)},
+                    {"bytes", each.move.bytes()},
+                    {"peak_bytes", each.after.figures.peak_bytes},
+                    {"step_ms", to_ms(each.after.figures.step_ns)}});
+  }
+  // False: a shorter list may exist.
+  json["is_shortest"] = list.is_shortest;
+  json["best"] = {{"reached", answer.best_fits},
+                  {"peak_bytes", answer.best.peak_bytes},
+                  {"step_ms", to_ms(answer.best.step_ns)}};
+  if (!list.is_reached) json["reason"] = why_not_reached(list, answer.target);
+  return json;
+}
+
+void print_table(const TargetAnswer& answer, const Graph& graph) {
+  const ChangeList& list = answer.list;
+  Table table({{"change", left},
+               {"module", left},
+               {"bytes", right},
+               {"peak memory", right},
+               {"step", right}});
+  const auto add = [&](std::string change, std::string module, std::string bytes,
+                       const PlanFigures& figures) {
+    table.add({std::move(change), std::move(module), std::move(bytes),
+               format_bytes(figures.figures.peak_bytes), format_ns(figures.figures.step_ns)});
+  };
+  add("none", "", "", list.before);
+  for (const ListedChange& each : list.changes)
+    add(to_text(each.move, graph), each.move.module, format_bytes(each.move.bytes()), each.after);
+  fmt::print("\n{}", table.text());
+  if (list.is_reached)
+    fmt::print("Within {} by {}{}.\n", format_bytes(answer.target.peak_bytes),
+               counted(list.changes.size(), "change"),
+               list.is_shortest ? ", the shortest list" : "; a shorter list may exist");
+  fmt::print("Best plan without these conditions: {}.\n", best_text(answer));
+}
+
+}  // namespace jointer::cli

@@ -1,0 +1,41 @@
+#pragma once
+
+// `jointer sac --free` and `--budget` with conditions: the shortest list of changes of the plan
+// that brings its peak within a limit.
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "app/cli/commands/options.h"
+#include "core/partition/plan_target.h"
+
+namespace jointer::cli {
+
+struct TargetOptions {
+  std::string free, by = "tensor";
+  std::optional<std::size_t> at_most;
+  bool same_in_all_layers = false, no_recompute = false;
+
+  void add_to(CLI::App& command);
+  // Whether a budget in bytes asks for a list, not for the best plan.
+  [[nodiscard]] bool has_conditions(const CLI::App& command) const;
+  // Error (usage): the value of --free is not a number of bytes.
+  [[nodiscard]] Result<std::int64_t> free_bytes() const;
+  // Error (usage): conditions that contradict each other.
+  [[nodiscard]] Result<PlanTarget> target(const CLI::App& command, bool no_offload) const;
+};
+
+struct TargetAnswer {
+  PlanTarget target;
+  ChangeList list;
+  // The best plan found for the limit without the conditions.
+  Figures best;
+  bool best_fits = false;
+};
+
+Json to_json(const TargetAnswer& answer, const Graph& graph);
+void print_table(const TargetAnswer& answer, const Graph& graph);
+
+}  // namespace jointer::cli

@@ -1,0 +1,66 @@
+#pragma once
+
+// The changes of a plan that a list of changes consists of: which values change together, and what
+// they may become.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/partition/plan_what_if.h"
+
+namespace jointer {
+
+// The values that change together.
+enum class MoveUnit : std::uint8_t {
+  tensor,      // one
+  all_layers,  // the same one in all layers: equal path in the layer, operator, and bytes
+  op,          // all results of an operator
+  layer,       // all of a layer
+};
+// "tensor", "operator", "layer"; several of them: "tensors".
+std::string_view noun_of(MoveUnit unit, std::size_t count);
+
+// Values in one storage. They take no memory of their own, so they always change together.
+struct SharedValues {
+  std::vector<NodeId> nodes;      // in program order
+  std::int64_t bytes = 0;         // as SaveCandidate::bytes
+  std::int64_t recompute_ns = 0;  // as SaveCandidate::recompute_ns
+};
+
+struct PlanMove {
+  std::vector<SharedValues> values;  // in program order
+  Keep from = Keep::save, to = Keep::recompute;
+  std::size_t unit = 0;  // moves of equal `unit` exclude each other
+  // The tensor, operator or layer: "mm_14", "aten.mm.default", "layers.3".
+  std::string name;
+  // The module that all values are in, or the empty string: "layers.*.feed_forward".
+  std::string module;
+
+  [[nodiscard]] std::vector<NodeId> nodes() const;
+  [[nodiscard]] std::int64_t bytes() const;
+  // The values' recompute_ns, if they become recomputed; chains that they share count each time.
+  [[nodiscard]] std::int64_t recompute_ns() const;
+};
+
+// "recompute mm_14", "offload aten.mm.default (32)".
+std::string to_text(const PlanMove& move, const Graph& joint);
+
+struct MoveOptions {
+  MoveUnit unit = MoveUnit::tensor;
+  bool recompute = true, offload = true;  // values may become so
+};
+
+// Whether the tag of a node leaves this choice to the plan. Preferences do.
+bool may_become(const Node& node, Keep keep);
+
+// The moves of a plan that may lower its peak: saved values to recomputed or offloaded ones,
+// recomputed values to offloaded ones, and the reverse. `candidates`: of the plan. Leaves out values
+// that take no memory, that cannot change, and those that a tag decides about. In program order.
+std::vector<PlanMove> moves_of(const Graph& joint, std::span<const SaveCandidate> candidates,
+                               const MoveOptions& options);
+
+}  // namespace jointer

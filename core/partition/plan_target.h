@@ -1,0 +1,66 @@
+#pragma once
+
+// Finds the shortest list of changes after which the peak of a plan is within a limit. The top of
+// plan_target.cpp describes the search.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/graph/graph.h"
+#include "core/partition/plan_moves.h"
+#include "core/partition/plan_what_if.h"
+
+namespace jointer {
+
+struct PlanTarget {
+  static constexpr std::size_t kEffort = 2000;
+
+  std::int64_t peak_bytes = 0;  // the limit
+  MoveOptions moves;
+  std::optional<std::size_t> at_most;  // changes
+  std::size_t effort = kEffort;        // plans to evaluate
+  std::function<bool()> go_on;         // called before each plan; false ends the search
+};
+
+struct ListedChange {
+  PlanMove move;
+  PlanFigures after;  // of the plan with this change and those before it
+};
+
+struct ChangeList {
+  bool is_reached = false;
+  // No list of fewer changes reaches the target. False if that is not known.
+  bool is_shortest = false;
+  // If the target is not reached, those after which the peak is lowest.
+  std::vector<ListedChange> changes;
+  SavePlan plan;                // after all changes
+  PlanFigures before, figures;  // of the plan before any change, and of `plan`
+
+  // Counted at the peak before any change. A change frees at most the memory that its values take
+  // there.
+  struct Count {
+    std::vector<std::int64_t>
+        freed;                // by the changes that free most, of different units; descending
+    std::int64_t tagged = 0;  // bytes of saved values that tags decide about
+    // The smallest number of changes that together free `bytes`; nullopt if all of them do not.
+    [[nodiscard]] std::optional<std::size_t> needed_for(std::int64_t bytes) const;
+    // By this number of changes.
+    [[nodiscard]] std::int64_t sum(std::size_t changes) const;
+  };
+  Count count;
+};
+
+// `joint`: the graph of `what_if`. Deterministic. Error (usage): as for emit_pair. Error
+// (cancelled): cancelled before the search was done.
+Result<ChangeList> find_changes(const Graph& joint, const PlanWhatIf& what_if, const SavePlan& plan,
+                                const PlanTarget& target);
+
+// Why the target is not reached, in one or two sentences; empty if it is: "With 3 tensors, at most
+// 672 MiB can be freed: the largest takes 224 MiB. 5.00 GiB takes at least 23 tensors."
+std::string why_not_reached(const ChangeList& list, const PlanTarget& target);
+
+}  // namespace jointer
