@@ -1,10 +1,10 @@
 #include "core/partition/budget_plans.h"
 
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/partition/cut_preparation.h"
+#include "core/partition/plan_state.h"
 
 namespace jointer {
 namespace {
@@ -27,7 +27,16 @@ Result<std::unique_ptr<BudgetPlans>> BudgetPlans::make(Graph joint, PartitionOpt
   return made;
 }
 
+Result<std::unique_ptr<BudgetPlans>> BudgetPlans::of_step(const PlanWhatIf& what_if,
+                                                          PartitionOptions options) {
+  JOINTER_TRY(StepBudget step, StepBudget::make(what_if.state().graph, what_if, options));
+  std::unique_ptr<BudgetPlans> made(new BudgetPlans(Graph(), std::move(options)));
+  made->step_.emplace(std::move(step));
+  return made;
+}
+
 Result<SavePlan> BudgetPlans::plan(double budget) {
+  if (step_) return step_->plan(budget);
   const Watcher watcher{.report = {}, .is_cancelled = options_.watcher.is_cancelled};
   JOINTER_TRY(const BudgetedCut chosen, budgets_->choose(budget, watcher));
   return plan_of(joint_, parts_, chosen.saved);

@@ -1,10 +1,11 @@
 #pragma once
 
-// Solves one joint graph under many activation budgets. Work that does not depend on the budget is
-// done only once.
+// Solves one graph under many activation budgets. Work that does not depend on the budget is done
+// only once.
 
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "core/base/result.h"
 #include "core/graph/graph.h"
@@ -13,6 +14,7 @@
 #include "core/partition/min_cut.h"
 #include "core/partition/partition.h"
 #include "core/partition/plan_what_if.h"
+#include "core/partition/step_budget.h"
 
 namespace jointer {
 
@@ -24,10 +26,14 @@ class BudgetPlans {
   // `joint`: with the tags in effect. `options`: as for partition by min_cut; the budget is ignored.
   // Error (usage): as for partition.
   static Result<std::unique_ptr<BudgetPlans>> make(Graph joint, PartitionOptions options);
+  // For a flat training step, the graph of `what_if`, which must outlive this. Its tags are
+  // followed. Error (usage): as for StepBudget.
+  static Result<std::unique_ptr<BudgetPlans>> of_step(const PlanWhatIf& what_if,
+                                                      PartitionOptions options);
   BudgetPlans(const BudgetPlans&) = delete;
   BudgetPlans& operator=(const BudgetPlans&) = delete;
 
-  // As min_cut has cleaned it.
+  // As min_cut has cleaned it. Empty for a flat training step.
   [[nodiscard]] const Graph& joint() const { return joint_; }
   // The plan for a budget. Error (usage): the budget has no legal plan. Cost: one cut or knapsack.
   Result<SavePlan> plan(double budget);
@@ -51,6 +57,7 @@ class BudgetPlans {
   JointParts parts_;
   std::unique_ptr<MinCut> problem_;
   std::unique_ptr<ActivationBudget> budgets_;
+  std::optional<StepBudget> step_;     // instead, for a flat training step
   std::map<int, std::int64_t> peaks_;  // by part
 };
 

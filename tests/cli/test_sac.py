@@ -324,6 +324,19 @@ def test_why_names_the_peak_and_the_budget_that_flip_a_decision() -> None:
     assert node not in names(answer("sac", JOINT, "--ignore-tags", "--budget", str(flips["budget"])))
 
 
+@pytest.mark.parametrize("arguments", [(), ("--budget", "0.5")])
+def test_why_gives_the_margin_in_a_flat_step(arguments: tuple[str, ...]) -> None:
+    step = sample("llama_debug_fsdp2.train_step")
+    value = answer("sac", step, *arguments)
+    node = largest(value, "save")
+    (why,) = answer("sac", step, *arguments, "--why", node)["why"]
+    assert why["if_saved"] == {"peak_bytes": value["peak_bytes"], "step_ms": value["step_ms"]}
+    assert why["value_bytes_per_us"] > 0
+    assert why["equal"]["count"] >= 1
+    assert why["solvers"]["dp"] in ("save", "recompute")
+    assert why["decided_by"] == ("solved" if arguments else "nobody")
+
+
 def test_ties_have_one_reason() -> None:
     """Equal values, some saved and some not: the same reason, which says so."""
     for budget in ("0.3", "0.5", "0.7", "0.9"):

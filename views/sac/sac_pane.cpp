@@ -130,7 +130,7 @@ void SacPane::resizeEvent(QResizeEvent* event) {
 // Reasons belong to the table, if there is space for both.
 void SacPane::show_reasons() {
   const SacStatePtr state = session_.state();
-  reasons_->setVisible(state && state->base && pages_->currentWidget() == table_ &&
+  reasons_->setVisible(state && state->can_change() && pages_->currentWidget() == table_ &&
                        height() >= kMinWithCurve);
 }
 

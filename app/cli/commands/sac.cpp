@@ -392,15 +392,17 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
     trade_off->set_now(std::move(now));
     JOINTER_TRY(answer.pareto, trade_off->curve());
   }
-  JOINTER_TRY(answer.why, explain_values({.partition = solved.partition,
-                                          .what_if = *solved.what_if,
+  const ComparedPlan compared{.graph = solved.partition.joint,
+                              .what_if = *solved.what_if,
+                              .comparison = {.plan = solved.partition.plan,
+                                             .partition = partition_options(options),
+                                             .budget = solved.budget,
+                                             .policies = solved.policies,
+                                             .is_cancelled = {}}};
+  JOINTER_TRY(answer.why, explain_values({.plan = compared,
+                                          .reasons = solved.partition.reasons,
                                           .decider = solved.decider,
-                                          .tags = std::move(policy.tags),
-                                          .comparison = {.plan = solved.partition.plan,
-                                                         .partition = partition_options(options),
-                                                         .budget = solved.budget,
-                                                         .policies = solved.policies,
-                                                         .is_cancelled = {}}},
+                                          .tags = std::move(policy.tags)},
                                          options.why));
   if (options.compares()) {
     JOINTER_TRY(std::vector<PlanRow> rows, plan_rows(*solved.what_if, solved.partition.plan));
@@ -414,6 +416,7 @@ struct PlannedStep {
   Graph tagged;
   std::string why;  // empty: the plan is that of the tags
   Decider chosen_by = Decider::search;
+  std::optional<double> budget;  // the activation budget that gave the plan
   std::optional<LimitAnswer> limit;
   ParetoCurve pareto;
 };
@@ -460,6 +463,7 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
     JOINTER_TRY(const SavePlan plan, budgets.plan(budget));
     JOINTER_CHECK(take_plan(planned, plan, fmt::format("an activation budget of {}", budget)));
     planned.chosen_by = Decider::partitioner;
+    planned.budget = budget;
   }
   if (!has_limit && !options.pareto) return planned;
   JOINTER_TRY(ParetoPoint now, point_of_step(options, planned.tagged));
@@ -506,8 +510,10 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
   const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);
   AppliedPolicy policy;
   std::optional<PlannedStep> planned;
+  Graph asked;  // before the plan's tags; only for --why
   if (options.decides() || options.compares()) {
     JOINTER_TRY(policy, options.policy.apply_to(graph, options.ignore_tags));
+    if (!options.why.empty()) asked = graph;
     JOINTER_TRY(planned, plan_step(options, std::move(graph), fsdp));
     graph = planned->tagged;
     JOINTER_TRY(const std::vector<Edit> edits, apply_step_tags(graph));
@@ -529,7 +535,21 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
       if (const auto value = std::ranges::find(values, saved.node, &StepValue::node);
           value != values.end())
         saved.reason = reasons.text(*value);
-    JOINTER_TRY(answer.why, explain_step(reasons, options.why));
+    if (!options.why.empty()) {
+      const std::vector<NodeCost> asked_costs = estimate_all(asked, *estimator);
+      const std::vector<Flops> asked_flops = flops_of(asked);
+      const PlanWhatIf what_if(asked, asked_costs, asked_flops, memory_options(options.optimizer),
+                               {}, {.transfers = estimator->transfer_costs()});
+      JOINTER_TRY(SavePlan plan, plan_of_step(tagged, graph));
+      const ComparedPlan compared{.graph = asked,
+                                  .what_if = what_if,
+                                  .comparison = {.plan = std::move(plan),
+                                                 .partition = partition_options(options),
+                                                 .budget = planned->budget,
+                                                 .policies = {},
+                                                 .is_cancelled = {}}};
+      JOINTER_TRY(answer.why, explain_step(reasons, compared, options.why));
+    }
   }
   if (options.compares())
     JOINTER_CHECK(add_comparison(options, opened, planned->tagged,

@@ -73,16 +73,48 @@ void add_choices(Json& json, const SolverChoices& choices) {
       {"budget", number(choices.other_budget)}};
 }
 
+// Adds margins to answers about one plan. The solvers are compared once, if a value needs it.
+class Margins {
+ public:
+  static Result<Margins> make(const ComparedPlan& plan) {
+    JOINTER_TRY(PlanMargins margins, PlanMargins::make(plan.what_if, plan.comparison.plan));
+    return Margins(plan, std::move(margins));
+  }
+
+  // Returns false if the backward does not need the value under the plan.
+  Result<bool> add_to(WhyAnswer& why, NodeId id) {
+    auto margin = margins_.of(id);
+    if (!margin) return false;
+    if (!solvers_) {
+      JOINTER_TRY(solvers_, SolverComparison::make(plan_.graph, plan_.what_if, plan_.comparison));
+    }
+    JOINTER_TRY(why.choices, solvers_->of(id));
+    why.budget = plan_.comparison.budget;
+    for (MarginLine& line : explain_margin(plan_.graph, *margin))
+      why.sentences.push_back(std::move(line.text));
+    why.sentences.push_back(explain_choices(*why.choices, why.budget).text);
+    why.margin = *std::move(margin);
+    return true;
+  }
+
+ private:
+  Margins(const ComparedPlan& plan, PlanMargins margins)
+      : plan_(plan), margins_(std::move(margins)) {}
+
+  const ComparedPlan& plan_;
+  PlanMargins margins_;
+  std::unique_ptr<SolverComparison> solvers_;
+};
+
 }  // namespace
 
 Result<std::vector<WhyAnswer>> explain_values(const DecidedPlan& decided,
                                               const std::vector<std::string>& names) {
   std::vector<WhyAnswer> found;
   if (names.empty()) return found;
-  const Graph& joint = decided.partition.joint;
-  const SavePlan& plan = decided.comparison.plan;
-  JOINTER_TRY(const PlanMargins margins, PlanMargins::make(decided.what_if, plan));
-  std::unique_ptr<SolverComparison> solvers;  // made for the first value that needs it
+  const Graph& joint = decided.plan.graph;
+  const SavePlan& plan = decided.plan.comparison.plan;
+  JOINTER_TRY(Margins margins, Margins::make(decided.plan));
   for (const std::string& name : names) {
     const NodeId id = joint.find(name);
     if (!id)
@@ -90,22 +122,14 @@ Result<std::vector<WhyAnswer>> explain_values(const DecidedPlan& decided,
                   "option --why: there is no node {}; the partitioner may have merged it with an "
                   "equal node",
                   name);
-    const PlanReason& reason = decided.partition.reasons[id.index()];
+    const PlanReason& reason = decided.reasons[id.index()];
     WhyAnswer why{.name = name, .keep = "not needed", .reason = reason.text};
     if (joint.node(id).kind != NodeKind::call) why.keep = kind_text(joint.node(id).kind);
-    if (auto margin = margins.of(id)) {
-      why.keep = to_string(margin->value.keep);
+    JOINTER_TRY(const bool is_needed, margins.add_to(why, id));
+    if (is_needed) {
+      why.keep = to_string(why.margin->value.keep);
       why.decider = reason.kind == PlanReason::Kind::tagged ? decider_of_tag(decided.tags, id)
                                                             : decided.decider;
-      for (MarginLine& line : explain_margin(joint, *margin))
-        why.sentences.push_back(std::move(line.text));
-      why.margin = *std::move(margin);
-      if (!solvers) {
-        JOINTER_TRY(solvers, SolverComparison::make(joint, decided.what_if, decided.comparison));
-      }
-      why.budget = decided.comparison.budget;
-      JOINTER_TRY(why.choices, solvers->of(id));
-      why.sentences.push_back(explain_choices(*why.choices, why.budget).text);
     } else if (std::ranges::find(plan.saved_symbols, id) != plan.saved_symbols.end()) {
       why.keep = to_string(Keep::save);
     } else if (reason.kind != PlanReason::Kind::none && joint.node(id).kind == NodeKind::call) {
@@ -127,9 +151,11 @@ Decider StepReasons::decider(const StepValue& value) const {
   return chosen_for.empty() ? decider_of_tag(tags, value.node) : chosen_by;
 }
 
-Result<std::vector<WhyAnswer>> explain_step(const StepReasons& reasons,
+Result<std::vector<WhyAnswer>> explain_step(const StepReasons& reasons, const ComparedPlan& plan,
                                             const std::vector<std::string>& names) {
   std::vector<WhyAnswer> found;
+  if (names.empty()) return found;
+  JOINTER_TRY(Margins margins, Margins::make(plan));
   for (const std::string& name : names) {
     const NodeId id = reasons.tagged.find(name);
     if (!id) return fail(Error::Kind::usage, "option --why: there is no node {}", name);
@@ -140,6 +166,7 @@ Result<std::vector<WhyAnswer>> explain_step(const StepReasons& reasons,
       why.keep = to_string(value->keep);
       why.reason = reasons.text(*value);
       why.decider = reasons.decider(*value);
+      JOINTER_CHECK(margins.add_to(why, id));
     } else if (node.kind != NodeKind::call) {
       why.keep = kind_text(node.kind);
     }

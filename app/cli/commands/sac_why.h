@@ -25,13 +25,19 @@ struct WhyAnswer {
   std::vector<std::string> sentences;  // the margin and the choices, for the user
 };
 
-// A plan, and what decided about its values.
-struct DecidedPlan {
-  const Partition& partition;
+// A plan, and the objects that evaluate it and compare it with those of other solvers.
+struct ComparedPlan {
+  const Graph& graph;  // of `what_if`
   const PlanWhatIf& what_if;
+  SolverComparison::Request comparison;
+};
+
+// A plan of a joint graph, and who decided about its values.
+struct DecidedPlan {
+  ComparedPlan plan;
+  const std::vector<PlanReason>& reasons;  // by node
   Decider decider = Decider::partitioner;  // about values without a tag
   std::vector<Decider> tags;               // by node: who set its tag; may be empty
-  SolverComparison::Request comparison;
 };
 
 // Error (usage): there is no node of that name.
@@ -48,8 +54,8 @@ struct StepReasons {
   [[nodiscard]] std::string text(const StepValue& value) const;
   [[nodiscard]] Decider decider(const StepValue& value) const;
 };
-// Error (usage): there is no node of that name.
-Result<std::vector<WhyAnswer>> explain_step(const StepReasons& reasons,
+// `plan`: of the step before the plan's tags were set. Error (usage): there is no node of that name.
+Result<std::vector<WhyAnswer>> explain_step(const StepReasons& reasons, const ComparedPlan& plan,
                                             const std::vector<std::string>& names);
 
 Json to_json(const std::vector<WhyAnswer>& why, const Graph& graph);

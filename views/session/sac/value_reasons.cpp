@@ -8,21 +8,42 @@ namespace jointer::views {
 namespace {
 
 bool has_same_plan(const SacStatePtr& a, const SacStatePtr& b) {
-  return a && b && a->base == b->base && a->plan == b->plan;
+  return a && b && a->base == b->base && a->step == b->step && a->plan == b->plan;
 }
 
 // The plan is compared as the partitioner solved it: at its budget unless it was changed since, and
 // under the tags of that time. So the solvers say what they would do against the user's choice.
+// A flat training step is compared at its peak.
 SolverComparison::Request request_of(const SacState& state,
                                      std::shared_ptr<const Cancellation> job) {
+  SolverComparison::Request request{
+      .plan = state.plan,
+      .partition = {},
+      .budget = std::nullopt,
+      .policies = {},
+      .is_cancelled = [job = std::move(job)] { return job->is_cancelled(); }};
+  if (!state.base) return request;
   const SacBase& base = *state.base;
   const bool is_solved = state.plan == base.partition.plan;
   const double budget = base.settings.activation_budget;
-  return {.plan = state.plan,
-          .partition = options_of(base.settings),
-          .budget = is_solved && budget < 1 ? std::optional(budget) : std::nullopt,
-          .policies = base.settings.ignore_tags ? std::vector<MemoryPolicy>() : base.policies,
-          .is_cancelled = [job = std::move(job)] { return job->is_cancelled(); }};
+  request.partition = options_of(base.settings);
+  if (is_solved && budget < 1) request.budget = budget;
+  if (!base.settings.ignore_tags) request.policies = base.policies;
+  return request;
+}
+
+// The graph whose plans are compared: as the partitioner cleaned it, or a flat training step.
+const Graph& graph_of(const SacState& state) {
+  return state.base ? state.base->partition.joint : state.step->snapshot->graph;
+}
+
+std::shared_ptr<const PlanWhatIf> what_if_of(const SacStatePtr& state) {
+  if (state->base) return {state, state->base->what_if.get()};
+  const Snapshot& step = *state->step->snapshot;
+  const Analysis& analysis = step.analysis;
+  return std::make_shared<const PlanWhatIf>(step.graph, analysis.costs, analysis.flops,
+                                            analysis.options.memory, analysis.options.simulation,
+                                            PlanWhatIfOptions{.transfers = analysis.transfers});
 }
 
 }  // namespace
@@ -32,7 +53,7 @@ ValueReasons::ValueReasons(QObject* parent) : QObject(parent) {}
 ValueReasons::~ValueReasons() = default;
 
 void ValueReasons::follow(const SacStatePtr& state, NodeId node) {
-  const SacTensor* tensor = state && state->base ? state->tensor_of(node) : nullptr;
+  const SacTensor* tensor = state && state->can_change() ? state->tensor_of(node) : nullptr;
   const bool is_explained = tensor != nullptr && tensor->is_needed;
   if (is_explained && node == node_ && has_same_plan(state, state_)) return;
   explaining_.cancel();
@@ -43,17 +64,18 @@ void ValueReasons::follow(const SacStatePtr& state, NodeId node) {
   if (!is_explained) return;
   const auto explain = [state, node, plan = std::exchange(plan_, {})](
                            const Reporter<Lines>& job) mutable -> Result<Plan> {
-    const Graph& joint = state->base->partition.joint;
-    const PlanWhatIf& what_if = *state->base->what_if;
+    if (!plan.state) plan = {.state = state, .what_if = what_if_of(state)};
+    const Graph& joint = graph_of(*plan.state);
+    const PlanWhatIf& what_if = *plan.what_if;
     if (!plan.margins) {
-      JOINTER_TRY(PlanMargins made, PlanMargins::make(what_if, state->plan));
+      JOINTER_TRY(PlanMargins made, PlanMargins::make(what_if, plan.state->plan));
       plan.margins = std::make_shared<const PlanMargins>(std::move(made));
     }
     JOINTER_TRY(const ValueMargin margin, plan.margins->of(node));
     job.report(explain_margin(joint, margin));
     if (!plan.job) plan.job = std::make_shared<Cancellation>();
     *plan.job = job;
-    SolverComparison::Request request = request_of(*state, plan.job);
+    SolverComparison::Request request = request_of(*plan.state, plan.job);
     const std::optional<double> budget = request.budget;
     if (!plan.solvers) {
       JOINTER_TRY(plan.solvers, SolverComparison::make(joint, what_if, std::move(request)));

@@ -10,8 +10,7 @@
 
 namespace jointer::views {
 
-// Explains the policy of one tensor of a joint graph with its margin (core/partition/plan_margin.h),
-// and compares it with what other solvers decide. Computed on a worker thread: first the margin,
+// Explains the policy of one tensor with its margin (core/partition/plan_margin.h), and compares it with what other solvers decide. Computed on a worker thread: first the margin,
 // which takes milliseconds, then the comparison, which solves the graph several times.
 class ValueReasons : public QObject {
   Q_OBJECT
@@ -35,6 +34,8 @@ class ValueReasons : public QObject {
  private:
   // Computed for a plan, and reused for its other tensors.
   struct Plan {
+    SacStatePtr state;  // has the graph
+    std::shared_ptr<const PlanWhatIf> what_if;
     std::shared_ptr<const PlanMargins> margins;
     std::shared_ptr<SolverComparison> solvers;  // used by one job at a time
     std::shared_ptr<Cancellation> job;          // which can cancel them
