@@ -55,6 +55,7 @@
 #include "core/graph/layers.h"
 #include "core/graph/memory_access.h"
 #include "core/graph/module_tree.h"
+#include "core/graph/recomputed_name.h"
 #include "core/graph/users.h"
 #include "core/partition/fx_names.h"
 #include "core/policy/flat_step.h"
@@ -62,8 +63,6 @@
 
 namespace jointer {
 namespace {
-
-constexpr std::string_view kSuffix = "_recomputed";
 
 // A node of the resulting graph: an original node or a copy.
 struct Standing {
@@ -95,7 +94,7 @@ class Rematerializer {
     find_subgraphs();
     copies_.resize(graph_.node_count());
     for (const NodeId id : gathered_)
-      copies_[id.index()] = unused_name(graph_, name(id) + std::string(kSuffix));
+      copies_[id.index()] = unused_name(graph_, name(id) + std::string(kRecomputedSuffix));
     changes_.reserve(2 * gathered_.size() + region_.size());
     for (const NodeId id : gathered_) copy(id);
     redirect();
