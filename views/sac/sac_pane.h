@@ -8,12 +8,14 @@
 #include <QWidget>
 #include <vector>
 
+#include "views/sac/changes_page.h"
 #include "views/sac/pareto_page.h"
 #include "views/sac/plan_curve.h"
 #include "views/sac/sac_bar.h"
 #include "views/sac/sac_figures.h"
 #include "views/sac/sac_table.h"
 #include "views/session/work/task.h"
+#include "views/widgets/elided_label.h"
 
 namespace jointer::views {
 
@@ -28,6 +30,8 @@ class SacPane : public QWidget {
   // Shows only the tensors alive at the peak in the table.
   void show_peak();
   void show_pareto();
+  // Shows what changed in the plan.
+  void show_changes();
 
  signals:
   // A message for the status line.
@@ -41,6 +45,7 @@ class SacPane : public QWidget {
 
  private:
   QWidget* make_waiting();
+  QWidget* make_last_change(QWidget* parent);
   void add_actions();
   void refresh();
   void make_pair();
@@ -56,6 +61,8 @@ class SacPane : public QWidget {
   QTabWidget* pages_ = nullptr;
   SacTable* table_ = nullptr;
   ParetoPage* pareto_ = nullptr;
+  ChangesPage* changes_ = nullptr;
+  QWidget* last_change_ = nullptr;  // hidden unless the last history entry changed the plan
   // Commands that apply to only one kind of graph.
   std::vector<QAction*> of_partitioner_;
   QAction *apply_tags_ = nullptr, *untag_ = nullptr;
