@@ -5,6 +5,7 @@
 
 #include "core/base/counted.h"
 #include "core/graph/derive_parameters.h"
+#include "core/graph/recomputed_name.h"
 
 namespace jointer {
 namespace {
@@ -83,7 +84,7 @@ void derive_tagged(Graph& graph, PartId part, std::size_t& untagged) {
     } else if (tag.empty() && n.kind == NodeKind::call) {
       ++untagged;
     }
-    if (n.kind == NodeKind::call && graph.name(id).ends_with("_recomputed"))
+    if (n.kind == NodeKind::call && graph.name(id).ends_with(kRecomputedSuffix))
       n.set(Node::recomputed);
   }
 }

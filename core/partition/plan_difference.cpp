@@ -41,7 +41,7 @@ class Places {
   Layers layers_;
 };
 
-// What a plan takes for a value.
+// Bytes and time that a plan takes for a value.
 PlanAmounts amounts(const PlanRow* row) {
   if (row == nullptr) return {};
   return {.saved_bytes = row->saved_bytes,

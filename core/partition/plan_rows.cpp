@@ -5,12 +5,22 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/graph/recomputed_name.h"
 #include "core/graph/tuple_call.h"
 #include "core/partition/kept_values.h"
 #include "core/partition/plan_state.h"
 
 namespace jointer {
 namespace {
+
+// The call that a recomputed call of a flat training step repeats; none if it is not known.
+NodeId first_run(const Graph& step, const Graph& tagged, const Node& again) {
+  if (again.origin) return again.origin;
+  std::string_view name = step.text(again.name);
+  if (!name.ends_with(kRecomputedSuffix)) return {};
+  name.remove_suffix(kRecomputedSuffix.size());
+  return tagged.find(name);
+}
 
 // The node that a row of kept_values stands for in the tagged graph: for a recomputed call, the call
 // of the forward that it repeats; for a node that applying the tags added, the node that it comes
@@ -24,7 +34,7 @@ NodeId stands_for(const Graph& graph, const Graph& tagged, NodeId id) {
   }
   const auto is_new = [&](NodeId node) { return node.index() >= tagged.node_count(); };
   // If only the backward needed the original, applying the tags removed it.
-  NodeId known = again && n.origin ? n.origin : id;
+  NodeId known = again ? first_run(graph, tagged, n) : id;
   while (known && is_new(known)) known = graph.node(known).origin;
   if (known && tagged.is_live(known)) return known;
   return is_new(id) ? NodeId{} : id;

@@ -52,6 +52,7 @@
 #include "core/edit/refuse.h"
 #include "core/graph/effects.h"
 #include "core/graph/memory_access.h"
+#include "core/graph/recomputed_name.h"
 #include "core/partition/fx_names.h"
 #include "core/partition/recompute_tags.h"
 #include "core/partition/remat_order.h"
@@ -61,8 +62,6 @@
 
 namespace jointer {
 namespace {
-
-constexpr std::string_view kSuffix = "_recomputed";
 
 // The nodes of a tagged step, for RematOrder.
 class TaggedNodes {
@@ -121,7 +120,7 @@ class Rematerializer {
     find_subgraphs();
     copies_.resize(graph_.node_count());
     for (const NodeId id : gathered())
-      copies_[id.index()] = unused_name(graph_, name(id) + std::string(kSuffix));
+      copies_[id.index()] = unused_name(graph_, name(id) + std::string(kRecomputedSuffix));
     changes_.reserve(2 * gathered().size() + region_.size());
     for (const NodeId id : gathered()) copy(id);
     redirect();

@@ -463,6 +463,9 @@ def test_a_flat_step_against_its_own_tags(tmp_path: Path) -> None:
     check_sums(against)
     assert {(row["node"], row["from"], row["to"]) for row in against["values"]} == {
         ("a", "save", "recompute"), ("c", "save", "recompute")}  # fmt: skip
+    written = tmp_path / "out.json"
+    assert run("sac", step, "--preset", "full", "-o", written).code == 0
+    assert answer("sac", step, "--preset", "full", "--against", written)["against"]["changed"] == 0
 
 
 def test_diff_of_tags_shows_the_plans(tmp_path: Path) -> None:

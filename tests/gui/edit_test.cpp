@@ -269,7 +269,7 @@ void EditTest::jumps_through_the_history() {
     QVERIFY(model.at(place).is_current);
   }
   // The differences of the steps match their states.
-  QCOMPARE(model.at(2).metrics, std::optional(metrics()));
+  QCOMPARE(model.at(2).figures, std::optional(figures_of(metrics())));
 }
 
 void EditTest::states_can_be_named() {

@@ -6,10 +6,12 @@
 #include <QHBoxLayout>
 #include <QPushButton>
 #include <QSignalBlocker>
+#include <QTabBar>
 #include <QVBoxLayout>
 #include <algorithm>
 
 #include "views/session/document/document.h"
+#include "views/session/sac/sac_session.h"
 #include "views/theme/theme.h"
 
 namespace jointer::views {
@@ -67,8 +69,16 @@ ComparePane::ComparePane(Document& document, QWidget* parent)
   summary_->setWordWrap(true);
   summary_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   column->addWidget(summary_);
-  table_ = new DifferenceTable(document_, this);
-  column->addWidget(table_, 3);
+  tables_ = new QTabWidget(this);
+  tables_->setObjectName(QStringLiteral("tables"));
+  tables_->setDocumentMode(true);
+  table_ = new DifferenceTable(document_, tables_);
+  plan_table_ = new PlanDifferenceTable(document_, tables_);
+  plan_table_->say(tr("No value is kept differently."));
+  tables_->addTab(table_, tr("Nodes"));
+  tables_->addTab(plan_table_, tr("Plan"));
+  column->addWidget(tables_, 3);
+  show_plan(nullptr);
   setFocusProxy(from_);
   connect(&editing_, &Editing::changed, this, &ComparePane::refresh);
   connect(&document_, &Document::changed, this, [this] {
@@ -199,7 +209,10 @@ void ComparePane::compare() {
                          after = ComparedState{to.name, *b}] {
         return compare_states(before, after);
       };
-      comparing_.start(work, [this](const Result<Comparison>& result) { show_comparison(result); });
+      comparing_.start(work, [=, this](const Result<Comparison>& result) {
+        show_comparison(result);
+        if (result) compare_plans(from, to);
+      });
     });
   });
 }
@@ -214,8 +227,48 @@ void ComparePane::show_comparison(const Result<Comparison>& result) {
                        "node and press V; the differences are then listed here.")
                   : tr("No node differs between these two states."));
   table_->set(comparison_ ? comparison_->nodes : nullptr);
+  show_plan(nullptr);
   show_metrics();
   emit compared();
+}
+
+// The graph of a joint graph or a flat training step does not show its plan, so the plans are
+// compared separately.
+void ComparePane::compare_plans(const Choice& from, const Choice& to) {
+  SacSession& session = document_.sac();
+  const auto has_plan = [](const Choice& choice) {
+    return std::ranges::any_of(choice.history,
+                               [](const DoneEditPtr& done) { return changes_plan(done->edit); });
+  };
+  if (from.is_before || to.is_before || from.history == to.history ||
+      sac_kind(document_.graph()) == SacKind::partitioned || (!has_plan(from) && !has_plan(to)))
+    return;
+  if (session.problem().isEmpty()) session.start();
+  session.find_changes(from.history, to.history, this,
+                       [this, job = wanted_](const Result<PlanChangesPtr>& found) {
+                         if (job != wanted_ || !comparison_ || !found) return;
+                         if ((*found)->difference.empty()) return;
+                         Comparison whole = *comparison_;
+                         whole.plan = *found;
+                         comparison_ = std::make_shared<const Comparison>(std::move(whole));
+                         show_plan(*found);
+                         show_metrics();
+                         emit compared();
+                       });
+}
+
+// Shows the table of values only if there are any, and first if the nodes are the same.
+void ComparePane::show_plan(const PlanChangesPtr& plan) {
+  tables_->setTabVisible(1, plan != nullptr);
+  tables_->tabBar()->setVisible(plan != nullptr);
+  plan_table_->set(plan);
+  if (!plan) return;
+  summary_->setText(
+      QStringLiteral("%1.\n%2").arg(summary_text(*plan), comparison_->nodes->summary()));
+  const GraphDifference& nodes = comparison_->nodes->difference();
+  const bool is_alone =
+      nodes.moved.empty() && nodes.added.empty() && nodes.removed.empty() && nodes.changed.empty();
+  tables_->setCurrentIndex(is_alone ? 1 : 0);
 }
 
 void ComparePane::show_metrics() {

@@ -2,6 +2,7 @@
 
 #include <QComboBox>
 #include <QLabel>
+#include <QTabWidget>
 #include <QTextBrowser>
 #include <QWidget>
 #include <functional>
@@ -12,6 +13,7 @@
 #include "views/compare/comparison.h"
 #include "views/compare/curve_overlay.h"
 #include "views/differences/difference_table.h"
+#include "views/differences/plan_difference_table.h"
 #include "views/session/edit/editing.h"
 #include "views/session/work/task.h"
 
@@ -56,6 +58,8 @@ class ComparePane : public QWidget {
   void refresh();
   void compare();
   void show_comparison(const Result<Comparison>& result);
+  void compare_plans(const Choice& from, const Choice& to);
+  void show_plan(const PlanChangesPtr& plan);
   void show_metrics();
 
   Document& document_;
@@ -64,7 +68,9 @@ class ComparePane : public QWidget {
   QLabel* summary_ = nullptr;
   QTextBrowser* metrics_ = nullptr;
   CurveOverlay* curves_ = nullptr;
+  QTabWidget* tables_ = nullptr;
   DifferenceTable* table_ = nullptr;
+  PlanDifferenceTable* plan_table_ = nullptr;
   std::vector<Choice> choices_;
   std::shared_ptr<const Comparison> comparison_;
   quint64 wanted_ = 0;  // the newest request

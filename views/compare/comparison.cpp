@@ -28,14 +28,36 @@ Result<Comparison> compare_states(ComparedState from, ComparedState to) {
   };
   JOINTER_TRY(NodeDifferences nodes,
               NodeDifferences::find(graph_of(from.snapshot), graph_of(to.snapshot)));
-  return Comparison{std::move(from), std::move(to),
-                    std::make_shared<const NodeDifferences>(std::move(nodes))};
+  return Comparison{std::move(from),
+                    std::move(to),
+                    std::make_shared<const NodeDifferences>(std::move(nodes)),
+                    {}};
 }
+
+namespace {
+
+void add_plan_rows(const Comparison& comparison, std::vector<MetricRow>& rows) {
+  if (!comparison.plan) return;
+  const PlanFigures &was = comparison.plan->from, &is = comparison.plan->to;
+  const bool is_joint = sac_kind(comparison.to.snapshot->graph) == SacKind::joint;
+  const auto name = [is_joint](const QString& figure) {
+    return (is_joint ? tr("As partitioned: %1") : tr("With tags applied: %1")).arg(figure);
+  };
+  rows.push_back(bytes_row(name(tr("peak memory")), was.figures.peak_bytes, is.figures.peak_bytes));
+  rows.push_back(time_row(name(tr("step")), was.figures.step_ns, is.figures.step_ns));
+  rows.push_back(time_row(name(tr("exposed")), was.figures.exposed_ns, is.figures.exposed_ns));
+  rows.push_back(bytes_row(name(tr("saved")), was.saved_bytes, is.saved_bytes));
+  rows.push_back(bytes_row(name(tr("on the host")), was.offloaded_bytes, is.offloaded_bytes));
+  rows.push_back(time_row(name(tr("recomputed")), was.recompute_ns, is.recompute_ns));
+}
+
+}  // namespace
 
 std::vector<MetricRow> metric_rows(const Comparison& comparison) {
   const Snapshot &a = *comparison.from.snapshot, &b = *comparison.to.snapshot;
   const Metrics was = metrics_of(a.graph, a.analysis), is = metrics_of(b.graph, b.analysis);
   std::vector<MetricRow> rows;
+  add_plan_rows(comparison, rows);
   const auto bytes = [&](const QString& name, std::int64_t Metrics::*value) {
     rows.push_back(bytes_row(name, was.*value, is.*value));
   };
@@ -68,6 +90,17 @@ void add_metrics(const Comparison& comparison, Line line) {
 }
 
 template <class Line>
+void add_values(const Comparison& comparison, std::size_t most, Line line) {
+  const std::vector<PlanChangeRow>& rows = comparison.plan->difference.rows;
+  for (std::size_t i = 0; i < std::min(most, rows.size()); ++i)
+    line(QStringList{transition_text(rows[i]), QString::fromStdString(rows[i].name),
+                     QString::fromStdString(rows[i].target),
+                     bytes_difference_text(0, rows[i].change.saved_bytes),
+                     bytes_difference_text(0, rows[i].change.offloaded_bytes),
+                     time_difference_text(0, rows[i].change.recompute_ns)});
+}
+
+template <class Line>
 void add_nodes(const Comparison& comparison, std::size_t most, Line line) {
   const std::vector<NodeDifference>& nodes = comparison.nodes->nodes();
   for (std::size_t i = 0; i < std::min(most, nodes.size()); ++i) {
@@ -79,6 +112,11 @@ void add_nodes(const Comparison& comparison, std::size_t most, Line line) {
   }
 }
 
+void add_rest(std::size_t count, QString& text) {
+  if (count > kMaxNodesInText)
+    text += tr("\n… and %1 more\n").arg(count_text(count - kMaxNodesInText));
+}
+
 }  // namespace
 
 QString comparison_markdown(const Comparison& comparison) {
@@ -88,13 +126,20 @@ QString comparison_markdown(const Comparison& comparison) {
     text += QStringLiteral("| ") + joined(cells, QStringLiteral(" | ")) + QStringLiteral(" |\n");
   };
   add_metrics(comparison, line);
+  if (comparison.plan) {
+    text += QStringLiteral("\n%1\n").arg(summary_text(*comparison.plan));
+    text +=
+        tr("\n| plan | value | operator | saved | on the host | recomputed |\n"
+           "|---|---|---|---:|---:|---:|\n");
+    add_values(comparison, kMaxNodesInText, line);
+    add_rest(comparison.plan->difference.rows.size(), text);
+  }
   text += QStringLiteral("\n%1\n").arg(comparison.nodes->summary());
   const std::size_t count = comparison.nodes->nodes().size();
   if (count == 0) return text;
   text += tr("\n| change | node | operator | shift |\n|---|---|---|---:|\n");
   add_nodes(comparison, kMaxNodesInText, line);
-  if (count > kMaxNodesInText)
-    text += tr("\n… and %1 more\n").arg(count_text(count - kMaxNodesInText));
+  add_rest(count, text);
   return text;
 }
 
@@ -108,6 +153,12 @@ QString comparison_tsv(const Comparison& comparison) {
   };
   add_metrics(comparison, line);
   text += u'\n';
+  if (comparison.plan) {
+    line({tr("plan"), tr("value"), tr("operator"), tr("saved"), tr("on the host"),
+          tr("recomputed")});
+    add_values(comparison, comparison.plan->difference.rows.size(), line);
+    text += u'\n';
+  }
   line({tr("change"), tr("node"), tr("operator"), tr("shift")});
   add_nodes(comparison, comparison.nodes->nodes().size(), line);
   return text;

@@ -8,6 +8,7 @@
 #include "views/differences/metric_rows.h"
 #include "views/differences/node_differences.h"
 #include "views/session/edit/metrics.h"
+#include "views/session/sac/plan_changes.h"
 
 namespace jointer::views {
 
@@ -19,15 +20,18 @@ struct ComparedState {
 struct Comparison {
   ComparedState from, to;
   NodeDifferencesPtr nodes;
+  // Differences between the plans of a joint graph or a flat training step; null if there are none,
+  // or while they are being computed.
+  PlanChangesPtr plan;
 };
 
 // Runs on a worker thread. Error (usage): only one of the states is a pair.
 Result<Comparison> compare_states(ComparedState from, ComparedState to);
 
-// The figures of both states.
+// The figures of both states, those of their plans first.
 std::vector<MetricRow> metric_rows(const Comparison& comparison);
 
-// The figures and differing nodes as text.
+// The figures, the changes of the plan, and the differing nodes as text.
 QString comparison_markdown(const Comparison& comparison);
 QString comparison_tsv(const Comparison& comparison);
 

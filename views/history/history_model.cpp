@@ -33,24 +33,24 @@ void HistoryModel::set(std::vector<Row> rows) {
 
 std::optional<std::int64_t> HistoryModel::number(int row, int column) const {
   const Row& r = at(row);
-  if (!r.metrics) return std::nullopt;
-  const auto change = [&](std::int64_t Metrics::*value) -> std::optional<std::int64_t> {
+  if (!r.figures) return std::nullopt;
+  const auto change = [&](std::int64_t Figures::*value) -> std::optional<std::int64_t> {
     if (!r.before) return std::nullopt;
-    return *r.metrics.*value - *r.before.*value;
+    return *r.figures.*value - *r.before.*value;
   };
   switch (column) {
     case peak_change_column:
-      return change(&Metrics::peak_bytes);
+      return change(&Figures::peak_bytes);
     case exposed_change_column:
-      return change(&Metrics::exposed_ns);
+      return change(&Figures::exposed_ns);
     case step_change_column:
-      return change(&Metrics::step_ns);
+      return change(&Figures::step_ns);
     case peak_column:
-      return r.metrics->peak_bytes;
+      return r.figures->peak_bytes;
     case exposed_column:
-      return r.metrics->exposed_ns;
+      return r.figures->exposed_ns;
     case step_column:
-      return r.metrics->step_ns;
+      return r.figures->step_ns;
     default:
       return std::nullopt;
   }
@@ -72,7 +72,7 @@ QString HistoryModel::text(int row, int column) const {
 
 QString HistoryModel::note(int row, int column) const {
   if (column == title_column) return at(row).notes.join(u'\n');
-  return at(row).metrics ? QString() : tr("Computing...");
+  return at(row).about;
 }
 
 QString HistoryModel::things_text(std::size_t things) const {

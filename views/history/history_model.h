@@ -27,7 +27,8 @@ class HistoryModel : public TableModel {
   struct Row {
     QString place, title, by;
     QStringList notes;
-    std::optional<Metrics> metrics, before;  // before: base of the differences
+    std::optional<Figures> figures, before;  // before: base of the differences
+    QString about;                           // a note on the figures, or why there are none
     bool is_current = false, is_undone = false;
   };
 

@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 
 #include "views/session/document/document.h"
+#include "views/session/sac/sac_state.h"
 
 namespace jointer::views {
 namespace {
@@ -18,6 +19,7 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
     : QWidget(parent),
       document_(document),
       editing_(document.editing()),
+      plans_(document.sac()),
       step_model_(new HistoryModel(tr("1 state"), tr("%1 states"),
                                    tr("compared with the previous state"), this)),
       state_model_(new HistoryModel(tr("1 named state"), tr("%1 named states"),
@@ -79,6 +81,7 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
   connect(name_, &QLineEdit::textChanged, this, &HistoryPane::choose_state);
   connect(&editing_, &Editing::changed, this, &HistoryPane::refresh);
   connect(&document_, &Document::changed, this, &HistoryPane::refresh);
+  connect(&plans_, &PlanHistory::changed, this, &HistoryPane::refresh);
 }
 
 QPushButton* HistoryPane::add_button(QLayout* row, const QString& text, const QString& tip,
@@ -99,6 +102,7 @@ void HistoryPane::refresh() {
   is_stale_ = true;
   if (!isVisible()) return;
   is_stale_ = false;
+  has_plans_ = plans_.has_plans();
   fill_steps();
   fill_states();
   choose_state();
@@ -110,30 +114,57 @@ void HistoryPane::refresh() {
   is_fitted_ = editing_.step_count() > 0;
 }
 
+void HistoryPane::add_figures(HistoryModel::Row& row, const EditHistory& history,
+                              const std::optional<Metrics>& metrics,
+                              const std::optional<Figures>& before) {
+  row.before = before;
+  row.about = tr("Computing...");
+  if (!has_plans_) {
+    if (!metrics) return;
+    row.figures = figures_of(*metrics);
+    row.about.clear();
+    return;
+  }
+  const auto found = plans_.find(history);
+  if (!found) return;
+  if (!*found) {
+    row.about = QString::fromStdString(found->error().message);
+    return;
+  }
+  row.figures = **found;
+  row.about = sac_kind(document_.graph()) == SacKind::joint
+                  ? tr("Figures of the pair that the partitioner makes with this state's plan.")
+                  : tr("Figures of the training step with this state's tags applied.");
+}
+
 void HistoryPane::fill_steps() {
   const SnapshotPtr opened = document_.baseline();
-  std::optional<Metrics> before = metrics_of(opened->graph, opened->analysis);
   std::vector<HistoryModel::Row> rows;
-  rows.push_back({.place = QStringLiteral("0"),
-                  .title = editing_.step_count() == 0
-                               ? tr("As opened: drag a collective or press V to edit")
-                               : tr("As opened"),
-                  .by = {},
-                  .notes = {},
-                  .metrics = before,
-                  .before = {},
-                  .is_current = editing_.place() == 0});
+  HistoryModel::Row first{.place = QStringLiteral("0"),
+                          .title = editing_.step_count() == 0
+                                       ? tr("As opened: drag a collective or press V to edit")
+                                       : tr("As opened"),
+                          .by = {},
+                          .notes = {},
+                          .figures = {},
+                          .before = {},
+                          .about = {},
+                          .is_current = editing_.place() == 0};
+  add_figures(first, {}, metrics_of(opened->graph, opened->analysis), {});
+  rows.push_back(std::move(first));
   for (int i = 0; i < editing_.step_count(); ++i) {
     const EditStep& step = editing_.step(i);
-    rows.push_back({.place = QString::number(i + 1),
-                    .title = step.title,
-                    .by = step.by.isEmpty() ? tr("you") : step.by,
-                    .notes = step.notes,
-                    .metrics = step.metrics,
-                    .before = before,
-                    .is_current = editing_.place() == i + 1,
-                    .is_undone = i + 1 > editing_.place()});
-    before = step.metrics;
+    HistoryModel::Row row{.place = QString::number(i + 1),
+                          .title = step.title,
+                          .by = step.by.isEmpty() ? tr("you") : step.by,
+                          .notes = step.notes,
+                          .figures = {},
+                          .before = {},
+                          .about = {},
+                          .is_current = editing_.place() == i + 1,
+                          .is_undone = i + 1 > editing_.place()};
+    add_figures(row, step.after, step.metrics, rows.back().figures);
+    rows.push_back(std::move(row));
   }
   step_model_->set(std::move(rows));
   steps_->show_row(editing_.place());
@@ -141,16 +172,21 @@ void HistoryPane::fill_steps() {
 
 void HistoryPane::fill_states() {
   const SnapshotPtr opened = document_.baseline();
-  const Metrics before = metrics_of(opened->graph, opened->analysis);
+  HistoryModel::Row base;
+  add_figures(base, {}, metrics_of(opened->graph, opened->analysis), {});
   std::vector<HistoryModel::Row> rows;
-  for (const NamedState& state : editing_.named())
-    rows.push_back({.place = {},
-                    .title = state.name,
-                    .by = {},
-                    .notes = {},
-                    .metrics = state.metrics,
-                    .before = before,
-                    .is_current = state.history == editing_.edit_history()});
+  for (const NamedState& state : editing_.named()) {
+    HistoryModel::Row row{.place = {},
+                          .title = state.name,
+                          .by = {},
+                          .notes = {},
+                          .figures = {},
+                          .before = {},
+                          .about = {},
+                          .is_current = state.history == editing_.edit_history()};
+    add_figures(row, state.history, state.metrics, base.figures);
+    rows.push_back(std::move(row));
+  }
   state_model_->set(std::move(rows));
 }
 

@@ -6,6 +6,7 @@
 
 #include "views/history/history_model.h"
 #include "views/session/edit/editing.h"
+#include "views/session/sac/plan_history.h"
 #include "views/tables/table_view.h"
 
 namespace jointer::views {
@@ -33,11 +34,17 @@ class HistoryPane : public QWidget {
   void go();
   void rename();
   void remove();
+  // Fills in the figures of a state: those of its plan if states have plans, or else `metrics`.
+  // `before`: base of the differences.
+  void add_figures(HistoryModel::Row& row, const EditHistory& history,
+                   const std::optional<Metrics>& metrics, const std::optional<Figures>& before);
   // The selected state, or -1.
   [[nodiscard]] int state() const;
 
   Document& document_;
   Editing& editing_;
+  PlanHistory plans_;
+  bool has_plans_ = false;
   HistoryModel* step_model_;
   HistoryModel* state_model_;
   TableView* steps_ = nullptr;

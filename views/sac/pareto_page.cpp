@@ -154,9 +154,9 @@ void ParetoPage::request_named_figures() {
   const auto& named = session_.editing().named();
   for (std::size_t i = 0; i < named.size(); ++i)
     session_.find_figures(named[i].history, this,
-                          [this, asked, name = named[i].name, i](const PlanFigures& figures) {
-                            if (asked != asked_) return;
-                            named_.push_back({name, i, figures});
+                          [this, asked, name = named[i].name, i](const Result<PlanFigures>& found) {
+                            if (asked != asked_ || !found) return;
+                            named_.push_back({name, i, *found});
                             refresh_marks();
                           });
   refresh_marks();

@@ -1,5 +1,6 @@
 #include "views/sac/sac_pane.h"
 
+#include <QHBoxLayout>
 #include <QVBoxLayout>
 
 #include "views/session/document/document.h"
@@ -40,10 +41,14 @@ SacPane::SacPane(Document& document, QWidget* parent)
   pareto_ = new ParetoPage(session_, *bar_, pages_);
   pages_->addTab(table_, tr("Tensors"));
   pages_->addTab(pareto_, tr("Trade-off"));
+  changes_ = new ChangesPage(document, pages_);
+  pages_->addTab(changes_, tr("Changes"));
   pages_->setCornerWidget(&bar_->more());
   column->addWidget(figures_);
   column->addWidget(bar_);
   column->addWidget(curve_);
+  last_change_ = make_last_change(shown);
+  column->addWidget(last_change_);
   column->addWidget(pages_, 1);
   reasons_ = new SacReasons(document, shown);
   column->addWidget(reasons_);
@@ -89,6 +94,27 @@ QWidget* SacPane::make_waiting() {
   return page;
 }
 
+// One line about the changes of the last history entry.
+QWidget* SacPane::make_last_change(QWidget* parent) {
+  auto* line = new QWidget(parent);
+  auto* row = new QHBoxLayout(line);
+  row->setContentsMargins(kMargin / 2, 0, kMargin / 2, 0);
+  auto* text = new ElidedLabel(line);
+  text->setObjectName(QStringLiteral("last_change"));
+  row->addWidget(text, 1);
+  auto* button = new QPushButton(tr("Show Changes"), line);
+  button->setObjectName(QStringLiteral("show_changes"));
+  button->setToolTip(tr("List the values that are kept differently, by layer, operator or tensor"));
+  row->addWidget(button);
+  line->hide();
+  connect(button, &QPushButton::clicked, this, &SacPane::show_changes);
+  connect(changes_, &ChangesPage::summarized, line, [line, text](const QString& sentence) {
+    text->setText(sentence);
+    line->setVisible(!sentence.isEmpty());
+  });
+  return line;
+}
+
 // Adds commands for the palette that have no shortcut in the window.
 void SacPane::add_actions() {
   const auto add = [this](const QString& text, auto slot) {
@@ -104,6 +130,7 @@ void SacPane::add_actions() {
     if (!pareto_->search().is_running()) pareto_->start_or_cancel();
   }));
   of_partitioner_.push_back(add(tr("SAC: Open as Pair"), [this] { make_pair(); }));
+  add(tr("SAC: Show Changes of the Plan"), [this] { show_changes(); });
   add(tr("SAC: Save Selected"), [this] { table_->set_keep(Keep::save); });
   add(tr("SAC: Recompute Selected"), [this] { table_->set_keep(Keep::recompute); });
   add(tr("SAC: Offload Selected"), [this] { table_->set_keep(Keep::offload); });
@@ -141,6 +168,7 @@ void SacPane::refresh() {
   const bool is_step = state && state->is_step();
   pages_->setTabVisible(1, state && state->base);
   show_reasons();
+  pages_->setTabVisible(pages_->indexOf(changes_), state && state->can_change());
   for (QAction* action : of_partitioner_) action->setVisible(!is_step);
   for (QAction* action : {apply_tags_, untag_}) action->setVisible(is_step);
   if (state) return;
@@ -176,6 +204,11 @@ void SacPane::show_peak() {
 void SacPane::show_pareto() {
   pages_->setCurrentWidget(pareto_);
   pareto_->setFocus();
+}
+
+void SacPane::show_changes() {
+  pages_->setCurrentWidget(changes_);
+  changes_->setFocus();
 }
 
 void SacPane::make_pair() {

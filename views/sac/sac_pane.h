@@ -8,6 +8,7 @@
 #include <QWidget>
 #include <vector>
 
+#include "views/sac/changes_page.h"
 #include "views/sac/pareto_page.h"
 #include "views/sac/plan_curve.h"
 #include "views/sac/sac_bar.h"
@@ -15,6 +16,7 @@
 #include "views/sac/sac_reasons.h"
 #include "views/sac/sac_table.h"
 #include "views/session/work/task.h"
+#include "views/widgets/elided_label.h"
 
 namespace jointer::views {
 
@@ -29,6 +31,8 @@ class SacPane : public QWidget {
   // Shows only the tensors alive at the peak in the table.
   void show_peak();
   void show_pareto();
+  // Shows what changed in the plan.
+  void show_changes();
 
  signals:
   // A message for the status line.
@@ -42,6 +46,7 @@ class SacPane : public QWidget {
 
  private:
   QWidget* make_waiting();
+  QWidget* make_last_change(QWidget* parent);
   void add_actions();
   void refresh();
   void show_reasons();
@@ -59,6 +64,8 @@ class SacPane : public QWidget {
   SacTable* table_ = nullptr;
   SacReasons* reasons_ = nullptr;
   ParetoPage* pareto_ = nullptr;
+  ChangesPage* changes_ = nullptr;
+  QWidget* last_change_ = nullptr;  // hidden unless the last history entry changed the plan
   // Commands that apply to only one kind of graph.
   std::vector<QAction*> of_partitioner_;
   QAction *apply_tags_ = nullptr, *untag_ = nullptr;

@@ -72,6 +72,8 @@ void SacSession::cancel() {
     emit changed();
   }
   set_working(false);
+  if (const auto asked = std::exchange(asking_, std::nullopt))
+    asked->fail({Error::Kind::cancelled, "the comparison of plans was cancelled"});
 }
 
 // Handles one request at a time: the state first, then ticks, then previews.
@@ -82,7 +84,6 @@ void SacSession::pump() {
   SacRequest request = this->request();
   std::optional<Preview> preview;
   std::optional<PolicyTick> tick;
-  std::function<void(const PlanFigures&)> use;
   // The document may have changed since ticks, previews and figures were requested.
   if (is_stale_) {
     is_stale_ = false;
@@ -103,23 +104,16 @@ void SacSession::pump() {
       request.ticks.push_back(
           {nodes_to_tag(*state_, preview->nodes, preview->keep), preview->keep});
   } else if (!questions_.empty()) {
-    request = std::move(questions_.front().request);
-    use = std::move(questions_.front().use);
-    questions_.erase(questions_.begin());
     set_working(false);
+    return answer_question();
   } else {
     return set_working(false);
   }
-  const auto make = [solver = solver_, request, preview, use, is_tick = tick.has_value(),
+  const auto make = [solver = solver_, request, preview, is_tick = tick.has_value(),
                      shown = state_] {
-    Answer answer{.state = SacStatePtr(), .preview = preview, .use = use};
+    Answer answer{.state = SacStatePtr(), .preview = preview};
     if (preview) {
       answer = answer_to(*solver, request, *preview);
-    } else if (use) {
-      if (auto outcome = solver->outcome(request))
-        answer.outcome = *outcome;
-      else
-        answer.state = tl::unexpected(outcome.error());
     } else if (is_tick && shown) {
       auto glimpse = solver->glimpse(request, *shown);
       answer.is_complete = !glimpse || glimpse->is_complete;
@@ -129,8 +123,8 @@ void SacSession::pump() {
     }
     return answer;
   };
-  answering_.start(make, [this, tick, preview, use, cleared = cleared_](Result<Answer> made) {
-    Answer answer{.state = SacStatePtr(), .preview = preview, .use = use};
+  answering_.start(make, [this, tick, preview, cleared = cleared_](Result<Answer> made) {
+    Answer answer{.state = SacStatePtr(), .preview = preview};
     if (made) {
       answer = *std::move(made);
     } else {
@@ -138,6 +132,22 @@ void SacSession::pump() {
       if (preview) answer.preview->refusal = QString::fromStdString(made.error().message);
     }
     if (!preview || preview->is_to_be_done || cleared == cleared_) take(answer, tick);
+    pump();
+  });
+}
+
+void SacSession::answer_question() {
+  asking_ = std::move(questions_.front());
+  questions_.erase(questions_.begin());
+  const auto make = [solver = solver_, answer = asking_->answer] {
+    return Answer{.state = SacStatePtr(), .tell = answer(*solver)};
+  };
+  answering_.start(make, [this](const Result<Answer>& made) {
+    const Question asked = *std::exchange(asking_, std::nullopt);
+    if (made)
+      made->tell();
+    else
+      asked.fail(made.error());
     pump();
   });
 }
@@ -165,10 +175,6 @@ SacSession::Answer SacSession::answer_to(SacSolver& solver, const SacRequest& re
 }
 
 void SacSession::take(const Answer& answer, const std::optional<PolicyTick>& tick) {
-  if (answer.use) {
-    if (answer.state) answer.use(answer.outcome->figures);
-    return;
-  }
   if (answer.preview) {
     preview_ = answer.preview;
     emit previewed();
@@ -206,22 +212,58 @@ void SacSession::do_tick(const PolicyTick& tick) {
 
 // --- Requests ---
 
-void SacSession::find_figures(const EditHistory& history, QObject* context,
-                              std::function<void(const PlanFigures&)> use) {
+void SacSession::make_request(const EditHistory& history, QObject* context,
+                              std::function<void(const Result<SacRequest>&)> use) {
   editing_.make_state(
-      history, this,
-      [this, history, use, baseline = open_.baseline(),
-       context = QPointer(context)](const auto& made) {
-        if (!made || !context) return;
+      history, context,
+      [this, history, context, use, baseline = open_.baseline()](const Result<SnapshotPtr>& made) {
+        if (!made) return use(tl::unexpected(made.error()));
         // The estimates have changed.
-        if (baseline != open_.baseline()) return find_figures(history, context, use);
-        const auto tell = [use, context](const PlanFigures& figures) {
-          if (context) use(figures);
-        };
-        questions_.push_back(
-            {{.now = *made, .baseline = baseline, .history = history, .ticks = {}}, tell});
-        if (is_started_) pump();
+        if (baseline != open_.baseline()) return make_request(history, context, use);
+        use(SacRequest{.now = *made, .baseline = baseline, .history = history, .ticks = {}});
       });
+}
+
+void SacSession::ask(Question question) {
+  questions_.push_back(std::move(question));
+  if (is_started_) pump();
+}
+
+void SacSession::find_figures(const EditHistory& history, QObject* context, UseFigures use) {
+  const UseFigures tell = [use = std::move(use), context = QPointer(context)](const auto& found) {
+    if (context) use(found);
+  };
+  make_request(history, context, [this, tell](const Result<SacRequest>& request) {
+    if (!request) return tell(tl::unexpected(request.error()));
+    const auto answer = [tell, request = *request](SacSolver& solver) {
+      const auto found = solver.outcome(request).map(
+          [](const PlanOutcomePtr& outcome) { return outcome->figures; });
+      return [tell, found] { tell(found); };
+    };
+    ask({.answer = answer, .fail = [tell](const Error& error) { tell(tl::unexpected(error)); }});
+  });
+}
+
+void SacSession::find_changes(const EditHistory& from, const EditHistory& to, QObject* context,
+                              UseChanges use) {
+  const UseChanges tell = [use = std::move(use), context = QPointer(context)](const auto& found) {
+    if (context) use(found);
+  };
+  make_request(from, context, [=, this](const Result<SacRequest>& before) {
+    if (!before) return tell(tl::unexpected(before.error()));
+    make_request(to, context, [this, tell, before = *before](const Result<SacRequest>& after) {
+      if (!after) return tell(tl::unexpected(after.error()));
+      const auto answer = [tell, before, after = *after](SacSolver& solver) {
+        const auto compare = [&]() -> Result<PlanChangesPtr> {
+          JOINTER_TRY(const SacStatePtr was, solver.state(before));
+          JOINTER_TRY(const SacStatePtr is, solver.state(after));
+          return changes_between(*was, *is);
+        };
+        return [tell, found = compare()] { tell(found); };
+      };
+      ask({.answer = answer, .fail = [tell](const Error& error) { tell(tl::unexpected(error)); }});
+    });
+  });
 }
 
 std::vector<NodeId> SacSession::saved_at_peak() const {

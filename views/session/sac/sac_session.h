@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/edit/edit.h"
+#include "views/session/sac/plan_changes.h"
 #include "views/session/sac/plan_reserved.h"
 #include "views/session/sac/sac_solver.h"
 #include "views/session/sac/value_reasons.h"
@@ -67,9 +68,13 @@ class SacSession : public QObject {
   [[nodiscard]] const std::optional<Preview>& shown_preview() const { return preview_; }
 
   // Computes the figures at another history entry. `use` is called on this thread, unless `context`
-  // is destroyed first or the entry has no figures.
-  void find_figures(const EditHistory& history, QObject* context,
-                    std::function<void(const PlanFigures&)> use);
+  // is destroyed first. Error (usage): the entry has no plan. Error (cancelled).
+  using UseFigures = std::function<void(const Result<PlanFigures>&)>;
+  void find_figures(const EditHistory& history, QObject* context, UseFigures use);
+  // Compares the plans at two history entries. The same applies to `use`.
+  using UseChanges = std::function<void(const Result<PlanChangesPtr>&)>;
+  void find_changes(const EditHistory& from, const EditHistory& to, QObject* context,
+                    UseChanges use);
   // Saved tensors that are live at the peak, the best ones to recompute first.
   [[nodiscard]] std::vector<NodeId> saved_at_peak() const;
 
@@ -103,11 +108,21 @@ class SacSession : public QObject {
  private:
   struct Answer {
     Result<SacStatePtr> state;
-    bool is_complete = true;                      // the rows belong to this state too
-    PlanOutcomePtr outcome;                       // of a preview
-    std::optional<Preview> preview;               // the request that `state` answers
-    std::function<void(const PlanFigures&)> use;  // set if `state` belongs to another history entry
+    bool is_complete = true;         // the rows belong to this state too
+    std::optional<Preview> preview;  // the request that `state` answers
+    std::function<void()> tell;      // passes on the answer to a question
   };
+  // A question about other history entries, which does not affect the shown state.
+  struct Question {
+    // Runs on a worker thread; the function that it returns passes on the answer on this one.
+    std::function<std::function<void()>(SacSolver& solver)> answer;
+    std::function<void(const Error& error)> fail;
+  };
+  // Calls `use` with a request for a history entry, or with an error.
+  void make_request(const EditHistory& history, QObject* context,
+                    std::function<void(const Result<SacRequest>&)> use);
+  void ask(Question question);
+  void answer_question();
   void follow_document();
   void ask_state();
   void ask(Preview preview);
@@ -134,12 +149,9 @@ class SacSession : public QObject {
   ValueReasons value_reasons_;
   QString problem_;
   std::vector<PolicyTick> pending_;  // shown, but not yet in the document
-  struct Question {
-    SacRequest request;
-    std::function<void(const PlanFigures&)> use;
-  };
   std::vector<Question> questions_;
-  std::vector<PolicyTick> asked_;  // waiting to be tried
+  std::optional<Question> asking_;  // being answered
+  std::vector<PolicyTick> asked_;   // waiting to be tried
   std::optional<Preview> wanted_preview_, preview_;
   bool will_apply_tags_ = false;
   bool is_started_ = false, is_stale_ = false, is_working_ = false;

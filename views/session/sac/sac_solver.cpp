@@ -215,6 +215,7 @@ Result<SacStatePtr> SacSolver::state_of(const SacBasePtr& base,
     JOINTER_TRY(candidates, base->what_if->candidates(state->plan));
   }
   add_tensors(*state, candidates);
+  JOINTER_TRY(state->rows, plan_rows(*base->what_if, state->plan));
   states_.push_front({base, policies, state});
   if (states_.size() > kMaxStates) states_.pop_back();
   return SacStatePtr(state);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/partition/partition.h"
+#include "core/partition/plan_rows.h"
 #include "core/partition/plan_what_if.h"
 #include "core/policy/decider.h"
 #include "core/policy/step_values.h"
@@ -80,9 +81,13 @@ struct SacState : PlanOutcome {
   SavePlan plan;
   std::vector<SacTensor> tensors;            // in program order
   std::vector<std::int32_t> tensor_by_node;  // -1 if it has none
-  std::vector<std::string> edits;            // titles of the history's edits
-  std::vector<NodeId> searched;              // nodes whose tag a search set
-  std::vector<PlanChange::Note> refused;     // policies that no plan can satisfy
+  // One row per value, for comparison with other states: the sums are the figures. Empty
+  // in a state that is not complete, and for a graph that is already partitioned. Nodes: those of
+  // the base's joint graph, or of the snapshot.
+  std::vector<PlanRow> rows;
+  std::vector<std::string> edits;         // titles of the history's edits
+  std::vector<NodeId> searched;           // nodes whose tag a search set
+  std::vector<PlanChange::Note> refused;  // policies that no plan can satisfy
 
   [[nodiscard]] bool can_change() const { return kind != SacKind::partitioned; }
   [[nodiscard]] bool is_step() const { return kind == SacKind::step; }

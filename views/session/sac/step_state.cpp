@@ -114,6 +114,7 @@ Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
   JOINTER_TRY(const std::vector<SaveCandidate> kept,
               kept_values(graph, analysis.costs, analysis.flops));
   JOINTER_TRY(static_cast<PlanOutcome&>(*state), outcome_of(graph, analysis, kept));
+  state->rows = plan_rows(graph, kept, tagged);
   state->places = places_of(analysis.memory, as_it_stands);
   JOINTER_TRY(state->plan, plan_of_step(tagged, graph));
   state->tensors = tensors_of(step_values(tagged, graph, kept), as_it_stands);

@@ -6,12 +6,15 @@
 #include <gtest/gtest.h>
 
 #include <QCoreApplication>
+#include <algorithm>
+#include <array>
 
 #include "tests/support/held_pool.h"
 #include "tests/support/joints.h"
 #include "tests/support/snapshots.h"
 #include "views/session/document/document.h"
 #include "views/session/edit/editing.h"
+#include "views/session/sac/plan_history.h"
 
 namespace jointer::views {
 namespace {
@@ -61,12 +64,78 @@ TEST_F(SacSessionTest, FiguresAreThoseOfTheCurrentEstimates) {
   std::vector<PlanFigures> figures;
   QObject context;
   document->analyze_with(options);
-  session().find_figures({}, &context, [&](const PlanFigures& found) { figures.push_back(found); });
+  session().find_figures(
+      {}, &context, [&](const Result<PlanFigures>& found) { figures.push_back(found.value()); });
   run_all();
-  session().find_figures({}, &context, [&](const PlanFigures& found) { figures.push_back(found); });
+  session().find_figures(
+      {}, &context, [&](const Result<PlanFigures>& found) { figures.push_back(found.value()); });
   run_all();
   ASSERT_EQ(figures.size(), 2U);
   EXPECT_EQ(figures[0].figures, figures[1].figures);
+}
+
+TEST_F(SacSessionTest, ChangesAreThoseBetweenTwoEntries) {
+  const PlanFigures opened = session().state()->figures;
+  session().set_keep({node("mm1")}, Keep::recompute);
+  run_all();
+  const PlanFigures now = session().state()->figures;
+  std::array<PlanChangesPtr, 3> found;
+  QObject context;
+  const auto use_as = [&](std::size_t index) {
+    return [&found, index](const Result<PlanChangesPtr>& changes) {
+      found.at(index) = changes.value();
+    };
+  };
+  const EditHistory history = document->editing().edit_history();
+  session().find_changes({}, history, &context, use_as(0));
+  session().find_changes(history, {}, &context, use_as(1));
+  session().find_changes(history, history, &context, use_as(2));
+  run_all();
+  for (const PlanChangesPtr& changes : found) ASSERT_TRUE(changes);
+  EXPECT_EQ(found[0]->from, opened);
+  EXPECT_EQ(found[0]->to, now);
+  const PlanAmounts change = found[0]->difference.total(), back = found[1]->difference.total();
+  EXPECT_EQ(change.saved_bytes, now.saved_bytes - opened.saved_bytes);
+  EXPECT_EQ(change.recompute_ns, now.recompute_ns - opened.recompute_ns);
+  EXPECT_LT(change.saved_bytes, 0);
+  EXPECT_EQ(back.saved_bytes, -change.saved_bytes);
+  EXPECT_EQ(back.recompute_ns, -change.recompute_ns);
+  const auto& rows = found[0]->difference.rows;
+  EXPECT_TRUE(std::ranges::any_of(rows, [](const PlanChangeRow& row) {
+    return row.name == "mm1" && row.from == Keep::save && row.to == Keep::recompute;
+  }));
+  EXPECT_TRUE(found[2]->difference.empty());
+}
+
+// A question that is cancelled while it is being answered gets an error.
+TEST_F(SacSessionTest, CancelledQuestionsAreAnswered) {
+  std::optional<Error> error;
+  QObject context;
+  session().find_figures({}, &context, [&](const Result<PlanFigures>& found) {
+    if (!found) error = found.error();
+  });
+  QCoreApplication::processEvents();
+  session().cancel();
+  run_all();
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind, Error::Kind::cancelled);
+}
+
+TEST_F(SacSessionTest, HistoryHasTheFiguresOfPlans) {
+  PlanHistory plans(session());
+  EXPECT_FALSE(plans.has_plans());
+  const Figures opened = session().state()->figures.figures;
+  session().set_keep({node("mm1"), node("mm2")}, Keep::recompute);
+  run_all();
+  ASSERT_TRUE(plans.has_plans());
+  const EditHistory history = document->editing().edit_history();
+  EXPECT_FALSE(plans.find(history));
+  EXPECT_FALSE(plans.find({}));
+  run_all();
+  ASSERT_TRUE(plans.find(history) && plans.find({}));
+  EXPECT_EQ(plans.find(history)->value(), session().state()->figures.figures);
+  EXPECT_EQ(plans.find({})->value(), opened);
+  EXPECT_NE(plans.find(history)->value(), opened);
 }
 
 TEST_F(SacSessionTest, CancelledRequestsLeaveTheShownState) {

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "views/session/sac/plan_changes.h"
+#include "views/tables/named_rows.h"
+#include "views/tables/table_model.h"
+
+namespace jointer::views {
+
+// The values that two plans keep differently, by layer, by operator, or without groups. Rows refer
+// to nodes of the shown graph by name.
+class PlanDifferenceModel : public TableModel {
+  Q_OBJECT
+ public:
+  enum ColumnIndex : int {
+    name_column,
+    change_column,
+    saved_column,
+    host_column,
+    time_column,
+    operator_column,
+    module_column,
+  };
+  // None: a row per value, without groups.
+  using Grouping = std::optional<PlanGrouping>;
+
+  explicit PlanDifferenceModel(QObject* parent = nullptr);
+
+  // `shown`: the document's graph. Null `changes`: no rows.
+  void set(PlanChangesPtr changes, const SnapshotPtr& shown);
+  void set_grouping(Grouping grouping);
+
+  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
+  [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
+  [[nodiscard]] QString text(int row, int column) const override;
+  [[nodiscard]] QString note(int row, int column) const override;
+  [[nodiscard]] std::uint64_t key(int row) const override;
+  [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
+  [[nodiscard]] int row_of(NodeId node) const override;
+  [[nodiscard]] std::size_t things(int row) const override;
+  [[nodiscard]] QString things_text(std::size_t things) const override;
+
+ private:
+  struct Row {
+    std::vector<std::size_t> values;  // indices in the difference; one for a leaf
+    QString group;                    // the name of a group; empty for a leaf
+    PlanAmounts change;
+  };
+  void make_rows();
+  [[nodiscard]] const Row& at(int row) const { return rows_[static_cast<std::size_t>(row)]; }
+  // The value of a leaf, or the first one of a group.
+  [[nodiscard]] const PlanChangeRow& value(int row) const {
+    return changes_->difference.rows[at(row).values.front()];
+  }
+
+  std::vector<Column> columns_;
+  PlanChangesPtr changes_;
+  Grouping grouping_ = PlanGrouping::layer;
+  std::vector<Row> rows_;
+  NamedRows names_;  // of leaves
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,38 @@
+#include "views/differences/plan_difference_table.h"
+
+namespace jointer::views {
+
+PlanDifferenceTable::PlanDifferenceTable(Document& document, QWidget* parent)
+    : PlanDifferenceTable(document, new PlanDifferenceModel, parent) {}
+
+PlanDifferenceTable::PlanDifferenceTable(Document& document, PlanDifferenceModel* model,
+                                         QWidget* parent)
+    : TablePane(document, *model, tr("Filter values"), parent), model_(model) {
+  model->setParent(this);
+  setAccessibleName(tr("Changes of the plan"));
+  grouping_ = new QComboBox(this);
+  grouping_->setObjectName(QStringLiteral("plan_grouping"));
+  grouping_->setAccessibleName(tr("Group values by"));
+  grouping_->setToolTip(tr("Group values by"));
+  grouping_->addItems({tr("By layer"), tr("By operator"), tr("By tensor")});
+  controls().addWidget(grouping_);
+  connect(grouping_, &QComboBox::currentIndexChanged, this, [this](int index) {
+    model_->set_grouping(index == 0   ? PlanDifferenceModel::Grouping(PlanGrouping::layer)
+                         : index == 1 ? PlanDifferenceModel::Grouping(PlanGrouping::target)
+                                      : std::nullopt);
+    view().setRootIsDecorated(index < 2);
+  });
+}
+
+void PlanDifferenceTable::set(PlanChangesPtr changes) {
+  const bool was_empty = model_->row_count() == 0;
+  changes_ = std::move(changes);
+  request_refresh();
+  if (was_empty && model_->row_count() > 0) view().fit_columns();
+}
+
+void PlanDifferenceTable::refresh() {
+  model_->set(changes_, document().shared_snapshot());
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <QComboBox>
+
+#include "views/differences/plan_difference_model.h"
+#include "views/tables/table_pane.h"
+
+namespace jointer::views {
+
+// What changed between two plans, by layer, operator or value. Selecting rows selects their nodes in
+// the document.
+class PlanDifferenceTable : public TablePane {
+  Q_OBJECT
+ public:
+  explicit PlanDifferenceTable(Document& document, QWidget* parent = nullptr);
+
+  void set(PlanChangesPtr changes);
+  void say(const QString& text) { set_empty_text(text); }
+  // A sentence above the table.
+  void set_title(const QString& text) { set_headline(text); }
+
+ private:
+  PlanDifferenceTable(Document& document, PlanDifferenceModel* model, QWidget* parent);
+  void refresh() override;
+
+  PlanDifferenceModel* model_;
+  QComboBox* grouping_ = nullptr;
+  PlanChangesPtr changes_;
+};
+
+}  // namespace jointer::views

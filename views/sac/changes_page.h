@@ -1,0 +1,50 @@
+#pragma once
+
+#include <QComboBox>
+#include <QLabel>
+#include <QWidget>
+#include <optional>
+#include <utility>
+
+#include "views/differences/plan_difference_table.h"
+#include "views/session/sac/sac_session.h"
+
+namespace jointer::views {
+
+// What changed in the plan since the previous history entry, since the graph was opened, or since a
+// named state.
+class ChangesPage : public QWidget {
+  Q_OBJECT
+ public:
+  explicit ChangesPage(Document& document, QWidget* parent = nullptr);
+
+ signals:
+  // What the last history entry changed, in one sentence; empty if it did not change the plan.
+  void summarized(const QString& sentence);
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  struct Base {
+    QString name;
+    EditHistory history;
+  };
+  void refresh();
+  void fill_bases();
+  void compare();
+  void show(const Result<PlanChangesPtr>& found);
+
+  Document& document_;
+  SacSession& session_;
+  QComboBox* since_ = nullptr;
+  QLabel* summary_ = nullptr;
+  PlanDifferenceTable* table_ = nullptr;
+  std::vector<Base> bases_;
+  // The state for which the last entry was summarized, and the comparison that the table shows.
+  using State = std::pair<SnapshotPtr, EditHistory>;
+  std::optional<State> summarized_;
+  std::optional<std::pair<State, EditHistory>> compared_;
+};
+
+}  // namespace jointer::views

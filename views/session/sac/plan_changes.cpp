@@ -1,0 +1,47 @@
+#include "views/session/sac/plan_changes.h"
+
+#include <algorithm>
+
+#include "views/session/text/node_text.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr const char* kArrow = "\u2192";
+
+PlanSide side_of(const SacState& state) {
+  return {state.base ? state.base->partition.joint : state.snapshot->graph, state.rows};
+}
+
+}  // namespace
+
+PlanChangesPtr changes_between(const SacState& from, const SacState& to) {
+  return std::make_shared<const PlanChanges>(
+      PlanChanges{.from = from.figures,
+                  .to = to.figures,
+                  .difference = plan_difference(side_of(from), side_of(to))});
+}
+
+QString summary_text(const PlanChanges& changes) {
+  return QString::fromStdString(summary(changes.difference, kArrow));
+}
+
+QString transition_text(const PlanChangeRow& row) {
+  const auto words = [](KeptAs kept) { return to_qstring(to_text(kept)); };
+  return row.moved() ? QStringLiteral("%1 %2 %3")
+                           .arg(words(row.from), QString::fromUtf8(kArrow), words(row.to))
+                     : words(row.to);
+}
+
+QString counts_text(const PlanDifference& difference, std::span<const std::size_t> rows) {
+  return QString::fromStdString(jointer::counts_text(difference, rows, kArrow));
+}
+
+bool changes_plan(const Edit& edit) {
+  return parse_solve(edit.by).has_value() ||
+         std::ranges::any_of(edit.changes, [](const Change& change) {
+           return std::holds_alternative<SetPolicy>(change);
+         });
+}
+
+}  // namespace jointer::views
