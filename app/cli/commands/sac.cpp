@@ -23,6 +23,7 @@
 #include "core/partition/kept_values.h"
 #include "core/partition/step_budget.h"
 #include "core/policy/apply_step_tags.h"
+#include "core/policy/checkpoint.h"
 #include "core/policy/step_values.h"
 #include "core/policy/trade_off.h"
 #include "core/policy/with_fsdp.h"
@@ -36,7 +37,7 @@ struct SacCommand {
   PolicyOptions policy;
   std::string partitioner = "min_cut", solver = "dp", budget, optimizer = "none", format, output;
   std::optional<double> slower;
-  std::vector<std::string> why;
+  std::vector<std::string> why, checkpointed;
   std::size_t points = 64, top = 15;
   bool ignore_tags = false, strict_budget = false, pareto = false, json = false;
   bool no_offload = false;
@@ -44,7 +45,7 @@ struct SacCommand {
   // True if the command makes a plan; false if it only reports the graph's.
   [[nodiscard]] bool decides() const {
     return policy.any() || ignore_tags || !budget.empty() || slower || pareto || !format.empty() ||
-           !output.empty() || !why.empty();
+           !output.empty() || !why.empty() || !checkpointed.empty();
   }
 };
 
@@ -116,18 +117,23 @@ struct Solved {
   Partitioner partitioner = Partitioner::min_cut;
 };
 
+// `why` becomes the reason for each node whose decision differs in `plan`.
+void set_reasons(Partition& partition, const SavePlan& plan, const std::string& why) {
+  std::vector<bool> before(partition.joint.node_count(), false);
+  std::vector<bool> after = before;
+  for (const NodeId id : partition.plan.saved) before[id.index()] = true;
+  for (const NodeId id : plan.saved) after[id.index()] = true;
+  for (std::size_t i = 0; i < before.size(); ++i)
+    if (before[i] != after[i] && partition.joint.node(NodeId(i)).kind == NodeKind::call)
+      partition.reasons[i] = {PlanReason::Kind::knapsack, {}, why};
+}
+
 // Adopts the plan that meets a limit, unless it is the current one. `why` becomes the reason for
 // each node whose decision differs from min_cut's.
 void take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit, const std::string& why) {
   if (fit.point.name == kThisPlan) return;
   Partition partition = trade_off.partition();
-  std::vector<bool> before(partition.joint.node_count(), false);
-  std::vector<bool> after = before;
-  for (const NodeId id : partition.plan.saved) before[id.index()] = true;
-  for (const NodeId id : fit.point.plan.saved) after[id.index()] = true;
-  for (std::size_t i = 0; i < before.size(); ++i)
-    if (before[i] != after[i] && partition.joint.node(NodeId(i)).kind == NodeKind::call)
-      partition.reasons[i] = {PlanReason::Kind::knapsack, {}, why};
+  set_reasons(partition, fit.point.plan, why);
   partition.plan = fit.point.plan;
   solved = {.partition = std::move(partition),
             .what_if = &trade_off.what_if(),
@@ -237,8 +243,8 @@ Result<int> finish_answer(const SacCommand& options, const Graph& opened, const 
 
 // Options that change what is saved.
 constexpr std::initializer_list<const char*> kPlanOptions{
-    "--budget",      "--slower", "--pareto", "--strict-budget",
-    "--partitioner", "--solver", "--points", "--no-offload"};
+    "--budget", "--slower", "--pareto",     "--strict-budget", "--partitioner",
+    "--solver", "--points", "--no-offload", "--checkpoint"};
 
 // Refuses options for a search if there is no search, and options that exclude each other.
 Result<void> check_search_options(const SacCommand& options, const CLI::App& command) {
@@ -248,12 +254,40 @@ Result<void> check_search_options(const SacCommand& options, const CLI::App& com
   }
   if (options.slower && !options.budget.empty())
     return fail(Error::Kind::usage, "options --budget and --slower cannot be used together");
+  if (!options.checkpointed.empty() && (options.slower || budget > 1))
+    return fail(
+        Error::Kind::usage,
+        "option --checkpoint: a search for a limit makes its own plan; use --checkpoint with "
+        "a policy or an activation budget");
   if (options.slower || options.pareto || budget > 1) return {};
   JOINTER_CHECK(refuse_options(command, {"--points", "--no-offload"},
                                "needs --pareto, --slower or a --budget in bytes of peak memory"));
   if (!options.budget.empty()) return {};
   return refuse_options(command, {"--solver", "--strict-budget"},
                         "needs --budget, --slower or --pareto");
+}
+
+// Notes for values that could not be changed.
+void add_refusals(const PlanChange& change, std::vector<std::string>& notes) {
+  constexpr std::size_t kMax = 3;
+  for (std::size_t i = 0; i < change.refused.size() && i < kMax; ++i)
+    notes.push_back(change.refused[i].text + ".");
+  if (change.refused.size() > kMax)
+    notes.push_back(fmt::format("{} more values of the checkpointed modules are unchanged.",
+                                change.refused.size() - kMax));
+}
+
+// Checkpoints modules in a plan of a joint graph.
+Result<void> checkpoint_modules(const SacCommand& options, Solved& solved,
+                                std::vector<std::string>& notes) {
+  Partition& partition = solved.partition;
+  JOINTER_TRY(const auto groups, calls_of_modules(partition.joint, options.checkpointed));
+  JOINTER_TRY(PlanChange change,
+              checkpoint(partition.joint, *solved.what_if, partition.plan, groups));
+  add_refusals(change, notes);
+  set_reasons(partition, change.plan, "checkpointed with its module");
+  partition.plan = std::move(change.plan);
+  return {};
 }
 
 Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& command) {
@@ -281,6 +315,8 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
       {.transfers = estimator->transfer_costs(), .partitioner = partitioning.partitioner});
   Solved solved{
       .partition = partition, .what_if = &what_if, .partitioner = partitioning.partitioner};
+
+  if (!options.checkpointed.empty()) JOINTER_CHECK(checkpoint_modules(options, solved, notes));
 
   std::unique_ptr<TradeOff> trade_off;
   if (budget > 1 || options.slower || options.pareto) {
@@ -375,14 +411,16 @@ Result<ParetoPoint> point_of_step(const SacCommand& options, const Graph& tagged
 }
 
 // Chooses a plan as the options ask, and finds the trade-off.
-Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPolicy fsdp) {
+Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPolicy fsdp,
+                              std::vector<std::string>& notes) {
   double budget = 1;
   if (!options.budget.empty()) {
     JOINTER_TRY(budget, parse_budget(options.budget));
   }
   PlannedStep planned{.tagged = std::move(tagged), .why = {}, .limit = std::nullopt, .pareto = {}};
   const bool has_limit = budget > 1 || options.slower;
-  if (!has_limit && !options.pareto && options.budget.empty()) return planned;
+  if (!has_limit && !options.pareto && options.budget.empty() && options.checkpointed.empty())
+    return planned;
   const Graph graph = planned.tagged;
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
@@ -394,6 +432,15 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
     JOINTER_TRY(StepBudget budgets, StepBudget::make(graph, what_if, partition_options(options)));
     JOINTER_TRY(const SavePlan plan, budgets.plan(budget));
     JOINTER_CHECK(take_plan(planned, plan, fmt::format("an activation budget of {}", budget)));
+  }
+  if (!options.checkpointed.empty()) {
+    JOINTER_TRY(const ParetoPoint now, point_of_step(options, planned.tagged));
+    const PlanWhatIf what_if(graph, costs, flops, memory_options(options), {},
+                             {.transfers = transfers});
+    JOINTER_TRY(const auto groups, calls_of_modules(graph, options.checkpointed));
+    JOINTER_TRY(const PlanChange change, checkpoint(graph, what_if, now.plan, groups));
+    add_refusals(change, notes);
+    JOINTER_CHECK(take_plan(planned, change.plan, "checkpointing"));
   }
   if (!has_limit && !options.pareto) return planned;
   JOINTER_TRY(ParetoPoint now, point_of_step(options, planned.tagged));
@@ -442,7 +489,7 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
   std::optional<PlannedStep> planned;
   if (options.decides()) {
     JOINTER_TRY(notes, options.policy.apply_to(graph, options.ignore_tags));
-    JOINTER_TRY(planned, plan_step(options, std::move(graph), fsdp));
+    JOINTER_TRY(planned, plan_step(options, std::move(graph), fsdp, notes));
     graph = planned->tagged;
     JOINTER_TRY(const std::vector<Edit> edits, apply_step_tags(graph));
     for (const Edit& edit : edits) notes.insert(notes.end(), edit.notes.begin(), edit.notes.end());
@@ -535,6 +582,12 @@ void add_plan_options(CLI::App& command, SacCommand& options) {
                   "without this option")
       ->type_name("PERCENT")
       ->check(non_negative_number());
+  command
+      .add_option(
+          "--checkpoint", options.checkpointed,
+          "Recompute everything in these modules, such as layers.3, and save what they read")
+      ->type_name("MODULE")
+      ->delimiter(',');
   set_choices(
       command.add_option("--solver", options.solver,
                          "With --budget, --slower or --pareto: torch's algorithm for meeting an "
