@@ -35,6 +35,7 @@
 
 #include <algorithm>
 
+#include "core/graph/from_parameters.h"
 #include "core/schedule/memory_walk.h"
 
 namespace jointer {
@@ -200,22 +201,6 @@ MemoryCategory placeholder_category(Role role) {
     default:
       return MemoryCategory::input;
   }
-}
-
-// Indexed by node id: true for a parameter and for a node computed only from parameters. These are
-// the nodes that SimpleFSDP puts before a parameter's all-gather, and those that join parameters in
-// a bucket.
-std::vector<bool> derived_from_parameters(const Graph& graph) {
-  std::vector<bool> derived(graph.node_count(), false);
-  for (const NodeId id : graph.order()) {
-    const Node& n = graph.node(id);
-    if (n.kind == NodeKind::placeholder)
-      derived[id.index()] = n.role == Role::parameter;
-    else if (const auto inputs = graph.inputs(n); !inputs.empty())
-      derived[id.index()] = std::all_of(inputs.begin(), inputs.end(),
-                                        [&](NodeId input) { return derived[input.index()]; });
-  }
-  return derived;
 }
 
 void LifetimeFinder::categorize() {

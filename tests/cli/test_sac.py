@@ -630,6 +630,18 @@ def test_the_trade_off_of_a_flat_step() -> None:
     assert best[-1]["step_ms"] <= plain["step_ms"] + 1e-6
 
 
+@pytest.mark.parametrize("graph", [STEP, JOINT])
+def test_a_checkpointed_layer_keeps_its_input(graph: Path) -> None:
+    plain = answer("sac", graph, "--ignore-tags")
+    value = answer("sac", graph, "--ignore-tags", "--checkpoint", "layers.1")
+    assert value["saved_storage_bytes"] < plain["saved_storage_bytes"]
+    assert value["recomputed_count"] > plain["recomputed_count"]
+    both = answer("sac", graph, "--ignore-tags", "--checkpoint", "layers.0,layers.1")
+    assert both["saved_storage_bytes"] < value["saved_storage_bytes"]
+    refused(run("sac", graph, "--checkpoint", "layers.99"), "layers.99")
+    refused(run("sac", graph, "--checkpoint", "layers.0", "--budget", "1GiB"), "--checkpoint")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [["--partitioner", "default"], ["--solver", "greedy"], ["--strict-budget"], ["--points", "3"], ["--no-offload"],

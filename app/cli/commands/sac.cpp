@@ -27,6 +27,7 @@
 #include "core/partition/search_reasons.h"
 #include "core/partition/step_budget.h"
 #include "core/policy/apply_step_tags.h"
+#include "core/policy/checkpoint.h"
 #include "core/policy/import.h"
 #include "core/policy/step_values.h"
 #include "core/policy/trade_off.h"
@@ -43,7 +44,7 @@ struct SacCommand {
   std::string partitioner = "min_cut", solver = "dp", budget, optimizer = "none", format, output;
   std::string against;  // a capture or a policy
   std::optional<double> slower;
-  std::vector<std::string> why;
+  std::vector<std::string> why, checkpointed;
   std::size_t points = 64, top = 15;
   bool ignore_tags = false, strict_budget = false, pareto = false, json = false;
   bool no_offload = false, against_tags = false;
@@ -51,7 +52,7 @@ struct SacCommand {
   // True if the command makes a plan; false if it only reports the graph's.
   [[nodiscard]] bool decides() const {
     return policy.any() || ignore_tags || !budget.empty() || slower || pareto || !format.empty() ||
-           !output.empty() || !why.empty() || !target.free.empty();
+           !output.empty() || !why.empty() || !target.free.empty() || !checkpointed.empty();
   }
   [[nodiscard]] bool compares() const { return against_tags || !against.empty(); }
   // True if the graph as opened is needed, before its policy is applied.
@@ -277,10 +278,10 @@ Result<int> finish_answer(const SacCommand& options, const Graph& opened, const 
 
 // Options that change what is saved.
 constexpr std::initializer_list<const char*> kPlanOptions{
-    "--budget",      "--slower",  "--pareto", "--strict-budget",
-    "--partitioner", "--solver",  "--points", "--no-offload",
-    "--free",        "--at-most", "--by",     "--same-in-all-layers",
-    "--no-recompute"};
+    "--budget",       "--slower",    "--pareto", "--strict-budget",
+    "--partitioner",  "--solver",    "--points", "--no-offload",
+    "--free",         "--at-most",   "--by",     "--same-in-all-layers",
+    "--no-recompute", "--checkpoint"};
 
 // Refuses options for a search if there is no search, and options that exclude each other.
 Result<void> check_search_options(const SacCommand& options, const CLI::App& command) {
@@ -290,6 +291,11 @@ Result<void> check_search_options(const SacCommand& options, const CLI::App& com
   }
   if (options.slower && !options.budget.empty())
     return fail(Error::Kind::usage, "options --budget and --slower cannot be used together");
+  if (!options.checkpointed.empty() && (options.slower || budget > 1))
+    return fail(
+        Error::Kind::usage,
+        "option --checkpoint: a search for a limit makes its own plan; use --checkpoint with "
+        "a policy or an activation budget");
   const bool frees = !options.target.free.empty();
   if (frees && (options.slower || budget > 1))
     return fail(Error::Kind::usage,
@@ -307,6 +313,28 @@ Result<void> check_search_options(const SacCommand& options, const CLI::App& com
   if (!options.budget.empty()) return {};
   return refuse_options(command, {"--solver", "--strict-budget"},
                         "needs --budget, --slower or --pareto");
+}
+
+// Notes for values that could not be changed.
+void add_refusals(const PlanChange& change, std::vector<std::string>& notes) {
+  constexpr std::size_t kMax = 3;
+  for (std::size_t i = 0; i < change.refused.size() && i < kMax; ++i)
+    notes.push_back(change.refused[i].text + ".");
+  if (change.refused.size() > kMax)
+    notes.push_back(fmt::format("{} more values of the checkpointed modules are unchanged.",
+                                change.refused.size() - kMax));
+}
+
+// Checkpoints modules in a plan of a joint graph.
+Result<void> checkpoint_modules(const SacCommand& options, Solved& solved,
+                                std::vector<std::string>& notes) {
+  Partition& partition = solved.partition;
+  JOINTER_TRY(const auto groups, calls_of_modules(partition.joint, options.checkpointed));
+  JOINTER_TRY(const PlanChange change,
+              checkpoint(partition.joint, *solved.what_if, partition.plan, groups));
+  add_refusals(change, notes);
+  replace_plan(partition, change.plan, "checkpointed with its module");
+  return {};
 }
 
 Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& command) {
@@ -343,6 +371,8 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
                 .budget = budget < 1 ? std::optional(budget) : std::nullopt,
                 .policies = policies_of(graph)};
 
+  if (!options.checkpointed.empty())
+    JOINTER_CHECK(checkpoint_modules(options, solved, policy.notes));
   std::optional<TargetAnswer> met;
   if (target) {
     target->peak_bytes = saturating_whole(budget);
@@ -443,14 +473,16 @@ Result<ParetoPoint> point_of_step(const SacCommand& options, const Graph& tagged
 }
 
 // Chooses a plan as the options ask, and finds the trade-off.
-Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPolicy fsdp) {
+Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPolicy fsdp,
+                              std::vector<std::string>& notes) {
   double budget = 1;
   if (!options.budget.empty()) {
     JOINTER_TRY(budget, parse_budget(options.budget));
   }
   PlannedStep planned{.tagged = std::move(tagged), .why = {}, .limit = std::nullopt, .pareto = {}};
   const bool has_limit = budget > 1 || options.slower;
-  if (!has_limit && !options.pareto && options.budget.empty()) return planned;
+  if (!has_limit && !options.pareto && options.budget.empty() && options.checkpointed.empty())
+    return planned;
   const Graph graph = planned.tagged;
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
@@ -464,6 +496,15 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
     JOINTER_CHECK(take_plan(planned, plan, fmt::format("an activation budget of {}", budget)));
     planned.chosen_by = Decider::partitioner;
     planned.budget = budget;
+  }
+  if (!options.checkpointed.empty()) {
+    JOINTER_TRY(const ParetoPoint now, point_of_step(options, planned.tagged));
+    const PlanWhatIf what_if(graph, costs, flops, memory_options(options), {},
+                             {.transfers = transfers});
+    JOINTER_TRY(const auto groups, calls_of_modules(graph, options.checkpointed));
+    JOINTER_TRY(const PlanChange change, checkpoint(graph, what_if, now.plan, groups));
+    add_refusals(change, notes);
+    JOINTER_CHECK(take_plan(planned, change.plan, "checkpointing"));
   }
   if (!has_limit && !options.pareto) return planned;
   JOINTER_TRY(ParetoPoint now, point_of_step(options, planned.tagged));
@@ -514,7 +555,7 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
   if (options.decides() || options.compares()) {
     JOINTER_TRY(policy, options.policy.apply_to(graph, options.ignore_tags));
     if (!options.why.empty()) asked = graph;
-    JOINTER_TRY(planned, plan_step(options, std::move(graph), fsdp));
+    JOINTER_TRY(planned, plan_step(options, std::move(graph), fsdp, policy.notes));
     graph = planned->tagged;
     JOINTER_TRY(const std::vector<Edit> edits, apply_step_tags(graph));
     for (const Edit& edit : edits)
@@ -633,6 +674,12 @@ void add_plan_options(CLI::App& command, SacCommand& options) {
                   "without this option")
       ->type_name("PERCENT")
       ->check(non_negative_number());
+  command
+      .add_option(
+          "--checkpoint", options.checkpointed,
+          "Recompute everything in these modules, such as layers.3, and save what they read")
+      ->type_name("MODULE")
+      ->delimiter(',');
   set_choices(
       command.add_option("--solver", options.solver,
                          "With --budget, --slower or --pareto: torch's algorithm for meeting an "

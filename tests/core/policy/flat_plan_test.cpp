@@ -205,6 +205,8 @@ TEST_P(FlatCapture, FiguresEqualThoseOfTheStep) {
 INSTANTIATE_TEST_SUITE_P(
     Captures, FlatCapture,
     testing::Values("llama_like_train_step.json.zst",
+                    "torchtitan_0.3/llama3_8b_fsdp8_b2_eager.traced.json.zst",
+                    "torchtitan_0.3/llama3_8b_fsdp8_b2_eager.after_passes.json.zst",
                     "torchtitan_0.3/llama3_debug_flex.cuda.fsdp4.traced.train_step.json.zst",
                     "torchtitan_0.3/llama3_debug_sdpa_ce.cpu.fsdp2_tp2.traced.train_step.json.zst",
                     "torchtitan_0.3/"

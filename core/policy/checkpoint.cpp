@@ -1,0 +1,100 @@
+// Checkpoints groups of calls: recomputes what they compute and saves what they read.
+//
+// Steps
+//   1. Recompute every value that a call of a group returns, unless it is computed only from
+//      parameters: a gathered parameter is resharded by its own rule.
+//   2. Save the inputs of each group: results of calls of the forward outside the group that its
+//      calls read, again except those computed only from parameters. An input may be computed by
+//      another group, as with consecutive layers.
+//
+// The second step follows the first, since the backward needs an input only once the values in
+// between are recomputed (PlanWhatIf::change_all drops values that it does not need).
+//
+// Cost: two changes of a plan, and linear in the graph.
+// Source: torch.utils.checkpoint, and torchtitan's activation checkpointing of each layer.
+
+#include "core/policy/checkpoint.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/graph/from_parameters.h"
+#include "core/graph/layers.h"
+#include "core/graph/module_tree.h"
+
+namespace jointer {
+
+Result<PlanChange> checkpoint(const Graph& graph, const PlanWhatIf& what_if, const SavePlan& plan,
+                              std::span<const std::vector<NodeId>> groups) {
+  const std::vector<bool> of_parameters = derived_from_parameters(graph);
+  std::vector<std::size_t> group_of(graph.node_count(), 0);  // from 1
+  std::vector<bool> is_input(graph.node_count(), false);
+  const auto is_activation = [&](NodeId id) {
+    const Node& n = graph.node(id);
+    return graph.is_live(id) && n.kind == NodeKind::call && n.phase == Phase::forward &&
+           !of_parameters[id.index()];
+  };
+  const auto is_tensor = [&](NodeId id) {
+    return graph.node(id).value.kind == Value::Kind::tensor;
+  };
+  std::vector<NodeId> inside, inputs;
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    for (const NodeId id : groups[i]) {
+      if (!is_activation(id)) continue;
+      group_of[id.index()] = i + 1;
+      if (is_tensor(id)) inside.push_back(id);
+    }
+  if (inside.empty())
+    return fail(Error::Kind::usage, "the forward computes no activation in what is checkpointed");
+  for (const NodeId id : graph.order()) {
+    if (group_of[id.index()] == 0) continue;
+    for (const NodeId input : graph.inputs(id)) {
+      if (group_of[input.index()] == group_of[id.index()] || is_input[input.index()] ||
+          !is_activation(input) || !is_tensor(input))
+        continue;
+      is_input[input.index()] = true;
+      inputs.push_back(input);
+    }
+  }
+  JOINTER_TRY(PlanChange change, what_if.change_all(plan, inside, Keep::recompute));
+  // An error means that the backward needs none of the inputs.
+  if (auto saved = what_if.change_all(change.plan, inputs, Keep::save))
+    change.plan = std::move(saved->plan);
+  return change;
+}
+
+Result<std::vector<std::vector<NodeId>>> calls_of_modules(const Graph& graph,
+                                                          std::span<const std::string> paths) {
+  const ModuleTree modules(graph);
+  std::vector<std::vector<NodeId>> groups;
+  for (const std::string& path : paths) {
+    std::vector<NodeId>& calls = groups.emplace_back();
+    for (const NodeId id : graph.order()) {
+      const std::string& of = modules.module(modules.of(id)).path;
+      if (graph.node(id).kind == NodeKind::call && (of == path || of.starts_with(path + '.')))
+        calls.push_back(id);
+    }
+    if (calls.empty())
+      return fail(Error::Kind::usage,
+                  "no call of the graph is in a module {}; write its path, such as layers.3", path);
+  }
+  return groups;
+}
+
+std::vector<std::vector<NodeId>> calls_of_layers(const Graph& graph,
+                                                 std::span<const NodeId> nodes) {
+  const ModuleTree modules(graph);
+  const Layers layers(graph, modules);
+  std::map<std::int64_t, std::vector<NodeId>> calls;
+  for (const NodeId id : nodes)
+    if (layers.of(id) != Layers::kNone) calls[layers.of(id)];
+  for (const NodeId id : graph.order())
+    if (const auto layer = calls.find(layers.of(id));
+        layer != calls.end() && graph.node(id).kind == NodeKind::call)
+      layer->second.push_back(id);
+  std::vector<std::vector<NodeId>> groups;
+  for (auto& [layer, of_layer] : calls) groups.push_back(std::move(of_layer));
+  return groups;
+}
+
+}  // namespace jointer
