@@ -14,10 +14,12 @@
 //
 // Steps
 //   1. Count: the smallest number of moves whose reliefs cover the excess. The reliefs of those
-//      moves are found by evaluating each alone, until no other move has more.
-//   2. From that number on, evaluate all choices of this size that the reliefs do not rule out, as
-//      long as these are few (half of the effort). The first size that has a solution is the
-//      answer, with its shortest step.
+//      moves are found by evaluating each alone, until no other move has more, and then those of
+//      other moves.
+//   2. Evaluate all choices of one move, of two, and so on, as long as these are few (a quarter of
+//      the effort). Of sizes with more choices, evaluate those that the reliefs do not rule out
+//      (half of the effort). The first size that has a solution is the answer, with its shortest
+//      step.
 //   3. Otherwise grow one choice: of the moves with most relief at the peak that the choice has
 //      now, evaluate a few and take the best, until the limit holds. Where many moves are needed,
 //      take several at a time.
@@ -26,8 +28,9 @@
 //   5. Order the list by relief, and evaluate the plan after each line.
 // If the limit cannot be reached, steps 3 and 4 look for the lowest peak instead.
 //
-// Deviation from an exact search: moves together may free more than the sum of their reliefs, where
-// one makes the chain of another shorter.
+// Deviations from an exact search: moves together may free more than the sum of their reliefs, where
+// one makes the chain of another shorter. Recomputed values have no relief where the peak is in the
+// forward, although offloading one may free what its chain reads.
 //
 // Cost: `effort` plans at most, and one for each line.
 
@@ -116,13 +119,7 @@ class Search {
     ChangeList list;
     list.before = start_.figures;
     JOINTER_TRY(list.count, find_moves());
-    smallest_ = list.count.needed_for(excess_).value_or(moves_.size() + 1);
-    bool is_done = excess_ <= 0;
-    for (; !is_done && smallest_ <= max_size() && try_all(smallest_); ++smallest_) {
-      is_done = holds(best_);
-      if (is_done) break;
-    }
-    if (!is_done) {
+    if (excess_ > 0 && !find_exactly(list.count.needed_for(excess_))) {
       if (!holds(best_)) grow();
       polish();
     }
@@ -228,7 +225,7 @@ class Search {
     ChangeList::Count count;
     std::set<std::size_t> units;
     for (const std::size_t i : by_relief_)
-      if (units.insert(moves_[i].unit).second) count.freed.push_back(relief_[i]);
+      if (relief_[i] > 0 && units.insert(moves_[i].unit).second) count.freed.push_back(relief_[i]);
     JOINTER_TRY(const auto alive, what_if_.saved_at(plan_, start_.peak_point));
     for (const SaveCandidate& each : alive)
       if (const Node& node = joint_.node(each.node);
@@ -238,15 +235,15 @@ class Search {
   }
 
   void sort_by_relief() {
-    by_relief_.clear();
-    for (std::size_t i = 0; i < moves_.size(); ++i)
-      if (relief_[i] > 0) by_relief_.push_back(i);
+    by_relief_.resize(moves_.size());
+    std::iota(by_relief_.begin(), by_relief_.end(), std::size_t{0});
     std::ranges::stable_sort(by_relief_, std::greater(),
                              [this](std::size_t i) { return relief_[i]; });
   }
 
-  // Measures the reliefs of the moves that the count depends on.
+  // Measures reliefs: first those that the count depends on.
   void measure_reliefs() {
+    if (excess_ <= 0) return;
     std::vector<bool> is_measured(moves_.size(), false);
     for (bool is_done = false; !is_done;) {
       sort_by_relief();
@@ -254,7 +251,7 @@ class Search {
       std::set<std::size_t> units;
       std::int64_t missing = excess_;
       for (const std::size_t i : Choice(by_relief_)) {
-        if (missing <= 0) break;
+        if ((missing <= 0 && !is_done) || relief_[i] == 0) break;
         if (units.insert(moves_[i].unit).second) missing -= relief_[i];
         if (is_measured[i]) continue;
         if (is_over() || evaluated_ >= target_.effort / kMeasured) return;
@@ -269,17 +266,18 @@ class Search {
     }
   }
 
-  // Calls `use` with each choice of `size` moves that the reliefs do not rule out; false ends it.
+  // Calls `use` with each choice of `size` moves, except those that the reliefs rule out if
+  // `by_relief`; false ends it.
   template <class Use>
-  bool each_choice(std::size_t size, const Use& use) const {
+  bool each_choice(std::size_t size, bool by_relief, const Use& use) const {
     Choice choice;
     std::set<std::size_t> units;
     const auto extend = [&](auto& self, std::size_t from, std::int64_t missing) -> bool {
-      if (choice.size() == size) return missing > 0 || use(std::as_const(choice));
+      if (choice.size() == size) return (by_relief && missing > 0) || use(std::as_const(choice));
       const auto left = static_cast<std::int64_t>(size - choice.size());
       for (std::size_t at = from; at < by_relief_.size(); ++at) {
         const std::size_t i = by_relief_[at];
-        if (missing > left * relief_[i]) break;
+        if (by_relief && missing > left * relief_[i]) break;
         if (!units.insert(moves_[i].unit).second) continue;
         choice.push_back(i);
         const bool goes_on = self(self, at + 1, missing - relief_[i]);
@@ -292,16 +290,31 @@ class Search {
     return extend(extend, 0, excess_);
   }
 
-  // Evaluates all choices of this size; false if they are too many.
-  bool try_all(std::size_t size) {
-    std::size_t quota = target_.effort / 2;
-    quota -= std::min(quota, evaluated_);
-    if (!each_choice(size, [&](const Choice&) { return quota-- > 0; })) return false;
-    each_choice(size, [&](const Choice& choice) {
+  // Evaluates these choices; false if that takes more than `effort` in all.
+  bool try_all(std::size_t size, bool by_relief, std::size_t effort) {
+    std::size_t quota = effort - std::min(effort, evaluated_);
+    if (!each_choice(size, by_relief, [&](const Choice&) { return quota-- > 0; })) return false;
+    each_choice(size, by_relief, [&](const Choice& choice) {
       (void)judge(choice);
       return !is_over();
     });
     return !is_over();
+  }
+
+  // Tries one size after another; false if there are too many choices. `needed`: the size that the
+  // reliefs allow.
+  bool find_exactly(std::optional<std::size_t> needed) {
+    bool tries_all = true;
+    for (smallest_ = 1; smallest_ <= max_size(); ++smallest_) {
+      tries_all = tries_all && try_all(smallest_, /*by_relief=*/false, target_.effort / 4);
+      if (!tries_all) {
+        smallest_ = std::max(smallest_, needed.value_or(moves_.size() + 1));
+        if (smallest_ > max_size() || !try_all(smallest_, /*by_relief=*/true, target_.effort / 2))
+          return false;
+      }
+      if (holds(best_)) return true;
+    }
+    return tries_all;
   }
 
   // The moves to try next, in groups of `batch`.
@@ -359,7 +372,9 @@ class Search {
       else
         ++n;
     }
-    if (current.choice.empty() || by_relief_.empty()) return;
+    const auto with_relief = static_cast<std::size_t>(
+        std::ranges::count_if(relief_, [](std::int64_t bytes) { return bytes > 0; }));
+    if (current.choice.empty() || with_relief == 0) return;
     std::mt19937_64 chance(1);
     std::size_t misses = 0;
     while (misses < kMisses && !is_over()) {
@@ -367,7 +382,7 @@ class Search {
       const std::size_t leaving = choice.size() > 1 && chance() % 4 == 0 ? 2 : 1;
       for (std::size_t n = 0; n < leaving; ++n)
         choice.erase(choice.begin() + static_cast<std::ptrdiff_t>(chance() % choice.size()));
-      const std::size_t more = by_relief_[chance() % by_relief_.size()];
+      const std::size_t more = by_relief_[chance() % with_relief];
       if (std::ranges::any_of(choice,
                               [&](std::size_t i) { return moves_[i].unit == moves_[more].unit; }) ||
           (choice.push_back(more), holds(current) && relief_of(choice) < excess_)) {
@@ -393,15 +408,20 @@ class Search {
     std::map<NodeId, Keep> keep;
     for (const SaveCandidate& each : candidates) keep.emplace(each.node, each.keep);
     std::vector<ListedChange> found;
+    SavePlan plan = plan_;
     for (std::size_t n = 0; n < choice.size(); ++n) {
       PlanMove move = moves_[choice[n]];
       // Some values of a unit may not be able to change.
-      std::erase_if(move.values, [&](const SharedValues& each) {
+      std::vector<SharedValues> changed = move.values;
+      std::erase_if(changed, [&](const SharedValues& each) {
         const auto now = keep.find(each.nodes.front());
         return now != keep.end() && now->second != move.to;
       });
-      JOINTER_TRY(const SavePlan plan,
-                  plan_of({choice.begin(), choice.begin() + static_cast<std::ptrdiff_t>(n) + 1}));
+      if (!changed.empty()) move.values = std::move(changed);
+      // A change may need those below it: alone, it is refused.
+      if (auto next =
+              plan_of({choice.begin(), choice.begin() + static_cast<std::ptrdiff_t>(n) + 1}))
+        plan = *std::move(next);
       JOINTER_TRY(const PlanFigures after, what_if_.figures(plan));
       found.push_back({.move = std::move(move), .after = after});
     }
@@ -415,7 +435,7 @@ class Search {
   std::vector<PlanMove> moves_;
   std::int64_t excess_ = 0;
   std::vector<std::int64_t> relief_;  // of each move, before any change
-  Choice by_relief_;                  // those with relief, most first
+  Choice by_relief_;                  // all, most relief first
   std::size_t smallest_ = 0;          // no smaller choice reaches the limit
   std::optional<CallPoint> first_peak_;
   JudgedChoice start_, best_;
