@@ -6,6 +6,7 @@
 #include "app/launch/baseline.h"
 #include "app/launch/captures.h"
 #include "app/launch/machine.h"
+#include "app/launch/memory_need.h"
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
 #include "core/cost/device.h"
@@ -99,23 +100,18 @@ DeviceType device_that_ran(const BenchmarkResult& result, const Graph& graph) {
   for (const RankResult& rank : result.ranks)
     if (rank.started)
       return rank.started->device_type == "cpu" ? DeviceType::cpu : DeviceType::cuda;
-  if (result.request.on != RunOn::automatic)
-    return result.request.on == RunOn::cpu ? DeviceType::cpu : DeviceType::cuda;
-  return this_machine().gpus > 0 ? graph.main_device() : DeviceType::cpu;
+  return device_of_run(graph, result.request, this_machine());
 }
 
 Result<Analysis> estimate(const Graph& graph, const BenchmarkResult& result,
                           EstimatorRequest estimator) {
   const DeviceType runs_on = device_that_ran(result, graph);
   if (estimator.device.empty()) estimator.device = device_id_in(result.device());
-  if (estimator.device.empty() && runs_on == DeviceType::cpu)
+  if ((estimator.device.empty() || estimator.device == "cpu") && runs_on == DeviceType::cpu)
     estimator.device =
         fmt::format("cpu{{cores={}}}", threads_per_rank(result.request, this_machine()));
-  AnalysisOptions options{.estimator = std::move(estimator)};
-  options.memory.runs_on = runs_on;
-  if (options.memory.runs_on == DeviceType::cpu && !result.request.solo)
-    options.memory.collectives = CollectiveLibrary::gloo;
-  return analyze(graph, options);
+  return analyze(
+      graph, {.memory = memory_of_run(result.request, runs_on), .estimator = std::move(estimator)});
 }
 
 }  // namespace

@@ -4,12 +4,12 @@
 
 #include <chrono>
 #include <fstream>
-#include <thread>
 
 #include "app/runner/kernels/attention.h"
 #include "app/runner/memory/counting_allocator.h"
 #include "app/runner/platform.h"
 #include "core/base/environment.h"
+#include "core/process/free_memory.h"
 
 namespace jointer::runner {
 namespace {
@@ -30,15 +30,6 @@ class ClockMarks final : public Marks {
   std::vector<std::chrono::steady_clock::time_point> times_;
 };
 
-// The kernel's estimate of the memory still available, in bytes; 0 if unknown.
-std::int64_t available_bytes() {
-  std::ifstream file("/proc/meminfo");
-  std::string key, unit;
-  for (std::int64_t kib = 0; file >> key >> kib; std::getline(file, unit))
-    if (key == "MemAvailable:") return kib * 1024;
-  return 0;
-}
-
 // If memory runs out after all, lets the kernel kill ranks rather than the desktop that started
 // them.
 void go_first() {
@@ -48,16 +39,15 @@ void go_first() {
 class CpuPlatform final : public Platform {
  public:
   explicit CpuPlatform(const PlatformOptions& options) : allocator_(CountingAllocator::install()) {
-    const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    threads_ = options.threads > 0 ? options.threads
-                                   : std::max(1, cores / std::max(1, options.local_world_size));
+    threads_ = options.threads > 0
+                   ? options.threads
+                   : std::max(1, usable_cores() / std::max(1, options.local_world_size));
     at::set_num_threads(threads_);
     // A process must ask the kernel for the tile registers before using them, and oneDNN does not.
     at::cpu::init_amx();
     go_first();
     // Ranks share the free memory. An error that names the node is better than a killed rank.
-    allocator_.limit(available_bytes() / std::max(1, options.local_world_size),
-                     "this rank's share of the machine's free memory");
+    allocator_.set_share(memory_share(free_memory(), options.local_world_size));
     const std::string processor = processor_name();
     name_ = (processor.empty() ? "CPU" : processor) + ", " + std::to_string(threads_) +
             (threads_ == 1 ? " thread" : " threads");
@@ -76,7 +66,7 @@ class CpuPlatform final : public Platform {
   void start_counting() override { allocator_.start_from_here(); }
   void reset_peaks() override { allocator_.reset_peak(); }
   void limit_memory(std::int64_t bytes) override {
-    if (bytes > 0) allocator_.limit(bytes, "the limit");
+    if (bytes > 0) allocator_.limit(bytes);
   }
   void synchronize() override {}
   [[nodiscard]] std::unique_ptr<Marks> marks(std::size_t count) const override {

@@ -16,6 +16,7 @@
 #include "app/runner/program/program_builder.h"
 #include "app/runner/program/tensors.h"
 #include "app/runner/support/reporter.h"
+#include "app/runner/support/torch_error.h"
 #include "app/runner/support/torch_version.h"
 #include "app/runner/watchdog.h"
 #include "core/base/counted.h"
@@ -149,6 +150,10 @@ Or<std::unique_ptr<Runnable>> Session::make(Graph graph, const ProgramFiles& fil
 }
 
 Done Session::feed(Runnable& runnable, bool counted) {
+  const auto failed_input = [&](const InputError& error) {
+    return failure(error.out_of_memory ? "memory" : "load", error.text,
+                   std::string(runnable.graph.name(error.node)));
+  };
   const InputOptions options{.device = platform_->device(),
                              .seed = request_.seed,
                              .rank = world_.rank,
@@ -159,11 +164,11 @@ Done Session::feed(Runnable& runnable, bool counted) {
     std::optional<Uncounted> uncounted;
     if (!counted) uncounted.emplace();
     auto made = make_inputs(runnable.graph, runnable.program, options);
-    if (!made) return failure("load", made.error().message);
+    if (!made) return failed_input(made.error());
     inputs = std::move(*made);
     if (const auto constants = make_constants(runnable.graph, runnable.program, options, inputs);
         !constants)
-      return failure("load", constants.error().message);
+      return failed_input(constants.error());
   }
   const Program& program = runnable.program;
   for (std::size_t i = 0; i < program.inputs.size(); ++i)
@@ -347,6 +352,15 @@ Done Session::run(MakePlatform make_platform) {
   return {};
 }
 
+// Copies that only the comparison of outputs needs may exhaust the memory, too.
+Done run_guarded(Session& session, MakePlatform make_platform) {
+  try {
+    return session.run(make_platform);
+  } catch (const c10::OutOfMemoryError& error) {
+    return failure("memory", summary(error));
+  }
+}
+
 }  // namespace
 
 int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda) {
@@ -369,7 +383,7 @@ int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda) {
     return ExitCode::failed;
   }
   Session session(std::move(*request), std::move(*world), reporter);
-  const Done done = session.run(on_cuda ? cuda : cpu);
+  const Done done = run_guarded(session, on_cuda ? cuda : cpu);
   if (!done) {
     reporter.report(done.error());
     fmt::print(stderr, "jointer-runner: {}{}{}\n", done.error().node,

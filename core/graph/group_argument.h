@@ -16,8 +16,8 @@ bool names_group(std::string_view argument);
 const Argument* group_argument(const Graph& graph, const Node& call);
 
 // The group of a part that `name` is derived from, if it has `size` ranks: passes that copy a group
-// append to its name, so that `0_fsdp_extra` is a twin of `0`. Of several, the one with the longest
-// name; null if there is none.
+// append to its name, so that `0_fsdp_extra` is a twin of `0`. If there are several, returns the one
+// with the longest name; if there is none, null.
 const ProcessGroup* twin_of(const Graph& graph, const Part& part, std::string_view name,
                             std::int64_t size);
 

@@ -11,6 +11,7 @@
 #include "core/capture/native_writer.h"
 #include "core/graph/validate.h"
 #include "core/pass/effects.h"
+#include "core/pass/graph_rules.h"
 #include "core/pass/pipeline_rules.h"
 
 namespace jointer {
@@ -174,6 +175,7 @@ Result<PipelineRun> run_pipeline(const Graph& graph, const Pipeline& pipeline,
                                  const std::function<void(const StepResult&)>& done) {
   JOINTER_CHECK(registry.check(pipeline));
   JOINTER_CHECK(check_order(pipeline));
+  JOINTER_CHECK(check_graph(graph, pipeline, registry));
   PipelineRun run;
   JOINTER_TRY(Judgment judgment, judge(graph, options.analysis));
   const Graph* now = &graph;

@@ -330,6 +330,19 @@ def test_a_world_too_large_for_one_machine(bench: Bench, tmp_path: Path) -> None
     assert bench.run(path, "--solo", "127", "--json").code == 0
 
 
+def test_ranks_that_do_not_fit_are_not_started(bench: Bench, tmp_path: Path) -> None:
+    document = capture()
+    document["storages"][0] = 1 << 45
+    path = write(tmp_path / "large.json", document)
+    ran = bench.run(path)
+    assert ran.code == 2 and ran.out == "" and ran.ranks == {}
+    assert "each of the 2 ranks needs 32.0 TiB, but its share of the free memory is" in ran.err
+    assert "--solo 0" in ran.err and "--any-size" in ran.err
+    alone = bench.run(path, "--solo", "0")
+    assert alone.code == 2 and "the rank needs 32.0 TiB" in alone.err and "--solo 0" not in alone.err
+    assert bench.run(path, "--any-size", "--json").code == 0
+
+
 def test_the_runner_must_exist(bench: Bench) -> None:
     bench.environment["JOINTER_RUNNER"] = "/no/such/runner"
     ran = bench.run(JOINT)

@@ -278,6 +278,17 @@ def test_a_preset_of_graph_trainer_runs_or_names_what_is_missing(tmp_path: Path)
         refused(run("apply", STEP, "--preset", preset["name"]), missing[0])
 
 
+def test_a_pipeline_that_cannot_apply_is_refused_before_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not after the steps before the one that fails: the first of this preset runs in Python."""
+    monkeypatch.setenv("JOINTER_PYTHON", "/no/such/python")
+    refused(run("apply", STEP, "--preset", "fsdp_tp_full_inductor", "-o", tmp_path / "out.json"),
+            "min_cut_partition needs a joint graph, but this is a flat training step")
+    refused(run("apply", JOINT, "--preset", "graph_trainer_ep_overlap", cwd=tmp_path), "no all_to_all_single")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_pipeline_becomes_flags_of_graph_trainer() -> None:
     flags = "--compile.memory_policy eager --compile.enable_fsdp_ag_rs_overlap"
     shown = run("passes", "--graph-trainer-flags", flags, "--json").json

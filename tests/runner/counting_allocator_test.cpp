@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <thread>
 
 namespace jointer::runner {
@@ -55,10 +56,31 @@ TEST(CountingAllocator, CopiesMadeToMeasureDoNotCount) {
 TEST(CountingAllocator, TheLimitRaisesTorchsOutOfMemory) {
   CountingAllocator& allocator = CountingAllocator::install();
   allocator.start_from_here();
-  allocator.limit(1000, "the limit");
+  allocator.limit(1000);
   EXPECT_NO_THROW(at::empty({1000}, at::kByte));
   EXPECT_THROW(at::empty({1001}, at::kByte), c10::OutOfMemoryError);
-  allocator.limit(0, "");
+  allocator.limit(0);
+  EXPECT_EQ(allocator.allocated(), 0);
+}
+
+// Ranks hold inputs and copies that do not count, but fill the machine all the same.
+TEST(CountingAllocator, TheShareHoldsForAllAllocations) {
+  CountingAllocator& allocator = CountingAllocator::install();
+  at::Tensor before = at::empty({500}, at::kByte);
+  allocator.start_from_here();
+  const Uncounted uncounted;
+  allocator.set_share(allocator.live() + 1000);
+  at::Tensor first = at::empty({600}, at::kByte);
+  EXPECT_THROW(at::empty({401}, at::kByte), c10::OutOfMemoryError);
+  try {
+    at::empty({401}, at::kByte);
+  } catch (const c10::OutOfMemoryError& error) {
+    EXPECT_NE(std::string(error.what()).find("this rank's share"), std::string::npos);
+  }
+  before.reset();
+  EXPECT_NO_THROW(at::empty({900}, at::kByte));
+  EXPECT_THROW(at::empty({901}, at::kByte), c10::OutOfMemoryError);
+  allocator.set_share(0);
   EXPECT_EQ(allocator.allocated(), 0);
 }
 

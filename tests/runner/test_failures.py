@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
 from conftest import BIN, SAMPLES, bench, run_runner
 from jointer.document import read_document
 
@@ -49,6 +50,24 @@ def test_out_of_memory_names_the_node() -> None:
     assert all(status in ("failed", "stopped") for status in statuses(result))
     assert "out of memory" in result["failure"]
     assert any(rank.get("node") for rank in result["ranks"])
+    assert not runners(seed)
+
+
+@pytest.mark.parametrize("options", [[], ["--verify"]])
+def test_what_does_not_fit_is_refused_at_its_input(tmp_path: Path, options: list[str]) -> None:
+    """With `--verify`, the inputs of the unedited graph, which do not count, come first."""
+    def change(document: dict[str, Any]) -> None:
+        parameter = next(n for n in document["nodes"] if n["op"] == "placeholder")
+        document["storages"][parameter["val"]["t"]["storage"]] = 1 << 45
+        change.name = parameter["name"]  # type: ignore[attr-defined]
+
+    seed = new_seed()
+    code, result = bench(with_changes(tmp_path / "large.json", change), seed, "--any-size", *options)
+    assert code == 4
+    assert all(status in ("failed", "stopped") for status in statuses(result))
+    culprit = next(rank for rank in result["ranks"] if rank["status"] == "failed")
+    assert (culprit["kind"], culprit["node"]) == ("memory", change.name)
+    assert "32.0 TiB more" in culprit["reason"] and "this rank's share" in culprit["reason"]
     assert not runners(seed)
 
 

@@ -22,6 +22,7 @@
 #include "app/launch/fit.h"
 #include "app/launch/launcher.h"
 #include "app/launch/machine.h"
+#include "app/launch/memory_need.h"
 #include "core/base/bytes.h"
 #include "core/base/counted.h"
 #include "core/base/json_text.h"
@@ -72,7 +73,8 @@ struct BenchCommand {
       {"--seed", "N", "Seed for random numbers and generated inputs; default: 0"},
       {"--memory-limit", "BYTES", "Maximum memory that each rank may allocate"},
       {"--timeout", "SECONDS", "End a rank that makes no progress for this long; default: 300"}};
-  bool verify = false, profile = false, calibrate = false, any_ranks = false, json = false;
+  bool verify = false, profile = false, calibrate = false, json = false;
+  bool any_ranks = false, any_size = false;
   std::string print_command;
   int nodes = 1, ranks_per_node = 0;
 };
@@ -188,6 +190,13 @@ bool is_given(const BenchCommand& options, std::string_view name) {
       [&](const RankOption& each) { return each.name == name && each.option->count() > 0; });
 }
 
+Result<void> check_memory(const Graph& graph, const BenchmarkRequest& request) {
+  const auto shortage = memory_shortage(graph, request, this_machine());
+  if (!shortage) return {};
+  return fail(Error::Kind::usage, "{}: {}; {}--any-size starts the ranks anyway", graph.title(),
+              to_text(*shortage), shortage->ranks > 1 ? "--solo 0 runs one of them alone, " : "");
+}
+
 Result<BenchmarkOutcome> run_ranks(const BenchCommand& options, const Graph& graph,
                                    const FittedRequest& fitted, ProgramSource source) {
   ProgressLine line;
@@ -240,7 +249,8 @@ Result<int> run(const BenchCommand& options, const CLI::App& command) {
   JOINTER_CHECK(check_output_folder(request.artifacts));
   if (!options.print_command.empty())
     JOINTER_CHECK(refuse_options(
-        command, {"--calibrate", "--any-ranks", "--device", "--estimator", "--gpus-per-node"},
+        command,
+        {"--calibrate", "--any-ranks", "--any-size", "--device", "--estimator", "--gpus-per-node"},
         "has no effect with --print-command, which runs and estimates nothing"));
   JOINTER_TRY(Graph graph, open_first(options, request));
   if (!options.print_command.empty() && options.pipeline.any())
@@ -261,6 +271,7 @@ Result<int> run(const BenchCommand& options, const CLI::App& command) {
   // Report estimation errors before anything runs.
   JOINTER_TRY(const auto estimator, options.estimator.make(graph));
   JOINTER_CHECK(passes.run(options.graph, options.estimator.request(), graph, fitted));
+  if (!options.any_size) JOINTER_CHECK(check_memory(graph, fitted.request));
 
   const Interruption interruption;
   JOINTER_TRY(const BenchmarkOutcome outcome, run_ranks(options, graph, fitted, passes.source()));
@@ -312,6 +323,8 @@ void add_bench_command(CLI::App& program, int& exit_code) {
   options->estimator.add_to(*command);
   command->add_flag("--any-ranks", options->any_ranks,
                     "Run the files of several ranks even if their collectives do not match");
+  command->add_flag("--any-size", options->any_size,
+                    "Start the ranks even if they are predicted not to fit in memory");
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->footer(
       "In FILE, --inputs and --expected, `{rank}` stands for the rank, so that each rank can have "

@@ -3,8 +3,14 @@
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/impl/alloc_cpu.h>
 #include <c10/util/Exception.h>
+#include <fmt/core.h>
 
+#include <cstdlib>
 #include <new>
+#include <optional>
+#include <string>
+
+#include "core/base/units.h"
 
 namespace jointer::runner {
 namespace {
@@ -17,6 +23,39 @@ struct alignas(64) Header {
 
 thread_local int uncounted_depth = 0;
 CountingAllocator* the_allocator = nullptr;
+
+// Bytes added to a total, and taken off again unless they are kept.
+class Claim {
+ public:
+  Claim(std::atomic<std::int64_t>& total, std::int64_t bytes)
+      : total_(total), bytes_(bytes), now_(total.fetch_add(bytes) + bytes) {}
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
+  ~Claim() {
+    if (!is_kept_) total_.fetch_sub(bytes_);
+  }
+
+  // Throws torch's out-of-memory error if the total exceeds `limit`; 0: no limit.
+  void check(std::int64_t limit, std::string_view name) const {
+    if (limit == 0 || now_ <= limit) return;
+    fail(fmt::format("{} is {}", name, format_bytes(limit)));
+  }
+  [[noreturn]] void fail(std::string_view why) const {
+    const std::string text =
+        fmt::format("out of memory: {} more than the {} that are allocated, but {}",
+                    format_bytes(bytes_), format_bytes(now_ - bytes_), why);
+    TORCH_CHECK_WITH(OutOfMemoryError, false, text);
+    std::abort();  // not reached
+  }
+  void keep() { is_kept_ = true; }
+  // The total, with these bytes.
+  [[nodiscard]] std::int64_t total() const { return now_; }
+
+ private:
+  std::atomic<std::int64_t>& total_;
+  std::int64_t bytes_, now_;
+  bool is_kept_ = false;
+};
 
 }  // namespace
 
@@ -33,28 +72,27 @@ c10::DataPtr CountingAllocator::allocate(std::size_t bytes) {
   const c10::Device cpu(c10::DeviceType::CPU);
   if (bytes == 0) return {nullptr, nullptr, &give_back, cpu};
   const auto size = static_cast<std::int64_t>(bytes);
-  const bool counts = uncounted_depth == 0;
-  if (counts) {
-    const std::int64_t limit = limit_.load();
-    const std::int64_t now = allocated_.fetch_add(size) + size;
-    if (limit > 0 && now > limit) {
-      allocated_.fetch_sub(size);
-      TORCH_CHECK_WITH(OutOfMemoryError, false, "out of memory: ", size, " bytes are requested, ",
-                       now - size, " are allocated, ", whose_.load(), " is ", limit);
-    }
-    std::int64_t peak = peak_.load();
-    while (now > peak && !peak_.compare_exchange_weak(peak, now)) {
-    }
+  Claim live(live_, size);
+  live.check(share_.load(), "this rank's share of the machine's free memory");
+  std::optional<Claim> counted;
+  if (uncounted_depth == 0) {
+    counted.emplace(allocated_, size);
+    counted->check(limit_.load(), "the limit");
   }
   void* block = nullptr;
   try {
     block = c10::alloc_cpu(bytes + sizeof(Header));
   } catch (const c10::Error&) {
-    if (counts) allocated_.fetch_sub(size);
-    TORCH_CHECK_WITH(OutOfMemoryError, false, "out of memory: the system does not provide ", size,
-                     " more bytes, ", allocated_.load(), " are allocated");
+    live.fail("the system has no more");
   }
-  new (block) Header{.bytes = size, .epoch = counts ? epoch_.load() : -1};
+  live.keep();
+  if (counted) {
+    counted->keep();
+    std::int64_t peak = peak_.load();
+    while (counted->total() > peak && !peak_.compare_exchange_weak(peak, counted->total())) {
+    }
+  }
+  new (block) Header{.bytes = size, .epoch = counted ? epoch_.load() : -1};
   void* data = static_cast<char*>(block) + sizeof(Header);
   return {data, data, &give_back, cpu};
 }
@@ -63,6 +101,7 @@ void CountingAllocator::give_back(void* data) {
   if (data == nullptr) return;
   void* block = static_cast<char*>(data) - sizeof(Header);
   const Header header = *static_cast<const Header*>(block);
+  the_allocator->live_.fetch_sub(header.bytes);
   if (header.epoch == the_allocator->epoch_.load())
     the_allocator->allocated_.fetch_sub(header.bytes);
   c10::free_cpu(block);

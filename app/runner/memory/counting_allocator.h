@@ -22,6 +22,8 @@ class CountingAllocator final : public c10::Allocator {
   void copy_data(void* dest, const void* src, std::size_t count) const override;
 
   [[nodiscard]] std::int64_t allocated() const { return allocated_.load(); }
+  // Bytes allocated now, including those that do not count.
+  [[nodiscard]] std::int64_t live() const { return live_.load(); }
   [[nodiscard]] std::int64_t peak() const { return peak_.load(); }
   void reset_peak() { peak_.store(allocated_.load()); }
   // Stops counting the current allocations, even once they are freed. They belong to the program
@@ -31,20 +33,20 @@ class CountingAllocator final : public c10::Allocator {
     peak_.store(0);
     ++epoch_;
   }
-  // Allocations that would exceed this total fail with torch's out-of-memory error; 0: no limit.
-  // `whose`: a string literal that names the limit in the message.
-  void limit(std::int64_t bytes, const char* whose) {
-    limit_.store(bytes);
-    whose_.store(whose);
-  }
+  // Counted allocations that would exceed this total fail with torch's out-of-memory error; 0: no
+  // limit.
+  void limit(std::int64_t bytes) { limit_.store(bytes); }
+  // The same for all allocations since `install`, whether they count or not: this rank's share of
+  // the machine's free memory.
+  void set_share(std::int64_t bytes) { share_.store(bytes); }
 
  private:
   CountingAllocator() = default;
   static void give_back(void* data);
 
   std::atomic<std::int64_t> allocated_{0}, peak_{0}, limit_{0};
+  std::atomic<std::int64_t> live_{0}, share_{0};  // whether counted or not
   std::atomic<std::int64_t> epoch_{0};
-  std::atomic<const char*> whose_{""};
 };
 
 // While this object lives, allocations of its thread do not count, such as copies that only the

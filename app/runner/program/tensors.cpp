@@ -19,6 +19,7 @@
 #include <fmt/ranges.h>
 
 #include <cstring>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_map>
@@ -261,6 +262,26 @@ std::string fill(const at::Tensor& to, const Json& table, const std::string& nam
   return {};
 }
 
+// Calls `make` for a placeholder or constant, and says for which one it failed.
+template <class Make>
+InputOr<c10::IValue> guarded(NodeId node, const Make& make) {
+  const auto failed = [&](bool out_of_memory, std::string text) {
+    return tl::unexpected<InputError>(
+        {.node = node, .out_of_memory = out_of_memory, .text = std::move(text)});
+  };
+  try {
+    Result<c10::IValue> made = make();
+    if (!made) return failed(false, made.error().message);
+    return *std::move(made);
+  } catch (const c10::OutOfMemoryError& error) {
+    return failed(true, summary(error));
+  } catch (const c10::Error& error) {
+    return failed(false, summary(error));
+  } catch (const std::bad_alloc&) {
+    return failed(true, "out of memory");
+  }
+}
+
 }  // namespace
 
 Result<NamedTensors> read_safetensors(const std::string& path) {
@@ -278,25 +299,22 @@ Result<NamedTensors> read_safetensors(const std::string& path) {
   return tensors;
 }
 
-Result<Inputs> make_inputs(const Graph& graph, const Program& program,
-                           const InputOptions& options) {
+InputOr<Inputs> make_inputs(const Graph& graph, const Program& program,
+                            const InputOptions& options) {
   Inputs inputs;
   InputMaker maker(graph, options);
-  try {
-    for (const ProgramInput& input : program.inputs) {
-      std::optional<Uncounted> uncounted;
-      if (input.released) uncounted.emplace();
-      JOINTER_TRY(c10::IValue value, maker.make(input));
-      inputs.values.push_back(std::move(value));
-    }
-  } catch (const c10::Error& error) {
-    return fail(Error::Kind::run, "cannot create the inputs: {}", summary(error));
+  for (const ProgramInput& input : program.inputs) {
+    std::optional<Uncounted> uncounted;
+    if (input.released) uncounted.emplace();
+    auto value = guarded(input.node, [&] { return maker.make(input); });
+    if (!value) return tl::unexpected(std::move(value.error()));
+    inputs.values.push_back(*std::move(value));
   }
   return inputs;
 }
 
-Result<void> make_constants(const Graph& graph, const Program& program, const InputOptions& options,
-                            Inputs& inputs) {
+InputOr<void> make_constants(const Graph& graph, const Program& program,
+                             const InputOptions& options, Inputs& inputs) {
   if (program.constants_of_graph.empty()) return {};
   InputOptions made_up = options;
   made_up.given = nullptr;
@@ -305,26 +323,21 @@ Result<void> make_constants(const Graph& graph, const Program& program, const In
   for (std::uint32_t part = 0; part < graph.part_count(); ++part)
     tables.push_back(
         Json::parse(graph.part(PartId(part)).constants, nullptr, /*allow_exceptions=*/false));
-  try {
-    for (const ProgramInput& constant : program.constants_of_graph) {
-      const Node& node = graph.node(constant.node);
-      if (graph.single_tensor(node) == nullptr) {
-        if (opaque_type(graph, node.value) == kProcessGroup) {
-          JOINTER_TRY(c10::IValue group, group_name(graph, node.value));
-          inputs.constants.push_back(std::move(group));
-        } else {
-          inputs.constants.emplace_back();
-        }
-        continue;
-      }
-      JOINTER_TRY(c10::IValue value, maker.make(constant));
-      const std::string name(graph.target(node));
-      if (std::string note = fill(value.toTensor(), tables[node.part.index()], name); !note.empty())
-        inputs.notes.push_back(std::move(note));
-      inputs.constants.push_back(std::move(value));
-    }
-  } catch (const c10::Error& error) {
-    return fail(Error::Kind::run, "cannot create a constant: {}", summary(error));
+  const auto make = [&](const ProgramInput& constant) -> Result<c10::IValue> {
+    const Node& node = graph.node(constant.node);
+    if (graph.single_tensor(node) == nullptr)
+      return opaque_type(graph, node.value) == kProcessGroup ? group_name(graph, node.value)
+                                                             : c10::IValue();
+    JOINTER_TRY(c10::IValue value, maker.make(constant));
+    const std::string name(graph.target(node));
+    if (std::string note = fill(value.toTensor(), tables[node.part.index()], name); !note.empty())
+      inputs.notes.push_back(std::move(note));
+    return value;
+  };
+  for (const ProgramInput& constant : program.constants_of_graph) {
+    auto value = guarded(constant.node, [&] { return make(constant); });
+    if (!value) return tl::unexpected(std::move(value.error()));
+    inputs.constants.push_back(*std::move(value));
   }
   return {};
 }

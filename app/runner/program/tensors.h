@@ -32,14 +32,24 @@ struct Inputs {
   std::vector<std::string> notes;
 };
 
+// Why an input or a constant could not be created.
+struct InputError {
+  NodeId node;
+  bool out_of_memory = false;
+  std::string text;  // one line
+};
+template <class T>
+using InputOr = tl::expected<T, InputError>;
+
 // Creates a program's inputs. The memory of inputs that are released at their last use does not
 // count, since each step has its own copy. The top of tensors.cpp describes how values are
-// generated. Error (input): a given tensor does not fit its placeholder, or is missing while others
-// are given.
-Result<Inputs> make_inputs(const Graph& graph, const Program& program, const InputOptions& options);
+// generated. Error: a given tensor does not fit its placeholder, or is missing while others are
+// given; or memory ran out.
+InputOr<Inputs> make_inputs(const Graph& graph, const Program& program,
+                            const InputOptions& options);
 
-// Creates the graph's constants, with the capture's values where it has them.
-Result<void> make_constants(const Graph& graph, const Program& program, const InputOptions& options,
-                            Inputs& inputs);
+// Creates the graph's constants, with the capture's values where it has them. Errors: as above.
+InputOr<void> make_constants(const Graph& graph, const Program& program,
+                             const InputOptions& options, Inputs& inputs);
 
 }  // namespace jointer::runner

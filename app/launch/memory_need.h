@@ -1,0 +1,38 @@
+#pragma once
+
+// Predicts whether the ranks of a benchmark fit in this machine's memory.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "app/launch/machine.h"
+#include "core/bench/request.h"
+#include "core/graph/graph.h"
+#include "core/schedule/memory_timeline.h"
+
+namespace jointer {
+
+// The type of device that the ranks will most likely use.
+DeviceType device_of_run(const Graph& graph, const BenchmarkRequest& request,
+                         const Machine& machine);
+
+// How memory is predicted for a run on that type of device.
+MemoryOptions memory_of_run(const BenchmarkRequest& request, DeviceType runs_on);
+
+struct MemoryShortage {
+  std::int64_t need_bytes = 0;   // of each rank: its predicted peak
+  std::int64_t share_bytes = 0;  // of each rank: of the free host memory, or its GPU's memory
+  int ranks = 1;                 // on this machine
+  DeviceType device = DeviceType::cpu;
+};
+
+// nullopt if the ranks fit, or if the machine's memory is unknown. `request` has its number of ranks
+// (see fit_to_machine).
+std::optional<MemoryShortage> memory_shortage(const Graph& graph, const BenchmarkRequest& request,
+                                              const Machine& machine);
+
+// "each of the 8 ranks needs 47.8 GiB, but its share of the free memory is 2.7 GiB".
+std::string to_text(const MemoryShortage& shortage);
+
+}  // namespace jointer

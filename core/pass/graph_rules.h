@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/pass/registry.h"
+
+namespace jointer {
+
+// A step that cannot apply to a graph.
+struct GraphMistake {
+  std::size_t step = 0;  // its index in the pipeline
+  std::string message;   // one sentence
+};
+
+// The enabled steps that must fail on this graph, whatever the other passes of the pipeline do to
+// it: a partitioner of a graph that is not, or no longer, a joint graph; a pass that splits experts
+// of a model without any. Runs nothing; linear in nodes. Passes that are not built in may make any
+// graph, so steps after them are not judged by its kind.
+std::vector<GraphMistake> find_graph_mistakes(const Graph& graph, const Pipeline& pipeline,
+                                              const PassRegistry& registry);
+// Error (usage): the message of the first mistake.
+Result<void> check_graph(const Graph& graph, const Pipeline& pipeline,
+                         const PassRegistry& registry);
+
+}  // namespace jointer

@@ -1,0 +1,19 @@
+#pragma once
+
+// Host memory that is free for the ranks of a benchmark.
+
+#include <cstdint>
+#include <string>
+
+namespace jointer {
+
+// The bytes that this process and those that it starts can still allocate: the kernel's estimate of
+// the available memory, within the limits of the control groups. 0 if unknown. `root`: the folder
+// that has proc and sys.
+std::int64_t free_memory(const std::string& root = "/");
+
+// The bytes of tensors that each of `ranks` processes may allocate if they share the free memory. A
+// tenth of it is left for everything else in them. 0 if unknown.
+std::int64_t memory_share(std::int64_t free_bytes, int ranks);
+
+}  // namespace jointer
