@@ -310,9 +310,10 @@ Result<void> check_search_options(const SacCommand& options, const CLI::App& com
   JOINTER_CHECK(
       refuse_options(command, {"--points", "--no-offload"},
                      "needs --pareto, --slower, --free, or a --budget in bytes of peak memory"));
-  if (!options.budget.empty()) return {};
+  if (budget > 0 && budget < 1) return {};
   return refuse_options(command, {"--solver", "--strict-budget"},
-                        "needs --budget, --slower or --pareto");
+                        options.budget.empty() ? "needs --budget, --slower or --pareto"
+                                               : "has no effect on the budgets 0 and 1");
 }
 
 // Notes for values that could not be changed.
@@ -353,7 +354,8 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   JOINTER_TRY(AppliedPolicy policy, options.policy.apply_to(graph, options.ignore_tags));
   PartitionOptions partitioning = partition_options(options);
   if (budget <= 1) partitioning.activation_budget = budget;
-  if (budget < 1 && partitioning.partitioner == Partitioner::default_partition)
+  if (budget <= 1 && !options.budget.empty() &&
+      partitioning.partitioner == Partitioner::default_partition)
     return fail(Error::Kind::usage,
                 "option --budget: the default partitioner has no activation budget; use "
                 "--partitioner min_cut");

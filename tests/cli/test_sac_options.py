@@ -1,0 +1,109 @@
+"""Options of ``jointer sac`` that cannot apply: refused for every kind of graph, never ignored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import JOINT, answer, run, sample
+
+PAIR = sample("llama_debug_tp2_fsdp2.min_cut")
+STEP = sample("llama_debug_fsdp2.train_step")
+OF_PARTITIONERS = [["--partitioner", "min_cut"], ["--solver", "greedy"], ["--points", "8"]]
+
+
+def refused(arguments: list[str], path: str | Path = JOINT) -> str:
+    done = run("sac", path, *arguments)
+    assert done.code == 2 and done.out == "", done
+    assert done.err.count("\n") == 1, done.err
+    return done.err.removeprefix("jointer: ")
+
+
+# --- Joint graphs ---
+
+
+@pytest.mark.parametrize("option", [["--solver", "greedy"], ["--strict-budget"]], ids=" ".join)
+@pytest.mark.parametrize("budget", ["0", "1", "1.0"])
+def test_budgets_without_a_choice_need_no_solver(option: list[str], budget: str) -> None:
+    assert refused(["--budget", budget, *option]).startswith(
+        f"option {option[0]}: has no effect on the budgets 0 and 1"
+    )
+
+
+@pytest.mark.parametrize("budget", ["0", "0.5", "1"])
+def test_the_default_partitioner_has_no_budget(budget: str) -> None:
+    assert refused(["--partitioner", "default", "--budget", budget]).startswith(
+        "option --budget: the default partitioner has no activation budget"
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments, option",
+    [
+        (["--points", "8"], "--points"),
+        (["--points", "8", "--budget", "0.5"], "--points"),
+        (["--points", "8", "--partitioner", "default"], "--points"),
+        (["--no-offload", "--budget", "0.5"], "--no-offload"),
+        (["--solver", "greedy"], "--solver"),
+        (["--solver", "greedy", "--partitioner", "default"], "--solver"),
+        (["--strict-budget", "--partitioner", "default"], "--strict-budget"),
+    ],
+    ids=str,
+)
+def test_options_of_a_search_need_one(arguments: list[str], option: str) -> None:
+    assert refused(arguments).startswith(f"option {option}: needs ")
+
+
+@pytest.mark.parametrize("search", [["--budget", "100GiB"], ["--slower", "5"], ["--pareto"]], ids=" ".join)
+def test_options_of_a_search_are_used_by_one(search: list[str]) -> None:
+    for option in (["--points", "2"], ["--solver", "greedy"], ["--no-offload"], ["--strict-budget"]):
+        assert answer("sac", JOINT, *search, *option)["peak_bytes"] > 0
+
+
+@pytest.mark.parametrize("budget", ["40", "1.5", "2", "1048575", "1048576.5"])
+def test_a_budget_needs_a_unit(budget: str) -> None:
+    assert f"such as {budget}GiB" in refused(["--budget", budget])
+
+
+def test_bytes_without_a_unit_are_those_of_a_peak() -> None:
+    value = answer("sac", JOINT, "--budget", "1073741824")
+    assert value["limit"]["kind"] == "peak" and value["limit"]["asked"] == 1 << 30
+
+
+def test_points_of_no_budget_have_none() -> None:
+    value = answer("sac", JOINT, "--pareto")
+    budgets = {(point["peak_bytes"], point["step_ms"]) for point in value["budgets"]}
+    for point in value["pareto"]:
+        figures = (point["peak_bytes"], point["step_ms"])
+        assert point["budget"] is None or figures in budgets or "name" in point
+
+
+# --- Other graphs ---
+
+
+@pytest.mark.parametrize("option", OF_PARTITIONERS, ids=" ".join)
+@pytest.mark.parametrize("more", [[], ["--preset", "full"], ["--ignore-tags"]], ids=str)
+def test_a_flat_step_has_no_partitioner(option: list[str], more: list[str]) -> None:
+    assert refused([*option, *more], STEP).startswith(f"option {option[0]}: ")
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        *OF_PARTITIONERS,
+        ["--budget", "0.5"],
+        ["--budget", "40GiB"],
+        ["--slower", "5"],
+        ["--pareto"],
+        ["--strict-budget"],
+        ["--no-offload"],
+        ["--preset", "full"],
+        ["--save", "aten.mm"],
+        ["--ignore-tags"],
+        ["--export", "recipe"],
+        ["--why", "mm"],
+    ],
+    ids=" ".join,
+)
+def test_a_pair_and_its_halves_are_only_shown(option: list[str], tmp_path: Path) -> None:
+    assert "saved activations" in refused(option, PAIR)
