@@ -39,7 +39,9 @@ SacPane::SacPane(Document& document, QWidget* parent)
   table_ = new SacTable(document, pages_);
   pareto_ = new ParetoPage(session_, *bar_, pages_);
   pages_->addTab(table_, tr("Tensors"));
+  targets_ = new TargetPage(document, pages_);
   pages_->addTab(pareto_, tr("Trade-off"));
+  pages_->addTab(targets_, tr("Targets"));
   pages_->setCornerWidget(&bar_->more());
   column->addWidget(figures_);
   column->addWidget(bar_);
@@ -59,6 +61,7 @@ SacPane::SacPane(Document& document, QWidget* parent)
   connect(bar_, &SacBar::message, this, &SacPane::message);
   connect(bar_, &SacBar::pair_wanted, this, &SacPane::make_pair);
   connect(pareto_, &ParetoPage::message, this, &SacPane::message);
+  connect(targets_, &TargetPage::message, this, &SacPane::message);
   connect(curve_, &PlanCurve::peak_clicked, this, &SacPane::show_peak);
   add_actions();
   refresh();
@@ -100,6 +103,7 @@ void SacPane::add_actions() {
     show_pareto();
     if (!pareto_->search().is_running()) pareto_->start_or_cancel();
   }));
+  of_partitioner_.push_back(add(tr("SAC: Find Changes for a Target"), [this] { show_targets(); }));
   of_partitioner_.push_back(add(tr("SAC: Open as Pair"), [this] { make_pair(); }));
   add(tr("SAC: Save Selected"), [this] { table_->set_keep(Keep::save); });
   add(tr("SAC: Recompute Selected"), [this] { table_->set_keep(Keep::recompute); });
@@ -128,7 +132,8 @@ void SacPane::refresh() {
   curve_->set_state(state);
   stack_->setCurrentIndex(state ? 1 : 0);
   const bool is_step = state && state->is_step();
-  pages_->setTabVisible(1, state && state->base);
+  for (QWidget* page : std::initializer_list<QWidget*>{pareto_, targets_})
+    pages_->setTabVisible(pages_->indexOf(page), state && state->base);
   for (QAction* action : of_partitioner_) action->setVisible(!is_step);
   for (QAction* action : {apply_tags_, untag_}) action->setVisible(is_step);
   if (state) return;
@@ -164,6 +169,11 @@ void SacPane::show_peak() {
 void SacPane::show_pareto() {
   pages_->setCurrentWidget(pareto_);
   pareto_->setFocus();
+}
+
+void SacPane::show_targets() {
+  pages_->setCurrentWidget(targets_);
+  targets_->setFocus();
 }
 
 void SacPane::make_pair() {

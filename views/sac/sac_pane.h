@@ -13,6 +13,7 @@
 #include "views/sac/sac_bar.h"
 #include "views/sac/sac_figures.h"
 #include "views/sac/sac_table.h"
+#include "views/sac/target_page.h"
 #include "views/session/work/task.h"
 
 namespace jointer::views {
@@ -28,6 +29,7 @@ class SacPane : public QWidget {
   // Shows only the tensors alive at the peak in the table.
   void show_peak();
   void show_pareto();
+  void show_targets();
 
  signals:
   // A message for the status line.
@@ -56,6 +58,7 @@ class SacPane : public QWidget {
   QTabWidget* pages_ = nullptr;
   SacTable* table_ = nullptr;
   ParetoPage* pareto_ = nullptr;
+  TargetPage* targets_ = nullptr;
   // Commands that apply to only one kind of graph.
   std::vector<QAction*> of_partitioner_;
   QAction *apply_tags_ = nullptr, *untag_ = nullptr;
