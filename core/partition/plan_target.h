@@ -17,7 +17,7 @@
 namespace jointer {
 
 struct PlanTarget {
-  static constexpr std::size_t kEffort = 2000;
+  static constexpr std::size_t kEffort = 1500;
 
   std::int64_t peak_bytes = 0;  // the limit
   MoveOptions moves;

@@ -40,7 +40,9 @@ SacPane::SacPane(Document& document, QWidget* parent)
   table_ = new SacTable(document, pages_);
   pareto_ = new ParetoPage(session_, *bar_, pages_);
   pages_->addTab(table_, tr("Tensors"));
+  targets_ = new TargetPage(document, pages_);
   pages_->addTab(pareto_, tr("Trade-off"));
+  pages_->addTab(targets_, tr("Targets"));
   changes_ = new ChangesPage(document, pages_);
   pages_->addTab(changes_, tr("Changes"));
   pages_->setCornerWidget(&bar_->more());
@@ -67,6 +69,7 @@ SacPane::SacPane(Document& document, QWidget* parent)
   connect(bar_, &SacBar::message, this, &SacPane::message);
   connect(bar_, &SacBar::pair_wanted, this, &SacPane::make_pair);
   connect(pareto_, &ParetoPage::message, this, &SacPane::message);
+  connect(targets_, &TargetPage::message, this, &SacPane::message);
   connect(curve_, &PlanCurve::peak_clicked, this, &SacPane::show_peak);
   add_actions();
   refresh();
@@ -129,6 +132,7 @@ void SacPane::add_actions() {
     show_pareto();
     if (!pareto_->search().is_running()) pareto_->start_or_cancel();
   }));
+  of_partitioner_.push_back(add(tr("SAC: Find Changes for a Target"), [this] { show_targets(); }));
   of_partitioner_.push_back(add(tr("SAC: Open as Pair"), [this] { make_pair(); }));
   add(tr("SAC: Show Changes of the Plan"), [this] { show_changes(); });
   add(tr("SAC: Save Selected"), [this] { table_->set_keep(Keep::save); });
@@ -166,9 +170,10 @@ void SacPane::refresh() {
   curve_->set_state(state);
   stack_->setCurrentIndex(state ? 1 : 0);
   const bool is_step = state && state->is_step();
-  pages_->setTabVisible(1, state && state->base);
-  show_reasons();
+  for (QWidget* page : std::initializer_list<QWidget*>{pareto_, targets_})
+    pages_->setTabVisible(pages_->indexOf(page), state && state->base);
   pages_->setTabVisible(pages_->indexOf(changes_), state && state->can_change());
+  show_reasons();
   for (QAction* action : of_partitioner_) action->setVisible(!is_step);
   for (QAction* action : {apply_tags_, untag_}) action->setVisible(is_step);
   if (state) return;
@@ -209,6 +214,11 @@ void SacPane::show_pareto() {
 void SacPane::show_changes() {
   pages_->setCurrentWidget(changes_);
   changes_->setFocus();
+}
+
+void SacPane::show_targets() {
+  pages_->setCurrentWidget(targets_);
+  targets_->setFocus();
 }
 
 void SacPane::make_pair() {

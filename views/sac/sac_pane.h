@@ -15,6 +15,7 @@
 #include "views/sac/sac_figures.h"
 #include "views/sac/sac_reasons.h"
 #include "views/sac/sac_table.h"
+#include "views/sac/target_page.h"
 #include "views/session/work/task.h"
 #include "views/widgets/elided_label.h"
 
@@ -31,6 +32,7 @@ class SacPane : public QWidget {
   // Shows only the tensors alive at the peak in the table.
   void show_peak();
   void show_pareto();
+  void show_targets();
   // Shows what changed in the plan.
   void show_changes();
 
@@ -64,6 +66,7 @@ class SacPane : public QWidget {
   SacTable* table_ = nullptr;
   SacReasons* reasons_ = nullptr;
   ParetoPage* pareto_ = nullptr;
+  TargetPage* targets_ = nullptr;
   ChangesPage* changes_ = nullptr;
   QWidget* last_change_ = nullptr;  // hidden unless the last history entry changed the plan
   // Commands that apply to only one kind of graph.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "app/cli/commands/checks.h"
 #include "app/cli/commands/table.h"
@@ -127,11 +128,16 @@ void print_table(const TargetAnswer& answer, const Graph& graph) {
                {"module", left},
                {"bytes", right},
                {"peak memory", right},
-               {"step", right}});
+               {"step", right},
+               {"longer by", right}});
+  std::int64_t step_ns = list.before.figures.step_ns;
   const auto add = [&](std::string change, std::string module, std::string bytes,
                        const PlanFigures& figures) {
+    const std::int64_t longer =
+        figures.figures.step_ns - std::exchange(step_ns, figures.figures.step_ns);
     table.add({std::move(change), std::move(module), std::move(bytes),
-               format_bytes(figures.figures.peak_bytes), format_ns(figures.figures.step_ns)});
+               format_bytes(figures.figures.peak_bytes), format_ns(figures.figures.step_ns),
+               longer == 0 ? std::string() : format_ns(longer)});
   };
   add("none", "", "", list.before);
   for (const ListedChange& each : list.changes)

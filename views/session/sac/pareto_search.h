@@ -46,6 +46,12 @@ class ParetoSearch : public QObject {
   void cancel();
   void clear();
 
+  // Prepares the search on a worker thread. `state` has a base. `tell` receives points as they are
+  // found.
+  static Result<std::unique_ptr<TradeOff>> trade_off_of(
+      const SacState& state, bool offload, std::vector<ParetoPoint> known, const Cancellation& job,
+      std::function<void(const ParetoPoint&)> tell);
+
  signals:
   void changed();
   void fitted(const jointer::Fit& fit);
@@ -60,9 +66,6 @@ class ParetoSearch : public QObject {
   void begin();
   void take();
   void end();
-  static Result<std::unique_ptr<TradeOff>> trade_off_of(
-      const SacState& state, bool offload, std::vector<ParetoPoint> known, const Cancellation& job,
-      std::function<void(const ParetoPoint&)> tell);
   template <class Find>
   void find(const SacStatePtr& state, Find find_one);
 

@@ -1,0 +1,185 @@
+// Tests the targets of the SAC pane by mouse and keyboard: memory to free, a peak to fit,
+// conditions, the list, and applying it.
+
+#include <QSpinBox>
+
+#include "tests/gui/gui_test.h"
+#include "tests/gui/sac_window.h"
+#include "tests/support/child.h"
+#include "views/session/text/number_text.h"
+
+namespace jointer {
+namespace {
+
+using namespace views;
+using test::child;
+using test::kPatienceMs;
+using test::kSample;
+
+constexpr std::int64_t kMib = 1 << 20;
+
+}  // namespace
+
+class SacTargetTest : public test::SacWindow {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
+  void init() { make_window(); }
+  void cleanup() { close_window(); }
+
+  void frees_memory_and_applies_the_list();
+  void a_line_selects_its_tensors();
+  void fits_a_peak_under_conditions();
+  void says_why_a_target_cannot_be_met();
+  void one_of_the_two_ways_stays_allowed();
+  void answers_on_a_large_graph();
+
+ private:
+  [[nodiscard]] TargetPage& page() const { return child<TargetPage>(pane()); }
+  [[nodiscard]] TargetModel& lines() const { return page().table().model(); }
+  template <class Widget>
+  [[nodiscard]] Widget& control(const char* name) const {
+    return child<Widget>(page(), name);
+  }
+  void open_page() {
+    pages().setCurrentWidget(&page());
+    QVERIFY(page().isVisible());
+  }
+  void type(QAbstractSpinBox& box, const QString& text) {
+    box.setFocus();
+    box.selectAll();
+    QTest::keyClicks(&box, text);
+  }
+  void choose(QComboBox& box, const QString& text) {
+    box.setFocus();
+    while (box.currentText() != text && box.currentIndex() > 0) QTest::keyClick(&box, Qt::Key_Up);
+    while (box.currentText() != text && box.currentIndex() + 1 < box.count())
+      QTest::keyClick(&box, Qt::Key_Down);
+    QCOMPARE(box.currentText(), text);
+  }
+  bool wait() {
+    constexpr int kSearchMs = 120'000;
+    return QTest::qWaitFor([this] { return !page().search().is_running(); }, kSearchMs);
+  }
+  [[nodiscard]] QString said() const { return labels_of(page().table()).join(u'\n'); }
+};
+
+void SacTargetTest::frees_memory_and_applies_the_list() {
+  QVERIFY(open(kSample));
+  open_page();
+  const PlanFigures before = figures();
+  type(control<ByteBox>("bytes"), "1 MiB");
+  QTest::keyClick(&control<ByteBox>("bytes"), Qt::Key_Return);
+  QVERIFY(page().search().is_running());
+  QVERIFY(wait());
+  const ChangeList& list = page().search().found()->list;
+  QVERIFY(list.is_reached);
+  QCOMPARE(lines().row_count(), static_cast<int>(list.changes.size()));
+  const int last = lines().row_count() - 1;
+  QVERIFY(*lines().number(last, TargetModel::peak_column) <= before.figures.peak_bytes - kMib);
+  // The best plan without the conditions is at least as good.
+  QVERIFY(page().search().best()->fits);
+  QVERIFY(page().search().best()->point.figures.figures.step_ns <= list.figures.figures.step_ns);
+  QVERIFY2(said().contains("Without the conditions"), qPrintable(said()));
+  // Only applying the list changes the document.
+  QCOMPARE(editing().step_count(), 0);
+  test::press(button("apply_list"));
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(figures(), list.figures);
+  QVERIFY(!button("apply_list").isEnabled());
+  QVERIFY2(said().contains("The list is applied."), qPrintable(said()));
+  QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
+  QTRY_COMPARE_WITH_TIMEOUT(figures(), before, kPatienceMs);
+  QVERIFY(settle());
+  QVERIFY(button("apply_list").isEnabled());
+}
+
+void SacTargetTest::a_line_selects_its_tensors() {
+  QVERIFY(open(kSample));
+  open_page();
+  type(control<ByteBox>("bytes"), "1 MiB");
+  choose(control<QComboBox>("unit"), "operators");
+  test::press(control<QPushButton>("find"));
+  QVERIFY(wait());
+  QVERIFY(lines().row_count() > 0);
+  auto& view = page().table().view();
+  QTest::mouseClick(view.viewport(), Qt::LeftButton, {},
+                    view.visualRect(lines().index_of(0, TargetModel::change_column)).center());
+  std::vector<NodeId> nodes = lines().nodes(0);
+  std::ranges::sort(nodes);
+  QVERIFY(!nodes.empty());
+  QVERIFY(std::ranges::equal(document().selection().nodes(), nodes));
+  QVERIFY(timeline().isVisible());
+}
+
+void SacTargetTest::fits_a_peak_under_conditions() {
+  QVERIFY(open(kSample));
+  open_page();
+  const std::int64_t peak = figures().figures.peak_bytes;
+  type(control<ByteBox>("bytes"), "1 MiB");
+  QTest::keyClick(&control<ByteBox>("bytes"), Qt::Key_Tab);
+  // The other side of the same limit.
+  choose(control<QComboBox>("goal"), "Fit");
+  QCOMPARE(control<ByteBox>("bytes").bytes(), peak - kMib);
+  choose(control<QComboBox>("unit"), "tensors, the same in all layers");
+  QTest::mouseClick(&control<QCheckBox>("offload"), Qt::LeftButton, {}, QPoint(8, 8));
+  QVERIFY(!control<QCheckBox>("offload").isChecked());
+  test::press(control<QPushButton>("find"));
+  QVERIFY(wait());
+  const TargetSearch::Found& found = *page().search().found();
+  QCOMPARE(found.target.peak_bytes, peak - kMib);
+  QVERIFY(!found.list.changes.empty());
+  for (const ListedChange& each : found.list.changes) QVERIFY(each.move.to == Keep::recompute);
+}
+
+void SacTargetTest::says_why_a_target_cannot_be_met() {
+  QVERIFY(open(kSample));
+  open_page();
+  type(control<ByteBox>("bytes"), "1 GiB");
+  type(control<QSpinBox>("at_most"), "2");
+  QTest::keyClick(&control<QSpinBox>("at_most"), Qt::Key_Return);
+  QVERIFY(wait());
+  const TargetSearch::Found& found = *page().search().found();
+  QVERIFY(!found.list.is_reached);
+  QCOMPARE(found.target.at_most, std::optional<std::size_t>(2));
+  QVERIFY(found.list.changes.size() <= 2);
+  QVERIFY(said().contains(QString::fromStdString(why_not_reached(found.list, found.target))));
+}
+
+void SacTargetTest::one_of_the_two_ways_stays_allowed() {
+  QVERIFY(open(kSample));
+  open_page();
+  auto& offload = control<QCheckBox>("offload");
+  auto& recompute = control<QCheckBox>("recompute");
+  QTest::mouseClick(&offload, Qt::LeftButton, {}, QPoint(8, 8));
+  QTest::mouseClick(&recompute, Qt::LeftButton, {}, QPoint(8, 8));
+  QVERIFY(offload.isChecked());
+  QVERIFY(!recompute.isChecked());
+}
+
+void SacTargetTest::answers_on_a_large_graph() {
+  QVERIFY(open(test::kLarge));
+  open_page();
+  const auto ask = [&](const QString& bytes, const QString& at_most) {
+    type(control<ByteBox>("bytes"), bytes);
+    type(control<QSpinBox>("at_most"), at_most);
+    QTest::keyClick(&control<QSpinBox>("at_most"), Qt::Key_Return);
+    return wait();
+  };
+  QVERIFY(ask("5 GiB", "3"));
+  QVERIFY(!page().search().found()->list.is_reached);
+  QVERIFY2(said().contains("With 3 tensors, at most "), qPrintable(said()));
+  QVERIFY(ask("5 GiB", "0"));
+  QVERIFY(page().search().found()->list.is_reached);
+  const PlanFigures promised = page().search().found()->list.figures;
+  test::press(button("apply_list"));
+  QVERIFY(settle());
+  QCOMPARE(figures(), promised);
+}
+
+}  // namespace jointer
+
+JOINTER_GUI_TEST(jointer::SacTargetTest, "sac_target")
+#include "sac_target_test.moc"

@@ -1,0 +1,84 @@
+#include "views/sac/target_model.h"
+
+#include "views/session/text/number_text.h"
+
+namespace jointer::views {
+
+TargetModel::TargetModel(QObject* parent) : TableModel(parent) {
+  columns_ = {
+      {.title = tr("change"),
+       .meaning = tr("What the values become, and the number of values, if several change "
+                     "together.")},
+      {.title = tr("module"), .meaning = tr("Module that computes the values.")},
+      {.title = tr("tensors"),
+       .unit = Unit::count,
+       .meaning = tr("Number of values that change."),
+       .adds_up = true,
+       .total_title = tr("tensors")},
+      {.title = tr("bytes"),
+       .unit = Unit::bytes,
+       .meaning = tr("Memory that the values take if they are saved."),
+       .adds_up = true},
+      {.title = tr("peak"),
+       .unit = Unit::bytes,
+       .meaning = tr("Peak memory after this change and those above it.")},
+      {.title = tr("step"),
+       .unit = Unit::time,
+       .meaning = tr("Step time after this change and those above it.")},
+      {.title = tr("+ step"),
+       .unit = Unit::time,
+       .meaning = tr("By how much this change makes the step longer."),
+       .adds_up = true},
+  };
+}
+
+void TargetModel::set_list(const ChangeList& list, SnapshotPtr snapshot) {
+  begin_rows();
+  list_ = list;
+  snapshot_ = std::move(snapshot);
+  rows_.clear();
+  for (std::size_t row = 0; row < list_.changes.size(); ++row)
+    for (const NodeId node : list_.changes[row].move.nodes())
+      rows_.emplace(node, static_cast<int>(row));
+  set_rows(std::vector<int>(list_.changes.size(), -1));
+}
+
+std::optional<std::int64_t> TargetModel::number(int row, int column) const {
+  const ListedChange& change = at(row);
+  switch (column) {
+    case count_column:
+      return static_cast<std::int64_t>(change.move.nodes().size());
+    case bytes_column:
+      return change.move.bytes();
+    case peak_column:
+      return change.after.figures.peak_bytes;
+    case step_column:
+      return change.after.figures.step_ns;
+    case time_column:
+      return change.after.figures.step_ns - before(row).step_ns;
+    default:
+      return std::nullopt;
+  }
+}
+
+QString TargetModel::text(int row, int column) const {
+  if (column == change_column)
+    return QString::fromStdString(to_text(at(row).move, snapshot_->graph));
+  if (column == module_column) return QString::fromStdString(at(row).move.module);
+  return {};
+}
+
+std::vector<NodeId> TargetModel::nodes(int row) const {
+  return at(row).move.nodes();
+}
+
+int TargetModel::row_of(NodeId node) const {
+  const auto found = rows_.find(node);
+  return found == rows_.end() ? -1 : found->second;
+}
+
+QString TargetModel::things_text(std::size_t things) const {
+  return things == 1 ? tr("1 change") : tr("%1 changes").arg(count_text(things));
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,200 @@
+#include "views/sac/target_page.h"
+
+#include <QKeyEvent>
+#include <QLabel>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "views/session/edit/editing.h"
+#include "views/session/text/number_text.h"
+#include "views/widgets/flow_layout.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMargin = 8, kSpacing = 8;
+constexpr int kMaxChanges = 9999;
+constexpr std::int64_t kUsualPart = 10;  // of the peak, to free
+
+QString figures_text(const Figures& figures) {
+  return TargetPage::tr("%1, %2").arg(bytes_text(figures.peak_bytes), time_text(figures.step_ns));
+}
+
+}  // namespace
+
+TargetPage::TargetPage(Document& document, QWidget* parent)
+    : QWidget(parent), session_(document.sac()), search_(new TargetSearch(this)) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  auto* controls = new QWidget(this);
+  make_controls(controls);
+  column->addWidget(controls);
+  table_ = new TargetTable(document, this);
+  column->addWidget(table_, 1);
+  setFocusProxy(bytes_);
+
+  connect(find_, &QPushButton::clicked, this, &TargetPage::start_or_cancel);
+  connect(goal_, &QComboBox::currentIndexChanged, this, [this] {
+    // The same limit, from the other side.
+    if (const SacStatePtr state = session_.state())
+      bytes_->set_bytes(
+          std::max<std::int64_t>(0, state->figures.figures.peak_bytes - bytes_->bytes()));
+  });
+  // Something must remain that can change.
+  connect(recompute_, &QCheckBox::toggled, this, [this](bool on) {
+    if (!on) offload_->setChecked(true);
+  });
+  connect(offload_, &QCheckBox::toggled, this, [this](bool on) {
+    if (!on) recompute_->setChecked(true);
+  });
+  connect(&table_->apply_button(), &QPushButton::clicked, this, &TargetPage::apply);
+  connect(search_, &TargetSearch::changed, this, &TargetPage::refresh);
+  connect(search_, &TargetSearch::failed, this, &TargetPage::message);
+  connect(&session_, &SacSession::changed, this, &TargetPage::refresh);
+  refresh();
+}
+
+void TargetPage::make_controls(QWidget* controls) {
+  auto* row = new FlowLayout(controls, kSpacing, 4);
+  row->setContentsMargins(kMargin, 4, kMargin, 4);
+  const auto add = [&](auto* widget, const char* name) {
+    widget->setObjectName(QString::fromLatin1(name));
+    row->addWidget(widget);
+    return widget;
+  };
+  goal_ = add(new QComboBox(controls), "goal");
+  goal_->addItem(tr("Free"), static_cast<int>(Goal::free));
+  goal_->addItem(tr("Fit"), static_cast<int>(Goal::fit));
+  goal_->setAccessibleName(tr("Target"));
+  goal_->setToolTip(tr("Free: lower the peak by this much.\nFit: lower the peak to this much."));
+  bytes_ = add(new ByteBox(controls), "bytes");
+  bytes_->setAccessibleName(tr("Bytes"));
+  bytes_->installEventFilter(this);
+  row->addWidget(new QLabel(tr("by changing"), controls));
+  at_most_ = add(new QSpinBox(controls), "at_most");
+  at_most_->setRange(0, kMaxChanges);
+  at_most_->setSpecialValueText(tr("any number of"));
+  at_most_->setPrefix(tr("at most "));
+  at_most_->setAccessibleName(tr("Maximum number of changes"));
+  at_most_->installEventFilter(this);
+  unit_ = add(new QComboBox(controls), "unit");
+  unit_->addItem(tr("tensors"), static_cast<int>(MoveUnit::tensor));
+  unit_->addItem(tr("tensors, the same in all layers"), static_cast<int>(MoveUnit::all_layers));
+  unit_->addItem(tr("operators"), static_cast<int>(MoveUnit::op));
+  unit_->addItem(tr("layers"), static_cast<int>(MoveUnit::layer));
+  unit_->setAccessibleName(tr("Unit of a change"));
+  unit_->setToolTip(
+      tr("What changes together and counts as one: a tensor, the same tensor in all "
+         "layers, all results of an operator, or a whole layer"));
+  recompute_ = add(new QCheckBox(tr("Recompute"), controls), "recompute");
+  recompute_->setChecked(true);
+  recompute_->setToolTip(tr("The list may recompute values"));
+  offload_ = add(new QCheckBox(tr("Offload"), controls), "offload");
+  offload_->setChecked(true);
+  offload_->setToolTip(tr("The list may offload values to the host"));
+  find_ = add(new QPushButton(controls), "find");
+}
+
+bool TargetPage::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() == QEvent::KeyPress && (watched == bytes_ || watched == at_most_)) {
+    const int key = static_cast<QKeyEvent*>(event)->key();
+    if (key == Qt::Key_Return || key == Qt::Key_Enter) {
+      auto* box = static_cast<QAbstractSpinBox*>(watched);
+      box->interpretText();
+      if (!search_->is_running()) start_or_cancel();
+      return true;
+    }
+  }
+  return QWidget::eventFilter(watched, event);
+}
+
+TargetPage::Goal TargetPage::goal() const {
+  return static_cast<Goal>(goal_->currentData().toInt());
+}
+
+void TargetPage::start_or_cancel() {
+  if (search_->is_running()) return search_->cancel();
+  const SacStatePtr state = session_.state();
+  if (!state || !state->base) return;
+  PlanTarget target{.peak_bytes = goal() == Goal::fit
+                                      ? bytes_->bytes()
+                                      : state->figures.figures.peak_bytes - bytes_->bytes(),
+                    .moves = {.unit = static_cast<MoveUnit>(unit_->currentData().toInt()),
+                              .recompute = recompute_->isChecked(),
+                              .offload = offload_->isChecked()}};
+  if (at_most_->value() > 0) target.at_most = static_cast<std::size_t>(at_most_->value());
+  search_->find(state, target);
+}
+
+void TargetPage::refresh() {
+  const SacStatePtr state = session_.state();
+  const bool can = state && state->base;
+  find_->setText(search_->is_running() ? tr("Cancel") : tr("Find List"));
+  find_->setEnabled(can);
+  if (can && bytes_->bytes() == 0)
+    bytes_->set_bytes(state->figures.figures.peak_bytes / kUsualPart);
+  if (const auto* found = search_->found(); found != shown_) take_found();
+  table_->set_answer(answer());
+  table_->apply_button().setEnabled(is_current() && !search_->found()->list.changes.empty());
+}
+
+void TargetPage::take_found() {
+  shown_ = search_->found();
+  if (shown_ != nullptr)
+    table_->show_list(shown_->list, shown_->state->snapshot);
+  else
+    table_->show_list({}, nullptr);
+}
+
+// The list is for the plan that is shown.
+bool TargetPage::is_current() const {
+  const auto* found = search_->found();
+  const SacStatePtr state = session_.state();
+  return found != nullptr && state && state->base == found->state->base &&
+         state->plan == found->state->plan;
+}
+
+QString TargetPage::answer() const {
+  const auto* found = search_->found();
+  if (found == nullptr) return search_->is_running() ? tr("Searching...") : QString();
+  const ChangeList& list = found->list;
+  QStringList lines;
+  if (!list.is_reached) {
+    lines << QString::fromStdString(why_not_reached(list, found->target));
+  } else if (list.changes.empty()) {
+    lines << tr("The peak is within %1 without any change.")
+                 .arg(bytes_text(found->target.peak_bytes));
+  } else {
+    lines << tr("%1: %2 before, %3 after. %4")
+                 .arg(list.changes.size() == 1 ? tr("1 change")
+                                               : tr("%1 changes").arg(list.changes.size()),
+                      figures_text(list.before.figures), figures_text(list.figures.figures),
+                      list.is_shortest ? tr("No shorter list does it.")
+                                       : tr("A shorter list may exist."));
+  }
+  if (const Fit* best = search_->best()) {
+    const Figures& figures = best->point.figures.figures;
+    lines << (best->fits
+                  ? tr("Without the conditions, the best plan is %1.").arg(figures_text(figures))
+                  : tr("Without the conditions, no plan was found either; the nearest is %1.")
+                        .arg(figures_text(figures)));
+  } else if (search_->is_running()) {
+    lines << tr("Searching for the best plan without the conditions...");
+  }
+  const SacStatePtr state = session_.state();
+  if (!is_current())
+    lines << (state && state->plan == list.plan ? tr("The list is applied.")
+                                                : tr("The list is for an earlier plan."));
+  return lines.join(u'\n');
+}
+
+void TargetPage::apply() {
+  const auto* found = search_->found();
+  if (!is_current()) return;
+  session_.editing().apply(
+      edit_of(found->list, found->state->snapshot->graph,
+              tr("Lower the peak to %1").arg(bytes_text(found->list.figures.figures.peak_bytes))));
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QWidget>
+
+#include "views/sac/target_table.h"
+#include "views/session/sac/sac_session.h"
+#include "views/session/sac/target_search.h"
+#include "views/widgets/byte_box.h"
+
+namespace jointer::views {
+
+// Asks for memory to free, or for a peak to fit, and shows the shortest list of changes that does
+// it. Applying the list adds one history entry.
+class TargetPage : public QWidget {
+  Q_OBJECT
+ public:
+  TargetPage(Document& document, QWidget* parent = nullptr);
+
+  [[nodiscard]] TargetTable& table() { return *table_; }
+  [[nodiscard]] TargetSearch& search() { return *search_; }
+
+ public slots:
+  // Starts a search, or cancels the running one.
+  void start_or_cancel();
+
+ signals:
+  void message(const QString& sentence);
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  enum class Goal : std::uint8_t { free, fit };
+
+  void make_controls(QWidget* controls);
+  [[nodiscard]] Goal goal() const;
+  void refresh();
+  void take_found();
+  void apply();
+  [[nodiscard]] bool is_current() const;
+  [[nodiscard]] QString answer() const;
+
+  SacSession& session_;
+  TargetSearch* search_ = nullptr;
+  QComboBox* goal_ = nullptr;
+  ByteBox* bytes_ = nullptr;
+  QSpinBox* at_most_ = nullptr;
+  QComboBox* unit_ = nullptr;
+  QCheckBox* recompute_ = nullptr;
+  QCheckBox* offload_ = nullptr;
+  QPushButton* find_ = nullptr;
+  TargetTable* table_ = nullptr;
+  const TargetSearch::Found* shown_ = nullptr;  // whose lines the table has
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,28 @@
+#include "views/sac/target_table.h"
+
+#include <QTimer>
+
+namespace jointer::views {
+
+TargetTable::TargetTable(Document& document, QWidget* parent)
+    : TargetTable(document, new TargetModel, parent) {}
+
+TargetTable::TargetTable(Document& document, TargetModel* model, QWidget* parent)
+    : TablePane(document, *model, tr("Filter: recompute layers.3"), parent), model_(model) {
+  model->setParent(this);
+  setAccessibleName(tr("List of changes"));
+  view().setRootIsDecorated(false);
+  apply_ = new QPushButton(tr("Apply List"), this);
+  apply_->setObjectName(QStringLiteral("apply_list"));
+  apply_->setToolTip(tr("Make all changes of the list, as one history entry"));
+  controls().addWidget(apply_);
+  set_empty_text(tr("The shortest list of changes that frees memory, or that makes the step fit."));
+}
+
+void TargetTable::show_list(const ChangeList& list, const SnapshotPtr& snapshot) {
+  model_->set_list(list, snapshot);
+  QTimer::singleShot(0, &view(), &TableView::fit_columns);
+  request_refresh();
+}
+
+}  // namespace jointer::views
