@@ -23,6 +23,16 @@ double bytes_per_us(const SaveCandidate& candidate) {
          (static_cast<double>(std::max<std::int64_t>(candidate.recompute_ns, 1)) / kNsPerUs);
 }
 
+bool PlanWhatIf::State::is_available(const SavePlan& plan, const PairOrder& order,
+                                     Place place) const {
+  const auto is_redrawn = [&] {
+    return std::binary_search(plan.redrawn.begin(), plan.redrawn.end(),
+                              orders.node(recomputable.source(place)));
+  };
+  return order.given[place] || orders.has(place, PairOrders::is_placeholder) ||
+         (!recomputable(place) && !is_redrawn());
+}
+
 Result<std::vector<SaveCandidate>> PlanWhatIf::State::candidates(const SavePlan& plan,
                                                                  const PairOrder& order) const {
   // 1: saved; 2: recomputed.
@@ -38,13 +48,8 @@ Result<std::vector<SaveCandidate>> PlanWhatIf::State::candidates(const SavePlan&
 
   std::vector<std::uint8_t> is_there(orders.size(), 0), is_taken(memory.storage_count(), 0);
   std::vector<Place> values;
-  const auto is_redrawn = [&](Place p) {
-    return std::binary_search(plan.redrawn.begin(), plan.redrawn.end(),
-                              orders.node(recomputable.source(p)));
-  };
   for (Place p = 0; p < orders.size(); ++p) {
-    is_there[p] = order.given[p] || orders.has(p, PairOrders::is_placeholder) ||
-                  (!recomputable(p) && !is_redrawn(p));
+    is_there[p] = is_available(plan, order, p);
     if (is_candidate[p]) values.push_back(p);
     if (is_candidate[p] == 1)
       for (const std::uint32_t storage : memory.storages(p)) is_taken[storage] = 1;

@@ -25,6 +25,9 @@ struct PlanWhatIf::State {
   [[nodiscard]] Result<PlanChange> decide(const SavePlan& plan, const Decisions& decisions) const;
   [[nodiscard]] Result<std::vector<SaveCandidate>> candidates(const SavePlan& plan,
                                                               const PairOrder& order) const;
+  // True if the backward has the value without recomputing it, or could only receive it because it
+  // cannot be recomputed under this plan. `order`: of the plan.
+  [[nodiscard]] bool is_available(const SavePlan& plan, const PairOrder& order, Place place) const;
   // One sentence; empty if the value can be saved or offloaded.
   [[nodiscard]] std::string why_not_saved(Place place) const;
   [[nodiscard]] std::string why_not_offloaded(Place place) const;

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "core/graph/source_call.h"
 #include "core/partition/kept_values.h"
 #include "core/schedule/memory_timeline.h"
 #include "core/schedule/simulation.h"
@@ -16,17 +17,16 @@ class OperatorRows {
   explicit OperatorRows(const Graph& graph) : graph_(graph) {}
 
   // An element of a call's tuple counts for that call's operator.
-  void add(NodeId id, Keep keep, std::int64_t recompute_ns) {
-    NodeId call = id;
-    while (graph_.op(graph_.node(call)).is_getitem && !graph_.inputs(graph_.node(call)).empty())
-      call = graph_.inputs(graph_.node(call)).front();
-    const std::string target(graph_.target(graph_.node(call)));
+  // `storage_bytes`: those that a saved value takes.
+  void add(NodeId id, Keep keep, std::int64_t recompute_ns, std::int64_t storage_bytes) {
+    const std::string target(graph_.target(graph_.node(source_call(graph_, id))));
     OperatorRow& row = rows_.try_emplace(target).first->second;
     row.target = target;
     switch (keep) {
       case Keep::save:
         ++row.saved;
         row.saved_bytes += graph_.output_bytes(graph_.node(id));
+        row.storage_bytes += storage_bytes;
         break;
       case Keep::offload:
         ++row.offloaded;
@@ -92,9 +92,9 @@ Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
   JOINTER_TRY(const std::vector<SaveCandidate> candidates, what_if.candidates(plan));
   OperatorRows rows(joint);
   for (const SaveCandidate& each : candidates)
-    if (each.keep != Keep::recompute) rows.add(each.node, each.keep, 0);
+    if (each.keep != Keep::recompute) rows.add(each.node, each.keep, 0, each.bytes);
   for (const PlanWhatIf::Outcome::Recomputed& each : outcome.recomputed)
-    rows.add(each.node, Keep::recompute, each.ns);
+    rows.add(each.node, Keep::recompute, each.ns, 0);
   answer.operators = rows.sorted();
   return answer;
 }
@@ -128,7 +128,7 @@ SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
     if (each.keep != Keep::recompute)
       answer.saved.push_back(
           {.node = each.node, .bytes = graph.output_bytes(n), .keep = each.keep, .reason = {}});
-    rows.add(each.node, each.keep, each.recompute_ns);
+    rows.add(each.node, each.keep, each.recompute_ns, each.bytes);
   }
   // Values that the forward returns for the backward are saved, regardless of the phase in which
   // they were captured.
@@ -141,7 +141,7 @@ SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
         listed.contains(id))
       continue;
     answer.saved.push_back({.node = id, .bytes = graph.output_bytes(n), .reason = {}});
-    rows.add(id, Keep::save, 0);
+    rows.add(id, Keep::save, 0, 0);
   }
   const auto place_of = [&](const SavedValue& value) {
     const auto found = place.find(value.node);
