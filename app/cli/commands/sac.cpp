@@ -113,6 +113,8 @@ struct Solved {
   Partition partition;
   const PlanWhatIf* what_if = nullptr;
   Partitioner partitioner = Partitioner::min_cut;
+  std::span<const NodeCost> costs;
+  TransferCosts transfers;
 };
 
 // Adopts the plan that meets a limit, unless it is the current one. `why` becomes the reason for
@@ -130,7 +132,9 @@ void take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit, const 
   partition.plan = fit.point.plan;
   solved = {.partition = std::move(partition),
             .what_if = &trade_off.what_if(),
-            .partitioner = Partitioner::min_cut};
+            .partitioner = Partitioner::min_cut,
+            .costs = solved.costs,
+            .transfers = solved.transfers};
 }
 
 // Changes the plan to meet a limit on the peak (bytes) or on the slowdown.
@@ -225,7 +229,9 @@ Result<int> finish_answer(const SacCommand& options, const Graph& opened, const 
     JOINTER_TRY(const PolicyFormat format, format_of(options));
     JOINTER_TRY(answer.exported, export_plan(partition.joint, partition.plan, format, opened,
                                              {.partitioner = solved.partitioner,
-                                              .memory = memory_options(options)}));
+                                              .memory = memory_options(options),
+                                              .costs = solved.costs,
+                                              .transfers = solved.transfers}));
   }
   if (!options.output.empty()) {
     JOINTER_TRY(const Graph pair, emit_pair(partition.joint, partition.plan, solved.partitioner));
@@ -277,8 +283,11 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   const PlanWhatIf what_if(
       partition.joint, costs, flops, memory, {},
       {.transfers = estimator->transfer_costs(), .partitioner = partitioning.partitioner});
-  Solved solved{
-      .partition = partition, .what_if = &what_if, .partitioner = partitioning.partitioner};
+  Solved solved{.partition = partition,
+                .what_if = &what_if,
+                .partitioner = partitioning.partitioner,
+                .costs = costs,
+                .transfers = estimator->transfer_costs()};
 
   std::unique_ptr<TradeOff> trade_off;
   if (budget > 1 || options.slower || options.pareto) {
