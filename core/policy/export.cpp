@@ -3,7 +3,8 @@
 // The lists are found and written, then applied to the graph and compared with the plan, which
 // shows what they cannot express. Finally the text is imported into the graph as opened, the graph
 // is partitioned, and the resulting plan and its peak are compared as well. In a flat training
-// step, the tags are applied instead.
+// step, the tags are applied instead. A list of operators that cannot express the plan is chosen
+// among several by the same comparison (nearest_list.h).
 
 #include "core/policy/export.h"
 
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <utility>
 
 #include "core/base/counted.h"
@@ -18,8 +20,10 @@
 #include "core/edit/recipe.h"
 #include "core/partition/pair_order.h"
 #include "core/partition/plan_memory.h"
+#include "core/partition/plan_what_if.h"
 #include "core/policy/apply_step_tags.h"
 #include "core/policy/import.h"
+#include "core/policy/nearest_list.h"
 #include "core/policy/operator_list.h"
 #include "core/policy/plan_makers.h"
 #include "core/policy/python_operator.h"
@@ -93,8 +97,154 @@ Graph with_tags_of(const Graph& opened, const Graph& joint) {
   return graph;
 }
 
-Result<PolicyExport> export_python(const Graph& joint, const SavePlan& plan, MemoryPolicy fsdp) {
-  const SacOptions options = operator_list(joint, plan);
+// The effect of a plan on the graph, and the values that it saves.
+struct Outcome {
+  PlanEffect effect;
+  std::vector<NodeId> makers;  // the calls whose memory the plan saves, by id
+};
+
+Result<Outcome> outcome_of(const Graph& joint, const SavePlan& plan, const ReadBack& options) {
+  const auto activations = std::count_if(plan.saved.begin(), plan.saved.end(), [&](NodeId id) {
+    return joint.node(id).kind == NodeKind::call;
+  });
+  Outcome outcome{.effect = {.activations = static_cast<std::size_t>(activations)}, .makers = {}};
+  if (options.costs.empty()) {
+    const PairOrders orders(joint, options.partitioner);
+    JOINTER_TRY(const PairOrder order, orders.order(plan));
+    outcome.effect.peak_bytes = PlanMemory(orders, options.memory).evaluate(order).peak_bytes;
+  } else {
+    const PlanWhatIf what_if(joint, options.costs, std::vector<Flops>(joint.node_count()),
+                             options.memory, options.simulation,
+                             {.transfers = options.transfers, .partitioner = options.partitioner});
+    JOINTER_TRY(const PlanFigures figures, what_if.figures(plan));
+    outcome.effect.peak_bytes = figures.figures.peak_bytes;
+    outcome.effect.step_ns = figures.figures.step_ns;
+  }
+  SavePlan values = plan;
+  values.saved_symbols.clear();
+  outcome.makers = plan_makers(joint, values).saved;
+  std::ranges::sort(outcome.makers);
+  return outcome;
+}
+
+Result<Graph> tagged_with(const Graph& opened, const std::string& text) {
+  JOINTER_TRY(const ImportedPolicy policy, import_policy(opened, text));
+  Graph tagged = opened;
+  for (const Edit& edit : policy.edits) JOINTER_CHECK(apply(tagged, edit));
+  return tagged;
+}
+
+// Applies the tags of a flat training step. Here, Outcome::makers holds the saved values
+// themselves.
+Result<Outcome> outcome_of_step(const Graph& tagged, const MemoryOptions& memory) {
+  Graph step = tagged;
+  JOINTER_CHECK(apply_step_tags(step));
+  JOINTER_TRY(SavePlan plan, plan_of_step(tagged, step));
+  std::ranges::sort(plan.saved);
+  const std::size_t count = plan.saved.size();
+  return Outcome{
+      .effect = {.activations = count, .peak_bytes = MemoryTimeline(step, memory).peak_bytes()},
+      .makers = std::move(plan.saved)};
+}
+
+// Compares a plan with the plans that texts give for the graph as opened.
+class Judge {
+ public:
+  // `opened` must outlive this.
+  Judge(const Graph& joint, const SavePlan& plan, const Graph& opened, const ReadBack& options)
+      : opened_(opened), options_(options) {
+    if (is_joint()) {
+      if (auto planned = outcome_of(joint, plan, options)) planned_ = *std::move(planned);
+    } else if (options.step_peak) {
+      planned_ =
+          Outcome{.effect = {.activations = plan.saved.size(), .peak_bytes = *options.step_peak},
+                  .makers = plan.saved};
+      std::ranges::sort(planned_->makers);
+    }
+  }
+
+  // False if the graph is not solved again, or if the plan cannot be applied.
+  [[nodiscard]] bool can_compare() const { return planned_.has_value(); }
+
+  // The effects of the plan and of the text, unless they are the same. Error (usage): the text
+  // gives no plan.
+  [[nodiscard]] Result<std::optional<TextEffect>> compare(const std::string& text) const {
+    JOINTER_TRY(const Outcome found, outcome_with(text));
+    if (found.makers == planned_->makers && found.effect.peak_bytes == planned_->effect.peak_bytes)
+      return std::nullopt;
+    return TextEffect{.of_plan = planned_->effect,
+                      .of_text = found.effect,
+                      .saves_others = found.makers != planned_->makers};
+  }
+
+  [[nodiscard]] Result<ListDistance> distance(const std::string& text) const {
+    JOINTER_TRY(const Outcome found, outcome_with(text));
+    const PlanEffect &is = found.effect, &wanted = planned_->effect;
+    const auto apart = [](std::int64_t a, std::int64_t b) {
+      return std::abs(static_cast<double>(a - b)) /
+             static_cast<double>(std::max<std::int64_t>(b, 1));
+    };
+    return ListDistance{
+        .figures = apart(is.peak_bytes, wanted.peak_bytes) + apart(is.step_ns, wanted.step_ns),
+        .values = bytes_of_others(found.makers, planned_->makers) +
+                  bytes_of_others(planned_->makers, found.makers)};
+  }
+
+  [[nodiscard]] std::string_view failure() const {
+    return is_joint() ? "Partitioning with this text" : "Applying this text";
+  }
+  [[nodiscard]] std::string_view noun() const { return is_joint() ? "plan" : "step"; }
+
+ private:
+  [[nodiscard]] bool is_joint() const { return opened_.part(PartId(0)).kind == CaptureKind::joint; }
+  // Bytes of the nodes that are not also in `without`.
+  [[nodiscard]] std::int64_t bytes_of_others(const std::vector<NodeId>& nodes,
+                                             const std::vector<NodeId>& without) const {
+    std::int64_t sum = 0;
+    for (const NodeId id : nodes)
+      if (!std::ranges::binary_search(without, id)) sum += opened_.output_bytes(opened_.node(id));
+    return sum;
+  }
+  [[nodiscard]] Result<Outcome> outcome_with(const std::string& text) const {
+    JOINTER_TRY(const Graph tagged, tagged_with(opened_, text));
+    if (!is_joint()) return outcome_of_step(tagged, options_.memory);
+    JOINTER_TRY(const Partition again, partition(tagged, {.partitioner = options_.partitioner}));
+    return outcome_of(again.joint, again.plan, options_);
+  }
+
+  const Graph& opened_;
+  ReadBack options_;
+  std::optional<Outcome> planned_;
+};
+
+// `noun`: "plan" or "step".
+std::string sentence(std::string_view noun, const TextEffect& effect) {
+  const auto count = [](std::size_t n) { return format_count(static_cast<std::int64_t>(n)); };
+  const std::string peak = format_bytes(effect.of_text.peak_bytes),
+                    of_plan = format_bytes(effect.of_plan.peak_bytes);
+  const std::size_t activations = effect.of_text.activations;
+  return fmt::format(
+      "With this text, the {} has {} and saves {}.", noun,
+      peak == of_plan ? "the same peak" : fmt::format("a peak of {} instead of {}", peak, of_plan),
+      activations == effect.of_plan.activations
+          ? fmt::format("{}{}", counted(activations, "activation"),
+                        effect.saves_others ? ", some of them different" : "")
+          : fmt::format("{} instead of {}", counted(activations, "activation"),
+                        count(effect.of_plan.activations)));
+}
+
+// Each try solves the graph once: fewer for large graphs.
+std::size_t tries_for(const Graph& joint) {
+  constexpr std::size_t kNodes = 400'000, kMin = 8, kMax = 40;
+  return std::clamp(kNodes / std::max<std::size_t>(joint.order().size(), 1), kMin, kMax);
+}
+
+Result<PolicyExport> export_python(const Graph& joint, const SavePlan& plan, MemoryPolicy fsdp,
+                                   const Judge& judge) {
+  const SacOptions options = nearest_list(
+      operator_rules(joint, plan),
+      [&](const SacOptions& list) { return judge.distance(write_python(joint, list)); },
+      judge.can_compare() ? tries_for(joint) : 0);
   JOINTER_TRY(const Edit edit, apply_sac_with_fsdp(joint, options, fsdp));
   Graph tagged = joint;
   JOINTER_CHECK(apply(tagged, edit));
@@ -123,103 +273,16 @@ Result<PolicyExport> export_recipe(const Graph& joint, const SavePlan& plan) {
 }
 
 Result<PolicyExport> export_as(const Graph& joint, const SavePlan& plan, PolicyFormat format,
-                               const Graph& opened) {
+                               const Graph& opened, const Judge& judge) {
   switch (format) {
     case PolicyFormat::torchtitan:
-      return export_python(with_tags_of(opened, joint), plan, fsdp_policy(opened));
+      return export_python(with_tags_of(opened, joint), plan, fsdp_policy(opened), judge);
     case PolicyFormat::selectors:
       return export_selectors(with_tags_of(opened, joint), plan, fsdp_policy(opened));
     case PolicyFormat::recipe:
       break;
   }
   return export_recipe(opened, plan);
-}
-
-// The properties of a plan that are compared after reading a text back.
-struct Outcome {
-  std::vector<NodeId> makers;  // the calls whose memory the plan saves
-  std::size_t activations = 0;
-  std::int64_t peak_bytes = 0;
-};
-
-Result<Outcome> outcome_of(const Graph& joint, const SavePlan& plan, const ReadBack& options) {
-  const PairOrders orders(joint, options.partitioner);
-  JOINTER_TRY(const PairOrder order, orders.order(plan));
-  const auto activations = std::count_if(plan.saved.begin(), plan.saved.end(), [&](NodeId id) {
-    return joint.node(id).kind == NodeKind::call;
-  });
-  SavePlan values = plan;
-  values.saved_symbols.clear();
-  return Outcome{.makers = plan_makers(joint, values).saved,
-                 .activations = static_cast<std::size_t>(activations),
-                 .peak_bytes = PlanMemory(orders, options.memory).evaluate(order).peak_bytes};
-}
-
-Result<Graph> tagged_with(const Graph& opened, const std::string& text) {
-  JOINTER_TRY(const ImportedPolicy policy, import_policy(opened, text));
-  Graph tagged = opened;
-  for (const Edit& edit : policy.edits) JOINTER_CHECK(apply(tagged, edit));
-  return tagged;
-}
-
-Result<Partition> solve_under(const Graph& opened, const std::string& text,
-                              Partitioner partitioner) {
-  JOINTER_TRY(const Graph tagged, tagged_with(opened, text));
-  return partition(tagged, {.partitioner = partitioner});
-}
-
-// A sentence about the difference between two outcomes; empty if they are equal. `what`: "plan" or
-// "step".
-std::string outcome_text(std::string_view what, const Outcome& wanted, const Outcome& found) {
-  if (found.makers == wanted.makers && found.peak_bytes == wanted.peak_bytes) return {};
-  const auto count = [](std::size_t n) { return format_count(static_cast<std::int64_t>(n)); };
-  const std::string peak = format_bytes(found.peak_bytes),
-                    of_plan = format_bytes(wanted.peak_bytes);
-  return fmt::format(
-      "With this text, the {} has {} and saves {}.", what,
-      peak == of_plan ? "the same peak" : fmt::format("a peak of {} instead of {}", peak, of_plan),
-      found.activations == wanted.activations
-          ? fmt::format("{}{}", counted(found.activations, "activation"),
-                        found.makers == wanted.makers ? "" : ", some of them different")
-          : fmt::format("{} instead of {}", counted(found.activations, "activation"),
-                        count(wanted.activations)));
-}
-
-// Applies the tags of a flat training step. Here, Outcome::makers holds the saved values
-// themselves.
-Result<Outcome> outcome_of_step(const Graph& tagged, const MemoryOptions& memory) {
-  Graph step = tagged;
-  JOINTER_CHECK(apply_step_tags(step));
-  JOINTER_TRY(SavePlan plan, plan_of_step(tagged, step));
-  std::sort(plan.saved.begin(), plan.saved.end());
-  const std::size_t count = plan.saved.size();
-  return Outcome{.makers = std::move(plan.saved),
-                 .activations = count,
-                 .peak_bytes = MemoryTimeline(step, memory).peak_bytes()};
-}
-
-// The same as `difference` for a flat training step, whose tags no partitioner reads.
-Result<std::string> step_difference(const SavePlan& plan, const Graph& opened,
-                                    const std::string& text, const ReadBack& options) {
-  Outcome wanted{
-      .makers = plan.saved, .activations = plan.saved.size(), .peak_bytes = *options.step_peak};
-  std::sort(wanted.makers.begin(), wanted.makers.end());
-  JOINTER_TRY(const Graph tagged, tagged_with(opened, text));
-  const Result<Outcome> found = outcome_of_step(tagged, options.memory);
-  if (!found) return fmt::format("Applying this text fails: {}.", found.error().message);
-  return outcome_text("step", wanted, *found);
-}
-
-// A sentence about the difference between the plan and the plan that results from the text; empty
-// if they are equal.
-Result<std::string> difference(const Graph& joint, const SavePlan& plan, const Graph& opened,
-                               const std::string& text, const ReadBack& options) {
-  const Result<Outcome> wanted = outcome_of(joint, plan, options);
-  if (!wanted) return std::string();  // the plan cannot be applied: nothing to compare with
-  const Result<Partition> again = solve_under(opened, text, options.partitioner);
-  if (!again) return fmt::format("Partitioning with this text fails: {}.", again.error().message);
-  JOINTER_TRY(const Outcome found, outcome_of(again->joint, again->plan, options));
-  return outcome_text("plan", *wanted, found);
 }
 
 }  // namespace
@@ -239,13 +302,20 @@ std::optional<PolicyFormat> parse_policy_format(std::string_view name) {
 Result<PolicyExport> export_plan(const Graph& joint, const SavePlan& plan, PolicyFormat format,
                                  const Graph& opened, const ReadBack& read_back) {
   JOINTER_CHECK(check_taggable(joint));
-  JOINTER_TRY(PolicyExport made, export_as(joint, plan, format, opened));
-  if (opened.part(PartId(0)).kind == CaptureKind::joint) {
-    JOINTER_TRY(std::string differs, difference(joint, plan, opened, made.text, read_back));
-    if (!differs.empty()) made.differences.insert(made.differences.begin(), std::move(differs));
-  } else if (read_back.step_peak && !made.differences.empty()) {
-    JOINTER_TRY(std::string differs, step_difference(plan, opened, made.text, read_back));
-    if (!differs.empty()) made.differences.insert(made.differences.begin(), std::move(differs));
+  const Judge judge(joint, plan, opened, read_back);
+  JOINTER_TRY(PolicyExport made, export_as(joint, plan, format, opened, judge));
+  // The tags of a flat training step have no other effect than they say.
+  const bool is_step = opened.part(PartId(0)).kind != CaptureKind::joint;
+  if (judge.can_compare() && !(is_step && made.differences.empty())) {
+    const auto compared = judge.compare(made.text);
+    made.gives_plan = compared && !*compared;
+    if (!compared)
+      made.differences.insert(
+          made.differences.begin(),
+          fmt::format("{} fails: {}.", judge.failure(), compared.error().message));
+    else if (*compared)
+      made.differences.insert(made.differences.begin(), sentence(judge.noun(), **compared));
+    if (compared) made.effect = *compared;
   }
   if (format == PolicyFormat::torchtitan && !made.differences.empty()) {
     made.text += "\n# These lists do not express the whole plan:\n";

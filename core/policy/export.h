@@ -6,16 +6,19 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/cost/estimator.h"
 #include "core/edit/edit.h"
 #include "core/graph/graph.h"
 #include "core/partition/partition.h"
 #include "core/partition/save_plan.h"
 #include "core/schedule/memory_timeline.h"
+#include "core/schedule/simulation.h"
 
 namespace jointer {
 
@@ -28,8 +31,25 @@ std::string_view to_string(PolicyFormat format);
 // Empty if no format has that name.
 std::optional<PolicyFormat> parse_policy_format(std::string_view name);
 
+// The effect of a plan on the graph.
+struct PlanEffect {
+  std::size_t activations = 0;  // saved
+  std::int64_t peak_bytes = 0;
+  std::int64_t step_ns = 0;  // 0: not known
+};
+
+// The difference between a plan and the plan that a text gives.
+struct TextEffect {
+  PlanEffect of_plan, of_text;
+  bool saves_others = false;  // the two save different values
+};
+
 struct PolicyExport {
   std::string text;  // ends with a newline
+  // False if the text gives another plan than the one that was exported, or none. True if that was
+  // not checked.
+  bool gives_plan = true;
+  std::optional<TextEffect> effect = std::nullopt;  // set if it gives another plan
   // Sentences about the differences between the plan and the text. If empty, the imported text
   // (import.h) tags the graph so that the partitioner saves what the plan saves, with the same
   // peak. Otherwise the first sentence describes the result of partitioning with the text, or of
@@ -43,6 +63,11 @@ struct ReadBack {
   MemoryOptions memory = {};
   // The peak of a flat training step under the plan. If it is not set, the step is not compared.
   std::optional<std::int64_t> step_peak = std::nullopt;
+  // Costs of the joint graph's nodes, by id; must outlive the call. With them, step times are
+  // compared too.
+  std::span<const NodeCost> costs = {};
+  SimulationOptions simulation = {};
+  TransferCosts transfers = {};
 };
 
 // `joint`: the graph of the plan (Partition::joint). `opened`: the graph as opened, with its

@@ -5,21 +5,25 @@
 // inputs, which are saved because they belong to a region with a lower number.
 //
 // Steps, for every operator with a saved call that counts:
-//   1. If none of its calls is recomputed, list the operator.
-//   2. If some are, try the rules "every nth is recomputed" over all calls of the operator in
-//      apply_sac's order, with n from 2 on, over the whole graph and then by layer. Use the first
-//      rule that is right for every call that counts.
-//   3. If no rule fits, list the operator if more of its bytes are saved than recomputed. The
-//      wrongly tagged calls are differences to report.
-// If step 3 was not needed, the list is the only one for its operators, and therefore the shortest.
+//   1. The rules are: list the operator, leave it out, or "every nth is recomputed" over all calls
+//      of the operator in apply_sac's order, with n from 2 on, over the whole graph and then by
+//      layer.
+//   2. The first rule that is right for every call that counts comes first.
+//   3. The others are the nearest few: those that save about as many bytes of the operator as the
+//      plan, and of these, those that are right for the most bytes; and the first two, which list it
+//      or leave it out. nearest_list.h chooses among them by what they solve to. The wrongly tagged
+//      calls are differences to report.
+// If every operator has a rule of step 2 and the partitioner follows the tags, the list is the only
+// one for its operators, and therefore the shortest.
 //
 // Cost: linear in the calls for each n tried, up to kMaxN.
 
 #include "core/policy/operator_list.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
-#include <optional>
+#include <tuple>
 
 #include "core/graph/layers.h"
 #include "core/policy/plan_makers.h"
@@ -29,6 +33,7 @@ namespace jointer {
 namespace {
 
 constexpr std::int64_t kMaxN = 16;
+constexpr std::size_t kNearest = 3;  // rules for an operator that none fits
 
 enum class Fate : std::uint8_t { free, saved, rerun };
 
@@ -52,27 +57,15 @@ class Lister {
           {id, decided[id.index()] ? Fate::free : fates[id.index()]});
   }
 
-  SacOptions run() {
-    SacOptions options{.save = {}, .every_nth = {}, .default_list = false, .whole_forward = true};
+  std::vector<OperatorRules> run() {
+    std::vector<OperatorRules> all;
     for (const auto& [op, calls] : by_operator_) {
-      const auto count = [&, &all = calls](Fate fate) {
-        return std::count_if(all.begin(), all.end(),
-                             [&](const Call& call) { return call.fate == fate; });
-      };
-      if (count(Fate::saved) == 0) continue;
-      const std::string name = graph_.op(op).name;
-      if (count(Fate::rerun) == 0) {
-        options.save.push_back(name);
-      } else if (auto rule = find_rule(name, calls)) {
-        options.every_nth.push_back(*std::move(rule));
-      } else if (bytes(calls, Fate::saved) > bytes(calls, Fate::rerun)) {
-        options.save.push_back(name);
-      }
+      if (std::ranges::none_of(calls, [](const Call& c) { return c.fate == Fate::saved; }))
+        continue;
+      all.push_back({graph_.op(op).name, rules_for(graph_.op(op).name, calls)});
     }
-    std::sort(options.save.begin(), options.save.end());
-    std::sort(options.every_nth.begin(), options.every_nth.end(),
-              [](const EveryNth& a, const EveryNth& b) { return a.op < b.op; });
-    return options;
+    std::ranges::sort(all, {}, &OperatorRules::op);
+    return all;
   }
 
  private:
@@ -91,33 +84,52 @@ class Lister {
     return decided;
   }
 
-  [[nodiscard]] bool fits(const EveryNth& rule, const std::vector<Call>& calls) const {
+  [[nodiscard]] OperatorRule judged(OperatorRule rule, const std::vector<Call>& calls) const {
     std::int64_t count = 0, layer = Layers::kNone;
-    return std::all_of(calls.begin(), calls.end(), [&](const Call& call) {
-      const std::int64_t of_call = layers_.of(call.node);
-      if (rule.counter == EveryNth::Counter::per_layer && of_call != Layers::kNone &&
-          of_call != layer) {
-        layer = of_call;
-        count = 0;
+    for (const Call& call : calls) {
+      bool saves = rule.save;
+      if (rule.every_nth) {
+        const std::int64_t of_call = layers_.of(call.node);
+        if (rule.every_nth->counter == EveryNth::Counter::per_layer && of_call != Layers::kNone &&
+            of_call != layer) {
+          layer = of_call;
+          count = 0;
+        }
+        saves = ++count % rule.every_nth->n != 0;
       }
-      const bool reruns = ++count % rule.n == 0;
-      return call.fate == Fate::free || reruns == (call.fate == Fate::rerun);
-    });
+      if (call.fate == Fate::free || saves == (call.fate == Fate::saved)) continue;
+      const std::int64_t bytes =
+          std::max<std::int64_t>(graph_.output_bytes(graph_.node(call.node)), 1);
+      rule.wrong_bytes += bytes;
+      rule.more_bytes += saves ? bytes : -bytes;
+    }
+    return rule;
   }
 
-  [[nodiscard]] std::optional<EveryNth> find_rule(const std::string& op,
-                                                  const std::vector<Call>& calls) const {
+  [[nodiscard]] std::vector<OperatorRule> rules_for(const std::string& op,
+                                                    const std::vector<Call>& calls) const {
+    std::vector<OperatorRule> rules{judged({.save = true, .every_nth = {}}, calls),
+                                    judged({.save = false, .every_nth = {}}, calls)};
     for (const auto counter : {EveryNth::Counter::global, EveryNth::Counter::per_layer})
       for (std::int64_t n = 2; n <= kMaxN; ++n)
-        if (EveryNth rule{.op = op, .n = n, .counter = counter}; fits(rule, calls)) return rule;
-    return std::nullopt;
-  }
-
-  [[nodiscard]] std::int64_t bytes(const std::vector<Call>& calls, Fate fate) const {
-    std::int64_t sum = 0;
-    for (const Call& call : calls)
-      if (call.fate == fate) sum += graph_.output_bytes(graph_.node(call.node));
-    return sum;
+        rules.push_back(
+            judged({.every_nth = EveryNth{.op = op, .n = n, .counter = counter}}, calls));
+    const std::vector<OperatorRule> whole(rules.begin(), rules.begin() + 2);
+    const auto is_same = [](const OperatorRule& a, const OperatorRule& b) {
+      return a.more_bytes == b.more_bytes && a.wrong_bytes == b.wrong_bytes;
+    };
+    std::ranges::stable_sort(rules, {}, [](const OperatorRule& rule) {
+      return std::tuple(rule.wrong_bytes > 0, std::abs(rule.more_bytes), rule.wrong_bytes,
+                        rule.more_bytes);
+    });
+    // Rules that save as much rarely differ: an n beyond the number of calls lists the operator.
+    const auto same = std::ranges::unique(rules, is_same);
+    rules.erase(same.begin(), same.end());
+    rules.resize(std::min(rules.size(), kNearest));
+    for (const OperatorRule& rule : whole)
+      if (std::ranges::none_of(rules, [&](const OperatorRule& r) { return is_same(r, rule); }))
+        rules.push_back(rule);
+    return rules;
   }
 
   const Graph& graph_;
@@ -128,8 +140,20 @@ class Lister {
 
 }  // namespace
 
-SacOptions operator_list(const Graph& joint, const SavePlan& plan) {
+std::vector<OperatorRules> operator_rules(const Graph& joint, const SavePlan& plan) {
   return Lister(joint, plan).run();
+}
+
+SacOptions list_of(const std::vector<OperatorRules>& rules, std::span<const std::size_t> chosen) {
+  SacOptions options{.save = {}, .every_nth = {}, .default_list = false, .whole_forward = true};
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const OperatorRule& rule = rules[i].rules[chosen[i]];
+    if (rule.every_nth)
+      options.every_nth.push_back(*rule.every_nth);
+    else if (rule.save)
+      options.save.push_back(rules[i].op);
+  }
+  return options;
 }
 
 }  // namespace jointer

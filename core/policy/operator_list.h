@@ -1,16 +1,38 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
 #include "core/graph/graph.h"
 #include "core/partition/save_plan.h"
 #include "core/policy/tagging.h"
 
 namespace jointer {
 
-// The shortest list of operators and rules with which apply_sac saves what the plan saves, as far
-// as possible; find_tag_differences reports the differences. `joint` has its original tags, because
-// FSDP's tags are applied after those of the list, as in upstream. The algorithm is at the top of
-// operator_list.cpp.
-SacOptions operator_list(const Graph& joint, const SavePlan& plan);
+// One way to treat the calls of an operator.
+struct OperatorRule {
+  bool save = false;                  // all of them; otherwise none
+  std::optional<EveryNth> every_nth;  // if set, all but every nth
+  // Bytes that it saves more or less than the plan, and of the calls for which it differs from it.
+  std::int64_t more_bytes = 0, wrong_bytes = 0;
+};
+
+// The rules for an operator that come nearest to the plan, nearest first: one that is right for all
+// its calls, if there is one, precedes all others.
+struct OperatorRules {
+  std::string op;
+  std::vector<OperatorRule> rules;
+};
+
+// The rules for each operator of which the plan saves a result. `joint` has its original tags,
+// because FSDP's tags are applied after those of the list, as in upstream. The algorithm is at the
+// top of operator_list.cpp.
+std::vector<OperatorRules> operator_rules(const Graph& joint, const SavePlan& plan);
+// The list for apply_sac with these rules; `chosen`: one index per operator.
+SacOptions list_of(const std::vector<OperatorRules>& rules, std::span<const std::size_t> chosen);
 
 // The shortest list of selectors for the memory policy `full`.
 std::vector<std::string> selector_list(const Graph& joint, const SavePlan& plan, MemoryPolicy fsdp);

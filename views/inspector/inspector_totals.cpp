@@ -37,7 +37,7 @@ InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> node
   const Graph& graph = snapshot.graph;
   const Analysis& analysis = snapshot.analysis;
   std::int64_t output_bytes = 0, ns = 0, flops = 0, exposed = 0, storage_bytes = 0;
-  std::size_t forward = 0, collectives = 0, storages = 0;
+  std::size_t forward = 0, collectives = 0, asynchronous = 0, storages = 0;
   std::vector<char> is_counted(analysis.memory.lifetimes().size(), 0);
   for (const NodeId id : nodes) {
     const Node& n = graph.node(id);
@@ -45,8 +45,9 @@ InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> node
     ns += analysis.costs[id.index()].ns;
     flops += analysis.flops[id.index()].total;
     if (n.phase == Phase::forward) ++forward;
-    if (graph.is_collective_start(n)) {
-      ++collectives;
+    if (graph.is_asynchronous(n)) {
+      if (graph.is_collective_start(n)) ++collectives;
+      ++asynchronous;
       if (const std::int32_t c = analysis.simulation.collective_of(id); c >= 0)
         exposed += analysis.simulation.collectives()[static_cast<std::size_t>(c)].exposed_ns;
     }
@@ -82,11 +83,17 @@ InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> node
   s.rows.push_back({.label = words("FLOPs"),
                     .value = flops == 0 ? QStringLiteral("0") : flops_text(flops),
                     .provenance = Provenance::computed});
-  if (collectives > 0)
-    s.rows.push_back(
-        {.label = words("collectives"),
-         .value = words("%1, exposed %2").arg(count_text(collectives), time_text(exposed)),
-         .provenance = Provenance::estimated});
+  if (asynchronous > 0) {
+    const std::size_t copies = asynchronous - collectives;
+    s.rows.push_back({.label = collectives > 0 ? words("collectives") : words("copies"),
+                      .value = words("%1, exposed %2")
+                                   .arg(collectives == 0 || copies == 0
+                                            ? count_text(asynchronous)
+                                            : words("%1 and %2 copies to or from the host")
+                                                  .arg(count_text(collectives), count_text(copies)),
+                                        time_text(exposed)),
+                      .provenance = Provenance::estimated});
+  }
   content.sections.push_back(std::move(s));
   InspectorSection first{words("Nodes"), {}};
   first.rows.push_back(link_row(words("first"), nodes));

@@ -60,7 +60,7 @@ void OperatorModel::set_snapshot(SnapshotPtr snapshot) {
     int& at = row_by_operator_[n.target.index()];
     if (at < 0) {
       at = static_cast<int>(rows_.size());
-      rows_.push_back({.op = n.target, .is_collective = graph.is_collective_start(n)});
+      rows_.push_back({.op = n.target, .is_asynchronous = graph.is_asynchronous(n)});
     }
     Row& row = rows_[static_cast<std::size_t>(at)];
     ++row.count;
@@ -68,10 +68,9 @@ void OperatorModel::set_snapshot(SnapshotPtr snapshot) {
     row.bytes += graph.output_bytes(n);
     row.ns += analysis.costs[id.index()].ns;
     row.flops += analysis.flops[id.index()].total;
-    if (row.is_collective && simulation.collective_of(id) >= 0)
-      row.exposed_ns +=
-          simulation.collectives()[static_cast<std::size_t>(simulation.collective_of(id))]
-              .exposed_ns;
+    if (const std::int32_t c = simulation.collective_of(id);
+        c >= 0 && simulation.collectives()[static_cast<std::size_t>(c)].start == id)
+      row.exposed_ns += simulation.collectives()[static_cast<std::size_t>(c)].exposed_ns;
   }
   set_rows(std::vector<int>(rows_.size(), -1));
 }
@@ -93,7 +92,7 @@ std::optional<std::int64_t> OperatorModel::number(int row, int column) const {
     case flops_column:
       return r.flops;
     case exposed_column:
-      return r.is_collective ? std::optional(r.exposed_ns) : std::nullopt;
+      return r.is_asynchronous ? std::optional(r.exposed_ns) : std::nullopt;
     default:
       return std::nullopt;
   }

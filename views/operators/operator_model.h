@@ -37,7 +37,7 @@ class OperatorModel : public TableModel {
  private:
   struct Row {
     OperatorId op;
-    bool is_collective = false;
+    bool is_asynchronous = false;  // a collective, or a copy to or from the host
     std::int64_t count = 0, forward = 0, bytes = 0, ns = 0, flops = 0, exposed_ns = 0;
   };
 

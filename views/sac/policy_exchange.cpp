@@ -5,8 +5,12 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QGuiApplication>
+#include <QMessageBox>
+#include <QPushButton>
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <limits>
 
 #include "core/base/bytes.h"
 #include "core/edit/append.h"
@@ -14,6 +18,7 @@
 #include "core/policy/with_fsdp.h"
 #include "views/session/edit/editing.h"
 #include "views/session/open/open_graph.h"
+#include "views/session/text/number_text.h"
 #include "views/session/work/task.h"
 
 namespace jointer::views {
@@ -35,6 +40,31 @@ QString suffix_of(PolicyFormat format) {
   for (const Format& f : kFormats)
     if (f.format == format) return QString::fromLatin1(f.suffix);
   return {};
+}
+
+QString name_of(PolicyFormat format) {
+  for (const Format& f : kFormats)
+    if (f.format == format) return PolicyExchange::tr(f.name);
+  return {};
+}
+
+// "peak 40.9 GiB, step 1.059 s, 321 activations saved".
+QString effect_text(const PlanEffect& effect) {
+  const QString step = effect.step_ns > 0
+                           ? PolicyExchange::tr(", step %1").arg(time_text(effect.step_ns))
+                           : QString();
+  return PolicyExchange::tr("peak %1%2, %3 saved")
+      .arg(bytes_text(effect.peak_bytes), step,
+           effect.activations == 1
+               ? PolicyExchange::tr("1 activation")
+               : PolicyExchange::tr("%1 activations").arg(count_text(effect.activations)));
+}
+
+// How far the plan that a text gives is from the exported one: bytes of the peak.
+std::int64_t distance_of(const PolicyExport& made) {
+  if (made.gives_plan) return -1;
+  if (!made.effect) return std::numeric_limits<std::int64_t>::max();
+  return std::abs(made.effect->of_text.peak_bytes - made.effect->of_plan.peak_bytes);
 }
 
 // The first sentence, and the number of those that follow.
@@ -83,41 +113,94 @@ PolicyExchange::PolicyExchange(SacSession& session, QWidget* window)
   menu_->addAction(tr("Import from File..."), this, &PolicyExchange::ask_what);
 }
 
+Result<PolicyExchange::Exported> PolicyExchange::make_export(const SacState& state,
+                                                             const Snapshot& opened,
+                                                             PolicyFormat format) {
+  const Graph& graph = graph_of(state, opened);
+  ReadBack read_back{.memory = state.snapshot->analysis.options.memory};
+  const Analysis& analysis = state.snapshot->analysis;
+  if (state.is_step()) {
+    read_back.step_peak = state.figures.figures.peak_bytes;
+  } else {
+    read_back.partitioner = state.base->settings.partitioner;
+    read_back.costs = analysis.costs;
+    read_back.simulation = analysis.options.simulation;
+    read_back.transfers = analysis.transfers;
+  }
+  const Graph& planned = state.is_step() ? state.snapshot->graph : state.base->partition.joint;
+  const auto made_as = [&](PolicyFormat as) {
+    return export_plan(planned, state.plan, as, graph, read_back);
+  };
+  Exported exported;
+  JOINTER_TRY(exported.made, made_as(format));
+  if (exported.made.gives_plan || format != PolicyFormat::torchtitan) return exported;
+  if (auto selectors = made_as(PolicyFormat::selectors);
+      selectors && distance_of(*selectors) < distance_of(exported.made))
+    exported.selectors = *std::move(selectors);
+  return exported;
+}
+
 // Runs on a worker thread, since it takes a while to find operator lists that express a plan.
-void PolicyExchange::export_then(PolicyFormat format,
-                                 std::function<void(const PolicyExport&)> use) {
+void PolicyExchange::export_then(PolicyFormat format, std::function<void(const PolicyExport&)> use,
+                                 std::function<void(PolicyFormat)> instead) {
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return emit message(tr("There is no plan to export yet."));
   const auto make = [state, format, opened = session_.open_graph().baseline()] {
-    const Graph& graph = graph_of(*state, *opened);
-    // The plan of a flat training step refers to the graph itself, on which no partitioner runs
-    // again.
-    if (state->is_step()) return export_plan(state->snapshot->graph, state->plan, format, graph);
-    return export_plan(state->base->partition.joint, state->plan, format, graph,
-                       {.partitioner = state->base->settings.partitioner,
-                        .memory = state->snapshot->analysis.options.memory});
+    return make_export(*state, *opened, format);
   };
-  run_in_background(this, make, [this, use](const Result<PolicyExport>& made) {
-    if (made)
-      use(*made);
+  run_in_background(this, make, [this, format, use, instead](const Result<Exported>& exported) {
+    if (!exported)
+      emit message(QString::fromStdString(exported.error().message));
+    else if (exported->made.gives_plan)
+      use(exported->made);
     else
-      emit message(QString::fromStdString(made.error().message));
+      ask(format, *exported, use, instead);
   });
+}
+
+void PolicyExchange::ask(PolicyFormat format, const Exported& exported,
+                         const std::function<void(const PolicyExport&)>& use,
+                         const std::function<void(PolicyFormat)>& instead) {
+  auto* box = new QMessageBox(QMessageBox::Warning, tr("Export"),
+                              tr("%1 cannot express this plan.").arg(name_of(format)),
+                              QMessageBox::Cancel, window_);
+  box->setObjectName(QStringLiteral("cannot_express"));
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  const std::optional<TextEffect>& effect = exported.made.effect;
+  box->setInformativeText(effect
+                              ? tr("The plan: %1.\nWith the text: %2.")
+                                    .arg(effect_text(effect->of_plan), effect_text(effect->of_text))
+                              : QString::fromStdString(exported.made.differences.front()));
+  const auto add = [&](const QString& text, std::function<void()> action) {
+    connect(box->addButton(text, QMessageBox::ActionRole), &QPushButton::clicked, this,
+            std::move(action));
+  };
+  add(tr("Use a Tag Recipe"), [instead] { instead(PolicyFormat::recipe); });
+  if (exported.selectors)
+    add(exported.selectors->effect
+            ? tr("Use Selectors (Peak %1)")
+                  .arg(bytes_text(exported.selectors->effect->of_text.peak_bytes))
+            : tr("Use Selectors"),
+        [instead] { instead(PolicyFormat::selectors); });
+  add(tr("Export Anyway"), [use, made = exported.made] { use(made); });
+  box->open();
 }
 
 void PolicyExchange::copy(PolicyFormat format) {
-  export_then(format, [this](const PolicyExport& made) {
+  const auto use = [this](const PolicyExport& made) {
     QGuiApplication::clipboard()->setText(QString::fromStdString(made.text));
     emit message(with_omissions(tr("Copied."), made));
-  });
+  };
+  export_then(format, use, [this](PolicyFormat other) { copy(other); });
 }
 
 void PolicyExchange::write(PolicyFormat format, const QString& path) {
-  export_then(format, [this, path](const PolicyExport& made) {
+  const auto use = [this, path](const PolicyExport& made) {
     const auto written = write_bytes(path.toStdString(), made.text);
     emit message(written ? with_omissions(tr("Wrote %1.").arg(QDir::toNativeSeparators(path)), made)
                          : QString::fromStdString(written.error().message));
-  });
+  };
+  export_then(format, use, [this](PolicyFormat other) { ask_where(other); });
 }
 
 void PolicyExchange::ask_where(PolicyFormat format) {

@@ -9,7 +9,9 @@
 
 namespace jointer::views {
 
-// Exports policies to the clipboard or a file, in the formats of other programs, and imports them.
+// Exports policies to the clipboard or a file, in the formats of other programs, and imports them. If
+// a format cannot express the plan, a dialog says so before anything is copied or written, and offers
+// those that can.
 class PolicyExchange : public QObject {
   Q_OBJECT
  public:
@@ -28,7 +30,19 @@ class PolicyExchange : public QObject {
   void message(const QString& sentence);
 
  private:
-  void export_then(PolicyFormat format, std::function<void(const PolicyExport&)> use);
+  // An export and, if it does not give the plan, selectors that come nearer to it.
+  struct Exported {
+    PolicyExport made;
+    std::optional<PolicyExport> selectors;
+  };
+  // `instead` exports in another format.
+  void export_then(PolicyFormat format, std::function<void(const PolicyExport&)> use,
+                   std::function<void(PolicyFormat)> instead);
+  static Result<Exported> make_export(const SacState& state, const Snapshot& opened,
+                                      PolicyFormat format);
+  void ask(PolicyFormat format, const Exported& exported,
+           const std::function<void(const PolicyExport&)>& use,
+           const std::function<void(PolicyFormat)>& instead);
   void ask_where(PolicyFormat format);
   void ask_what();
 

@@ -3,6 +3,7 @@
 #include <QAbstractItemView>
 #include <QHBoxLayout>
 
+#include "core/policy/check_tags.h"
 #include "core/policy/with_fsdp.h"
 #include "views/sac/policy_exchange.h"
 #include "views/session/open/open_graph.h"
@@ -166,26 +167,66 @@ void SacBar::solve() {
 QMenu* SacBar::make_presets() {
   auto* menu = new QMenu(this);
   menu->setToolTipsVisible(true);
-  const auto add = [&](const QString& text, const QString& tip, auto action) {
-    QAction* entry = menu->addAction(text, this, action);
+  const auto add = [&](const QString& text, const QString& tip, auto make) {
+    QAction* entry = menu->addAction(text, this, [this, make] {
+      apply(make(session_.open_graph().graph(), session_.open_graph().baseline()->graph));
+    });
     entry->setToolTip(tip);
+    preset_list_.push_back({entry, tip, make});
+  };
+  const auto named = [](std::string name) {
+    return [name = std::move(name)](const Graph& now, const Graph& opened) {
+      return preset_with_fsdp(now, name, fsdp_policy(opened));
+    };
+  };
+  const auto gathered = [](bool reshard) {
+    return
+        [reshard](const Graph& now, const Graph&) { return fsdp_reshard_after_fwd(now, reshard); };
   };
   add(tr("apply_sac"), tr("torchtitan's list: saves expensive results and every second matmul"),
-      [this] { take_preset(QString::fromLatin1(kApplySac)); });
+      named(kApplySac));
   menu->addSeparator();
-  for (const MemoryPolicyPreset& preset : memory_policy_presets()) {
-    const QString name = QString::fromStdString(preset.name);
-    add(tr("Policy “%1”").arg(name), QString::fromStdString(preset.summary),
-        [this, name] { take_preset(name); });
-  }
+  for (const MemoryPolicyPreset& preset : memory_policy_presets())
+    add(tr("Policy “%1”").arg(QString::fromStdString(preset.name)),
+        QString::fromStdString(preset.summary), named(preset.name));
   menu->addSeparator();
-  add(tr("Recompute Gathered Parameters"), tr("fsdp_reshard_after_fwd: always"),
-      [this] { apply(fsdp_reshard_after_fwd(session_.open_graph().graph(), true)); });
-  add(tr("Save Gathered Parameters"), tr("fsdp_reshard_after_fwd: never"),
-      [this] { apply(fsdp_reshard_after_fwd(session_.open_graph().graph(), false)); });
+  add(tr("Recompute Gathered Parameters"), tr("fsdp_reshard_after_fwd: always"), gathered(true));
+  add(tr("Save Gathered Parameters"), tr("fsdp_reshard_after_fwd: never"), gathered(false));
   add(tr("Remove All Tags"), tr("Remove the tags from all nodes"),
-      [this] { apply(remove_tags(session_.open_graph().graph())); });
+      [](const Graph& now, const Graph&) { return remove_tags(now); });
+  connect(menu, &QMenu::aboutToShow, this, &SacBar::check_presets);
   return menu;
+}
+
+void SacBar::check_presets() {
+  const SnapshotPtr now = session_.open_graph().shared_snapshot();
+  if (now == checked_) return;
+  checked_ = now;
+  for (const Preset& preset : preset_list_) {
+    preset.action->setEnabled(true);
+    preset.action->setToolTip(preset.tip);
+  }
+  std::vector<MakeTags> makes;
+  for (const Preset& preset : preset_list_) makes.push_back(preset.make);
+  const auto check = [now, opened = session_.open_graph().baseline(),
+                      makes = std::move(makes)](const Cancellation& job) {
+    std::vector<QString> reasons;
+    for (const MakeTags& make : makes) {
+      if (job.is_cancelled()) break;
+      const Result<void> checked = make(now->graph, opened->graph).and_then([&](const Edit& edit) {
+        return check_tags(now->graph, edit);
+      });
+      reasons.push_back(checked ? QString() : QString::fromStdString(checked.error().message));
+    }
+    return reasons;
+  };
+  checking_.start(check, [this](const Result<std::vector<QString>>& reasons) {
+    for (std::size_t i = 0; reasons && i < reasons->size(); ++i) {
+      if ((*reasons)[i].isEmpty()) continue;
+      preset_list_[i].action->setEnabled(false);
+      preset_list_[i].action->setToolTip(tr("Cannot be applied: %1.").arg((*reasons)[i]));
+    }
+  });
 }
 
 void SacBar::take_preset(const QString& name) {

@@ -5,9 +5,12 @@
 #include <QPushButton>
 #include <QToolButton>
 #include <QWidget>
+#include <functional>
+#include <vector>
 
 #include "views/sac/budget_control.h"
 #include "views/session/sac/sac_session.h"
+#include "views/session/work/task.h"
 
 namespace jointer::views {
 
@@ -41,7 +44,17 @@ class SacBar : public QWidget {
   void pair_wanted();
 
  private:
+  // Makes an edit that sets tags, on any thread.
+  using MakeTags = std::function<Result<Edit>(const Graph& now, const Graph& opened)>;
+  // An entry of the menu of presets.
+  struct Preset {
+    QAction* action = nullptr;
+    QString tip;
+    MakeTags make;
+  };
   QMenu* make_presets();
+  // Disables the presets that cannot be applied to the current graph, with the reason as tooltip.
+  void check_presets();
   QMenu* make_exchange();
   void apply(const Result<Edit>& edit);
   void apply(const Result<Edit>& edit, SolveSettings settings);
@@ -61,6 +74,9 @@ class SacBar : public QWidget {
   std::vector<QWidget*> of_partitioner_;
   QWidget* more_ = nullptr;  // presets, exchange and pair
   QToolButton* presets_ = nullptr;
+  std::vector<Preset> preset_list_;
+  SnapshotPtr checked_;  // the graph that the presets were checked for
+  Task<std::vector<QString>> checking_;
   QToolButton* exchange_ = nullptr;
   SacBasePtr shown_;            // whose settings the controls show
   bool is_refreshing_ = false;  // the controls are being updated by the program

@@ -47,7 +47,10 @@ QVariant SymbolModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant SymbolModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (role != Qt::DisplayRole || orientation != Qt::Horizontal) return {};
+  if (orientation != Qt::Horizontal) return {};
+  if (role == Qt::InitialSortOrderRole)  // the first click on the numbers shows the largest
+    return static_cast<int>(section == value_column ? Qt::DescendingOrder : Qt::AscendingOrder);
+  if (role != Qt::DisplayRole) return {};
   switch (section) {
     case name_column:
       return tr("symbol");

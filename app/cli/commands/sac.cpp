@@ -116,6 +116,8 @@ struct Solved {
   Decider decider = Decider::partitioner;  // about values without a tag
   std::optional<double> budget;            // torch's budget that gave the plan
   std::vector<MemoryPolicy> policies;      // in effect, by node; empty: a search had none
+  std::span<const NodeCost> costs;
+  TransferCosts transfers;
 };
 
 // Adopts the plan that meets a limit, unless it is the current one. `limit`: "a peak of at most
@@ -140,7 +142,9 @@ Result<void> take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit
                        : is_preset ? Decider::preset
                                    : Decider::search,
             .budget = is_budget ? std::optional(point.budget) : std::nullopt,
-            .policies = trade_off.policies()};
+            .policies = trade_off.policies(),
+            .costs = solved.costs,
+            .transfers = solved.transfers};
   return {};
 }
 
@@ -267,7 +271,9 @@ Result<int> finish_answer(const SacCommand& options, const Graph& opened, const 
     JOINTER_TRY(const PolicyFormat format, format_of(options));
     JOINTER_TRY(answer.exported, export_plan(partition.joint, partition.plan, format, opened,
                                              {.partitioner = solved.partitioner,
-                                              .memory = memory_options(options.optimizer)}));
+                                              .memory = memory_options(options.optimizer),
+                                              .costs = solved.costs,
+                                              .transfers = solved.transfers}));
   }
   if (!options.output.empty()) {
     JOINTER_TRY(const Graph pair, emit_pair(partition.joint, partition.plan, solved.partitioner));
@@ -371,7 +377,9 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
                 .what_if = &what_if,
                 .partitioner = partitioning.partitioner,
                 .budget = budget < 1 ? std::optional(budget) : std::nullopt,
-                .policies = policies_of(graph)};
+                .policies = policies_of(graph),
+                .costs = costs,
+                .transfers = estimator->transfer_costs()};
 
   if (!options.checkpointed.empty())
     JOINTER_CHECK(checkpoint_modules(options, solved, policy.notes));

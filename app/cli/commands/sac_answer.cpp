@@ -15,7 +15,8 @@ class OperatorRows {
   explicit OperatorRows(const Graph& graph) : graph_(graph) {}
 
   // An element of a call's tuple counts for that call's operator.
-  void add(NodeId id, Keep keep, std::int64_t recompute_ns) {
+  // `storage_bytes`: those that a saved value takes.
+  void add(NodeId id, Keep keep, std::int64_t recompute_ns, std::int64_t storage_bytes) {
     const std::string target(graph_.target(graph_.node(tuple_call(graph_, id))));
     OperatorRow& row = rows_.try_emplace(target).first->second;
     row.target = target;
@@ -23,6 +24,7 @@ class OperatorRows {
       case Keep::save:
         ++row.saved;
         row.saved_bytes += graph_.output_bytes(graph_.node(id));
+        row.storage_bytes += storage_bytes;
         break;
       case Keep::offload:
         ++row.offloaded;
@@ -88,9 +90,9 @@ Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
   JOINTER_TRY(const std::vector<SaveCandidate> candidates, what_if.candidates(plan));
   OperatorRows rows(joint);
   for (const SaveCandidate& each : candidates)
-    if (each.keep != Keep::recompute) rows.add(each.node, each.keep, 0);
+    if (each.keep != Keep::recompute) rows.add(each.node, each.keep, 0, each.bytes);
   for (const PlanWhatIf::Outcome::Recomputed& each : outcome.recomputed)
-    rows.add(each.node, Keep::recompute, each.ns);
+    rows.add(each.node, Keep::recompute, each.ns, 0);
   answer.operators = rows.sorted();
   return answer;
 }
@@ -119,7 +121,7 @@ SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
     if (each.keep != Keep::recompute)
       answer.saved.push_back(
           {.node = each.node, .bytes = graph.output_bytes(n), .keep = each.keep, .reason = {}});
-    rows.add(each.node, each.keep, each.recompute_ns);
+    rows.add(each.node, each.keep, each.recompute_ns, each.bytes);
   }
   // Values that the forward returns for the backward are saved, regardless of the phase in which
   // they were captured.
@@ -132,7 +134,7 @@ SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
         listed.contains(id))
       continue;
     answer.saved.push_back({.node = id, .bytes = graph.output_bytes(n), .reason = {}});
-    rows.add(id, Keep::save, 0);
+    rows.add(id, Keep::save, 0, 0);
   }
   const auto place_of = [&](const SavedValue& value) {
     const auto found = place.find(value.node);

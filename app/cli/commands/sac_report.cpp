@@ -127,7 +127,7 @@ void print_pareto(const SacAnswer& a) {
                {"recomputed", right}});
   for (const ParetoPoint& point : a.pareto.points)
     table.add({!point.name.empty() ? point.name
-               : point.budget >= 0 ? fmt::format("{:.4g}", point.budget)
+               : point.budget >= 0 ? fmt::format("{}", point.budget)
                                    : "searched",
                format_bytes(point.figures.figures.peak_bytes),
                format_ns(point.figures.figures.step_ns), format_ns(point.bound_ns),
@@ -161,6 +161,7 @@ Json to_json(const SacAnswer& a, const Graph& graph) {
                          {"count", row.saved + row.recomputed + row.offloaded},
                          {"saved_count", row.saved + row.offloaded},
                          {"saved_bytes", row.saved_bytes + row.offloaded_bytes},
+                         {"saved_storage_bytes", row.storage_bytes},
                          {"offloaded_count", row.offloaded},
                          {"recompute_ms", to_ms(row.recompute_ns)},
                          {"policy", row.policy()}});

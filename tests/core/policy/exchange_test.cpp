@@ -12,6 +12,7 @@
 #include "core/open/open.h"
 #include "core/policy/export.h"
 #include "core/policy/import.h"
+#include "core/policy/nearest_list.h"
 #include "core/policy/plan_makers.h"
 #include "core/policy/save_ops.h"
 #include "core/policy/tag_differences.h"
@@ -196,10 +197,84 @@ TEST(Export, ReportsTheResultOfPartitioningWithTheText) {
                          exported->differences.front().starts_with("With this text, the plan has ");
     EXPECT_EQ(differs, format == PolicyFormat::torchtitan);
     if (differs) {
-      EXPECT_THAT(exported->differences.front(), HasSubstr("instead of 16.9 GiB"));
+      EXPECT_THAT(exported->differences.front(), HasSubstr(" activations instead of 160."));
+      ASSERT_TRUE(exported->effect);
+      EXPECT_EQ(exported->effect->of_plan.activations, 160U);
+      EXPECT_NEAR(static_cast<double>(exported->effect->of_text.peak_bytes),
+                  static_cast<double>(exported->effect->of_plan.peak_bytes), 1e9);
       EXPECT_THAT(exported->text, HasSubstr("# - With this text, the plan has "));
     }
   }
+}
+
+// --- The choice among lists that do not express the plan ---
+
+TEST(NearestList, KeepsChangesThatComeNearer) {
+  const OperatorRule save{.save = true, .every_nth = {}, .wrong_bytes = 8};
+  const OperatorRule leave{.save = false, .every_nth = {}, .wrong_bytes = 8};
+  const OperatorRule second{.every_nth = EveryNth{.op = "c", .n = 2}, .wrong_bytes = 4};
+  const std::vector<OperatorRules> rules{
+      {"a", {{.save = true, .every_nth = {}}}}, {"b", {leave, save}}, {"c", {save, leave, second}}};
+  std::size_t tries = 0;
+  // b should be saved; of c, half.
+  const auto distance = [&](const SacOptions& list) -> Result<ListDistance> {
+    ++tries;
+    const bool saves_b = std::ranges::count(list.save, "b") > 0;
+    const bool saves_c = std::ranges::count(list.save, "c") > 0;
+    if (!saves_c && list.every_nth.empty()) return fail(Error::Kind::usage, "no plan");
+    return ListDistance{.figures = (saves_b ? 0.0 : 10.0) + (saves_c ? 5.0 : 0.0)};
+  };
+  const SacOptions found = nearest_list(rules, distance, 20);
+  EXPECT_THAT(found.save, ElementsAre("a", "b"));
+  EXPECT_THAT(found.every_nth, ElementsAre(*second.every_nth));
+  EXPECT_LE(tries, 20U);
+  EXPECT_THAT(nearest_list(rules, distance, 0).save, ElementsAre("a"));
+}
+
+// The plan saves some of many products: the list that saves about as much is nearer than one that
+// saves all or none of them.
+TEST(Export, AListSavesAboutAsMuchAsThePlan) {
+  const auto graph =
+      open_graph({.path = source_path("resources/samples/llama_8b_tp2_fsdp2.joint.json.zst")});
+  ASSERT_TRUE(graph);
+  const auto all = partition(*graph);
+  ASSERT_TRUE(all) << all.error().message;
+  SavePlan plan = all->plan;
+  std::size_t products = 0;
+  std::erase_if(plan.saved, [&](NodeId id) {
+    return all->joint.target(all->joint.node(id)) == "aten.mm.default" && ++products % 5 < 2;
+  });
+  ASSERT_GT(products, 20U);
+  const auto exported = export_plan(all->joint, plan, PolicyFormat::torchtitan, *graph);
+  ASSERT_TRUE(exported) << exported.error().message;
+  EXPECT_FALSE(exported->gives_plan);
+  ASSERT_TRUE(exported->effect);
+  const auto peak_with = [&](std::string text) {
+    const auto imported = import_policy(*graph, text);
+    const auto solved = partition(with_edits(*graph, imported.value().edits));
+    return MemoryTimeline(*emit_pair(solved->joint, solved->plan)).peak_bytes();
+  };
+  const std::int64_t wanted = MemoryTimeline(*emit_pair(all->joint, plan)).peak_bytes();
+  EXPECT_EQ(exported->effect->of_plan.peak_bytes, wanted);
+  EXPECT_EQ(exported->effect->of_text.peak_bytes, peak_with(exported->text));
+  const auto list = read_operator_list(exported->text);
+  ASSERT_TRUE(list);
+  // The same list with all products, and with none.
+  std::string others;
+  for (const std::string& op : list->options.save)
+    if (op != "aten.mm.default") others += op + ", ";
+  const std::int64_t off = std::abs(exported->effect->of_text.peak_bytes - wanted);
+  EXPECT_LE(off, std::abs(peak_with(others + "aten.mm.default") - wanted));
+  EXPECT_LE(off, std::abs(peak_with(others) - wanted));
+  // The list by which more bytes of each operator are right saves all products.
+  const std::vector<OperatorRules> rules = operator_rules(*graph, plan);
+  std::vector<std::size_t> right;
+  for (const OperatorRules& each : rules)
+    right.push_back(static_cast<std::size_t>(
+        std::ranges::min_element(each.rules, {}, &OperatorRule::wrong_bytes) - each.rules.begin()));
+  std::string most;
+  for (const std::string& op : list_of(rules, right).save) most += op + ", ";
+  EXPECT_LT(off, std::abs(peak_with(most) - wanted));
 }
 
 // --- Reading ---

@@ -1,0 +1,47 @@
+#pragma once
+
+// Adds up the values that a user can decide about under one plan (PlanWhatIf::candidates). Values
+// share storages and recomputed calls, so a sum over them counts each storage and each call once.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/graph/graph.h"
+#include "core/partition/pair_order.h"
+#include "core/partition/plan_what_if.h"
+
+namespace jointer {
+
+class PlanTotals {
+ public:
+  // `what_if` must outlive the result. Error (usage): as for emit_pair. Cost: linear.
+  static Result<std::shared_ptr<const PlanTotals>> make(const PlanWhatIf& what_if,
+                                                        const SavePlan& plan);
+
+  struct Sum {
+    // The storages that saving the values takes. A storage of saved values belongs to the first of
+    // them, as in SaveCandidate::bytes.
+    std::int64_t bytes = 0;
+    // The calls that recompute the values, all of them together, from the values that the plan
+    // saves.
+    std::int64_t recompute_ns = 0;
+    std::int64_t recompute_flops = 0;
+    std::size_t calls = 0;
+    friend bool operator==(const Sum&, const Sum&) = default;
+  };
+  // `candidates`: nodes of candidates of the plan, each at most once. For one candidate, its own
+  // figures. Cost: linear in the calls of their chains, and in the nodes to clear a mark.
+  [[nodiscard]] Sum of(std::span<const NodeId> candidates) const;
+
+ private:
+  explicit PlanTotals(const PlanWhatIf::State& state) : state_(state) {}
+
+  const PlanWhatIf::State& state_;
+  std::vector<std::uint8_t> is_there_;  // by place: the backward has the value without recomputing
+  std::vector<Place> owner_;            // by storage: the first saved value in it, or kNone
+};
+
+}  // namespace jointer

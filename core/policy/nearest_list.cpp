@@ -1,0 +1,65 @@
+// Finds the list of operators whose solved plan is nearest to a given plan.
+//
+// Tags do not determine a plan: the partitioner drops saved values that nothing reads, and what one
+// operator saves changes what another has to recompute. So lists are compared by their plans.
+//
+// Steps
+//   1. Start with the nearer of two lists: the first rule of each operator, which saves about as much
+//      of it as the plan; and for each operator the rule that is right for the most bytes.
+//   2. Replace the rule of one operator, operators with most at stake first, and keep the change if
+//      the plan comes nearer. Repeat until no change helps or the tries are used up.
+// A list that gives the plan itself ends the search.
+//
+// Cost: `max_tries` solutions.
+
+#include "core/policy/nearest_list.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace jointer {
+
+SacOptions nearest_list(const std::vector<OperatorRules>& rules,
+                        const std::function<Result<ListDistance>(const SacOptions&)>& distance,
+                        std::size_t max_tries) {
+  std::vector<std::size_t> chosen(rules.size(), 0), right(rules.size(), 0), order;
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const std::vector<OperatorRule>& each = rules[i].rules;
+    if (each.size() > 1) order.push_back(i);
+    right[i] = static_cast<std::size_t>(
+        std::ranges::min_element(each, {}, &OperatorRule::wrong_bytes) - each.begin());
+  }
+  if (max_tries < 2) return list_of(rules, right);
+  std::ranges::stable_sort(order, std::ranges::greater(),
+                           [&](std::size_t i) { return rules[i].rules.front().wrong_bytes; });
+  std::size_t tries = 0;
+  std::optional<ListDistance> best;
+  // True if this is the nearest so far.
+  const auto is_nearer = [&](const std::vector<std::size_t>& list) {
+    ++tries;
+    const Result<ListDistance> found = distance(list_of(rules, list));
+    if (!found || (best && *found >= *best)) return false;
+    best = *found;
+    return true;
+  };
+  const auto is_over = [&] { return tries >= max_tries || best == ListDistance{}; };
+  is_nearer(chosen);
+  if (right != chosen && !is_over() && is_nearer(right)) chosen = right;
+  for (bool improved = true; improved;) {
+    improved = false;
+    for (const std::size_t i : order)
+      for (std::size_t other = 0; other < rules[i].rules.size(); ++other) {
+        if (is_over()) return list_of(rules, chosen);
+        const std::size_t was = chosen[i];
+        if (other == was) continue;
+        chosen[i] = other;
+        if (is_nearer(chosen))
+          improved = true;
+        else
+          chosen[i] = was;
+      }
+  }
+  return list_of(rules, chosen);
+}
+
+}  // namespace jointer
