@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/partition/partition.h"
+#include "core/partition/plan_totals.h"
 #include "core/partition/plan_what_if.h"
 #include "core/policy/step_values.h"
 #include "views/session/sac/plan_outcome.h"
@@ -88,6 +89,7 @@ struct SacState : PlanOutcome {
   SacStepPtr step;           // for a flat training step; otherwise null
   AppliedTags applied_tags;  // likewise
   SavePlan plan;
+  std::shared_ptr<const PlanTotals> totals;  // of the plan of a joint graph; otherwise null
   std::vector<SacTensor> tensors;            // in program order
   std::vector<std::int32_t> tensor_by_node;  // -1 if it has none
   std::vector<std::string> edits;            // titles of the history's edits
