@@ -3,6 +3,7 @@
 // The SAC pane in the real window, with helpers that act like a user.
 
 #include <QApplication>
+#include <QMessageBox>
 #include <QMouseEvent>
 #include <QSignalSpy>
 #include <QStandardPaths>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "app/desktop/main_window.h"
+#include "core/policy/export.h"
 #include "tests/gui/gestures.h"
 #include "tests/support/child.h"
 #include "tests/support/fake_benchmarks.h"
@@ -146,6 +148,25 @@ class SacWindow : public QObject {
     QMouseEvent move(QEvent::MouseMove, at, viewport->mapToGlobal(at), Qt::NoButton, Qt::NoButton,
                      Qt::NoModifier);
     QApplication::sendEvent(viewport, &move);
+  }
+  // Copies the plan to the clipboard, even if the format cannot express it.
+  bool copy_plan(PolicyFormat format) {
+    QSignalSpy messages(&pane(), &views::SacPane::message);
+    for (QAction* action : bar().exchange().actions())
+      if (action->data().toInt() == static_cast<int>(format) && action->text().startsWith("Copy"))
+        action->trigger();
+    const auto is_asked = [this] { return shown_dialog() != nullptr; };
+    if (!QTest::qWaitFor([&] { return messages.count() > 0 || is_asked(); }, kPatienceMs))
+      return false;
+    if (is_asked())
+      for (QAbstractButton* each : shown_dialog()->buttons())
+        if (each->text().contains("Anyway")) QTest::mouseClick(each, Qt::LeftButton);
+    return QTest::qWaitFor([&] { return messages.count() > 0; }, kPatienceMs);
+  }
+  // The dialog that says that a format cannot express the plan, if it is shown.
+  [[nodiscard]] QMessageBox* shown_dialog() const {
+    auto* dialog = window_->findChild<QMessageBox*>("cannot_express");
+    return dialog != nullptr && dialog->isVisible() ? dialog : nullptr;
   }
   // The texts of a widget's labels.
   [[nodiscard]] static QStringList labels_of(const QWidget& widget) {

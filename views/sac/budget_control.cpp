@@ -33,6 +33,15 @@ class ExactBox : public QDoubleSpinBox {
   [[nodiscard]] QString textFromValue(double value) const override {
     return locale().toString(value, 'f', QLocale::FloatingPointShortest);
   }
+  // Wide enough for all decimals, although the limits have none.
+  [[nodiscard]] QSize sizeHint() const override {
+    QSize size = QDoubleSpinBox::sizeHint();
+    const QString most = textFromValue(maximum()), widest = locale().toString(0.0, 'f', decimals());
+    size.rwidth() +=
+        fontMetrics().horizontalAdvance(widest) - fontMetrics().horizontalAdvance(most);
+    return size;
+  }
+  [[nodiscard]] QSize minimumSizeHint() const override { return sizeHint(); }
 };
 
 }  // namespace

@@ -142,8 +142,11 @@ void ParetoPage::refresh_marks() {
   if (!points.empty())
     for (std::size_t i = 0; i < named_.size(); ++i)
       add(ParetoKind::named, named_[i].name, named_[i].figures, {.named = static_cast<int>(i)});
-  if (const SacStatePtr state = session_.state(); state && !points.empty())
+  if (const SacStatePtr state = session_.state(); state && !points.empty()) {
+    if (searched_ && searched_->figures != state->figures)
+      add(ParetoKind::start, tr("start"), searched_->figures, {.is_start = true});
     add(ParetoKind::now, tr("now"), state->figures, {});
+  }
   plot_->set_marks(std::move(marks));
 }
 
@@ -166,6 +169,7 @@ void ParetoPage::choose(std::size_t mark) {
   const Meaning meaning = meanings_[mark];
   if (meaning.named >= 0)
     return session_.editing().go_to_state(named_[static_cast<std::size_t>(meaning.named)].index);
+  if (meaning.is_start && searched_) return take_plan(searched_->plan, searched_->figures);
   if (meaning.point >= 0 && searched_)
     take(search_->points()[static_cast<std::size_t>(meaning.point)], searched_->base->settings);
 }
@@ -178,9 +182,12 @@ void ParetoPage::take(const ParetoPoint& point, SolveSettings settings) {
   settings.activation_budget = point.budget >= 0 ? point.budget : SolveSettings().activation_budget;
   if (point.budget >= 0) return session_.solve(settings);
   if (!point.name.empty()) return bar_.take_preset(QString::fromStdString(point.name), settings);
+  take_plan(point.plan, point.figures);
+}
+
+void ParetoPage::take_plan(const SavePlan& plan, const PlanFigures& figures) {
   session_.take_plan(
-      point.plan,
-      tr("Use the plan with a peak of %1").arg(bytes_text(point.figures.figures.peak_bytes)));
+      plan, tr("Use the plan with a peak of %1").arg(bytes_text(figures.figures.peak_bytes)));
 }
 
 void ParetoPage::take_fit(const Fit& fit) {
@@ -188,9 +195,9 @@ void ParetoPage::take_fit(const Fit& fit) {
   const QString what =
       tr("peak %1, step %2").arg(bytes_text(figures.peak_bytes), time_text(figures.step_ns));
   if (!fit.fits) return emit message(tr("No plan fits. Closest: %1.").arg(what));
-  emit message(fit.point.name == ParetoSearch::kNow
-                   ? tr("The current plan is the best one found: %1.").arg(what)
-                   : tr("Found: %1.").arg(what));
+  if (fit.point.name == ParetoSearch::kNow)
+    return emit message(tr("The current plan is the best one found: %1.").arg(what));
+  emit message(tr("Found: %1.").arg(what));
   if (const SacStatePtr state = session_.state(); state && state->base)
     take(fit.point, state->base->settings);
 }

@@ -43,6 +43,7 @@ class ParetoPage : public QWidget {
   void choose(std::size_t mark);
   // `settings`: the settings of the plan that the search started from.
   void take(const ParetoPoint& point, SolveSettings settings);
+  void take_plan(const SavePlan& plan, const PlanFigures& figures);
   void take_fit(const Fit& fit);
 
   SacSession& session_;
@@ -57,9 +58,11 @@ class ParetoPage : public QWidget {
   QCheckBox* offload_ = nullptr;
   QLabel* status_ = nullptr;
   std::vector<NamedFigures> named_;
-  // The target of a mark in the plot: a point of the search, a named state, or neither.
+  // The target of a mark in the plot: a point of the search, a named state, the plan that the search
+  // started from, or none of these.
   struct Meaning {
     int point = -1, named = -1;
+    bool is_start = false;
   };
   std::vector<Meaning> meanings_;
   SacStatePtr searched_;  // the state that the points belong to

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 
+#include "core/policy/gathered_weights.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 #include "views/tables/folded_name.h"
@@ -36,7 +37,8 @@ SacModel::SacModel(QObject* parent) : TableModel(parent) {
       {.title = tr("bytes"),
        .unit = Unit::bytes,
        .meaning = tr("Bytes that saving the tensor adds to the saved activations; a view of a "
-                     "saved tensor adds none."),
+                     "saved tensor adds none. In groups and totals, a storage that several tensors "
+                     "share counts once."),
        .adds_up = true,
        .total_title = tr("if saved")},
       {.title = tr("recompute"), .unit = Unit::time, .adds_up = true},
@@ -86,6 +88,7 @@ void SacModel::set_state(SacStatePtr state) {
   search_.reset();
   state_ = std::move(state);
   places_ = state_ ? Places(state_->snapshot->graph, state_->snapshot->analysis.modules) : Places();
+  is_gathered_ = state_ ? gathered_weights(state_->snapshot->graph) : std::vector<bool>();
   make_rows();
 }
 
@@ -111,12 +114,12 @@ void SacModel::explain_columns() {
                    : tr("the partitioner"));
   columns_[time_column].meaning =
       has_chains ? tr("Estimated time to recompute the tensor from currently saved values, "
-                      "including the chain "
-                      "that it needs. A chain shared by several tensors counts for each of them.")
+                      "including the chain that it needs. In groups and totals, a call that "
+                      "several tensors need counts once.")
                  : tr("Estimated time of the call that computes the tensor, without recomputing "
-                      "the call's "
-                      "inputs.");
-  columns_[time_column].total_title = has_chains ? tr("recomputed one by one") : tr("call by call");
+                      "the call's inputs. In groups and totals, a call with several results counts "
+                      "once.");
+  columns_[time_column].total_title = has_chains ? tr("if recomputed") : tr("of their calls");
   columns_[flops_column].meaning =
       has_chains ? tr("Floating-point operations to recompute the tensor, including its chain.")
                  : tr("Floating-point operations of the call that computes the tensor.");
@@ -144,11 +147,35 @@ void SacModel::sum_up() {
       const SacTensor& t = tensor(i);
       ++sums.keeps.counts[static_cast<std::size_t>(t.keep)];
       ++sums.deciders[static_cast<std::size_t>(t.decider)];
-      sums.bytes += t.bytes;
-      sums.ns += t.recompute_ns;
-      sums.flops += t.recompute_flops;
     }
   }
+}
+
+const PlanTotals::Sum& SacModel::total(int index) const {
+  std::optional<PlanTotals::Sum>& total = sums_[at(index)].total;
+  const SacRow& r = row(index);
+  if (!total && r.tensor >= 0) {
+    const SacTensor& t = tensor(r.first);
+    total = {t.bytes, t.recompute_ns, t.recompute_flops, t.chain};
+  } else if (!total) {
+    total = sum_of(*state_, std::span(rows_.order).subspan(r.first, r.last - r.first));
+  }
+  return *total;
+}
+
+std::vector<std::optional<std::int64_t>> SacModel::sums(std::span<const int> rows) const {
+  std::vector<std::optional<std::int64_t>> sums(columns_.size());
+  if (rows.empty()) return sums;
+  std::vector<int> tensors;
+  for (const int index : rows)
+    tensors.insert(tensors.end(),
+                   rows_.order.begin() + static_cast<std::ptrdiff_t>(row(index).first),
+                   rows_.order.begin() + static_cast<std::ptrdiff_t>(row(index).last));
+  const PlanTotals::Sum sum = sum_of(*state_, tensors);
+  sums[bytes_column] = sum.bytes;
+  sums[time_column] = sum.recompute_ns;
+  sums[flops_column] = sum.recompute_flops;
+  return sums;
 }
 
 // --- Filtering ---
@@ -200,20 +227,33 @@ bool SacModel::passes(int index, const QStringList& /*words*/) const {
   return has(found_) && has(only_);
 }
 
-std::vector<NodeId> SacModel::changeable(std::span<const int> rows) const {
+bool SacModel::has_activations(int index) const {
+  for (std::size_t i = row(index).first; i < row(index).last; ++i)
+    if (!is_gathered_[tensor(i).node.index()]) return true;
+  return false;
+}
+
+std::vector<NodeId> SacModel::changeable(std::span<const int> rows,
+                                         std::optional<Keep> keep) const {
   std::vector<char> is_taken(state_ ? state_->tensors.size() : 0, 0);
   std::vector<NodeId> nodes;
-  const std::function<void(int)> take = [&](int index) {
+  const auto is_meant = [&](const SacTensor& tensor) {
+    return keep == Keep::recompute ? tensor.keep != Keep::recompute
+                                   : keep != Keep::offload || tensor.keep == Keep::save;
+  };
+  // `of_group`: the row is in a group that the user selected; `activations`: which has activations.
+  const std::function<void(int, bool, bool)> take = [&](int index, bool of_group,
+                                                        bool activations) {
     if (row(index).tensor < 0) {
-      for (const int child : shown(index)) take(child);
+      for (const int child : shown(index)) take(child, true, activations);
       return;
     }
-    const auto tensor = at(row(index).tensor);
-    if (std::exchange(is_taken[tensor], 1) != 0) return;
-    const NodeId node = state_->tensors[tensor].node;
-    if (state_->snapshot->graph.node(node).kind == NodeKind::call) nodes.push_back(node);
+    const SacTensor& leaf = tensor(row(index).first);
+    if (of_group && (!is_meant(leaf) || (activations && is_gathered_[leaf.node.index()]))) return;
+    if (std::exchange(is_taken[at(row(index).tensor)], 1) != 0) return;
+    if (state_->snapshot->graph.node(leaf.node).kind == NodeKind::call) nodes.push_back(leaf.node);
   };
-  for (const int index : rows) take(index);
+  for (const int index : rows) take(index, false, has_activations(index));
   std::sort(nodes.begin(), nodes.end());
   return nodes;
 }
@@ -221,20 +261,21 @@ std::vector<NodeId> SacModel::changeable(std::span<const int> rows) const {
 // --- Cells ---
 
 std::optional<std::int64_t> SacModel::number(int index, int column) const {
-  const Sums& sums = sums_[at(index)];
   switch (column) {
     case count_column:
-      return sums.keeps.all();
+      return sums_[at(index)].keeps.all();
     case bytes_column:
-      return sums.bytes;
+      return total(index).bytes;
     case time_column:
-      return sums.ns;
+      return total(index).recompute_ns;
     case flops_column:
-      return sums.flops;
-    case worth_column:
-      if (sums.ns <= 0) return std::nullopt;
-      return static_cast<std::int64_t>(static_cast<double>(sums.bytes) * 1e3 /
-                                       static_cast<double>(sums.ns));
+      return total(index).recompute_flops;
+    case worth_column: {
+      const PlanTotals::Sum& sum = total(index);
+      if (sum.recompute_ns <= 0) return std::nullopt;
+      return static_cast<std::int64_t>(static_cast<double>(sum.bytes) * 1e3 /
+                                       static_cast<double>(sum.recompute_ns));
+    }
     default:
       return std::nullopt;
   }

@@ -6,6 +6,7 @@
 
 #include "views/sac/sac_rows.h"
 #include "views/session/sac/keep_text.h"
+#include "views/session/sac/sac_totals.h"
 #include "views/session/search/node_search.h"
 #include "views/tables/table_model.h"
 
@@ -54,9 +55,12 @@ class SacModel : public TableModel {
   [[nodiscard]] SacGrouping grouping() const { return grouping_; }
   [[nodiscard]] const SacStatePtr& state() const { return state_; }
   [[nodiscard]] Keeps keeps(int row) const { return sums_[static_cast<std::size_t>(row)].keeps; }
-  // The tensors in these rows that are visible and can have a policy, that is, calls. Each is
-  // listed once.
-  [[nodiscard]] std::vector<NodeId> changeable(std::span<const int> rows) const;
+  // The tensors in these rows that are visible and that choosing `keep` changes (nullopt: leaving
+  // them to the partitioner). Only calls can have a policy. A tensor's own row always counts. A group
+  // stands for the activations in it, and for gathered weights only if it has no others; to
+  // recompute or offload it means those that the plan saves now. Each is listed once.
+  [[nodiscard]] std::vector<NodeId> changeable(std::span<const int> rows,
+                                               std::optional<Keep> keep) const;
 
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
@@ -66,6 +70,8 @@ class SacModel : public TableModel {
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
   [[nodiscard]] int row_of(NodeId node) const override;
   [[nodiscard]] std::size_t things(int row) const override;
+  [[nodiscard]] std::vector<std::optional<std::int64_t>> sums(
+      std::span<const int> rows) const override;
   [[nodiscard]] QString things_text(std::size_t things) const override;
   [[nodiscard]] QString filter_error() const override { return mistake_; }
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
@@ -78,19 +84,23 @@ class SacModel : public TableModel {
  private:
   struct Sums {
     Keeps keeps;
-    std::int64_t bytes = 0, ns = 0, flops = 0;
     std::array<int, kDeciders> deciders{};
+    mutable std::optional<PlanTotals::Sum> total;  // computed on demand
   };
   [[nodiscard]] bool can_keep_rows(const SacState& state) const;
   void explain_columns();
   void make_rows();
   void sum_up();
+  // The figures of a row: its tensor's own, or those of a group's tensors together.
+  [[nodiscard]] const PlanTotals::Sum& total(int row) const;
   [[nodiscard]] const SacRow& row(int index) const {
     return rows_.rows[static_cast<std::size_t>(index)];
   }
   [[nodiscard]] const SacTensor& tensor(std::size_t place) const {
     return state_->tensors[static_cast<std::size_t>(rows_.order[place])];
   }
+  // True if the row has tensors other than gathered weights.
+  [[nodiscard]] bool has_activations(int row) const;
   [[nodiscard]] QString policy_words(int row) const;
   [[nodiscard]] QString why_words(int row) const;
 
@@ -100,6 +110,7 @@ class SacModel : public TableModel {
   SacRows rows_;
   std::vector<Sums> sums_;
   std::vector<Column> columns_;
+  std::vector<bool> is_gathered_;                  // by node: gathered_weights
   std::unique_ptr<NodeSearch> search_;             // for the state's snapshot; created on demand
   std::optional<std::vector<char>> found_, only_;  // by node
   QString mistake_;

@@ -189,21 +189,8 @@ void SacPane::refresh() {
 }
 
 void SacPane::show_peak() {
-  const SacStatePtr state = session_.state();
-  if (!state || !state->can_change()) return;
-  const std::vector<NodeId> nodes = session_.saved_at_peak();
-  if (nodes.empty()) return emit message(tr("No saved tensor is live at the peak."));
-  std::int64_t bytes = 0;
-  for (const NodeId node : nodes)
-    if (const SacTensor* tensor = state->tensor_of(node)) bytes += tensor->bytes;
   pages_->setCurrentWidget(table_);
-  const QString peak = bytes_text(state->figures.figures.peak_bytes);
-  table_->show_only(
-      nodes, nodes.size() == 1
-                 ? tr("1 saved tensor (%1) is live at the peak of %2.").arg(bytes_text(bytes), peak)
-                 : tr("%1 saved tensors (%2) are live at the peak of %3; the best "
-                      "candidates for recomputation come first.")
-                       .arg(count_text(nodes.size()), bytes_text(bytes), peak));
+  table_->show_peak();
 }
 
 void SacPane::show_pareto() {

@@ -59,9 +59,9 @@ SacTable::SacTable(Document& document, SacModel* model, QWidget* parent)
   // Only user actions request a preview, although rebuilding and focus changes also move the
   // current row.
   connect(&view(), &TableView::rows_chosen, this, [this] {
-    std::vector<NodeId> nodes = targets();
+    const Keep keep = toggled();
+    std::vector<NodeId> nodes = targets(keep);
     if (!view().hasFocus() || nodes.empty()) return leave();
-    const auto keep = toggled(nodes);
     preview(std::move(nodes), keep);
   });
   connect(&session_, &SacSession::changed, this, &SacTable::request_refresh);
@@ -91,6 +91,10 @@ void SacTable::refresh() {
   const bool is_first = model_->row_count() == 0;
   model_->set_state(session_.state());
   if (is_first && model_->row_count() > 0) QTimer::singleShot(0, &view(), &TableView::fit_columns);
+  if (model_->state() && model_->shows_only_some() && !follow_peak()) {
+    show_all();
+    emit message(tr("No saved tensor is live at the new peak; all tensors are shown."));
+  }
   view().viewport()->update();  // also updates the child rows
   update_headline();
 }
@@ -120,15 +124,33 @@ void SacTable::update_headline() {
                                          : tr("%1 policies cannot be applied: %2")
                                                .arg(count_text(state->refused.size()), why));
   }
-  if (model_->shows_only_some()) lines << only_what_;
+  if (model_->shows_only_some()) lines << at_peak_;
   set_headline(lines.join(u'\n'));
   all_->setVisible(model_->shows_only_some());
 }
 
-void SacTable::show_only(const std::vector<NodeId>& nodes, const QString& what) {
-  only_what_ = what;
-  grouping_->setCurrentIndex(grouping_->findData(static_cast<int>(SacGrouping::tensor)));
+bool SacTable::follow_peak() {
+  const SacStatePtr state = model_->state();
+  const std::vector<NodeId> nodes = session_.saved_at_peak();
+  if (!state || nodes.empty()) return false;
+  std::int64_t bytes = 0;
+  for (const NodeId node : nodes)
+    if (const SacTensor* tensor = state->tensor_of(node)) bytes += tensor->bytes;
+  const QString peak = bytes_text(state->figures.figures.peak_bytes);
+  at_peak_ = nodes.size() == 1
+                 ? tr("1 saved tensor (%1) is live at the peak of %2.").arg(bytes_text(bytes), peak)
+                 : tr("%1 saved tensors (%2) are live at the peak of %3; the best candidates for "
+                      "recomputation come first.")
+                       .arg(count_text(nodes.size()), bytes_text(bytes), peak);
   model_->show_only(nodes);
+  return true;
+}
+
+void SacTable::show_peak() {
+  if (!session_.state() || !session_.state()->can_change()) return;
+  model_->set_state(session_.state());
+  if (!follow_peak()) return emit message(tr("No saved tensor is live at the peak."));
+  grouping_->setCurrentIndex(grouping_->findData(static_cast<int>(SacGrouping::tensor)));
   view().sortByColumn(SacModel::worth_column, Qt::DescendingOrder);
   view().scrollToTop();
   update_headline();
@@ -141,11 +163,11 @@ void SacTable::show_all() {
 
 // --- Targets of commands ---
 
-// A group stands for all of its tensors only if the user selected the group itself. A node selected
-// in another pane stands only for itself, even if its row is folded.
-std::vector<NodeId> SacTable::targets() const {
+// A group stands for its tensors only if the user selected the group itself. A node selected in
+// another pane stands only for itself, even if its row is folded.
+std::vector<NodeId> SacTable::targets(std::optional<Keep> keep) const {
   auto& self = const_cast<SacTable&>(*this);
-  if (rows_are_chosen()) return model_->changeable(self.view().selected_rows());
+  if (rows_are_chosen()) return model_->changeable(self.view().selected_rows(), keep);
   std::vector<NodeId> nodes;
   const SacStatePtr state = session_.state();
   for (const NodeId node : self.document().selection().nodes())
@@ -155,14 +177,15 @@ std::vector<NodeId> SacTable::targets() const {
   return nodes;
 }
 
-std::vector<NodeId> SacTable::nodes_with(int row) const {
+std::vector<NodeId> SacTable::nodes_with(int row, std::optional<Keep> keep) const {
   std::vector<int> rows = const_cast<SacTable*>(this)->view().selected_rows();
   if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows = {row};
-  return model_->changeable(rows);
+  return model_->changeable(rows, keep);
 }
 
-std::optional<Keep> SacTable::toggled(std::span<const NodeId> nodes) const {
+Keep SacTable::toggled() const {
   const SacStatePtr state = session_.state();
+  const std::vector<NodeId> nodes = targets(Keep::save);
   const bool all_saved =
       !nodes.empty() && std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) {
         const SacTensor* tensor = state ? state->tensor_of(node) : nullptr;
@@ -176,26 +199,33 @@ void SacTable::show_node(NodeId node) {
 }
 
 void SacTable::set_keep(std::optional<Keep> keep) {
-  tick(targets(), keep);
+  tick(targets(keep), keep);
 }
 
 void SacTable::toggle() {
-  const std::vector<NodeId> nodes = targets();
-  tick(nodes, toggled(nodes));
+  set_keep(toggled());
+}
+
+QString SacTable::why_nothing(std::optional<Keep> keep) const {
+  if (!targets(Keep::save).empty() && keep == Keep::recompute)
+    return tr("The plan saves no tensor of the selection, so there is none to recompute.");
+  if (!targets(Keep::save).empty() && keep == Keep::offload)
+    return tr(
+        "The plan saves no tensor of the selection on the device, so there is none to offload.");
+  return tr("The selection contains no activation that the backward may need from the forward.");
 }
 
 void SacTable::tick(const std::vector<NodeId>& nodes, std::optional<Keep> keep) {
   if (!session_.state() || !session_.state()->can_change()) return;
-  if (nodes.empty())
-    return emit message(
-        tr("The selection contains no tensor that the backward may need from the forward."));
+  if (nodes.empty()) return emit message(why_nothing(keep));
   preview_soon_.stop();  // an applied change needs no preview
   session_.set_keep(nodes, keep);
 }
 
 void SacTable::add_to_menu(QMenu& menu) {
   menu.addSeparator();
-  const bool can = session_.state() && session_.state()->can_change() && !targets().empty();
+  const bool can =
+      session_.state() && session_.state()->can_change() && !targets(Keep::save).empty();
   const auto add = [&](const QString& text, const QKeySequence& key, auto action) {
     QAction* entry = menu.addAction(text, this, action);
     entry->setShortcut(key);
@@ -268,7 +298,7 @@ bool SacTable::press(QPoint at) {
   if (!keep) return false;
   view().setFocus(Qt::MouseFocusReason);
   preview_soon_.stop();
-  session_.set_keep(nodes_with(TableModel::row_at(index)), keep);
+  tick(nodes_with(TableModel::row_at(index), keep), keep);
   return true;
 }
 
@@ -281,7 +311,13 @@ void SacTable::hover(QPoint at) {
   if (!keep) return leave();
   delegate_->set_hover(index, *keep);
   view().viewport()->update();
-  preview(nodes_with(TableModel::row_at(index)), keep);
+  std::vector<NodeId> nodes = nodes_with(TableModel::row_at(index), keep);
+  if (nodes.empty()) {
+    preview_soon_.stop();
+    preview_nodes_.clear();
+    return session_.clear_preview();
+  }
+  preview(std::move(nodes), keep);
 }
 
 void SacTable::leave() {

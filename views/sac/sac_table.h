@@ -29,12 +29,13 @@ class SacTable : public TablePane {
   void set_keep(std::optional<jointer::Keep> keep);
   // Saves tensors that are not saved; recomputes those that are.
   void toggle();
-  // Shows only these tensors, best first, with `what` as the headline.
-  void show_only(const std::vector<jointer::NodeId>& nodes, const QString& what);
+  // Shows only the saved tensors that are live at the peak, the best to recompute first, until
+  // show_all. The rows follow the plan; if none is left, all are shown again, with a message.
+  void show_peak();
   void show_all();
 
  signals:
-  // Why nothing was changed.
+  // Why nothing was changed, or why rows are shown again.
   void message(const QString& sentence);
 
  protected:
@@ -45,12 +46,15 @@ class SacTable : public TablePane {
 
  private:
   SacTable(Document& document, SacModel* model, QWidget* parent);
-  // The tensors that keys and palette commands act on.
-  [[nodiscard]] std::vector<NodeId> targets() const;
+  // The tensors that keys and palette commands for `keep` act on.
+  [[nodiscard]] std::vector<NodeId> targets(std::optional<Keep> keep) const;
   // The tensors that a row's switch acts on: those of all selected rows if the row is one of them,
   // or else its own.
-  [[nodiscard]] std::vector<NodeId> nodes_with(int row) const;
-  [[nodiscard]] std::optional<Keep> toggled(std::span<const NodeId> nodes) const;
+  [[nodiscard]] std::vector<NodeId> nodes_with(int row, std::optional<Keep> keep) const;
+  // The policy that Space chooses for the selection.
+  [[nodiscard]] Keep toggled() const;
+  // Why a choice for the selection changes nothing, in one sentence.
+  [[nodiscard]] QString why_nothing(std::optional<Keep> keep) const;
   void tick(const std::vector<NodeId>& nodes, std::optional<Keep> keep);
   bool press(QPoint at);
   bool key_press(int key);
@@ -58,13 +62,15 @@ class SacTable : public TablePane {
   void leave();
   void preview(std::vector<NodeId> nodes, std::optional<Keep> keep);
   void update_headline();
+  // Shows only the tensors at the peak of the current plan; false if there are none.
+  bool follow_peak();
 
   SacModel* model_;
   SacSession& session_;
   PolicyDelegate* delegate_ = nullptr;
   QComboBox* grouping_ = nullptr;
   QToolButton* all_ = nullptr;
-  QString only_what_;
+  QString at_peak_;  // the headline for the tensors at the peak
   QTimer preview_soon_;
   std::vector<NodeId> preview_nodes_;
   std::optional<Keep> preview_keep_;

@@ -130,40 +130,48 @@ void TableModel::sort(int column, Qt::SortOrder order) {
   emit layoutChanged({}, QAbstractItemModel::VerticalSortHint);
 }
 
-void TableModel::add_row(int row, Totals& totals) const {
-  totals.things += things(row);
+std::vector<std::optional<std::int64_t>> TableModel::sums(std::span<const int> rows) const {
+  std::vector<std::optional<std::int64_t>> sums(columns().size());
   for (std::size_t c = 0; c < columns().size(); ++c) {
     if (!columns()[c].adds_up) continue;
-    if (const auto value = number(row, static_cast<int>(c)))
-      totals.by_column[c] = totals.by_column[c].value_or(0) + *value;
+    for (const int row : rows)
+      if (const auto value = number(row, static_cast<int>(c)))
+        sums[c] = sums[c].value_or(0) + *value;
   }
+  return sums;
 }
 
-TableModel::Totals TableModel::totals(std::span<const int> rows) const {
-  Totals totals{.by_column = std::vector<std::optional<std::int64_t>>(columns().size())};
-  std::vector<char> given(parents_.size(), 0);
-  for (const int row : rows) given[at(row)] = 1;
-  for (const int row : rows) {
-    int above = parents_[at(row)];
-    while (above >= 0 && given[at(above)] == 0) above = parents_[at(above)];
-    if (above < 0) add_row(row, totals);
-  }
+TableModel::Totals TableModel::totals_of(std::span<const int> rows) const {
+  Totals totals{.by_column = sums(rows)};
+  for (const int row : rows) totals.things += things(row);
   return totals;
 }
 
-void TableModel::add_matches(int parent, Totals& totals) const {
+TableModel::Totals TableModel::totals(std::span<const int> rows) const {
+  std::vector<char> given(parents_.size(), 0);
+  for (const int row : rows) given[at(row)] = 1;
+  std::vector<int> tops;
+  for (const int row : rows) {
+    int above = parents_[at(row)];
+    while (above >= 0 && given[at(above)] == 0) above = parents_[at(above)];
+    if (above < 0) tops.push_back(row);
+  }
+  return totals_of(tops);
+}
+
+void TableModel::add_matches(int parent, std::vector<int>& rows) const {
   for (const int row : shown(parent)) {
     if (matches_[at(row)] != 0)
-      add_row(row, totals);
+      rows.push_back(row);
     else
-      add_matches(row, totals);
+      add_matches(row, rows);
   }
 }
 
 TableModel::Totals TableModel::totals() const {
-  Totals totals{.by_column = std::vector<std::optional<std::int64_t>>(columns().size())};
-  add_matches(-1, totals);
-  return totals;
+  std::vector<int> rows;
+  add_matches(-1, rows);
+  return totals_of(rows);
 }
 
 QString TableModel::totals_text(const Totals& totals) const {
@@ -271,8 +279,7 @@ QVariant TableModel::headerData(int section, Qt::Orientation orientation, int ro
     case Qt::ToolTipRole:
       return c.meaning;
     case Qt::InitialSortOrderRole:  // the first click on a number shows the largest
-      return c.unit == Unit::text || c.unit == Unit::step ? Qt::AscendingOrder
-                                                          : Qt::DescendingOrder;
+      return static_cast<int>(c.unit == Unit::text ? Qt::AscendingOrder : Qt::DescendingOrder);
     case Qt::TextAlignmentRole:
       return static_cast<int>((c.unit == Unit::text ? Qt::AlignLeft : Qt::AlignRight) |
                               Qt::AlignVCenter);

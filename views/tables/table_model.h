@@ -53,6 +53,10 @@ class TableModel : public QAbstractItemModel {
   [[nodiscard]] virtual int row_of(NodeId node) const = 0;
   // The number of items that a row stands for; more than one for a group.
   [[nodiscard]] virtual std::size_t things(int /*row*/) const { return 1; }
+  // The totals of rows none of which is below another, by column; none for columns without a total.
+  // By default the sums of their numbers. A model whose rows share what they count overrides it.
+  [[nodiscard]] virtual std::vector<std::optional<std::int64_t>> sums(
+      std::span<const int> rows) const;
   // The items that the totals count, as text: "3 operators".
   [[nodiscard]] virtual QString things_text(std::size_t things) const = 0;
 
@@ -117,8 +121,8 @@ class TableModel : public QAbstractItemModel {
   void apply_filter();
   void arrange();  // sorts the rows that match the filter into shown_
   void sort_rows(std::span<int> rows) const;
-  void add_matches(int parent, Totals& totals) const;
-  void add_row(int row, Totals& totals) const;
+  void add_matches(int parent, std::vector<int>& rows) const;
+  [[nodiscard]] Totals totals_of(std::span<const int> rows) const;
 
   std::vector<int> parents_;
   std::vector<int> first_;     // by parent + 1: index of its first child in shown_

@@ -108,6 +108,9 @@ void ParetoPlot::set_marks(std::vector<ParetoMark> marks) {
   std::optional<ParetoMark> kept;
   if (current_) kept = marks_[*current_];
   marks_ = std::move(marks);
+  if (marks_.empty()) framed_.clear();
+  for (const ParetoMark& mark : marks_)
+    if (std::ranges::find(framed_, mark) == framed_.end()) framed_.push_back(mark);
   current_.reset();
   if (kept)
     if (const auto at = std::find(marks_.begin(), marks_.end(), *kept); at != marks_.end())
@@ -121,7 +124,7 @@ void ParetoPlot::set_hint(const QString& hint) {
 }
 
 ParetoScale ParetoPlot::scale() const {
-  return {marks_, QRectF(rect().adjusted(kLeft, kTop, -kRight, -kBottom))};
+  return {framed_, QRectF(rect().adjusted(kLeft, kTop, -kRight, -kBottom))};
 }
 
 QPoint ParetoPlot::place_of(std::size_t mark) const {
@@ -275,6 +278,11 @@ void ParetoPlot::paint_mark(QPainter& painter, const ParetoScale& s, std::size_t
       painter.drawPath(path);
       break;
     }
+    case ParetoKind::start:
+      painter.setPen(QPen(theme.warning, current_ == index ? 2 : 1));
+      painter.setBrush(theme.surface);
+      painter.drawEllipse(at, r + 1, r + 1);
+      break;
     case ParetoKind::now:
       painter.setBrush(theme.warning);
       painter.drawEllipse(at, r + 1, r + 1);

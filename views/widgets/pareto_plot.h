@@ -12,6 +12,7 @@ enum class ParetoKind : std::uint8_t {
   budget,  // of torch's activation budgets
   preset,  // an upstream policy
   named,   // a named state
+  start,   // the plan that the search started from, once it is not the current one
   now,     // the current plan
 };
 
@@ -33,13 +34,15 @@ struct ParetoScale {
   [[nodiscard]] QPointF place(const ParetoMark& mark) const;
 };
 
-// Plots peak memory (x) against step time (y), with the lower bound as a dashed line. Hovering shows a mark's figures and clicking chooses
-// it; the arrow keys move between marks and Enter chooses.
+// Plots peak memory (x) against step time (y), with the lower bound as a dashed line. Hovering shows
+// a mark's figures and clicking chooses it; the arrow keys move between marks and Enter chooses. The
+// axes stay as they are while marks come, move and go; they only grow for a mark beyond them.
 class ParetoPlot : public QWidget {
   Q_OBJECT
  public:
   explicit ParetoPlot(QWidget* parent = nullptr);
 
+  // No marks: the axes start anew with the next ones.
   void set_marks(std::vector<ParetoMark> marks);
   [[nodiscard]] const std::vector<ParetoMark>& marks() const { return marks_; }
   // The area of each mark's label; empty if it has none.
@@ -73,6 +76,7 @@ class ParetoPlot : public QWidget {
   void step(int direction);
 
   std::vector<ParetoMark> marks_;
+  std::vector<ParetoMark> framed_;      // that the axes fit: those that are and were shown
   std::optional<std::size_t> current_;  // hovered, or selected by keyboard
   QString hint_;
 };

@@ -53,5 +53,31 @@ TEST(ParetoPlot, LabelsAreNextToTheirMarks) {
   }
 }
 
+// Marks that come, move and go leave all others where they are.
+TEST(ParetoPlot, MarksDoNotMoveWhileTheAxesLast) {
+  ParetoPlot plot;
+  plot.resize(640, 300);
+  std::vector<ParetoMark> marks{
+      mark(1000, 900), mark(2000, 500), {ParetoKind::now, "now", 5000, 200}};
+  plot.set_marks(marks);
+  const QPoint first = plot.place_of(0), second = plot.place_of(1);
+  marks[2] = {ParetoKind::now, "now", 1500, 700};
+  plot.set_marks(marks);
+  EXPECT_EQ(plot.place_of(0), first);
+  EXPECT_EQ(plot.place_of(1), second);
+  marks.pop_back();
+  plot.set_marks(marks);
+  EXPECT_EQ(plot.place_of(0), first);
+  // A mark beyond the axes is not left out.
+  marks.push_back({ParetoKind::now, "now", 9000, 100});
+  plot.set_marks(marks);
+  EXPECT_TRUE(plot.rect().contains(plot.place_of(2)));
+  EXPECT_NE(plot.place_of(1), second);
+  // Other marks after none are another search.
+  plot.set_marks({});
+  plot.set_marks({mark(1000, 900), mark(2000, 500)});
+  EXPECT_GT(plot.place_of(1).x(), plot.rect().width() * 3 / 4);
+}
+
 }  // namespace
 }  // namespace jointer::views

@@ -216,6 +216,7 @@ Result<SacStatePtr> SacSolver::state_of(const SacBasePtr& base,
   }
   add_tensors(*state, candidates);
   JOINTER_TRY(state->rows, plan_rows(*base->what_if, state->plan));
+  JOINTER_TRY(state->totals, PlanTotals::make(*base->what_if, state->plan));
   states_.push_front({base, policies, state});
   if (states_.size() > kMaxStates) states_.pop_back();
   return SacStatePtr(state);
@@ -327,6 +328,7 @@ Result<SacSolver::Glimpse> SacSolver::glimpse(const SacRequest& request, const S
   JOINTER_TRY(const std::shared_ptr<SacState> state, lay(base, policies));
   if (!request.ticks.empty()) JOINTER_CHECK(is_done(*state, request.ticks.back()));
   state->tensors = shown.tensors;
+  state->totals = shown.totals;
   state->tensor_by_node = shown.tensor_by_node;
   for (SacTensor& tensor : state->tensors) {
     tensor.keep = Keep::recompute;

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "core/graph/source_call.h"
+#include "core/partition/kept_values.h"
+
 namespace jointer::views {
 namespace {
 
@@ -166,12 +169,13 @@ std::string why_in_short(const SacState& state, const SacTensor& tensor) {
 
 namespace {
 
-SacTensor tensor_of_lifetime(const Snapshot& snapshot, const Lifetime& lifetime, NodeId node,
-                             bool is_kept) {
-  const Node& n = snapshot.graph.node(node);
-  SacTensor tensor{.node = node, .bytes = lifetime.bytes};
-  tensor.recompute_ns = snapshot.analysis.costs[node.index()].ns;
-  tensor.recompute_flops = snapshot.analysis.flops[node.index()].total;
+SacTensor tensor_of(const Snapshot& snapshot, NodeId node, bool is_kept) {
+  const Graph& graph = snapshot.graph;
+  const Node& n = graph.node(node);
+  const NodeId call = source_call(graph, node);
+  SacTensor tensor{.node = node};
+  tensor.recompute_ns = snapshot.analysis.costs[call.index()].ns;
+  tensor.recompute_flops = snapshot.analysis.flops[call.index()].total;
   tensor.chain = 1;
   tensor.keep = !is_kept                                     ? Keep::recompute
                 : n.policy == MemoryPolicy::must_cpu_offload ? Keep::offload
@@ -180,42 +184,78 @@ SacTensor tensor_of_lifetime(const Snapshot& snapshot, const Lifetime& lifetime,
   return tensor;
 }
 
+// The rows of a pair.
+std::vector<SacTensor> tensors_of_pair(const Snapshot& snapshot,
+                                       const std::vector<SaveCandidate>& kept) {
+  std::vector<SacTensor> tensors;
+  for (const SaveCandidate& each : kept) {
+    const bool is_kept = each.keep != Keep::recompute;
+    if (!is_kept && !runs_again(snapshot.graph, snapshot.graph.node(each.node))) continue;
+    tensors.push_back(tensor_of(snapshot, each.node, is_kept));
+    tensors.back().keep = each.keep;
+    tensors.back().bytes = each.bytes;
+  }
+  return tensors;
+}
+
+// The rows of a graph without decisions, such as a forward alone: one for each node whose memory
+// lives until the backward, or is recomputed.
+std::vector<SacTensor> tensors_of_lifetimes(const Snapshot& snapshot) {
+  const Graph& graph = snapshot.graph;
+  std::vector<SacTensor> tensors;
+  std::vector<std::int32_t> row_of(graph.node_count(), -1);
+  for (const Lifetime& lifetime : snapshot.analysis.memory.lifetimes()) {
+    const bool is_kept = lifetime.category == MemoryCategory::saved_activation;
+    if (!lifetime.producer || (!is_kept && lifetime.category != MemoryCategory::recomputed))
+      continue;
+    std::int32_t& row = row_of[lifetime.producer.index()];
+    if (row < 0) {
+      row = static_cast<std::int32_t>(tensors.size());
+      tensors.push_back(tensor_of(snapshot, lifetime.producer, is_kept));
+    }
+    tensors[static_cast<std::size_t>(row)].bytes += lifetime.bytes;
+  }
+  std::sort(tensors.begin(), tensors.end(), [&](const SacTensor& a, const SacTensor& b) {
+    return graph.position(a.node) < graph.position(b.node);
+  });
+  return tensors;
+}
+
+PlanFigures figures_of(const Snapshot& snapshot, const std::vector<SacTensor>& tensors) {
+  PlanFigures figures;
+  for (const SacTensor& tensor : tensors)
+    if (tensor.keep != Keep::recompute)
+      (tensor.keep == Keep::save ? figures.saved_bytes : figures.offloaded_bytes) += tensor.bytes;
+  for (const NodeId id : snapshot.graph.order()) {
+    if (!snapshot.graph.node(id).has(Node::recomputed)) continue;
+    ++figures.recomputed;
+    figures.recompute_ns += snapshot.analysis.costs[id.index()].ns;
+    figures.recompute_flops += snapshot.analysis.flops[id.index()].total;
+  }
+  return figures;
+}
+
 }  // namespace
 
 SacStatePtr state_as_captured(const SnapshotPtr& snapshot) {
   const Graph& graph = snapshot->graph;
+  const Analysis& analysis = snapshot->analysis;
   auto state = std::make_shared<SacState>();
   state->snapshot = snapshot;
-  state->tensor_by_node.assign(graph.node_count(), -1);
-  PlanFigures& figures = state->figures;
-  figures.figures = {snapshot->analysis.memory.peak_bytes(),
-                     snapshot->analysis.simulation.step_ns(),
-                     snapshot->analysis.simulation.exposed_ns()};
-  const auto profile = snapshot->analysis.memory.profile();
-  state->profile.assign(profile.begin(), profile.end());
-  for (const Lifetime& lifetime : snapshot->analysis.memory.lifetimes()) {
-    const bool is_kept = lifetime.category == MemoryCategory::saved_activation;
-    if (!lifetime.producer || (!is_kept && lifetime.category != MemoryCategory::recomputed))
-      continue;
-    NodeId node = lifetime.producer;
-    if (const NodeId partner = graph.node(node).partner; is_kept && partner) node = partner;
-    state->tensors.push_back(tensor_of_lifetime(*snapshot, lifetime, node, is_kept));
-    if (!is_kept) continue;
-    figures.saved_bytes += lifetime.bytes;
-    if (state->tensors.back().keep == Keep::offload) figures.offloaded_bytes += lifetime.bytes;
+  if (const auto kept = kept_values(graph, analysis.costs, analysis.flops)) {
+    state->tensors = tensors_of_pair(*snapshot, *kept);
+    state->figures = kept_figures(graph, *kept);
+  } else {  // no pair
+    state->tensors = tensors_of_lifetimes(*snapshot);
+    state->figures = figures_of(*snapshot, state->tensors);
   }
-  std::sort(state->tensors.begin(), state->tensors.end(),
-            [&](const SacTensor& a, const SacTensor& b) {
-              return graph.position(a.node) < graph.position(b.node);
-            });
+  state->figures.figures = {analysis.memory.peak_bytes(), analysis.simulation.step_ns(),
+                            analysis.simulation.exposed_ns()};
+  const auto profile = analysis.memory.profile();
+  state->profile.assign(profile.begin(), profile.end());
+  state->tensor_by_node.assign(graph.node_count(), -1);
   for (std::size_t i = 0; i < state->tensors.size(); ++i)
     state->tensor_by_node[state->tensors[i].node.index()] = static_cast<std::int32_t>(i);
-  for (const NodeId id : graph.order()) {
-    if (!graph.node(id).has(Node::recomputed)) continue;
-    ++figures.recomputed;
-    figures.recompute_ns += snapshot->analysis.costs[id.index()].ns;
-    figures.recompute_flops += snapshot->analysis.flops[id.index()].total;
-  }
   return state;
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/partition/partition.h"
 #include "core/partition/plan_rows.h"
+#include "core/partition/plan_totals.h"
 #include "core/partition/plan_what_if.h"
 #include "core/policy/decider.h"
 #include "core/policy/step_values.h"
@@ -79,6 +80,7 @@ struct SacState : PlanOutcome {
   SacStepPtr step;           // for a flat training step; otherwise null
   AppliedTags applied_tags;  // likewise
   SavePlan plan;
+  std::shared_ptr<const PlanTotals> totals;  // of the plan of a joint graph; otherwise null
   std::vector<SacTensor> tensors;            // in program order
   std::vector<std::int32_t> tensor_by_node;  // -1 if it has none
   // One row per value, for comparison with other states: the sums are the figures. Empty

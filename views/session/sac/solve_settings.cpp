@@ -92,7 +92,7 @@ std::string solve_text(const SolveSettings& settings) {
 std::string describe(const SolveSettings& settings) {
   std::string text(to_string(settings.partitioner));
   if (settings.partitioner == Partitioner::min_cut && settings.activation_budget < 1) {
-    text += fmt::format(", activation budget {:.3g}", settings.activation_budget);
+    text += fmt::format(", activation budget {}", settings.activation_budget);
     if (settings.solver != SolveSettings().solver)
       text += fmt::format(" by {}", to_string(settings.solver));
   }

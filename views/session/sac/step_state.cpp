@@ -13,6 +13,7 @@
 
 #include <algorithm>
 
+#include "core/graph/source_call.h"
 #include "core/partition/kept_values.h"
 #include "core/policy/apply_step_tags.h"
 
@@ -44,16 +45,18 @@ std::vector<double> places_of(const MemoryTimeline& memory, const Snapshot& tagg
 std::vector<SacTensor> tensors_of(const std::vector<StepValue>& values, const Snapshot& tagged) {
   std::vector<SacTensor> tensors;
   tensors.reserve(values.size());
-  for (const StepValue& value : values)
+  for (const StepValue& value : values) {
+    const NodeId call = source_call(tagged.graph, value.node);
     tensors.push_back({.node = value.node,
                        .bytes = value.bytes,
                        // of this call only; its inputs have their own tags
-                       .recompute_ns = tagged.analysis.costs[value.node.index()].ns,
-                       .recompute_flops = tagged.analysis.flops[value.node.index()].total,
+                       .recompute_ns = tagged.analysis.costs[call.index()].ns,
+                       .recompute_flops = tagged.analysis.flops[call.index()].total,
                        .chain = 1,
                        .keep = value.keep,
                        .decider = Decider::nobody,
                        .reason = value.reason});
+  }
   return tensors;
 }
 

@@ -16,6 +16,11 @@ TEST(SolveSettings, RoundTripThroughText) {
   EXPECT_EQ(solve_text({}), "min_cut_partition");
 }
 
+TEST(SolveSettings, ADescriptionHasTheExactBudget) {
+  EXPECT_EQ(describe({.activation_budget = 0.390625}), "min_cut, activation budget 0.390625");
+  EXPECT_EQ(describe({.activation_budget = 0.5}), "min_cut, activation budget 0.5");
+}
+
 TEST(SolveSettings, AreTheLastPassOfAPipeline) {
   const auto settings = parse_solve("apply_sac{save=[aten.mm,aten.bmm]},default_partition");
   ASSERT_TRUE(settings);

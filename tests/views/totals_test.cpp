@@ -1,0 +1,326 @@
+// Every total in the window is a sum over its own graph: compares what the panes show for each
+// sample and each shared capture with sums made here from nodes, storages and costs.
+
+#include <gtest/gtest.h>
+
+#include <QSignalSpy>
+#include <QTest>
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "core/open/open.h"
+#include "tests/support/child.h"
+#include "tests/support/paths.h"
+#include "views/alive/alive_model.h"
+#include "views/history/history_model.h"
+#include "views/history/history_pane.h"
+#include "views/inspector/describe_nodes.h"
+#include "views/modules/module_model.h"
+#include "views/operators/operator_model.h"
+#include "views/sac/sac_model.h"
+#include "views/session/document/document.h"
+#include "views/session/sac/sac_solver.h"
+#include "views/session/text/number_text.h"
+#include "views/timeline/timeline_content.h"
+#include "views/timeline/timeline_text.h"
+#include "views/widgets/figure_box.h"
+#include "views/window/scoreboard.h"
+
+namespace jointer::views {
+namespace {
+
+std::int64_t total(const TableModel& model, int column) {
+  return model.totals().by_column[static_cast<std::size_t>(column)].value_or(0);
+}
+
+// Sums over nodes, each of which counts once.
+struct NodeSums {
+  std::int64_t count = 0, ns = 0, flops = 0, output_bytes = 0, forward_ns = 0;
+};
+
+template <class Wanted>
+NodeSums sum_nodes(const Snapshot& s, Wanted wanted) {
+  NodeSums sums;
+  for (const NodeId id : s.graph.order()) {
+    const Node& node = s.graph.node(id);
+    if (!wanted(node)) continue;
+    ++sums.count;
+    sums.ns += s.analysis.costs[id.index()].ns;
+    if (node.phase == Phase::forward) sums.forward_ns += s.analysis.costs[id.index()].ns;
+    sums.flops += s.analysis.flops[id.index()].total;
+    sums.output_bytes += s.graph.output_bytes(node);
+  }
+  return sums;
+}
+
+// Bytes allocated at a point, from lifetimes alone.
+std::int64_t bytes_at(const MemoryTimeline& memory, std::size_t point) {
+  std::int64_t sum = 0;
+  for (const Lifetime& life : memory.lifetimes())
+    if (MemoryTimeline::is_alive(life, point)) sum += life.bytes;
+  return sum;
+}
+
+std::int64_t exposed_of(const Snapshot& s) {
+  std::int64_t sum = 0;
+  for (const CollectiveTiming& each : s.analysis.simulation.collectives()) sum += each.exposed_ns;
+  return sum;
+}
+
+// The calls that recompute these values together: back to saved values and inputs.
+std::int64_t recompute_ns(const SacState& state, const std::vector<NodeId>& values) {
+  const Graph& joint = state.base->partition.joint;
+  std::set<NodeId> ends(state.plan.saved.begin(), state.plan.saved.end()), found;
+  ends.insert(state.plan.saved_symbols.begin(), state.plan.saved_symbols.end());
+  std::vector<NodeId> open;
+  const auto find = [&](NodeId id) {
+    if (joint.node(id).kind == NodeKind::call && found.insert(id).second) open.push_back(id);
+  };
+  for (const NodeId id : values) find(id);
+  std::int64_t sum = 0;
+  while (!open.empty()) {
+    const NodeId id = open.back();
+    open.pop_back();
+    sum += state.snapshot->analysis.costs[id.index()].ns;
+    for (const NodeId input : joint.inputs(id))
+      if (!ends.contains(input)) find(input);
+  }
+  return sum;
+}
+
+// The storages of the rows that take bytes, each once. A half has no rows of values, only the
+// storages that it saves.
+std::int64_t storage_bytes(const SacState& state, const std::vector<int>& rows) {
+  const Graph& graph = state.base ? state.base->partition.joint : state.snapshot->graph;
+  if (!state.can_change() && !graph.is_pair()) {
+    std::int64_t bytes = 0;
+    for (const Lifetime& life : state.snapshot->analysis.memory.lifetimes())
+      if (life.producer && (life.category == MemoryCategory::saved_activation ||
+                            life.category == MemoryCategory::recomputed))
+        bytes += life.bytes;
+    return bytes;
+  }
+  std::set<StorageId> storages;
+  for (const int row : rows) {
+    const SacTensor& tensor = state.tensors[static_cast<std::size_t>(row)];
+    if (tensor.bytes == 0) continue;
+    for (const Tensor& t : graph.tensors(tensor.node))
+      if (t.storage && graph.device_type(t) == graph.main_device())
+        storages.insert(graph.real_storage(t.storage));
+  }
+  std::int64_t sum = 0;
+  for (const StorageId id : storages)
+    sum += allocated_bytes(graph.storage(id).bytes.value, graph.main_device());
+  return sum;
+}
+
+std::vector<std::string> captures() {
+  std::vector<std::string> paths;
+  const auto add = [&](const std::string& folder) {
+    if (!std::filesystem::is_directory(folder)) return;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+      if (entry.path().string().ends_with(".json.zst")) paths.push_back(entry.path().string());
+  };
+  add(test::source_path("resources/samples"));
+  for (const std::string& path : test::shared_captures()) paths.push_back(path);
+  if (!test::shared_directory().empty()) add(test::shared_directory() + "/captures/torchtitan_0.3");
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+class TotalsOfCaptures : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    auto graph = open_graph({.path = GetParam()});
+    ASSERT_TRUE(graph) << graph.error().message;
+    auto made = make_snapshot(*std::move(graph), {});
+    ASSERT_TRUE(made) << made.error().message;
+    snapshot_ = *std::move(made);
+  }
+  [[nodiscard]] const Graph& graph() const { return snapshot_->graph; }
+  [[nodiscard]] const Analysis& analysis() const { return snapshot_->analysis; }
+
+  SnapshotPtr snapshot_;
+};
+
+TEST_P(TotalsOfCaptures, Operators) {
+  OperatorModel model;
+  model.set_snapshot(snapshot_);
+  const NodeSums calls =
+      sum_nodes(*snapshot_, [](const Node& node) { return node.kind == NodeKind::call; });
+  EXPECT_EQ(total(model, OperatorModel::count_column), calls.count);
+  EXPECT_EQ(total(model, OperatorModel::time_column), calls.ns);
+  EXPECT_EQ(total(model, OperatorModel::flops_column), calls.flops);
+  EXPECT_EQ(total(model, OperatorModel::bytes_column), calls.output_bytes);
+  EXPECT_EQ(total(model, OperatorModel::exposed_column), exposed_of(*snapshot_));
+}
+
+TEST_P(TotalsOfCaptures, Modules) {
+  ModuleModel model;
+  model.set_snapshot(snapshot_);
+  const NodeSums all = sum_nodes(*snapshot_, [](const Node&) { return true; });
+  EXPECT_EQ(total(model, ModuleModel::nodes_column), all.count);
+  EXPECT_EQ(total(model, ModuleModel::forward_column), all.forward_ns);
+  EXPECT_EQ(total(model, ModuleModel::backward_column), all.ns - all.forward_ns);
+  EXPECT_EQ(total(model, ModuleModel::flops_column), all.flops);
+  std::int64_t saved = 0, parameters = 0;
+  for (const Lifetime& life : analysis().memory.lifetimes())
+    if (life.category == MemoryCategory::saved_activation) saved += life.bytes;
+  EXPECT_EQ(total(model, ModuleModel::saved_column), saved);
+  std::set<StorageId> counted;
+  for (const NodeId id : graph().order()) {
+    if (graph().node(id).role != Role::parameter || graph().node(id).partner) continue;
+    for (const Tensor& t : graph().tensors(id))
+      if (!t.storage || counted.insert(graph().real_storage(t.storage)).second)
+        parameters += graph().output_bytes(graph().node(id));
+  }
+  EXPECT_EQ(total(model, ModuleModel::parameters_column), parameters);
+}
+
+TEST_P(TotalsOfCaptures, AliveNow) {
+  const MemoryTimeline& memory = analysis().memory;
+  AliveModel model;
+  model.set_snapshot(snapshot_, memory.peak_index());
+  const std::size_t points = memory.profile().size();
+  for (const std::size_t point : {std::size_t{0}, points / 3, memory.peak_index(), points - 1}) {
+    model.set_moment(point);
+    for (const auto grouping : {AliveModel::Grouping::none, AliveModel::Grouping::module,
+                                AliveModel::Grouping::category}) {
+      model.set_grouping(grouping);
+      EXPECT_EQ(total(model, AliveModel::bytes_column), bytes_at(memory, point));
+      EXPECT_EQ(memory.profile()[point], bytes_at(memory, point));
+    }
+  }
+}
+
+TEST_P(TotalsOfCaptures, Scoreboard) {
+  Document document({.path = GetParam()}, snapshot_);
+  Scoreboard scoreboard(document);
+  std::map<QString, QString> shown;
+  for (FigureBox* box : scoreboard.findChildren<FigureBox*>())
+    shown[box->value().accessibleName()] = box->value().text();
+  std::int64_t peak = 0, kernels = 0;
+  for (std::size_t i = 0; i < analysis().memory.profile().size();
+       i += std::max<std::size_t>(analysis().memory.profile().size() / 64, 1))
+    peak = std::max(peak, bytes_at(analysis().memory, i));
+  peak = std::max(peak, bytes_at(analysis().memory, analysis().memory.peak_index()));
+  for (const NodeId id : graph().order())
+    if (analysis().costs[id.index()].lane == NodeCost::Lane::compute)
+      kernels += analysis().costs[id.index()].ns;
+  EXPECT_EQ(shown["Peak memory"], bytes_text(peak));
+  EXPECT_EQ(shown["Compute"], time_text(kernels));
+  EXPECT_EQ(shown["Exposed"], time_text(exposed_of(*snapshot_)));
+  std::int64_t end = 0;
+  for (const NodeId id : graph().order())
+    end = std::max(
+        {end, analysis().simulation.timing(id).end, analysis().simulation.timing(id).host_end});
+  EXPECT_EQ(shown["Step"], time_text(end));
+}
+
+TEST_P(TotalsOfCaptures, HistoryAsOpened) {
+  Document document({.path = GetParam()}, snapshot_);
+  HistoryPane pane(document);
+  pane.show();
+  ASSERT_TRUE(QTest::qWaitForWindowExposed(&pane));
+  const auto* model = dynamic_cast<HistoryModel*>(pane.findChildren<TableView*>().front()->model());
+  ASSERT_NE(model, nullptr);
+  ASSERT_EQ(model->row_count(), 1);
+  EXPECT_EQ(model->number(0, HistoryModel::peak_column),
+            bytes_at(analysis().memory, analysis().memory.peak_index()));
+  EXPECT_EQ(model->number(0, HistoryModel::exposed_column), exposed_of(*snapshot_));
+}
+
+TEST_P(TotalsOfCaptures, InspectorOfAllCalls) {
+  std::vector<NodeId> nodes;
+  for (const NodeId id : graph().order())
+    if (graph().node(id).kind == NodeKind::call) nodes.push_back(id);
+  const InspectorContent content = describe(*snapshot_, nodes);
+  std::map<QString, QString> shown;
+  for (const InspectorRow& row : content.sections.front().rows) shown[row.label] = row.value;
+  const NodeSums calls =
+      sum_nodes(*snapshot_, [](const Node& node) { return node.kind == NodeKind::call; });
+  EXPECT_EQ(shown["time"], time_text(calls.ns));
+  EXPECT_EQ(shown["outputs"], bytes_text(calls.output_bytes));
+  if (calls.flops > 0) {
+    EXPECT_EQ(shown["FLOPs"], flops_text(calls.flops));
+  }
+  if (shown.contains("collectives")) {
+    EXPECT_TRUE(shown["collectives"].endsWith("exposed " + time_text(exposed_of(*snapshot_))))
+        << shown["collectives"].toStdString();
+  }
+}
+
+TEST_P(TotalsOfCaptures, RangeOfTheWholeStep) {
+  Document document({.path = GetParam()}, snapshot_);
+  const TimelineContent content(document);
+  const std::size_t steps = analysis().memory.steps().size();
+  const QStringList lines = stretch_lines(content, {.first = 0, .last = steps});
+  const Simulation& simulation = analysis().simulation;
+  EXPECT_EQ(lines[1], "compute " + time_text(simulation.compute_ns()));
+  EXPECT_EQ(lines[2], QStringLiteral("communication %1, exposed %2")
+                          .arg(time_text(simulation.communication_ns() + simulation.transfer_ns()),
+                               time_text(exposed_of(*snapshot_))));
+}
+
+TEST_P(TotalsOfCaptures, Sac) {
+  SacSolver solver;
+  const auto made = solver.state({snapshot_, snapshot_, {}, {}});
+  if (!made) GTEST_SKIP() << made.error().message;
+  const SacState& state = **made;
+  SacModel model;
+  model.set_state(*made);
+  // The rows of the plan add up to its figures.
+  std::vector<int> all, saved, offloaded;
+  std::vector<NodeId> recomputable;
+  for (std::size_t i = 0; i < state.tensors.size(); ++i) {
+    const SacTensor& tensor = state.tensors[i];
+    all.push_back(static_cast<int>(i));
+    if (tensor.keep == Keep::save) saved.push_back(all.back());
+    if (tensor.keep == Keep::offload) offloaded.push_back(all.back());
+    if (tensor.chain > 0) recomputable.push_back(tensor.node);
+  }
+  EXPECT_EQ(sum_of(state, saved).bytes, state.figures.saved_bytes);
+  EXPECT_EQ(sum_of(state, offloaded).bytes, state.figures.offloaded_bytes);
+  std::int64_t calls_ns = 0;
+  if (state.base) {
+    calls_ns = recompute_ns(state, recomputable);
+    const NodeSums forward =
+        sum_nodes(*snapshot_, [](const Node& node) { return node.phase == Phase::forward; });
+    EXPECT_LE(calls_ns, forward.ns);
+  } else {
+    std::set<NodeId> calls;
+    for (const SacTensor& tensor : state.tensors) {
+      NodeId call = tensor.node;
+      while (graph().target(graph().node(call)) == "_operator.getitem")
+        call = graph().inputs(call).front();
+      if (calls.insert(call).second) calls_ns += analysis().costs[call.index()].ns;
+    }
+  }
+  for (const SacGrouping grouping :
+       {SacGrouping::op, SacGrouping::module, SacGrouping::layer, SacGrouping::tensor}) {
+    model.set_grouping(grouping);
+    EXPECT_EQ(total(model, SacModel::time_column), calls_ns);
+    EXPECT_EQ(total(model, SacModel::bytes_column), storage_bytes(state, all));
+    // A group has no more than its rows together, and no less than any of them.
+    for (int row = 0; row < model.row_count(); ++row) {
+      for (const int column : {SacModel::bytes_column, SacModel::time_column}) {
+        std::int64_t sum = 0, most = 0;
+        for (const int child : model.shown(row)) {
+          sum += *model.number(child, column);
+          most = std::max(most, *model.number(child, column));
+        }
+        if (model.shown(row).empty()) continue;
+        EXPECT_LE(model.number(row, column), sum);
+        EXPECT_GE(model.number(row, column), most);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Captures, TotalsOfCaptures, testing::ValuesIn(captures()),
+                         [](const auto& each) { return test::parameter_name(each); });
+
+}  // namespace
+}  // namespace jointer::views
