@@ -262,6 +262,7 @@ void ComparePane::show_plan(const PlanChangesPtr& plan) {
   tables_->setTabVisible(1, plan != nullptr);
   tables_->tabBar()->setVisible(plan != nullptr);
   plan_table_->set(plan);
+  curves_->show();
   if (!plan) return;
   summary_->setText(
       QStringLiteral("%1.\n%2").arg(summary_text(*plan), comparison_->nodes->summary()));
@@ -269,6 +270,7 @@ void ComparePane::show_plan(const PlanChangesPtr& plan) {
   const bool is_alone =
       nodes.moved.empty() && nodes.added.empty() && nodes.removed.empty() && nodes.changed.empty();
   tables_->setCurrentIndex(is_alone ? 1 : 0);
+  curves_->setVisible(!is_alone);  // those of the graphs are the same
 }
 
 void ComparePane::show_metrics() {

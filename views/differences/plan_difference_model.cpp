@@ -13,7 +13,7 @@ PlanDifferenceModel::PlanDifferenceModel(QObject* parent) : TableModel(parent) {
       {.title = tr("change"),
        .meaning = tr("How the first and the second plan keep it. Not needed: neither the backward "
                      "nor a recomputed call reads it."),
-       .max_width = 420},
+       .max_width = 220},
       {.title = tr("Δ saved"),
        .unit = Unit::bytes,
        .meaning = tr("Change of the device memory for saved values. A storage counts once."),
@@ -85,13 +85,16 @@ void PlanDifferenceModel::make_rows() {
 
 std::optional<std::int64_t> PlanDifferenceModel::number(int row, int column) const {
   const PlanAmounts& change = at(row).change;
+  const auto unless_zero = [](std::int64_t number) {
+    return number != 0 ? std::optional(number) : std::nullopt;
+  };
   switch (column) {
     case saved_column:
-      return change.saved_bytes;
+      return unless_zero(change.saved_bytes);
     case host_column:
-      return change.offloaded_bytes;
+      return unless_zero(change.offloaded_bytes);
     case time_column:
-      return change.recompute_ns;
+      return unless_zero(change.recompute_ns);
     default:
       return std::nullopt;
   }

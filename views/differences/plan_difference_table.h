@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// What changed between two plans, by layer, operator or value. Selecting rows selects their nodes in
+// Lists the changes between two plans, by layer, operator or value. Selecting rows selects their nodes in
 // the document.
 class PlanDifferenceTable : public TablePane {
   Q_OBJECT

@@ -29,10 +29,8 @@ ChangesPage::ChangesPage(Document& document, QWidget* parent)
   since_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   since_->setMinimumContentsLength(16);
   row->addWidget(since_);
-  summary_ = new QLabel(this);
+  summary_ = new ElidedLabel(this);
   summary_->setObjectName(QStringLiteral("plan_summary"));
-  summary_->setWordWrap(true);
-  summary_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   row->addWidget(summary_, 1);
   column->addLayout(row);
   table_ = new PlanDifferenceTable(document, this);

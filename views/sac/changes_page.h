@@ -1,17 +1,17 @@
 #pragma once
 
 #include <QComboBox>
-#include <QLabel>
 #include <QWidget>
 #include <optional>
 #include <utility>
 
 #include "views/differences/plan_difference_table.h"
 #include "views/session/sac/sac_session.h"
+#include "views/widgets/elided_label.h"
 
 namespace jointer::views {
 
-// What changed in the plan since the previous history entry, since the graph was opened, or since a
+// Lists the changes of the plan since the previous history entry, since the graph was opened, or since a
 // named state.
 class ChangesPage : public QWidget {
   Q_OBJECT
@@ -19,7 +19,7 @@ class ChangesPage : public QWidget {
   explicit ChangesPage(Document& document, QWidget* parent = nullptr);
 
  signals:
-  // What the last history entry changed, in one sentence; empty if it did not change the plan.
+  // The changes of the last history entry, in one sentence; empty if it did not change the plan.
   void summarized(const QString& sentence);
 
  protected:
@@ -38,7 +38,7 @@ class ChangesPage : public QWidget {
   Document& document_;
   SacSession& session_;
   QComboBox* since_ = nullptr;
-  QLabel* summary_ = nullptr;
+  ElidedLabel* summary_ = nullptr;
   PlanDifferenceTable* table_ = nullptr;
   std::vector<Base> bases_;
   // The state for which the last entry was summarized, and the comparison that the table shows.

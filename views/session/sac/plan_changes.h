@@ -1,6 +1,6 @@
 #pragma once
 
-// What changed between the plans of two states of a document.
+// The changes between the plans of two states of a document.
 
 #include <QString>
 #include <memory>
