@@ -1,6 +1,7 @@
 #pragma once
 
-// Formats numbers for the user: three significant digits, binary units for bytes.
+// Formats numbers for the user: three significant digits, binary units for bytes. Times of a second
+// or more keep their milliseconds, in which two plans or schedules differ.
 
 #include <cstdint>
 #include <string>
@@ -10,7 +11,7 @@ namespace jointer {
 std::string format_bytes(std::int64_t bytes);  // "43.3 GiB", "512 B"
 std::string format_tick_bytes(
     std::int64_t bytes);                           // "16 GiB": without decimals if it is an integer
-std::string format_ms(double milliseconds);        // "612 ms", "1.25 s", "20.0 us"
+std::string format_ms(double milliseconds);        // "612 ms", "1.003 s", "20.0 us"
 std::string format_ns(std::int64_t nanoseconds);   // the same
 std::string format_count(std::int64_t count);      // "10,944"
 std::string format_flops(double flops);            // "167 TFLOP"

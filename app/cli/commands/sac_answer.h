@@ -32,7 +32,7 @@ struct OperatorRow {
   std::size_t saved = 0, recomputed = 0, offloaded = 0;  // saved: on the device
   std::int64_t saved_bytes = 0, offloaded_bytes = 0;
   std::int64_t storage_bytes = 0;  // of saved: each storage once, with the first value in it
-  std::int64_t recompute_ns = 0;  // of those that are recomputed
+  std::int64_t recompute_ns = 0;   // of those that are recomputed
 
   [[nodiscard]] std::string policy() const;  // save, recompute, offload, mixed
 };
