@@ -35,6 +35,31 @@ void add_steps(const PairOrders& orders, const PairOrder& order, bool backward,
             [&](const TransferCall& call) { add(order.offloaded[call.value]); });
 }
 
+// The figures without those of the recomputed calls.
+PlanFigures figures_of(const PlanMemory::Result& memory, const StepTime& time) {
+  return {.figures = {.peak_bytes = memory.peak_bytes,
+                      .step_ns = time.step_ns,
+                      .exposed_ns = time.exposed_ns},
+          .saved_bytes = memory.saved_bytes,
+          .offloaded_bytes = memory.offloaded_bytes};
+}
+
+// Adds the recomputed calls to the figures, and visits each.
+template <class Visit>
+void add_recomputed(const PlanWhatIf::State& s, const PairOrder& order, PlanFigures& figures,
+                    Visit visit) {
+  std::vector<std::uint8_t> runs_first(s.orders.size(), 0);
+  for (const Place p : order.forward)
+    if (s.orders.has(p, PairOrders::is_call)) runs_first[p] = 1;
+  for (const Place p : order.backward) {
+    if (!runs_first[p]) continue;
+    ++figures.recomputed;
+    figures.recompute_ns += s.time.ns(p);
+    figures.recompute_flops += s.time.flops(p);
+    visit(p);
+  }
+}
+
 }  // namespace
 
 PlanWhatIf::PlanWhatIf(const Graph& joint, std::span<const NodeCost> costs,
@@ -48,34 +73,51 @@ Result<PlanWhatIf::Outcome> PlanWhatIf::evaluate(const SavePlan& plan) const {
   const State& s = *state_;
   JOINTER_TRY(const PairOrder order, s.orders.order(plan));
   PlanMemory::Result memory = s.memory.evaluate(order);
-  const StepTime time = s.time.evaluate(order);
   Outcome outcome;
-  outcome.figures = {.figures = {.peak_bytes = memory.peak_bytes,
-                                 .step_ns = time.step_ns,
-                                 .exposed_ns = time.exposed_ns},
-                     .saved_bytes = memory.saved_bytes,
-                     .offloaded_bytes = memory.offloaded_bytes};
+  outcome.figures = figures_of(memory, s.time.evaluate(order));
   outcome.profile = std::move(memory.profile);
-  std::vector<std::uint8_t> runs_first(s.orders.size(), 0);
-  for (const Place p : order.forward) {
-    if (!s.orders.has(p, PairOrders::is_call)) continue;
-    runs_first[p] = 1;
-    ++outcome.forward_steps;
-  }
   outcome.steps.reserve(outcome.profile.size() / 2);
-  for (const bool backward : {false, true}) add_steps(s.orders, order, backward, outcome.steps);
-  for (const Place p : order.backward) {
-    if (!runs_first[p]) continue;
+  add_steps(s.orders, order, false, outcome.steps);
+  outcome.forward_steps = outcome.steps.size();
+  add_steps(s.orders, order, true, outcome.steps);
+  add_recomputed(s, order, outcome.figures, [&](Place p) {
     outcome.recomputed.push_back({s.orders.node(p), s.time.ns(p)});
-    ++outcome.figures.recomputed;
-    outcome.figures.recompute_ns += s.time.ns(p);
-    outcome.figures.recompute_flops += s.time.flops(p);
-  }
+  });
   return outcome;
 }
 
 Result<PlanFigures> PlanWhatIf::figures(const SavePlan& plan) const {
-  return evaluate(plan).map([](Outcome&& outcome) { return outcome.figures; });
+  const State& s = *state_;
+  JOINTER_TRY(const PairOrder order, s.orders.order(plan));
+  PlanFigures figures = figures_of(s.memory.evaluate(order), s.time.evaluate(order));
+  add_recomputed(s, order, figures, [](Place) {});
+  return figures;
+}
+
+// Rejects a plan by the cheapest of the three: the bytes that are live between the halves, the
+// time, the peak.
+Result<PlanWhatIf::Bounded> PlanWhatIf::figures_within(const SavePlan& plan,
+                                                       const Figures& most) const {
+  const State& s = *state_;
+  std::vector<Place> saved, offloaded;
+  for (const NodeId id : plan.saved) saved.push_back(s.orders.place(id));
+  for (const NodeId id : plan.offloaded) offloaded.push_back(s.orders.place(id));
+  if (s.memory.bytes_between(saved, offloaded) > most.peak_bytes)
+    return Bounded{.exceeds = Exceeds::peak};
+  JOINTER_TRY(const PairOrder order, s.orders.order(plan));
+  const StepTime time = s.time.evaluate(order);
+  if (time.step_ns > most.step_ns) return Bounded{.exceeds = Exceeds::step};
+  const PlanMemory::Result memory = s.memory.evaluate(order);
+  if (memory.peak_bytes > most.peak_bytes) return Bounded{.exceeds = Exceeds::peak};
+  Bounded within{.figures = figures_of(memory, time)};
+  add_recomputed(s, order, within.figures, [](Place) {});
+  return within;
+}
+
+Result<std::int64_t> PlanWhatIf::reserved_bytes(const SavePlan& plan) const {
+  const State& s = *state_;
+  JOINTER_TRY(const PairOrder order, s.orders.order(plan));
+  return s.memory.reserved_bytes(order);
 }
 
 Result<std::vector<std::int64_t>> PlanWhatIf::profile(const SavePlan& plan) const {

@@ -77,6 +77,8 @@ ParetoRequest TradeOff::request(bool with_presets) const {
                         .max_budgets = options_.max_budgets,
                         .policies = policies_,
                         .offload = options_.offload,
+                        .memory = options_.memory,
+                        .effort = options_.effort,
                         .found = options_.found};
   // The joint graph already has the tags in effect.
   request.partition.ignore_tags = false;
@@ -102,6 +104,19 @@ std::int64_t TradeOff::longest_step(double percent) const {
 Result<Fit> TradeOff::smallest_within(double percent) const {
   return jointer::smallest_within(partition_.joint, *what_if_, longest_step(percent),
                                   request(!options_.has_policy));
+}
+
+Partition TradeOff::partition_by(const SavePlan& plan, const std::string& why) const {
+  Partition made = partition_;
+  std::vector<bool> before(made.joint.node_count(), false);
+  std::vector<bool> after = before;
+  for (const NodeId id : made.plan.saved) before[id.index()] = true;
+  for (const NodeId id : plan.saved) after[id.index()] = true;
+  for (std::size_t i = 0; i < before.size(); ++i)
+    if (before[i] != after[i] && made.joint.node(NodeId(i)).kind == NodeKind::call)
+      made.reasons[i] = {PlanReason::Kind::knapsack, {}, why};
+  made.plan = plan;
+  return made;
 }
 
 }  // namespace jointer
