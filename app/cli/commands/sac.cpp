@@ -34,6 +34,7 @@ struct SacCommand {
   EstimatorOptions estimator;
   PolicyOptions policy;
   std::string partitioner = "min_cut", solver = "dp", budget, optimizer = "none", format, output;
+  std::string limit_of = "allocated";
   std::optional<double> slower;
   std::vector<std::string> why;
   std::size_t points = 64, top = 15;
@@ -115,22 +116,18 @@ struct Solved {
   Partitioner partitioner = Partitioner::min_cut;
 };
 
-// Adopts the plan that meets a limit, unless it is the current one. `why` becomes the reason for
-// each node whose decision differs from min_cut's.
+// Adopts the plan that meets a limit, unless it is the current one. `why`: see
+// TradeOff::partition_by.
 void take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit, const std::string& why) {
   if (fit.point.name == kThisPlan) return;
-  Partition partition = trade_off.partition();
-  std::vector<bool> before(partition.joint.node_count(), false);
-  std::vector<bool> after = before;
-  for (const NodeId id : partition.plan.saved) before[id.index()] = true;
-  for (const NodeId id : fit.point.plan.saved) after[id.index()] = true;
-  for (std::size_t i = 0; i < before.size(); ++i)
-    if (before[i] != after[i] && partition.joint.node(NodeId(i)).kind == NodeKind::call)
-      partition.reasons[i] = {PlanReason::Kind::knapsack, {}, why};
-  partition.plan = fit.point.plan;
-  solved = {.partition = std::move(partition),
+  solved = {.partition = trade_off.partition_by(fit.point.plan, why),
             .what_if = &trade_off.what_if(),
             .partitioner = Partitioner::min_cut};
+}
+
+LimitedMemory memory_of(const SacCommand& options) {
+  return options.limit_of == to_string(LimitedMemory::reserved) ? LimitedMemory::reserved
+                                                                : LimitedMemory::allocated;
 }
 
 // Changes the plan to meet a limit on the peak (bytes) or on the slowdown.
@@ -142,8 +139,11 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
     take_plan(solved, trade_off, fit,
               fmt::format("chosen for a peak of at most {}", options.budget));
     return LimitAnswer{.kind = "peak",
+                       .memory = options.limit_of,
                        .asked = static_cast<double>(limit),
-                       .reached = static_cast<double>(fit.point.figures.figures.peak_bytes),
+                       .reached = static_cast<double>(memory_of(options) == LimitedMemory::reserved
+                                                          ? fit.point.reserved_bytes.value_or(0)
+                                                          : fit.point.figures.figures.peak_bytes),
                        .met = fit.fits,
                        .bound_ns = fit.point.bound_ns};
   }
@@ -151,6 +151,7 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
   take_plan(solved, trade_off, fit,
             fmt::format("chosen for a step at most {}% slower", *options.slower));
   return LimitAnswer{.kind = "step",
+                     .memory = options.limit_of,
                      .asked = static_cast<double>(trade_off.longest_step(*options.slower)),
                      .reached = static_cast<double>(fit.point.figures.figures.step_ns),
                      .met = fit.fits,
@@ -236,13 +237,16 @@ Result<int> finish_answer(const SacCommand& options, const Graph& opened, const 
 
 // Options of partitioners, which only split joint graphs.
 constexpr std::initializer_list<const char*> kPartitionerOptions{
-    "--budget",      "--slower", "--pareto", "--strict-budget",
-    "--partitioner", "--solver", "--points", "--no-offload"};
+    "--budget", "--slower", "--pareto",     "--strict-budget", "--partitioner",
+    "--solver", "--points", "--no-offload", "--limit-of"};
 
 // Refuses options for a search over budgets if there is no search.
 Result<void> check_budget_options(const SacCommand& options, double budget,
                                   const CLI::App& command) {
-  if (options.slower || options.pareto || budget > 1) return {};
+  if (options.slower || budget > 1) return {};
+  JOINTER_CHECK(refuse_options(command, {"--limit-of"},
+                               "needs --slower or a --budget in bytes of peak memory"));
+  if (options.pareto) return {};
   JOINTER_CHECK(refuse_options(command, {"--points", "--no-offload"},
                                "needs --pareto, --slower or a --budget in bytes of peak memory"));
   if (!options.budget.empty()) return {};
@@ -292,6 +296,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
                                            .fsdp = fsdp,
                                            .has_policy = options.policy.any(),
                                            .offload = !options.no_offload,
+                                           .memory = memory_of(options),
                                            .max_budgets = options.points,
                                            .found = {}}));
   }
@@ -447,6 +452,12 @@ void add_joint_options(CLI::App& command, SacCommand& options) {
       "Show peak memory against step time, for a range of budgets and upstream's presets");
   command.add_flag("--no-offload", options.no_offload,
                    "With --pareto, --slower or a --budget in bytes: offload nothing to the host");
+  command
+      .add_option("--limit-of", options.limit_of,
+                  "With --slower or a --budget in bytes: the memory that counts, allocated (live "
+                  "tensors) or reserved (by torch's caching allocator)")
+      ->check(CLI::IsMember({"allocated", "reserved"}))
+      ->capture_default_str();
   command
       .add_option(
           "--points", options.points,

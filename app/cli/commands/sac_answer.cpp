@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/partition/kept_values.h"
+#include "core/schedule/caching_allocator.h"
 #include "core/schedule/memory_timeline.h"
 #include "core/schedule/simulation.h"
 
@@ -79,6 +80,7 @@ Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
   SacAnswer answer;
   JOINTER_TRY(const PlanWhatIf::Outcome outcome, what_if.evaluate(plan));
   answer.figures = outcome.figures;
+  JOINTER_TRY(answer.reserved_bytes, what_if.reserved_bytes(plan));
   answer.saved_symbols = plan.saved_symbols.size();
   for (const NodeId id : plan.saved) {
     const Node& n = joint.node(id);
@@ -105,6 +107,7 @@ SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
   const MemoryTimeline timeline(graph, memory);
   const Simulation simulation(graph, costs);
   answer.figures = kept_figures(graph, kept);
+  answer.reserved_bytes = simulate_reserved(timeline, timeline.device()).peak_bytes;
   answer.figures.figures = {.peak_bytes = timeline.peak_bytes(),
                             .step_ns = simulation.step_ns(),
                             .exposed_ns = simulation.exposed_ns()};
