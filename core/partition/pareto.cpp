@@ -8,6 +8,11 @@
 // peaks at equal distances in between. It shows the plans that they found on the way, as far as
 // they are apart, and the given and swept points that nothing beats.
 //
+// A limit of reserved memory: the bytes that the caching allocator reserves follow from the order of
+// all requests, so that no search can aim at them. The search is for a limit of allocated memory
+// instead, at first the same. The best plans found are judged by their reserved bytes. If the
+// best of all is over the limit, the limit of the next search is lower by as much.
+//
 // Source: visualize_memory_budget_pareto of torch 2.11's choose_saved_values_set. The search is
 // Jointer's. Deviation: torch's curve shows its budgets, and is not monotone where the bytes of
 // saved tensors do not determine the peak; this one is.
@@ -25,10 +30,20 @@ namespace {
 
 constexpr std::size_t kLimits = 10;      // searches for the curve
 constexpr std::int64_t kIntervals = 64;  // of peaks; the curve shows one plan found in each
+constexpr int kReservedRounds = 4;       // searches for a limit of reserved memory
+constexpr std::size_t kJudged = 16;      // plans whose reserved bytes are computed after each
 
 const Figures& figures(const ParetoPoint& point) {
   return point.figures.figures;
 }
+
+}  // namespace
+
+std::string_view to_string(LimitedMemory memory) {
+  return memory == LimitedMemory::reserved ? "reserved" : "allocated";
+}
+
+namespace {
 
 class Search {
  public:
@@ -37,7 +52,7 @@ class Search {
     JOINTER_TRY(const auto sweep, BudgetSweep::make(joint, what_if, request));
     JOINTER_CHECK(sweep->run());
     if (sweep->points().empty()) return fail(Error::Kind::cancelled, "it was cancelled");
-    std::unique_ptr<Search> search(new Search(request, limits, sweep->points()));
+    std::unique_ptr<Search> search(new Search(what_if, request, limits, sweep->points()));
     search->cancelled_ = sweep->is_cancelled();
     JOINTER_TRY(search->frontier_,
                 PlanFrontier::make(joint, what_if,
@@ -58,15 +73,11 @@ class Search {
   }
 
   Fit best(const PlanLimit& limit) {
-    ParetoPoint nearest = known_.front();
-    for (const ParetoPoint& point : known_)
-      if (limit.is_better(figures(point), figures(nearest))) nearest = point;
-    if (!cancelled_)
-      if (const auto found = frontier_->best(limit);
-          found && limit.is_better(found->figures.figures, figures(nearest)))
-        nearest = point_of(*found);
-    if (!cancelled_ && request_.found && !request_.found(nearest)) cancelled_ = true;
-    return {.point = nearest, .fits = limit.holds(figures(nearest))};
+    Fit fit =
+        request_.memory == LimitedMemory::reserved ? best_reserved(limit) : best_allocated(limit);
+    add_reserved(fit.point);
+    if (!cancelled_ && request_.found && !request_.found(fit.point)) cancelled_ = true;
+    return fit;
   }
 
   ParetoCurve curve() {
@@ -89,7 +100,10 @@ class Search {
       if (i == 0 || is_last) points.push_back(point_of(found[i]));
     }
     points = pareto_front(std::move(points));
-    for (ParetoPoint& point : points) point.bound_ns = bound(point);
+    for (ParetoPoint& point : points) {
+      point.bound_ns = bound(point);
+      add_reserved(point);
+    }
     std::vector<ParetoPoint> budgets;
     std::ranges::copy_if(known_, std::back_inserter(budgets),
                          [](const ParetoPoint& point) { return point.budget >= 0; });
@@ -97,12 +111,71 @@ class Search {
   }
 
   [[nodiscard]] std::int64_t bound(const ParetoPoint& point) const {
-    return std::min(frontier_->bound_ns(figures(point).peak_bytes), figures(point).step_ns);
+    return bound(figures(point).peak_bytes, point);
+  }
+  // For all plans with at most this peak, among them `point`.
+  [[nodiscard]] std::int64_t bound(std::int64_t peak_bytes, const ParetoPoint& point) const {
+    return std::min(frontier_->bound_ns(peak_bytes), figures(point).step_ns);
   }
 
  private:
-  Search(const ParetoRequest& request, std::size_t limits, std::vector<ParetoPoint> known)
-      : request_(request), limits_(limits), known_(std::move(known)) {}
+  Fit best_allocated(const PlanLimit& limit) {
+    ParetoPoint nearest = known_.front();
+    for (const ParetoPoint& point : known_)
+      if (limit.is_better(figures(point), figures(nearest))) nearest = point;
+    if (!cancelled_)
+      if (const auto found = frontier_->best(limit);
+          found && limit.is_better(found->figures.figures, figures(nearest)))
+        nearest = point_of(*found);
+    return {.point = nearest, .fits = limit.holds(figures(nearest))};
+  }
+
+  Fit best_reserved(PlanLimit limit) {
+    const PlanLimit asked = limit;
+    const bool limits_peak = limit.limited == &Figures::peak_bytes;
+    std::optional<TunedPlan> best;
+    const auto counted = [&](const TunedPlan& plan) {
+      Figures f = plan.figures.figures;
+      f.peak_bytes = reserved(plan);
+      return f;
+    };
+    for (int round = 0; round < kReservedRounds; ++round) {
+      const Fit fit = best_allocated(limit);
+      const TunedPlan found{fit.point.plan, fit.point.figures};
+      std::vector<TunedPlan> judged = frontier_->points();
+      std::erase_if(judged,
+                    [&](const TunedPlan& each) { return !asked.holds(each.figures.figures); });
+      std::ranges::stable_sort(judged, [&](const TunedPlan& a, const TunedPlan& b) {
+        return asked.is_better(a.figures.figures, b.figures.figures);
+      });
+      judged.resize(std::min(judged.size(), kJudged));
+      judged.push_back(found);
+      for (TunedPlan& each : judged)
+        if (!best || asked.is_better(counted(each), counted(*best))) best = std::move(each);
+      const std::int64_t over = reserved(found) - asked.value;
+      if (!limits_peak || cancelled_ || over <= 0 || !fit.fits) break;
+      limit.value = figures(fit.point).peak_bytes - over;
+    }
+    return {.point = point_of(*best), .fits = asked.holds(counted(*best))};
+  }
+
+  // Known plans keep their bytes by plan of the frontier.
+  [[nodiscard]] std::int64_t reserved(const TunedPlan& plan) {
+    const auto known = std::ranges::find(reserved_, plan.plan, &Reserved::plan);
+    if (known != reserved_.end()) return known->bytes;
+    const auto bytes = what_if_.reserved_bytes(plan.plan);
+    reserved_.push_back({plan.plan, bytes.value_or(plan.figures.figures.peak_bytes)});
+    return reserved_.back().bytes;
+  }
+  // Pairs of other partitioners have other calls.
+  void add_reserved(ParetoPoint& point) {
+    if (point.partitioner == Partitioner::min_cut)
+      point.reserved_bytes = reserved({point.plan, point.figures});
+  }
+
+  Search(const PlanWhatIf& what_if, const ParetoRequest& request, std::size_t limits,
+         std::vector<ParetoPoint> known)
+      : what_if_(what_if), request_(request), limits_(limits), known_(std::move(known)) {}
 
   // The given or swept point with this plan, or a new one.
   [[nodiscard]] ParetoPoint point_of(const TunedPlan& plan) const {
@@ -120,8 +193,15 @@ class Search {
     return !cancelled_;
   }
 
+  struct Reserved {
+    SavePlan plan;
+    std::int64_t bytes = 0;
+  };
+
+  const PlanWhatIf& what_if_;
   const ParetoRequest& request_;
   std::size_t limits_;
+  std::vector<Reserved> reserved_;
   std::vector<ParetoPoint> known_;
   std::unique_ptr<PlanFrontier> frontier_;
   std::size_t evaluated_ = 0;
@@ -133,6 +213,8 @@ Result<Fit> search(const Graph& joint, const PlanWhatIf& what_if, const PlanLimi
   JOINTER_TRY(const auto search, Search::make(joint, what_if, request, 1));
   Fit fit = search->best(limit);
   fit.point.bound_ns = search->bound(fit.point);
+  if (fit.fits && limit.limited == &Figures::peak_bytes)
+    fit.bound_ns = search->bound(limit.value, fit.point);
   return fit;
 }
 

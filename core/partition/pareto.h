@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/partition/partition.h"
@@ -23,7 +25,13 @@ struct ParetoPoint {
   Partitioner partitioner = Partitioner::min_cut;
   // No plan with this peak has a shorter step (plan_relaxation.cpp); 0 if not computed.
   std::int64_t bound_ns = 0;
+  // The bytes that torch's caching allocator reserves; nullopt if not computed.
+  std::optional<std::int64_t> reserved_bytes = {};
 };
+
+// The memory that a limit counts: live bytes, or bytes that the caching allocator reserves.
+enum class LimitedMemory : std::uint8_t { allocated, reserved };
+std::string_view to_string(LimitedMemory memory);
 
 struct ParetoRequest {
   // Options for min_cut; the budget is ignored. Cancelling ends the search with the points found so
@@ -36,8 +44,9 @@ struct ParetoRequest {
   std::size_t max_budgets = 64;
   // The user's policies, indexed by node id, which every plan of the search respects; may be empty.
   std::vector<MemoryPolicy> policies;
-  bool offload = true;                         // values may be offloaded to the host
-  std::size_t effort = PlanFrontier::kEffort;  // plans to evaluate for each limit
+  bool offload = true;                              // values may be offloaded to the host
+  LimitedMemory memory = LimitedMemory::allocated;  // that a limit or a smallest plan counts
+  std::size_t effort = PlanFrontier::kEffort;       // plans to evaluate for each limit
   // Called with each point when it is found. Return false to end the search with the points found
   // so far.
   std::function<bool(const ParetoPoint&)> found;
@@ -51,7 +60,8 @@ struct ParetoCurve {
 };
 
 // The best plans found from the lowest peak to the shortest step, by ascending peak, so that step
-// time never increases: points that no other point beats in both figures. `joint`: the graph of `what_if` (Partition::joint), possibly with other tags.
+// time never increases: points that no other point beats in both figures. `joint`: the graph of
+// `what_if` (Partition::joint), possibly with other tags.
 // Deterministic. Error (usage): as for partition, unless only some budgets have no legal plan.
 // Error (cancelled): cancelled before any point was found.
 Result<ParetoCurve> pareto(const Graph& joint, const PlanWhatIf& what_if,
@@ -60,9 +70,12 @@ Result<ParetoCurve> pareto(const Graph& joint, const PlanWhatIf& what_if,
 struct Fit {
   ParetoPoint point;  // the best that fits; if none does, the nearest
   bool fits = false;
+  // For a limit of the peak: no plan within the limit has a shorter step. 0 for other limits.
+  std::int64_t bound_ns = 0;
 };
 
-// The fastest plan found whose peak is at most `peak_bytes`. If Fit::fits is true, the peak that `what_if` computes never exceeds the limit.
+// The fastest plan found whose peak of the requested memory is at most `peak_bytes`. If Fit::fits is
+// true, the peak that `what_if` computes never exceeds the limit. The point has its reserved bytes.
 Result<Fit> fastest_within(const Graph& joint, const PlanWhatIf& what_if, std::int64_t peak_bytes,
                            const ParetoRequest& request);
 

@@ -16,12 +16,15 @@
 //      other behind it, in several orders; bisect for the last value at which the limit holds.
 //      A price treats equal layers alike; a mixture need not.
 //   4. Tune the best plans tensor by tensor (plan_tuning.cpp).
-//   5. Descend: change one decision, or two in opposite directions, at random; continue from the
-//      result if it is not worse. Until the effort is spent.
+//   5. Polish: change single decisions until none makes the plan better (plan_descent.cpp).
+//   6. Descend: change one decision, or two in opposite directions, at random; continue from the
+//      result if it is not worse. Until the effort is spent. Then polish again.
+//   7. Tighten the bound: with prices at the moment of the plan's peak (plan_moment.cpp).
 //
 // The work is counted in evaluated plans, not in time, so the result is the same on every machine.
 //
-// Cost: 7 * 14 minimum cuts once, about 60 for each limit, and `effort` evaluations of a plan.
+// Cost: 7 * 14 minimum cuts once, about 80 for each limit, and `effort` evaluations of a plan, plus
+// those of step 5.
 
 #include "core/partition/plan_frontier.h"
 
@@ -30,9 +33,9 @@
 #include <cmath>
 #include <limits>
 #include <random>
-#include <tuple>
 
 #include "core/partition/bisect.h"
+#include "core/partition/plan_descent.h"
 #include "core/partition/recompute_tags.h"
 
 namespace jointer {
@@ -44,15 +47,6 @@ constexpr int kHalvings = 8;
 constexpr std::size_t kBest = 3;  // series whose brackets are mixed
 
 }  // namespace
-
-bool PlanLimit::is_better(const Figures& a, const Figures& b) const {
-  const auto key = [&](const Figures& f) {
-    const bool is_over = !holds(f);
-    return std::tuple(is_over, is_over ? f.*limited : f.*minimized,
-                      is_over ? f.*minimized : f.*limited);
-  };
-  return key(a) < key(b);
-}
 
 PlanFrontier::PlanFrontier(const Graph& joint, const PlanWhatIf& what_if, PlanRelaxation relaxation,
                            Options options)
@@ -218,6 +212,15 @@ void PlanFrontier::tune(const PlanLimit& limit) {
   }
 }
 
+void PlanFrontier::polish(const PlanLimit& limit) {
+  const auto go_on = [this] {
+    is_cancelled_ = is_cancelled_ || (options_.go_on && !options_.go_on());
+    return !is_cancelled_;
+  };
+  PlanDescent descent(joint_, what_if_, {.offload = options_.offload, .go_on = go_on});
+  add(descent.improved(*best_so_far(limit), limit));
+}
+
 void PlanFrontier::descend(const PlanLimit& limit) {
   std::mt19937_64 chance(1);
   TunedPlan current = *best_so_far(limit);
@@ -257,6 +260,61 @@ void PlanFrontier::descend(const PlanLimit& limit) {
   }
 }
 
+// The moment of the plan's peak, or the next one that every plan has.
+std::shared_ptr<const PlanMoment> PlanFrontier::moment_of_peak(const SavePlan& plan) const {
+  const auto outcome = what_if_.evaluate(plan);
+  if (!outcome) return nullptr;
+  const auto peak = static_cast<std::size_t>(std::ranges::max_element(outcome->profile) -
+                                             outcome->profile.begin());
+  for (std::size_t step = peak == 0 ? 0 : (peak - 1) / 2; step < outcome->steps.size(); ++step)
+    if (auto moment = relaxation_.moment_at(outcome->steps[step], step >= outcome->forward_steps))
+      return moment;
+  return nullptr;
+}
+
+// Raises the bound for a peak with prices at the moment of the peak: from the prices that give the
+// best bound so far, divided between both moments, each price is doubled or halved as long as that
+// helps.
+void PlanFrontier::tighten_bound(const TunedPlan& plan, std::int64_t peak_bytes) {
+  constexpr int kMaxCuts = 20;
+  const Bound* best = nullptr;
+  std::int64_t best_ns = 0;
+  for (const Bound& each : bounds_)
+    if (const std::int64_t ns = relaxation_.bound_ns(each.prices, each.cost_ns, peak_bytes);
+        best == nullptr || ns > best_ns) {
+      best = &each;
+      best_ns = ns;
+    }
+  const auto moment = best == nullptr ? nullptr : moment_of_peak(plan.plan);
+  if (!moment) return;
+  PlanPrices prices = best->prices;
+  int cuts = 0;
+  // True if these prices give a better bound.
+  const auto is_better = [&](const PlanPrices& tried) {
+    ++cuts;
+    const auto solution = relaxation_.solve(tried);
+    if (!solution) return false;
+    bounds_.push_back({tried, solution->cost_ns});
+    const std::int64_t ns = relaxation_.bound_ns(tried, solution->cost_ns, peak_bytes);
+    return ns > std::exchange(best_ns, std::max(ns, best_ns));
+  };
+  prices.moment = moment;
+  prices.moment_ns = prices.byte_ns = prices.byte_ns / 2;
+  (void)is_better(prices);
+  for (double factor = 4; factor > 1.1; factor = std::sqrt(factor))
+    for (bool helps = true; helps && cuts < kMaxCuts;) {
+      helps = false;
+      for (const auto price : {&PlanPrices::byte_ns, &PlanPrices::moment_ns})
+        for (const double by : {factor, 1 / factor}) {
+          PlanPrices tried = prices;
+          tried.*price *= by;
+          if (cuts >= kMaxCuts || !is_better(tried)) continue;
+          prices = tried;
+          helps = true;
+        }
+    }
+}
+
 Result<TunedPlan> PlanFrontier::best(const PlanLimit& limit) {
   constexpr double kMixed = 0.4, kTuned = 0.6;  // parts of the effort
   const auto spend = [&](double part) {
@@ -276,8 +334,14 @@ Result<TunedPlan> PlanFrontier::best(const PlanLimit& limit) {
   if (points_.empty()) return fail(Error::Kind::cancelled, "it was cancelled");
   end_ = tuned;
   tune(limit);
+  polish(limit);
   end_ = whole;
+  const Figures polished = best_so_far(limit)->figures.figures;
   descend(limit);
+  if (best_so_far(limit)->figures.figures != polished) polish(limit);
+  if (limit.limited == &Figures::peak_bytes && !is_cancelled_)
+    tighten_bound(*best_so_far(limit),
+                  std::max(limit.value, best_so_far(limit)->figures.figures.peak_bytes));
   return *best_so_far(limit);
 }
 

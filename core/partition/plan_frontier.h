@@ -13,29 +13,12 @@
 
 #include "core/base/result.h"
 #include "core/graph/graph.h"
+#include "core/partition/plan_limit.h"
 #include "core/partition/plan_relaxation.h"
 #include "core/partition/plan_tuning.h"
 #include "core/partition/plan_what_if.h"
 
 namespace jointer {
-
-// The figure that is limited, and the figure to minimize.
-struct PlanLimit {
-  std::int64_t Figures::*limited;
-  std::int64_t Figures::*minimized;
-  std::int64_t value = 0;
-
-  static PlanLimit of_peak(std::int64_t bytes) {
-    return {&Figures::peak_bytes, &Figures::step_ns, bytes};
-  }
-  static PlanLimit of_step(std::int64_t ns) {
-    return {&Figures::step_ns, &Figures::peak_bytes, ns};
-  }
-  [[nodiscard]] bool holds(const Figures& figures) const { return figures.*limited <= value; }
-  // Plans within the limit come first, ordered by the figure to minimize; then the others, by their
-  // distance from the limit.
-  [[nodiscard]] bool is_better(const Figures& a, const Figures& b) const;
-};
 
 class PlanFrontier {
  public:
@@ -85,7 +68,10 @@ class PlanFrontier {
   std::optional<Bracket> bracket(std::size_t series, const PlanLimit& limit);
   void mix(const Bracket& between, const PlanLimit& limit);
   void tune(const PlanLimit& limit);
+  void polish(const PlanLimit& limit);
   void descend(const PlanLimit& limit);
+  void tighten_bound(const TunedPlan& plan, std::int64_t peak_bytes);
+  [[nodiscard]] std::shared_ptr<const PlanMoment> moment_of_peak(const SavePlan& plan) const;
   // Computes the figures; nullopt if the search is over.
   std::optional<Result<TunedPlan>> evaluate(SavePlan plan);
   [[nodiscard]] bool is_over() const { return is_cancelled_ || evaluated_ >= end_; }

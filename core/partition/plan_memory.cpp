@@ -31,8 +31,10 @@
 
 #include "core/base/checked.h"
 #include "core/partition/plan_lives.h"
+#include "core/schedule/block_replay.h"
 #include "core/schedule/collective_copies.h"
 #include "core/schedule/memory_walk.h"
+#include "core/schedule/optimizer_states.h"
 
 namespace jointer {
 // The `Uses` of MemoryWalk for a plan's pair.
@@ -200,8 +202,14 @@ PlanMemory::PlanMemory(const PairOrders& orders, const MemoryOptions& options)
       results_.push_back(storage);
       is_held_[storage] = 1;
     }
+  for (std::uint32_t i = 0; i < storage_bytes_.size(); ++i)
+    if (is_held_[i] && !orders.has(storage_producer_[i], PairOrders::of_backward))
+      held_bytes_ = saturating_add(held_bytes_, storage_bytes_[i]);
   if (options.optimizer != OptimizerState::none)
-    optimizer_bytes_ = optimizer_state_bytes(graph, device_);
+    for (const ParameterState& state : optimizer_states(graph, device_))
+      optimizer_states_.push_back(state.bytes);
+  for (const std::int64_t bytes : optimizer_states_)
+    held_bytes_ = saturating_add(held_bytes_, bytes);
 }
 
 std::span<const std::uint32_t> PlanMemory::storages(Place place) const {
@@ -349,13 +357,44 @@ PlanMemory::Result PlanMemory::evaluate(const PairOrder& order) const {
       add_lifetime(result.profile, life.first, life.last, bytes_of(order, i));
   for (const Lives::Copy& copy : lives.copies)
     add_lifetime(result.profile, copy.first, copy.last, copy.bytes);
-  result.profile.front() += optimizer_bytes_;
+  for (const std::int64_t bytes : optimizer_states_)
+    result.profile.front() = saturating_add(result.profile.front(), bytes);
   std::partial_sum(result.profile.begin(), result.profile.end(), result.profile.begin());
   result.peak_bytes = *std::max_element(result.profile.begin(), result.profile.end());
   visit_kept(order, [&](Place /*value*/, Keep keep, std::int64_t bytes) {
     (keep == Keep::offload ? result.offloaded_bytes : result.saved_bytes) += bytes;
   });
   return result;
+}
+
+std::int64_t PlanMemory::bytes_between(std::span<const Place> saved,
+                                       std::span<const Place> offloaded) const {
+  std::int64_t bytes = held_bytes_;
+  std::vector<std::uint8_t> is_counted(is_held_.begin(), is_held_.end());
+  for (const Place p : offloaded)
+    for (const std::uint32_t storage : storages(p)) is_counted[storage] = 1;
+  for (const Place p : saved)
+    for (const std::uint32_t storage : storages(p))
+      if (!std::exchange(is_counted[storage], std::uint8_t{1})) bytes += storage_bytes_[storage];
+  return bytes;
+}
+
+// The order of allocation within a step, as in MemoryTimeline: tensors of a call by number, after
+// those of the placeholders; at the start, the optimizer's state last.
+std::int64_t PlanMemory::reserved_bytes(const PairOrder& order) const {
+  if (device_ != DeviceType::cuda) return evaluate(order).peak_bytes;
+  const Lives lives = live(order);
+  std::vector<AllocatedBlock> blocks;
+  blocks.reserve(lives.storages.size());
+  for (std::uint32_t i = 0; i < lives.storages.size(); ++i)
+    if (const Lives::Storage& life = lives.storages[i]; life.first != kUnborn)
+      blocks.push_back({.bytes = bytes_of(order, i), .first = life.first, .last = life.last});
+  for (const Lives::Copy& copy : lives.copies)
+    blocks.push_back({.bytes = copy.bytes, .first = copy.first, .last = copy.last});
+  for (const std::int64_t bytes : optimizer_states_)
+    blocks.push_back({.bytes = bytes, .first = kBeforeStart, .last = lives.end});
+  // Reserved bytes never decrease.
+  return replay_blocks(blocks, static_cast<std::size_t>(lives.end)).back();
 }
 
 std::vector<PlanMemory::Life> PlanMemory::saved_lives(const PairOrder& order) const {

@@ -33,6 +33,13 @@ class PlanMemory {
   };
   // Cost: linear in nodes and storages.
   [[nodiscard]] Result evaluate(const PairOrder& order) const;
+  // Bytes that are live between the halves at least: those of the saved values that are not
+  // offloaded, and of storages that the step holds anyway. Cost: linear in the values.
+  [[nodiscard]] std::int64_t bytes_between(std::span<const Place> saved,
+                                           std::span<const Place> offloaded) const;
+  // The bytes that torch's caching allocator reserves; on devices without one, the peak. Cost:
+  // linear, plus O(log b) for each request, for b free blocks.
+  [[nodiscard]] std::int64_t reserved_bytes(const PairOrder& order) const;
   // The lifetimes of the saved values, except inputs: one per storage, attributed to the first
   // value in it.
   [[nodiscard]] std::vector<Life> saved_lives(const PairOrder& order) const;
@@ -53,6 +60,8 @@ class PlanMemory {
   [[nodiscard]] std::int64_t bytes(std::uint32_t storage) const { return storage_bytes_[storage]; }
   // The node that allocates it.
   [[nodiscard]] Place producer(std::uint32_t storage) const { return storage_producer_[storage]; }
+  // The bytes of the storages that the step holds anyway, and of the optimizer's state.
+  [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_; }
   [[nodiscard]] std::size_t storage_count() const { return storage_bytes_.size(); }
 
  private:
@@ -95,14 +104,15 @@ class PlanMemory {
   // Indexed by slot: an earlier slot in the same storage that belongs to an input or to the same
   // node; -1 if there is none.
   std::vector<std::int32_t> aliases_;
-  std::vector<std::uint32_t> first_slot_;    // by place
-  std::vector<Place> place_;                 // by slot
-  std::vector<std::int64_t> storage_bytes_;  // by storage
-  std::vector<Place> storage_producer_;      // by storage
-  std::vector<std::uint8_t> is_held_;        // by storage
-  std::vector<std::uint32_t> results_;       // storages of the forward's results
-  std::vector<std::int64_t> copy_bytes_;     // by place: scratch bytes of a collective (Gloo)
-  std::int64_t optimizer_bytes_ = 0;
+  std::vector<std::uint32_t> first_slot_;       // by place
+  std::vector<Place> place_;                    // by slot
+  std::vector<std::int64_t> storage_bytes_;     // by storage
+  std::vector<Place> storage_producer_;         // by storage
+  std::vector<std::uint8_t> is_held_;           // by storage
+  std::int64_t held_bytes_ = 0;                 // of storages that every plan's forward has
+  std::vector<std::uint32_t> results_;          // storages of the forward's results
+  std::vector<std::int64_t> copy_bytes_;        // by place: scratch bytes of a collective (Gloo)
+  std::vector<std::int64_t> optimizer_states_;  // by tensor of a parameter
 };
 
 }  // namespace jointer

@@ -53,6 +53,15 @@ std::int64_t capacity(double ns) {
 
 }  // namespace
 
+double PlanPrices::of_value(std::size_t value, std::int64_t bytes) const {
+  const double at_moment = moment ? moment_ns * static_cast<double>(moment->if_saved[value]) : 0;
+  return byte_ns * static_cast<double>(bytes) + at_moment;
+}
+
+double PlanPrices::of_call(std::size_t call) const {
+  return moment ? moment_ns * static_cast<double>(moment->if_recomputed[call]) : 0;
+}
+
 PlanRelaxation::PlanRelaxation(const PlanWhatIf& what_if, std::span<const MemoryPolicy> policies)
     : what_if_(&what_if), state_(&what_if.state()), policies_(policies.begin(), policies.end()) {}
 
@@ -116,6 +125,7 @@ void PlanRelaxation::find_items() {
         item.place = p;
         item.may_save = true;
         item.can_offload = state_->why_not_offloaded(p).empty();
+        item.value_bytes = state_->graph.output_bytes(state_->graph.node(orders.node(p)));
         const NodeCost copy = state_->time.copy_cost(p);
         item.copy_ns = by_host_ ? 2 * (copy.host_ns + state_->time.copy_wait_host_ns()) : copy.ns;
       }
@@ -164,14 +174,14 @@ std::vector<Place> PlanRelaxation::backward_calls() const {
 
 Result<void> PlanRelaxation::find_fixed() {
   const PairOrders& orders = state_->orders;
-  const std::vector<Place> backward = backward_calls();
+  backward_ = backward_calls();
   for (const Place p : orders.backward_outputs()) mark_needed(p);
-  for (const Place p : backward) {
+  for (const Place p : backward_) {
     backward_ns_ += work_ns(p);
     for (const Place input : orders.inputs(p)) mark_needed(input);
   }
   whole_backward_ns_ = backward_ns_;
-  if (!by_host_) whole_backward_ns_ = std::max(backward_ns_, state_->time.device_ns(backward));
+  if (!by_host_) whole_backward_ns_ = std::max(backward_ns_, state_->time.device_ns(backward_));
 
   // The plans that recompute and save as much as possible. The first has the shortest forward.
   const auto least = what_if_->plan_of({}, {});
@@ -186,8 +196,9 @@ Result<void> PlanRelaxation::find_fixed() {
     const std::int64_t between = outcome->profile[2 * outcome->forward_steps];
     held_bytes_ = std::min(held_bytes_, between - outcome->figures.saved_bytes);
     if (std::exchange(has_forward, true)) continue;
-    for (const Place p : order->forward) forward_ns_ += work_ns(p);
-    if (!by_host_) forward_ns_ = std::max(forward_ns_, state_->time.device_ns(order->forward));
+    forward_ = order->forward;
+    for (const Place p : forward_) forward_ns_ += work_ns(p);
+    if (!by_host_) forward_ns_ = std::max(forward_ns_, state_->time.device_ns(forward_));
   }
   if (!has_forward) return fail(Error::Kind::usage, "no plan for this graph is legal");
   return {};
@@ -199,14 +210,15 @@ FlowNetwork PlanRelaxation::network(const PlanPrices& prices) const {
   FlowNetwork network(2 + items_.size() + calls_.size());
   for (std::size_t i = 0; i < calls_.size(); ++i) {
     const Call& call = calls_[i];
+    const double repeated = static_cast<double>(call.ns) + prices.of_call(i);
     network.add(FlowNetwork::kSource, call_vertex(i),
-                call.may_repeat ? capacity(static_cast<double>(call.ns)) : FlowNetwork::kInfinite);
+                call.may_repeat ? capacity(repeated) : FlowNetwork::kInfinite);
     for (const std::uint32_t item : call.reads)
       network.add(item_vertex(item), call_vertex(i), FlowNetwork::kInfinite);
   }
   for (std::size_t i = 0; i < items_.size(); ++i) {
     const Item& item = items_[i];
-    const double saved = prices.byte_ns * static_cast<double>(item.bytes);
+    const double saved = prices.of_value(i, item.bytes);
     const double copied =
         static_cast<double>(item.copy_ns) * (by_host_ ? 1 : prices.copy.value_or(0));
     const bool may_offload = item.must_offload || (item.can_offload && prices.copy.has_value());
@@ -229,7 +241,7 @@ Result<PlanRelaxation::Solution> PlanRelaxation::solve(const PlanPrices& prices)
   for (std::size_t i = 0; i < items_.size(); ++i) {
     const Item& item = items_[i];
     if (!cut.sink_side[2 + i] || cut.sink_side[2 + items_.size() + item.call]) continue;
-    const double saved = prices.byte_ns * static_cast<double>(item.bytes);
+    const double saved = prices.of_value(i, item.bytes);
     const bool is_cheaper =
         prices.copy && item.can_offload && item.bytes > 0 &&
         static_cast<double>(item.copy_ns) * (by_host_ ? 1 : *prices.copy) < saved;
@@ -251,7 +263,9 @@ std::int64_t PlanRelaxation::bound_ns(const PlanPrices& prices, double cost_ns,
                                       std::int64_t peak_bytes) const {
   const auto forward = static_cast<double>(forward_ns_);
   const auto room = static_cast<double>(std::max<std::int64_t>(peak_bytes - held_bytes_, 0));
-  const double backward = static_cast<double>(backward_ns_) + cost_ns - prices.byte_ns * room;
+  double backward = static_cast<double>(backward_ns_) + cost_ns - prices.byte_ns * room;
+  if (prices.moment)
+    backward -= prices.moment_ns * static_cast<double>(peak_bytes - prices.moment->fixed_bytes);
   const double copy = by_host_ ? 0 : prices.copy.value_or(0);
   const double bound = std::max({(1 - copy) * forward + backward, forward + backward / (1 + copy),
                                  forward + static_cast<double>(whole_backward_ns_)});

@@ -5,6 +5,7 @@
 // describes it.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -16,10 +17,26 @@
 
 namespace jointer {
 
+// A point of the step at which the memory of every plan is bounded from below: by `fixed_bytes`,
+// the bytes of its saved values, and bytes that its recomputed calls imply.
+struct PlanMoment {
+  std::int64_t fixed_bytes = 0;
+  std::vector<std::int64_t> if_saved;       // by value; an offloaded value is not live
+  std::vector<std::int64_t> if_recomputed;  // by call
+};
+
 struct PlanPrices {
   double byte_ns = 0;  // for each byte that is live between the halves
+  // For each byte that is live at the moment, if there is one.
+  double moment_ns = 0;
+  std::shared_ptr<const PlanMoment> moment;
   // For each nanosecond of copying to the host, 0..1; nullopt: nothing is offloaded.
   std::optional<double> copy;
+
+  // The price of saving a value with these bytes, and of recomputing a call, in addition to its
+  // time.
+  [[nodiscard]] double of_value(std::size_t value, std::int64_t bytes) const;
+  [[nodiscard]] double of_call(std::size_t call) const;
 };
 
 class PlanRelaxation {
@@ -35,6 +52,9 @@ class PlanRelaxation {
   };
   // Error (usage): the tags contradict each other.
   [[nodiscard]] Result<Solution> solve(const PlanPrices& prices) const;
+
+  // The moment at which a call runs that every plan has in this half; nullptr if `call` is none.
+  [[nodiscard]] std::shared_ptr<const PlanMoment> moment_at(NodeId call, bool backward) const;
 
   // The values to decide about, in program order: one per storage.
   [[nodiscard]] std::span<const NodeId> values() const { return values_; }
@@ -54,8 +74,9 @@ class PlanRelaxation {
     std::uint32_t place = 0;  // the node to save
     std::uint32_t call = 0;   // index of the call that allocates the storage
     std::int64_t bytes = 0;
-    std::int64_t copy_ns = 0;  // to the host
-    bool is_needed = false;    // a call that only the backward can run reads it
+    std::int64_t value_bytes = 0;  // of the node alone
+    std::int64_t copy_ns = 0;      // to the host
+    bool is_needed = false;        // a call that only the backward can run reads it
     bool can_offload = false, must_offload = false, may_save = true;
   };
   // A call of the forward that allocates values. Its vertex is on the sink's side if the call is
@@ -75,6 +96,8 @@ class PlanRelaxation {
   // cannot run.
   [[nodiscard]] std::vector<std::uint32_t> backward_calls() const;
   void mark_needed(std::uint32_t place);
+  [[nodiscard]] PlanMoment moment_in_forward(std::size_t call) const;
+  [[nodiscard]] PlanMoment moment_in_backward(std::size_t call) const;
   [[nodiscard]] MemoryPolicy policy(std::uint32_t place) const;
   [[nodiscard]] std::int64_t work_ns(std::uint32_t place) const;
   [[nodiscard]] FlowNetwork network(const PlanPrices& prices) const;
@@ -86,8 +109,9 @@ class PlanRelaxation {
   std::vector<Item> items_;
   std::vector<NodeId> values_;  // of items_
   std::vector<Call> calls_;
-  std::vector<std::int32_t> item_of_storage_;  // -1: none
-  // The time of the calls that every plan runs: in the forward; their work in the backward, and
+  std::vector<std::int32_t> item_of_storage_;      // -1: none
+  std::vector<std::uint32_t> forward_, backward_;  // the calls that every plan runs, in order
+  // Their time: in the forward; their work in the backward, and
   // with the collectives among them.
   std::int64_t forward_ns_ = 0, backward_ns_ = 0, whole_backward_ns_ = 0;
   std::int64_t held_bytes_ = 0;  // live between the halves under every plan

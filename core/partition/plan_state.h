@@ -28,7 +28,8 @@ struct PlanWhatIf::State {
   // True if the backward has the value without recomputing it, or could only receive it because it
   // cannot be recomputed under this plan. `order`: of the plan.
   [[nodiscard]] bool is_available(const SavePlan& plan, const PairOrder& order, Place place) const;
-  void describe_step(const PairOrder& order, Outcome& outcome) const;
+  // Lists the steps of a flat training step.
+  void describe_steps(const PairOrder& order, Outcome& outcome) const;
   // One sentence; empty if the value can be saved or offloaded.
   [[nodiscard]] std::string why_not_saved(Place place) const;
   [[nodiscard]] std::string why_not_offloaded(Place place) const;

@@ -36,27 +36,51 @@ void add_steps(const PairOrders& orders, const PairOrder& order, bool backward,
             [&](const TransferCall& call) { add(order.offloaded[call.value]); });
 }
 
+// The figures without those of the recomputed calls.
+PlanFigures figures_of(const PlanMemory::Result& memory, const StepTime& time) {
+  return {.figures = {.peak_bytes = memory.peak_bytes,
+                      .step_ns = time.step_ns,
+                      .exposed_ns = time.exposed_ns},
+          .saved_bytes = memory.saved_bytes,
+          .offloaded_bytes = memory.offloaded_bytes};
+}
+
+// Adds the recomputed calls to the figures, and visits each.
+template <class Visit>
+void add_recomputed(const PlanWhatIf::State& s, const PairOrder& order, PlanFigures& figures,
+                    Visit visit) {
+  const auto add = [&](Place p) {
+    ++figures.recomputed;
+    figures.recompute_ns += s.time.ns(p);
+    figures.recompute_flops += s.time.flops(p);
+    visit(p);
+  };
+  // As kept_values counts the calls of a flat step.
+  for (const StepCall& call : order.step) {
+    const Node& node = s.graph.node(s.orders.node(call.place));
+    if (call.kind == StepCall::Kind::copy || call.kind == StepCall::Kind::repeat ||
+        (call.kind == StepCall::Kind::original && node.has(Node::recomputed) &&
+         !moves_memory(s.graph, node)))
+      add(call.place);
+  }
+  if (s.orders.is_flat()) return;
+  std::vector<std::uint8_t> runs_first(s.orders.size(), 0);
+  for (const Place p : order.forward)
+    if (s.orders.has(p, PairOrders::is_call)) runs_first[p] = 1;
+  for (const Place p : order.backward)
+    if (runs_first[p]) add(p);
+}
+
 }  // namespace
 
-// The steps of a flat training step and the calls that it recomputes, as kept_values counts them.
-void PlanWhatIf::State::describe_step(const PairOrder& order, Outcome& outcome) const {
+void PlanWhatIf::State::describe_steps(const PairOrder& order, Outcome& outcome) const {
   bool is_before = true;
   for (const StepCall& call : order.step) {
-    const NodeId id = orders.node(call.place);
-    outcome.steps.push_back(id);
+    outcome.steps.push_back(orders.node(call.place));
     is_before =
         is_before && call.kind != StepCall::Kind::copy &&
         !(call.kind == StepCall::Kind::original && orders.has(call.place, PairOrders::in_region));
     outcome.forward_steps += is_before ? 1 : 0;
-    const bool again =
-        call.kind == StepCall::Kind::copy || call.kind == StepCall::Kind::repeat ||
-        (call.kind == StepCall::Kind::original && graph.node(id).has(Node::recomputed) &&
-         !moves_memory(graph, graph.node(id)));
-    if (!again) continue;
-    outcome.recomputed.push_back({id, time.ns(call.place)});
-    ++outcome.figures.recomputed;
-    outcome.figures.recompute_ns += time.ns(call.place);
-    outcome.figures.recompute_flops += time.flops(call.place);
   }
 }
 
@@ -71,38 +95,57 @@ Result<PlanWhatIf::Outcome> PlanWhatIf::evaluate(const SavePlan& plan) const {
   const State& s = *state_;
   JOINTER_TRY(const PairOrder order, s.orders.order(plan));
   PlanMemory::Result memory = s.memory.evaluate(order);
-  const StepTime time = s.time.evaluate(order);
   Outcome outcome;
-  outcome.figures = {.figures = {.peak_bytes = memory.peak_bytes,
-                                 .step_ns = time.step_ns,
-                                 .exposed_ns = time.exposed_ns},
-                     .saved_bytes = memory.saved_bytes,
-                     .offloaded_bytes = memory.offloaded_bytes};
+  outcome.figures = figures_of(memory, s.time.evaluate(order));
   outcome.profile = std::move(memory.profile);
-  if (s.orders.is_flat()) {
-    s.describe_step(order, outcome);
-    return outcome;
-  }
-  std::vector<std::uint8_t> runs_first(s.orders.size(), 0);
-  for (const Place p : order.forward) {
-    if (!s.orders.has(p, PairOrders::is_call)) continue;
-    runs_first[p] = 1;
-    ++outcome.forward_steps;
-  }
   outcome.steps.reserve(outcome.profile.size() / 2);
-  for (const bool backward : {false, true}) add_steps(s.orders, order, backward, outcome.steps);
-  for (const Place p : order.backward) {
-    if (!runs_first[p]) continue;
-    outcome.recomputed.push_back({s.orders.node(p), s.time.ns(p)});
-    ++outcome.figures.recomputed;
-    outcome.figures.recompute_ns += s.time.ns(p);
-    outcome.figures.recompute_flops += s.time.flops(p);
+  if (s.orders.is_flat()) {
+    s.describe_steps(order, outcome);
+  } else {
+    add_steps(s.orders, order, false, outcome.steps);
+    outcome.forward_steps = outcome.steps.size();
+    add_steps(s.orders, order, true, outcome.steps);
   }
+  add_recomputed(s, order, outcome.figures, [&](Place p) {
+    outcome.recomputed.push_back({s.orders.node(p), s.time.ns(p)});
+  });
   return outcome;
 }
 
 Result<PlanFigures> PlanWhatIf::figures(const SavePlan& plan) const {
-  return evaluate(plan).map([](Outcome&& outcome) { return outcome.figures; });
+  const State& s = *state_;
+  JOINTER_TRY(const PairOrder order, s.orders.order(plan));
+  PlanFigures figures = figures_of(s.memory.evaluate(order), s.time.evaluate(order));
+  add_recomputed(s, order, figures, [](Place) {});
+  return figures;
+}
+
+// Rejects a plan by the cheapest of the three: the bytes that are live between the halves, the
+// time, the peak.
+Result<PlanWhatIf::Bounded> PlanWhatIf::figures_within(const SavePlan& plan,
+                                                       const Figures& most) const {
+  const State& s = *state_;
+  if (!s.orders.is_flat()) {  // a flat step has no moment at which all its saved values are live
+    std::vector<Place> saved, offloaded;
+    for (const NodeId id : plan.saved) saved.push_back(s.orders.place(id));
+    for (const NodeId id : plan.offloaded) offloaded.push_back(s.orders.place(id));
+    if (s.memory.bytes_between(saved, offloaded) > most.peak_bytes)
+      return Bounded{.exceeds = Exceeds::peak};
+  }
+  JOINTER_TRY(const PairOrder order, s.orders.order(plan));
+  const StepTime time = s.time.evaluate(order);
+  if (time.step_ns > most.step_ns) return Bounded{.exceeds = Exceeds::step};
+  const PlanMemory::Result memory = s.memory.evaluate(order);
+  if (memory.peak_bytes > most.peak_bytes) return Bounded{.exceeds = Exceeds::peak};
+  Bounded within{.figures = figures_of(memory, time)};
+  add_recomputed(s, order, within.figures, [](Place) {});
+  return within;
+}
+
+Result<std::int64_t> PlanWhatIf::reserved_bytes(const SavePlan& plan) const {
+  const State& s = *state_;
+  JOINTER_TRY(const PairOrder order, s.orders.order(plan));
+  return s.memory.reserved_bytes(order);
 }
 
 Result<std::vector<std::int64_t>> PlanWhatIf::profile(const SavePlan& plan) const {

@@ -86,14 +86,25 @@ class PlanWhatIf {
 
   // Error (usage): as for emit_pair. Cost: linear in nodes and storages.
   [[nodiscard]] Result<PlanFigures> figures(const SavePlan& plan) const;
+  // The figures of a plan whose step and peak are at most those of `most`; of another plan, the
+  // bound that it exceeds, in a part of the time. Error (usage): as for emit_pair.
+  enum class Exceeds : std::uint8_t { nothing, step, peak };
+  struct Bounded {
+    Exceeds exceeds = Exceeds::nothing;
+    PlanFigures figures;  // if it exceeds nothing
+  };
+  [[nodiscard]] Result<Bounded> figures_within(const SavePlan& plan, const Figures& most) const;
   // Live bytes at every point of the pair: MemoryTimeline::profile of the graph that emit_pair
   // returns. Error (usage): as for emit_pair.
   [[nodiscard]] Result<std::vector<std::int64_t>> profile(const SavePlan& plan) const;
-  // Both, for little more than the cost of one. Error (usage): as for emit_pair.
+  // The bytes that torch's caching allocator reserves for the pair (simulate_reserved); on devices
+  // without one, its peak. Error (usage): as for emit_pair.
+  [[nodiscard]] Result<std::int64_t> reserved_bytes(const SavePlan& plan) const;
+  // Figures and profile, for little more than the cost of one. Error (usage): as for emit_pair.
   struct Outcome {
     PlanFigures figures;
     std::vector<std::int64_t> profile;
-    std::size_t forward_steps = 0;  // number of calls in the forward
+    std::size_t forward_steps = 0;  // number of calls in the forward, including copies
     // The node that runs at each step of the profile: step i covers the points 1 + 2 * i and 2 + 2
     // * i. For a copy to the host or back, the value that is copied.
     std::vector<NodeId> steps;

@@ -22,6 +22,7 @@
 #include "core/edit/edit.h"
 #include "core/partition/cut_preparation.h"
 #include "core/partition/random_states.h"
+#include "core/partition/search_reasons.h"
 #include "core/policy/apply_step_tags.h"
 #include "core/policy/with_fsdp.h"
 
@@ -107,6 +108,8 @@ ParetoRequest TradeOff::request(bool with_presets) const {
                         .max_budgets = options_.max_budgets,
                         .policies = policies_,
                         .offload = options_.offload,
+                        .memory = options_.memory,
+                        .effort = options_.effort,
                         .found = options_.found};
   // The joint graph already has the tags in effect.
   request.partition.ignore_tags = false;
@@ -132,6 +135,13 @@ std::int64_t TradeOff::longest_step(double percent) const {
 Result<Fit> TradeOff::smallest_within(double percent) const {
   return jointer::smallest_within(partition_.joint, *what_if_, longest_step(percent),
                                   request(!options_.has_policy));
+}
+
+Result<Partition> TradeOff::partition_by(const SavePlan& plan, const std::string& found_by) const {
+  Partition made = partition_;
+  made.plan = plan;
+  JOINTER_TRY(made.reasons, search_reasons(*what_if_, plan, policies_, found_by));
+  return made;
 }
 
 }  // namespace jointer

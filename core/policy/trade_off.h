@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/base/result.h"
@@ -32,10 +33,12 @@ struct TradeOffOptions {
   // True if the user has set a policy. The search within a limit then respects it and does not
   // start from upstream's presets.
   bool has_policy = false;
-  bool offload = true;  // plans may offload values to the host
+  bool offload = true;                              // plans may offload values to the host
+  LimitedMemory memory = LimitedMemory::allocated;  // that limits count
   // Plans that earlier searches of the same graph found: this one is at least as good.
   std::vector<ParetoPoint> known = {};
   std::size_t max_budgets = ParetoRequest().max_budgets;
+  std::size_t effort = ParetoRequest().effort;
   // As in ParetoRequest.
   std::function<bool(const ParetoPoint&)> found;
 };
@@ -71,6 +74,10 @@ class TradeOff {
   [[nodiscard]] Result<Fit> smallest_within(double percent) const;
   [[nodiscard]] std::int64_t longest_step(double percent) const;
 
+  // The partition with this plan. `found_by`: what chose it, as for search_reasons. Error (usage): as
+  // for emit_pair.
+  [[nodiscard]] Result<Partition> partition_by(const SavePlan& plan,
+                                               const std::string& found_by) const;
   // The partition of min_cut at budget 1; for a flat training step, the graph and the current plan.
   // All points except the current plan are evaluated on it.
   [[nodiscard]] const Partition& partition() const { return partition_; }

@@ -5,25 +5,10 @@
 
 #include "core/base/checked.h"
 #include "core/schedule/memory_walk.h"
+#include "core/schedule/optimizer_states.h"
 
 namespace jointer {
 namespace {
-
-// Calls `add(parameter, bytes)` for each tensor of a parameter.
-void each_optimizer_state(const Graph& graph, DeviceType device, const auto& add) {
-  constexpr std::int64_t kMomentBytes = 4, kStepBytes = 4;
-  for (const NodeId id : graph.order()) {
-    const Node& n = graph.node(id);
-    // A pair's backward receives the same parameters again.
-    if (n.kind != NodeKind::placeholder || n.role != Role::parameter || n.partner) continue;
-    for (const Tensor& t : graph.tensors(n)) {
-      if (!counts_on(graph, graph.device_type(t), device)) continue;
-      const std::int64_t moment =
-          allocated_bytes(saturating_mul(graph.numel(t), kMomentBytes), device);
-      add(id, 2 * moment + allocated_bytes(kStepBytes, device));
-    }
-  }
-}
 
 void sum_up(std::vector<std::int64_t>& profile) {
   std::partial_sum(profile.begin(), profile.end(), profile.begin());
@@ -66,20 +51,19 @@ void MemoryTimeline::find_steps(const Graph& graph) {
 
 void MemoryTimeline::add_optimizer_state(const Graph& graph) {
   const auto end = static_cast<std::int32_t>(steps_.size());
-  each_optimizer_state(graph, device_, [&](NodeId parameter, std::int64_t bytes) {
+  for (const auto& [parameter, bytes] : optimizer_states(graph, device_))
     lifetimes_.push_back({.storage = {},
                           .producer = parameter,
                           .bytes = bytes,
                           .first = kBeforeStart,
                           .last = end,
                           .category = MemoryCategory::optimizer_state});
-  });
 }
 
 std::int64_t optimizer_state_bytes(const Graph& graph, DeviceType device) {
   std::int64_t sum = 0;
-  each_optimizer_state(graph, device,
-                       [&](NodeId, std::int64_t bytes) { sum = saturating_add(sum, bytes); });
+  for (const ParameterState& state : optimizer_states(graph, device))
+    sum = saturating_add(sum, state.bytes);
   return sum;
 }
 

@@ -12,9 +12,8 @@
 #include "passes/support/parameters.h"
 
 namespace jointer {
-namespace {
 
-void decide(const Partition& made, PassContext& context) {
+void decide_by_plan(const Partition& made, PassContext& context) {
   std::vector<bool> is_saved(made.joint.node_count(), false);
   for (const auto* list : {&made.plan.saved, &made.plan.saved_symbols})
     for (const NodeId id : *list) is_saved[id.index()] = true;
@@ -29,7 +28,11 @@ void decide(const Partition& made, PassContext& context) {
                                           : "recomputed",
                    reason.text);
   }
+  if (context.decisions().empty())
+    context.decide("kept", "Nothing is saved: the backward needs nothing from the forward.");
 }
+
+namespace {
 
 Result<void> run_partitioner(Graph& graph, PartitionOptions options, PassContext& context) {
   if (graph.is_pair())
@@ -41,9 +44,7 @@ Result<void> run_partitioner(Graph& graph, PartitionOptions options, PassContext
   JOINTER_TRY(Partition made, partition(graph, options));
   JOINTER_CHECK(context.report(kCut));
   JOINTER_TRY(Graph pair, emit_pair(made.joint, made.plan, options.partitioner));
-  decide(made, context);
-  if (context.decisions().empty())
-    context.decide("kept", "Nothing is saved: the backward needs nothing from the forward.");
+  decide_by_plan(made, context);
   graph = std::move(pair);
   return {};
 }

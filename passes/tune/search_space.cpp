@@ -18,7 +18,8 @@ namespace jointer {
 namespace {
 
 constexpr std::string_view kSac = "apply_sac", kRemat = "selective_activation_remat",
-                           kReshard = "fsdp_reshard_after_fwd", kReassign = "reassign_to_pg";
+                           kReshard = "fsdp_reshard_after_fwd", kReassign = "reassign_to_pg",
+                           kFastest = "fastest_plan";
 constexpr std::size_t kMaxOrders = 5, kMaxEarly = 1, kMaxOperators = 12;
 
 bool has_step(const Pipeline& pipeline, std::string_view pass) {
@@ -37,7 +38,8 @@ std::optional<Candidate::Section> section_of(std::string_view pass) {
         std::string_view("remove_tags"), std::string_view("apply_cpu_offload")})
     if (pass == policy) return Candidate::policies;
   for (const std::string_view partitioner :
-       {"min_cut_partition", "default_partition", "knapsack_budget"})
+       {std::string_view("min_cut_partition"), std::string_view("default_partition"),
+        std::string_view("knapsack_budget"), kFastest})
     if (pass == partitioner) return Candidate::partition;
   for (const std::string_view bucketing :
        {"autobucketing_reordering", "transformer_block_bucketing", "greedy_bucketing_by_mb",
@@ -139,7 +141,15 @@ std::vector<NamedCandidate> SearchSpace::starts() const {
       if (known.candidate == candidate) return;
     found.push_back({std::move(name), std::move(candidate)});
   };
-  if (kind_ != Kind::joint) add({}, {});
+  // The plan of `jointer sac --budget` within the limit comes first, so that nothing found is slower.
+  // Orders may raise the peak.
+  if (kind_ == Kind::joint)
+    for (const std::string_view rest :
+         {"fastest_plan", "fastest_plan,place_collectives", "fastest_plan,raise_comms",
+          "fastest_plan{share=0.95},place_collectives"})
+      add({}, of("", rest));
+  else
+    add({}, {});
   for (const PipelinePreset& preset : pipeline_presets())
     if (const auto pipeline = parse_pipeline(preset.pipeline))
       add(preset.name, in_sections(*pipeline));
@@ -296,8 +306,9 @@ void SearchSpace::change_policies(Candidate& candidate, Chance& chance) const {
 }
 
 void SearchSpace::change_partition(Candidate& candidate, Chance& chance) const {
-  static constexpr std::string_view kPartitioners[] = {"min_cut_partition", "knapsack_budget",
-                                                       "knapsack_budget", "default_partition"};
+  static constexpr std::string_view kPartitioners[] = {
+      "min_cut_partition", "knapsack_budget", "knapsack_budget",
+      "default_partition", kFastest,          kFastest};
   candidate.sections[Candidate::partition] = {
       turned(step_of(chance.one_of(kPartitioners)), chance)};
 }

@@ -1,63 +1,137 @@
-// The best plans of joint graphs, at ten peaks from the lowest found to that of the plan that saves
-// most. Prints one JSON object with, for each capture and peak
-//   limit_gib, peak_gib, step_ms   the limit, and the plan found
-//   bound_ms, gap                  the lower bound for the limit; step / bound - 1
-//   budget_ms                      the best of torch's activation budgets and solvers that fits
-//   flips                          of `--flips` random changes of one decision: those that fit and
-//                                  are faster, and the best gain
-//   seconds                        time of the search, the first including the samples
+// Checks the plans that `jointer sac --budget` finds for joint graphs: at ten limits, from the
+// lowest peak found to that of the plan without a limit (or, if that is lower, of the budget that
+// needs most). Each answer is a separate search, as on the command line. It fails if
+//   - one of torch's activation budgets, by any solver, or one of upstream's presets fits the limit
+//     and is faster;
+//   - one of `--flips` random changes of one decision fits the limit and is faster;
+//   - a higher limit gives a longer step;
+//   - with --tune, auto_tune is slower in ten times the time.
+// For each capture, it prints a line for each limit
+//   limit, peak, step   in GiB and ms; the plan found
+//   bound, gap          the lower bound for the limit; step / bound - 1
+//   rival               the fastest budget or preset that fits
+//   flips               the changes that fit and are faster, and the best gain
+//   tuned               with --tune: the step of auto_tune, whose orders and buckets come on top
+//   seconds             of processor time, of the search
+// and then what failed. The exit code is 1 if anything did.
 //
-//   frontier_benchmark [--flips N] [--effort N] [--no-offload] CAPTURE...
+//   frontier_benchmark [--flips N] [--peaks N] [--effort N] [--no-offload] [--tune] CAPTURE...
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
+#include <limits>
 #include <optional>
 #include <random>
 #include <string>
 
+#include "core/base/counted.h"
 #include "core/cost/node_flops.h"
 #include "core/open/open.h"
 #include "core/partition/budget_sweep.h"
+#include "core/policy/trade_off.h"
+#include "core/policy/with_fsdp.h"
+#include "passes/built_in.h"
+#include "passes/tune/tuner.h"
 
 namespace {
 
 using namespace jointer;
 
 struct Options {
-  int flips = 0;
+  int flips = 1000, peaks = 10;
   std::size_t effort = PlanFrontier::kEffort;
-  bool offload = true;
+  bool offload = true, tune = false;
 };
 
-constexpr int kPeaks = 10;
 constexpr double kGiB = 1 << 30;
 constexpr double kMs = 1e6;
+constexpr double kTunedLonger = 10;  // auto_tune's time, relative to that of a search
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+struct Rival {
+  std::string name;
+  Figures figures;
+};
+
+double seconds_since(std::clock_t start) {
+  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }
 
-// All budgets, by all of torch's solvers.
-Result<std::vector<ParetoPoint>> budgets(const Graph& joint, const PlanWhatIf& what_if) {
-  std::vector<ParetoPoint> all;
-  for (const KnapsackSolver solver :
-       {KnapsackSolver::dp, KnapsackSolver::greedy, KnapsackSolver::knee_point}) {
+double gib(std::int64_t bytes) {
+  return static_cast<double>(bytes) / kGiB;
+}
+double ms(std::int64_t ns) {
+  return static_cast<double>(ns) / kMs;
+}
+
+// A graph and its estimates on an H100.
+struct Asked {
+  Graph graph;
+  MemoryPolicy fsdp = MemoryPolicy::none;
+  Partition whole;
+  std::vector<NodeCost> costs;
+  std::vector<Flops> flops;
+  TransferCosts transfers;
+  PlanFigures figures;  // of the plan without a limit
+
+  static Result<Asked> of(const std::string& path) {
+    Asked asked;
+    JOINTER_TRY(asked.graph, open_graph({.path = path}));
+    asked.fsdp = fsdp_policy(asked.graph);
+    JOINTER_TRY(asked.whole, partition(asked.graph));
+    JOINTER_TRY(const auto estimator, make_estimator({}));
+    asked.costs = estimate_all(asked.whole.joint, *estimator);
+    asked.flops.resize(asked.whole.joint.node_count());
+    for (const NodeId id : asked.whole.joint.order())
+      asked.flops[id.index()] = node_flops(asked.whole.joint, asked.whole.joint.node(id));
+    asked.transfers = estimator->transfer_costs();
+    const PlanWhatIf what_if(asked.whole.joint, asked.costs, asked.flops, {}, {},
+                             {.transfers = asked.transfers});
+    JOINTER_TRY(asked.figures, what_if.figures(asked.whole.plan));
+    return asked;
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<TradeOff>> trade_off(const Options& options) const {
+    return TradeOff::make(
+        graph,
+        {.costs = costs, .flops = flops, .memory = {}, .simulation = {}, .transfers = transfers},
+        {.partition = {},
+         .now = {.budget = -1, .name = "now", .plan = whole.plan, .figures = figures},
+         .fsdp = fsdp,
+         .offload = options.offload,
+         .effort = options.effort,
+         .found = {}});
+  }
+};
+
+// All budgets by all of torch's solvers, and the presets.
+Result<std::vector<Rival>> rivals_of(const TradeOff& trade_off) {
+  constexpr std::pair<KnapsackSolver, const char*> kSolvers[] = {
+      {KnapsackSolver::dp, "dp"},
+      {KnapsackSolver::greedy, "greedy"},
+      {KnapsackSolver::sliding_hirschberg, "sliding_hirschberg"},
+      {KnapsackSolver::knee_point, "knee_point"}};
+  std::vector<Rival> rivals;
+  for (const auto& [solver, name] : kSolvers) {
     ParetoRequest request;
     request.partition.solver = solver;
-    JOINTER_TRY(const auto sweep, BudgetSweep::make(joint, what_if, request));
+    JOINTER_TRY(const auto sweep,
+                BudgetSweep::make(trade_off.partition().joint, trade_off.what_if(), request));
     JOINTER_CHECK(sweep->run());
-    all.insert(all.end(), sweep->points().begin(), sweep->points().end());
+    for (const ParetoPoint& point : sweep->points())
+      rivals.push_back({fmt::format("{} {:.4g}", name, point.budget), point.figures.figures});
   }
-  return all;
+  for (const ParetoPoint& preset : trade_off.presets())
+    rivals.push_back({preset.name, preset.figures.figures});
+  return rivals;
 }
 
 struct Flips {
   int better = 0;
   std::int64_t gain_ns = 0;
 };
-Flips flip(const PlanWhatIf& what_if, const TunedPlan& from, std::int64_t limit,
+Flips flip(const PlanWhatIf& what_if, const ParetoPoint& from, std::int64_t limit,
            const Options& options) {
   Flips found;
   const auto candidates = what_if.candidates(from.plan);
@@ -78,78 +152,106 @@ Flips flip(const PlanWhatIf& what_if, const TunedPlan& from, std::int64_t limit,
   return found;
 }
 
-Result<std::string> measure(const std::string& path, const Options& options) {
-  JOINTER_TRY(const Graph graph, open_graph({.path = path}));
-  JOINTER_TRY(const Partition whole, partition(graph));
-  JOINTER_TRY(const auto estimator, make_estimator({}));
-  const std::vector<NodeCost> costs = estimate_all(whole.joint, *estimator);
-  std::vector<Flops> flops(whole.joint.node_count());
-  for (const NodeId id : whole.joint.order())
-    flops[id.index()] = node_flops(whole.joint, whole.joint.node(id));
-  const PlanWhatIf what_if(whole.joint, costs, flops, {}, {},
-                           {.transfers = estimator->transfer_costs()});
-  JOINTER_TRY(const std::vector<ParetoPoint> swept, budgets(whole.joint, what_if));
-  auto start = std::chrono::steady_clock::now();
-  JOINTER_TRY(const auto frontier,
-              PlanFrontier::make(whole.joint, what_if,
-                                 {.offload = options.offload, .effort = options.effort}));
-  for (const ParetoPoint& point : swept) frontier->add({point.plan, point.figures});
-  JOINTER_TRY(const TunedPlan smallest, frontier->best(PlanLimit::of_peak(0)));
-  const double first_seconds = seconds_since(start);
-  const std::int64_t low = smallest.figures.figures.peak_bytes;
-  std::int64_t high = low;
-  for (const ParetoPoint& point : swept) high = std::max(high, point.figures.figures.peak_bytes);
-  std::string rows;
-  for (int i = 0; i < kPeaks; ++i) {
-    const std::int64_t limit = low + (high - low) * i / (kPeaks - 1);
-    start = std::chrono::steady_clock::now();
-    JOINTER_TRY(const TunedPlan best, frontier->best(PlanLimit::of_peak(limit)));
+// The step of auto_tune's best pipeline within the limit; nullopt if it finds none.
+Result<std::optional<std::int64_t>> tuned(const Graph& graph, std::int64_t limit, double seconds) {
+  TuneOptions options;
+  options.evaluations = std::numeric_limits<std::size_t>::max();
+  options.seconds = seconds;
+  options.budget = limit;
+  JOINTER_TRY(const TuneResult result, tune(graph, built_in_passes(), options));
+  if (!result.winner) return std::optional<std::int64_t>();
+  return std::optional(result.winner->figures.figures.step_ns);
+}
+
+// Prints the table of one capture. Returns what failed.
+Result<std::vector<std::string>> measure(const std::string& path, const Options& options) {
+  JOINTER_TRY(const Asked asked, Asked::of(path));
+  JOINTER_TRY(const auto trade_off, asked.trade_off(options));
+  JOINTER_TRY(const std::vector<Rival> rivals, rivals_of(*trade_off));
+  JOINTER_TRY(const Fit smallest, trade_off->fastest_within(0));
+  const std::int64_t low = smallest.point.figures.figures.peak_bytes;
+  std::int64_t high = asked.figures.figures.peak_bytes;
+  if (high <= low)
+    for (const Rival& rival : rivals) high = std::max(high, rival.figures.peak_bytes);
+  fmt::print("{}: {}, now {:.2f} GiB, {:.3f} ms\n", path,
+             counted(asked.graph.order().size(), "node"), gib(asked.figures.figures.peak_bytes),
+             ms(asked.figures.figures.step_ns));
+  fmt::print("{:>9} {:>9} {:>11} {:>11} {:>8} {:>11} {:>14} {}{:>8}\n", "limit", "peak", "step",
+             "bound", "gap", "rival", "flips", options.tune ? "      tuned " : "", "seconds");
+  std::vector<std::string> failures;
+  std::int64_t last_step = std::numeric_limits<std::int64_t>::max();
+  for (int i = 0; i < options.peaks; ++i) {
+    const std::int64_t limit = low + (high - low) * i / std::max(options.peaks - 1, 1);
+    const auto fail_at = [&](const std::string& what) {
+      failures.push_back(fmt::format("{} at {:.2f} GiB: {}", path, gib(limit), what));
+    };
+    const std::clock_t start = std::clock();
+    JOINTER_TRY(const auto searched, asked.trade_off(options));
+    JOINTER_TRY(const Fit fit, searched->fastest_within(limit));
     const double seconds = seconds_since(start);
-    std::optional<std::int64_t> budget;
-    for (const ParetoPoint& point : swept)
-      if (const Figures& f = point.figures.figures; f.peak_bytes <= limit)
-        budget = std::min(budget.value_or(f.step_ns), f.step_ns);
-    const Flips flips = flip(what_if, best, limit, options);
-    const auto step = static_cast<double>(best.figures.figures.step_ns);
-    const auto bound = static_cast<double>(frontier->bound_ns(limit));
-    rows += fmt::format(
-        R"({}{{"limit_gib":{:.2f},"peak_gib":{:.2f},"step_ms":{:.3f},"bound_ms":{:.3f},)"
-        R"("gap":{:.4f},"budget_ms":{},"offloaded_gib":{:.2f},"flips":[{},{:.4f}],)"
-        R"("seconds":{:.2f}}})",
-        i > 0 ? ",\n  " : "", static_cast<double>(limit) / kGiB,
-        static_cast<double>(best.figures.figures.peak_bytes) / kGiB, step / kMs, bound / kMs,
-        bound > 0 ? step / bound - 1 : 0.0,
-        budget ? fmt::format("{:.3f}", static_cast<double>(*budget) / kMs) : "null",
-        static_cast<double>(best.figures.offloaded_bytes) / kGiB, flips.better,
-        static_cast<double>(flips.gain_ns) / step, seconds);
+    const Figures& found = fit.point.figures.figures;
+    if (!fit.fits) fail_at("no plan fits");
+    if (found.step_ns > last_step)
+      fail_at(
+          fmt::format("{:.3f} ms longer than at the limit before", ms(found.step_ns - last_step)));
+    last_step = found.step_ns;
+    const Rival* rival = nullptr;
+    for (const Rival& each : rivals)
+      if (each.figures.peak_bytes <= limit &&
+          (rival == nullptr || each.figures.step_ns < rival->figures.step_ns))
+        rival = &each;
+    if (rival != nullptr && rival->figures.step_ns < found.step_ns)
+      fail_at(fmt::format("{} takes only {:.3f} ms", rival->name, ms(rival->figures.step_ns)));
+    const Flips flips = flip(searched->what_if(), fit.point, limit, options);
+    const double gain = static_cast<double>(flips.gain_ns) / static_cast<double>(found.step_ns);
+    if (flips.better > 0)
+      fail_at(fmt::format("{} of {} changes are faster, by up to {:.4f}%", flips.better,
+                          options.flips, 100 * gain));
+    std::string tuned_text;
+    if (options.tune) {
+      JOINTER_TRY(const auto step, tuned(asked.graph, limit, kTunedLonger * seconds));
+      tuned_text = fmt::format("{:>11} ", step ? fmt::format("{:.3f}", ms(*step)) : "none");
+      if (!step || *step > found.step_ns) fail_at("auto_tune is slower");
+    }
+    const double bound = ms(fit.bound_ns);
+    fmt::print(
+        "{:>9.2f} {:>9.2f} {:>11.3f} {:>11.3f} {:>7.2f}% {:>11} {:>5} {:>7.4f}% {}{:>8.2f}\n",
+        gib(limit), gib(found.peak_bytes), ms(found.step_ns), bound,
+        bound > 0 ? 100 * (ms(found.step_ns) / bound - 1) : 0.0,
+        rival == nullptr ? "none" : fmt::format("{:.3f}", ms(rival->figures.step_ns)), flips.better,
+        100 * gain, tuned_text, seconds);
+    std::fflush(stdout);
   }
-  return fmt::format("{{\"nodes\":{},\"first_seconds\":{:.2f},\"peaks\":[\n  {}]}}",
-                     graph.order().size(), first_seconds, rows);
+  return failures;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   Options options;
-  bool is_first = true;
-  fmt::print("{{");
+  std::vector<std::string> failures;
   for (int i = 1; i < argc; ++i) {
     const std::string text = argv[i];
-    if (text == "--flips" && i + 1 < argc) {
+    const bool has_value = i + 1 < argc;
+    if (text == "--flips" && has_value) {
       options.flips = std::stoi(argv[++i]);
-    } else if (text == "--effort" && i + 1 < argc) {
+    } else if (text == "--peaks" && has_value) {
+      options.peaks = std::stoi(argv[++i]);
+    } else if (text == "--effort" && has_value) {
       options.effort = static_cast<std::size_t>(std::stoi(argv[++i]));
     } else if (text == "--no-offload") {
       options.offload = false;
+    } else if (text == "--tune") {
+      options.tune = true;
     } else {
-      const auto measured = measure(text, options);
-      if (!measured) {
-        fmt::print(stderr, "frontier_benchmark: {}\n", measured.error().message);
-        return 1;
+      auto failed = measure(text, options);
+      if (!failed) {
+        fmt::print(stderr, "frontier_benchmark: {}: {}\n", text, failed.error().message);
+        return 2;
       }
-      fmt::print("{}\"{}\":{}", std::exchange(is_first, false) ? "" : ",\n", text, *measured);
+      failures.insert(failures.end(), failed->begin(), failed->end());
     }
   }
-  fmt::print("}}\n");
-  return 0;
+  for (const std::string& failure : failures) fmt::print("failed: {}\n", failure);
+  return failures.empty() ? 0 : 1;
 }

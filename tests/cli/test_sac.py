@@ -95,10 +95,40 @@ def test_a_peak_in_bytes_is_met() -> None:
     assert value["peak_bytes"] <= limit
     bound = value["limit"].pop("bound_ms")
     assert 0 < bound <= value["step_ms"]
-    assert value["limit"] == {"kind": "peak", "asked": limit, "reached": value["peak_bytes"], "met": True}
+    assert value["limit"] == {
+        "kind": "peak",
+        "memory": "allocated",
+        "asked": limit,
+        "reached": value["peak_bytes"],
+        "met": True,
+    }
     assert value["step_ms"] <= least["step_ms"]
     # Enough for everything, so nothing has to be given up.
     assert answer("sac", JOINT, "--budget", "100GiB")["step_ms"] <= whole["step_ms"]
+
+
+def test_a_limit_of_reserved_memory() -> None:
+    smallest = run("sac", JOINT, "--budget", "4KiB", "--limit-of", "reserved", "--json").json
+    limit = smallest["reserved_bytes"] * 11 // 10
+    value = answer("sac", JOINT, "--budget", f"{limit}B", "--limit-of", "reserved")
+    assert value["limit"]["memory"] == "reserved"
+    assert value["limit"]["reached"] == value["reserved_bytes"] <= limit
+    assert value["peak_bytes"] <= value["reserved_bytes"]
+    assert "reserved" in run("sac", JOINT, "--budget", f"{limit}B", "--limit-of", "reserved").out
+
+
+def test_reserved_memory_is_that_of_the_written_pair(tmp_path: Path) -> None:
+    out = tmp_path / "pair.json"
+    value = answer("sac", JOINT, "--budget", "0.3", "-o", out)
+    assert value["reserved_bytes"] == answer("sac", out)["reserved_bytes"]
+    for point in answer("sac", JOINT, "--pareto", "--points", "8")["pareto"]:
+        assert point["reserved_bytes"] >= point["peak_bytes"]
+
+
+def test_the_limited_memory_needs_a_limit() -> None:
+    for options in ([], ["--budget", "0.5"], ["--pareto"]):
+        done = run("sac", JOINT, *options, "--limit-of", "reserved")
+        assert done.code == 2 and "--limit-of" in done.err
 
 
 def test_nothing_is_offloaded_if_that_is_excluded() -> None:

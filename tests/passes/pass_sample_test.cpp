@@ -110,6 +110,7 @@ const std::map<std::string, std::string>& why_not_idempotent() {
       {"autobucketing_reordering", "buckets are collectives that may be moved and merged again"},
       {"default_partition", "its result is a pair, which it refuses"},
       {"ep_overlap_chunk", "a module that it left whole may read a joined one, and be split next"},
+      {"fastest_plan", "its result is a pair, which it refuses"},
       {"greedy_bucketing_by_mb", "collectives left out of one bucket may fit into another"},
       {"joint_transformer_block_bucketing_reordering", "a bucket of buckets is another bucket"},
       {"knapsack_budget", "its result is a pair, which it refuses"},

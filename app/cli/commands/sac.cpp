@@ -24,7 +24,6 @@
 #include "core/capture/native_writer.h"
 #include "core/partition/kept_values.h"
 #include "core/partition/plan_rows.h"
-#include "core/partition/search_reasons.h"
 #include "core/partition/step_budget.h"
 #include "core/policy/apply_step_tags.h"
 #include "core/policy/checkpoint.h"
@@ -43,6 +42,7 @@ struct SacCommand {
   TargetOptions target;
   std::string partitioner = "min_cut", solver = "dp", budget, optimizer = "none", format, output;
   std::string against;  // a capture or a policy
+  std::string limit_of = "allocated";
   std::optional<double> slower;
   std::vector<std::string> why, checkpointed;
   std::size_t points = 64, top = 15;
@@ -131,10 +131,7 @@ Result<void> take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit
       is_budget   ? fmt::format("torch's budget {}, chosen for {},", point.budget, limit)
       : is_preset ? fmt::format("the preset {}, chosen for {},", point.name, limit)
                   : fmt::format("the search for {}", limit);
-  Partition partition = trade_off.partition();
-  partition.plan = point.plan;
-  JOINTER_TRY(partition.reasons,
-              search_reasons(trade_off.what_if(), point.plan, trade_off.policies(), found_by));
+  JOINTER_TRY(Partition partition, trade_off.partition_by(point.plan, found_by));
   solved = {.partition = std::move(partition),
             .what_if = &trade_off.what_if(),
             .partitioner = Partitioner::min_cut,
@@ -148,6 +145,11 @@ Result<void> take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit
   return {};
 }
 
+LimitedMemory memory_of(const SacCommand& options) {
+  return options.limit_of == to_string(LimitedMemory::reserved) ? LimitedMemory::reserved
+                                                                : LimitedMemory::allocated;
+}
+
 // Changes the plan to meet a limit on the peak (bytes) or on the slowdown.
 Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const TradeOff& trade_off,
                                Solved& solved) {
@@ -157,8 +159,11 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
     JOINTER_CHECK(
         take_plan(solved, trade_off, fit, fmt::format("a peak of at most {}", options.budget)));
     return LimitAnswer{.kind = "peak",
+                       .memory = options.limit_of,
                        .asked = static_cast<double>(limit),
-                       .reached = static_cast<double>(fit.point.figures.figures.peak_bytes),
+                       .reached = static_cast<double>(memory_of(options) == LimitedMemory::reserved
+                                                          ? fit.point.reserved_bytes.value_or(0)
+                                                          : fit.point.figures.figures.peak_bytes),
                        .met = fit.fits,
                        .bound_ns = fit.point.bound_ns};
   }
@@ -166,6 +171,7 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
   JOINTER_CHECK(
       take_plan(solved, trade_off, fit, fmt::format("a step at most {}% slower", *options.slower)));
   return LimitAnswer{.kind = "step",
+                     .memory = options.limit_of,
                      .asked = static_cast<double>(trade_off.longest_step(*options.slower)),
                      .reached = static_cast<double>(fit.point.figures.figures.step_ns),
                      .met = fit.fits,
@@ -287,7 +293,7 @@ constexpr std::initializer_list<const char*> kPlanOptions{
     "--budget",       "--slower",    "--pareto", "--strict-budget",
     "--partitioner",  "--solver",    "--points", "--no-offload",
     "--free",         "--at-most",   "--by",     "--same-in-all-layers",
-    "--no-recompute", "--checkpoint"};
+    "--no-recompute", "--checkpoint", "--limit-of"};
 
 // Refuses options for a search if there is no search, and options that exclude each other.
 Result<void> check_search_options(const SacCommand& options, const CLI::App& command) {
@@ -307,6 +313,9 @@ Result<void> check_search_options(const SacCommand& options, const CLI::App& com
     return fail(Error::Kind::usage,
                 "options --free and {} cannot be used together: each sets a limit",
                 options.slower ? "--slower" : "--budget BYTES");
+  if (!options.slower && budget <= 1)
+    JOINTER_CHECK(refuse_options(command, {"--limit-of"},
+                                 "needs --slower or a --budget in bytes of peak memory"));
   const bool has_limit = budget > 1 || frees;
   if (!has_limit)
     JOINTER_CHECK(refuse_options(command,
@@ -407,6 +416,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
                                            .fsdp = fsdp,
                                            .has_policy = options.policy.any(),
                                            .offload = met || !options.no_offload,
+                                           .memory = memory_of(options),
                                            .max_budgets = options.points,
                                            .found = {}}));
   }
@@ -704,6 +714,12 @@ void add_plan_options(CLI::App& command, SacCommand& options) {
   command.add_flag("--no-offload", options.no_offload,
                    "With --pareto, --slower, --free or a --budget in bytes: offload nothing to the "
                    "host");
+  command
+      .add_option("--limit-of", options.limit_of,
+                  "With --slower or a --budget in bytes: the memory that counts, allocated (live "
+                  "tensors) or reserved (by torch's caching allocator)")
+      ->check(CLI::IsMember({"allocated", "reserved"}))
+      ->capture_default_str();
   command
       .add_option("--points", options.points,
                   "With --pareto, --slower, --free or a --budget in bytes: maximum number of "

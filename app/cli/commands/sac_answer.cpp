@@ -6,6 +6,8 @@
 
 #include "core/graph/tuple_call.h"
 #include "core/partition/kept_values.h"
+#include "core/schedule/caching_allocator.h"
+#include "core/schedule/memory_timeline.h"
 
 namespace jointer::cli {
 namespace {
@@ -77,6 +79,7 @@ Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
   SacAnswer answer;
   JOINTER_TRY(const PlanWhatIf::Outcome outcome, what_if.evaluate(plan));
   answer.figures = outcome.figures;
+  JOINTER_TRY(answer.reserved_bytes, what_if.reserved_bytes(plan));
   answer.saved_symbols = plan.saved_symbols.size();
   for (const NodeId id : plan.saved) {
     const Node& n = joint.node(id);
@@ -101,6 +104,8 @@ SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
                             std::span<const SaveCandidate> kept, const MemoryOptions& memory) {
   SacAnswer answer;
   answer.figures = captured_figures(graph, costs, kept, memory);
+  const MemoryTimeline timeline(graph, memory);
+  answer.reserved_bytes = simulate_reserved(timeline, timeline.device()).peak_bytes;
   // For a pair, positions among the forward's saved outputs.
   std::map<NodeId, std::size_t> place;
   if (graph.is_pair())

@@ -38,7 +38,8 @@ struct OperatorRow {
 };
 
 struct LimitAnswer {
-  std::string kind;  // activation (a ratio), peak (bytes), step (nanoseconds)
+  std::string kind;    // activation (a ratio), peak (bytes), step (nanoseconds)
+  std::string memory;  // that counts: allocated or reserved
   double asked = 0;
   double reached = 0;
   bool met = true;
@@ -52,6 +53,7 @@ struct SacAnswer {
   std::size_t saved_symbols = 0;
   std::vector<OperatorRow> operators;  // most bytes first
   PlanFigures figures;
+  std::int64_t reserved_bytes = 0;  // by torch's caching allocator
   ParetoCurve pareto;
   std::optional<LimitAnswer> limit;
   std::optional<TargetAnswer> target;

@@ -40,6 +40,7 @@ Json points(const std::vector<ParetoPoint>& pareto) {
     row["offloaded_bytes"] = point.figures.offloaded_bytes;
     row["recompute_ms"] = to_ms(point.figures.recompute_ns);
     row["bound_ms"] = to_ms(point.bound_ns);
+    row["reserved_bytes"] = point.reserved_bytes ? Json(*point.reserved_bytes) : Json();
     if (!point.name.empty()) row["name"] = point.name;
     rows.push_back(std::move(row));
   }
@@ -67,16 +68,22 @@ void print_facts(const SacAnswer& a, const Graph& graph) {
       {"recomputed", fmt::format("{}, {}, {}", counted(a.figures.recomputed, "call"),
                                  format_ns(a.figures.recompute_ns),
                                  format_flops(static_cast<double>(a.figures.recompute_flops)))});
-  facts.add({"peak memory", format_bytes(a.figures.figures.peak_bytes)});
+  facts.add({"peak memory",
+             fmt::format("{} allocated, {} reserved", format_bytes(a.figures.figures.peak_bytes),
+                         format_bytes(a.reserved_bytes))});
   facts.add({"step", fmt::format("{}, {} of it exposed", format_ns(a.figures.figures.step_ns),
                                  format_ns(a.figures.figures.exposed_ns))});
   if (a.limit)
-    facts.add({"limit", fmt::format("{} {} reached, {} requested", a.limit->kind,
+    facts.add({"limit", fmt::format("{} {} reached, {} requested",
+                                    a.limit->kind == "peak" ? a.limit->memory : a.limit->kind,
                                     limit_text(*a.limit, a.limit->reached),
                                     limit_text(*a.limit, a.limit->asked))});
   if (a.limit && a.limit->bound_ns > 0)
     facts.add({"lower bound",
                fmt::format("{} for any plan with this peak", format_ns(a.limit->bound_ns))});
+  if (a.limit || !a.pareto.points.empty())
+    facts.add({"not searched",
+               "orders and buckets; to search them too, use jointer apply --passes auto_tune"});
   fmt::print("{}\n{}", graph.title(), facts.text());
 }
 
@@ -120,6 +127,7 @@ void print_pareto(const SacAnswer& a) {
   if (a.pareto.points.empty()) return;
   Table table({{"budget", left},
                {"peak memory", right},
+               {"reserved", right},
                {"step", right},
                {"at least", right},
                {"saved", right},
@@ -130,6 +138,7 @@ void print_pareto(const SacAnswer& a) {
                : point.budget >= 0 ? fmt::format("{}", point.budget)
                                    : "searched",
                format_bytes(point.figures.figures.peak_bytes),
+               point.reserved_bytes ? format_bytes(*point.reserved_bytes) : std::string(),
                format_ns(point.figures.figures.step_ns), format_ns(point.bound_ns),
                format_bytes(point.figures.saved_bytes), format_bytes(point.figures.offloaded_bytes),
                format_ns(point.figures.recompute_ns)});
@@ -153,6 +162,7 @@ Json to_json(const SacAnswer& a, const Graph& graph) {
   json["recompute_flops"] = a.figures.recompute_flops;
   json["recompute_ms"] = to_ms(a.figures.recompute_ns);
   json["peak_bytes"] = a.figures.figures.peak_bytes;
+  json["reserved_bytes"] = a.reserved_bytes;
   json["step_ms"] = to_ms(a.figures.figures.step_ns);
   json["exposed_ms"] = to_ms(a.figures.figures.exposed_ns);
   Json& operators = json["by_operator"] = Json::array();
@@ -169,6 +179,7 @@ Json to_json(const SacAnswer& a, const Graph& graph) {
   json["budgets"] = points(a.pareto.budgets);
   if (a.limit)
     json["limit"] = {{"kind", a.limit->kind},
+                     {"memory", a.limit->memory},
                      {"asked", a.limit->asked},
                      {"reached", a.limit->reached},
                      {"met", a.limit->met}};

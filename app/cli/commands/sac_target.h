@@ -31,7 +31,7 @@ struct TargetAnswer {
   PlanTarget target;
   ChangeList list;
   // The best plan found for the limit without the conditions.
-  Figures best;
+  jointer::Figures best;
   bool best_fits = false;
 };
 

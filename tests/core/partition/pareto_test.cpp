@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <limits>
 #include <random>
 
 #include "core/partition/budget_sweep.h"
+#include "core/schedule/caching_allocator.h"
 #include "tests/support/judged_plan.h"
 #include "tests/support/random_graph.h"
 
@@ -203,6 +205,47 @@ TEST(Pareto, ALimitIsUsedBetterThanByAnyBudget) {
     better += fit.point.figures.figures.step_ns < small.step_ns ? 1 : 0;
   }
   EXPECT_GT(better, 0U);
+}
+
+// Each limit is a separate search; a higher one never gives a slower plan.
+TEST(Pareto, AHigherLimitIsNeverSlower) {
+  const Judged& judged = judged_sample();
+  const Graph& joint = judged.partition.joint;
+  const std::int64_t low =
+      fastest_within(joint, *judged.what_if, 0, {})->point.figures.figures.peak_bytes;
+  const std::int64_t high = judged.what_if->figures(judged.partition.plan)->figures.peak_bytes;
+  ASSERT_LT(low, high);
+  std::int64_t step = std::numeric_limits<std::int64_t>::max();
+  for (int i = 0; i <= 10; ++i) {
+    const Fit fit = fastest_within(joint, *judged.what_if, low + (high - low) * i / 10, {}).value();
+    EXPECT_TRUE(fit.fits);
+    EXPECT_LE(fit.point.figures.figures.step_ns, step) << i;
+    EXPECT_LE(fit.bound_ns, fit.point.figures.figures.step_ns);
+    step = fit.point.figures.figures.step_ns;
+  }
+}
+
+// A limit of reserved memory holds for the pair.
+TEST(Pareto, ALimitOfReservedMemoryHolds) {
+  const Judged& judged = judged_sample();
+  const Graph& joint = judged.partition.joint;
+  const auto reserved_of = [&](const ParetoPoint& point) {
+    const MemoryTimeline memory(emit_pair(joint, point.plan).value());
+    return simulate_reserved(memory, memory.device()).peak_bytes;
+  };
+  ParetoRequest request = kQuick;
+  request.memory = LimitedMemory::reserved;
+  const Fit smallest = fastest_within(joint, *judged.what_if, 0, request).value();
+  EXPECT_FALSE(smallest.fits);
+  EXPECT_EQ(smallest.point.reserved_bytes, reserved_of(smallest.point));
+  const std::int64_t least = *smallest.point.reserved_bytes;
+  for (const int percent : {105, 120}) {
+    const std::int64_t limit = least * percent / 100;
+    const Fit fit = fastest_within(joint, *judged.what_if, limit, request).value();
+    EXPECT_TRUE(fit.fits);
+    EXPECT_EQ(fit.point.reserved_bytes, reserved_of(fit.point));
+    EXPECT_LE(fit.point.reserved_bytes, limit);
+  }
 }
 
 TEST(Pareto, TheNearestPlanIsReturnedIfNothingFits) {

@@ -10,6 +10,7 @@
 #include "core/open/open.h"
 #include "core/partition/pair_order.h"
 #include "core/partition/plan_what_if.h"
+#include "core/schedule/caching_allocator.h"
 #include "tests/support/passed_values.h"
 #include "tests/support/paths.h"
 
@@ -71,6 +72,7 @@ TEST_P(PlanCapture, FiguresEqualThoseOfTorchsPair) {
   const MemoryTimeline memory(*pair);
   const Simulation simulation(*pair, estimate_all(*pair, **estimator));
   EXPECT_TRUE(std::ranges::equal(outcome->profile, memory.profile()));
+  EXPECT_EQ(what_if.reserved_bytes(plan), simulate_reserved(memory, memory.device()).peak_bytes);
   EXPECT_EQ(outcome->figures.figures, (Figures{.peak_bytes = memory.peak_bytes(),
                                                .step_ns = simulation.step_ns(),
                                                .exposed_ns = simulation.exposed_ns()}));
@@ -147,6 +149,7 @@ class PlanOfCapture : public testing::TestWithParam<const char*> {
     const MemoryTimeline memory(*pair);
     const Simulation simulation(*pair, estimate_all(*pair, *estimator));
     EXPECT_TRUE(std::ranges::equal(outcome->profile, memory.profile()));
+    EXPECT_EQ(what_if->reserved_bytes(plan), simulate_reserved(memory, memory.device()).peak_bytes);
     EXPECT_EQ(outcome->figures.figures, (Figures{.peak_bytes = memory.peak_bytes(),
                                                  .step_ns = simulation.step_ns(),
                                                  .exposed_ns = simulation.exposed_ns()}));

@@ -11,6 +11,7 @@
 #include "core/graph/validate.h"
 #include "core/partition/pair_order.h"
 #include "core/partition/plan_what_if.h"
+#include "core/schedule/caching_allocator.h"
 #include "tests/support/random_costs.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/symbolic_run.h"
@@ -101,6 +102,8 @@ class Deciding {
     if (pair->main_device() != joint().main_device()) return {};
     const MemoryTimeline memory(*pair, options_.memory);
     if (!std::ranges::equal(outcome->profile, memory.profile())) return "the profile differs";
+    if (what_if_.reserved_bytes(plan_) != simulate_reserved(memory, memory.device()).peak_bytes)
+      return "reserved bytes differ";
     const std::vector<NodeCost> costs = costs_of_pair(*pair, calls, costs_);
     const Simulation simulation(*pair, costs, options_.simulation);
     const Figures& figures = outcome->figures.figures;

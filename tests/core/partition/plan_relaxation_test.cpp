@@ -34,7 +34,13 @@ RC_GTEST_PROP(PlanRelaxationProperty, NoPlanIsBelowTheBound, (std::uint64_t seed
   const auto frontier = PlanFrontier::make(judged->partition.joint, what_if,
                                            {.policies = {}, .offload = offload, .effort = 20});
   RC_PRE(frontier.has_value());
-  RC_PRE((*frontier)->best(PlanLimit::of_peak(0)).has_value());
+  const auto smallest = (*frontier)->best(PlanLimit::of_peak(0));
+  RC_PRE(smallest.has_value());
+  // The bound also has prices at the moments of these peaks.
+  for (const std::int64_t percent : {110, 140})
+    RC_PRE((*frontier)
+               ->best(PlanLimit::of_peak(smallest->figures.figures.peak_bytes * percent / 100))
+               .has_value());
   const auto relaxation = PlanRelaxation::make(what_if, {}).value();
   std::mt19937_64 chance(seed);
   for (int i = 0; i < 40; ++i) {
@@ -119,6 +125,55 @@ TEST(PlanFrontier, IsMonotoneAndAboveItsBound) {
     EXPECT_GT(plan.figures.figures.peak_bytes, peak);
     peak = plan.figures.figures.peak_bytes;
     EXPECT_EQ(judged.what_if->figures(plan.plan).value(), plan.figures);
+  }
+}
+
+// Whatever single decision is changed, the plan within the limit is not faster.
+TEST(PlanFrontier, NoSingleChangeIsBetter) {
+  const Judged& judged = judged_sample();
+  const PlanWhatIf& what_if = *judged.what_if;
+  const auto frontier = PlanFrontier::make(judged.partition.joint, what_if, {}).value();
+  const Figures smallest = frontier->best(PlanLimit::of_peak(0))->figures.figures;
+  const Figures fastest = frontier->best(PlanLimit::of_step(0))->figures.figures;
+  std::size_t tried = 0;
+  for (const int part : {1, 2, 3}) {
+    const std::int64_t limit =
+        smallest.peak_bytes + (fastest.peak_bytes - smallest.peak_bytes) * part / 4;
+    const TunedPlan best = frontier->best(PlanLimit::of_peak(limit)).value();
+    const std::vector<SaveCandidate> candidates = what_if.candidates(best.plan).value();
+    for (const SaveCandidate& each : candidates)
+      for (const Keep keep : {Keep::recompute, Keep::save, Keep::offload}) {
+        const auto plan = what_if.change(best.plan, {&each.node, 1}, keep);
+        if (!plan) continue;
+        ++tried;
+        const Figures f = what_if.figures(*plan)->figures;
+        EXPECT_TRUE(f.peak_bytes > limit || f.step_ns >= best.figures.figures.step_ns)
+            << judged.partition.joint.name(each.node) << " " << to_string(keep);
+      }
+  }
+  EXPECT_GT(tried, 100U);
+}
+
+// The quick figures agree with the complete ones.
+RC_GTEST_PROP(PlanWhatIfProperty, BoundedFiguresAreThoseOfThePlan, (std::uint64_t seed)) {
+  const auto judged = judge(random_graph(seed, {.calls = 40, .gradients = true, .writes = false}));
+  RC_PRE(static_cast<bool>(judged));
+  const PlanWhatIf& what_if = *judged->what_if;
+  const auto relaxation = PlanRelaxation::make(what_if, {});
+  RC_PRE(relaxation.has_value());
+  std::mt19937_64 chance(seed);
+  for (int i = 0; i < 10; ++i) {
+    const auto plan = relaxation->plan(random_keep(relaxation->values().size(), chance));
+    if (!plan) continue;
+    const PlanFigures whole = what_if.figures(*plan).value();
+    const auto percent = *rc::gen::inRange<std::int64_t>(70, 130);
+    const Figures most{.peak_bytes = whole.figures.peak_bytes * percent / 100,
+                       .step_ns = whole.figures.step_ns * (200 - percent) / 100};
+    const auto bounded = what_if.figures_within(*plan, most).value();
+    const bool is_within =
+        whole.figures.peak_bytes <= most.peak_bytes && whole.figures.step_ns <= most.step_ns;
+    RC_ASSERT(is_within == (bounded.exceeds == PlanWhatIf::Exceeds::nothing));
+    if (is_within) RC_ASSERT(bounded.figures == whole);
   }
 }
 

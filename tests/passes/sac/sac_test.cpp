@@ -117,10 +117,26 @@ TEST_P(Partitioners, MakeAPairThatComputesTheSame) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Partitioners,
-                         testing::Values("min_cut_partition", "default_partition",
+                         testing::Values("min_cut_partition", "default_partition", "fastest_plan",
                                          "knapsack_budget{budget=0.0}",
                                          "knapsack_budget{solver=greedy,strict=true}",
                                          "min_cut_partition{ignore_tags=true}"));
+
+// The run's limit holds, and a limit that no plan meets is an error that names the lowest peak.
+TEST(FastestPlan, StaysWithinTheLimit) {
+  const Graph joint = parse(kJoint);
+  const auto whole = run_pipeline_text(joint, "fastest_plan");
+  PassContext::Options options;
+  options.peak_limit = whole.at(0).after.figures.peak_bytes - 1;
+  const auto limited =
+      run_pipeline(joint, *parse_pipeline("fastest_plan"), built_in_passes(), options);
+  ASSERT_TRUE(limited);
+  if (limited->error)
+    EXPECT_THAT(limited->error->message, HasSubstr("the lowest found is"));
+  else
+    EXPECT_LE(limited->steps.at(0).after.figures.peak_bytes, *options.peak_limit);
+  EXPECT_THAT(refusal(joint, "fastest_plan{peak=1}"), HasSubstr("no plan has a peak of at most"));
+}
 
 TEST(MinCutPartition, RespectsTagsUnlessConfigured) {
   const auto kept = run_pipeline_text(parse(kJoint), "fsdp_reshard_after_fwd,min_cut_partition");

@@ -84,7 +84,8 @@ TEST(AutoTune, ReportsItsChoiceAndTheGainOfEachStep) {
   EXPECT_EQ(step.tables[0].rows.size(), step.ran.steps.size());
   // The steps' own decisions are listed under the names of their passes.
   EXPECT_TRUE(std::any_of(step.decisions.begin(), step.decisions.end(), [](const Decision& each) {
-    return each.pass.ends_with("_partition") || each.pass == "knapsack_budget";
+    return each.pass.ends_with("_partition") || each.pass == "knapsack_budget" ||
+           each.pass == "fastest_plan";
   }));
 }
 

@@ -1,0 +1,135 @@
+// Changes single decisions of a plan until no change makes it better.
+//
+// Terms
+//   change   another decision for one value: save, recompute or offload it.
+//   group    the changes of one kind to values of one operator and size: in a graph of equal
+//            layers, one per layer. Their effects are alike, except where the peak is.
+//   outcome  of a change: it is impossible, makes the step longer, or the peak higher than the
+//            limit, is no better, or is better.
+//
+// Steps
+//   1. Try the groups by kind (save what is recomputed, save what is offloaded, offload what is
+//      recomputed, then the reverse), and by the time that a byte gains.
+//   2. In a group, try the first and the last change and the one in the middle, and divide the
+//      parts whose ends differ in their outcome. Continue from a better plan at once.
+//   3. When a group improved the plan, try all others again. When none did, also try each change of
+//      the groups of which one exceeded the limit: what it adds at the peak depends on its place.
+//
+// In the end no change is better, except for changes that differ from the similar ones around them.
+//
+// Cost: a few plans for each group, and for each better plan; most are rejected by their time or by
+// the bytes that they save, before their memory is computed.
+
+#include "core/partition/plan_descent.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "core/partition/recompute_tags.h"
+
+namespace jointer {
+namespace {
+
+// Kinds of changes in the order in which they are tried.
+int rank(Keep from, Keep to) {
+  if (to == Keep::save) return from == Keep::recompute ? 0 : 1;
+  if (from == Keep::recompute) return 2;
+  return from == Keep::offload ? 3 : to == Keep::offload ? 4 : 5;
+}
+
+}  // namespace
+
+bool PlanDescent::may(const SaveCandidate& candidate, Keep to) const {
+  const Node& node = joint_.node(candidate.node);
+  if (to == candidate.keep || is_kept(node)) return false;
+  if (to == Keep::recompute) return candidate.chain > 0;
+  if (to == Keep::offload && !options_.offload) return false;
+  return node.policy != MemoryPolicy::must_recompute;
+}
+
+std::vector<PlanDescent::Group> PlanDescent::groups(const SavePlan& plan) const {
+  const auto candidates = what_if_.candidates(plan);
+  if (!candidates) return {};
+  struct Found {
+    double gain = 0;  // the most time per byte
+    Group changes;
+  };
+  std::map<std::tuple<int, std::string_view, std::int64_t>, Found> found;
+  for (const SaveCandidate& each : *candidates)
+    for (const Keep to : {Keep::save, Keep::offload, Keep::recompute}) {
+      if (!may(each, to)) continue;
+      const Node& node = joint_.node(each.node);
+      Found& group = found[{rank(each.keep, to), joint_.target(node), joint_.output_bytes(node)}];
+      group.gain = std::max(group.gain, 1 / std::max(bytes_per_us(each), 1e-9));
+      group.changes.push_back({each.node, to});
+    }
+  std::vector<std::pair<int, Found*>> sorted;
+  for (auto& [key, group] : found) sorted.emplace_back(std::get<0>(key), &group);
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.first, -a.second->gain) < std::pair(b.first, -b.second->gain);
+  });
+  std::vector<Group> groups;
+  for (auto& [kind, group] : sorted) groups.push_back(std::move(group->changes));
+  return groups;
+}
+
+PlanDescent::Outcome PlanDescent::attempt(const Change& change) {
+  is_over_ = is_over_ || !options_.go_on();
+  if (is_over_) return Outcome::impossible;
+  auto plan = what_if_.change(best_.plan, {&change.node, 1}, change.to);
+  if (!plan) return Outcome::impossible;
+  // A plan beyond these bounds cannot be better.
+  const Figures& now = best_.figures.figures;
+  Figures most = now;
+  if (limit_.holds(now))
+    most.*limit_.limited = limit_.value;
+  else
+    most.*limit_.minimized = std::numeric_limits<std::int64_t>::max();
+  const auto figures = what_if_.figures_within(*plan, most);
+  if (!figures) return Outcome::impossible;
+  if (figures->exceeds == PlanWhatIf::Exceeds::step) return Outcome::longer;
+  if (figures->exceeds == PlanWhatIf::Exceeds::peak) return Outcome::higher;
+  if (!limit_.is_better(figures->figures.figures, now)) return Outcome::no_better;
+  best_ = {*std::move(plan), figures->figures};
+  return Outcome::better;
+}
+
+bool PlanDescent::improve_by(const Group& group, bool all) {
+  std::vector<Outcome> outcomes(group.size(), Outcome::unknown);
+  bool is_better = false;
+  const auto outcome = [&](std::size_t i) {
+    if (outcomes[i] == Outcome::unknown) outcomes[i] = attempt(group[i]);
+    is_better = is_better || outcomes[i] == Outcome::better;
+    return outcomes[i];
+  };
+  std::vector<std::pair<std::size_t, std::size_t>> parts{{0, group.size() - 1}};
+  bool is_whole = true;
+  while (!parts.empty() && !is_over_) {
+    const auto [first, last] = parts.back();
+    parts.pop_back();
+    const bool differ = outcome(first) != outcome(last) || outcome(first) == Outcome::better;
+    if (last - first < 2 || (!differ && !std::exchange(is_whole, false))) continue;
+    const std::size_t middle = first + (last - first) / 2;
+    parts.emplace_back(middle, last);
+    parts.emplace_back(first, middle);
+  }
+  if (all && std::ranges::find(outcomes, Outcome::higher) != outcomes.end())
+    for (std::size_t i = 0; i < group.size() && !is_over_; ++i) (void)outcome(i);
+  return is_better;
+}
+
+TunedPlan PlanDescent::improved(TunedPlan from, const PlanLimit& limit) {
+  best_ = std::move(from);
+  limit_ = limit;
+  for (bool all = false; !is_over_;) {
+    bool is_better = false;
+    for (const Group& group : groups(best_.plan))
+      if (!is_over_) is_better = improve_by(group, all) || is_better;
+    if (!is_better && std::exchange(all, true)) break;
+  }
+  return best_;
+}
+
+}  // namespace jointer

@@ -1,0 +1,26 @@
+#include "core/schedule/optimizer_states.h"
+
+#include "core/base/checked.h"
+#include "core/schedule/lifetimes.h"
+#include "core/schedule/memory_walk.h"
+
+namespace jointer {
+
+std::vector<ParameterState> optimizer_states(const Graph& graph, DeviceType device) {
+  constexpr std::int64_t kMomentBytes = 4, kStepBytes = 4;
+  std::vector<ParameterState> states;
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    // A pair's backward receives the same parameters again.
+    if (n.kind != NodeKind::placeholder || n.role != Role::parameter || n.partner) continue;
+    for (const Tensor& t : graph.tensors(n)) {
+      if (!counts_on(graph, graph.device_type(t), device)) continue;
+      const std::int64_t moment =
+          allocated_bytes(saturating_mul(graph.numel(t), kMomentBytes), device);
+      states.push_back({id, 2 * moment + allocated_bytes(kStepBytes, device)});
+    }
+  }
+  return states;
+}
+
+}  // namespace jointer

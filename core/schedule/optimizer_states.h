@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+// AdamW's state for one tensor of a parameter: two fp32 moments and a 4-byte step count, as in
+// torch's fused AdamW.
+struct ParameterState {
+  NodeId parameter;
+  std::int64_t bytes = 0;
+};
+
+// For the parameters on the graph's main device or on a device of type `device`, in program order.
+std::vector<ParameterState> optimizer_states(const Graph& graph, DeviceType device);
+
+}  // namespace jointer

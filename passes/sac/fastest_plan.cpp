@@ -1,0 +1,102 @@
+// fastest_plan: splits a joint graph by the fastest plan found within a limit of the peak, as
+// `jointer sac --budget 40GiB` does. Saving, recomputing and offloading are searched together.
+//
+// Steps: core/policy/trade_off.cpp and core/partition/plan_frontier.cpp describe the search. For
+// every value that the backward needs, the pass adds a decision with the reason: the partitioner's,
+// or the limit.
+//
+// Source: Jointer's own. Cost: some 2,000 evaluations of a plan.
+
+#include "passes/sac/fastest_plan.h"
+
+#include <limits>
+
+#include "core/base/checked.h"
+#include "core/base/units.h"
+#include "core/cost/node_flops.h"
+#include "core/policy/trade_off.h"
+#include "core/policy/with_fsdp.h"
+#include "passes/sac/partitioners.h"
+#include "passes/support/parameters.h"
+
+namespace jointer {
+namespace {
+
+Result<Fit> search(const TradeOff& trade_off, std::int64_t limit, PassContext& context) {
+  JOINTER_TRY(Fit fit, trade_off.fastest_within(limit));
+  JOINTER_CHECK(context.report(1));
+  if (fit.fits) return fit;
+  return fail(Error::Kind::usage, "no plan has a peak of at most {}; the lowest found is {}",
+              format_bytes(limit), format_bytes(fit.point.figures.figures.peak_bytes));
+}
+
+Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context) {
+  if (graph.is_pair())
+    return fail(Error::Kind::usage, "the graph is already a pair of a forward and a backward");
+  std::int64_t limit = std::numeric_limits<std::int64_t>::max();
+  if (const auto run_limit = context.peak_limit())
+    limit = saturating_whole(static_cast<double>(*run_limit) * arguments.number("share"));
+  if (arguments.is_given("peak")) limit = std::min(limit, arguments.integer("peak"));
+
+  JOINTER_TRY(Partition whole, partition(graph));
+  JOINTER_TRY(const auto estimator,
+              make_estimator(context.analysis().estimator, graph.main_device()));
+  const std::vector<NodeCost> costs = estimate_all(whole.joint, *estimator);
+  std::vector<Flops> flops(whole.joint.node_count());
+  for (const NodeId id : whole.joint.order())
+    flops[id.index()] = node_flops(whole.joint, whole.joint.node(id));
+  const TradeOff::Estimates estimates{.costs = costs,
+                                      .flops = flops,
+                                      .memory = context.analysis().memory,
+                                      .simulation = context.analysis().simulation,
+                                      .transfers = estimator->transfer_costs()};
+  const PlanWhatIf what_if(whole.joint, costs, flops, estimates.memory, estimates.simulation,
+                           {.transfers = estimates.transfers});
+  JOINTER_TRY(const PlanFigures now, what_if.figures(whole.plan));
+  TradeOffOptions options{.now = {.budget = -1, .name = {}, .plan = whole.plan, .figures = now},
+                          .fsdp = fsdp_policy(graph),
+                          .offload = arguments.boolean("offload"),
+                          .effort = static_cast<std::size_t>(arguments.integer("effort")),
+                          .found = {}};
+  double done = 0;
+  options.partition.watcher.report = [&](double part) { done = part; };
+  options.partition.watcher.is_cancelled = [&] { return !context.report(done); };
+  JOINTER_TRY(const auto trade_off, TradeOff::make(graph, estimates, std::move(options)));
+  JOINTER_TRY(const Fit fit, search(*trade_off, limit, context));
+  const bool is_limited = limit < std::numeric_limits<std::int64_t>::max();
+  JOINTER_TRY(const Partition made,
+              trade_off->partition_by(
+                  fit.point.plan, is_limited ? fmt::format("the search for a peak of at most {}",
+                                                           format_bytes(limit))
+                                             : std::string("the search for the shortest step")));
+  JOINTER_TRY(Graph pair, emit_pair(made.joint, made.plan));
+  decide_by_plan(made, context);
+  graph = std::move(pair);
+  return {};
+}
+
+}  // namespace
+
+Pass fastest_plan_pass() {
+  Parameter share = number("share", 1.0,
+                           "The part of the run's limit that the plan may use; later passes may "
+                           "need the rest.");
+  share.max = 1;
+  return {
+      .info = {.name = "fastest_plan",
+               .summary = "Splits a joint graph by the fastest plan found within a limit of the "
+                          "peak: saves, recomputes and offloads.",
+               .source = "ours",
+               .stage = PassStage::partition,
+               .parameters = {bytes("peak", {},
+                                    "Bytes that the peak must not exceed; none: the run's "
+                                    "limit, if there is one."),
+                              std::move(share), flag("offload", true, "Values may be offloaded."),
+                              count("effort", static_cast<std::int64_t>(PlanFrontier::kEffort), 1,
+                                    "Number of plans to evaluate at random.")},
+               .keeps_numerics = true,
+               .is_idempotent = false},
+      .run = run};
+}
+
+}  // namespace jointer
