@@ -519,7 +519,7 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
   }
   if (!options.checkpointed.empty()) {
     JOINTER_TRY(const ParetoPoint now, point_of_step(options, planned.tagged));
-    const PlanWhatIf what_if(graph, costs, flops, memory_options(options), {},
+    const PlanWhatIf what_if(graph, costs, flops, memory_options(options.optimizer), {},
                              {.transfers = transfers});
     JOINTER_TRY(const auto groups, calls_of_modules(graph, options.checkpointed));
     JOINTER_TRY(const PlanChange change, checkpoint(graph, what_if, now.plan, groups));

@@ -26,8 +26,8 @@ MoveUnit unit_of(const TargetOptions& options) {
 }
 
 std::string best_text(const TargetAnswer& answer) {
-  const Figures& best = answer.best;
-  const Figures& own = answer.list.figures.figures;
+  const jointer::Figures& best = answer.best;
+  const jointer::Figures& own = answer.list.figures.figures;
   std::string text = fmt::format("{}, {}", format_bytes(best.peak_bytes), format_ns(best.step_ns));
   if (!answer.best_fits) return text + "; no plan was found that fits";
   if (answer.list.is_reached && best.step_ns < own.step_ns)
