@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 
 #include "views/session/document/document.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {
@@ -125,10 +126,15 @@ void HistoryPane::fill_steps() {
                   .is_current = editing_.place() == 0});
   for (int i = 0; i < editing_.step_count(); ++i) {
     const EditStep& step = editing_.step(i);
+    QStringList notes = step.notes;
+    if (const std::size_t replaced = replaced_edits(step); replaced > 0)
+      notes << (replaced == 1 ? tr("Replaces the edit before it; undo returns to that edit.")
+                              : tr("Replaces the %1 edits before it; undo returns to them.")
+                                    .arg(count_text(replaced)));
     rows.push_back({.place = QString::number(i + 1),
                     .title = step.title,
                     .by = step.by.isEmpty() ? tr("you") : step.by,
-                    .notes = step.notes,
+                    .notes = notes,
                     .metrics = step.metrics,
                     .before = before,
                     .is_current = editing_.place() == i + 1,
