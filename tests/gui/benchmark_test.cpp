@@ -339,7 +339,7 @@ void BenchmarkTest::a_new_window_shows_the_measured_columns() {
                            BenchmarkModel::peak_column, BenchmarkModel::peak_change_column})
     QTRY_VERIFY2(
         view.columnViewportPosition(column) + view.columnWidth(column) <= view.viewport()->width(),
-        qPrintable(table.model().headerData(column, Qt::Horizontal).toString()));
+        qPrintable(table.model().headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()));
 }
 
 void BenchmarkTest::copies_and_removes_rows() {
