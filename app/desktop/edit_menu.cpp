@@ -194,7 +194,7 @@ void EditMenu::change_collectives(bool merge) {
                                      : tr("First select the collective to split."));
   const Result<Edit> edit = merge ? merge_collectives(document->graph(), starts)
                                   : split_collective(document->graph(), starts.front());
-  if (!edit) return context_.status.say(QString::fromStdString(edit.error().message));
+  if (!edit) return context_.status.warn(QString::fromStdString(edit.error().message));
   document->editing().apply(*edit);
 }
 
@@ -225,11 +225,11 @@ void EditMenu::choose_operator() {
           [this, document, name = edit_name(graph, node)](const QString& chosen) {
             const NodeId now = document->graph().find(name);
             if (!now)
-              return context_.status.say(
+              return context_.status.warn(
                   tr("Node %1 no longer exists.").arg(QString::fromStdString(name)));
             const Result<Edit> edit =
                 replace_call(document->graph(), now, chosen.trimmed().toStdString());
-            if (!edit) return context_.status.say(QString::fromStdString(edit.error().message));
+            if (!edit) return context_.status.warn(QString::fromStdString(edit.error().message));
             document->editing().apply(*edit);
           });
   dialog->open();
@@ -297,7 +297,9 @@ void EditMenu::follow(const DocumentTab* tab) {
   const Editing* editing = &tab->document()->editing();
   StatusLine* status = &context_.status;
   connect(editing, &Editing::applied, status, &StatusLine::say);
-  connect(editing, &Editing::refused, status, &StatusLine::say);
+  const Document* document = tab->document();
+  const auto warn = [status, document](const QString& why) { status->warn_about(*document, why); };
+  connect(editing, &Editing::refused, status, warn);
   const MovePlanner* planner = &tab->document()->editing().planner();
   connect(planner, &MovePlanner::refused, status, &StatusLine::say);
   connect(planner, &MovePlanner::progressed, status, [status](int done, int count) {

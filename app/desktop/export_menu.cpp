@@ -82,9 +82,9 @@ void ExportMenu::save_picture() {
       &context_.window, tr("Save screenshot"),
       QDir(context_.folder.path).filePath(QStringLiteral("jointer.png")), QStringLiteral("*.png"));
   if (path.isEmpty()) return;
-  context_.status.say(picture.save(path)
-                          ? tr("Wrote %1").arg(QDir::toNativeSeparators(path))
-                          : tr("Could not write %1").arg(QDir::toNativeSeparators(path)));
+  if (!picture.save(path))
+    return context_.status.warn(tr("Could not write %1").arg(QDir::toNativeSeparators(path)));
+  context_.status.say(tr("Wrote %1").arg(QDir::toNativeSeparators(path)));
 }
 
 }  // namespace jointer::desktop

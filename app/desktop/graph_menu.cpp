@@ -41,8 +41,11 @@ void GraphMenu::follow(const DocumentTab* tab) {
   connect(
       benchmarks, &Benchmarks::calibrated, this,
       [this, document](const MeasurementPtr& measurement) { keep_costs(*document, measurement); });
-  connect(benchmarks, &Benchmarks::message_changed, this,
-          [this, benchmarks] { context_.status.say(benchmarks->message()); });
+  connect(benchmarks, &Benchmarks::message_changed, this, [this, document, benchmarks] {
+    if (benchmarks->message_is_error())
+      return context_.status.warn_about(*document, benchmarks->message());
+    context_.status.say(benchmarks->message());
+  });
 }
 
 // Brings the pane to the front, since it shows the progress.
@@ -92,7 +95,7 @@ void GraphMenu::keep_costs(Document& document, const MeasurementPtr& measurement
   };
   run_in_background(
       &document, work, [this, &document, measurement](const Result<CostSamples>& stored) {
-        if (!stored) return context_.status.say(QString::fromStdString(stored.error().message));
+        if (!stored) return context_.status.warn(QString::fromStdString(stored.error().message));
         context_.status.say(tr("Saved the costs of %1 and %2 on %3; estimates now use them.")
                                 .arg(to_qstring(counted(stored->nodes.size(), "operator")),
                                      to_qstring(counted(stored->collectives.size(), "collective")),

@@ -1,8 +1,5 @@
 #include "app/desktop/local_benchmarks.h"
 
-#include <QDir>
-#include <QFile>
-
 #include "app/launch/benchmark.h"
 #include "app/launch/fit.h"
 #include "app/launch/programs.h"
@@ -13,20 +10,6 @@ namespace {
 
 using namespace views;
 
-// GPU names, as NVIDIA's driver reports them in /proc: loading a device library would take too
-// long.
-QStringList gpu_names() {
-  QStringList names;
-  const QDir folder(QStringLiteral("/proc/driver/nvidia/gpus"));
-  for (const QString& gpu : folder.entryList(QDir::Dirs | QDir::NoDotAndDotDot)) {
-    QFile file(folder.filePath(gpu + QStringLiteral("/information")));
-    if (!file.open(QFile::ReadOnly)) continue;
-    for (QByteArray line = file.readLine(); !line.isEmpty(); line = file.readLine())
-      if (line.startsWith("Model:")) names << QString::fromUtf8(line.mid(6)).simplified();
-  }
-  return names;
-}
-
 bool needs_python(Backend backend) {
   return backend == Backend::inductor || backend == Backend::regional || backend == Backend::python;
 }
@@ -35,8 +18,17 @@ QString message_of(const Error& error) {
   return QString::fromStdString(error.message);
 }
 
-Result<BenchmarkResult> run(const BenchmarkJob& job, const Machine& machine,
-                            const Reporter<BenchmarkResult>& reporter) {
+// "Each of the 8 ranks needs 47.8 GiB, but its share of the free memory is 2.7 GiB."
+QString sentence_of(const MemoryShortage& shortage) {
+  QString text = QString::fromStdString(to_text(shortage)) + u'.';
+  text.front() = text.front().toUpper();
+  return text;
+}
+
+}  // namespace
+
+Result<LocalBenchmarks::Outcome> LocalBenchmarks::run_job(
+    const BenchmarkJob& job, const Reporter<BenchmarkResult>& reporter) {
   LaunchOptions options;
   options.is_cancelled = [&] { return reporter.is_cancelled(); };
   options.on_progress = [&](const std::vector<RankResult>& ranks) {
@@ -48,15 +40,15 @@ Result<BenchmarkResult> run(const BenchmarkJob& job, const Machine& machine,
   // The window's estimator, but for the device that runs the benchmark.
   EstimatorRequest estimator = job.snapshot->analysis.options.estimator;
   estimator.device.clear();
-  return fit_to_machine(graph, job.request, machine)
-      .and_then([&](const FittedRequest& fitted) {
-        return run_benchmark(graph, fitted, estimator, options,
-                             job.is_edited ? ProgramSource::graph : ProgramSource::files);
-      })
-      .map([](BenchmarkOutcome&& outcome) { return std::move(outcome.result); });
+  const Machine machine = this_machine();
+  JOINTER_TRY(const FittedRequest fitted, fit_to_machine(graph, job.request, machine));
+  if (!job.any_size)
+    if (const auto shortage = memory_shortage(graph, fitted.request, machine)) return *shortage;
+  JOINTER_TRY(BenchmarkOutcome outcome,
+              run_benchmark(graph, fitted, estimator, options,
+                            job.is_edited ? ProgramSource::graph : ProgramSource::files));
+  return std::move(outcome.result);
 }
-
-}  // namespace
 
 LocalBenchmarks::LocalBenchmarks(QObject* parent)
     : BenchmarkService(parent), machine_(this_machine()) {
@@ -65,7 +57,9 @@ LocalBenchmarks::LocalBenchmarks(QObject* parent)
   devices_ = {
       tr("%1, %2").arg(processor.isEmpty() ? tr("unknown processor") : processor,
                        machine_.cores == 1 ? tr("1 core") : tr("%1 cores").arg(machine_.cores))};
-  const QStringList gpus = gpu_names();
+  QStringList gpus;
+  for (const std::string& name : machine_.gpu_names)
+    gpus << QString::fromStdString(name).simplified();
   if (machine_.gpus == 0)
     devices_ << tr("no GPU");
   else if (gpus.size() == machine_.gpus)
@@ -100,11 +94,11 @@ std::optional<QString> LocalBenchmarks::running() const {
 
 quint64 LocalBenchmarks::start(const BenchmarkJob& job) {
   run_ = {.number = ++last_number_, .title = job.title, .so_far = {.request = job.request}};
-  const auto work = [job, machine = machine_](const Reporter<BenchmarkResult>& reporter) {
-    return run(job, machine, reporter);
+  const auto work = [job](const Reporter<BenchmarkResult>& reporter) {
+    return run_job(job, reporter);
   };
   task_.start(
-      work, [this](const Result<BenchmarkResult>& result) { finish(result); },
+      work, [this](const Result<Outcome>& outcome) { finish(outcome); },
       [this](const BenchmarkResult& so_far) {
         run_->so_far = so_far;
         emit progressed(run_->number, so_far);
@@ -119,14 +113,17 @@ void LocalBenchmarks::cancel(quint64 run) {
   task_.end_early();
 }
 
-void LocalBenchmarks::finish(const Result<BenchmarkResult>& result) {
+void LocalBenchmarks::finish(const Result<Outcome>& outcome) {
   const Run ended = *std::exchange(run_, std::nullopt);
+  const auto* result = outcome ? std::get_if<BenchmarkResult>(&*outcome) : nullptr;
   if (ended.is_cancelled)
-    emit finished(ended.number, result ? *result : ended.so_far, true);
-  else if (result)
+    emit finished(ended.number, result != nullptr ? *result : ended.so_far, true);
+  else if (result != nullptr)
     emit finished(ended.number, *result, false);
+  else if (outcome)
+    emit too_large(ended.number, sentence_of(std::get<MemoryShortage>(*outcome)));
   else
-    emit failed(ended.number, message_of(result.error()));
+    emit failed(ended.number, message_of(outcome.error()));
   emit running_changed();
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <QThreadPool>
+#include <variant>
 
 #include "app/launch/machine.h"
+#include "app/launch/memory_need.h"
 #include "views/session/benchmark/benchmark_service.h"
 #include "views/session/work/task.h"
 
@@ -34,14 +36,18 @@ class LocalBenchmarks : public views::BenchmarkService {
     bool is_cancelled = false;
   };
 
-  void finish(const Result<BenchmarkResult>& result);
+  // A result, or why no rank was started.
+  using Outcome = std::variant<BenchmarkResult, MemoryShortage>;
+  static Result<Outcome> run_job(const views::BenchmarkJob& job,
+                                 const views::Reporter<BenchmarkResult>& reporter);
+  void finish(const Result<Outcome>& outcome);
 
   Machine machine_;
   QStringList devices_;
   std::optional<Run> run_;
   quint64 last_number_ = 0;
   QThreadPool pool_;  // a single thread; destroyed after its ranks have ended
-  views::Task<BenchmarkResult, BenchmarkResult> task_{pool_};
+  views::Task<Outcome, BenchmarkResult> task_{pool_};
 };
 
 }  // namespace jointer::desktop

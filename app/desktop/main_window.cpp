@@ -125,6 +125,8 @@ MainWindow::Top MainWindow::make_top() {
   column->addWidget(parts.tabs);
   scoreboards_ = new DocumentStack(make_scoreboard, top);
   column->addWidget(scoreboards_);
+  failures_ = new MessageBar(top);
+  column->addWidget(failures_);
   setMenuWidget(top);
   return parts;
 }
@@ -143,13 +145,15 @@ void MainWindow::make_parts(const Top& top) {
                         .journal_folder = workspaces_->journal_folder()});
   };
   documents_ = std::make_unique<Documents>(*top.tabs, *center, *empty_page_, make_session);
-  status_ = std::make_unique<StatusLine>(*statusBar(), *documents_);
+  status_ = std::make_unique<StatusLine>(*statusBar(), *failures_, *documents_);
   panes_ = std::make_unique<PaneDocks>(
       *this, settings_,
       PaneHost{.say = [this](const QString& sentence) { status_->say(sentence); },
+               .warn = [this](const QString& sentence) { status_->warn(sentence); },
                .open = [this](const QString& path) { open({.path = path.toStdString()}); }});
   workspaces_ = std::make_unique<Workspaces>(*this, *documents_, recent_, folder_, analysis_);
   connect(workspaces_.get(), &Workspaces::message, status_.get(), &StatusLine::say);
+  connect(workspaces_.get(), &Workspaces::failed, status_.get(), &StatusLine::warn);
 }
 
 void MainWindow::make_menus(const Top& top) {
@@ -241,7 +245,7 @@ void MainWindow::refresh_title() {
 
 void MainWindow::report_failure(DocumentTab* tab, const Error& error) {
   if (tab->document() != nullptr)
-    status_->say(tr("Reloading failed: %1").arg(QString::fromStdString(error.message)));
+    status_->warn(tr("Reloading failed: %1").arg(QString::fromStdString(error.message)));
   emit open_failed(tab, error);
 }
 

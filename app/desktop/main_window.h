@@ -11,6 +11,7 @@
 #include "core/bench/history.h"
 #include "views/session/benchmark/benchmarks.h"
 #include "views/window/document_tab.h"
+#include "views/window/message_bar.h"
 #include "views/window/pages.h"
 #include "views/window/pane_dock.h"
 #include "views/window/recent_files.h"
@@ -98,6 +99,7 @@ class MainWindow : public QMainWindow {
   LastFolder folder_;
   views::EmptyPage* empty_page_ = nullptr;
   views::DocumentStack* scoreboards_ = nullptr;
+  views::MessageBar* failures_ = nullptr;
   std::unique_ptr<Documents> documents_;
   std::unique_ptr<PaneDocks> panes_;
   std::unique_ptr<StatusLine> status_;

@@ -41,6 +41,8 @@ QWidget* make(Session& session, const PaneHost& host) {
   Pane* pane = new_pane<Pane>(session);
   if constexpr (requires { &Pane::message; })
     QObject::connect(pane, &Pane::message, pane, host.say);
+  if constexpr (requires { &Pane::refused; })
+    QObject::connect(pane, &Pane::refused, pane, host.warn);
   if constexpr (requires { &Pane::pair_made; })
     QObject::connect(pane, &Pane::pair_made, pane, host.open);
   // The pane looks for source files next to the capture and in the working directory.

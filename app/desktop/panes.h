@@ -17,6 +17,7 @@ inline constexpr std::size_t kPaneColumns = 3;
 // How panes reach the window.
 struct PaneHost {
   std::function<void(const QString& sentence)> say;
+  std::function<void(const QString& sentence)> warn;  // of a failure
   std::function<void(const QString& path)> open;
 };
 

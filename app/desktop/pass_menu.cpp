@@ -48,10 +48,14 @@ PassMenu::PassMenu(const MenuContext& context, LocalPasses& passes, Workspaces& 
   presets->setToolTipsVisible(true);
   for (const PipelinePreset& preset : pipeline_presets()) {
     const QString name = QString::fromStdString(preset.name);
-    context_.actions
-        .add(presets, tr("Preset %1").arg(name), {}, Needs::document, this,
-             [this, name] { with_pipeline([name](PipelineSession& s) { take_preset(s, name); }); })
-        ->setToolTip(QString::fromStdString(preset.summary));
+    QAction* action = context_.actions.add(
+        presets, tr("Preset %1").arg(name), {}, Needs::document, this,
+        [this, name] { with_pipeline([name](PipelineSession& s) { take_preset(s, name); }); });
+    action->setToolTip(QString::fromStdString(preset.summary));
+    connect(presets, &QMenu::aboutToShow, action, [this, action, &preset] {
+      if (Session* session = context_.documents.session())
+        describe_preset(*action, preset, session->pipeline());
+    });
   }
   menu->addSeparator();
   context_.actions.add(menu, tr("&Tune..."), {}, Needs::document, this, [this] {
@@ -129,8 +133,11 @@ void PassMenu::load_pipeline_file(const QString& path) {
 
 void PassMenu::follow(const DocumentTab* tab) {
   const PipelineSession& session = tab->session()->pipeline();
-  connect(&session, &PipelineSession::message_changed, this, [this, &session] {
-    if (!session.message().isEmpty()) context_.status.say(session.message());
+  const Document* document = tab->document();
+  connect(&session, &PipelineSession::message_changed, this, [this, &session, document] {
+    if (session.message().isEmpty()) return;
+    if (session.message_is_error()) return context_.status.warn_about(*document, session.message());
+    context_.status.say(session.message());
   });
   connect(&session, &PipelineSession::asks, questions_, &CodeQuestions::ask);
   connect(&session, &PipelineSession::graph_made, this, &PassMenu::open_graph_of_step);

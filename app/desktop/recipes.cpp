@@ -36,8 +36,8 @@ void Recipes::export_recipe() {
   if (path.isEmpty()) return;
   context_.folder.remember(path);
   const auto written = document->editing().write_recipe(path);
-  context_.status.say(written ? tr("Wrote %1").arg(QDir::toNativeSeparators(path))
-                              : QString::fromStdString(written.error().message));
+  if (!written) return context_.status.warn(QString::fromStdString(written.error().message));
+  context_.status.say(tr("Wrote %1").arg(QDir::toNativeSeparators(path)));
 }
 
 void Recipes::choose_recipe() {

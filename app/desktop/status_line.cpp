@@ -13,7 +13,8 @@ constexpr int kMessageMs = 8000;
 
 }  // namespace
 
-StatusLine::StatusLine(QStatusBar& bar, Documents& documents) : bar_(bar), documents_(documents) {
+StatusLine::StatusLine(QStatusBar& bar, MessageBar& failures, Documents& documents)
+    : bar_(bar), failures_(failures), documents_(documents) {
   facts_ = new QToolButton(&bar_);
   facts_->setObjectName(QStringLiteral("facts"));
   facts_->setAutoRaise(true);
@@ -38,7 +39,8 @@ StatusLine::StatusLine(QStatusBar& bar, Documents& documents) : bar_(bar), docum
 void StatusLine::follow(const DocumentTab* tab) {
   const Document* document = tab->document();
   connect(document, &Document::changed, this, &StatusLine::refresh);
-  connect(document, &Document::failed, this, &StatusLine::say);
+  connect(document, &Document::failed, this,
+          [this, document](const QString& why) { warn_about(*document, why); });
   connect(document, &Document::busy_changed, this, [this](bool busy) {
     if (busy)
       bar_.showMessage(tr("Computing memory and time..."));
@@ -73,6 +75,14 @@ void StatusLine::refresh() {
 
 void StatusLine::say(const QString& message) {
   bar_.showMessage(message, kMessageMs);
+}
+
+void StatusLine::warn(const QString& message) {
+  failures_.add(message);
+}
+
+void StatusLine::warn_about(const Document& document, const QString& message) {
+  warn(&document == documents_.document() ? message : tr("%1: %2").arg(document.title(), message));
 }
 
 }  // namespace jointer::desktop

@@ -6,25 +6,32 @@
 #include <QToolButton>
 
 #include "app/desktop/documents.h"
+#include "views/window/message_bar.h"
 
 namespace jointer::desktop {
 
 // The status line: a summary of the current graph with its derived facts, which temporary messages
-// cover, and the figures of the selection.
+// cover, and the figures of the selection. Failures go to the message bar, where they stay.
 class StatusLine : public QObject {
   Q_OBJECT
  public:
-  // Both must outlive this object.
-  StatusLine(QStatusBar& bar, Documents& documents);
+  // All must outlive this object.
+  StatusLine(QStatusBar& bar, views::MessageBar& failures, Documents& documents);
+
+  // Reports a failure that concerns a document, which is named unless it is the current one.
+  void warn_about(const views::Document& document, const QString& message);
 
  public slots:
   void say(const QString& message);
+  // Reports a failure.
+  void warn(const QString& message);
 
  private:
   void follow(const views::DocumentTab* tab);
   void refresh();
 
   QStatusBar& bar_;
+  views::MessageBar& failures_;
   Documents& documents_;
   QToolButton* facts_ = nullptr;
   QLabel* selection_ = nullptr;

@@ -112,7 +112,7 @@ void Workspaces::ask_for_capture(const std::string& path, const Workspace& works
     capture.relative.clear();
     capture.relative_backward.clear();
     const auto located = locate_capture(found.workspace, path);
-    if (!located) return emit message(QString::fromStdString(located.error().message));
+    if (!located) return emit failed(QString::fromStdString(located.error().message));
     open_found(std::move(found), *located);
   });
   box->open();
@@ -143,7 +143,9 @@ void Workspaces::restore_left(const std::vector<OpenRequest>& asked) {
 void Workspaces::follow(DocumentTab* tab) {
   Autosave* autosave = &tab->session()->autosave();
   connect(autosave, &Autosave::dirty_changed, this, [this, tab] { documents_.refresh_texts(tab); });
-  connect(autosave, &Autosave::failed, this, &Workspaces::message);
+  connect(autosave, &Autosave::failed, this, [this, tab](const QString& why) {
+    emit failed(tab == documents_.tab() ? why : tr("%1: %2").arg(tab->title(), why));
+  });
   connect(autosave, &Autosave::saved, this, [this, tab](const QString& path) {
     recent_.add(path, {});
     documents_.refresh_texts(tab);
@@ -228,7 +230,7 @@ void Workspaces::save_as() {
   if (documents_.session() == nullptr) return;
   Autosave* autosave = &documents_.session()->autosave();
   if (documents_.document()->source().path == "-")
-    return emit message(
+    return emit failed(
         tr("The graph was read from standard input. Save it to a file and open that file."));
   const QString name = autosave->path().isEmpty()
                            ? QDir(folder_.path).filePath(documents_.document()->title() + kSuffix)

@@ -41,6 +41,8 @@ class Workspaces : public QObject {
  signals:
   // A message for the status line.
   void message(const QString& sentence);
+  // Something was not opened, or is not being saved.
+  void failed(const QString& sentence);
 
  private:
   void open_workspace(const OpenRequest& request);

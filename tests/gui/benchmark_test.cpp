@@ -22,6 +22,7 @@
 #include "views/theme/theme_choice.h"
 #include "views/timeline/timeline_bar.h"
 #include "views/timeline/timeline_view.h"
+#include "views/window/message_bar.h"
 #include "views/window/scoreboard.h"
 
 namespace jointer {
@@ -77,8 +78,10 @@ class BenchmarkTest : public QObject {
   void shows_regions_for_the_regional_backend();
   void shows_every_rank_while_it_runs();
   void cancels_immediately();
+  void asks_before_it_starts_what_does_not_fit();
   void failure_is_a_red_row_linked_to_its_node();
   void row_shows_its_measurement_in_the_timeline();
+  void a_new_window_shows_the_measured_columns();
   void copies_and_removes_rows();
   void copies_command_lines();
   void explains_why_an_option_is_disabled();
@@ -251,6 +254,26 @@ void BenchmarkTest::cancels_immediately() {
   QCOMPARE(pane_->table().model().rowCount(), 0);
 }
 
+void BenchmarkTest::asks_before_it_starts_what_does_not_fit() {
+  make_pane();
+  const auto& question = child<NoticeBar>(*pane_, "question");
+  QVERIFY(!question.isVisible());
+  press(pane_->form().run_button());
+  fake_->find_too_large("Each of the 2 ranks needs 8 GiB, but its share is 1 GiB.");
+  QVERIFY(question.isVisible());
+  QVERIFY(question.text().contains("needs 8 GiB"));
+  press(child<QPushButton>(*pane_, "drop_question"));
+  QVERIFY(!question.isVisible());
+  QCOMPARE(fake_->run(), 1U);
+  press(pane_->form().run_button());
+  fake_->find_too_large("Each of the 2 ranks needs 8 GiB, but its share is 1 GiB.");
+  press(child<QPushButton>(*pane_, "start_anyway"));
+  QVERIFY(!question.isVisible());
+  QCOMPARE(fake_->run(), 3U);
+  QVERIFY(fake_->job().any_size);
+  QVERIFY(cancel_button().isVisible());
+}
+
 void BenchmarkTest::failure_is_a_red_row_linked_to_its_node() {
   make_pane();
   press(pane_->form().run_button());
@@ -298,6 +321,25 @@ void BenchmarkTest::row_shows_its_measurement_in_the_timeline() {
   QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.visualRect(older).center());
   QCOMPARE(document_->measured()->measurement().step_ns, 1'000'000);
   QCOMPARE(document_->measurements().size(), 2U);
+}
+
+// At the width that the pane has in a new window, without scrolling.
+void BenchmarkTest::a_new_window_shows_the_measured_columns() {
+  open_window();
+  PaneDock* dock = window_->dock("benchmark");
+  dock->show();
+  dock->raise();
+  QTRY_VERIFY_WITH_TIMEOUT(dock->pane() != nullptr && dock->pane()->isVisible(), kPatienceMs);
+  auto& table = qobject_cast<BenchmarkPane*>(dock->pane())->table();
+  benchmarks().run();
+  fake_->finish(fake_->measured(2));
+  QTRY_COMPARE(table.model().rowCount(), 1);
+  TableView& view = table.view();
+  for (const int column : {BenchmarkModel::step_column, BenchmarkModel::step_change_column,
+                           BenchmarkModel::peak_column, BenchmarkModel::peak_change_column})
+    QTRY_VERIFY2(
+        view.columnViewportPosition(column) + view.columnWidth(column) <= view.viewport()->width(),
+        qPrintable(table.model().headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()));
 }
 
 void BenchmarkTest::copies_and_removes_rows() {
@@ -379,11 +421,18 @@ void BenchmarkTest::window_survives_a_crash() {
   }
   fake_->finish(crashed);
   QCOMPARE(benchmarks().rows().size(), 1U);
+  const auto& failures = child<MessageBar>(*window_);
+  QVERIFY(failures.isVisible());
+  QVERIFY2(failures.text().contains("signal 11"), qPrintable(failures.text()));
   QTest::keyClick(window_->current_tab()->timeline(), Qt::Key_P);
   QVERIFY(document().selection().current());
   QTest::keyClick(window_.get(), Qt::Key_R, Qt::ControlModifier);
   fake_->finish(fake_->measured(2));
   QCOMPARE(benchmarks().rows().size(), 2U);
+  // The failure stays until it is dismissed.
+  QVERIFY(failures.text().contains("signal 11"));
+  press(child<QPushButton>(failures, "dismiss"));
+  QVERIFY(!failures.isVisible());
 }
 
 void BenchmarkTest::closing_the_document_or_the_window_ends_the_run() {

@@ -34,6 +34,7 @@
 #include "views/session/edit/editing.h"
 #include "views/session/text/node_text.h"
 #include "views/theme/theme_choice.h"
+#include "views/window/message_bar.h"
 #include "views/window/scoreboard.h"
 
 namespace jointer {
@@ -566,18 +567,37 @@ void EditTest::operators_are_replaced() {
 
 void EditTest::refusals_are_reported() {
   QVERIFY(open_sample() != nullptr);
-  const auto* bar = window_->findChild<QStatusBar*>();
+  auto* status = window_->findChild<QStatusBar*>();
+  auto& bar = child<MessageBar>(*window_);
+  QVERIFY(!bar.isVisible());
+  // A hint is temporary.
+  document().selection().clear();
+  run_action("Merge Collectives");
+  QVERIFY(status->currentMessage().startsWith("First select"));
+  QVERIFY(!bar.isVisible());
   document().selection().select(document().analysis().simulation.collectives().front().start);
   run_action("Merge Collectives");
-  QVERIFY(!bar->currentMessage().isEmpty());
+  QVERIFY(bar.isVisible());
+  const QString first = bar.text();
   const std::string before = hash();
   QSignalSpy refused(&editing(), &Editing::refused);
   editing().apply(
       {.title = "Move nothing", .by = {}, .changes = {MoveNodes{{"nothing"}, "output"}}});
   QTRY_COMPARE_WITH_TIMEOUT(refused.count(), 1, kPatienceMs);
-  QCOMPARE(bar->currentMessage(), refused.front().front().toString());
+  QCOMPARE(bar.text(), refused.front().front().toString());
   QCOMPARE(hash(), before);
   QCOMPARE(editing().step_count(), 0);
+  // Refusals stay until they are dismissed, one by one.
+  status->clearMessage();
+  QVERIFY(bar.isVisible());
+  test::press(child<QPushButton>(bar, "copy"));
+  QCOMPARE(QGuiApplication::clipboard()->text(), refused.front().front().toString());
+  QCOMPARE(child<QPushButton>(bar, "dismiss").text(), "Dismiss 1 of 2");
+  test::press(child<QPushButton>(bar, "dismiss"));
+  QCOMPARE(bar.text(), first);
+  QVERIFY(!child<QPushButton>(bar, "dismiss_all").isVisible());
+  test::press(child<QPushButton>(bar, "dismiss"));
+  QVERIFY(!bar.isVisible());
 }
 
 // --- Files ---

@@ -149,6 +149,15 @@ void TuneTest::search_belongs_to_the_shown_graph() {
   QVERIFY(applied.wait(kPatienceMs));
   QTRY_VERIFY_WITH_TIMEOUT(editing().is_settled(), kPatienceMs);
   for (const Edit& edit : editing().edits()) QVERIFY(edit.title != "By hand");
+  // It is not lost: undo leads back to it.
+  QCOMPARE(editing().step(0).title, "By hand");
+  const int applied_steps = editing().step_count() - 1;
+  for (int i = 0; i < applied_steps; ++i) editing().undo();
+  QTRY_VERIFY_WITH_TIMEOUT(editing().is_settled(), kPatienceMs);
+  QCOMPARE(editing().edits().size(), 1U);
+  QCOMPARE(editing().edits().front().title, std::string("By hand"));
+  for (int i = 0; i < applied_steps; ++i) editing().redo();
+  QTRY_VERIFY_WITH_TIMEOUT(editing().is_settled(), kPatienceMs);
   // A new search uses the current graph.
   QVERIFY(search(13));
   QCOMPARE(pane().session().result()->evaluated, 13U);

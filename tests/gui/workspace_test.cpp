@@ -54,6 +54,7 @@ class WorkspaceTest : public QObject {
   void reloading_loses_nothing();
   void leaves_another_windows_journals_alone();
   void skipped_edits_are_reported();
+  void a_stopped_autosave_stays_in_view();
   void asks_for_a_moved_capture();
 
  private:
@@ -311,6 +312,19 @@ void WorkspaceTest::skipped_edits_are_reported() {
   QVERIFY2(said.contains("The capture has changed"), qPrintable(said));
   QVERIFY2(said.contains("no_such_node"), qPrintable(said));
   QCOMPARE(editing(*tab).step_count(), 0);
+}
+
+// For example, on a full disk: here, a file is where the folder of journals should be.
+void WorkspaceTest::a_stopped_autosave_stays_in_view() {
+  QFile blocker(journals());
+  QVERIFY(blocker.open(QFile::WriteOnly));
+  auto window = make_window();
+  DocumentTab* tab = open(*window, kCapture);
+  const auto* failures = window->findChild<MessageBar*>();
+  QVERIFY(!failures->isVisible());
+  edit(*tab);
+  QTRY_VERIFY_WITH_TIMEOUT(failures->isVisible(), kPatienceMs);
+  QVERIFY2(failures->text().contains("Autosave stopped"), qPrintable(failures->text()));
 }
 
 void WorkspaceTest::asks_for_a_moved_capture() {

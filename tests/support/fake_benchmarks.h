@@ -85,6 +85,11 @@ class FakeBenchmarks : public views::BenchmarkService {
     emit finished(run_, result, was_cancelled);
     emit running_changed();
   }
+  void find_too_large(const QString& why) {
+    title_.reset();
+    emit too_large(run_, why);
+    emit running_changed();
+  }
   void refuse(const QString& why) {
     title_.reset();
     emit failed(run_, why);

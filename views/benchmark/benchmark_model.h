@@ -9,21 +9,22 @@
 namespace jointer::views {
 
 // One row per benchmark, newest first: predictions, measurements and status. The row of a failed
-// run selects the node at which it failed.
+// run selects the node at which it failed. Measurements come first, so that a narrow pane shows
+// them.
 class BenchmarkModel : public TableModel {
   Q_OBJECT
  public:
   enum ColumnIndex : int {
     when_column,
-    backend_column,
-    ranks_column,
-    status_column,
-    predicted_peak_column,
-    peak_column,
-    peak_change_column,
-    predicted_step_column,
     step_column,
     step_change_column,
+    peak_column,
+    peak_change_column,
+    status_column,
+    backend_column,
+    ranks_column,
+    predicted_step_column,
+    predicted_peak_column,
     tokens_column,
     tflops_column,
     mfu_column,

@@ -40,6 +40,8 @@ BenchmarkPane::BenchmarkPane(Benchmarks& benchmarks, QWidget* parent)
   status_->setContentsMargins(kMargin, 0, kMargin, 0);
   status_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   column->addWidget(status_);
+  make_question();
+  column->addWidget(question_);
   ranks_ = new RankModel(this);
   rank_view_ = new TableView(*ranks_, this);
   rank_view_->setObjectName(QStringLiteral("ranks"));
@@ -82,6 +84,25 @@ BenchmarkPane::BenchmarkPane(Benchmarks& benchmarks, QWidget* parent)
   });
   show_status();
   show_details();
+}
+
+void BenchmarkPane::make_question() {
+  question_ = new NoticeBar(this);
+  question_->setObjectName(QStringLiteral("question"));
+  connect(question_->add_button(tr("Start Anyway"), QStringLiteral("start_anyway")),
+          &QPushButton::clicked, &benchmarks_, &Benchmarks::start_anyway);
+  connect(question_->add_button(tr("Don't Start"), QStringLiteral("drop_question")),
+          &QPushButton::clicked, &benchmarks_, &Benchmarks::drop_question);
+  connect(&benchmarks_, &Benchmarks::question_changed, this, &BenchmarkPane::show_question);
+  show_question();
+}
+
+void BenchmarkPane::show_question() {
+  const QString& question = benchmarks_.question();
+  question_->setVisible(!question.isEmpty());
+  if (!question.isEmpty())
+    question_->set_text(
+        tr("%1 A rank stops at the node for which its share no longer suffices.").arg(question));
 }
 
 void BenchmarkPane::showEvent(QShowEvent* event) {

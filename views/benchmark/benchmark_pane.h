@@ -10,6 +10,7 @@
 #include "views/benchmark/benchmark_table.h"
 #include "views/benchmark/rank_model.h"
 #include "views/widgets/inspector_content.h"
+#include "views/widgets/notice_bar.h"
 
 namespace jointer::views {
 
@@ -30,6 +31,8 @@ class BenchmarkPane : public QWidget {
   void changeEvent(QEvent* event) override;
 
  private:
+  void make_question();
+  void show_question();
   void show_status();
   void show_progress();
   void show_details();
@@ -39,6 +42,7 @@ class BenchmarkPane : public QWidget {
   BenchmarkForm* form_ = nullptr;
   QLabel* status_ = nullptr;  // of the current or last run
   QColor status_color_;
+  NoticeBar* question_ = nullptr;  // asks before it starts what does not fit
   RankModel* ranks_ = nullptr;
   TableView* rank_view_ = nullptr;
   QSplitter* splitter_ = nullptr;

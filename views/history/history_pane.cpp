@@ -7,6 +7,7 @@
 
 #include "views/session/document/document.h"
 #include "views/session/sac/sac_state.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {
@@ -154,10 +155,15 @@ void HistoryPane::fill_steps() {
   rows.push_back(std::move(first));
   for (int i = 0; i < editing_.step_count(); ++i) {
     const EditStep& step = editing_.step(i);
+    QStringList notes = step.notes;
+    if (const std::size_t replaced = replaced_edits(step); replaced > 0)
+      notes << (replaced == 1 ? tr("Replaces the edit before it; undo returns to that edit.")
+                              : tr("Replaces the %1 edits before it; undo returns to them.")
+                                    .arg(count_text(replaced)));
     HistoryModel::Row row{.place = QString::number(i + 1),
                           .title = step.title,
                           .by = step.by.isEmpty() ? tr("you") : step.by,
-                          .notes = step.notes,
+                          .notes = notes,
                           .figures = {},
                           .before = {},
                           .about = {},

@@ -12,7 +12,6 @@
 
 #include "core/base/bytes.h"
 #include "core/pass/pipeline_file.h"
-#include "passes/presets/presets.h"
 #include "views/pipeline/step_text.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/theme.h"
@@ -29,6 +28,17 @@ constexpr int kListShare = 2, kPagesShare = 3;
 const QString kFilter = QStringLiteral("Pipelines (*.jointer-passes *.json);;All files (*)");
 
 }  // namespace
+
+void describe_preset(QAction& action, const PipelinePreset& preset,
+                     const PipelineSession& session) {
+  const auto pipeline = parse_pipeline(preset.pipeline);
+  const QString why_not = pipeline ? session.why_not(*pipeline) : QString();
+  action.setEnabled(why_not.isEmpty());
+  action.setToolTip(QStringLiteral("%1\n%2").arg(
+      QString::fromStdString(preset.summary),
+      why_not.isEmpty() ? QString::fromStdString(preset.pipeline)
+                        : PipelinePane::tr("Cannot apply: %1").arg(why_not)));
+}
 
 void take_preset(PipelineSession& session, const QString& name) {
   const auto pipeline = preset_pipeline(name.toStdString());
@@ -197,8 +207,8 @@ QMenu* PipelinePane::make_presets() {
   for (const PipelinePreset& preset : pipeline_presets()) {
     const QString name = QString::fromStdString(preset.name);
     QAction* action = menu->addAction(name, this, [this, name] { take_preset(session_, name); });
-    action->setToolTip(QStringLiteral("%1\n%2").arg(QString::fromStdString(preset.summary),
-                                                    QString::fromStdString(preset.pipeline)));
+    connect(menu, &QMenu::aboutToShow, action,
+            [this, action, &preset] { describe_preset(*action, preset, session_); });
   }
   return menu;
 }

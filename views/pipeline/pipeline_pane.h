@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QAction>
 #include <QLabel>
 #include <QMenu>
 #include <QProgressBar>
@@ -9,6 +10,7 @@
 #include <QTabWidget>
 #include <QWidget>
 
+#include "passes/presets/presets.h"
 #include "views/pipeline/pass_catalog.h"
 #include "views/pipeline/pipeline_text_page.h"
 #include "views/pipeline/step_form.h"
@@ -82,6 +84,9 @@ class PipelinePane : public QWidget {
   QString last_folder_;
 };
 
+// Enables the action of a preset if its pipeline can apply to the session's graph. The tooltip says
+// what the preset does or, if it is disabled, why it cannot apply.
+void describe_preset(QAction& action, const PipelinePreset& preset, const PipelineSession& session);
 // Replaces the steps with those of a preset. Runs nothing.
 void take_preset(PipelineSession& session, const QString& name);
 // Replaces the draft with the steps from a file. Runs nothing. Error (input): see

@@ -64,7 +64,7 @@ SacPane::SacPane(Document& document, QWidget* parent)
     const auto& preview = session_.shown_preview();
     curve_->set_what_if(preview ? preview->outcome : nullptr);
   });
-  connect(&session_, &SacSession::refused, this, &SacPane::message);
+  connect(&session_, &SacSession::refused, this, &SacPane::refused);
   connect(table_, &SacTable::message, this, &SacPane::message);
   connect(bar_, &SacBar::message, this, &SacPane::message);
   connect(bar_, &SacBar::pair_wanted, this, &SacPane::make_pair);

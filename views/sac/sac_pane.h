@@ -39,6 +39,8 @@ class SacPane : public QWidget {
  signals:
   // A message for the status line.
   void message(const QString& sentence);
+  // A request was refused; `sentence` says why.
+  void refused(const QString& sentence);
   // The plan's pair was written to this file.
   void pair_made(const QString& path);
 

@@ -18,6 +18,7 @@ struct BenchmarkJob {
   SnapshotPtr snapshot;      // the graph to run
   QString title;             // title of its document
   bool is_edited = false;    // since it was opened: the files contain the unedited graph
+  bool any_size = false;     // start ranks even if, by prediction, they do not fit in memory
 };
 
 // Runs benchmarks one at a time, since concurrent runs would slow each other down. Panes use this
@@ -38,8 +39,8 @@ class BenchmarkService : public QObject {
   // The title of the document that is running a benchmark, if any.
   [[nodiscard]] virtual std::optional<QString> running() const = 0;
 
-  // Starts a run and returns its number, which identifies it in signals; `finished` or `failed`
-  // follows. Must not be called during a run.
+  // Starts a run and returns its number, which identifies it in signals; `finished`, `failed` or
+  // `too_large` follows. Must not be called during a run.
   virtual quint64 start(const BenchmarkJob& job) = 0;
   // Stops all ranks immediately; `finished` follows. Ignored if this run is not the current one.
   virtual void cancel(quint64 run) = 0;
@@ -49,6 +50,8 @@ class BenchmarkService : public QObject {
   void progressed(quint64 run, const jointer::BenchmarkResult& so_far);
   // `cancelled`: the user cancelled the run, and the result contains what the ranks had reported.
   void finished(quint64 run, const jointer::BenchmarkResult& result, bool cancelled);
+  // By prediction, the ranks do not fit in this machine's memory, so none was started.
+  void too_large(quint64 run, const QString& why);
   // The run could not be started.
   void failed(quint64 run, const QString& why);
 };

@@ -35,6 +35,7 @@ Benchmarks::Benchmarks(Document& document, BenchmarkService& service, BenchmarkH
   connect(&service, &BenchmarkService::progressed, this, &Benchmarks::take_progress);
   connect(&service, &BenchmarkService::finished, this, &Benchmarks::take_end);
   connect(&service, &BenchmarkService::failed, this, &Benchmarks::take_failure);
+  connect(&service, &BenchmarkService::too_large, this, &Benchmarks::take_too_large);
 }
 
 Benchmarks::~Benchmarks() {
@@ -46,6 +47,7 @@ Benchmarks::~Benchmarks() {
 
 void Benchmarks::set_settings(const BenchmarkSettings& settings) {
   settings_ = settings;
+  ask({});  // the question was about the previous settings
   emit settings_changed();
 }
 
@@ -81,7 +83,15 @@ void Benchmarks::calibrate() {
   start(true);
 }
 
-void Benchmarks::start(bool calibrates) {
+void Benchmarks::start_anyway() {
+  if (!question_.isEmpty()) start(calibrates_, true);
+}
+
+void Benchmarks::drop_question() {
+  ask({});
+}
+
+void Benchmarks::start(bool calibrates, bool any_size) {
   load();
   if (const QString why = why_not(); !why.isEmpty()) return say(why, true);
   BenchmarkRequest asked = request();
@@ -90,9 +100,13 @@ void Benchmarks::start(bool calibrates) {
   is_cancelling_ = false;
   so_far_ = {.request = asked};
   say({});
+  ask({});
   since_start_.start();
-  run_ = service_->start(
-      {asked, document_.shared_snapshot(), document_.title(), document_.editing().is_edited()});
+  run_ = service_->start({.request = asked,
+                          .snapshot = document_.shared_snapshot(),
+                          .title = document_.title(),
+                          .is_edited = document_.editing().is_edited(),
+                          .any_size = any_size});
   emit running_changed();
 }
 
@@ -118,6 +132,12 @@ void Benchmarks::end_run() {
 void Benchmarks::take_failure(quint64 run, const QString& why) {
   if (run != run_ || run_ == 0) return;
   say(why, true);
+  end_run();
+}
+
+void Benchmarks::take_too_large(quint64 run, const QString& why) {
+  if (run != run_ || run_ == 0) return;
+  ask(why);
   end_run();
 }
 
@@ -149,6 +169,10 @@ void Benchmarks::say(const QString& text, bool is_error) {
   message_ = text;
   message_is_error_ = is_error;
   emit message_changed();
+}
+
+void Benchmarks::ask(const QString& question) {
+  if (std::exchange(question_, question) != question) emit question_changed();
 }
 
 // --- Results ---

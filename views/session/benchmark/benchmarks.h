@@ -53,6 +53,9 @@ class Benchmarks : public QObject {
   // A message about the last run: that it was cancelled, or why it could not start.
   [[nodiscard]] const QString& message() const { return message_; }
   [[nodiscard]] bool message_is_error() const { return message_is_error_; }
+  // Why the last run was not started although it can be: it does not fit in memory. Empty if there
+  // is nothing to ask.
+  [[nodiscard]] const QString& question() const { return question_; }
 
   // --- Results ---
   // Oldest first.
@@ -77,6 +80,9 @@ class Benchmarks : public QObject {
   // Starts a profiled run; `calibrated` reports its node times.
   void calibrate();
   void cancel();
+  // Answers the question: starts the run anyway, or not at all.
+  void start_anyway();
+  void drop_question();
 
  signals:
   void settings_changed();
@@ -86,20 +92,23 @@ class Benchmarks : public QObject {
   // A row was shown, by the user or because its run ended.
   void row_shown(quint64 row);
   void message_changed();
+  void question_changed();
   // Node times to be stored as costs.
   void calibrated(const jointer::views::MeasurementPtr& measurement);
 
  private:
   enum class State : std::uint8_t { fresh, loading, loaded };
 
-  void start(bool calibrates);
+  void start(bool calibrates, bool any_size = false);
   void take_progress(quint64 run, const BenchmarkResult& so_far);
   void take_end(quint64 run, const BenchmarkResult& result, bool cancelled);
   void take_failure(quint64 run, const QString& why);
+  void take_too_large(quint64 run, const QString& why);
   void end_run();
   void take_history(BenchmarkHistory::Loaded loaded, std::string hash);
   void save();
   void say(const QString& text, bool is_error = false);
+  void ask(const QString& question);
   // Returns true if this result is already listed. Start time and graph identify a run.
   [[nodiscard]] bool has(const BenchmarkResult& result) const;
   [[nodiscard]] bool ran_what_is_shown(const BenchmarkResult& result) const;
@@ -117,6 +126,7 @@ class Benchmarks : public QObject {
   QElapsedTimer since_start_;
   QString message_;
   bool message_is_error_ = false;
+  QString question_;
 
   std::vector<BenchmarkRow> rows_;
   std::uint64_t next_id_ = 1, shown_ = 0;

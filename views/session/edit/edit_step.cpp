@@ -3,6 +3,20 @@
 #include <algorithm>
 
 namespace jointer::views {
+namespace {
+
+// The number of leading edits that both states have.
+std::size_t shared_edits(const EditStep& step) {
+  const auto [end, other] =
+      std::mismatch(step.before.begin(), step.before.end(), step.after.begin(), step.after.end());
+  return static_cast<std::size_t>(end - step.before.begin());
+}
+
+}  // namespace
+
+std::size_t replaced_edits(const EditStep& step) {
+  return step.before.size() - shared_edits(step);
+}
 
 EditStep step_of(const DoneEditPtr& done, const EditHistory& before) {
   EditStep step{.title = QString::fromStdString(done->edit.title),
@@ -106,13 +120,9 @@ History to_history(const std::vector<const EditStep*>& steps, std::size_t place,
                    const std::vector<NamedState>& named) {
   History history;
   for (const EditStep* step : steps) {
-    const auto shared = std::mismatch(step->before.begin(), step->before.end(), step->after.begin(),
-                                      step->after.end());
-    HistoryStep kept{.title = step->title.toStdString(),
-                     .keep = static_cast<std::size_t>(shared.first - step->before.begin()),
-                     .edits = {}};
-    for (auto done = shared.second; done != step->after.end(); ++done)
-      kept.edits.push_back((*done)->edit);
+    HistoryStep kept{.title = step->title.toStdString(), .keep = shared_edits(*step), .edits = {}};
+    for (std::size_t i = kept.keep; i < step->after.size(); ++i)
+      kept.edits.push_back(step->after[i]->edit);
     history.steps.push_back(std::move(kept));
   }
   history.place = place;

@@ -25,6 +25,10 @@ struct EditStep {
   std::optional<Metrics> metrics;  // afterwards; empty while being computed
 };
 
+// The number of edits of the state before the entry that the state after it lacks: those that it
+// replaces.
+std::size_t replaced_edits(const EditStep& step);
+
 // Makes the history entry for a single edit.
 EditStep step_of(const DoneEditPtr& done, const EditHistory& before);
 

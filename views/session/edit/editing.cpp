@@ -1,6 +1,7 @@
 #include "views/session/edit/editing.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/bytes.h"
 #include "core/edit/recipe.h"
@@ -97,7 +98,8 @@ void Editing::follow(const EditHistory& history, std::function<void()> done) {
 
 // --- Edits ---
 
-void Editing::do_batch(std::vector<Edit> edits, std::function<void(const Batch&)> done) {
+void Editing::do_batch(std::vector<Edit> edits, EditHistory before,
+                       std::function<void(const Batch&)> done) {
   const auto batch = std::make_shared<Batch>();
   const auto job = [edits = std::move(edits),
                     batch](const DocumentState& state) -> Result<DocumentState> {
@@ -109,20 +111,25 @@ void Editing::do_batch(std::vector<Edit> edits, std::function<void(const Batch&)
     batch->metrics = metrics_of(now->graph, now->analysis);
     return DocumentState{now, state.baseline};
   };
-  work(job, [this, batch, done = std::move(done)](const Result<void>& result) {
+  work(job, [this, batch, before = std::move(before),
+             done = std::move(done)](const Result<void>& result) {
     if (!result) {
       batch->run.done.clear();
       batch->run.refused.push_back(result.error().message);
     }
-    push_steps(batch->run.done, batch->metrics);
+    push_steps(*batch, before);
     done(*batch);
   });
 }
 
-void Editing::push_steps(const EditHistory& added, const std::optional<Metrics>& metrics) {
+void Editing::push_steps(const Batch& batch, EditHistory before) {
+  const EditHistory& added = batch.run.done;
+  // Without a new entry, the state that the edits would have replaced is shown again.
+  target_ = before;
   for (const DoneEditPtr& done : added) {
     EditStep step = step_of(done, history_);
-    if (done == added.back()) step.metrics = metrics;
+    step.before = std::exchange(before, step.after);
+    if (done == added.back()) step.metrics = batch.metrics;
     history_ = target_ = step.after;
     steps_.push(std::move(step));
   }
@@ -133,7 +140,7 @@ void Editing::push_steps(const EditHistory& added, const std::optional<Metrics>&
 
 void Editing::apply(const Edit& edit) {
   ask({.is_edit = true, .run = [this, edit] {
-         do_batch({edit}, [this](const Batch& batch) {
+         do_batch({edit}, history_, [this](const Batch& batch) {
            for (const std::string& sentence : batch.run.refused)
              emit refused(QString::fromStdString(sentence));
            for (const DoneEditPtr& done : batch.run.done)
@@ -145,11 +152,24 @@ void Editing::apply(const Edit& edit) {
 }
 
 void Editing::apply_all(std::vector<Edit> edits) {
-  ask({.is_edit = true, .run = [this, edits = std::move(edits)] {
-         do_batch(edits, [this](const Batch& batch) {
-           emit applied_all(static_cast<int>(batch.run.done.size()), to_list(batch.run.refused));
+  ask({.is_edit = true, .run = [this, edits = std::move(edits)] { do_all(edits, history_); }});
+}
+
+void Editing::apply_all_from(int place, std::vector<Edit> edits) {
+  ask({.is_edit = true, .run = [this, place, edits = std::move(edits)] {
+         const EditHistory before = history_, start = history_at(place);
+         if (before == start) return do_all(edits, before);
+         follow(start, [this, start, before, edits] {
+           if (history_ == start) return do_all(edits, before);
+           emit applied_all(0, {});  // `refused` has said why
          });
        }});
+}
+
+void Editing::do_all(std::vector<Edit> edits, const EditHistory& before) {
+  do_batch(std::move(edits), before, [this](const Batch& batch) {
+    emit applied_all(static_cast<int>(batch.run.done.size()), to_list(batch.run.refused));
+  });
 }
 
 // --- Places in the history ---

@@ -67,6 +67,9 @@ class Editing : public QObject {
   // Applies edits from elsewhere, such as from a recipe, as one history entry each. Skips edits
   // that are not legal. Emits `applied_all`.
   void apply_all(std::vector<Edit> edits);
+  // The same, starting from an earlier place in the history. The entries after that place stay, and
+  // undoing the first of the new ones returns to the state shown now.
+  void apply_all_from(int place, std::vector<Edit> edits);
   // Replaces the history with one from a workspace. Emits `applied_all`.
   void restore(History history);
   void undo();
@@ -104,9 +107,13 @@ class Editing : public QObject {
   void pump();
   void work(StateQueue::Job job, StateQueue::Done done);
   // Applies edits in order on `queue_` and skips those that are not legal.
-  void do_batch(std::vector<Edit> edits, std::function<void(const Batch&)> done);
+  // `before`: the state that the first one replaces.
+  void do_batch(std::vector<Edit> edits, EditHistory before,
+                std::function<void(const Batch&)> done);
+  // The same, then emits `applied_all`.
+  void do_all(std::vector<Edit> edits, const EditHistory& before);
   void do_restore(const History& history);
-  void push_steps(const EditHistory& added, const std::optional<Metrics>& metrics);
+  void push_steps(const Batch& batch, EditHistory before);
   // Sets the place in the history; the graph follows.
   void set_place(int place);
   // Takes the graph from the shown state to that of another history.

@@ -7,6 +7,7 @@
 #include "core/base/bytes.h"
 #include "core/base/nearest_name.h"
 #include "core/edit/recipe.h"
+#include "core/pass/graph_rules.h"
 #include "core/pass/pipeline_file.h"
 #include "core/pass/pipeline_rules.h"
 #include "views/session/edit/editing.h"
@@ -92,7 +93,10 @@ PipelineSession::PipelineSession(Document& document, PassService& service, QObje
       printed_ << line;
   });
   connect(&document_.editing(), &Editing::changed, this, &PipelineSession::changed);
-  connect(&document_, &Document::changed, this, &PipelineSession::changed);
+  connect(&document_, &Document::changed, this, [this] {
+    find_mistakes();
+    emit changed();
+  });
   // Load the failed step if the graph is a reproducer.
   if (const auto said = reproduced(document_.baseline()->graph)) take_reproducer(*said);
 }
@@ -238,6 +242,11 @@ QString PipelineSession::why_not() const {
   return {};
 }
 
+QString PipelineSession::why_not(const Pipeline& other) const {
+  const auto fits = check_graph(document_.graph(), other, *service_.registry());
+  return fits ? QString() : sentence_of(fits.error().message);
+}
+
 bool PipelineSession::is_settled() const {
   return !run_ && document_.editing().is_settled();
 }
@@ -277,6 +286,8 @@ void PipelineSession::find_mistakes() {
     mistakes_.push_back(own_mistake(step, *registry, draft_.source_of(name)));
   }
   for (const OrderMistake& wrong : find_order_mistakes(pipeline))
+    if (mistakes_[wrong.step].isEmpty()) mistakes_[wrong.step] = sentence_of(wrong.message);
+  for (const GraphMistake& wrong : find_graph_mistakes(document_.graph(), pipeline, *registry))
     if (mistakes_[wrong.step].isEmpty()) mistakes_[wrong.step] = sentence_of(wrong.message);
 }
 
@@ -471,9 +482,17 @@ void PipelineSession::apply(const QString& message, bool is_error) {
             [take_it](int /*count*/, const QStringList& refused) { take_it(refused); });
   emit changed();
   emit progressed();
-  if (goes_back)
-    if (const auto place = place_of(base)) editing.go_to(*place);
-  if (!edits.empty()) editing.apply_all(std::move(edits));
+  const auto place = goes_back ? place_of(base) : std::optional(editing.place());
+  if (!place) {
+    applying_.reset();
+    return end_run(tr("The state in which the pipeline began is no longer in the history. Run it "
+                      "again."),
+                   true);
+  }
+  if (edits.empty())
+    editing.go_to(*place);
+  else
+    editing.apply_all_from(*place, std::move(edits));
 }
 
 void PipelineSession::take_applied(const EditHistory& base,

@@ -56,6 +56,8 @@ class PipelineSession : public QObject {
   [[nodiscard]] QString mistake(std::size_t place) const;
   // Why the pipeline cannot run now, in one sentence; empty if it can.
   [[nodiscard]] QString why_not() const;
+  // Why another pipeline cannot apply to the document's graph, in one sentence; empty if it can.
+  [[nodiscard]] QString why_not(const Pipeline& other) const;
   // The next step to run, or nullopt if all steps have run.
   [[nodiscard]] std::optional<std::size_t> next() const;
   // The result of the step's last run; null if it never ran.

@@ -138,7 +138,7 @@ void TuneSession::take(const Pipeline& pipeline) {
   emit changed();
 }
 
-// Returns to the history entry that was searched, then applies the edits.
+// Applies the edits to the state that was searched. Entries after it stay in the history.
 void TuneSession::apply(const std::vector<Edit>& edits, const StepFigures& figures) {
   const auto place = searched_place();
   if (!place) {
@@ -146,9 +146,8 @@ void TuneSession::apply(const std::vector<Edit>& edits, const StepFigures& figur
     return;
   }
   Editing& editing = document_.editing();
-  if (editing.edit_history() != history_) editing.go_to(*place);
-  if (edits.empty()) return;
-  editing.apply_all(edits);
+  if (edits.empty()) return editing.go_to(*place);
+  editing.apply_all_from(*place, edits);
   const QString steps =
       edits.size() == 1 ? tr("1 step") : tr("%1 steps").arg(count_text(edits.size()));
   emit message(

@@ -122,6 +122,31 @@ TEST_F(BenchmarksOfADocument, SayWhyARunCannotStart) {
   EXPECT_EQ(fake.run(), before);
 }
 
+TEST_F(BenchmarksOfADocument, AskBeforeTheyStartWhatDoesNotFit) {
+  QSignalSpy asked(benchmarks, &Benchmarks::question_changed);
+  benchmarks->run();
+  EXPECT_FALSE(fake.job().any_size);
+  fake.find_too_large("Each of the 2 ranks needs 8 GiB.");
+  EXPECT_FALSE(benchmarks->is_running());
+  EXPECT_TRUE(benchmarks->rows().empty());
+  EXPECT_EQ(benchmarks->question(), "Each of the 2 ranks needs 8 GiB.");
+  EXPECT_EQ(asked.count(), 1);
+  benchmarks->start_anyway();
+  EXPECT_TRUE(benchmarks->is_running());
+  EXPECT_TRUE(fake.job().any_size);
+  EXPECT_TRUE(benchmarks->question().isEmpty());
+  fake.finish(fake.measured(2));
+  // Without a question there is nothing to answer, and the next run asks again.
+  const quint64 before = fake.run();
+  benchmarks->start_anyway();
+  EXPECT_EQ(fake.run(), before);
+  benchmarks->run();
+  EXPECT_FALSE(fake.job().any_size);
+  fake.find_too_large("Each of the 2 ranks needs 8 GiB.");
+  benchmarks->drop_question();
+  EXPECT_TRUE(benchmarks->question().isEmpty());
+}
+
 TEST_F(BenchmarksOfADocument, RunOneAtATime) {
   Document other(OpenRequest{.path = "b.json"}, snapshot);
   auto* others = new Benchmarks(other, fake, BenchmarkHistory(folder.path().toStdString()), &other);

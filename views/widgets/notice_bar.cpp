@@ -1,0 +1,47 @@
+#include "views/widgets/notice_bar.h"
+
+#include <QHBoxLayout>
+#include <QPainter>
+
+#include "views/theme/theme.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kStripe = 4;
+
+}  // namespace
+
+NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent) {
+  setFrameShape(QFrame::StyledPanel);
+  setAutoFillBackground(true);
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(10 + kStripe, 4, 6, 4);
+  text_ = new QLabel(this);
+  text_->setTextFormat(Qt::PlainText);
+  text_->setWordWrap(true);
+  text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  text_->setMinimumWidth(1);
+  row->addWidget(text_, 1);
+}
+
+void NoticeBar::set_text(const QString& text) {
+  text_->setText(text);
+  setAccessibleName(text);
+}
+
+QPushButton* NoticeBar::add_button(const QString& text, const QString& name) {
+  auto* button = new QPushButton(text, this);
+  button->setObjectName(name);
+  button->setAutoDefault(false);
+  layout()->addWidget(button);
+  return button;
+}
+
+void NoticeBar::paintEvent(QPaintEvent* event) {
+  QFrame::paintEvent(event);
+  QPainter painter(this);
+  painter.fillRect(QRect(0, 0, kStripe, height()), Theme::of(palette()).warning);
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <QFrame>
+#include <QLabel>
+#include <QPushButton>
+#include <QString>
+
+namespace jointer::views {
+
+// A bar with a message that needs attention, and buttons for what to do about it. It wraps, and can
+// be selected.
+class NoticeBar : public QFrame {
+  Q_OBJECT
+ public:
+  explicit NoticeBar(QWidget* parent = nullptr);
+
+  void set_text(const QString& text);
+  [[nodiscard]] QString text() const { return text_->text(); }
+  // Adds a button to the right of those that it already has. `name`: its object name.
+  QPushButton* add_button(const QString& text, const QString& name);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  QLabel* text_ = nullptr;
+};
+
+}  // namespace jointer::views
