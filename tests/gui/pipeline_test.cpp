@@ -76,11 +76,13 @@ class PipelineTest : public QObject {
   void the_text_is_the_pipeline();
   void runs_step_by_step_and_undoes();
   void a_changed_step_runs_again_from_there();
+  void replaced_text_keeps_its_results_in_the_history();
   void another_limit_runs_again();
   void stopping_is_immediate();
   void a_failure_leaves_the_graph_and_a_reproducer();
   void concurrent_edit_is_not_lost();
   void another_order_is_refused_at_its_step();
+  void what_cannot_apply_is_refused_before_anything_runs();
   void third_party_code_needs_permission();
   void document_may_be_closed_during_a_run();
   void the_window_runs_a_preset_as_edits();
@@ -406,11 +408,57 @@ void PipelineTest::a_changed_step_runs_again_from_there() {
   QVERIFY(settle());
   QCOMPARE(session_->outcome(0), first);  // it did not run again
   QCOMPARE(status(2), StepStatus::done);
-  QCOMPARE(editing.step_count(), 2);
+  // The earlier result stays in the history: undo returns to it.
+  QCOMPARE(editing.step_count(), 3);
   QCOMPARE(editing.step(1).title, "apply_sac");
+  QCOMPARE(editing.step(2).title, "apply_sac");
+  editing.undo();
+  QVERIFY(settle());
+  QVERIFY(editing.edit_history() == editing.history_at(2));
+  editing.redo();
+  QVERIFY(settle());
+  QCOMPARE(status(2), StepStatus::done);
   session_->start_over();
   QVERIFY(settle());
   QCOMPARE(editing.place(), 0);
+}
+
+// Work must never be lost: undo leads to the results of the text before, not to the opened graph.
+void PipelineTest::replaced_text_keeps_its_results_in_the_history() {
+  make_pane("remove_tags,apply_sac");
+  const auto tagged = [this] {
+    const auto order = document_->graph().order();
+    return std::ranges::any_of(order, [this](NodeId id) {
+      return document_->graph().node(id).policy != MemoryPolicy::none;
+    });
+  };
+  press(button("run"));
+  QVERIFY(settle());
+  Editing& editing = document_->editing();
+  QCOMPARE(editing.step_count(), 2);
+  const EditHistory first = editing.edit_history();
+  auto& page = child<PipelineTextPage>(*pane_);
+  pages().setCurrentWidget(&page);
+  page.edit().setFocus();
+  page.edit().selectAll();
+  QTest::keyClicks(&page.edit(), "stays,remove_tags");
+  QCOMPARE(text(), "stays,remove_tags");
+  press(button("run"));
+  QVERIFY(settle());
+  QCOMPARE(status(1), StepStatus::done);
+  const EditHistory second = editing.edit_history();
+  QCOMPARE(second.size(), 1U);
+  QCOMPARE(second.front()->edit.title, std::string("remove_tags"));
+  QCOMPARE(editing.step_count(), 3);
+  QCOMPARE(replaced_edits(editing.step(2)), 2U);
+  editing.undo();
+  QVERIFY(settle());
+  QVERIFY(editing.edit_history() == first);
+  QVERIFY(tagged());
+  editing.redo();
+  QVERIFY(settle());
+  QVERIFY(editing.edit_history() == second);
+  QVERIFY(!tagged());
 }
 
 // Typed into its field and passed to every pass.
@@ -528,6 +576,32 @@ void PipelineTest::another_order_is_refused_at_its_step() {
               .contains("mutually exclusive"));
   draft().set_pipeline(*parse_step_lines("sink_wait_iterative"));
   QVERIFY(session_->mistake(0).contains("did you mean sink_waits_iterative?"));
+}
+
+// In the menu of presets, and at the steps of a pipeline that was typed.
+void PipelineTest::what_cannot_apply_is_refused_before_anything_runs() {
+  make_pane("slow,min_cut_partition,min_cut_partition");
+  QCOMPARE(status(1), StepStatus::idle);
+  QCOMPARE(status(2), StepStatus::wrong);
+  QVERIFY2(session_->mistake(2).contains("needs a joint graph"), qPrintable(session_->mistake(2)));
+  QVERIFY(!button("run").isEnabled());
+  QMenu* menu = nullptr;
+  for (const auto* each : pane_->findChildren<QPushButton*>())
+    if (each->text() == "Presets") menu = each->menu();
+  QVERIFY(menu != nullptr);
+  menu->popup(pane_->mapToGlobal(QPoint()));
+  const auto preset = [menu](const char* name) {
+    for (QAction* each : menu->actions())
+      if (each->text() == name) return each;
+    return static_cast<QAction*>(nullptr);
+  };
+  QVERIFY(preset("fsdp_tp")->isEnabled());
+  QVERIFY(preset("fsdp_tp")->toolTip().contains("min_cut_partition"));
+  const QAction* experts = preset("graph_trainer_ep_overlap");
+  QVERIFY(!experts->isEnabled());
+  QVERIFY2(experts->toolTip().contains("Cannot apply: ep_overlap_chunk"),
+           qPrintable(experts->toolTip()));
+  menu->close();
 }
 
 void PipelineTest::third_party_code_needs_permission() {
