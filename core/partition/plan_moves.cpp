@@ -65,7 +65,7 @@ class Grouping {
     const std::string& path = modules_.module(modules_.of(first)).path;
     const auto op = std::string(joint_.target(joint_.node(first)));
     const std::int64_t layer = layers_.of(first);
-    // What identifies the unit, its name and its module.
+    // The key of the unit, its name and its module.
     std::string key, name(joint_.name(first)), module = path;
     switch (options_.unit) {
       case MoveUnit::tensor:

@@ -24,7 +24,7 @@ enum class MoveUnit : std::uint8_t {
 // "tensor", "operator", "layer"; several of them: "tensors".
 std::string_view noun_of(MoveUnit unit, std::size_t count);
 
-// Values in one storage. They take no memory of their own, so they always change together.
+// Values in one storage, which always change together.
 struct SharedValues {
   std::vector<NodeId> nodes;      // in program order
   std::int64_t bytes = 0;         // as SaveCandidate::bytes
@@ -54,7 +54,7 @@ struct MoveOptions {
   bool recompute = true, offload = true;  // values may become so
 };
 
-// Whether the tag of a node leaves this choice to the plan. Preferences do.
+// True if the tag of a node leaves this choice to the plan, as preferences do.
 bool may_become(const Node& node, Keep keep);
 
 // The moves of a plan that may lower its peak: saved values to recomputed or offloaded ones,

@@ -17,7 +17,7 @@
 //      moves are found by evaluating each alone, until no other move has more, and then those of
 //      other moves.
 //   2. Evaluate all choices of one move, of two, and so on, as long as these are few (a quarter of
-//      the effort). Of sizes with more choices, evaluate those that the reliefs do not rule out
+//      the effort). If a size has more choices, evaluate those that the reliefs do not rule out
 //      (half of the effort). The first size that has a solution is the answer, with its shortest
 //      step.
 //   3. Otherwise grow one choice: of the moves with most relief at the peak that the choice has

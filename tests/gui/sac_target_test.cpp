@@ -123,7 +123,7 @@ void SacTargetTest::fits_a_peak_under_conditions() {
   // The other side of the same limit.
   choose(control<QComboBox>("goal"), "Fit");
   QCOMPARE(control<ByteBox>("bytes").bytes(), peak - kMib);
-  choose(control<QComboBox>("unit"), "tensors, the same in all layers");
+  choose(control<QComboBox>("unit"), "tensors in all layers");
   QTest::mouseClick(&control<QCheckBox>("offload"), Qt::LeftButton, {}, QPoint(8, 8));
   QVERIFY(!control<QCheckBox>("offload").isChecked());
   test::press(control<QPushButton>("find"));

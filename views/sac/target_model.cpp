@@ -7,14 +7,10 @@ namespace jointer::views {
 TargetModel::TargetModel(QObject* parent) : TableModel(parent) {
   columns_ = {
       {.title = tr("change"),
-       .meaning = tr("What the values become, and the number of values, if several change "
+       .meaning = tr("The new policy of the values, and their number if several change "
                      "together.")},
       {.title = tr("module"), .meaning = tr("Module that computes the values.")},
-      {.title = tr("tensors"),
-       .unit = Unit::count,
-       .meaning = tr("Number of values that change."),
-       .adds_up = true,
-       .total_title = tr("tensors")},
+      {.title = tr("tensors"), .unit = Unit::count, .meaning = tr("Number of values that change.")},
       {.title = tr("bytes"),
        .unit = Unit::bytes,
        .meaning = tr("Memory that the values take if they are saved."),

@@ -80,12 +80,12 @@ void TargetPage::make_controls(QWidget* controls) {
   at_most_->installEventFilter(this);
   unit_ = add(new QComboBox(controls), "unit");
   unit_->addItem(tr("tensors"), static_cast<int>(MoveUnit::tensor));
-  unit_->addItem(tr("tensors, the same in all layers"), static_cast<int>(MoveUnit::all_layers));
+  unit_->addItem(tr("tensors in all layers"), static_cast<int>(MoveUnit::all_layers));
   unit_->addItem(tr("operators"), static_cast<int>(MoveUnit::op));
   unit_->addItem(tr("layers"), static_cast<int>(MoveUnit::layer));
   unit_->setAccessibleName(tr("Unit of a change"));
   unit_->setToolTip(
-      tr("What changes together and counts as one: a tensor, the same tensor in all "
+      tr("The values that change together and count as one: a tensor, the same tensor in all "
          "layers, all results of an operator, or a whole layer"));
   recompute_ = add(new QCheckBox(tr("Recompute"), controls), "recompute");
   recompute_->setChecked(true);
