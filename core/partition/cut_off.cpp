@@ -4,7 +4,8 @@
 // density. Other plans nearly do: bans, chains and the room that is left for one more value put some
 // values on the other side. The cut-off is the density that misplaces the fewest bytes; among equal
 // ones, the highest. Values of the same density are never misplaced: the plan
-// may save some of them and recompute others.
+// may save some of them and recompute others. A cut-off that is no better than one above or below all
+// values says nothing about the plan, and is none.
 
 #include "core/partition/cut_off.h"
 
@@ -15,12 +16,12 @@ namespace jointer {
 std::optional<CutOff> cut_off(std::vector<WeighedValue> values) {
   std::ranges::stable_sort(
       values, [](const WeighedValue& a, const WeighedValue& b) { return a.density > b.density; });
-  // With a cut-off above all values, every recomputed value is misplaced.
   std::int64_t below = 0;  // recomputed, with a lower density
-  for (const WeighedValue& value : values)
-    if (value.is_recomputed) below += value.bytes;
+  std::int64_t all_saved = 0;
+  for (const WeighedValue& value : values) (value.is_recomputed ? below : all_saved) += value.bytes;
   std::int64_t above = 0;  // saved, with a higher density
-  std::int64_t fewest = below;
+  // A cut-off above all values misplaces those that are recomputed, one below them the others.
+  std::int64_t fewest = all_saved == 0 ? below : std::min(below, all_saved);
   std::optional<CutOff> best;
   for (std::size_t first = 0, last = 0; first < values.size(); first = last) {
     std::int64_t saved = 0;

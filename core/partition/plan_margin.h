@@ -23,7 +23,7 @@ struct ValueMargin {
   // The bytes that recomputing the value frees for each microsecond. nullopt: it cannot be
   // recomputed, or its memory is saved anyway.
   std::optional<double> bytes_per_us;
-  // The plan recomputes from this density. nullopt: it recomputes nothing for its density.
+  // The plan recomputes from this density. nullopt: it does not decide by density.
   std::optional<double> cutoff_bytes_per_us;
   std::int64_t copy_ns = 0;  // of a copy to the host, or back
 
@@ -62,7 +62,7 @@ class PlanMargins {
   // `what_if` must outlive this. Error (usage): as for emit_pair. Cost: the plan's candidates.
   static Result<PlanMargins> make(const PlanWhatIf& what_if, SavePlan plan);
 
-  // nullopt: the plan recomputes nothing for its density.
+  // nullopt: the plan does not decide by density.
   [[nodiscard]] const std::optional<CutOff>& cut_off() const { return cut_off_; }
   // Error (usage): the backward does not need the value under this plan. Cost: four plans.
   [[nodiscard]] Result<ValueMargin> of(NodeId node) const;

@@ -75,9 +75,7 @@ std::string cut_off_text(const ValueMargin& margin) {
   if (!margin.bytes_per_us || margin.value.keep == Keep::offload) return {};
   const bool is_saved = margin.value.keep == Keep::save;
   if (!margin.cutoff_bytes_per_us)
-    return is_saved ? "This plan recomputes nothing for its memory."
-                    : "This plan does not weigh memory against time: by that alone, it would save "
-                      "the value.";
+    return "The plan has no cut-off: it does not weigh memory against time.";
   const double density = *margin.bytes_per_us, cutoff = *margin.cutoff_bytes_per_us;
   const std::string from = density_text(cutoff);
   if (density == cutoff)

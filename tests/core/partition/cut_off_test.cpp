@@ -26,6 +26,8 @@ TEST(CutOff, IsMissingIfNothingIsRecomputed) {
   EXPECT_FALSE(cut_off({saved(1), saved(2)}));
   // A small value of low density does not make the plan one that recomputes by density.
   EXPECT_FALSE(cut_off({saved(9, 1000), recomputed(1, 10)}));
+  // Nor does a plan that saves the densest values, and little else.
+  EXPECT_FALSE(cut_off({saved(9, 10), recomputed(5, 100), recomputed(1, 100)}));
 }
 
 TEST(CutOff, MisplacesTheFewestBytes) {

@@ -111,7 +111,7 @@ TEST(PlanMargin, ASavedValueIsBelowTheCutOff) {
 TEST(PlanMargin, WithoutRecomputationThereIsNoCutOff) {
   const Layers4 graph;
   EXPECT_FALSE(graph.margin("a1").cutoff_bytes_per_us);
-  EXPECT_THAT(graph.text("a1"), HasSubstr("recomputes nothing"));
+  EXPECT_THAT(graph.text("a1"), HasSubstr("no cut-off"));
 }
 
 TEST(PlanMargin, OtherDecisionsAreEvaluatedExactly) {
