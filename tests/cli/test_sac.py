@@ -125,6 +125,13 @@ def test_reserved_memory_is_that_of_the_written_pair(tmp_path: Path) -> None:
         assert point["reserved_bytes"] >= point["peak_bytes"]
 
 
+def test_more_effort_is_accepted_where_there_is_a_search() -> None:
+    limit = answer("sac", JOINT)["peak_bytes"] * 9 // 10
+    assert answer("sac", JOINT, "--budget", f"{limit}B", "--effort", "1500")["limit"]["met"] is True
+    done = run("sac", JOINT, "--budget", "0.5", "--effort", "10")
+    assert done.code == 2 and "--effort" in done.err
+
+
 def test_the_limited_memory_needs_a_limit() -> None:
     for options in ([], ["--budget", "0.5"], ["--pareto"]):
         done = run("sac", JOINT, *options, "--limit-of", "reserved")

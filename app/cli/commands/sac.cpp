@@ -37,7 +37,7 @@ struct SacCommand {
   std::string limit_of = "allocated";
   std::optional<double> slower;
   std::vector<std::string> why;
-  std::size_t points = 64, top = 15;
+  std::size_t points = 64, top = 15, effort = PlanFrontier::kEffort;
   bool ignore_tags = false, strict_budget = false, pareto = false, json = false;
   bool no_offload = false;
 
@@ -238,7 +238,7 @@ Result<int> finish_answer(const SacCommand& options, const Graph& opened, const 
 // Options of partitioners, which only split joint graphs.
 constexpr std::initializer_list<const char*> kPartitionerOptions{
     "--budget", "--slower", "--pareto",     "--strict-budget", "--partitioner",
-    "--solver", "--points", "--no-offload", "--limit-of"};
+    "--solver", "--points", "--no-offload", "--limit-of",      "--effort"};
 
 // Refuses options for a search over budgets if there is no search.
 Result<void> check_budget_options(const SacCommand& options, double budget,
@@ -247,7 +247,7 @@ Result<void> check_budget_options(const SacCommand& options, double budget,
   JOINTER_CHECK(refuse_options(command, {"--limit-of"},
                                "needs --slower or a --budget in bytes of peak memory"));
   if (options.pareto) return {};
-  JOINTER_CHECK(refuse_options(command, {"--points", "--no-offload"},
+  JOINTER_CHECK(refuse_options(command, {"--points", "--no-offload", "--effort"},
                                "needs --pareto, --slower or a --budget in bytes of peak memory"));
   if (!options.budget.empty()) return {};
   return refuse_options(command, {"--solver", "--strict-budget"},
@@ -298,6 +298,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
                                            .offload = !options.no_offload,
                                            .memory = memory_of(options),
                                            .max_budgets = options.points,
+                                           .effort = options.effort,
                                            .found = {}}));
   }
   std::optional<LimitAnswer> limit;
@@ -457,6 +458,14 @@ void add_joint_options(CLI::App& command, SacCommand& options) {
                   "With --slower or a --budget in bytes: the memory that counts, allocated (live "
                   "tensors) or reserved (by torch's caching allocator)")
       ->check(CLI::IsMember({"allocated", "reserved"}))
+      ->capture_default_str();
+  command
+      .add_option("--effort", options.effort,
+                  "With --pareto, --slower or a --budget in bytes: number of plans to evaluate for "
+                  "each limit, in addition to a final check of single decisions. More find better "
+                  "plans")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command
       .add_option(
