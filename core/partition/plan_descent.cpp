@@ -12,7 +12,7 @@
 //      recomputed, then the reverse), and by the time that a byte gains.
 //   2. In a group, try the first and the last change and the one in the middle, and divide the
 //      parts whose ends differ in their outcome. Continue from a better plan at once.
-//   3. When a group improved the plan, try all others again. When none did, and all are wanted, also
+//   3. When a group improved the plan, try all others again. When none did, and `all` is set, also
 //      try each change of the groups in which one exceeded the limit: what a change adds at the
 //      peak depends on its place.
 //

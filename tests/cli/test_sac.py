@@ -108,7 +108,7 @@ def test_a_peak_in_bytes_is_met() -> None:
 
 
 def test_a_limit_of_reserved_memory() -> None:
-    smallest = run("sac", JOINT, "--budget", "4KiB", "--limit-of", "reserved", "--json").json
+    smallest = json.loads(run("sac", JOINT, "--budget", "4KiB", "--limit-of", "reserved", "--json").out)
     limit = smallest["reserved_bytes"] * 11 // 10
     value = answer("sac", JOINT, "--budget", f"{limit}B", "--limit-of", "reserved")
     assert value["limit"]["memory"] == "reserved"
