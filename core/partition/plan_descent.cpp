@@ -12,8 +12,9 @@
 //      recomputed, then the reverse), and by the time that a byte gains.
 //   2. In a group, try the first and the last change and the one in the middle, and divide the
 //      parts whose ends differ in their outcome. Continue from a better plan at once.
-//   3. When a group improved the plan, try all others again. When none did, also try each change of
-//      the groups of which one exceeded the limit: what it adds at the peak depends on its place.
+//   3. When a group improved the plan, try all others again. When none did, and `all` is set, also
+//      try each change of the groups in which one exceeded the limit: what a change adds at the
+//      peak depends on its place.
 //
 // In the end no change is better, except for changes that differ from the similar ones around them.
 //
@@ -120,14 +121,14 @@ bool PlanDescent::improve_by(const Group& group, bool all) {
   return is_better;
 }
 
-TunedPlan PlanDescent::improved(TunedPlan from, const PlanLimit& limit) {
+TunedPlan PlanDescent::improved(TunedPlan from, const PlanLimit& limit, bool all) {
   best_ = std::move(from);
   limit_ = limit;
-  for (bool all = false; !is_over_;) {
+  for (bool whole = false; !is_over_;) {
     bool is_better = false;
     for (const Group& group : groups(best_.plan))
-      if (!is_over_) is_better = improve_by(group, all) || is_better;
-    if (!is_better && std::exchange(all, true)) break;
+      if (!is_over_) is_better = improve_by(group, whole) || is_better;
+    if (!is_better && std::exchange(whole, all) == all) break;
   }
   return best_;
 }

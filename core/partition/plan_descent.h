@@ -27,8 +27,9 @@ class PlanDescent {
   PlanDescent(const Graph& joint, const PlanWhatIf& what_if, Options options)
       : joint_(joint), what_if_(what_if), options_(std::move(options)) {}
 
-  // The plan after changing decisions one by one, as long as a change makes it better.
-  [[nodiscard]] TunedPlan improved(TunedPlan from, const PlanLimit& limit);
+  // The plan after changing decisions one by one, as long as a change makes it better. `all`: tries
+  // more changes (step 3), which takes longer.
+  [[nodiscard]] TunedPlan improved(TunedPlan from, const PlanLimit& limit, bool all);
 
  private:
   struct Change {

@@ -212,13 +212,13 @@ void PlanFrontier::tune(const PlanLimit& limit) {
   }
 }
 
-void PlanFrontier::polish(const PlanLimit& limit) {
+void PlanFrontier::polish(const PlanLimit& limit, bool all) {
   const auto go_on = [this] {
     is_cancelled_ = is_cancelled_ || (options_.go_on && !options_.go_on());
     return !is_cancelled_;
   };
   PlanDescent descent(joint_, what_if_, {.offload = options_.offload, .go_on = go_on});
-  add(descent.improved(*best_so_far(limit), limit));
+  add(descent.improved(*best_so_far(limit), limit, all));
 }
 
 void PlanFrontier::descend(const PlanLimit& limit) {
@@ -334,11 +334,10 @@ Result<TunedPlan> PlanFrontier::best(const PlanLimit& limit) {
   if (points_.empty()) return fail(Error::Kind::cancelled, "it was cancelled");
   end_ = tuned;
   tune(limit);
-  polish(limit);
+  polish(limit, false);
   end_ = whole;
-  const Figures polished = best_so_far(limit)->figures.figures;
   descend(limit);
-  if (best_so_far(limit)->figures.figures != polished) polish(limit);
+  polish(limit, true);
   if (limit.limited == &Figures::peak_bytes && !is_cancelled_)
     tighten_bound(*best_so_far(limit),
                   std::max(limit.value, best_so_far(limit)->figures.figures.peak_bytes));

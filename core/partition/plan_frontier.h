@@ -68,7 +68,7 @@ class PlanFrontier {
   std::optional<Bracket> bracket(std::size_t series, const PlanLimit& limit);
   void mix(const Bracket& between, const PlanLimit& limit);
   void tune(const PlanLimit& limit);
-  void polish(const PlanLimit& limit);
+  void polish(const PlanLimit& limit, bool all);
   void descend(const PlanLimit& limit);
   void tighten_bound(const TunedPlan& plan, std::int64_t peak_bytes);
   [[nodiscard]] std::shared_ptr<const PlanMoment> moment_of_peak(const SavePlan& plan) const;

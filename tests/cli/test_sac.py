@@ -108,7 +108,7 @@ def test_a_peak_in_bytes_is_met() -> None:
 
 
 def test_a_limit_of_reserved_memory() -> None:
-    smallest = run("sac", JOINT, "--budget", "4KiB", "--limit-of", "reserved", "--json").json
+    smallest = json.loads(run("sac", JOINT, "--budget", "4KiB", "--limit-of", "reserved", "--json").out)
     limit = smallest["reserved_bytes"] * 11 // 10
     value = answer("sac", JOINT, "--budget", f"{limit}B", "--limit-of", "reserved")
     assert value["limit"]["memory"] == "reserved"
@@ -123,6 +123,13 @@ def test_reserved_memory_is_that_of_the_written_pair(tmp_path: Path) -> None:
     assert value["reserved_bytes"] == answer("sac", out)["reserved_bytes"]
     for point in answer("sac", JOINT, "--pareto", "--points", "8")["pareto"]:
         assert point["reserved_bytes"] >= point["peak_bytes"]
+
+
+def test_more_effort_is_accepted_where_there_is_a_search() -> None:
+    limit = answer("sac", JOINT)["peak_bytes"] * 9 // 10
+    assert answer("sac", JOINT, "--budget", f"{limit}B", "--effort", "1500")["limit"]["met"] is True
+    done = run("sac", JOINT, "--budget", "0.5", "--effort", "10")
+    assert done.code == 2 and "--effort" in done.err
 
 
 def test_the_limited_memory_needs_a_limit() -> None:

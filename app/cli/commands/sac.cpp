@@ -45,7 +45,7 @@ struct SacCommand {
   std::string limit_of = "allocated";
   std::optional<double> slower;
   std::vector<std::string> why, checkpointed;
-  std::size_t points = 64, top = 15;
+  std::size_t points = 64, top = 15, effort = PlanFrontier::kEffort;
   bool ignore_tags = false, strict_budget = false, pareto = false, json = false;
   bool no_offload = false, against_tags = false;
 
@@ -290,10 +290,10 @@ Result<int> finish_answer(const SacCommand& options, const Graph& opened, const 
 
 // Options that change what is saved.
 constexpr std::initializer_list<const char*> kPlanOptions{
-    "--budget",       "--slower",    "--pareto", "--strict-budget",
-    "--partitioner",  "--solver",    "--points", "--no-offload",
-    "--free",         "--at-most",   "--by",     "--same-in-all-layers",
-    "--no-recompute", "--checkpoint", "--limit-of"};
+    "--budget",       "--slower",     "--pareto",   "--strict-budget",
+    "--partitioner",  "--solver",     "--points",   "--no-offload",
+    "--free",         "--at-most",    "--by",       "--same-in-all-layers",
+    "--no-recompute", "--checkpoint", "--limit-of", "--effort"};
 
 // Refuses options for a search if there is no search, and options that exclude each other.
 Result<void> check_search_options(const SacCommand& options, const CLI::App& command) {
@@ -323,7 +323,7 @@ Result<void> check_search_options(const SacCommand& options, const CLI::App& com
                                  "needs --free, or a --budget in bytes of peak memory"));
   if (options.slower || options.pareto || has_limit) return {};
   JOINTER_CHECK(
-      refuse_options(command, {"--points", "--no-offload"},
+      refuse_options(command, {"--points", "--no-offload", "--effort"},
                      "needs --pareto, --slower, --free, or a --budget in bytes of peak memory"));
   if (budget > 0 && budget < 1) return {};
   return refuse_options(command, {"--solver", "--strict-budget"},
@@ -418,6 +418,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
                                            .offload = met || !options.no_offload,
                                            .memory = memory_of(options),
                                            .max_budgets = options.points,
+                                           .effort = options.effort,
                                            .found = {}}));
   }
   std::optional<LimitAnswer> limit;
@@ -539,7 +540,9 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
                                                     .fsdp = fsdp,
                                                     .has_policy = options.policy.any(),
                                                     .offload = !options.no_offload,
+                                                    .memory = memory_of(options),
                                                     .max_budgets = options.points,
+                                                    .effort = options.effort,
                                                     .found = {}}));
   if (has_limit) {
     Solved solved{.partition = trade_off->partition()};
@@ -719,6 +722,14 @@ void add_plan_options(CLI::App& command, SacCommand& options) {
                   "With --slower or a --budget in bytes: the memory that counts, allocated (live "
                   "tensors) or reserved (by torch's caching allocator)")
       ->check(CLI::IsMember({"allocated", "reserved"}))
+      ->capture_default_str();
+  command
+      .add_option("--effort", options.effort,
+                  "With --pareto, --slower or a --budget in bytes: number of plans to evaluate for "
+                  "each limit, in addition to a final check of single decisions. More find better "
+                  "plans")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command
       .add_option("--points", options.points,
