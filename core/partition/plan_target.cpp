@@ -83,7 +83,7 @@ struct CallPoint {
 // An outcome, and where its backward starts.
 struct Steps {
   Steps(const PlanWhatIf::Outcome& of, const SavePlan& plan)
-      : outcome(of), backward(of.forward_steps + 2 * plan.offloaded.size()) {}
+      : outcome(of), backward(of.forward_steps) {}
 
   // Nothing for the first point, which is before any call.
   [[nodiscard]] std::optional<CallPoint> call_at(std::size_t point) const {
