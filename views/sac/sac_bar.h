@@ -49,6 +49,7 @@ class SacBar : public QWidget {
   void try_settings();
   void enable_controls();
   void show_kind(const SacState& state);
+  void show_step(const SacState& state);
 
   SacSession& session_;
   QComboBox* partitioner_ = nullptr;
@@ -63,6 +64,7 @@ class SacBar : public QWidget {
   QToolButton* presets_ = nullptr;
   QToolButton* exchange_ = nullptr;
   SacBasePtr shown_;            // whose settings the controls show
+  SacStepPtr shown_step_;       // whose peaks the controls show
   bool is_refreshing_ = false;  // the controls are being updated by the program
 };
 

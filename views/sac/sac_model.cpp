@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 
+#include "core/graph/from_parameters.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 #include "views/tables/folded_name.h"
@@ -85,6 +86,8 @@ void SacModel::set_state(SacStatePtr state) {
   begin_rows();
   search_.reset();
   state_ = std::move(state);
+  from_parameters_ =
+      state_ ? derived_from_parameters(state_->snapshot->graph) : std::vector<bool>();
   places_ = state_ ? Places(state_->snapshot->graph, state_->snapshot->analysis.modules) : Places();
   make_rows();
 }
@@ -204,14 +207,19 @@ bool SacModel::passes(int index, const QStringList& /*words*/) const {
 std::vector<NodeId> SacModel::changeable(std::span<const int> rows) const {
   std::vector<char> is_taken(state_ ? state_->tensors.size() : 0, 0);
   std::vector<NodeId> nodes;
+  bool is_in_group = false;
   const std::function<void(int)> take = [&](int index) {
     if (row(index).tensor < 0) {
+      const bool was_in_group = std::exchange(is_in_group, true);
       for (const int child : shown(index)) take(child);
+      is_in_group = was_in_group;
       return;
     }
     const auto tensor = at(row(index).tensor);
-    if (std::exchange(is_taken[tensor], 1) != 0) return;
     const NodeId node = state_->tensors[tensor].node;
+    // A group stands for its activations, not for gathered parameters.
+    if (is_in_group && from_parameters_[node.index()]) return;
+    if (std::exchange(is_taken[tensor], 1) != 0) return;
     if (state_->snapshot->graph.node(node).kind == NodeKind::call) nodes.push_back(node);
   };
   for (const int index : rows) take(index);

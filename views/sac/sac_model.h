@@ -97,6 +97,7 @@ class SacModel : public TableModel {
   SacStatePtr state_;
   SacGrouping grouping_ = SacGrouping::layer;
   Places places_;
+  std::vector<bool> from_parameters_;  // by node: computed only from parameters
   SacRows rows_;
   std::vector<Sums> sums_;
   std::vector<Column> columns_;

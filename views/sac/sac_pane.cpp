@@ -93,17 +93,18 @@ void SacPane::add_actions() {
     connect(action, &QAction::triggered, this, slot);
     return action;
   };
-  of_partitioner_.push_back(add(tr("SAC: Solve Again"), [this] { bar_->solve(); }));
+  add(tr("SAC: Solve Again"), [this] { bar_->solve(); });
   apply_tags_ = add(tr("SAC: Apply Tags"), [this] { session_.apply_tags(); });
   add(tr("SAC: Show Tensors at the Peak"), [this] { show_peak(); });
-  of_partitioner_.push_back(add(tr("SAC: Compute Trade-off"), [this] {
+  add(tr("SAC: Compute Trade-off"), [this] {
     show_pareto();
     if (!pareto_->search().is_running()) pareto_->start_or_cancel();
-  }));
+  });
   of_partitioner_.push_back(add(tr("SAC: Open as Pair"), [this] { make_pair(); }));
   add(tr("SAC: Save Selected"), [this] { table_->set_keep(Keep::save); });
   add(tr("SAC: Recompute Selected"), [this] { table_->set_keep(Keep::recompute); });
   add(tr("SAC: Offload Selected"), [this] { table_->set_keep(Keep::offload); });
+  add(tr("SAC: Checkpoint Layers of Selected"), [this] { table_->checkpoint_layers(); });
   of_partitioner_.push_back(add(tr("SAC: Leave Selected to the Partitioner"),
                                 [this] { table_->set_keep(std::nullopt); }));
   untag_ = add(tr("SAC: Remove Tags from Selected"), [this] { table_->set_keep(std::nullopt); });
@@ -128,7 +129,7 @@ void SacPane::refresh() {
   curve_->set_state(state);
   stack_->setCurrentIndex(state ? 1 : 0);
   const bool is_step = state && state->is_step();
-  pages_->setTabVisible(1, state && state->base);
+  pages_->setTabVisible(1, state && state->can_change());
   for (QAction* action : of_partitioner_) action->setVisible(!is_step);
   for (QAction* action : {apply_tags_, untag_}) action->setVisible(is_step);
   if (state) return;

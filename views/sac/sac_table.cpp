@@ -184,6 +184,10 @@ void SacTable::toggle() {
   tick(nodes, toggled(nodes));
 }
 
+void SacTable::checkpoint_layers() {
+  session_.checkpoint_layers(targets());
+}
+
 void SacTable::tick(const std::vector<NodeId>& nodes, std::optional<Keep> keep) {
   if (!session_.state() || !session_.state()->can_change()) return;
   if (nodes.empty())
@@ -204,6 +208,7 @@ void SacTable::add_to_menu(QMenu& menu) {
   add(tr("Save"), Qt::Key_S, [this] { set_keep(Keep::save); });
   add(tr("Recompute"), Qt::Key_R, [this] { set_keep(Keep::recompute); });
   add(tr("Offload"), Qt::Key_O, [this] { set_keep(Keep::offload); });
+  add(tr("Checkpoint Layer"), QKeySequence(), [this] { checkpoint_layers(); });
   const bool is_step = session_.state() && session_.state()->is_step();
   add(is_step ? tr("Remove Tag") : tr("Leave to the Partitioner"), Qt::Key_Delete,
       [this] { set_keep(std::nullopt); });

@@ -29,6 +29,8 @@ class SacTable : public TablePane {
   void set_keep(std::optional<jointer::Keep> keep);
   // Saves tensors that are not saved; recomputes those that are.
   void toggle();
+  // Checkpoints the layers of the selected rows, or of the nodes selected in other panes.
+  void checkpoint_layers();
   // Shows only these tensors, best first, with `what` as the headline.
   void show_only(const std::vector<jointer::NodeId>& nodes, const QString& what);
   void show_all();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/partition/cut_preparation.h"
+#include "views/session/sac/sac_state.h"
 
 namespace jointer::views {
 namespace {
@@ -21,6 +22,11 @@ Result<std::unique_ptr<BudgetTrial>> BudgetTrial::make(SnapshotPtr snapshot,
   Graph& joint = trial->joint_;
   for (std::size_t i = 0; i < policies.size(); ++i) joint.node(NodeId(i)).policy = policies[i];
   if (settings.ignore_tags) drop_tags(joint);
+  if (sac_kind(joint) == SacKind::step) {
+    trial->make_what_if();
+    JOINTER_TRY(trial->step_budgets_, StepBudget::make(joint, *trial->what_if_, trial->options_));
+    return trial;
+  }
   JOINTER_CHECK(check_functional(joint));
   std::vector<TagSource> tags = prepare_for_cut(joint);
   JOINTER_TRY(trial->parts_, find_joint_parts(joint));
@@ -29,14 +35,19 @@ Result<std::unique_ptr<BudgetTrial>> BudgetTrial::make(SnapshotPtr snapshot,
   trial->problem_ = std::make_unique<MinCut>(joint, trial->parts_, std::move(tags));
   trial->budgets_ =
       std::make_unique<ActivationBudget>(joint, trial->parts_, *trial->problem_, trial->options_);
-  const Analysis& analysis = trial->snapshot_->analysis;
-  trial->what_if_ = std::make_unique<PlanWhatIf>(
-      joint, analysis.costs, analysis.flops, analysis.options.memory, analysis.options.simulation,
-      PlanWhatIfOptions{.transfers = analysis.transfers, .partitioner = Partitioner::min_cut});
+  trial->make_what_if();
   return trial;
 }
 
+void BudgetTrial::make_what_if() {
+  const Analysis& analysis = snapshot_->analysis;
+  what_if_ = std::make_unique<PlanWhatIf>(
+      joint_, analysis.costs, analysis.flops, analysis.options.memory, analysis.options.simulation,
+      PlanWhatIfOptions{.transfers = analysis.transfers, .partitioner = Partitioner::min_cut});
+}
+
 Result<SavePlan> BudgetTrial::plan(double budget) {
+  if (step_budgets_) return step_budgets_->plan(budget);
   JOINTER_TRY(const BudgetedCut chosen, budgets_->choose(budget));
   return plan_of(joint_, parts_, chosen.saved);
 }

@@ -1,12 +1,14 @@
 #pragma once
 
-// Partitions one graph under many activation budgets. Work that does not depend on the budget is
+// Partitions one graph under many activation budgets, or finds the plans of a flat training step. Work that does not depend on the budget is
 // done only once. No Qt.
 
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "core/partition/activation_budget.h"
+#include "core/partition/step_budget.h"
 #include "views/session/sac/plan_outcome.h"
 #include "views/session/sac/solve_settings.h"
 #include "views/session/snapshot/snapshot.h"
@@ -27,6 +29,7 @@ class BudgetTrial {
   // The outcome of solving with `budget`. Error (usage): the budget has no legal plan. Cost: one
   // cut or knapsack, and the figures of one plan.
   Result<PlanOutcomePtr> at(double budget);
+  Result<SavePlan> plan(double budget);
 
   struct Fit {
     double budget = 0;
@@ -39,7 +42,7 @@ class BudgetTrial {
  private:
   BudgetTrial(SnapshotPtr snapshot, const SolveSettings& settings)
       : snapshot_(std::move(snapshot)), options_(options_of(settings)), joint_(snapshot_->graph) {}
-  Result<SavePlan> plan(double budget);
+  void make_what_if();
   Result<std::int64_t> peak(int part);
 
   SnapshotPtr snapshot_;
@@ -49,7 +52,8 @@ class BudgetTrial {
   std::unique_ptr<MinCut> problem_;
   std::unique_ptr<ActivationBudget> budgets_;
   std::unique_ptr<PlanWhatIf> what_if_;
-  std::map<int, std::int64_t> peaks_;  // by part
+  std::optional<StepBudget> step_budgets_;  // of a flat training step
+  std::map<int, std::int64_t> peaks_;       // by part
 };
 
 }  // namespace jointer::views

@@ -29,6 +29,10 @@ enum class Decider : std::uint8_t {
 inline constexpr std::size_t kDeciders = 5;
 std::string_view to_string(Decider decider);
 
+// Edit::by of an edit that sets the tags of a plan in a flat training step. The next search may
+// change these tags.
+inline constexpr std::string_view kPlanMark = "save_plan";
+
 // The kind of a graph, which determines what ticks do.
 enum class SacKind : std::uint8_t {
   joint,  // partitioned by a partitioner; ticks are applied on top of its plan
@@ -52,7 +56,8 @@ using SacBasePtr = std::shared_ptr<const SacBase>;
 
 // A flat training step without its tags applied.
 struct SacStep : PlanOutcome {
-  SnapshotPtr snapshot;  // its graph, except for policies
+  SnapshotPtr snapshot;                       // its graph, except for policies
+  std::unique_ptr<const PlanWhatIf> what_if;  // of its graph
 };
 using SacStepPtr = std::shared_ptr<const SacStep>;
 
@@ -92,6 +97,9 @@ struct SacState : PlanOutcome {
   std::vector<std::int32_t> tensor_by_node;  // -1 if it has none
   std::vector<std::string> edits;            // titles of the history's edits
   std::vector<PlanChange::Note> refused;     // policies that no plan can satisfy
+  // For a flat training step, by node: the policies that no plan has set (kPlanMark).
+  std::vector<MemoryPolicy> own_policies;
+  bool has_own_policies = false;  // some of them were set since the graph was opened
 
   [[nodiscard]] bool can_change() const { return kind != SacKind::partitioned; }
   [[nodiscard]] bool is_step() const { return kind == SacKind::step; }
