@@ -44,13 +44,12 @@ NodeId viewed_by(const Graph& graph, NodeId id) {
 }
 
 // Indexed by node id: true for calls that a flat training step recomputes. A plan of tags may
-// recompute more than a searched plan can, but never a write or a size.
+// recompute more than a searched plan can, but never a size.
 Result<std::vector<bool>> runs_again_in_step(const Graph& step, const SavePlan& plan) {
   std::vector<bool> again = plan_makers(step, plan).runs_again;
   for (const NodeId id : step.order()) {
     const Node& n = step.node(id);
-    if (n.kind == NodeKind::call && is_symbol(step, n))
-      again[id.index()] = false;
+    if (n.kind == NodeKind::call && is_symbol(step, n)) again[id.index()] = false;
   }
   const PairOrders orders(step);
   JOINTER_TRY(const PairOrder order, orders.order(plan));
