@@ -9,7 +9,7 @@
 // the given graph, but into which others are merged, is tagged like them.
 //
 // In a flat training step, the tags are applied as they stand (apply_step_tags.h): the calls that
-// the plan recomputes are tagged, and nothing else.
+// the plan recomputes are tagged.
 
 #include <algorithm>
 
@@ -18,6 +18,7 @@
 #include "core/edit/tag_list.h"
 #include "core/partition/common_subexpressions.h"
 #include "core/partition/dead_code.h"
+#include "core/partition/joint_parts.h"
 #include "core/partition/pair_order.h"
 #include "core/policy/export.h"
 #include "core/policy/plan_makers.h"
@@ -42,11 +43,16 @@ NodeId viewed_by(const Graph& graph, NodeId id) {
   return {};
 }
 
-// Indexed by node id: true for calls that a flat training step recomputes.
+// Indexed by node id: true for calls that a flat training step recomputes. A plan of tags may
+// recompute more than a searched plan can, but never a size.
 Result<std::vector<bool>> runs_again_in_step(const Graph& step, const SavePlan& plan) {
+  std::vector<bool> again = plan_makers(step, plan).runs_again;
+  for (const NodeId id : step.order()) {
+    const Node& n = step.node(id);
+    if (n.kind == NodeKind::call && is_symbol(step, n)) again[id.index()] = false;
+  }
   const PairOrders orders(step);
   JOINTER_TRY(const PairOrder order, orders.order(plan));
-  std::vector<bool> again(step.node_count(), false);
   for (const StepCall& call : order.step)
     if (call.kind == StepCall::Kind::copy) again[orders.node(call.place).index()] = true;
   return again;

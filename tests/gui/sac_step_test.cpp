@@ -9,6 +9,7 @@
 
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
+#include "core/graph/layers.h"
 #include "core/graph/validate.h"
 #include "core/open/open.h"
 #include "core/partition/kept_values.h"
@@ -20,6 +21,7 @@
 #include "views/graph/graph_pane.h"
 #include "views/inspector/inspector_pane.h"
 #include "views/session/text/number_text.h"
+#include "views/widgets/byte_box.h"
 #include "views/window/scoreboard.h"
 
 namespace jointer {
@@ -55,6 +57,10 @@ class SacStepTest : public test::SacWindow {
   void keys_tag_offload_and_untag();
   void previews_the_result();
   void a_refused_tick_changes_nothing();
+  void a_recomputed_group_frees_its_memory();
+  void a_budget_is_a_plan_of_tags();
+  void uses_the_fastest_plan_that_fits();
+  void checkpoints_a_layer();
   void applying_tags_is_one_step();
   void applies_pending_ticks();
   void applied_tags_are_settled();
@@ -115,11 +121,10 @@ void SacStepTest::partitioner_controls_are_hidden() {
   QVERIFY(bar.isVisible());
   QVERIFY(button("apply_tags").isVisible());
   QVERIFY(!button("apply_tags").isEnabled());  // there are no tags
-  QVERIFY(!button("solve").isVisible());
+  QVERIFY(button("solve").isVisible());
   QVERIFY(!test::child<QComboBox>(bar, "partitioner").isVisible());
-  QVERIFY(!bar.budget().isVisible());
-  QVERIFY(!pages().isTabVisible(1));
-  QVERIFY(!command("SAC: Solve Again")->isVisible());
+  QVERIFY(bar.budget().isVisible());
+  QVERIFY(pages().isTabVisible(1));
   QVERIFY(!command("SAC: Open as Pair")->isVisible());
   QVERIFY(command("SAC: Apply Tags")->isVisible());
   QCOMPARE(figures(), figures_of(document().graph(), document().analysis().options));
@@ -220,6 +225,83 @@ void SacStepTest::a_refused_tick_changes_nothing() {
   // The preview shows the same figures.
   move_pointer(switch_of(model().row_of(random), Keep::recompute).center());
   QTRY_VERIFY_WITH_TIMEOUT(figures_row().what_if().contains("draws random numbers"), kPatienceMs);
+}
+
+// The values that they are computed from are recomputed with them.
+void SacStepTest::a_recomputed_group_frees_its_memory() {
+  QVERIFY(open_step());
+  const PlanFigures before = figures();
+  group_by(SacGrouping::tensor);
+  std::vector<NodeId> all;
+  for (const SacTensor& tensor : state().tensors) all.push_back(tensor.node);
+  session().set_keep(all, Keep::recompute);
+  QVERIFY(settle());
+  QCOMPARE(figures(), wanted());
+  QVERIFY2(figures().saved_bytes < before.saved_bytes / 3,
+           qPrintable(QString::number(figures().saved_bytes)));
+  QCOMPARE(editing().step_count(), 1);
+}
+
+void SacStepTest::a_budget_is_a_plan_of_tags() {
+  QVERIFY(open_step());
+  const PlanFigures before = figures();
+  SacBar& bar = test::child<SacBar>(pane());
+  bar.budget().box().setFocus();
+  bar.budget().box().selectAll();
+  QTest::keyClicks(&bar.budget().box(), "0.5");
+  QTRY_VERIFY_WITH_TIMEOUT(
+      session().is_settled() && session().shown_preview() && session().shown_preview()->outcome,
+      kPatienceMs);
+  const PlanFigures promised = session().shown_preview()->outcome->figures;
+  QCOMPARE(editing().step_count(), 0);
+  QTest::keyClick(&bar.budget().box(), Qt::Key_Return);
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(figures(), promised);
+  QCOMPARE(figures(), wanted());
+  QVERIFY(figures().saved_bytes < before.saved_bytes);
+  // The tags of this plan do not bind the next one.
+  bar.budget().box().selectAll();
+  QTest::keyClicks(&bar.budget().box(), "1");
+  QTest::keyClick(&bar.budget().box(), Qt::Key_Return);
+  QVERIFY(settle());
+  QCOMPARE(figures().figures.peak_bytes, before.figures.peak_bytes);
+  QCOMPARE(figures().saved_bytes, before.saved_bytes);
+}
+
+void SacStepTest::uses_the_fastest_plan_that_fits() {
+  QVERIFY(open_step());
+  pane().show_pareto();
+  const std::int64_t limit = figures().figures.peak_bytes / 20 * 19;
+  auto& box = test::child<ByteBox>(pareto(), "limit");
+  box.setFocus();
+  box.selectAll();
+  QTest::keyClicks(&box, QString::number(limit) + " B");
+  QTest::keyClick(&box, Qt::Key_Tab);
+  test::press(button("fastest"));
+  QTRY_VERIFY_WITH_TIMEOUT(!pareto().search().is_running(), kPatienceMs);
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 1);
+  QVERIFY(figures().figures.peak_bytes <= limit);
+  QCOMPARE(figures(), wanted());
+}
+
+void SacStepTest::checkpoints_a_layer() {
+  QVERIFY(open_step());
+  const PlanFigures before = figures();
+  const Layers layers(document().graph(), document().analysis().modules);
+  NodeId in_layer;
+  for (const SacTensor& tensor : state().tensors)
+    if (layers.of(tensor.node) == 1 && tensor.bytes > 0) in_layer = tensor.node;
+  QVERIFY(bool(in_layer));
+  group_by(SacGrouping::tensor);
+  choose_row(model().row_of(in_layer));
+  command("SAC: Checkpoint Layers of Selected")->trigger();
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(figures(), wanted());
+  QVERIFY(figures().saved_bytes < before.saved_bytes);
+  QCOMPARE(keep_of(in_layer), Keep::recompute);
 }
 
 void SacStepTest::applying_tags_is_one_step() {

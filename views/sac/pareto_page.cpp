@@ -86,14 +86,14 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
 void ParetoPage::start_or_cancel() {
   if (search_->is_running()) return search_->cancel();
   const SacStatePtr state = session_.state();
-  if (!state || !state->base) return;
+  if (!state || !state->can_change()) return;
   searched_ = state;
   search_->search(state);
 }
 
 void ParetoPage::refresh() {
   const SacStatePtr state = session_.state();
-  const bool can = state && state->base;
+  const bool can = state && state->can_change();
   start_->setText(search_->is_running()       ? tr("Cancel")
                   : search_->points().empty() ? tr("Compute Trade-off")
                                               : tr("Compute Again"));
@@ -102,14 +102,16 @@ void ParetoPage::refresh() {
   smallest_->setEnabled(can && !search_->is_running());
   // Start with the current peak as the limit.
   if (can && limit_->bytes() == 0) limit_->set_bytes(state->figures.figures.peak_bytes);
-  plot_->set_hint(can ? tr("The shortest step found for each peak, with torch's budgets and "
-                           "upstream's presets.")
-                      : tr("Only a joint graph can be partitioned."));
+  plot_->set_hint(
+      can ? tr("The shortest step found for each peak, with torch's budgets and "
+               "upstream's presets.")
+          : tr("Only the plan of a joint graph or of a flat training step can change."));
   QString status;
   if (search_->is_running())
     status = search_->points().size() == 1 ? tr("1 point")
                                            : tr("%1 points").arg(search_->points().size());
-  else if (!search_->points().empty() && searched_ && state && searched_->base != state->base)
+  else if (!search_->points().empty() && searched_ && state &&
+           (searched_->base != state->base || searched_->step != state->step))
     status = tr("computed for an earlier plan");
   status_->setText(status);
   refresh_marks();
@@ -171,16 +173,17 @@ void ParetoPage::choose(std::size_t mark) {
     return session_.editing().go_to_state(named_[static_cast<std::size_t>(meaning.named)].index);
   if (meaning.is_start && searched_) return take_plan(searched_->plan, searched_->figures);
   if (meaning.point >= 0 && searched_)
-    take(search_->points()[static_cast<std::size_t>(meaning.point)], searched_->base->settings);
+    take(search_->points()[static_cast<std::size_t>(meaning.point)],
+         searched_->base ? searched_->base->settings : SolveSettings());
 }
 
 // Uses min_cut, as the search did, whatever the controls say now.
 void ParetoPage::take(const ParetoPoint& point, SolveSettings settings) {
   const SacStatePtr state = session_.state();
-  if (!state || !state->base || point.name == ParetoSearch::kNow) return;
+  if (!state || !state->can_change() || point.name == ParetoSearch::kNow) return;
   settings.partitioner = Partitioner::min_cut;
   settings.activation_budget = point.budget >= 0 ? point.budget : SolveSettings().activation_budget;
-  if (point.budget >= 0) return session_.solve(settings);
+  if (point.budget >= 0 && state->base) return session_.solve(settings);
   if (!point.name.empty()) return bar_.take_preset(QString::fromStdString(point.name), settings);
   take_plan(point.plan, point.figures);
 }
@@ -198,8 +201,8 @@ void ParetoPage::take_fit(const Fit& fit) {
   if (fit.point.name == ParetoSearch::kNow)
     return emit message(tr("The current plan is the best one found: %1.").arg(what));
   emit message(tr("Found: %1.").arg(what));
-  if (const SacStatePtr state = session_.state(); state && state->base)
-    take(fit.point, state->base->settings);
+  if (const SacStatePtr state = session_.state(); state && state->can_change())
+    take(fit.point, state->base ? state->base->settings : SolveSettings());
 }
 
 }  // namespace jointer::views

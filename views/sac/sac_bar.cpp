@@ -62,10 +62,12 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   row->addWidget(budget_);
   solve_ = new QPushButton(tr("Solve"), this);
   solve_->setObjectName(QStringLiteral("solve"));
-  solve_->setToolTip(tr("Partition again with these settings, using your choices as tags"));
+  solve_->setToolTip(
+      tr("Partition again with these settings, using your choices as tags; in a flat "
+         "training step, set the tags of this budget's plan"));
   solve_->setFixedWidth(fontMetrics().horizontalAdvance(solve_->text()) + 3 * kMargin);
   row->addWidget(solve_);
-  of_partitioner_ = {partitioner_, ignore_tags_, solver_, budget_, solve_};
+  of_partitioner_ = {partitioner_, ignore_tags_};
   apply_tags_ = new QPushButton(tr("Apply Tags"), this);
   apply_tags_->setObjectName(QStringLiteral("apply_tags"));
   apply_tags_->setToolTip(
@@ -117,6 +119,7 @@ void SacBar::refresh() {
   setVisible(state && state->can_change());
   more_->setVisible(state && state->can_change());
   if (state) show_kind(*state);
+  if (state && state->is_step() && state->step != shown_step_) show_step(*state);
   if (!state || state->base == shown_ || !state->base) return;
   shown_ = state->base;
   const SolveSettings& settings = shown_->settings;
@@ -128,6 +131,20 @@ void SacBar::refresh() {
   const std::int64_t peak = shown_->figures.figures.peak_bytes;
   budget_->show_plan(settings.activation_budget, peak, joint.static_bytes(),
                      std::max(joint.peak_bytes(), peak));
+  is_refreshing_ = false;
+  enable_controls();
+}
+
+// A step has no settings; its plan is a set of tags.
+void SacBar::show_step(const SacState& state) {
+  shown_step_ = state.step;
+  is_refreshing_ = true;
+  partitioner_->setCurrentIndex(partitioner_->findData(static_cast<int>(Partitioner::min_cut)));
+  ignore_tags_->setChecked(false);
+  const std::int64_t peak = state.figures.figures.peak_bytes;
+  budget_->show_plan(SolveSettings().activation_budget, peak,
+                     state.snapshot->analysis.memory.static_bytes(),
+                     std::max(shown_step_->figures.figures.peak_bytes, peak));
   is_refreshing_ = false;
   enable_controls();
 }

@@ -62,6 +62,7 @@ class SacBar : public QWidget {
   void try_settings();
   void enable_controls();
   void show_kind(const SacState& state);
+  void show_step(const SacState& state);
 
   SacSession& session_;
   QComboBox* partitioner_ = nullptr;
@@ -79,6 +80,7 @@ class SacBar : public QWidget {
   Task<std::vector<QString>> checking_;
   QToolButton* exchange_ = nullptr;
   SacBasePtr shown_;            // whose settings the controls show
+  SacStepPtr shown_step_;       // whose peaks the controls show
   bool is_refreshing_ = false;  // the controls are being updated by the program
 };
 

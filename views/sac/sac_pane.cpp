@@ -125,19 +125,20 @@ void SacPane::add_actions() {
     connect(action, &QAction::triggered, this, slot);
     return action;
   };
-  of_partitioner_.push_back(add(tr("SAC: Solve Again"), [this] { bar_->solve(); }));
+  add(tr("SAC: Solve Again"), [this] { bar_->solve(); });
   apply_tags_ = add(tr("SAC: Apply Tags"), [this] { session_.apply_tags(); });
   add(tr("SAC: Show Tensors at the Peak"), [this] { show_peak(); });
-  of_partitioner_.push_back(add(tr("SAC: Compute Trade-off"), [this] {
+  add(tr("SAC: Compute Trade-off"), [this] {
     show_pareto();
     if (!pareto_->search().is_running()) pareto_->start_or_cancel();
-  }));
+  });
   of_partitioner_.push_back(add(tr("SAC: Find Changes for a Target"), [this] { show_targets(); }));
   of_partitioner_.push_back(add(tr("SAC: Open as Pair"), [this] { make_pair(); }));
   add(tr("SAC: Show Changes of the Plan"), [this] { show_changes(); });
   add(tr("SAC: Save Selected"), [this] { table_->set_keep(Keep::save); });
   add(tr("SAC: Recompute Selected"), [this] { table_->set_keep(Keep::recompute); });
   add(tr("SAC: Offload Selected"), [this] { table_->set_keep(Keep::offload); });
+  add(tr("SAC: Checkpoint Layers of Selected"), [this] { table_->checkpoint_layers(); });
   of_partitioner_.push_back(add(tr("SAC: Leave Selected to the Partitioner"),
                                 [this] { table_->set_keep(std::nullopt); }));
   untag_ = add(tr("SAC: Remove Tags from Selected"), [this] { table_->set_keep(std::nullopt); });
@@ -170,9 +171,9 @@ void SacPane::refresh() {
   curve_->set_state(state);
   stack_->setCurrentIndex(state ? 1 : 0);
   const bool is_step = state && state->is_step();
-  for (QWidget* page : std::initializer_list<QWidget*>{pareto_, targets_})
-    pages_->setTabVisible(pages_->indexOf(page), state && state->base);
-  pages_->setTabVisible(pages_->indexOf(changes_), state && state->can_change());
+  for (QWidget* page : std::initializer_list<QWidget*>{pareto_, changes_})
+    pages_->setTabVisible(pages_->indexOf(page), state && state->can_change());
+  pages_->setTabVisible(pages_->indexOf(targets_), state && state->base);
   show_reasons();
   for (QAction* action : of_partitioner_) action->setVisible(!is_step);
   for (QAction* action : {apply_tags_, untag_}) action->setVisible(is_step);

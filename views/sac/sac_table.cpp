@@ -215,6 +215,10 @@ QString SacTable::why_nothing(std::optional<Keep> keep) const {
   return tr("The selection contains no activation that the backward may need from the forward.");
 }
 
+void SacTable::checkpoint_layers() {
+  session_.checkpoint_layers(targets());
+}
+
 void SacTable::tick(const std::vector<NodeId>& nodes, std::optional<Keep> keep) {
   if (!session_.state() || !session_.state()->can_change()) return;
   if (nodes.empty()) return emit message(why_nothing(keep));
@@ -234,6 +238,7 @@ void SacTable::add_to_menu(QMenu& menu) {
   add(tr("Save"), Qt::Key_S, [this] { set_keep(Keep::save); });
   add(tr("Recompute"), Qt::Key_R, [this] { set_keep(Keep::recompute); });
   add(tr("Offload"), Qt::Key_O, [this] { set_keep(Keep::offload); });
+  add(tr("Checkpoint Layer"), QKeySequence(), [this] { checkpoint_layers(); });
   const bool is_step = session_.state() && session_.state()->is_step();
   add(is_step ? tr("Remove Tag") : tr("Leave to the Partitioner"), Qt::Key_Delete,
       [this] { set_keep(std::nullopt); });

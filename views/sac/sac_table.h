@@ -32,6 +32,8 @@ class SacTable : public TablePane {
   // Shows only the saved tensors that are live at the peak, the best to recompute first, until
   // show_all. The rows follow the plan; if none is left, all are shown again, with a message.
   void show_peak();
+  // Checkpoints the layers of the selected rows, or of the nodes selected in other panes.
+  void checkpoint_layers();
   void show_all();
 
  signals:

@@ -156,6 +156,7 @@ Graph random_step(std::uint64_t seed, bool writes) {
   std::ranges::stable_partition(
       order, [&](NodeId id) { return graph.node(id).kind == NodeKind::placeholder; });
   graph.set_order(order);
+  for (const NodeId id : graph.order()) graph.node(id).policy = MemoryPolicy::none;
   return graph;
 }
 

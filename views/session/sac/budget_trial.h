@@ -1,9 +1,10 @@
 #pragma once
 
-// Partitions one graph under many activation budgets. Work that does not depend on the budget is
-// done only once. No Qt.
+// The plans of one graph, joint or a flat training step, under many activation budgets. Work that
+// does not depend on the budget is done only once. No Qt.
 
 #include <memory>
+#include <optional>
 
 #include "core/partition/budget_plans.h"
 #include "views/session/sac/plan_outcome.h"
@@ -26,18 +27,20 @@ class BudgetTrial {
   // The outcome of solving with `budget`. Error (usage): the budget has no legal plan. Cost: one
   // cut or knapsack, and the figures of one plan.
   Result<PlanOutcomePtr> at(double budget);
+  Result<SavePlan> plan(double budget);
 
   using Fit = BudgetPlans::Fit;
   // As BudgetPlans::within.
   Result<Fit> within(std::int64_t peak_bytes);
 
  private:
-  BudgetTrial(SnapshotPtr snapshot, std::unique_ptr<BudgetPlans> plans)
-      : snapshot_(std::move(snapshot)), plans_(std::move(plans)) {}
+  explicit BudgetTrial(SnapshotPtr snapshot) : snapshot_(std::move(snapshot)) {}
+  void make_what_if(const Graph& graph);
 
   SnapshotPtr snapshot_;
+  Graph step_;                           // a flat training step; empty for a joint graph
+  std::unique_ptr<PlanWhatIf> what_if_;  // of the step, or of the plans' graph
   std::unique_ptr<BudgetPlans> plans_;
-  std::unique_ptr<PlanWhatIf> what_if_;  // of the plans' graph
 };
 
 }  // namespace jointer::views

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/policy/with_fsdp.h"
+
 namespace jointer::views {
 namespace {
 
@@ -83,22 +85,31 @@ Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
     const SacState& state, bool offload, std::vector<ParetoPoint> known, const Cancellation& job,
     std::function<void(const ParetoPoint&)> tell) {
   const Analysis& analysis = state.snapshot->analysis;
-  TradeOffOptions options{.partition = options_of(state.base->settings),
-                          .now = {.budget = -1,
-                                  .name = kNow,
-                                  .plan = state.plan,
-                                  .figures = state.figures,
-                                  .partitioner = state.base->settings.partitioner},
-                          .fsdp = state.base->fsdp,
-                          .has_policy = has_policy(state),
-                          .offload = offload,
-                          .known = std::move(known),
-                          .found = [job, tell = std::move(tell)](const ParetoPoint& point) {
-                            if (tell) tell(point);
-                            return !job.is_cancelled();
-                          }};
+  const SolveSettings settings = state.base ? state.base->settings : SolveSettings();
+  TradeOffOptions options{
+      .partition = options_of(settings),
+      .now = {.budget = -1,
+              .name = kNow,
+              .plan = state.plan,
+              .figures = state.figures,
+              .partitioner = settings.partitioner},
+      .fsdp = state.base ? state.base->fsdp : fsdp_policy(state.snapshot->graph),
+      .has_policy = state.base ? has_policy(state) : state.has_own_policies,
+      .offload = offload,
+      .known = std::move(known),
+      .found = [job, tell = std::move(tell)](const ParetoPoint& point) {
+        if (tell) tell(point);
+        return !job.is_cancelled();
+      }};
   options.partition.watcher.is_cancelled = [job] { return job.is_cancelled(); };
-  return TradeOff::make(without_search(state),
+  // The tags that earlier plans have set may change.
+  Graph step;
+  if (state.is_step()) {
+    step = state.step->snapshot->graph;
+    for (std::size_t i = 0; i < state.own_policies.size(); ++i)
+      step.node(NodeId(i)).policy = state.own_policies[i];
+  }
+  return TradeOff::make(state.is_step() ? step : without_search(state),
                         {.costs = analysis.costs,
                          .flops = analysis.flops,
                          .memory = analysis.options.memory,

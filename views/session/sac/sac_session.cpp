@@ -1,10 +1,12 @@
 #include "views/session/sac/sac_session.h"
 
+#include <QLocale>
 #include <QPointer>
 #include <algorithm>
 #include <array>
 
 #include "core/policy/apply_step_tags.h"
+#include "core/policy/checkpoint.h"
 #include "core/policy/export.h"
 #include "views/session/edit/editing.h"
 #include "views/session/edit/policy_edit.h"
@@ -166,6 +168,7 @@ SacSession::Answer SacSession::answer_to(SacSolver& solver, const SacRequest& re
       preview.refusal = QString::fromStdString(outcome.error().message);
   } else if (auto trial = solver.try_solving(request, *preview.wish)) {
     preview.settings = trial->settings;
+    preview.plan = std::move(trial->plan);
     preview.fits = trial->fits;
     preview.outcome = std::move(trial->outcome);
   } else {
@@ -324,7 +327,7 @@ void SacSession::solve(const SolveSettings& settings) {
 }
 
 void SacSession::solve_as_wished(const SacSolver::Wish& wish) {
-  if (!wish.max_peak) return solve(wish.settings);
+  if (!wish.max_peak && !(state_ && state_->is_step())) return solve(wish.settings);
   ask({.nodes = {}, .keep = {}, .wish = wish, .is_to_be_done = true});
 }
 
@@ -335,7 +338,12 @@ void SacSession::do_wish(const Preview& found) {
     return emit refused(
         tr("No budget keeps the peak within %1; the minimum is %2. See the trade-off.")
             .arg(bytes_text(*found.wish->max_peak), bytes_text(peak)));
-  solve(*found.settings);
+  if (!found.plan) return solve(*found.settings);
+  take_plan(*found.plan, found.wish->max_peak
+                             ? tr("Use the plan with a peak of %1").arg(bytes_text(peak))
+                             : tr("Activation budget %1")
+                                   .arg(found.settings->activation_budget, 0, 'g',
+                                        QLocale::FloatingPointShortest));
 }
 
 void SacSession::apply_and_solve(Edit edit, const SolveSettings& settings) {
@@ -372,15 +380,38 @@ void SacSession::take_applied_tags(const Result<Edit>& edit, const SnapshotPtr& 
     editing_.apply(*edit);
 }
 
-void SacSession::take_plan(const SavePlan& plan, const QString& title) {
-  if (!state_ || !state_->base) return;
+void SacSession::checkpoint_layers(const std::vector<NodeId>& nodes) {
+  if (!state_ || !state_->can_change()) return;
+  const Graph& graph =
+      state_->is_step() ? state_->step->snapshot->graph : state_->base->partition.joint;
+  const PlanWhatIf& what_if = state_->is_step() ? *state_->step->what_if : *state_->base->what_if;
+  const std::vector<std::vector<NodeId>> layers = calls_of_layers(graph, nodes);
+  if (layers.empty()) return emit refused(tr("The selection is in no layer."));
+  const auto change = checkpoint(graph, what_if, state_->plan, layers);
+  if (!change) return emit refused(QString::fromStdString(change.error().message));
+  take_plan(change->plan,
+            layers.size() == 1 ? tr("Checkpoint 1 layer")
+                               : tr("Checkpoint %1 layers").arg(count_text(layers.size())),
+            {});
+}
+
+void SacSession::take_plan(const SavePlan& plan, const QString& title, std::string_view by) {
+  if (!state_ || !state_->can_change()) return;
   const Graph& graph = open_.graph();
+  if (state_->is_step()) {
+    auto edit = tag_as_planned(graph, plan);
+    if (!edit) return emit refused(QString::fromStdString(edit.error().message));
+    if (edit->changes.empty()) return emit refused(tr("The step already has this plan."));
+    edit->title = title.toStdString();
+    edit->by = by;
+    return editing_.apply(*edit);
+  }
   // A plan for min_cut's pair requires min_cut as the partitioner.
   if (state_->base->settings.partitioner != Partitioner::min_cut) {
     auto edit = tag_as_planned(graph, plan);
     if (!edit) return emit refused(QString::fromStdString(edit.error().message));
     edit->title = title.toStdString();
-    edit->by = kSearch;
+    edit->by = by;
     return apply_and_solve(*std::move(edit), {});
   }
   std::vector<Keep> wanted(graph.node_count(), Keep::recompute);
@@ -395,7 +426,7 @@ void SacSession::take_plan(const SavePlan& plan, const QString& title) {
       continue;
     names[static_cast<std::size_t>(keep)].push_back(edit_name(graph, node));
   }
-  Edit edit{.title = title.toStdString(), .by = std::string(kSearch), .changes = {}, .notes = {}};
+  Edit edit{.title = title.toStdString(), .by = std::string(by), .changes = {}, .notes = {}};
   for (const Keep keep : {Keep::recompute, Keep::save, Keep::offload})
     if (auto& nodes = names[static_cast<std::size_t>(keep)]; !nodes.empty())
       edit.changes.emplace_back(SetPolicy{

@@ -56,6 +56,7 @@ class SacSession : public QObject {
     std::optional<Keep> keep;
     std::optional<SacSolver::Wish> wish;
     std::optional<SolveSettings> settings;  // found for the wish
+    std::optional<SavePlan> plan;           // likewise, for a flat training step
     bool fits = true;                       // the limit of the wish is met
     PlanOutcomePtr outcome;                 // null if impossible
     QString refusal;                        // why it is impossible, or empty
@@ -90,9 +91,12 @@ class SacSession : public QObject {
   // Replaces a flat training step with the shown one, in which its tags are applied, as soon as
   // pending ticks are in the document. Emits `refused` if there is nothing to apply.
   void apply_tags();
-  // Applies a plan that a search found for min_cut's pair: sets the policy of every tensor that
-  // differs.
-  void take_plan(const SavePlan& plan, const QString& title);
+  // Recomputes everything in the layers that these nodes are in, and saves what each layer reads
+  // (core/policy/checkpoint.h). Emits `refused` if they are in none.
+  void checkpoint_layers(const std::vector<NodeId>& nodes);
+  // Applies a plan for min_cut's pair, or for a flat training step: sets the policy of every tensor
+  // that differs. `by`: what made the plan, as Edit::by; empty for the user.
+  void take_plan(const SavePlan& plan, const QString& title, std::string_view by = kSearch);
 
   // Cancels pending requests and keeps the shown state.
   void cancel();

@@ -53,6 +53,25 @@ EditHistory edits_of_calls(const EditHistory& history) {
   return edits;
 }
 
+EditHistory edits_without_plans(const EditHistory& history) {
+  EditHistory edits;
+  std::ranges::copy_if(history, std::back_inserter(edits),
+                       [](const DoneEditPtr& done) { return done->edit.by != kSearch; });
+  return edits;
+}
+
+// `trail`: of the edits that are not plans.
+void set_own_policies(SacState& state, const SacRequest& request, const PolicyTrail& trail) {
+  state.own_policies = trail.policies;
+  for (std::size_t i = 0; i < trail.edits.size(); ++i)
+    state.has_own_policies |= trail.edits[i] >= 0 && trail.policies[i] != MemoryPolicy::none;
+  for (const PolicyTick& tick : request.ticks)
+    for (const NodeId node : tick.nodes) {
+      state.own_policies[node.index()] = policy_of(tick.keep);
+      state.has_own_policies |= tick.keep.has_value();
+    }
+}
+
 std::vector<std::int8_t> keep_by_node(const Graph& graph,
                                       const std::vector<SaveCandidate>& candidates) {
   std::vector<std::int8_t> keep(graph.node_count(), -1);
@@ -281,6 +300,11 @@ SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& req
                          : state->is_step()                     ? Decider::nobody
                                                                 : Decider::partitioner;
       }
+  if (state->is_step()) {
+    const EditHistory own = edits_without_plans(request.history);
+    set_own_policies(*state, request,
+                     trails_.follow(request.baseline->graph, request.now->graph, own, own.size()));
+  }
   // Tensors whose tags have been applied stay decided by a tag, whatever their tags are now.
   for (SacTensor& tensor : state->tensors)
     if (tensor.is_settled()) tensor.decider = Decider::capture;
@@ -360,13 +384,25 @@ Result<PlanOutcomePtr> SacSolver::outcome(const SacRequest& request) {
 }
 
 Result<BudgetTrial*> SacSolver::trial_of(const SacRequest& request, SolveSettings settings) {
+  if (sac_kind(request.now->graph) == SacKind::step) return trial_of_step(request, settings);
   JOINTER_TRY(const SacBasePtr base, base_of(request));
   std::vector<MemoryPolicy> policies = policies_asked(request);
   settings.activation_budget = SolveSettings().activation_budget;
   if (!trial_.trial || trial_.base != base || trial_.settings != settings ||
       trial_.policies != policies) {
     JOINTER_TRY(auto made, BudgetTrial::make(request.now, policies, settings));
-    trial_ = {base, std::move(policies), settings, std::move(made)};
+    trial_ = {base, nullptr, std::move(policies), settings, std::move(made)};
+  }
+  return trial_.trial.get();
+}
+
+Result<BudgetTrial*> SacSolver::trial_of_step(const SacRequest& request, SolveSettings settings) {
+  JOINTER_TRY(const SacStatePtr state, this->state(request));
+  settings.activation_budget = SolveSettings().activation_budget;
+  if (!trial_.trial || trial_.step != state->step || trial_.settings != settings ||
+      trial_.policies != state->own_policies) {
+    JOINTER_TRY(auto made, BudgetTrial::make(state->step->snapshot, state->own_policies, settings));
+    trial_ = {nullptr, state->step, state->own_policies, settings, std::move(made)};
   }
   return trial_.trial.get();
 }
@@ -385,6 +421,9 @@ Result<SacSolver::Trial> SacSolver::try_solving(const SacRequest& request, const
     found.fits = fit.fits;
   }
   JOINTER_TRY(found.outcome, trial->at(found.settings.activation_budget));
+  if (trial_.step) {
+    JOINTER_TRY(found.plan, trial->plan(found.settings.activation_budget));
+  }
   return found;
 }
 

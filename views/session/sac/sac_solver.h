@@ -53,7 +53,8 @@ class SacSolver {
   struct Trial {
     SolveSettings settings;
     PlanOutcomePtr outcome;
-    bool fits = true;  // the peak is within the wish's limit
+    bool fits = true;              // the peak is within the wish's limit
+    std::optional<SavePlan> plan;  // of a flat training step
   };
   Result<Trial> try_solving(const SacRequest& request, const Wish& wish);
 
@@ -80,7 +81,8 @@ class SacSolver {
   // The last trial. It is reused as long as graph, policies and settings, except for the budget,
   // stay the same.
   struct KnownTrial {
-    SacBasePtr base;
+    SacBasePtr base;  // of a joint graph
+    SacStepPtr step;  // of a flat training step
     std::vector<MemoryPolicy> policies;
     SolveSettings settings;
     std::unique_ptr<BudgetTrial> trial;
@@ -97,6 +99,7 @@ class SacSolver {
                                          std::size_t search);
 
   Result<BudgetTrial*> trial_of(const SacRequest& request, SolveSettings settings);
+  Result<BudgetTrial*> trial_of_step(const SacRequest& request, SolveSettings settings);
 
   PolicyTrails trails_;
   std::deque<KnownBase> bases_;    // most recently used first

@@ -44,7 +44,8 @@ using SacBasePtr = std::shared_ptr<const SacBase>;
 
 // A flat training step without its tags applied.
 struct SacStep : PlanOutcome {
-  SnapshotPtr snapshot;  // its graph, except for policies
+  SnapshotPtr snapshot;                       // its graph, except for policies
+  std::unique_ptr<const PlanWhatIf> what_if;  // of its graph
 };
 using SacStepPtr = std::shared_ptr<const SacStep>;
 
@@ -90,6 +91,9 @@ struct SacState : PlanOutcome {
   std::vector<std::string> edits;         // titles of the history's edits
   std::vector<NodeId> searched;           // nodes whose tag a search set
   std::vector<PlanChange::Note> refused;  // policies that no plan can satisfy
+  // For a flat training step, by node: the policies that no search has set (kSearch).
+  std::vector<MemoryPolicy> own_policies;
+  bool has_own_policies = false;  // some of them were set since the graph was opened
 
   [[nodiscard]] bool can_change() const { return kind != SacKind::partitioned; }
   [[nodiscard]] bool is_step() const { return kind == SacKind::step; }

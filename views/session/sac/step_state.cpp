@@ -79,6 +79,29 @@ std::vector<NodeId> saved_at_peak(const Graph& step, const MemoryTimeline& memor
   return nodes;
 }
 
+// Adds what these values are computed from as far as it is not saved, so that recomputing them frees
+// memory. Removes values that cannot be recomputed, unless none can.
+void add_chains(const SacState& state, std::vector<NodeId>& nodes) {
+  const PlanWhatIf& what_if = *state.step->what_if;
+  SavePlan plan = state.plan;
+  plan.offloaded.clear();  // they are available, too
+  const auto change = what_if.change_all(plan, nodes, Keep::recompute);
+  const auto before = what_if.evaluate(plan);
+  if (!change || !before) return;
+  const auto after = what_if.evaluate(change->plan);
+  if (!after) return;
+  std::erase_if(nodes, [&](NodeId node) {
+    return std::ranges::find(change->refused, node, &PlanChange::Note::node) !=
+           change->refused.end();
+  });
+  std::vector<bool> is_known(state.snapshot->graph.node_count(), false);
+  for (const auto& each : before->recomputed) is_known[each.node.index()] = true;
+  for (const SacTensor& tensor : state.tensors)
+    if (tensor.is_settled()) is_known[tensor.node.index()] = true;
+  for (const auto& each : after->recomputed)
+    if (!is_known[each.node.index()]) nodes.push_back(each.node);
+}
+
 bool has_same_nodes(const Graph& a, const Graph& b) {
   return a.node_count() == b.node_count() && std::ranges::equal(a.order(), b.order());
 }
@@ -93,6 +116,9 @@ Result<SacStepPtr> make_step(const SnapshotPtr& snapshot) {
               kept_values(snapshot->graph, analysis.costs, analysis.flops));
   JOINTER_TRY(static_cast<PlanOutcome&>(*step), outcome_of(snapshot->graph, analysis, kept));
   step->places = places_of(analysis.memory, *snapshot);
+  step->what_if = std::make_unique<PlanWhatIf>(snapshot->graph, analysis.costs, analysis.flops,
+                                               analysis.options.memory, analysis.options.simulation,
+                                               PlanWhatIfOptions{.transfers = analysis.transfers});
   return SacStepPtr(std::move(step));
 }
 
@@ -142,6 +168,7 @@ std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> 
     const NodeId whole = graph.inputs(n).front();
     if (graph.node(whole).kind == NodeKind::call) tagged.push_back(whole);
   }
+  if (keep == Keep::recompute && state.step) add_chains(state, tagged);
   std::ranges::sort(tagged);
   tagged.erase(std::unique(tagged.begin(), tagged.end()), tagged.end());
   return tagged;

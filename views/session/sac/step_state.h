@@ -22,9 +22,9 @@ Result<SacStepPtr> make_step(const SnapshotPtr& snapshot);
 Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
                                              const std::vector<MemoryPolicy>& policies);
 
-// The nodes to tag when the user ticks these tensors, except settled ones. To recompute one element
-// of a tuple, the call that returns the tuple is tagged as well; otherwise no memory would be
-// freed.
+// The nodes to tag when the user ticks these tensors, except settled ones. To recompute a value, the
+// values that it is computed from are tagged as well, back to saved ones, and for one element of a
+// tuple, the call that returns the tuple; otherwise no memory would be freed.
 std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> nodes,
                                  std::optional<Keep> keep);
 

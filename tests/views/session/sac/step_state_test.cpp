@@ -8,6 +8,7 @@
 
 #include "core/partition/kept_values.h"
 #include "core/policy/apply_step_tags.h"
+#include "core/policy/export.h"
 #include "core/policy/tagging.h"
 #include "tests/support/joints.h"
 #include "tests/support/snapshots.h"
@@ -119,6 +120,55 @@ TEST_F(StepStateTest, PreviewEqualsTheResult) {
   tag({"act0", "out0"}, MemoryPolicy::must_recompute);
   EXPECT_EQ(state()->figures, promised->figures);
   EXPECT_EQ(state()->plan, promised->plan);
+}
+
+TEST_F(StepStateTest, RecomputingAValueTakesTheValuesThatItIsComputedFrom) {
+  baseline_ = now_ = test::snapshot_of(R"(
+    kind train_step
+    x: f32[64] = input
+    a: f32[64] = aten.sin(x)
+    b: f32[64] = aten.cos(a)
+    c: f32[64] = aten.exp(b)
+    r: f32[64] = aten.bernoulli(c)
+    l: f32[] = aten.sum(c)
+    g: f32[64] = aten.mul.Tensor(c, r)  {backward}
+    return [l, g])");
+  const SacStatePtr s = state();
+  EXPECT_EQ(s->tensor_of(node("a")), nullptr);
+  EXPECT_EQ(nodes_to_tag(*s, nodes({"c"}), Keep::recompute), nodes({"a", "b", "c"}));
+  EXPECT_EQ(nodes_to_tag(*s, nodes({"c", "r"}), Keep::recompute), nodes({"a", "b", "c"}))
+      << "random calls are left out if others can be recomputed";
+  EXPECT_EQ(nodes_to_tag(*s, nodes({"c"}), Keep::save), nodes({"c"}));
+  tag({"a", "b", "c"}, MemoryPolicy::must_recompute);
+  EXPECT_EQ(tensor(*state(), "r").keep, Keep::save);
+  EXPECT_EQ(state()->figures.saved_bytes, s->figures.saved_bytes / 2);
+}
+
+TEST_F(StepStateTest, ABudgetGivesAPlanThatTheNextSearchMayChange) {
+  tag({"act3"}, MemoryPolicy::must_save);
+  SacSolver::Wish wish;
+  wish.settings.activation_budget = 0.4;
+  const auto trial = solver_.try_solving(request(), wish);
+  ASSERT_TRUE(trial) << trial.error().message;
+  ASSERT_TRUE(trial->plan);
+  auto edit = tag_as_planned(now_->graph, *trial->plan);
+  ASSERT_TRUE(edit);
+  edit->by = kSearch;
+  apply(*edit);
+  const SacStatePtr s = state();
+  EXPECT_EQ(s->figures, trial->outcome->figures);
+  expect_figures(*s, applied());
+  EXPECT_LT(s->figures.saved_bytes, s->reference()->figures.saved_bytes);
+  EXPECT_EQ(tensor(*s, "act3").keep, Keep::save);
+  EXPECT_EQ(s->own_policies[node("act3").index()], MemoryPolicy::must_save);
+  EXPECT_EQ(std::ranges::count(s->own_policies, MemoryPolicy::none),
+            static_cast<std::ptrdiff_t>(s->own_policies.size() - 1));
+  // A peak: the largest budget that fits.
+  wish.max_peak = (s->figures.figures.peak_bytes + s->reference()->figures.figures.peak_bytes) / 2;
+  const auto fit = solver_.try_solving(request(), wish);
+  ASSERT_TRUE(fit) << fit.error().message;
+  EXPECT_TRUE(fit->fits);
+  EXPECT_LE(fit->outcome->figures.figures.peak_bytes, *wish.max_peak);
 }
 
 TEST_F(StepStateTest, UndoRestoresThePreviousState) {
