@@ -1,0 +1,168 @@
+#include "app/cli/commands/sac_command.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/commands/figures.h"
+#include "app/cli/commands/unused_options.h"
+#include "core/base/bytes.h"
+#include "core/policy/import.h"
+
+namespace jointer::cli {
+namespace {
+
+// The plan to compare with: that of another capture, of a policy applied to this graph as opened,
+// or the one that this graph has by itself.
+Result<KnownPlan> other_plan(const SacCommand& options, Graph opened) {
+  const MemoryOptions memory = memory_options(options.optimizer);
+  if (options.against_tags)
+    return own_plan("the capture's own tags", std::move(opened), options.estimator, memory);
+  const Result<PaddedBytes> text = read_bytes(options.against);
+  if (text && policy_source(text->view())) {
+    const PolicyOptions policy{.save = {}, .every_nth = {}, .file = options.against, .preset = {}};
+    JOINTER_CHECK(policy.apply_to(opened, false));
+    return own_plan(options.against, std::move(opened), options.estimator, memory);
+  }
+  GraphOptions other = options.graph;
+  other.file = options.against;
+  other.backward.clear();
+  other.graph.reset();
+  JOINTER_TRY(Graph graph, other.open(options.json));
+  return own_plan(options.against, std::move(graph), options.estimator, memory);
+}
+
+}  // namespace
+
+Result<double> parse_budget(const std::string& text) {
+  constexpr double kMinBytes = 1 << 20;
+  static constexpr std::pair<std::string_view, double> kUnits[] = {
+      {"", 1.0},
+      {"B", 1.0},
+      {"KiB", 1024.0},
+      {"MiB", 1024.0 * 1024},
+      {"GiB", 1024.0 * 1024 * 1024},
+      {"KB", 1e3},
+      {"MB", 1e6},
+      {"GB", 1e9},
+  };
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc() && std::isfinite(number) && number >= 0) {
+    std::string_view unit(rest, static_cast<std::size_t>(end - rest));
+    if (unit.starts_with(' ')) unit.remove_prefix(1);
+    if (unit.empty() && number > 1 && (number < kMinBytes || number != std::floor(number)))
+      return fail(Error::Kind::usage,
+                  "option --budget: `{}` has no unit; for peak memory, add one, such as {}GiB; "
+                  "torch's activation budget is a number from 0 to 1",
+                  text, text);
+    for (const auto& [name, factor] : kUnits)
+      if (name == unit && number * factor < 9e18) return number * factor;
+  }
+  return fail(
+      Error::Kind::usage,
+      "option --budget: expected a number from 0 to 1 (torch's activation budget) or bytes of "
+      "peak memory such as 40GiB, got `{}`",
+      text);
+}
+
+PartitionOptions partition_options(const SacCommand& options) {
+  PartitionOptions made;
+  made.partitioner =
+      options.partitioner == "default" ? Partitioner::default_partition : Partitioner::min_cut;
+  made.solver = options.solver == "greedy"               ? KnapsackSolver::greedy
+                : options.solver == "sliding_hirschberg" ? KnapsackSolver::sliding_hirschberg
+                : options.solver == "knee_point"         ? KnapsackSolver::knee_point
+                                                         : KnapsackSolver::dp;
+  made.rounding = options.strict_budget ? BudgetRounding::within : BudgetRounding::torch;
+  return made;
+}
+
+LimitedMemory memory_of(const SacCommand& options) {
+  return options.limit_of == to_string(LimitedMemory::reserved) ? LimitedMemory::reserved
+                                                                : LimitedMemory::allocated;
+}
+
+Result<PolicyFormat> format_of(const SacCommand& options) {
+  if (const auto format = parse_policy_format(options.format)) return *format;
+  return fail(Error::Kind::usage,
+              "option --export: expected torchtitan, selectors or recipe, got `{}`",
+              options.format);
+}
+
+Result<void> check_search_options(const SacCommand& options, const CLI::App& command) {
+  double budget = 1;
+  if (!options.budget.empty()) {
+    JOINTER_TRY(budget, parse_budget(options.budget));
+  }
+  if (options.slower && !options.budget.empty())
+    return fail(Error::Kind::usage, "options --budget and --slower cannot be used together");
+  if (!options.checkpointed.empty() && (options.slower || budget > 1))
+    return fail(
+        Error::Kind::usage,
+        "option --checkpoint: a search for a limit makes its own plan; use --checkpoint with "
+        "a policy or an activation budget");
+  const bool frees = !options.target.free.empty();
+  if (frees && (options.slower || budget > 1))
+    return fail(Error::Kind::usage,
+                "options --free and {} cannot be used together: each sets a limit",
+                options.slower ? "--slower" : "--budget BYTES");
+  if (!options.slower && budget <= 1)
+    JOINTER_CHECK(refuse_options(command, {"--limit-of"},
+                                 "needs --slower or a --budget in bytes of peak memory"));
+  const bool has_limit = budget > 1 || frees;
+  if (!has_limit)
+    JOINTER_CHECK(refuse_options(command,
+                                 {"--at-most", "--by", "--same-in-all-layers", "--no-recompute"},
+                                 "needs --free, or a --budget in bytes of peak memory"));
+  if (options.slower || options.pareto || has_limit) return {};
+  JOINTER_CHECK(
+      refuse_options(command, {"--points", "--no-offload", "--effort"},
+                     "needs --pareto, --slower, --free, or a --budget in bytes of peak memory"));
+  if (budget > 0 && budget < 1) return {};
+  return refuse_options(command, {"--solver", "--strict-budget"},
+                        options.budget.empty() ? "needs --budget, --slower or --pareto"
+                                               : "has no effect on the budgets 0 and 1");
+}
+
+void add_refusals(const PlanChange& change, std::vector<std::string>& notes) {
+  constexpr std::size_t kMax = 3;
+  for (std::size_t i = 0; i < change.refused.size() && i < kMax; ++i)
+    notes.push_back(change.refused[i].text + ".");
+  if (change.refused.size() > kMax)
+    notes.push_back(fmt::format("{} more values of the checkpointed modules are unchanged.",
+                                change.refused.size() - kMax));
+}
+
+Result<void> add_comparison(const SacCommand& options, const Graph& opened, const Graph& graph,
+                            std::vector<PlanRow> rows, SacAnswer& answer) {
+  JOINTER_TRY(KnownPlan other, other_plan(options, opened));
+  KnownPlan now{
+      .name = "this plan", .graph = graph, .rows = std::move(rows), .figures = answer.figures};
+  JOINTER_TRY(answer.against, compare_plans(std::move(other), std::move(now)));
+  return {};
+}
+
+int print_answer(const SacCommand& options, const Graph& graph, const SacAnswer& answer) {
+  const int code = answer.limit && !answer.limit->met ? ExitCode::answer_is_no : ExitCode::done;
+  if (options.output == "-") return code;
+  if (options.json) {
+    print_json(to_json(answer, graph));
+  } else if (answer.exported) {
+    fmt::print("{}", answer.exported->text);
+    for (const std::string& difference : answer.exported->differences)
+      fmt::print(stderr, "jointer: {}\n", difference);
+  } else {
+    print_tables(answer, graph, options.top);
+  }
+  if (code != ExitCode::done)
+    fmt::print(stderr, "jointer: {}\n",
+               answer.target ? why_not_reached(answer.target->list, answer.target->target)
+                             : "no plan meets the limit; this is the closest one found");
+  return code;
+}
+
+}  // namespace jointer::cli

@@ -1,0 +1,68 @@
+#pragma once
+
+// `jointer sac`: its options, and what its kinds of graphs share.
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/cli/commands/options.h"
+#include "app/cli/commands/sac_answer.h"
+#include "app/cli/commands/sac_policy.h"
+#include "app/cli/commands/sac_target.h"
+#include "core/partition/plan_frontier.h"
+#include "core/partition/plan_rows.h"
+#include "core/policy/export.h"
+#include "core/policy/trade_off.h"
+
+namespace jointer::cli {
+
+struct SacCommand {
+  GraphOptions graph;
+  EstimatorOptions estimator;
+  PolicyOptions policy;
+  TargetOptions target;
+  std::string partitioner = "min_cut", solver = "dp", budget, optimizer = "none", format, output;
+  std::string against;  // a capture or a policy
+  std::string limit_of = "allocated";
+  std::optional<double> slower;
+  std::vector<std::string> why, checkpointed;
+  std::size_t points = 64, top = 15, effort = PlanFrontier::kEffort;
+  bool ignore_tags = false, strict_budget = false, pareto = false, json = false;
+  bool no_offload = false, against_tags = false;
+
+  // True if the command makes a plan; false if it only reports the graph's.
+  [[nodiscard]] bool decides() const {
+    return policy.any() || ignore_tags || !budget.empty() || slower || pareto || !format.empty() ||
+           !output.empty() || !why.empty() || !target.free.empty() || !checkpointed.empty();
+  }
+  [[nodiscard]] bool compares() const { return against_tags || !against.empty(); }
+  // True if the graph as opened is needed, before its policy is applied.
+  [[nodiscard]] bool needs_opened() const { return !format.empty() || compares(); }
+};
+
+// Up to 1: torch's activation memory budget. Otherwise bytes: with a unit, or a whole number that
+// cannot be meant as anything else. Error (usage): neither.
+Result<double> parse_budget(const std::string& text);
+PartitionOptions partition_options(const SacCommand& options);
+LimitedMemory memory_of(const SacCommand& options);
+// Error (usage): the format is unknown.
+Result<PolicyFormat> format_of(const SacCommand& options);
+// Refuses options for a search if there is no search, and options that exclude each other.
+Result<void> check_search_options(const SacCommand& options, const CLI::App& command);
+// Adds notes for values that could not be changed.
+void add_refusals(const PlanChange& change, std::vector<std::string>& notes);
+
+// Compares another plan with the one of the answer.
+Result<void> add_comparison(const SacCommand& options, const Graph& opened, const Graph& graph,
+                            std::vector<PlanRow> rows, SacAnswer& answer);
+// Returns the exit code.
+int print_answer(const SacCommand& options, const Graph& graph, const SacAnswer& answer);
+
+// The kinds of graphs that can be planned. Both return the exit code.
+Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& command);
+Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& command);
+
+}  // namespace jointer::cli

@@ -1,0 +1,159 @@
+// `jointer sac` for joint graphs, which a partitioner splits.
+
+#include <fmt/core.h>
+
+#include "app/cli/commands/figures.h"
+#include "app/cli/commands/sac_command.h"
+#include "app/cli/commands/sac_limit.h"
+#include "core/base/bytes.h"
+#include "core/base/checked.h"
+#include "core/capture/native_writer.h"
+#include "core/policy/checkpoint.h"
+#include "core/policy/with_fsdp.h"
+
+namespace jointer::cli {
+namespace {
+
+// `opened`: the graph before its policy was applied, which the exported policy is for.
+Result<int> finish_answer(const SacCommand& options, const Graph& opened, const Solved& solved,
+                          SacAnswer answer) {
+  const Partition& partition = solved.partition;
+  if (!options.format.empty()) {
+    JOINTER_TRY(const PolicyFormat format, format_of(options));
+    JOINTER_TRY(answer.exported, export_plan(partition.joint, partition.plan, format, opened,
+                                             {.partitioner = solved.partitioner,
+                                              .memory = memory_options(options.optimizer),
+                                              .costs = solved.costs,
+                                              .transfers = solved.transfers}));
+  }
+  if (!options.output.empty()) {
+    JOINTER_TRY(const Graph pair, emit_pair(partition.joint, partition.plan, solved.partitioner));
+    JOINTER_CHECK(write_bytes(options.output, write_native(pair)));
+  }
+  return print_answer(options, partition.joint, answer);
+}
+
+// Checkpoints modules in a plan of a joint graph.
+Result<void> checkpoint_modules(const SacCommand& options, Solved& solved,
+                                std::vector<std::string>& notes) {
+  Partition& partition = solved.partition;
+  JOINTER_TRY(const auto groups, calls_of_modules(partition.joint, options.checkpointed));
+  JOINTER_TRY(const PlanChange change,
+              checkpoint(partition.joint, *solved.what_if, partition.plan, groups));
+  add_refusals(change, notes);
+  replace_plan(partition, change.plan, "checkpointed with its module");
+  return {};
+}
+
+}  // namespace
+
+Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& command) {
+  double budget = 1;
+  if (!options.budget.empty()) {
+    JOINTER_TRY(budget, parse_budget(options.budget));
+  }
+  JOINTER_CHECK(check_search_options(options, command));
+  const bool frees = !options.target.free.empty();
+  std::optional<PlanTarget> target;
+  if (frees || (budget > 1 && options.target.has_conditions(command))) {
+    JOINTER_TRY(target, options.target.target(command, options.no_offload));
+  }
+  const Graph opened = options.needs_opened() ? graph : Graph{};
+  const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);
+  JOINTER_TRY(AppliedPolicy policy, options.policy.apply_to(graph, options.ignore_tags));
+  PartitionOptions partitioning = partition_options(options);
+  if (budget <= 1) partitioning.activation_budget = budget;
+  if (budget <= 1 && !options.budget.empty() &&
+      partitioning.partitioner == Partitioner::default_partition)
+    return fail(Error::Kind::usage,
+                "option --budget: the default partitioner has no activation budget; use "
+                "--partitioner min_cut");
+  JOINTER_TRY(const Partition partition, jointer::partition(graph, partitioning));
+  JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(partition.joint));
+  const std::vector<NodeCost> costs = estimate_all(partition.joint, *estimator);
+  const std::vector<Flops> flops = flops_of(partition.joint);
+  const MemoryOptions memory = memory_options(options.optimizer);
+  const PlanWhatIf what_if(
+      partition.joint, costs, flops, memory, {},
+      {.transfers = estimator->transfer_costs(), .partitioner = partitioning.partitioner});
+  Solved solved{.partition = partition,
+                .what_if = &what_if,
+                .partitioner = partitioning.partitioner,
+                .budget = budget < 1 ? std::optional(budget) : std::nullopt,
+                .policies = policies_of(graph),
+                .costs = costs,
+                .transfers = estimator->transfer_costs()};
+
+  if (!options.checkpointed.empty())
+    JOINTER_CHECK(checkpoint_modules(options, solved, policy.notes));
+  std::optional<TargetAnswer> met;
+  if (target) {
+    target->peak_bytes = saturating_whole(budget);
+    if (frees) {
+      JOINTER_TRY(const PlanFigures now, what_if.figures(solved.partition.plan));
+      JOINTER_TRY(const std::int64_t bytes, options.target.free_bytes());
+      target->peak_bytes = now.figures.peak_bytes - bytes;
+    }
+    JOINTER_TRY(met, meet_target(*target, solved));
+  }
+  std::unique_ptr<TradeOff> trade_off;
+  if (budget > 1 || options.slower || options.pareto || met) {
+    JOINTER_TRY(ParetoPoint now, point_of(solved));
+    const TradeOff::Estimates estimates{.costs = costs,
+                                        .flops = flops,
+                                        .memory = memory,
+                                        .simulation = {},
+                                        .transfers = estimator->transfer_costs()};
+    JOINTER_TRY(trade_off, TradeOff::make(graph, estimates,
+                                          {.partition = partition_options(options),
+                                           .now = std::move(now),
+                                           .fsdp = fsdp,
+                                           .has_policy = options.policy.any(),
+                                           .offload = met || !options.no_offload,
+                                           .memory = memory_of(options),
+                                           .max_budgets = options.points,
+                                           .effort = options.effort,
+                                           .found = {}}));
+  }
+  std::optional<LimitAnswer> limit;
+  if (met) {
+    JOINTER_TRY(const Fit best, trade_off->fastest_within(target->peak_bytes));
+    met->best = best.point.figures.figures;
+    met->best_fits = best.fits;
+    limit = LimitAnswer{.kind = "peak",
+                        .asked = static_cast<double>(target->peak_bytes),
+                        .reached = static_cast<double>(met->list.figures.figures.peak_bytes),
+                        .met = met->list.is_reached};
+  } else if (budget > 1 || options.slower) {
+    JOINTER_TRY(limit, meet_limit(options, budget, *trade_off, solved));
+  }
+  JOINTER_TRY(SacAnswer answer, describe_plan(solved.partition.joint, solved.partition.plan,
+                                              solved.partition.reasons, *solved.what_if));
+  answer.limit = limit;
+  answer.target = std::move(met);
+  answer.notes = std::move(policy.notes);
+  if (options.pareto) {
+    JOINTER_TRY(ParetoPoint now, point_of(solved));
+    trade_off->set_now(std::move(now));
+    JOINTER_TRY(answer.pareto, trade_off->curve());
+  }
+  const ComparedPlan compared{.graph = solved.partition.joint,
+                              .what_if = *solved.what_if,
+                              .comparison = {.plan = solved.partition.plan,
+                                             .partition = partition_options(options),
+                                             .budget = solved.budget,
+                                             .policies = solved.policies,
+                                             .is_cancelled = {}}};
+  JOINTER_TRY(answer.why, explain_values({.plan = compared,
+                                          .reasons = solved.partition.reasons,
+                                          .decider = solved.decider,
+                                          .tags = std::move(policy.tags)},
+                                         options.why));
+  if (options.compares()) {
+    JOINTER_TRY(std::vector<PlanRow> rows, plan_rows(*solved.what_if, solved.partition.plan));
+    JOINTER_CHECK(add_comparison(options, opened, solved.partition.joint, std::move(rows), answer));
+  }
+  return finish_answer(options, opened, solved, std::move(answer));
+}
+
+}  // namespace jointer::cli

@@ -1,0 +1,99 @@
+#include "app/cli/commands/sac_limit.h"
+
+#include <fmt/core.h>
+
+#include <cstdint>
+
+#include "core/base/checked.h"
+#include "core/base/units.h"
+
+namespace jointer::cli {
+namespace {
+
+// Adopts the plan that meets a limit, unless it is the current one. `limit`: "a peak of at most
+// 40GiB".
+Result<void> take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit,
+                       const std::string& limit) {
+  const ParetoPoint& point = fit.point;
+  if (point.name == kThisPlan) return {};
+  const bool is_budget = point.budget >= 0, is_preset = !is_budget && !point.name.empty();
+  const std::string found_by =
+      is_budget   ? fmt::format("torch's budget {}, chosen for {},", point.budget, limit)
+      : is_preset ? fmt::format("the preset {}, chosen for {},", point.name, limit)
+                  : fmt::format("the search for {}", limit);
+  JOINTER_TRY(Partition partition, trade_off.partition_by(point.plan, found_by));
+  solved = {.partition = std::move(partition),
+            .what_if = &trade_off.what_if(),
+            .partitioner = Partitioner::min_cut,
+            .decider = is_budget   ? Decider::partitioner
+                       : is_preset ? Decider::preset
+                                   : Decider::search,
+            .budget = is_budget ? std::optional(point.budget) : std::nullopt,
+            .policies = trade_off.policies(),
+            .costs = solved.costs,
+            .transfers = solved.transfers};
+  return {};
+}
+
+}  // namespace
+
+Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const TradeOff& trade_off,
+                               Solved& solved) {
+  if (!options.slower) {
+    const auto limit = saturating_whole(budget);
+    JOINTER_TRY(const Fit fit, trade_off.fastest_within(limit));
+    JOINTER_CHECK(
+        take_plan(solved, trade_off, fit, fmt::format("a peak of at most {}", options.budget)));
+    return LimitAnswer{.kind = "peak",
+                       .memory = options.limit_of,
+                       .asked = static_cast<double>(limit),
+                       .reached = static_cast<double>(memory_of(options) == LimitedMemory::reserved
+                                                          ? fit.point.reserved_bytes.value_or(0)
+                                                          : fit.point.figures.figures.peak_bytes),
+                       .met = fit.fits,
+                       .bound_ns = fit.point.bound_ns};
+  }
+  JOINTER_TRY(const Fit fit, trade_off.smallest_within(*options.slower));
+  JOINTER_CHECK(
+      take_plan(solved, trade_off, fit, fmt::format("a step at most {}% slower", *options.slower)));
+  return LimitAnswer{.kind = "step",
+                     .memory = options.limit_of,
+                     .asked = static_cast<double>(trade_off.longest_step(*options.slower)),
+                     .reached = static_cast<double>(fit.point.figures.figures.step_ns),
+                     .met = fit.fits,
+                     .bound_ns = fit.point.bound_ns};
+}
+
+void replace_plan(Partition& partition, const SavePlan& plan, const std::string& why) {
+  // By node: 1 if saved, 2 if offloaded.
+  const auto decisions = [&](const SavePlan& of) {
+    std::vector<std::uint8_t> by_node(partition.joint.node_count(), 0);
+    for (const NodeId id : of.saved) by_node[id.index()] = 1;
+    for (const NodeId id : of.offloaded) by_node[id.index()] = 2;
+    return by_node;
+  };
+  const auto before = decisions(partition.plan), after = decisions(plan);
+  for (std::size_t i = 0; i < before.size(); ++i)
+    if (before[i] != after[i] && partition.joint.node(NodeId(i)).kind == NodeKind::call)
+      partition.reasons[i] = {PlanReason::Kind::searched, {}, why};
+  partition.plan = plan;
+}
+
+Result<TargetAnswer> meet_target(PlanTarget target, Solved& solved) {
+  JOINTER_TRY(ChangeList list,
+              find_changes(solved.partition.joint, *solved.what_if, solved.partition.plan, target));
+  replace_plan(solved.partition, list.plan,
+               fmt::format("changed for a peak of at most {}", format_bytes(target.peak_bytes)));
+  return TargetAnswer{.target = std::move(target), .list = std::move(list), .best = {}};
+}
+
+Result<ParetoPoint> point_of(const Solved& solved) {
+  JOINTER_TRY(PlanFigures figures, solved.what_if->figures(solved.partition.plan));
+  return ParetoPoint{.budget = -1,
+                     .name = kThisPlan,
+                     .plan = solved.partition.plan,
+                     .figures = figures,
+                     .partitioner = solved.partitioner};
+}
+
+}  // namespace jointer::cli

@@ -1,0 +1,42 @@
+#pragma once
+
+// Plans that `jointer sac` finds within a limit, or by a list of changes.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/cli/commands/sac_command.h"
+#include "core/partition/partition.h"
+#include "core/policy/decider.h"
+
+namespace jointer::cli {
+
+// The name of the current plan among the points of a trade-off.
+inline constexpr const char* kThisPlan = "this plan";
+
+// A plan, the object that evaluates it, and what decided about it.
+struct Solved {
+  Partition partition;
+  const PlanWhatIf* what_if = nullptr;
+  Partitioner partitioner = Partitioner::min_cut;
+  Decider decider = Decider::partitioner;  // about values without a tag
+  std::optional<double> budget;            // torch's budget that gave the plan
+  std::vector<MemoryPolicy> policies;      // in effect, by node; empty: a search had none
+  std::span<const NodeCost> costs;
+  TransferCosts transfers;
+};
+
+// Changes the plan to meet a limit on the peak (bytes) or on the slowdown. Error (usage): as for
+// TradeOff::fastest_within.
+Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const TradeOff& trade_off,
+                               Solved& solved);
+// Replaces the plan of a partition. `why` becomes the reason for each call whose decision changes.
+void replace_plan(Partition& partition, const SavePlan& plan, const std::string& why);
+// Changes the plan by the shortest list that meets a target. Error (usage): as for find_changes.
+Result<TargetAnswer> meet_target(PlanTarget target, Solved& solved);
+// The plan and its figures, for comparison with other plans. Error (usage): as for emit_pair.
+Result<ParetoPoint> point_of(const Solved& solved);
+
+}  // namespace jointer::cli

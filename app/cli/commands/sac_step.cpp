@@ -1,0 +1,191 @@
+// `jointer sac` for flat training steps: forward and backward are already in one graph, so tags are
+// applied within it. A plan is a set of tags.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/cli/commands/figures.h"
+#include "app/cli/commands/sac_command.h"
+#include "app/cli/commands/sac_limit.h"
+#include "app/cli/commands/unused_options.h"
+#include "core/base/bytes.h"
+#include "core/capture/native_writer.h"
+#include "core/partition/kept_values.h"
+#include "core/partition/step_budget.h"
+#include "core/policy/apply_step_tags.h"
+#include "core/policy/checkpoint.h"
+#include "core/policy/step_values.h"
+#include "core/policy/with_fsdp.h"
+
+namespace jointer::cli {
+namespace {
+
+// A plan for a flat training step: the step with the plan's tags, and how the plan was chosen.
+struct PlannedStep {
+  Graph tagged;
+  std::string why;  // empty: the plan is that of the tags
+  Decider chosen_by = Decider::search;
+  std::optional<double> budget;  // the activation budget that gave the plan
+  std::optional<LimitAnswer> limit;
+  ParetoCurve pareto;
+};
+
+// Tags the step as the plan says.
+Result<void> take_plan(PlannedStep& planned, const SavePlan& plan, std::string why) {
+  JOINTER_TRY(const Edit tags, tag_as_planned(planned.tagged, plan));
+  JOINTER_CHECK(apply(planned.tagged, tags));
+  planned.why = std::move(why);
+  return {};
+}
+
+// The figures of the step with its tags applied, and its plan.
+Result<ParetoPoint> point_of_step(const SacCommand& options, const Graph& tagged) {
+  Graph step = tagged;
+  JOINTER_CHECK(apply_step_tags(step));
+  JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(step));
+  const std::vector<NodeCost> costs = estimate_all(step, *estimator);
+  JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(step, costs, flops_of(step)));
+  ParetoPoint point{.budget = -1, .name = kThisPlan, .plan = {}, .figures = {}};
+  point.figures = describe_captured(step, costs, kept, memory_options(options.optimizer)).figures;
+  JOINTER_TRY(point.plan, plan_of_step(tagged, step));
+  return point;
+}
+
+// Chooses a plan as the options ask, and finds the trade-off.
+Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPolicy fsdp,
+                              std::vector<std::string>& notes) {
+  double budget = 1;
+  if (!options.budget.empty()) {
+    JOINTER_TRY(budget, parse_budget(options.budget));
+  }
+  PlannedStep planned{.tagged = std::move(tagged), .why = {}, .limit = std::nullopt, .pareto = {}};
+  const bool has_limit = budget > 1 || options.slower;
+  if (!has_limit && !options.pareto && options.budget.empty() && options.checkpointed.empty())
+    return planned;
+  const Graph graph = planned.tagged;
+  JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
+  const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
+  const std::vector<Flops> flops = flops_of(graph);
+  const TransferCosts transfers = estimator->transfer_costs();
+  if (!options.budget.empty() && !has_limit) {
+    const PlanWhatIf what_if(graph, costs, flops, memory_options(options.optimizer), {},
+                             {.transfers = transfers});
+    JOINTER_TRY(StepBudget budgets, StepBudget::make(graph, what_if, partition_options(options)));
+    JOINTER_TRY(const SavePlan plan, budgets.plan(budget));
+    JOINTER_CHECK(take_plan(planned, plan, fmt::format("an activation budget of {}", budget)));
+    planned.chosen_by = Decider::partitioner;
+    planned.budget = budget;
+  }
+  if (!options.checkpointed.empty()) {
+    JOINTER_TRY(const ParetoPoint now, point_of_step(options, planned.tagged));
+    const PlanWhatIf what_if(graph, costs, flops, memory_options(options.optimizer), {},
+                             {.transfers = transfers});
+    JOINTER_TRY(const auto groups, calls_of_modules(graph, options.checkpointed));
+    JOINTER_TRY(const PlanChange change, checkpoint(graph, what_if, now.plan, groups));
+    add_refusals(change, notes);
+    JOINTER_CHECK(take_plan(planned, change.plan, "checkpointing"));
+  }
+  if (!has_limit && !options.pareto) return planned;
+  JOINTER_TRY(ParetoPoint now, point_of_step(options, planned.tagged));
+  JOINTER_TRY(const auto trade_off, TradeOff::make(graph,
+                                                   {.costs = costs,
+                                                    .flops = flops,
+                                                    .memory = memory_options(options.optimizer),
+                                                    .simulation = {},
+                                                    .transfers = transfers},
+                                                   {.partition = partition_options(options),
+                                                    .now = std::move(now),
+                                                    .fsdp = fsdp,
+                                                    .has_policy = options.policy.any(),
+                                                    .offload = !options.no_offload,
+                                                    .memory = memory_of(options),
+                                                    .max_budgets = options.points,
+                                                    .effort = options.effort,
+                                                    .found = {}}));
+  if (has_limit) {
+    Solved solved{.partition = trade_off->partition()};
+    JOINTER_TRY(planned.limit, meet_limit(options, budget, *trade_off, solved));
+    if (solved.what_if != nullptr)
+      JOINTER_CHECK(take_plan(planned, solved.partition.plan,
+                              options.slower
+                                  ? fmt::format("a step at most {}% slower", *options.slower)
+                                  : fmt::format("a peak of at most {}", options.budget)));
+  }
+  if (options.pareto) {
+    JOINTER_TRY(now, point_of_step(options, planned.tagged));
+    trade_off->set_now(std::move(now));
+    JOINTER_TRY(planned.pareto, trade_off->curve());
+  }
+  return planned;
+}
+
+}  // namespace
+
+Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& command) {
+  JOINTER_CHECK(refuse_options(
+      command, {"--partitioner"},
+      fmt::format("is for joint graphs, but {} is a flat training step, which no partitioner "
+                  "splits: its tags are applied as they stand",
+                  options.graph.file)));
+  JOINTER_CHECK(check_search_options(options, command));
+  const Graph opened = options.needs_opened() ? graph : Graph{};
+  const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);
+  AppliedPolicy policy;
+  std::optional<PlannedStep> planned;
+  Graph asked;  // before the plan's tags; only for --why
+  if (options.decides() || options.compares()) {
+    JOINTER_TRY(policy, options.policy.apply_to(graph, options.ignore_tags));
+    if (!options.why.empty()) asked = graph;
+    JOINTER_TRY(planned, plan_step(options, std::move(graph), fsdp, policy.notes));
+    graph = planned->tagged;
+    JOINTER_TRY(const std::vector<Edit> edits, apply_step_tags(graph));
+    for (const Edit& edit : edits)
+      policy.notes.insert(policy.notes.end(), edit.notes.begin(), edit.notes.end());
+  }
+  JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
+  const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
+  JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(graph, costs, flops_of(graph)));
+  SacAnswer answer = describe_captured(graph, costs, kept, memory_options(options.optimizer));
+  answer.notes = std::move(policy.notes);
+  if (planned) {
+    const Graph& tagged = planned->tagged;
+    answer.limit = std::move(planned->limit);
+    answer.pareto = std::move(planned->pareto);
+    const std::vector<StepValue> values = step_values(tagged, graph, kept);
+    const StepReasons reasons{tagged, values, policy.tags, planned->why, planned->chosen_by};
+    for (SavedValue& saved : answer.saved)
+      if (const auto value = std::ranges::find(values, saved.node, &StepValue::node);
+          value != values.end())
+        saved.reason = reasons.text(*value);
+    if (!options.why.empty()) {
+      const std::vector<NodeCost> asked_costs = estimate_all(asked, *estimator);
+      const std::vector<Flops> asked_flops = flops_of(asked);
+      const PlanWhatIf what_if(asked, asked_costs, asked_flops, memory_options(options.optimizer),
+                               {}, {.transfers = estimator->transfer_costs()});
+      JOINTER_TRY(SavePlan plan, plan_of_step(tagged, graph));
+      const ComparedPlan compared{.graph = asked,
+                                  .what_if = what_if,
+                                  .comparison = {.plan = std::move(plan),
+                                                 .partition = partition_options(options),
+                                                 .budget = planned->budget,
+                                                 .policies = {},
+                                                 .is_cancelled = {}}};
+      JOINTER_TRY(answer.why, explain_step(reasons, compared, options.why));
+    }
+  }
+  if (options.compares())
+    JOINTER_CHECK(add_comparison(options, opened, planned->tagged,
+                                 plan_rows(graph, kept, planned->tagged), answer));
+  if (!options.format.empty()) {
+    JOINTER_TRY(const PolicyFormat format, format_of(options));
+    JOINTER_TRY(const SavePlan plan, plan_of_step(planned->tagged, graph));
+    JOINTER_TRY(answer.exported, export_plan(planned->tagged, plan, format, opened,
+                                             {.memory = memory_options(options.optimizer),
+                                              .step_peak = answer.figures.figures.peak_bytes}));
+  }
+  if (!options.output.empty()) JOINTER_CHECK(write_bytes(options.output, write_native(graph)));
+  return print_answer(options, graph, answer);
+}
+
+}  // namespace jointer::cli
