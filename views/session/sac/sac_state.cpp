@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/graph/source_call.h"
+#include "core/graph/tuple_call.h"
 #include "core/partition/kept_values.h"
 
 namespace jointer::views {
@@ -172,7 +172,7 @@ namespace {
 SacTensor tensor_of(const Snapshot& snapshot, NodeId node, bool is_kept) {
   const Graph& graph = snapshot.graph;
   const Node& n = graph.node(node);
-  const NodeId call = source_call(graph, node);
+  const NodeId call = tuple_call(graph, node);
   SacTensor tensor{.node = node};
   tensor.recompute_ns = snapshot.analysis.costs[call.index()].ns;
   tensor.recompute_flops = snapshot.analysis.flops[call.index()].total;

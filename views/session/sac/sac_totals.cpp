@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/graph/source_call.h"
+#include "core/graph/tuple_call.h"
 
 namespace jointer::views {
 
@@ -22,7 +22,7 @@ PlanTotals::Sum sum_of(const SacState& state, std::span<const int> tensors) {
   PlanTotals::Sum sum;
   for (const int index : tensors) {
     sum.bytes += tensor(index).bytes;  // of storages that belong to no other row
-    const NodeId call = source_call(graph, tensor(index).node);
+    const NodeId call = tuple_call(graph, tensor(index).node);
     if (std::exchange(is_counted[call.index()], std::uint8_t{1}) != 0) continue;
     sum.recompute_ns += tensor(index).recompute_ns;
     sum.recompute_flops += tensor(index).recompute_flops;

@@ -13,7 +13,7 @@
 
 #include <algorithm>
 
-#include "core/graph/source_call.h"
+#include "core/graph/tuple_call.h"
 #include "core/partition/kept_values.h"
 #include "core/policy/apply_step_tags.h"
 
@@ -46,7 +46,7 @@ std::vector<SacTensor> tensors_of(const std::vector<StepValue>& values, const Sn
   std::vector<SacTensor> tensors;
   tensors.reserve(values.size());
   for (const StepValue& value : values) {
-    const NodeId call = source_call(tagged.graph, value.node);
+    const NodeId call = tuple_call(tagged.graph, value.node);
     tensors.push_back({.node = value.node,
                        .bytes = value.bytes,
                        // of this call only; its inputs have their own tags
