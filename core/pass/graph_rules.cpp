@@ -39,7 +39,7 @@ std::string_view name_of(Shape shape) {
   return "";
 }
 
-// What a pass accepts, and what it makes of it.
+// The graphs that a pass accepts, and the kind of graph that it returns.
 struct ShapeRule {
   std::string_view pass;
   bool needs_joint = false;      // refuses everything but a joint graph
@@ -63,7 +63,7 @@ const ShapeRule* rule_of(std::string_view pass) {
   return found == kShapeRules.end() ? nullptr : found;
 }
 
-// What a step needs and the shape is not; empty if it fits.
+// The kind of graph that a pass needs, if it differs from the shape; otherwise empty.
 std::string_view need_of(const ShapeRule& rule, Shape shape) {
   if (rule.needs_joint && shape != Shape::joint) return name_of(Shape::joint);
   if (rule.needs_whole && shape == Shape::pair) return "a graph before it is partitioned";
