@@ -82,8 +82,7 @@ struct CallPoint {
 
 // An outcome, and where its backward starts.
 struct Steps {
-  Steps(const PlanWhatIf::Outcome& of, const SavePlan& plan)
-      : outcome(of), backward(of.forward_steps) {}
+  explicit Steps(const PlanWhatIf::Outcome& of) : outcome(of), backward(of.forward_steps) {}
 
   // Nothing for the first point, which is before any call.
   [[nodiscard]] std::optional<CallPoint> call_at(std::size_t point) const {
@@ -157,7 +156,7 @@ class Search {
     const auto& profile = outcome.profile;
     const auto point = static_cast<std::size_t>(std::max_element(profile.begin(), profile.end()) -
                                                 profile.begin());
-    const Steps steps(outcome, plan);
+    const Steps steps(outcome);
     const auto call = steps.call_at(point);
     if (!first_peak_) first_peak_ = call;
     const auto at_first_peak = first_peak_ ? steps.live_at(*first_peak_) : std::nullopt;
