@@ -216,7 +216,7 @@ QString SacTable::why_nothing(std::optional<Keep> keep) const {
 }
 
 void SacTable::checkpoint_layers() {
-  session_.checkpoint_layers(targets());
+  session_.checkpoint_layers(targets(Keep::save));
 }
 
 void SacTable::tick(const std::vector<NodeId>& nodes, std::optional<Keep> keep) {
