@@ -102,7 +102,7 @@ def test_devices_are_listed_and_forgotten(tmp_path: Path) -> None:
     assert run("calibrate", "--forget", "one", "--json").json["forgotten"] == "one"
     assert [d["name"] for d in run("calibrate", "--list", "--json").json["devices"]] == ["two"]
     again = run("calibrate", "--forget", "one")
-    assert again.code == 2 and "there are two" in again.err and again.err.count("\n") == 1
+    assert again.code == 2 and "measured devices: two" in again.err and again.err.count("\n") == 1
 
 
 def test_nothing_measured_is_one_line(costs: Path) -> None:

@@ -123,8 +123,8 @@ def test_a_value_that_does_not_fit(arguments: list[Any], expected: str) -> None:
         (["export", "--format", "dot", "-o", "-", "--device", "h100"], "option --device: has no effect with --format dot"),
         (["export", "--format", "fx-text", "-o", "-", "--optimizer", "adamw"], "option --optimizer: has no effect with"),
         (["sac", "--top", "3", "--json"], "option --top: limits the tables"),
-        (["sac", "--points", "8"], "option --points: needs --pareto, --slower or a --budget in bytes"),
-        (["sac", "--points", "8", "--budget", "0.5"], "option --points: needs --pareto, --slower or a --budget"),
+        (["sac", "--points", "8"], "option --points: needs --pareto, --slower, --free, or a --budget in bytes"),
+        (["sac", "--points", "8", "--budget", "0.5"], "option --points: needs --pareto, --slower, --free, or a --budget"),
         (["sac", "--solver", "dp"], "option --solver: needs --budget, --slower or --pareto"),
         (["sac", "--strict-budget"], "option --strict-budget: needs --budget, --slower or --pareto"),
         (["sac", "--export", "recipe", "--pareto"], "option --pareto: has no effect with --export"),
@@ -160,22 +160,37 @@ def test_an_option_without_effect_is_refused(arguments: list[Any], expected: str
     "option",
     [
         ["--partitioner", "min_cut"],
-        ["--solver", "dp"],
-        ["--points", "8"],
-        ["--strict-budget"],
+        ["--free", "1GiB"],
+        ["--by", "layer"],
     ],
     ids=" ".join,
 )
-def test_partitioner_options_are_refused_unless_the_graph_is_joint(option: list[str]) -> None:
-    for path, kind in ((STEP, "a flat training step"), (PAIR, "a pair")):
-        text = said(run("sac", path, *option))
-        assert text.startswith(f"option {option[0]}: is for joint graphs, but {path} is {kind}")
+def test_options_for_joint_graphs_are_refused_on_a_flat_step(option: list[str]) -> None:
+    text = said(run("sac", STEP, *option))
+    assert text.startswith(f"option {option[0]}: is for joint graphs, but {STEP} is a flat training step")
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["--partitioner", "min_cut"],
+        ["--solver", "dp"],
+        ["--points", "8"],
+        ["--strict-budget"],
+        ["--free", "1GiB"],
+    ],
+    ids=" ".join,
+)
+def test_options_for_plans_are_refused_on_a_pair(option: list[str]) -> None:
+    text = said(run("sac", PAIR, *option))
+    assert text.startswith(f"option {option[0]}: is for joint graphs and flat training steps, but {PAIR} is a pair")
 
 
 def test_the_help_of_sac_lists_the_options_for_each_kind_of_graph() -> None:
     text = run("sac", "--help").out
-    assert "\nJoint graphs only:\n" in text and "Up to 1: torch's activation budget" in text
-    assert "A flat training step has no partitioner: it takes --save" in text
+    assert "\nJoint graphs and flat training steps only:\n" in text and "Up to 1: torch's activation budget" in text
+    assert "\nShortest list of changes (joint graphs only):\n" in text
+    assert "a flat training step all but --partitioner" in text
 
 
 @pytest.mark.parametrize("option", [["--gpu", "x"], ["--assume", "64"], ["--graph", "0"]], ids=" ".join)

@@ -160,10 +160,16 @@ class Run {
     const auto& of = views_[args[0].node().index()];
     const auto index = static_cast<std::size_t>(args[1].integer);
     // run_and_save_rng_state returns the state and the result of the call.
-    if (graph_.target(graph_.node(args[0].node())) == "run_and_save_rng_state")
+    if (graph_.target(graph_.node(args[0].node())) == "run_and_save_rng_state") {
       views_[id.index()] = index == 1 ? of : std::vector<View>{};
-    else
-      views_[id.index()] = {of.at(index)};
+    } else if (index < of.size()) {
+      views_[id.index()] = {of[index]};
+    } else {
+      // A list within the tuple, whose tensors the call does not have.
+      const StorageId fresh(1'000'000 + next_++);
+      contents_[fresh] = mix(of.empty() ? 0 : contents_[of.front().storage], index);
+      views_[id.index()] = {{fresh, 0}};
+    }
   }
 
   const Graph& graph_;

@@ -109,6 +109,10 @@ QWidget* SacPane::make_last_change(QWidget* parent) {
   button->setObjectName(QStringLiteral("show_changes"));
   button->setToolTip(tr("List the values that are kept differently, by layer, operator or tensor"));
   row->addWidget(button);
+  // The plot below it must not move under the pointer.
+  QSizePolicy policy = line->sizePolicy();
+  policy.setRetainSizeWhenHidden(true);
+  line->setSizePolicy(policy);
   line->hide();
   connect(button, &QPushButton::clicked, this, &SacPane::show_changes);
   connect(changes_, &ChangesPage::summarized, line, [line, text](const QString& sentence) {

@@ -110,20 +110,18 @@ void add_plan_options(CLI::App& command, SacCommand& options) {
   command.add_flag("--no-offload", options.no_offload,
                    "With --pareto, --slower, --free or a --budget in bytes: offload nothing to the "
                    "host");
-  command
-      .add_option("--limit-of", options.limit_of,
-                  "With --slower or a --budget in bytes: the memory that counts, allocated (live "
-                  "tensors) or reserved (by torch's caching allocator)")
-      ->check(CLI::IsMember({"allocated", "reserved"}))
-      ->capture_default_str();
+  set_choices(command.add_option("--limit-of", options.limit_of,
+                                 "With --slower or a --budget in bytes: the memory that counts: "
+                                 "allocated by live tensors, or reserved by torch's caching "
+                                 "allocator"),
+              {"allocated", "reserved"});
   command
       .add_option("--effort", options.effort,
                   "With --pareto, --slower or a --budget in bytes: number of plans to evaluate for "
                   "each limit, in addition to a final check of single decisions. More find better "
                   "plans")
       ->type_name("N")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+      ->check(whole_number(1));
   command
       .add_option("--points", options.points,
                   "With --pareto, --slower, --free or a --budget in bytes: maximum number of "
@@ -175,9 +173,8 @@ void add_sac_command(CLI::App& program, int& exit_code) {
       ->check(whole_number(0));
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->footer(
-      "A joint graph takes all options, a flat training step all but --partitioner. A pair or a "
-      "half "
-      "is shown as captured.");
+      "A joint graph takes all options, a flat training step all but --partitioner and those for a "
+      "list of changes. A pair or a half is shown as captured.");
   command->callback(
       [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });
 }

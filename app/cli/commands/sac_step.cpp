@@ -128,6 +128,10 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
       fmt::format("is for joint graphs, but {} is a flat training step, which no partitioner "
                   "splits: its tags are applied as they stand",
                   options.graph.file)));
+  JOINTER_CHECK(refuse_options(
+      command, {"--free", "--at-most", "--by", "--same-in-all-layers", "--no-recompute"},
+      fmt::format("is for joint graphs, but {} is a flat training step; use --budget BYTES",
+                  options.graph.file)));
   JOINTER_CHECK(check_search_options(options, command));
   const Graph opened = options.needs_opened() ? graph : Graph{};
   const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);

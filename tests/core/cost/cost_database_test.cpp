@@ -157,7 +157,7 @@ TEST(CostDatabase, DevicesAreSeparateAndCanBeForgotten) {
   CostDatabase database = writable(path);
   const auto unknown = database.forget("C");
   ASSERT_FALSE(unknown.has_value());
-  EXPECT_THAT(unknown.error().message, HasSubstr("there are B, A"));
+  EXPECT_THAT(unknown.error().message, HasSubstr("measured devices: B, A"));
   ASSERT_TRUE(database.forget("B").has_value());
   EXPECT_EQ(database.devices()->size(), 1U);
   execute(path, "CREATE TABLE nothing_left AS SELECT 1 / (count(*) = 1) FROM node_sample");

@@ -257,7 +257,7 @@ TEST(MinCut, DoesNotRecomputeBothOfTwoDistantReaders) {
   EXPECT_THAT(saved(done), ElementsAre("early", "late"));
   EXPECT_EQ(reason(done, "late").kind, PlanReason::Kind::banned);
   EXPECT_EQ(reason(done, "late").node, done.joint.find("h"));
-  EXPECT_THAT(reason(done, "late").text, HasSubstr("long after"));
+  EXPECT_THAT(reason(done, "late").text, HasSubstr("too late to fuse"));
 }
 
 TEST(MinCut, BreaksLongChains) {

@@ -227,7 +227,7 @@ TEST_P(SacOfCaptures, TagsEqualTorchtitans) {
             facts["tags"]["PREFER_RECOMPUTE"].get<std::size_t>());
   EXPECT_THAT(sac->notes,
               ElementsAre(HasSubstr(facts["sac"]["last_node"].get<std::string>() + ","),
-                          HasSubstr(fmt::format("{} of aten.mm.default",
+                          HasSubstr(fmt::format("{} calls of aten.mm.default",
                                                 facts["sac"]["mm_counted"].get<int>()))));
   ASSERT_TRUE(apply(graph, *fsdp_reshard_after_fwd(graph)));
   expect_same_tags(graph, open_capture(GetParam() + "_graph_sac.joint"));

@@ -51,7 +51,8 @@ std::vector<std::string> outputs(const Graph& graph, PartId part) {
 
 std::string refusal(const Graph& graph, std::string_view pipeline) {
   const auto run = run_pipeline(graph, *parse_pipeline(pipeline), built_in_passes(), {});
-  return run && run->error ? run->error->message : std::string();
+  if (!run) return run.error().message;
+  return run->error ? run->error->message : std::string();
 }
 
 constexpr PartId kFirst{0}, kSecond{1};
@@ -113,12 +114,12 @@ TEST(PartitionJointGraph, RefusesAForwardThatNeedsTheBackward) {
                       "backward_inputs=[\"x\"]}"),
               HasSubstr("the forward needs x"));
   EXPECT_THAT(refusal(parse(kStage), "partition_joint_graph{forward_outputs=9}"),
-              HasSubstr("the graph has 4 outputs"));
+              HasSubstr("expected an integer from 1 to 4, the number of outputs"));
   EXPECT_THAT(refusal(parse(kStage),
                       "partition_joint_graph{forward_outputs=1,"
                       "backward_inputs=[\"mm\"]}"),
               HasSubstr("expected a placeholder of the graph, got `mm`; it has "));
-  EXPECT_THAT(refusal(partitioned(), "partition_joint_graph"), HasSubstr("already"));
+  EXPECT_THAT(refusal(partitioned(), "partition_joint_graph"), HasSubstr("needs a graph before it is partitioned"));
 }
 
 TEST(SplitDiDwGraph, InputsComeFirstAndParametersUseTheirResults) {
@@ -194,7 +195,7 @@ TEST(MultiplexFwBwGraph, TheBackwardComesFirst) {
   EXPECT_EQ(both.node(both.find("gw")).phase, Phase::backward);
   EXPECT_EQ(both.node(both.find("mm")).phase, Phase::forward);
   EXPECT_TRUE(validate(both));
-  EXPECT_THAT(refusal(parse(kStage), "multiplex_fw_bw_graph"), HasSubstr("a forward and"));
+  EXPECT_THAT(refusal(parse(kStage), "multiplex_fw_bw_graph"), HasSubstr("needs a pair of a forward and a backward"));
 }
 
 }  // namespace
