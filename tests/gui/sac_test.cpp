@@ -264,6 +264,7 @@ void SacTest::inspector_explains_why() {
   QVERIFY(line(QStringLiteral("otherwise")).startsWith("Recomputed, "));
   // The pane says the same below its table, if it is high enough.
   window_->resize(window_->width(), 1400);
+  window_->resizeDocks({window_->dock("sac")}, {900}, Qt::Vertical);
   const auto& reasons = test::child<QPlainTextEdit>(pane(), "reasons");
   QTRY_VERIFY(reasons.isVisible());
   for (const char* label : {"why", "value", "margin", "otherwise", "solvers"})
