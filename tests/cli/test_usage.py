@@ -177,7 +177,8 @@ def test_options_for_joint_graphs_are_refused_on_a_flat_step(option: list[str]) 
         ["--solver", "dp"],
         ["--points", "8"],
         ["--strict-budget"],
-        ["--free", "1GiB"],
+        ["--limit-of", "reserved"],
+        ["--effort", "8"],
     ],
     ids=" ".join,
 )
