@@ -119,7 +119,8 @@ TEST(PartitionJointGraph, RefusesAForwardThatNeedsTheBackward) {
                       "partition_joint_graph{forward_outputs=1,"
                       "backward_inputs=[\"mm\"]}"),
               HasSubstr("expected a placeholder of the graph, got `mm`; it has "));
-  EXPECT_THAT(refusal(partitioned(), "partition_joint_graph"), HasSubstr("needs a graph before it is partitioned"));
+  EXPECT_THAT(refusal(partitioned(), "partition_joint_graph"),
+              HasSubstr("needs a graph before it is partitioned"));
 }
 
 TEST(SplitDiDwGraph, InputsComeFirstAndParametersUseTheirResults) {
@@ -195,7 +196,8 @@ TEST(MultiplexFwBwGraph, TheBackwardComesFirst) {
   EXPECT_EQ(both.node(both.find("gw")).phase, Phase::backward);
   EXPECT_EQ(both.node(both.find("mm")).phase, Phase::forward);
   EXPECT_TRUE(validate(both));
-  EXPECT_THAT(refusal(parse(kStage), "multiplex_fw_bw_graph"), HasSubstr("needs a pair of a forward and a backward"));
+  EXPECT_THAT(refusal(parse(kStage), "multiplex_fw_bw_graph"),
+              HasSubstr("needs a pair of a forward and a backward"));
 }
 
 }  // namespace
