@@ -31,6 +31,7 @@ def test_freeing_part_of_the_peak() -> None:
     assert found["before"] == {"peak_bytes": whole["peak_bytes"], "step_ms": whole["step_ms"]}
     assert found["limit_bytes"] == whole["peak_bytes"] - (1 << 20)
     assert value["peak_bytes"] <= found["limit_bytes"]
+    assert value["limit"]["memory"] == "allocated"
     for row in found["list"]:
         assert row["nodes"] and row["bytes"] > 0 and row["from"] != row["to"] in ("recompute", "offload")
     # The best plan for the limit is at least as fast.
@@ -124,3 +125,9 @@ def test_the_plan_is_exported() -> None:
 )
 def test_refusals(arguments: list[str], word: str) -> None:
     refused(run("sac", JOINT, *arguments), word)
+
+
+def test_a_list_of_changes_limits_allocated_memory() -> None:
+    done = run("sac", JOINT, "--budget", "10GiB", "--at-most", "3", "--limit-of", "reserved")
+    assert done.code == 2
+    assert "option --limit-of: is for a search; a list of changes limits allocated memory" in done.err

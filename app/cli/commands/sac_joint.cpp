@@ -5,6 +5,7 @@
 #include "app/cli/commands/figures.h"
 #include "app/cli/commands/sac_command.h"
 #include "app/cli/commands/sac_limit.h"
+#include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
 #include "core/capture/native_writer.h"
@@ -57,6 +58,8 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   std::optional<PlanTarget> target;
   if (frees || (budget > 1 && options.target.has_conditions(command))) {
     JOINTER_TRY(target, options.target.target(command, options.no_offload));
+    JOINTER_CHECK(refuse_options(command, {"--limit-of"},
+                                 "is for a search; a list of changes limits allocated memory"));
   }
   const Graph opened = options.needs_opened() ? graph : Graph{};
   const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);
@@ -121,6 +124,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
     met->best = best.point.figures.figures;
     met->best_fits = best.fits;
     limit = LimitAnswer{.kind = "peak",
+                        .memory = options.limit_of,
                         .asked = static_cast<double>(target->peak_bytes),
                         .reached = static_cast<double>(met->list.figures.figures.peak_bytes),
                         .met = met->list.is_reached};
