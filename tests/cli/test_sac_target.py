@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import JOINT, answer, run
+from conftest import JOINT, answer, run, sample
 from test_sac import names, refused
+
+STEP = sample("llama_debug_fsdp2.train_step")
 
 
 def target(*arguments: str, code: int = 0) -> dict[str, Any]:
@@ -131,3 +133,15 @@ def test_a_list_of_changes_limits_allocated_memory() -> None:
     done = run("sac", JOINT, "--budget", "10GiB", "--at-most", "3", "--limit-of", "reserved")
     assert done.code == 2
     assert "option --limit-of: is for a search; a list of changes limits allocated memory" in done.err
+
+
+def test_a_flat_step_is_written_as_listed(tmp_path: Path) -> None:
+    out = tmp_path / "step.json"
+    value = answer("sac", STEP, "--free", "1MiB", "-o", out)
+    found = value["target"]
+    assert found["reached"] and value["peak_bytes"] <= found["limit_bytes"]
+    last = found["list"][-1]
+    assert (last["peak_bytes"], last["step_ms"]) == (value["peak_bytes"], value["step_ms"])
+    assert answer("memory", out)["peak_bytes"] == value["peak_bytes"]
+    assert answer("overlap", out)["step_ms"] == value["step_ms"]
+    assert found["best"]["step_ms"] <= value["step_ms"]

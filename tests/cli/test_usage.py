@@ -160,8 +160,6 @@ def test_an_option_without_effect_is_refused(arguments: list[Any], expected: str
     "option",
     [
         ["--partitioner", "min_cut"],
-        ["--free", "1GiB"],
-        ["--by", "layer"],
     ],
     ids=" ".join,
 )
@@ -190,7 +188,7 @@ def test_options_for_plans_are_refused_on_a_pair(option: list[str]) -> None:
 def test_the_help_of_sac_lists_the_options_for_each_kind_of_graph() -> None:
     text = run("sac", "--help").out
     assert "\nJoint graphs and flat training steps only:\n" in text and "Up to 1: torch's activation budget" in text
-    assert "\nShortest list of changes (joint graphs only):\n" in text
+    assert "\nShortest list of changes:\n" in text
     assert "a flat training step all but --partitioner" in text
 
 

@@ -173,8 +173,9 @@ void add_sac_command(CLI::App& program, int& exit_code) {
       ->check(whole_number(0));
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->footer(
-      "A joint graph takes all options, a flat training step all but --partitioner and those for a "
-      "list of changes. A pair or a half is shown as captured.");
+      "A joint graph takes all options, a flat training step all but --partitioner. A pair or a "
+      "half "
+      "is shown as captured.");
   command->callback(
       [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });
 }

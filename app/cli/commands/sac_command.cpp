@@ -128,6 +128,19 @@ Result<void> check_search_options(const SacCommand& options, const CLI::App& com
                                                : "has no effect on the budgets 0 and 1");
 }
 
+Result<std::optional<PlanTarget>> target_of(const SacCommand& options, const CLI::App& command) {
+  double budget = 1;
+  if (!options.budget.empty()) {
+    JOINTER_TRY(budget, parse_budget(options.budget));
+  }
+  if (options.target.free.empty() && (budget <= 1 || !options.target.has_conditions(command)))
+    return std::nullopt;
+  JOINTER_TRY(PlanTarget target, options.target.target(command, options.no_offload));
+  JOINTER_CHECK(refuse_options(command, {"--limit-of"},
+                               "is for a search; a list of changes limits allocated memory"));
+  return target;
+}
+
 void add_refusals(const PlanChange& change, std::vector<std::string>& notes) {
   constexpr std::size_t kMax = 3;
   for (std::size_t i = 0; i < change.refused.size() && i < kMax; ++i)

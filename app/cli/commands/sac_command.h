@@ -52,6 +52,9 @@ LimitedMemory memory_of(const SacCommand& options);
 Result<PolicyFormat> format_of(const SacCommand& options);
 // Refuses options for a search if there is no search, and options that exclude each other.
 Result<void> check_search_options(const SacCommand& options, const CLI::App& command);
+// The conditions of a list of changes; nullopt if the options ask for none. Error (usage): they
+// contradict each other or other options.
+Result<std::optional<PlanTarget>> target_of(const SacCommand& options, const CLI::App& command);
 // Adds notes for values that could not be changed.
 void add_refusals(const PlanChange& change, std::vector<std::string>& notes);
 

@@ -5,7 +5,6 @@
 #include "app/cli/commands/figures.h"
 #include "app/cli/commands/sac_command.h"
 #include "app/cli/commands/sac_limit.h"
-#include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
 #include "core/capture/native_writer.h"
@@ -54,13 +53,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
     JOINTER_TRY(budget, parse_budget(options.budget));
   }
   JOINTER_CHECK(check_search_options(options, command));
-  const bool frees = !options.target.free.empty();
-  std::optional<PlanTarget> target;
-  if (frees || (budget > 1 && options.target.has_conditions(command))) {
-    JOINTER_TRY(target, options.target.target(command, options.no_offload));
-    JOINTER_CHECK(refuse_options(command, {"--limit-of"},
-                                 "is for a search; a list of changes limits allocated memory"));
-  }
+  JOINTER_TRY(std::optional<PlanTarget> target, target_of(options, command));
   const Graph opened = options.needs_opened() ? graph : Graph{};
   const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);
   JOINTER_TRY(AppliedPolicy policy, options.policy.apply_to(graph, options.ignore_tags));
@@ -92,7 +85,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   std::optional<TargetAnswer> met;
   if (target) {
     target->peak_bytes = saturating_whole(budget);
-    if (frees) {
+    if (!options.target.free.empty()) {
       JOINTER_TRY(const PlanFigures now, what_if.figures(solved.partition.plan));
       JOINTER_TRY(const std::int64_t bytes, options.target.free_bytes());
       target->peak_bytes = now.figures.peak_bytes - bytes;
@@ -120,14 +113,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   }
   std::optional<LimitAnswer> limit;
   if (met) {
-    JOINTER_TRY(const Fit best, trade_off->fastest_within(target->peak_bytes));
-    met->best = best.point.figures.figures;
-    met->best_fits = best.fits;
-    limit = LimitAnswer{.kind = "peak",
-                        .memory = options.limit_of,
-                        .asked = static_cast<double>(target->peak_bytes),
-                        .reached = static_cast<double>(met->list.figures.figures.peak_bytes),
-                        .met = met->list.is_reached};
+    JOINTER_TRY(limit, compare_with_best(*trade_off, *met));
   } else if (budget > 1 || options.slower) {
     JOINTER_TRY(limit, meet_limit(options, budget, *trade_off, solved));
   }

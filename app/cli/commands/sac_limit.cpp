@@ -87,6 +87,22 @@ Result<TargetAnswer> meet_target(PlanTarget target, Solved& solved) {
   return TargetAnswer{.target = std::move(target), .list = std::move(list), .best = {}};
 }
 
+Result<LimitAnswer> compare_with_best(const TradeOff& trade_off, TargetAnswer& answer) {
+  JOINTER_TRY(const Fit best, trade_off.fastest_within(answer.target.peak_bytes));
+  answer.best = best.point.figures.figures;
+  answer.best_fits = best.fits;
+  const jointer::Figures& own = answer.list.figures.figures;
+  if (answer.list.is_reached && (!best.fits || own.step_ns < answer.best.step_ns)) {
+    answer.best = own;
+    answer.best_fits = true;
+  }
+  return LimitAnswer{.kind = "peak",
+                     .memory = std::string(to_string(LimitedMemory::allocated)),
+                     .asked = static_cast<double>(answer.target.peak_bytes),
+                     .reached = static_cast<double>(answer.list.figures.figures.peak_bytes),
+                     .met = answer.list.is_reached};
+}
+
 Result<ParetoPoint> point_of(const Solved& solved) {
   JOINTER_TRY(PlanFigures figures, solved.what_if->figures(solved.partition.plan));
   return ParetoPoint{.budget = -1,

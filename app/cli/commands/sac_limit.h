@@ -36,6 +36,8 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
 void replace_plan(Partition& partition, const SavePlan& plan, const std::string& why);
 // Changes the plan by the shortest list that meets a target. Error (usage): as for find_changes.
 Result<TargetAnswer> meet_target(PlanTarget target, Solved& solved);
+// Adds the best plan for the target without its conditions, and returns the limit as met by the list.
+Result<LimitAnswer> compare_with_best(const TradeOff& trade_off, TargetAnswer& answer);
 // The plan and its figures, for comparison with other plans. Error (usage): as for emit_pair.
 Result<ParetoPoint> point_of(const Solved& solved);
 

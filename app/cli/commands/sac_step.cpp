@@ -10,6 +10,8 @@
 #include "app/cli/commands/sac_limit.h"
 #include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
+#include "core/base/checked.h"
+#include "core/base/units.h"
 #include "core/capture/native_writer.h"
 #include "core/partition/kept_values.h"
 #include "core/partition/step_budget.h"
@@ -28,6 +30,7 @@ struct PlannedStep {
   Decider chosen_by = Decider::search;
   std::optional<double> budget;  // the activation budget that gave the plan
   std::optional<LimitAnswer> limit;
+  std::optional<TargetAnswer> target;
   ParetoCurve pareto;
 };
 
@@ -54,13 +57,13 @@ Result<ParetoPoint> point_of_step(const SacCommand& options, const Graph& tagged
 
 // Chooses a plan as the options ask, and finds the trade-off.
 Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPolicy fsdp,
-                              std::vector<std::string>& notes) {
+                              std::optional<PlanTarget> target, std::vector<std::string>& notes) {
   double budget = 1;
   if (!options.budget.empty()) {
     JOINTER_TRY(budget, parse_budget(options.budget));
   }
   PlannedStep planned{.tagged = std::move(tagged), .why = {}, .limit = std::nullopt, .pareto = {}};
-  const bool has_limit = budget > 1 || options.slower;
+  const bool has_limit = budget > 1 || options.slower || target;
   if (!has_limit && !options.pareto && options.budget.empty() && options.checkpointed.empty())
     return planned;
   const Graph graph = planned.tagged;
@@ -88,6 +91,14 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
   }
   if (!has_limit && !options.pareto) return planned;
   JOINTER_TRY(ParetoPoint now, point_of_step(options, planned.tagged));
+  const SavePlan current = now.plan;
+  if (target) {
+    target->peak_bytes = saturating_whole(budget);
+    if (!options.target.free.empty()) {
+      JOINTER_TRY(const std::int64_t bytes, options.target.free_bytes());
+      target->peak_bytes = now.figures.figures.peak_bytes - bytes;
+    }
+  }
   JOINTER_TRY(const auto trade_off, TradeOff::make(graph,
                                                    {.costs = costs,
                                                     .flops = flops,
@@ -103,6 +114,15 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
                                                     .max_budgets = options.points,
                                                     .effort = options.effort,
                                                     .found = {}}));
+  if (target) {
+    JOINTER_TRY(ChangeList list, find_changes(graph, trade_off->what_if(), current, *target));
+    JOINTER_CHECK(take_plan(planned, list.plan,
+                            fmt::format("a peak of at most {}", format_bytes(target->peak_bytes))));
+    planned.target =
+        TargetAnswer{.target = *std::move(target), .list = std::move(list), .best = {}};
+    JOINTER_TRY(planned.limit, compare_with_best(*trade_off, *planned.target));
+    return planned;
+  }
   if (has_limit) {
     Solved solved{.partition = trade_off->partition()};
     JOINTER_TRY(planned.limit, meet_limit(options, budget, *trade_off, solved));
@@ -128,11 +148,8 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
       fmt::format("is for joint graphs, but {} is a flat training step, which no partitioner "
                   "splits: its tags are applied as they stand",
                   options.graph.file)));
-  JOINTER_CHECK(refuse_options(
-      command, {"--free", "--at-most", "--by", "--same-in-all-layers", "--no-recompute"},
-      fmt::format("is for joint graphs, but {} is a flat training step; use --budget BYTES",
-                  options.graph.file)));
   JOINTER_CHECK(check_search_options(options, command));
+  JOINTER_TRY(std::optional<PlanTarget> target, target_of(options, command));
   const Graph opened = options.needs_opened() ? graph : Graph{};
   const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);
   AppliedPolicy policy;
@@ -141,7 +158,8 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
   if (options.decides() || options.compares()) {
     JOINTER_TRY(policy, options.policy.apply_to(graph, options.ignore_tags));
     if (!options.why.empty()) asked = graph;
-    JOINTER_TRY(planned, plan_step(options, std::move(graph), fsdp, policy.notes));
+    JOINTER_TRY(planned,
+                plan_step(options, std::move(graph), fsdp, std::move(target), policy.notes));
     graph = planned->tagged;
     JOINTER_TRY(const std::vector<Edit> edits, apply_step_tags(graph));
     for (const Edit& edit : edits)
@@ -155,6 +173,7 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
   if (planned) {
     const Graph& tagged = planned->tagged;
     answer.limit = std::move(planned->limit);
+    answer.target = std::move(planned->target);
     answer.pareto = std::move(planned->pareto);
     const std::vector<StepValue> values = step_values(tagged, graph, kept);
     const StepReasons reasons{tagged, values, policy.tags, planned->why, planned->chosen_by};

@@ -40,7 +40,7 @@ std::string best_text(const TargetAnswer& answer) {
 }  // namespace
 
 void TargetOptions::add_to(CLI::App& command) {
-  const HelpGroup group(command, "Shortest list of changes (joint graphs only)");
+  const HelpGroup group(command, "Shortest list of changes");
   command
       .add_option("--free", free,
                   "Free this much of the peak with the shortest list of changes; with one of the "
