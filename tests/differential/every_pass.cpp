@@ -38,18 +38,20 @@ Result<void> run_one(const Graph& graph, const Pass& pass, const PassRegistry& r
   JOINTER_TRY(const Pipeline pipeline,
               parse_pipeline(pass.info.name + (is_search ? "{evaluations=8}" : "")));
   const double start = benchmarks::processor_ms();
-  JOINTER_TRY(const PipelineRun done, run_pipeline(graph, pipeline, registry, options));
+  const Result<PipelineRun> done = run_pipeline(graph, pipeline, registry, options);
   nlohmann::json line{{"pass", pass.info.name},
                       {"stage", to_string(pass.info.stage)},
                       {"nodes", graph.order().size()},
                       {"whole_ms", benchmarks::processor_ms() - start}};
-  if (done.error) {
-    line["refusal"] = done.error->message;
-    line["is_refusal"] = done.error->kind == Error::Kind::usage;
+  // Refused before it ran, or by the pass.
+  const Error* const error = !done ? &done.error() : done->error ? &*done->error : nullptr;
+  if (error != nullptr) {
+    line["refusal"] = error->message;
+    line["is_refusal"] = error->kind == Error::Kind::usage;
     say(line);
     return {};
   }
-  const StepResult& step = done.steps.front();
+  const StepResult& step = done->steps.front();
   line["ms"] = static_cast<double>(step.ns) / 1e6;
   line["moved"] = step.moved;
   line["added"] = step.added;

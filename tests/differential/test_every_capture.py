@@ -73,7 +73,7 @@ def test_every_pass(path: Path, backward: Path | None, index: int | None, tmp_pa
         assert line["whole_ms"] < MOST_MS, (name, line["whole_ms"])
         if "refusal" in line:
             assert line["is_refusal"], (name, line["refusal"])
-            assert line["refusal"].startswith(f"{name}: ") and "\n" not in line["refusal"]
+            assert line["refusal"].startswith((f"{name}: ", f"{name} ")) and "\n" not in line["refusal"]
             continue
         # Its changes form a recipe, unless it makes a new graph.
         assert line["stage"] in ("partition", "search") or line["edit_refusal"] == "", (name, line["edit_refusal"])
