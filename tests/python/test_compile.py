@@ -110,7 +110,7 @@ def test_a_worker_compiles_remembers_and_refuses(tmp_path: Path, worker: Worker)
         ({"graph": other}, "compile", "z", "my_library.relu.default is not known"),
         ({"graph": "/nowhere.json"}, "load", "", "No such file"),
         ({"graph": path, "method": "magic"}, "load", "", "method 'magic'"),
-        ({"graph": path, "color": 1}, "load", "", "no 'color'"),
+        ({"graph": path, "color": 1}, "load", "", "unknown member 'color'"),
         ({"graph": path, "method": "regional"}, "load", "", "no node is marked"),
     ):
         worker.ask(id=9, on="cpu", **request)
