@@ -15,6 +15,7 @@
 #include "core/graph/layers.h"
 #include "core/graph/module_tree.h"
 #include "core/graph/tuple_call.h"
+#include "core/partition/plan_margin_text.h"
 
 namespace jointer {
 namespace {
@@ -90,16 +91,7 @@ std::string list(const std::vector<PlanTransition>& all, std::string_view arrow,
 }  // namespace
 
 std::string_view to_text(KeptAs kept) {
-  if (!kept) return "not needed";
-  switch (*kept) {
-    case Keep::save:
-      return "saved";
-    case Keep::recompute:
-      return "recomputed";
-    case Keep::offload:
-      break;
-  }
-  return "offloaded";
+  return kept ? participle(*kept) : "not needed";
 }
 
 PlanAmounts& PlanAmounts::operator+=(const PlanAmounts& other) {
