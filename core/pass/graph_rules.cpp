@@ -50,6 +50,7 @@ struct ShapeRule {
 constexpr std::array kShapeRules{
     ShapeRule{.pass = "min_cut_partition", .needs_joint = true, .makes = Shape::pair},
     ShapeRule{.pass = "default_partition", .needs_joint = true, .makes = Shape::pair},
+    ShapeRule{.pass = "fastest_plan", .needs_joint = true, .makes = Shape::pair},
     ShapeRule{.pass = "knapsack_budget", .needs_joint = true, .makes = Shape::pair},
     ShapeRule{.pass = "partition_joint_graph", .needs_whole = true, .makes = Shape::pair},
     ShapeRule{.pass = "multiplex_fw_bw_graph", .needs_pair = true, .makes = Shape::step},

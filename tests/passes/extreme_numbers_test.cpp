@@ -27,7 +27,8 @@ const Graph& sample(bool is_pair) {
 
 // These limit the duration of a search and its start, not its result.
 bool is_of_the_search(const std::string& parameter) {
-  return parameter == "evaluations" || parameter == "seed" || parameter == "threads";
+  return parameter == "evaluations" || parameter == "effort" || parameter == "seed" ||
+         parameter == "threads";
 }
 
 std::vector<PassValue> extremes(const Parameter& parameter) {

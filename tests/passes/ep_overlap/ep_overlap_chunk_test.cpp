@@ -5,6 +5,7 @@
 #include "core/edit/edit.h"
 #include "core/graph/canonical.h"
 #include "passes/ep_overlap/chunk_sizes.h"
+#include "tests/passes/ep_overlap/expert_step.h"
 #include "tests/passes/run_pass.h"
 #include "tests/support/graphs.h"
 
@@ -13,46 +14,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-// A module that sends tokens and multiplies those it receives, its loss, and its weight's gradient.
-constexpr std::string_view kStep = R"(
-  kind train_step
-  group ep: 0 1
-  w: f32[4,4] = parameter
-  x: f32[u0,4] = input
-  d: f32[u0,4] = _c10d_functional.all_to_all_single(x, [2, 2], [2, 2], 'ep')
-  v: f32[u0,4] = _c10d_functional.wait_tensor(d)
-  m: f32[u0,4] = aten.mm(v, w)
-  s: f32[u0,4] = aten.sin(m)
-  l: f32[] = aten.sum(s)
-  gs: f32[u0,4] = aten.cos(m)  {backward}
-  t: f32[4,u0] = aten.t(v)  {backward}
-  gw: f32[4,4] = aten.mm(t, gs)  {backward}
-  return [l, gw]
-)";
-
-void annotate(Graph& graph, std::string_view name, std::string_view custom) {
-  graph.node(graph.find(name)).custom = graph.intern(custom);
-}
-
-// Puts the nodes of `inside` into layers.1.moe, and marks backward nodes; u0 is at most `size`.
-Graph traced(std::string_view text = kStep,
-             const std::vector<std::string>& inside = {"d", "v", "m", "t", "gw"},
-             std::int64_t size = 4) {
-  Graph graph = parse(text);
-  for (const NodeId id : graph.order()) {
-    Node& node = graph.node(id);
-    if (node.kind != NodeKind::call) continue;
-    node.set(Node::has_autograd_backward, node.phase == Phase::backward);
-    node.set(Node::autograd_backward, node.phase == Phase::backward);
-    node.custom = graph.intern(R"({"module_fqn":"output"})");
-  }
-  for (const std::string& name : inside)
-    annotate(graph, name, R"({"module_fqn":"layers.1.moe","EP":"dispatch"})");
-  graph.part(PartId(0)).symbols.variables.push_back(
-      {.name = "u0", .min = size / 2, .max = size, .hint = std::nullopt});
-  return graph;
-}
 
 std::vector<std::string> calls(const Graph& graph) {
   std::vector<std::string> names;
@@ -150,7 +111,7 @@ TEST(EpOverlapChunk, ItsResultIsAnEdit) {
 
 TEST(EpOverlapChunk, ASequenceIsMadeContiguous) {
   const std::string text = [] {
-    std::string step(kStep);
+    std::string step(kExpertStep);
     for (auto at = step.find("f32[u0,4]"); at != std::string::npos; at = step.find("f32[u0,4]", at))
       step.replace(at, 9, "f32[2,u0,4]");
     const auto mm = step.find("aten.mm(v, w)");
@@ -166,7 +127,7 @@ TEST(EpOverlapChunk, ASequenceIsMadeContiguous) {
 }
 
 TEST(EpOverlapChunk, TheSecondChunkWritesAfterTheFirst) {
-  std::string text(kStep.substr(0, kStep.find("  gs:")));
+  std::string text(kExpertStep.substr(0, kExpertStep.find("  gs:")));
   text.replace(text.find("  x: f32"), 2, "  n: f32[4] = buffer\n  ");
   text.replace(text.find("  s: f32"), 2,
                "  c: f32[4] = aten.sum.dim_IntList(m, [0])\n"
@@ -178,7 +139,7 @@ TEST(EpOverlapChunk, TheSecondChunkWritesAfterTheFirst) {
 }
 
 TEST(EpOverlapChunk, AddsGradientsOfBothChunksBeforeViews) {
-  std::string text(kStep);
+  std::string text(kExpertStep);
   text.replace(text.find("  d: f32"), 2, "  y: f32[u0,2,2] = input\n  ");
   text.replace(text.find("  gw: f32"), 2,
                "  gx: f32[u0,4] = aten.mm(gs, w)  {backward}\n"
@@ -198,10 +159,11 @@ TEST(EpOverlapChunk, AddsGradientsOfBothChunksBeforeViews) {
 }
 
 TEST(EpOverlapChunk, RefusesWhatItCannotSplit) {
-  EXPECT_THAT(refusal(traced(kStep, {"m"}), "ep_overlap_chunk{require_all_to_all=true}"),
+  EXPECT_THAT(refusal(traced(kExpertStep, {"m"}), "ep_overlap_chunk{require_all_to_all=true}"),
               HasSubstr("none contains an all_to_all_single"));
-  EXPECT_THAT(refusal(traced(kStep, {"m"}), "ep_overlap_chunk{require_all_to_all=false}"), "");
-  EXPECT_THAT(refusal(traced(kStep, {"d", "v", "m"}, 3), "ep_overlap_chunk"),
+  EXPECT_THAT(refusal(traced(kExpertStep, {"m"}), "ep_overlap_chunk{require_all_to_all=false}"),
+              "");
+  EXPECT_THAT(refusal(traced(kExpertStep, {"d", "v", "m"}, 3), "ep_overlap_chunk"),
               HasSubstr("x cannot be split in two: dimension 0 has the odd size 3"));
 
   Graph other = traced();
@@ -209,14 +171,14 @@ TEST(EpOverlapChunk, RefusesWhatItCannotSplit) {
   EXPECT_THAT(refusal(other, "ep_overlap_chunk"),
               HasSubstr("d of layers.1.moe (forward) is a collective"));
 
-  std::string baked(kStep);
+  std::string baked(kExpertStep);
   baked.replace(baked.find("m: f32"), 0, "k: f32[u0,2,2] = aten.view(v, [4, 2, 2])\n  ");
   baked.replace(baked.find("aten.sum(s)"), 11, "aten.sum(k)");
   EXPECT_THAT(refusal(traced(baked, {"d", "v", "k", "m", "t", "gw"}), "ep_overlap_chunk"),
               HasSubstr("x.shape[0]"));
 
   // A sum over tokens that is not a gradient.
-  std::string sum(kStep);
+  std::string sum(kExpertStep);
   sum.replace(sum.find("s: f32[u0,4] = aten.sin(m)"), 26,
               "k: f32[4] = aten.sum.dim_IntList(m, [0])\n  s: f32[4] = aten.sin(k)");
   EXPECT_THAT(refusal(traced(sum, {"d", "v", "m", "k", "t", "gw"}), "ep_overlap_chunk"),
