@@ -445,13 +445,13 @@ class Search {
 }  // namespace
 
 std::optional<std::size_t> ChangeList::Count::needed_for(std::int64_t bytes) const {
-  std::size_t changes = 0;
-  for (; bytes > 0 && changes < freed.size(); ++changes) bytes -= freed[changes];
-  return bytes > 0 ? std::nullopt : std::optional(changes);
+  std::size_t needed = 0;
+  for (; bytes > 0 && needed < freed.size(); ++needed) bytes -= freed[needed];
+  return bytes > 0 ? std::nullopt : std::optional(needed);
 }
 
-std::int64_t ChangeList::Count::sum(std::size_t changes) const {
-  const auto last = freed.begin() + static_cast<std::ptrdiff_t>(std::min(changes, freed.size()));
+std::int64_t ChangeList::Count::sum(std::size_t length) const {
+  const auto last = freed.begin() + static_cast<std::ptrdiff_t>(std::min(length, freed.size()));
   return std::accumulate(freed.begin(), last, std::int64_t{0});
 }
 

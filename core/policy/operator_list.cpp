@@ -123,8 +123,7 @@ class Lister {
                         rule.more_bytes);
     });
     // Rules that save as much rarely differ: an n beyond the number of calls lists the operator.
-    const auto same = std::ranges::unique(rules, is_same);
-    rules.erase(same.begin(), same.end());
+    rules.erase(std::unique(rules.begin(), rules.end(), is_same), rules.end());
     rules.resize(std::min(rules.size(), kNearest));
     for (const OperatorRule& rule : whole)
       if (std::ranges::none_of(rules, [&](const OperatorRule& r) { return is_same(r, rule); }))

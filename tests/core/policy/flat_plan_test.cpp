@@ -153,8 +153,8 @@ Graph random_step(std::uint64_t seed, bool writes) {
   graph.part(PartId(0)).kind = CaptureKind::train_step;
   // A step has its inputs first.
   std::vector<NodeId> order(graph.order().begin(), graph.order().end());
-  std::ranges::stable_partition(
-      order, [&](NodeId id) { return graph.node(id).kind == NodeKind::placeholder; });
+  std::stable_partition(order.begin(), order.end(),
+                        [&](NodeId id) { return graph.node(id).kind == NodeKind::placeholder; });
   graph.set_order(order);
   for (const NodeId id : graph.order()) graph.node(id).policy = MemoryPolicy::none;
   return graph;
