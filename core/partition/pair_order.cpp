@@ -362,13 +362,15 @@ Result<PairOrder> PairOrders::order(const SavePlan& plan) const {
   return order;
 }
 
-Result<PairOrder> PairOrders::backward_order(std::span<const std::uint8_t> given) const {
+Result<PairOrder> PairOrders::backward_calls(std::span<const std::uint8_t> given) const {
   if (flat_) return flat_->order({given.begin(), given.end()}, {});
   PairOrder order;
   order.given.assign(given.begin(), given.end());
   for (const Place p : backward_inputs_) order.given[p] = 1;
   JOINTER_CHECK(extract(backward_outputs_, order.given, true, order.backward));
-  arrange(order.given, backward_outputs_, true, order.backward);
+  // min_cut only changes their order.
+  if (partitioner_ == Partitioner::default_partition)
+    arrange(order.given, backward_outputs_, true, order.backward);
   // A wait that is kept only because it is impure does not need its input.
   std::vector<std::uint8_t> is_read(size(), 0);
   for (const Place p : backward_outputs_) is_read[p] = 1;

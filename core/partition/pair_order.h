@@ -162,9 +162,9 @@ class PairOrders {
   // it must precede. Cost: linear in nodes and edges.
   [[nodiscard]] Result<PairOrder> order(const SavePlan& plan) const;
 
-  // The order of the backward if the values in `given` (indexed by position) are available; `saved`
-  // then contains those that the backward reads. `forward` stays empty.
-  [[nodiscard]] Result<PairOrder> backward_order(std::span<const std::uint8_t> given) const;
+  // The calls of the backward if the values in `given` (indexed by position) are available, not in
+  // their final order; `saved` then contains those that the backward reads. `forward` stays empty.
+  [[nodiscard]] Result<PairOrder> backward_calls(std::span<const std::uint8_t> given) const;
 
  private:
   [[nodiscard]] Result<void> extract(std::span<const Place> outputs,

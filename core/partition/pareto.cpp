@@ -61,7 +61,7 @@ class Search {
                                     .effort = request.effort,
                                     .go_on = [s = search.get()] { return s->go_on(); }}));
     for (const ParetoPoint& point : search->known_) {
-      TunedPlan plan{point.plan, point.figures};
+      EvaluatedPlan plan{point.plan, point.figures};
       if (point.partitioner != Partitioner::min_cut) {
         const auto figures = what_if.figures(point.plan);
         if (!figures) continue;
@@ -89,7 +89,7 @@ class Search {
       (void)best(PlanLimit::of_peak(low + (high - low) / static_cast<std::int64_t>(kLimits - 1) *
                                               static_cast<std::int64_t>(i)));
     std::vector<ParetoPoint> points = known_;
-    const std::vector<TunedPlan> found = frontier_->points();
+    const std::vector<EvaluatedPlan> found = frontier_->points();
     const std::int64_t interval = std::max<std::int64_t>((high - low) / kIntervals, 1);
     for (std::size_t i = 0; i < found.size(); ++i) {
       const std::int64_t peak = found[i].figures.figures.peak_bytes;
@@ -133,24 +133,24 @@ class Search {
   Fit best_reserved(PlanLimit limit) {
     const PlanLimit asked = limit;
     const bool limits_peak = limit.limited == &Figures::peak_bytes;
-    std::optional<TunedPlan> best;
-    const auto counted = [&](const TunedPlan& plan) {
+    std::optional<EvaluatedPlan> best;
+    const auto counted = [&](const EvaluatedPlan& plan) {
       Figures f = plan.figures.figures;
       f.peak_bytes = reserved(plan);
       return f;
     };
     for (int round = 0; round < kReservedRounds; ++round) {
       const Fit fit = best_allocated(limit);
-      const TunedPlan found{fit.point.plan, fit.point.figures};
-      std::vector<TunedPlan> judged = frontier_->points();
+      const EvaluatedPlan found{fit.point.plan, fit.point.figures};
+      std::vector<EvaluatedPlan> judged = frontier_->points();
       std::erase_if(judged,
-                    [&](const TunedPlan& each) { return !asked.holds(each.figures.figures); });
-      std::ranges::stable_sort(judged, [&](const TunedPlan& a, const TunedPlan& b) {
+                    [&](const EvaluatedPlan& each) { return !asked.holds(each.figures.figures); });
+      std::ranges::stable_sort(judged, [&](const EvaluatedPlan& a, const EvaluatedPlan& b) {
         return asked.is_better(a.figures.figures, b.figures.figures);
       });
       judged.resize(std::min(judged.size(), kJudged));
       judged.push_back(found);
-      for (TunedPlan& each : judged)
+      for (EvaluatedPlan& each : judged)
         if (!best || asked.is_better(counted(each), counted(*best))) best = std::move(each);
       const std::int64_t over = reserved(found) - asked.value;
       if (!limits_peak || cancelled_ || over <= 0 || !fit.fits) break;
@@ -160,7 +160,7 @@ class Search {
   }
 
   // Known plans keep their bytes by plan of the frontier.
-  [[nodiscard]] std::int64_t reserved(const TunedPlan& plan) {
+  [[nodiscard]] std::int64_t reserved(const EvaluatedPlan& plan) {
     const auto known = std::ranges::find(reserved_, plan.plan, &Reserved::plan);
     if (known != reserved_.end()) return known->bytes;
     const auto bytes = what_if_.reserved_bytes(plan.plan);
@@ -178,7 +178,7 @@ class Search {
       : what_if_(what_if), request_(request), limits_(limits), known_(std::move(known)) {}
 
   // The given or swept point with this plan, or a new one.
-  [[nodiscard]] ParetoPoint point_of(const TunedPlan& plan) const {
+  [[nodiscard]] ParetoPoint point_of(const EvaluatedPlan& plan) const {
     const auto same = std::ranges::find_if(known_, [&](const ParetoPoint& point) {
       return point.partitioner == Partitioner::min_cut && point.plan == plan.plan;
     });

@@ -4,7 +4,7 @@
 //   1. Collect the values that the backward may receive: the saved values of the plan, changed by
 //      the decisions; the graph's inputs; and every value that cannot be recomputed. A random call
 //      can be recomputed if a decision asks for it, or an earlier one did.
-//   2. Compute the backward's order with all of these: the values that it reads are saved, and no
+//   2. Find the backward's calls with all of these: the values that they read are saved, and no
 //      others. So emit_pair can emit the resulting plan, whatever the decisions.
 //   3. Keep the order of the values that the plan had, and insert new ones by position.
 // A decision about a call that returns several values applies to each of its elements.
@@ -90,7 +90,7 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
     if (!is_tuple) decide_one(p, keep);
   }
 
-  JOINTER_TRY(const PairOrder order, orders.backward_order(given));
+  JOINTER_TRY(const PairOrder order, orders.backward_calls(given));
   std::vector<std::uint8_t> is_taken(orders.size(), 0);
   const auto merge = [&](const std::vector<NodeId>& before, const std::vector<Place>& taken) {
     for (const Place p : taken) is_taken[p] = 1;

@@ -11,12 +11,17 @@
 //   1. Try the groups by kind (save what is recomputed, save what is offloaded, offload what is
 //      recomputed, then the reverse), and by the time that a byte gains.
 //   2. In a group, try the first and the last change and the one in the middle, and divide the
-//      parts whose ends differ in their outcome. Continue from a better plan at once.
+//      parts whose ends differ in their outcome. Continue from a better plan at once: try the rest
+//      of the part together, since equal layers often change together.
 //   3. When a group improved the plan, try all others again. When none did, and `all` is set, also
 //      try each change of the groups in which one exceeded the limit: what a change adds at the
-//      peak depends on its place.
+//      peak depends on its place. If there are few changes, try each change of all groups.
 //
-// In the end no change is better, except for changes that differ from the similar ones around them.
+// In the end no change is better, except for changes that differ from the similar ones around them,
+// if there are many.
+//
+// Changes that are likely to be tried next are judged on other threads at the same time. Their
+// outcomes are used in order, so the result does not depend on the number of threads.
 //
 // Cost: a few plans for each group, and for each better plan; most are rejected by their time or by
 // the bytes that they save, before their memory is computed.
@@ -28,10 +33,13 @@
 #include <tuple>
 #include <utility>
 
+#include "core/base/parallel.h"
 #include "core/partition/recompute_tags.h"
 
 namespace jointer {
 namespace {
+
+constexpr std::size_t kBatch = 16;  // changes that are judged at once
 
 // Kinds of changes in the order in which they are tried.
 int rank(Keep from, Keep to) {
@@ -76,11 +84,11 @@ std::vector<PlanDescent::Group> PlanDescent::groups(const SavePlan& plan) const 
   return groups;
 }
 
-PlanDescent::Outcome PlanDescent::attempt(const Change& change) {
-  is_over_ = is_over_ || !options_.go_on();
-  if (is_over_) return Outcome::impossible;
-  auto plan = what_if_.change(best_.plan, {&change.node, 1}, change.to);
-  if (!plan) return Outcome::impossible;
+PlanDescent::Judged PlanDescent::judge(std::span<const Change> changes) const {
+  std::vector<NodeId> nodes;
+  for (const Change& each : changes) nodes.push_back(each.node);
+  auto changed = what_if_.change_all(best_.plan, nodes, changes.front().to);
+  if (!changed) return {Outcome::impossible, {}};
   // A plan beyond these bounds cannot be better.
   const Figures& now = best_.figures.figures;
   Figures most = now;
@@ -88,16 +96,59 @@ PlanDescent::Outcome PlanDescent::attempt(const Change& change) {
     most.*limit_.limited = limit_.value;
   else
     most.*limit_.minimized = std::numeric_limits<std::int64_t>::max();
-  const auto figures = what_if_.figures_within(*plan, most);
-  if (!figures) return Outcome::impossible;
-  if (figures->exceeds == PlanWhatIf::Exceeds::step) return Outcome::longer;
-  if (figures->exceeds == PlanWhatIf::Exceeds::peak) return Outcome::higher;
-  if (!limit_.is_better(figures->figures.figures, now)) return Outcome::no_better;
-  best_ = {*std::move(plan), figures->figures};
-  return Outcome::better;
+  const auto figures = what_if_.figures_within(changed->plan, most);
+  if (!figures) return {Outcome::impossible, {}};
+  if (figures->exceeds == PlanWhatIf::Exceeds::step) return {Outcome::longer, {}};
+  if (figures->exceeds == PlanWhatIf::Exceeds::peak) return {Outcome::higher, {}};
+  if (!limit_.is_better(figures->figures.figures, now)) return {Outcome::no_better, {}};
+  return {Outcome::better, EvaluatedPlan{std::move(changed->plan), figures->figures}};
 }
 
-bool PlanDescent::improve_by(const Group& group, bool all) {
+// Continues from a better plan.
+PlanDescent::Outcome PlanDescent::take(Judged& judged) {
+  const Outcome outcome = judged.outcome;
+  if (judged.plan) {
+    best_ = *std::move(judged.plan);
+    known_.clear();
+  }
+  return outcome;
+}
+
+PlanDescent::Outcome PlanDescent::attempt(const Change& change) {
+  is_over_ = is_over_ || !options_.go_on();
+  if (is_over_) return Outcome::impossible;
+  if (const auto known = known_.find(change); known != known_.end()) return take(known->second);
+  std::vector<Change> batch{change};
+  if (const auto at = std::find(expected_.begin(), expected_.end(), change); at != expected_.end())
+    expected_.erase(expected_.begin(), at + 1);
+  for (const Change& each : expected_) {
+    if (batch.size() == kBatch) break;
+    if (!known_.contains(each)) batch.push_back(each);
+  }
+  std::vector<Judged> judged(batch.size());
+  const std::size_t first_better = first_true(batch.size(), [&](std::size_t i) {
+    judged[i] = judge({&batch[i], 1});
+    return judged[i].outcome == Outcome::better;
+  });
+  for (std::size_t i = 0; i < std::min(first_better + 1, batch.size()); ++i)
+    known_.emplace(batch[i], std::move(judged[i]));
+  return take(known_.at(change));
+}
+
+PlanDescent::Outcome PlanDescent::attempt_together(std::span<const Change> changes) {
+  is_over_ = is_over_ || !options_.go_on();
+  if (is_over_) return Outcome::impossible;
+  Judged judged = judge(changes);
+  return take(judged);
+}
+
+bool PlanDescent::improve_by(std::span<const Group> groups, Tried tried) {
+  const Group& group = groups.front();
+  expected_.clear();
+  for (const Group& each : groups) {
+    if (expected_.size() > kBatch) break;
+    expected_.insert(expected_.end(), {each.front(), each.back(), each[(each.size() - 1) / 2]});
+  }
   std::vector<Outcome> outcomes(group.size(), Outcome::unknown);
   bool is_better = false;
   const auto outcome = [&](std::size_t i) {
@@ -113,21 +164,38 @@ bool PlanDescent::improve_by(const Group& group, bool all) {
     const bool differ = outcome(first) != outcome(last) || outcome(first) == Outcome::better;
     if (last - first < 2 || (!differ && !std::exchange(is_whole, false))) continue;
     const std::size_t middle = first + (last - first) / 2;
+    if (outcome(first) == Outcome::better) {
+      const auto rest = std::span(group).subspan(first + 1, last - first - 1);
+      if (attempt_together(rest) == Outcome::better) continue;
+    }
     parts.emplace_back(middle, last);
     parts.emplace_back(first, middle);
   }
-  if (all && std::ranges::find(outcomes, Outcome::higher) != outcomes.end())
+  const bool is_higher = std::ranges::find(outcomes, Outcome::higher) != outcomes.end();
+  if (tried == Tried::all || (tried == Tried::most && is_higher)) {
+    expected_.clear();
+    for (std::size_t i = 0; i < group.size(); ++i)
+      if (outcomes[i] == Outcome::unknown) expected_.push_back(group[i]);
     for (std::size_t i = 0; i < group.size() && !is_over_; ++i) (void)outcome(i);
+  }
   return is_better;
 }
 
-TunedPlan PlanDescent::improved(TunedPlan from, const PlanLimit& limit, bool all) {
+EvaluatedPlan PlanDescent::improved(EvaluatedPlan from, const PlanLimit& limit, bool all) {
+  if (from.plan != best_.plan || limit != limit_) known_.clear();
   best_ = std::move(from);
   limit_ = limit;
+  is_over_ = false;
   for (bool whole = false; !is_over_;) {
     bool is_better = false;
-    for (const Group& group : groups(best_.plan))
-      if (!is_over_) is_better = improve_by(group, whole) || is_better;
+    const std::vector<Group> found = groups(best_.plan);
+    std::size_t changes = 0;
+    for (const Group& group : found) changes += group.size();
+    const Tried tried = !whole                           ? Tried::some
+                        : changes <= options_.exhaustive ? Tried::all
+                                                         : Tried::most;
+    for (std::span<const Group> rest = found; !rest.empty() && !is_over_; rest = rest.subspan(1))
+      is_better = improve_by(rest, tried) || is_better;
     if (!is_better && std::exchange(whole, all) == all) break;
   }
   return best_;

@@ -5,12 +5,12 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "core/graph/graph.h"
 #include "core/partition/plan_limit.h"
-#include "core/partition/plan_tuning.h"
 #include "core/partition/plan_what_if.h"
 
 namespace jointer {
@@ -21,6 +21,7 @@ class PlanDescent {
     bool offload = true;  // values may be offloaded
     // Called before each plan; false ends the search.
     std::function<bool()> go_on;
+    std::size_t exhaustive = 0;  // in step 3, try all changes if there are at most this many
   };
   // `joint` and `what_if` must outlive this. `joint`: the graph of `what_if`. Tags that are not
   // mere preferences are honored.
@@ -29,29 +30,48 @@ class PlanDescent {
 
   // The plan after changing decisions one by one, as long as a change makes it better. `all`: tries
   // more changes (step 3), which takes longer.
-  [[nodiscard]] TunedPlan improved(TunedPlan from, const PlanLimit& limit, bool all);
+  [[nodiscard]] EvaluatedPlan improved(EvaluatedPlan from, const PlanLimit& limit, bool all);
+
+  // True if the decision for this value may become `to`.
+  [[nodiscard]] bool may(const SaveCandidate& candidate, Keep to) const;
 
  private:
   struct Change {
     NodeId node;
     Keep to = Keep::recompute;
+    friend auto operator<=>(const Change&, const Change&) = default;
   };
   // Similar changes, in program order.
   using Group = std::vector<Change>;
+  // The changes of a group that are tried: its ends and the parts that differ, in addition all of a
+  // group that exceeded the limit, or all.
+  enum class Tried : std::uint8_t { some, most, all };
   enum class Outcome : std::uint8_t { unknown, impossible, longer, higher, no_better, better };
 
+  struct Judged {
+    Outcome outcome = Outcome::unknown;
+    std::optional<EvaluatedPlan> plan;  // if it is better
+  };
+
   [[nodiscard]] std::vector<Group> groups(const SavePlan& plan) const;
-  [[nodiscard]] bool may(const SaveCandidate& candidate, Keep to) const;
+
+  // `changes`: of one kind, made together. Runs on any thread.
+  [[nodiscard]] Judged judge(std::span<const Change> changes) const;
+  Outcome take(Judged& judged);
   Outcome attempt(const Change& change);
-  // `all`: try each change of the group, if one has exceeded the limit.
-  bool improve_by(const Group& group, bool all);
+  Outcome attempt_together(std::span<const Change> changes);
+  // By the first group; the others follow.
+  bool improve_by(std::span<const Group> groups, Tried tried);
 
   const Graph& joint_;
   const PlanWhatIf& what_if_;
   Options options_;
   PlanLimit limit_ = PlanLimit::of_peak(0);
-  TunedPlan best_;
+  EvaluatedPlan best_;
   bool is_over_ = false;
+  // Changes that are likely to be tried next, in order, and their outcomes for the best plan.
+  std::vector<Change> expected_;
+  std::map<Change, Judged> known_;
 };
 
 }  // namespace jointer

@@ -7,24 +7,25 @@
 //   bracket   two samples with neighbouring byte prices, one within the limit and one beyond it.
 //
 // Every plan is judged by its complete step (PlanWhatIf), never by its prices. All plans that no
-// other beats are kept, and each search starts from them.
+// other beats are kept.
 //
 // Steps
 //   1. Sample: for each of a few copy prices, byte prices from far below to far above the mean.
 //   2. Bracket the limit in each series and halve the interval between the two prices.
-//   3. Mix: between the two samples of a bracket, decide like one up to some value and like the
-//      other behind it, in several orders; bisect for the last value at which the limit holds.
-//      A price treats equal layers alike; a mixture need not.
-//   4. Tune the best plans tensor by tensor (plan_tuning.cpp).
-//   5. Polish: change single decisions until none makes the plan better (plan_descent.cpp).
-//   6. Descend: change one decision, or two in opposite directions, at random; continue from the
-//      result if it is not worse. Until the effort is spent. Then polish again.
-//   7. Tighten the bound: with prices at the moment of the plan's peak (plan_moment.cpp).
+//   3. Improve the plan beyond the limit that is nearest to it: change decisions until it is within
+//      the limit and no change makes it better (plan_descent.cpp). A price treats equal layers
+//      alike; the descent need not. From beyond, it gives up the least valuable decisions first,
+//      and ends at better plans than from within.
+//   4. Do the same for the best plan so far and for the plans of the other brackets, until the
+//      effort is spent.
+//   5. Try all changes of the best plan, also those that the descent leaves out to save time.
+//   6. Tighten the bound: with prices at the moment of the plan's peak (plan_moment.cpp).
 //
-// The work is counted in evaluated plans, not in time, so the result is the same on every machine.
+// The effort is counted in evaluated plans, not in time, so the result is the same on every machine.
+// A descent that has begun is finished.
 //
-// Cost: 7 * 14 minimum cuts once, about 80 for each limit, and `effort` evaluations of a plan, plus
-// those of step 5.
+// Cost: 7 * 14 minimum cuts once, at most 56 for each limit, and `effort` evaluations of a plan plus
+// those of the last descent and of step 5: on Llama3-8B, 2,000 and 1,500.
 
 #include "core/partition/plan_frontier.h"
 
@@ -32,10 +33,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <random>
 
-#include "core/partition/bisect.h"
-#include "core/partition/plan_descent.h"
 #include "core/partition/recompute_tags.h"
 
 namespace jointer {
@@ -44,7 +42,6 @@ namespace {
 constexpr std::array kCopyPrices{1.0, 0.7, 0.5, 0.35, 0.2, 0.1};
 constexpr int kMinExponent = -7, kMaxExponent = 6;  // of byte prices, relative to the mean
 constexpr int kHalvings = 8;
-constexpr std::size_t kBest = 3;  // series whose brackets are mixed
 
 }  // namespace
 
@@ -53,7 +50,11 @@ PlanFrontier::PlanFrontier(const Graph& joint, const PlanWhatIf& what_if, PlanRe
     : joint_(joint),
       what_if_(what_if),
       relaxation_(std::move(relaxation)),
-      options_(std::move(options)) {}
+      options_(std::move(options)),
+      descent_(joint, what_if,
+               {.offload = options_.offload,
+                .go_on = [this] { return go_on(); },
+                .exhaustive = options_.effort}) {}
 
 Result<std::unique_ptr<PlanFrontier>> PlanFrontier::make(const Graph& joint,
                                                          const PlanWhatIf& what_if,
@@ -63,7 +64,7 @@ Result<std::unique_ptr<PlanFrontier>> PlanFrontier::make(const Graph& joint,
       new PlanFrontier(joint, what_if, std::move(relaxation), std::move(options)));
 }
 
-void PlanFrontier::add(const TunedPlan& plan) {
+void PlanFrontier::add(const EvaluatedPlan& plan) {
   const Figures& f = plan.figures.figures;
   auto after = points_.upper_bound(f.peak_bytes);
   if (after != points_.begin() && std::prev(after)->second.figures.figures.step_ns <= f.step_ns)
@@ -74,14 +75,14 @@ void PlanFrontier::add(const TunedPlan& plan) {
   points_.emplace(f.peak_bytes, plan);
 }
 
-std::vector<TunedPlan> PlanFrontier::points() const {
-  std::vector<TunedPlan> all;
+std::vector<EvaluatedPlan> PlanFrontier::points() const {
+  std::vector<EvaluatedPlan> all;
   for (const auto& [peak, plan] : points_) all.push_back(plan);
   return all;
 }
 
-const TunedPlan* PlanFrontier::best_so_far(const PlanLimit& limit) const {
-  const TunedPlan* best = nullptr;
+const EvaluatedPlan* PlanFrontier::best_so_far(const PlanLimit& limit) const {
+  const EvaluatedPlan* best = nullptr;
   for (const auto& [peak, plan] : points_)
     if (best == nullptr || limit.is_better(plan.figures.figures, best->figures.figures))
       best = &plan;
@@ -95,13 +96,17 @@ std::int64_t PlanFrontier::bound_ns(std::int64_t peak_bytes) const {
   return bound;
 }
 
-std::optional<Result<TunedPlan>> PlanFrontier::evaluate(SavePlan plan) {
+bool PlanFrontier::go_on() {
   is_cancelled_ = is_cancelled_ || (options_.go_on && !options_.go_on());
-  if (is_over()) return std::nullopt;
-  ++evaluated_;
+  if (!is_cancelled_) ++evaluated_;
+  return !is_cancelled_;
+}
+
+std::optional<Result<EvaluatedPlan>> PlanFrontier::evaluate(SavePlan plan) {
+  if (!go_on()) return std::nullopt;
   auto figures = what_if_.figures(plan);
   if (!figures) return tl::unexpected(figures.error());
-  TunedPlan judged{std::move(plan), *figures};
+  EvaluatedPlan judged{std::move(plan), *figures};
   add(judged);
   return judged;
 }
@@ -123,7 +128,7 @@ Result<void> PlanFrontier::find_samples() {
   const double mean = std::max(relaxation_.mean_byte_ns(), 1e-9);
   for (const auto& copy : copies) {
     std::vector<Sample>& series = samples_.emplace_back();
-    for (int e = kMinExponent; e <= kMaxExponent && !is_over(); ++e) {
+    for (int e = kMinExponent; e <= kMaxExponent && !is_cancelled_; ++e) {
       JOINTER_TRY(Sample found, sample({.byte_ns = std::ldexp(mean, e), .copy = copy}));
       series.push_back(std::move(found));
     }
@@ -144,7 +149,7 @@ std::optional<PlanFrontier::Bracket> PlanFrontier::bracket(std::size_t series,
     found = Bracket{known[first ? i - 1 : i], known[first ? i : i - 1]};
     if (!first) break;
   }
-  for (int i = 0; found && i < kHalvings && !is_over(); ++i) {
+  for (int i = 0; found && i < kHalvings && !is_cancelled_; ++i) {
     PlanPrices middle = found->within.prices;
     middle.byte_ns = std::sqrt(middle.byte_ns * found->beyond.prices.byte_ns);
     auto between = sample(middle);
@@ -155,109 +160,29 @@ std::optional<PlanFrontier::Bracket> PlanFrontier::bracket(std::size_t series,
   return found;
 }
 
-void PlanFrontier::mix(const Bracket& between, const PlanLimit& limit) {
-  const std::vector<Keep>& within = between.within.solution.keep;
-  const std::vector<Keep>& beyond = between.beyond.solution.keep;
-  std::vector<std::size_t> differ;
-  for (std::size_t i = 0; i < within.size(); ++i)
-    if (within[i] != beyond[i]) differ.push_back(i);
-  if (differ.empty()) return;
-  const auto try_order = [&](const std::vector<std::size_t>& order) {
-    (void)last_that_holds(order.size(), [&](std::size_t count) {
-      std::vector<Keep> keep = within;
-      for (std::size_t i = 0; i < count; ++i) keep[order[i]] = beyond[order[i]];
-      const auto plan = relaxation_.plan(keep);
-      if (!plan) return false;
-      const auto judged = evaluate(*plan);
-      return judged && *judged && limit.holds((*judged)->figures.figures);
+std::vector<EvaluatedPlan> PlanFrontier::starts(const PlanLimit& limit) {
+  std::vector<EvaluatedPlan> beyond, within;
+  for (std::size_t i = 0; i < samples_.size() && !is_cancelled_; ++i) {
+    auto found = bracket(i, limit);
+    if (!found) continue;
+    beyond.push_back(*std::move(found->beyond.plan));
+    within.push_back(*std::move(found->within.plan));
+  }
+  if (const EvaluatedPlan* best = best_so_far(limit)) within.push_back(*best);
+  std::vector<EvaluatedPlan> starts;
+  for (auto* plans : {&beyond, &within}) {
+    std::ranges::stable_sort(*plans, [&](const EvaluatedPlan& a, const EvaluatedPlan& b) {
+      return limit.is_better(a.figures.figures, b.figures.figures);
     });
-  };
-  try_order(differ);
-  try_order({differ.rbegin(), differ.rend()});
-  // Every other value first, so that the change is spread over the layers.
-  std::vector<std::size_t> spread;
-  for (const std::size_t start : {std::size_t{0}, std::size_t{1}})
-    for (std::size_t i = start; i < differ.size(); i += 2) spread.push_back(differ[i]);
-  try_order(spread);
+    for (EvaluatedPlan& each : *plans)
+      if (std::ranges::find(starts, each.plan, &EvaluatedPlan::plan) == starts.end())
+        starts.push_back(std::move(each));
+  }
+  return starts;
 }
 
-void PlanFrontier::tune(const PlanLimit& limit) {
-  const auto holds = [&](const Figures& f) { return limit.holds(f); };
-  PlanTuning tuning(joint_, what_if_,
-                    {.offload = options_.offload,
-                     .evaluate = [this](SavePlan plan) { return evaluate(std::move(plan)); }});
-  const bool limits_peak = limit.limited == &Figures::peak_bytes;
-  const auto up_to = [&](const TunedPlan& from) {
-    (void)(limits_peak ? tuning.speed_up_while(from, holds) : tuning.lower_peak_while(from, holds));
-  };
-  const auto toward = [&](const TunedPlan& from) {
-    return limits_peak ? tuning.lower_peak_until(from, holds) : tuning.speed_up_until(from, holds);
-  };
-  // The plan within the limit that is nearest to it, and the nearest beyond.
-  const TunedPlan* beyond = nullptr;
-  for (const auto& [peak, plan] : points_) {
-    const Figures& f = plan.figures.figures;
-    if (!limit.holds(f) &&
-        (beyond == nullptr || f.*limit.limited < beyond->figures.figures.*limit.limited))
-      beyond = &plan;
-  }
-  if (beyond != nullptr) {
-    const TunedPlan start = *beyond;
-    if (const TunedPlan reached = toward(start); limit.holds(reached.figures.figures))
-      up_to(reached);
-  }
-  if (const TunedPlan* best = best_so_far(limit); limit.holds(best->figures.figures)) {
-    const TunedPlan start = *best;
-    up_to(start);
-  }
-}
-
-void PlanFrontier::polish(const PlanLimit& limit, bool all) {
-  const auto go_on = [this] {
-    is_cancelled_ = is_cancelled_ || (options_.go_on && !options_.go_on());
-    return !is_cancelled_;
-  };
-  PlanDescent descent(joint_, what_if_, {.offload = options_.offload, .go_on = go_on});
-  add(descent.improved(*best_so_far(limit), limit, all));
-}
-
-void PlanFrontier::descend(const PlanLimit& limit) {
-  std::mt19937_64 chance(1);
-  TunedPlan current = *best_so_far(limit);
-  std::vector<SaveCandidate> candidates;
-  const auto may = [&](const SaveCandidate& each, Keep keep) {
-    const Node& node = joint_.node(each.node);
-    if (keep == each.keep || is_kept(node)) return false;
-    if (keep == Keep::recompute) return each.chain > 0;
-    if (keep == Keep::offload && !options_.offload) return false;
-    return node.policy != MemoryPolicy::must_recompute;
-  };
-  // A random change; nullopt if the choice is not possible.
-  const auto change = [&](const SavePlan& plan) -> std::optional<SavePlan> {
-    const SaveCandidate& each = candidates[chance() % candidates.size()];
-    const auto keep = static_cast<Keep>(chance() % 3);
-    if (!may(each, keep)) return std::nullopt;
-    auto changed = what_if_.change(plan, {&each.node, 1}, keep);
-    return changed ? std::optional(*std::move(changed)) : std::nullopt;
-  };
-  constexpr int kMaxMisses = 200;  // choices in a row that are not possible
-  for (int misses = 0; misses < kMaxMisses;) {
-    if (candidates.empty()) {
-      auto found = what_if_.candidates(current.plan);
-      if (!found || found->empty()) return;
-      candidates = *std::move(found);
-    }
-    ++misses;
-    auto plan = change(current.plan);
-    if (plan && chance() % 2 == 0) plan = change(*plan);
-    if (!plan) continue;
-    auto judged = evaluate(*std::move(plan));
-    if (!judged) return;
-    misses = 0;
-    if (!*judged || limit.is_better(current.figures.figures, (*judged)->figures.figures)) continue;
-    current = **std::move(judged);
-    candidates.clear();
-  }
+void PlanFrontier::improve(const EvaluatedPlan& plan, const PlanLimit& limit, bool all) {
+  add(descent_.improved(plan, limit, all));
 }
 
 // The moment of the plan's peak, or the next one that every plan has.
@@ -275,7 +200,7 @@ std::shared_ptr<const PlanMoment> PlanFrontier::moment_of_peak(const SavePlan& p
 // Raises the bound for a peak with prices at the moment of the peak: from the prices that give the
 // best bound so far, divided between both moments, each price is doubled or halved as long as that
 // helps.
-void PlanFrontier::tighten_bound(const TunedPlan& plan, std::int64_t peak_bytes) {
+void PlanFrontier::tighten_bound(const EvaluatedPlan& plan, std::int64_t peak_bytes) {
   constexpr int kMaxCuts = 20;
   const Bound* best = nullptr;
   std::int64_t best_ns = 0;
@@ -315,29 +240,15 @@ void PlanFrontier::tighten_bound(const TunedPlan& plan, std::int64_t peak_bytes)
     }
 }
 
-Result<TunedPlan> PlanFrontier::best(const PlanLimit& limit) {
-  constexpr double kMixed = 0.4, kTuned = 0.6;  // parts of the effort
-  const auto spend = [&](double part) {
-    return evaluated_ + static_cast<std::size_t>(part * static_cast<double>(options_.effort));
-  };
-  end_ = std::numeric_limits<std::size_t>::max();
+Result<EvaluatedPlan> PlanFrontier::best(const PlanLimit& limit) {
   JOINTER_CHECK(find_samples());
-  const std::size_t mixed = spend(kMixed), tuned = spend(kTuned), whole = spend(1);
-  end_ = mixed;
-  std::vector<Bracket> brackets;
-  for (std::size_t i = 0; i < samples_.size() && !is_over(); ++i)
-    if (auto found = bracket(i, limit)) brackets.push_back(*std::move(found));
-  std::stable_sort(brackets.begin(), brackets.end(), [&](const Bracket& a, const Bracket& b) {
-    return limit.is_better(a.within.plan->figures.figures, b.within.plan->figures.figures);
-  });
-  for (std::size_t i = 0; i < std::min(brackets.size(), kBest); ++i) mix(brackets[i], limit);
+  const std::size_t end = evaluated_ + options_.effort;
+  for (const EvaluatedPlan& start : starts(limit)) {
+    improve(start, limit, false);
+    if (is_cancelled_ || evaluated_ >= end) break;
+  }
   if (points_.empty()) return fail(Error::Kind::cancelled, "it was cancelled");
-  end_ = tuned;
-  tune(limit);
-  polish(limit, false);
-  end_ = whole;
-  descend(limit);
-  polish(limit, true);
+  improve(*best_so_far(limit), limit, true);
   if (limit.limited == &Figures::peak_bytes && !is_cancelled_)
     tighten_bound(*best_so_far(limit),
                   std::max(limit.value, best_so_far(limit)->figures.figures.peak_bytes));

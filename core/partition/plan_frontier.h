@@ -13,21 +13,21 @@
 
 #include "core/base/result.h"
 #include "core/graph/graph.h"
+#include "core/partition/plan_descent.h"
 #include "core/partition/plan_limit.h"
 #include "core/partition/plan_relaxation.h"
-#include "core/partition/plan_tuning.h"
 #include "core/partition/plan_what_if.h"
 
 namespace jointer {
 
 class PlanFrontier {
  public:
-  static constexpr std::size_t kEffort = 1000;
+  static constexpr std::size_t kEffort = 1500;
 
   struct Options {
     std::vector<MemoryPolicy> policies;  // the user's, indexed by node id; may be empty
     bool offload = true;                 // values may be offloaded
-    std::size_t effort = kEffort;        // plans to evaluate for one limit
+    std::size_t effort = kEffort;        // for one limit; see plan_frontier.cpp
     std::function<bool()> go_on;         // called before each plan; false ends the search
   };
 
@@ -37,15 +37,15 @@ class PlanFrontier {
                                                     Options options);
 
   // Adds a plan with known figures to start from.
-  void add(const TunedPlan& plan);
+  void add(const EvaluatedPlan& plan);
   // The best plan found within the limit; if none is, the nearest. Deterministic: depends only on
   // the plans and limits before it. Error (usage): the tags leave no legal plan. Error (cancelled):
   // it ended before there was a plan.
-  Result<TunedPlan> best(const PlanLimit& limit);
+  Result<EvaluatedPlan> best(const PlanLimit& limit);
   [[nodiscard]] bool is_cancelled() const { return is_cancelled_; }
 
   // The plans found that no other beats in both figures, by ascending peak.
-  [[nodiscard]] std::vector<TunedPlan> points() const;
+  [[nodiscard]] std::vector<EvaluatedPlan> points() const;
   // No plan with this peak has a shorter step.
   [[nodiscard]] std::int64_t bound_ns(std::int64_t peak_bytes) const;
 
@@ -54,7 +54,7 @@ class PlanFrontier {
   struct Sample {
     PlanPrices prices;
     PlanRelaxation::Solution solution;
-    std::optional<TunedPlan> plan;
+    std::optional<EvaluatedPlan> plan;
   };
   // Neighbours by price: within the limit, and beyond it.
   struct Bracket {
@@ -66,22 +66,23 @@ class PlanFrontier {
   Result<void> find_samples();
   Result<Sample> sample(const PlanPrices& prices);
   std::optional<Bracket> bracket(std::size_t series, const PlanLimit& limit);
-  void mix(const Bracket& between, const PlanLimit& limit);
-  void tune(const PlanLimit& limit);
-  void polish(const PlanLimit& limit, bool all);
-  void descend(const PlanLimit& limit);
-  void tighten_bound(const TunedPlan& plan, std::int64_t peak_bytes);
+  // The plans to improve toward the limit, the most promising first.
+  std::vector<EvaluatedPlan> starts(const PlanLimit& limit);
+  void improve(const EvaluatedPlan& plan, const PlanLimit& limit, bool all);
+  void tighten_bound(const EvaluatedPlan& plan, std::int64_t peak_bytes);
   [[nodiscard]] std::shared_ptr<const PlanMoment> moment_of_peak(const SavePlan& plan) const;
-  // Computes the figures; nullopt if the search is over.
-  std::optional<Result<TunedPlan>> evaluate(SavePlan plan);
-  [[nodiscard]] bool is_over() const { return is_cancelled_ || evaluated_ >= end_; }
+  // Counts a plan to evaluate; false if the search was cancelled.
+  bool go_on();
+  // Computes the figures; nullopt if the search was cancelled.
+  std::optional<Result<EvaluatedPlan>> evaluate(SavePlan plan);
   // The best plan so far; nullptr if there is none.
-  [[nodiscard]] const TunedPlan* best_so_far(const PlanLimit& limit) const;
+  [[nodiscard]] const EvaluatedPlan* best_so_far(const PlanLimit& limit) const;
 
   const Graph& joint_;
   const PlanWhatIf& what_if_;
   PlanRelaxation relaxation_;
   Options options_;
+  PlanDescent descent_;
   // By copy price, by ascending byte price.
   std::vector<std::vector<Sample>> samples_;
   struct Bound {
@@ -89,8 +90,8 @@ class PlanFrontier {
     double cost_ns = 0;
   };
   std::vector<Bound> bounds_;
-  std::map<std::int64_t, TunedPlan> points_;  // by peak; no other beats them in both figures
-  std::size_t evaluated_ = 0, end_ = 0;
+  std::map<std::int64_t, EvaluatedPlan> points_;  // by peak; no other beats them in both figures
+  std::size_t evaluated_ = 0;
   bool is_cancelled_ = false;
 };
 

@@ -30,6 +30,7 @@ struct PlanLimit {
     };
     return key(a) < key(b);
   }
+  friend bool operator==(const PlanLimit&, const PlanLimit&) = default;
 };
 
 }  // namespace jointer

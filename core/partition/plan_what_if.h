@@ -36,6 +36,11 @@ struct PlanFigures {
   friend bool operator==(const PlanFigures&, const PlanFigures&) = default;
 };
 
+struct EvaluatedPlan {
+  SavePlan plan;
+  PlanFigures figures;
+};
+
 // A forward value that the backward needs, directly or to recompute others: a row of the SAC pane.
 struct SaveCandidate {
   NodeId node;

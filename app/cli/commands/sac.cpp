@@ -118,8 +118,8 @@ void add_plan_options(CLI::App& command, SacCommand& options) {
   command
       .add_option("--effort", options.effort,
                   "With --pareto, --slower or a --budget in bytes: number of plans to evaluate for "
-                  "each limit, in addition to a final check of single decisions. More find better "
-                  "plans")
+                  "each limit, after which the search does not start again from another plan. More "
+                  "find better plans")
       ->type_name("N")
       ->check(whole_number(1));
   command

@@ -51,7 +51,7 @@ RC_GTEST_PROP(PlanRelaxationProperty, NoPlanIsBelowTheBound, (std::uint64_t seed
     const Figures f = what_if.figures(*plan).value().figures;
     RC_ASSERT((*frontier)->bound_ns(f.peak_bytes) <= f.step_ns);
   }
-  for (const TunedPlan& plan : (*frontier)->points())
+  for (const EvaluatedPlan& plan : (*frontier)->points())
     RC_ASSERT((*frontier)->bound_ns(plan.figures.figures.peak_bytes) <=
               plan.figures.figures.step_ns);
 }
@@ -121,7 +121,7 @@ TEST(PlanFrontier, IsMonotoneAndAboveItsBound) {
     step = f.step_ns;
   }
   std::int64_t peak = 0;
-  for (const TunedPlan& plan : frontier->points()) {
+  for (const EvaluatedPlan& plan : frontier->points()) {
     EXPECT_GT(plan.figures.figures.peak_bytes, peak);
     peak = plan.figures.figures.peak_bytes;
     EXPECT_EQ(judged.what_if->figures(plan.plan).value(), plan.figures);
@@ -139,7 +139,7 @@ TEST(PlanFrontier, NoSingleChangeIsBetter) {
   for (const int part : {1, 2, 3}) {
     const std::int64_t limit =
         smallest.peak_bytes + (fastest.peak_bytes - smallest.peak_bytes) * part / 4;
-    const TunedPlan best = frontier->best(PlanLimit::of_peak(limit)).value();
+    const EvaluatedPlan best = frontier->best(PlanLimit::of_peak(limit)).value();
     const std::vector<SaveCandidate> candidates = what_if.candidates(best.plan).value();
     for (const SaveCandidate& each : candidates)
       for (const Keep keep : {Keep::recompute, Keep::save, Keep::offload}) {
