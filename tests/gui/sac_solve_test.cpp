@@ -2,9 +2,6 @@
 // the peak, imported lists.
 
 #include <QClipboard>
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QProcess>
 #include <cmath>
 
 #include "core/base/bytes.h"
@@ -359,17 +356,13 @@ void SacSolveTest::limits_match_the_command_line() {
   QTRY_VERIFY_WITH_TIMEOUT(!page.search().is_running(), kPatienceMs);
   QVERIFY(settle());
 
-  QProcess program;
-  QStringList arguments{QStringLiteral("sac"),
-                        QString::fromStdString(test::source_path(test::kLarge)),
-                        QStringLiteral("--json"), QStringLiteral("--partitioner"),
+  QStringList arguments{QStringLiteral("sac"), source_of(test::kLarge),
+                        QStringLiteral("--partitioner"),
                         QString::fromStdString(std::string(to_string(settings.partitioner)))};
   arguments << (is_peak ? QStringList{QStringLiteral("--budget"),
                                       QStringLiteral("%1GiB").arg(QString::number(gib))}
                         : QStringList{QStringLiteral("--slower"), QStringLiteral("5")});
-  program.start(QCoreApplication::applicationDirPath() + QStringLiteral("/jointer"), arguments);
-  QVERIFY(program.waitForFinished(kPatienceMs));
-  const QJsonObject answer = QJsonDocument::fromJson(program.readAllStandardOutput()).object();
+  const QJsonObject answer = run_jointer(arguments);
   QCOMPARE(figures().figures.peak_bytes, answer[u"peak_bytes"].toInteger());
   QCOMPARE(static_cast<double>(figures().figures.step_ns) / 1e6, answer[u"step_ms"].toDouble());
   QCOMPARE(figures().saved_bytes, answer[u"saved_storage_bytes"].toInteger());

@@ -110,8 +110,7 @@ void ParetoPage::refresh() {
   if (search_->is_running())
     status = search_->points().size() == 1 ? tr("1 point")
                                            : tr("%1 points").arg(search_->points().size());
-  else if (!search_->points().empty() && searched_ && state &&
-           (searched_->base != state->base || searched_->step != state->step))
+  else if (!search_->points().empty() && searched_ && state && !searched_->has_graph_of(*state))
     status = tr("computed for an earlier plan");
   status_->setText(status);
   refresh_marks();
@@ -173,8 +172,7 @@ void ParetoPage::choose(std::size_t mark) {
     return session_.editing().go_to_state(named_[static_cast<std::size_t>(meaning.named)].index);
   if (meaning.is_start && searched_) return take_plan(searched_->plan, searched_->figures);
   if (meaning.point >= 0 && searched_)
-    take(search_->points()[static_cast<std::size_t>(meaning.point)],
-         searched_->base ? searched_->base->settings : SolveSettings());
+    take(search_->points()[static_cast<std::size_t>(meaning.point)], searched_->settings());
 }
 
 // Uses min_cut, as the search did, whatever the controls say now.
@@ -202,7 +200,7 @@ void ParetoPage::take_fit(const Fit& fit) {
     return emit message(tr("The current plan is the best one found: %1.").arg(what));
   emit message(tr("Found: %1.").arg(what));
   if (const SacStatePtr state = session_.state(); state && state->can_change())
-    take(fit.point, state->base ? state->base->settings : SolveSettings());
+    take(fit.point, state->settings());
 }
 
 }  // namespace jointer::views

@@ -136,7 +136,7 @@ void SacPane::add_actions() {
     show_pareto();
     if (!pareto_->search().is_running()) pareto_->start_or_cancel();
   });
-  of_partitioner_.push_back(add(tr("SAC: Find Changes for a Target"), [this] { show_targets(); }));
+  add(tr("SAC: Find Changes for a Target"), [this] { show_targets(); });
   of_partitioner_.push_back(add(tr("SAC: Open as Pair"), [this] { make_pair(); }));
   add(tr("SAC: Show Changes of the Plan"), [this] { show_changes(); });
   add(tr("SAC: Save Selected"), [this] { table_->set_keep(Keep::save); });
@@ -175,9 +175,8 @@ void SacPane::refresh() {
   curve_->set_state(state);
   stack_->setCurrentIndex(state ? 1 : 0);
   const bool is_step = state && state->is_step();
-  for (QWidget* page : std::initializer_list<QWidget*>{pareto_, changes_})
+  for (QWidget* page : std::initializer_list<QWidget*>{pareto_, targets_, changes_})
     pages_->setTabVisible(pages_->indexOf(page), state && state->can_change());
-  pages_->setTabVisible(pages_->indexOf(targets_), state && state->base);
   show_reasons();
   for (QAction* action : of_partitioner_) action->setVisible(!is_step);
   for (QAction* action : {apply_tags_, untag_}) action->setVisible(is_step);

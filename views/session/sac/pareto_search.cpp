@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "core/policy/with_fsdp.h"
+#include "views/session/sac/step_state.h"
 
 namespace jointer::views {
 namespace {
@@ -85,7 +86,7 @@ Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
     const SacState& state, bool offload, std::vector<ParetoPoint> known, const Cancellation& job,
     std::function<void(const ParetoPoint&)> tell) {
   const Analysis& analysis = state.snapshot->analysis;
-  const SolveSettings settings = state.base ? state.base->settings : SolveSettings();
+  const SolveSettings settings = state.settings();
   TradeOffOptions options{
       .partition = options_of(settings),
       .now = {.budget = -1,
@@ -102,14 +103,7 @@ Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
         return !job.is_cancelled();
       }};
   options.partition.watcher.is_cancelled = [job] { return job.is_cancelled(); };
-  // The tags that earlier plans have set may change.
-  Graph step;
-  if (state.is_step()) {
-    step = state.step->snapshot->graph;
-    for (std::size_t i = 0; i < state.own_policies.size(); ++i)
-      step.node(NodeId(i)).policy = state.own_policies[i];
-  }
-  return TradeOff::make(state.is_step() ? step : without_search(state),
+  return TradeOff::make(state.is_step() ? step_with_own_tags(state) : without_search(state),
                         {.costs = analysis.costs,
                          .flops = analysis.flops,
                          .memory = analysis.options.memory,

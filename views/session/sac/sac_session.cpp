@@ -384,10 +384,9 @@ void SacSession::checkpoint_layers(const std::vector<NodeId>& nodes) {
   if (!state_ || !state_->can_change()) return;
   const Graph& graph =
       state_->is_step() ? state_->step->snapshot->graph : state_->base->partition.joint;
-  const PlanWhatIf& what_if = state_->is_step() ? *state_->step->what_if : *state_->base->what_if;
   const std::vector<std::vector<NodeId>> layers = calls_of_layers(graph, nodes);
   if (layers.empty()) return emit refused(tr("The selection is in no layer."));
-  const auto change = checkpoint(graph, what_if, state_->plan, layers);
+  const auto change = checkpoint(graph, *state_->what_if(), state_->plan, layers);
   if (!change) return emit refused(QString::fromStdString(change.error().message));
   take_plan(change->plan,
             layers.size() == 1 ? tr("Checkpoint 1 layer")
