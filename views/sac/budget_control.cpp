@@ -56,7 +56,7 @@ BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
   unit_->setToolTip(
       tr("Budget: torch's activation_memory_budget. 1 saves the values of the min cut, and 0 saves "
          "only inputs; in between, a knapsack solver decides which values are worth saving.\n"
-         "Peak: the largest budget whose plan stays within this peak memory."));
+         "Peak: the fastest plan that stays within this peak memory."));
   row->addWidget(unit_);
   slider_ = new QSlider(Qt::Horizontal, this);
   slider_->setRange(0, kParts);
@@ -66,7 +66,7 @@ BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
   slider_->setAccessibleName(tr("Budget"));
   slider_->setToolTip(
       tr("Drag to preview the figures and curves of the new plan. Release the slider or press "
-         "Enter to solve."));
+         "Enter to use it."));
   auto* style = new JumpingStyle;
   style->setParent(slider_);
   slider_->setStyle(style);
@@ -81,7 +81,10 @@ BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
   peak_box_ = new ByteBox(this);
   peak_box_->setAccessibleName(tr("Maximum peak memory"));
   add_box(*peak_box_);
-  connect(unit_, &QComboBox::currentIndexChanged, this, &BudgetControl::show_box);
+  connect(unit_, &QComboBox::currentIndexChanged, this, [this] {
+    show_box();
+    emit unit_changed();
+  });
   connect(slider_, &QSlider::valueChanged, this, &BudgetControl::follow_slider);
   connect(slider_, &QSlider::sliderReleased, this, [this] {
     if (box().value() != pressed_at_) emit chosen();

@@ -11,8 +11,7 @@
 
 namespace jointer::views {
 
-// Limits a plan's memory, either by torch's activation budget or by a limit on peak memory, for
-// which a budget is then searched. A slider and a field show the same value. Each intermediate
+// Limits a plan's memory, either by torch's activation budget or by a limit on peak memory. A slider and a field show the same value. Each intermediate
 // value emits `tried`; releasing the slider or pressing Enter emits `chosen`.
 class BudgetControl : public QWidget {
   Q_OBJECT
@@ -34,6 +33,8 @@ class BudgetControl : public QWidget {
   [[nodiscard]] QDoubleSpinBox& box() { return is_peak() ? *peak_box_ : *budget_box_; }
 
  signals:
+  // Another quantity is limited; the control shows its value for the current plan.
+  void unit_changed();
   void tried();
   void chosen();
 

@@ -17,7 +17,7 @@ constexpr double kMaxPercent = 1'000, kUsualPercent = 5;
 }  // namespace
 
 ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
-    : QWidget(parent), session_(session), bar_(bar), search_(new ParetoSearch(this)) {
+    : QWidget(parent), session_(session), bar_(bar), search_(session.pareto()) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
@@ -66,17 +66,17 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
 
   connect(start_, &QPushButton::clicked, this, &ParetoPage::start_or_cancel);
   connect(fastest_, &QPushButton::clicked, this, [this] {
-    if (const SacStatePtr state = session_.state()) search_->find_fastest(state, limit_->bytes());
+    if (const SacStatePtr state = session_.state()) search_.find_fastest(state, limit_->bytes());
   });
   connect(smallest_, &QPushButton::clicked, this, [this] {
     if (const SacStatePtr state = session_.state())
-      search_->find_smallest(state, percent_->value());
+      search_.find_smallest(state, percent_->value());
   });
-  connect(offload_, &QCheckBox::toggled, search_, &ParetoSearch::set_offload);
+  connect(offload_, &QCheckBox::toggled, &search_, &ParetoSearch::set_offload);
   connect(plot_, &ParetoPlot::chosen, this, &ParetoPage::choose);
-  connect(search_, &ParetoSearch::changed, this, &ParetoPage::refresh);
-  connect(search_, &ParetoSearch::fitted, this, &ParetoPage::take_fit);
-  connect(search_, &ParetoSearch::failed, this, &ParetoPage::message);
+  connect(&search_, &ParetoSearch::changed, this, &ParetoPage::refresh);
+  connect(&search_, &ParetoSearch::fitted, this, &ParetoPage::take_fit);
+  connect(&search_, &ParetoSearch::failed, this, &ParetoPage::message);
   connect(&session_, &SacSession::changed, this, &ParetoPage::refresh);
   connect(&session_.editing(), &Editing::changed, this, &ParetoPage::request_named_figures);
   request_named_figures();
@@ -84,22 +84,22 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
 }
 
 void ParetoPage::start_or_cancel() {
-  if (search_->is_running()) return search_->cancel();
+  if (search_.is_running()) return search_.cancel();
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return;
   searched_ = state;
-  search_->search(state);
+  search_.search(state);
 }
 
 void ParetoPage::refresh() {
   const SacStatePtr state = session_.state();
   const bool can = state && state->can_change();
-  start_->setText(search_->is_running()       ? tr("Cancel")
-                  : search_->points().empty() ? tr("Compute Trade-off")
+  start_->setText(search_.is_running()       ? tr("Cancel")
+                  : search_.points().empty() ? tr("Compute Trade-off")
                                               : tr("Compute Again"));
   start_->setEnabled(can);
-  fastest_->setEnabled(can && !search_->is_running());
-  smallest_->setEnabled(can && !search_->is_running());
+  fastest_->setEnabled(can && !search_.is_running());
+  smallest_->setEnabled(can && !search_.is_running());
   // Start with the current peak as the limit.
   if (can && limit_->bytes() == 0) limit_->set_bytes(state->figures.figures.peak_bytes);
   plot_->set_hint(
@@ -107,10 +107,10 @@ void ParetoPage::refresh() {
                "upstream's presets.")
           : tr("Only the plan of a joint graph or of a flat training step can change."));
   QString status;
-  if (search_->is_running())
-    status = search_->points().size() == 1 ? tr("1 point")
-                                           : tr("%1 points").arg(search_->points().size());
-  else if (!search_->points().empty() && searched_ && state && !searched_->has_graph_of(*state))
+  if (search_.is_running())
+    status = search_.points().size() == 1 ? tr("1 point")
+                                           : tr("%1 points").arg(search_.points().size());
+  else if (!search_.points().empty() && searched_ && state && !searched_->has_graph_of(*state))
     status = tr("computed for an earlier plan");
   status_->setText(status);
   refresh_marks();
@@ -122,11 +122,11 @@ void ParetoPage::refresh_marks() {
   const auto add = [&](ParetoKind kind, const QString& name, const PlanFigures& figures,
                        Meaning meaning) {
     const std::int64_t bound =
-        meaning.point < 0 ? 0 : search_->points()[static_cast<std::size_t>(meaning.point)].bound_ns;
+        meaning.point < 0 ? 0 : search_.points()[static_cast<std::size_t>(meaning.point)].bound_ns;
     marks.push_back({kind, name, figures.figures.peak_bytes, figures.figures.step_ns, bound});
     meanings_.push_back(meaning);
   };
-  const std::vector<ParetoPoint>& points = search_->points();
+  const std::vector<ParetoPoint>& points = search_.points();
   for (std::size_t i = 0; i < points.size(); ++i) {
     const ParetoPoint& point = points[i];
     if (point.name == ParetoSearch::kNow) continue;  // shown below, with its current figures
@@ -172,7 +172,7 @@ void ParetoPage::choose(std::size_t mark) {
     return session_.editing().go_to_state(named_[static_cast<std::size_t>(meaning.named)].index);
   if (meaning.is_start && searched_) return take_plan(searched_->plan, searched_->figures);
   if (meaning.point >= 0 && searched_)
-    take(search_->points()[static_cast<std::size_t>(meaning.point)], searched_->settings());
+    take(search_.points()[static_cast<std::size_t>(meaning.point)], searched_->settings());
 }
 
 // Uses min_cut, as the search did, whatever the controls say now.
@@ -191,7 +191,10 @@ void ParetoPage::take_plan(const SavePlan& plan, const PlanFigures& figures) {
       plan, tr("Use the plan with a peak of %1").arg(bytes_text(figures.figures.peak_bytes)));
 }
 
-void ParetoPage::take_fit(const Fit& fit) {
+void ParetoPage::take_fit(const Fit& fit, const SacStatePtr& of) {
+  const SacStatePtr state = session_.state();
+  if (!state || !state->has_graph_of(*of) || state->plan != of->plan)
+    return emit message(tr("The plan has changed since the search started; search again."));
   const Figures& figures = fit.point.figures.figures;
   const QString what =
       tr("peak %1, step %2").arg(bytes_text(figures.peak_bytes), time_text(figures.step_ns));
@@ -199,8 +202,7 @@ void ParetoPage::take_fit(const Fit& fit) {
   if (fit.point.name == ParetoSearch::kNow)
     return emit message(tr("The current plan is the best one found: %1.").arg(what));
   emit message(tr("Found: %1.").arg(what));
-  if (const SacStatePtr state = session_.state(); state && state->can_change())
-    take(fit.point, state->settings());
+  take(fit.point, state->settings());
 }
 
 }  // namespace jointer::views

@@ -14,15 +14,16 @@
 
 namespace jointer::views {
 
-// The trade-off between memory and time: a plot, and searches for plans within a limit. Choosing a
-// point on the plot adds one history entry.
+// The trade-off between memory and time: a plot, and searches for plans within a limit. Uses the
+// plans that are found, also for the slider of the bar. Choosing a point on the plot adds one
+// history entry.
 class ParetoPage : public QWidget {
   Q_OBJECT
  public:
   ParetoPage(SacSession& session, SacBar& bar, QWidget* parent = nullptr);
 
   [[nodiscard]] ParetoPlot& plot() { return *plot_; }
-  [[nodiscard]] ParetoSearch& search() { return *search_; }
+  [[nodiscard]] ParetoSearch& search() { return search_; }
 
  public slots:
   // Starts a search for the curve, or cancels the running one.
@@ -44,11 +45,11 @@ class ParetoPage : public QWidget {
   // `settings`: the settings of the plan that the search started from.
   void take(const ParetoPoint& point, SolveSettings settings);
   void take_plan(const SavePlan& plan, const PlanFigures& figures);
-  void take_fit(const Fit& fit);
+  void take_fit(const Fit& fit, const SacStatePtr& of);
 
   SacSession& session_;
   SacBar& bar_;
-  ParetoSearch* search_ = nullptr;
+  ParetoSearch& search_;  // the session's
   ParetoPlot* plot_ = nullptr;
   QPushButton* start_ = nullptr;
   ByteBox* limit_ = nullptr;

@@ -2,12 +2,14 @@
 
 #include <QAbstractItemView>
 #include <QHBoxLayout>
+#include <algorithm>
 
 #include "core/policy/check_tags.h"
 #include "core/policy/with_fsdp.h"
 #include "views/sac/policy_exchange.h"
 #include "views/session/open/open_graph.h"
 #include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 #include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
@@ -64,8 +66,11 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   solve_->setObjectName(QStringLiteral("solve"));
   solve_->setToolTip(
       tr("Partition again with these settings, using your choices as tags; in a flat "
-         "training step, set the tags of this budget's plan"));
-  solve_->setFixedWidth(fontMetrics().horizontalAdvance(solve_->text()) + 3 * kMargin);
+         "training step, set the tags of this budget's plan.\n"
+         "For a peak: use the fastest plan within it."));
+  solve_->setFixedWidth(std::max(fontMetrics().horizontalAdvance(solve_->text()),
+                                 fontMetrics().horizontalAdvance(tr("Cancel"))) +
+                        3 * kMargin);
   row->addWidget(solve_);
   of_partitioner_ = {partitioner_, ignore_tags_};
   apply_tags_ = new QPushButton(tr("Apply Tags"), this);
@@ -99,9 +104,18 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   exchange_ = add_menu(tr("Exchange"), tr("Export and import policies"), make_exchange());
   connect(partitioner_, &QComboBox::currentIndexChanged, this, &SacBar::try_settings);
   connect(solver_, &QComboBox::currentIndexChanged, this, &SacBar::try_settings);
+  connect(budget_, &BudgetControl::unit_changed, this, [this] {
+    session_.pareto().stop_trying();
+    session_.clear_preview();
+    enable_controls();
+  });
   connect(budget_, &BudgetControl::tried, this, &SacBar::try_settings);
   connect(budget_, &BudgetControl::chosen, this, &SacBar::solve);
-  connect(solve_, &QPushButton::clicked, this, &SacBar::solve);
+  connect(solve_, &QPushButton::clicked, this, &SacBar::solve_or_cancel);
+  connect(&session_.pareto(), &ParetoSearch::changed, this, &SacBar::show_search);
+  connect(&session_.pareto(), &ParetoSearch::tried, this, [this](const Fit& fit) {
+    if (limit()) session_.preview_fit(fit);
+  });
   connect(&session_, &SacSession::changed, this, &SacBar::refresh);
   refresh();
 }
@@ -156,27 +170,51 @@ void SacBar::show_kind(const SacState& state) {
   apply_tags_->setEnabled(state.applied_tags.any || !state.applied_tags.refusal.empty());
 }
 
-// Budgets apply only to min_cut.
+// Budgets apply only to min_cut. A search within a limit follows the tags and uses no solver.
 void SacBar::enable_controls() {
   const bool is_min_cut = settings().partitioner == Partitioner::min_cut;
-  solver_->setEnabled(is_min_cut);
+  solver_->setEnabled(is_min_cut && !limit());
+  ignore_tags_->setEnabled(!limit());
   budget_->setEnabled(is_min_cut);
 }
 
-SacSolver::Wish SacBar::wish() const {
-  const SolveSettings wanted = settings();
-  if (wanted.partitioner != Partitioner::min_cut) return {.settings = wanted, .max_peak = {}};
-  return {.settings = wanted, .max_peak = budget_->max_peak()};
+std::optional<std::int64_t> SacBar::limit() const {
+  return settings().partitioner == Partitioner::min_cut ? budget_->max_peak() : std::nullopt;
 }
 
+// For a limit, shows the best plan of the curve at once, and then the one that is found.
 void SacBar::try_settings() {
   if (is_refreshing_) return;
   enable_controls();
-  session_.preview_solving(wish());
+  ParetoSearch& search = session_.pareto();
+  const auto limit = this->limit();
+  const SacStatePtr state = session_.state();
+  if (!limit || !state) {
+    search.stop_trying();
+    return session_.preview_solving(settings());
+  }
+  if (const ParetoPoint* known = search.fastest_known(state, *limit))
+    session_.preview_fit({.point = *known, .fits = true});
+  search.try_fastest(state, *limit);
 }
 
+// The pane uses the plan that is found.
 void SacBar::solve() {
-  session_.solve_as_wished(wish());
+  const auto limit = this->limit();
+  if (!limit) return session_.solve(settings());
+  const SacStatePtr state = session_.state();
+  if (!state || !state->can_change()) return;
+  emit message(tr("Searching for the fastest plan within %1...").arg(bytes_text(*limit)));
+  session_.pareto().find_fastest(state, *limit);
+}
+
+void SacBar::solve_or_cancel() {
+  if (session_.pareto().is_finding()) return session_.pareto().cancel();
+  solve();
+}
+
+void SacBar::show_search() {
+  solve_->setText(session_.pareto().is_finding() ? tr("Cancel") : tr("Solve"));
 }
 
 // --- Presets ---

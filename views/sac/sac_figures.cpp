@@ -185,9 +185,11 @@ void SacFigures::show_preview() {
   if (preview && state) {
     what_if_text_ = preview->refusal;
     if (preview->outcome) {
+      const bool is_found = preview->wish && preview->wish->fit;
       const QString what =
-          preview->settings ? tr("Preview: solve with %1")
-                                  .arg(QString::fromStdString(describe(*preview->settings)))
+          is_found            ? tr("Preview: fastest plan found")
+          : preview->settings ? tr("Preview: solve with %1")
+                                    .arg(QString::fromStdString(describe(*preview->settings)))
           : preview->keep
               ? tr("Preview: %1 %2").arg(keep_word(*preview->keep), tensors_of(*preview))
               : (state->is_step() ? tr("Preview: remove the tag from %1")
@@ -195,7 +197,8 @@ void SacFigures::show_preview() {
                     .arg(tensors_of(*preview));
       what_if_text_ =
           tr("%1: %2").arg(what, plan_difference_text(state->figures, preview->outcome->figures));
-      if (!preview->fits) what_if_text_ = tr("No plan fits. %1").arg(what_if_text_);
+      if (is_found && !preview->wish->fit->fits)
+        what_if_text_ = tr("No plan fits. %1").arg(what_if_text_);
     }
   }
   const QString text = what_if_text_.isEmpty() && is_compact_ ? summary() : what_if_text_;

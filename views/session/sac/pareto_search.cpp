@@ -10,6 +10,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kTakeMs = 40;
+constexpr int kTrySoonMs = 150;
 
 // Returns true if the user, an operator list or a preset has set policies; the search must respect
 // them.
@@ -35,11 +36,15 @@ Graph without_search(const SacState& state) {
 ParetoSearch::ParetoSearch(QObject* parent) : QObject(parent) {
   timer_.setInterval(kTakeMs);
   connect(&timer_, &QTimer::timeout, this, &ParetoSearch::take);
+  soon_.setSingleShot(true);
+  soon_.setInterval(kTrySoonMs);
+  connect(&soon_, &QTimer::timeout, this, &ParetoSearch::start_trial);
 }
 
 ParetoSearch::~ParetoSearch() = default;
 
 void ParetoSearch::cancel() {
+  stop_waiting();
   if (!is_running()) return;
   take();
   end();
@@ -49,6 +54,7 @@ void ParetoSearch::cancel() {
 void ParetoSearch::clear() {
   cancel();
   searched_.reset();
+  is_complete_ = false;
   if (points_.empty()) return;
   points_.clear();
   emit changed();
@@ -63,6 +69,8 @@ void ParetoSearch::begin() {
 void ParetoSearch::end() {
   search_.cancel();
   fit_.cancel();
+  limit_.reset();
+  is_trial_ = false;
   shared_.reset();
   timer_.stop();
 }
@@ -114,7 +122,9 @@ Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
 
 void ParetoSearch::search(const SacStatePtr& state) {
   points_.clear();
-  searched_.reset();
+  searched_ = state;
+  is_complete_ = false;
+  latest_.reset();  // the curve may have better plans
   begin();
   const auto run = [state, offload = offload_,
                     shared = shared_](const Cancellation& job) -> Result<std::vector<ParetoPoint>> {
@@ -136,12 +146,12 @@ void ParetoSearch::search(const SacStatePtr& state) {
         points.push_back(preset);
     return points;
   };
-  search_.start(run, [this, state](const Result<std::vector<ParetoPoint>>& all) {
+  search_.start(run, [this](const Result<std::vector<ParetoPoint>>& all) {
     end();
     // The final points replace the intermediate ones.
     if (all) {
       points_ = *all;
-      searched_ = state;
+      is_complete_ = true;
       std::stable_sort(points_.begin(), points_.end(),
                        [](const ParetoPoint& a, const ParetoPoint& b) {
                          return a.figures.figures.peak_bytes < b.figures.figures.peak_bytes;
@@ -150,42 +160,107 @@ void ParetoSearch::search(const SacStatePtr& state) {
       emit failed(QString::fromStdString(all.error().message));
     }
     emit changed();
+    if (to_try_) start_trial();
   });
   emit changed();
 }
 
 template <class Find>
-void ParetoSearch::find(const SacStatePtr& state, Find find_one) {
+void ParetoSearch::find(const SacStatePtr& state, std::optional<Limit> limit, bool is_trial,
+                        Find find_one) {
   // The plans of the curve, so that no point of it is better than the answer.
   std::vector<ParetoPoint> known;
-  if (state == searched_)
+  if (is_complete_ && state == searched_)
     std::ranges::copy_if(points_, std::back_inserter(known), [this](const ParetoPoint& point) {
       return point.budget < 0 && point.name.empty() && (offload_ || point.plan.offloaded.empty());
     });
   begin();
+  limit_ = std::move(limit);
+  is_trial_ = is_trial;
   const auto run = [state, offload = offload_, known = std::move(known),
                     find_one](const Cancellation& job) -> Result<Fit> {
     JOINTER_TRY(const auto trade_off, trade_off_of(*state, offload, known, job, {}));
     return find_one(*trade_off);
   };
-  fit_.start(run, [this](const Result<Fit>& fit) {
+  fit_.start(run, [this, state](const Result<Fit>& fit) {
+    const bool was_trial = is_trial_;
+    if (fit && limit_) latest_ = {*limit_, *fit};
     end();
-    if (fit)
-      emit fitted(*fit);
-    else
+    if (!fit)
       emit failed(QString::fromStdString(fit.error().message));
+    else if (was_trial)
+      emit tried(*fit);
+    else
+      emit fitted(*fit, state);
     emit changed();
   });
   emit changed();
 }
 
+void ParetoSearch::find(const Limit& limit, bool is_trial) {
+  find(limit.state, limit, is_trial, [peak_bytes = limit.peak_bytes](const TradeOff& trade_off) {
+    return trade_off.fastest_within(peak_bytes);
+  });
+}
+
 void ParetoSearch::find_fastest(const SacStatePtr& state, std::int64_t peak_bytes) {
-  find(state,
-       [peak_bytes](const TradeOff& trade_off) { return trade_off.fastest_within(peak_bytes); });
+  const Limit limit{.state = state, .peak_bytes = peak_bytes, .offload = offload_};
+  stop_waiting();
+  if (latest_ && latest_->limit == limit) {
+    if (is_running()) cancel();
+    return emit fitted(latest_->fit, state);
+  }
+  if (!fit_.is_running() || limit_ != limit) return find(limit, false);
+  is_trial_ = false;
+  emit changed();
+}
+
+void ParetoSearch::try_fastest(const SacStatePtr& state, std::int64_t peak_bytes) {
+  if (is_finding()) return;
+  const Limit limit{.state = state, .peak_bytes = peak_bytes, .offload = offload_};
+  if (fit_.is_running() && limit_ == limit) return stop_waiting();
+  to_try_ = limit;
+  soon_.start();
+}
+
+void ParetoSearch::start_trial() {
+  if (!to_try_ || search_.is_running() || is_finding()) return;
+  const Limit limit = *std::exchange(to_try_, std::nullopt);
+  if (latest_ && latest_->limit == limit) return emit tried(latest_->fit);
+  find(limit, true);
+}
+
+void ParetoSearch::stop_waiting() {
+  to_try_.reset();
+  soon_.stop();
+}
+
+void ParetoSearch::stop_trying() {
+  stop_waiting();
+  if (is_trial_) cancel();
+}
+
+const ParetoPoint* ParetoSearch::fastest_known(const SacStatePtr& state,
+                                               std::int64_t peak_bytes) const {
+  const ParetoPoint* best = nullptr;
+  if (state != searched_) return best;
+  for (const ParetoPoint& point : points_) {
+    const Figures& figures = point.figures.figures;
+    // A search under the user's policy does not start from presets, and other partitioners' pairs
+    // have other figures.
+    const bool is_own = point.name.empty() || point.name == kNow;
+    if (!is_own || point.partitioner != Partitioner::min_cut || figures.peak_bytes > peak_bytes ||
+        (!offload_ && !point.plan.offloaded.empty()))
+      continue;
+    if (best == nullptr || figures.step_ns < best->figures.figures.step_ns) best = &point;
+  }
+  return best;
 }
 
 void ParetoSearch::find_smallest(const SacStatePtr& state, double percent) {
-  find(state, [percent](const TradeOff& trade_off) { return trade_off.smallest_within(percent); });
+  stop_waiting();
+  find(state, {}, false,
+       [percent](const TradeOff& trade_off) { return trade_off.smallest_within(percent); });
 }
 
 }  // namespace jointer::views
