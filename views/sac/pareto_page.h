@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QCheckBox>
+#include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QLabel>
 #include <QPushButton>
@@ -39,6 +40,7 @@ class ParetoPage : public QWidget {
     PlanFigures figures;
   };
   void refresh();
+  void show_memory();
   void refresh_marks();
   void request_named_figures();
   void choose(std::size_t mark);
@@ -52,6 +54,8 @@ class ParetoPage : public QWidget {
   ParetoSearch& search_;  // the session's
   ParetoPlot* plot_ = nullptr;
   QPushButton* start_ = nullptr;
+  QComboBox* memory_ = nullptr;  // shown instead of `peak_only_` if memory is reserved
+  QLabel* peak_only_ = nullptr;
   ByteBox* limit_ = nullptr;
   QDoubleSpinBox* percent_ = nullptr;
   QPushButton* fastest_ = nullptr;

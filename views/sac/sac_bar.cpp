@@ -67,7 +67,7 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   solve_->setToolTip(
       tr("Partition again with these settings, using your choices as tags; in a flat "
          "training step, set the tags of this budget's plan.\n"
-         "For a peak: use the fastest plan within it."));
+         "For a limit: use the fastest plan within it."));
   solve_->setFixedWidth(std::max(fontMetrics().horizontalAdvance(solve_->text()),
                                  fontMetrics().horizontalAdvance(tr("Cancel"))) +
                         3 * kMargin);
@@ -107,8 +107,11 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   connect(budget_, &BudgetControl::unit_changed, this, [this] {
     session_.pareto().stop_trying();
     session_.clear_preview();
+    if (budget_->limit()) session_.pareto().set_memory(budget_->memory());
     enable_controls();
   });
+  connect(&session_.pareto(), &ParetoSearch::memory_changed, this,
+          [this] { budget_->set_memory(session_.pareto().memory()); });
   connect(budget_, &BudgetControl::tried, this, &SacBar::try_settings);
   connect(budget_, &BudgetControl::chosen, this, &SacBar::solve);
   connect(solve_, &QPushButton::clicked, this, &SacBar::solve_or_cancel);
@@ -117,6 +120,7 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
     if (limit()) session_.preview_fit(fit);
   });
   connect(&session_, &SacSession::changed, this, &SacBar::refresh);
+  connect(&session_.reserved(), &PlanReserved::changed, this, &SacBar::show_bytes);
   refresh();
 }
 
@@ -133,6 +137,7 @@ void SacBar::refresh() {
   setVisible(state && state->can_change());
   more_->setVisible(state && state->can_change());
   if (state) show_kind(*state);
+  show_bytes();
   if (state && state->is_step() && state->step != shown_step_) show_step(*state);
   if (!state || state->base == shown_ || !state->base) return;
   shown_ = state->base;
@@ -141,10 +146,7 @@ void SacBar::refresh() {
   partitioner_->setCurrentIndex(partitioner_->findData(static_cast<int>(settings.partitioner)));
   ignore_tags_->setChecked(settings.ignore_tags);
   solver_->setCurrentIndex(solver_->findData(static_cast<int>(settings.solver)));
-  const MemoryTimeline& joint = state->snapshot->analysis.memory;
-  const std::int64_t peak = shown_->figures.figures.peak_bytes;
-  budget_->show_plan(settings.activation_budget, peak, joint.static_bytes(),
-                     std::max(joint.peak_bytes(), peak));
+  budget_->show_budget(settings.activation_budget);
   is_refreshing_ = false;
   enable_controls();
 }
@@ -155,12 +157,28 @@ void SacBar::show_step(const SacState& state) {
   is_refreshing_ = true;
   partitioner_->setCurrentIndex(partitioner_->findData(static_cast<int>(Partitioner::min_cut)));
   ignore_tags_->setChecked(false);
-  const std::int64_t peak = state.figures.figures.peak_bytes;
-  budget_->show_plan(SolveSettings().activation_budget, peak,
-                     state.snapshot->analysis.memory.static_bytes(),
-                     std::max(shown_step_->figures.figures.peak_bytes, peak));
+  budget_->show_budget(SolveSettings().activation_budget);
   is_refreshing_ = false;
   enable_controls();
+}
+
+// Of the plan, which may change without being solved again. The joint graph, or the step without
+// tags, needs the most.
+void SacBar::show_bytes() {
+  const SacStatePtr state = session_.state();
+  if (!state || !state->can_change()) return;
+  const Analysis& most =
+      state->is_step() ? state->step->snapshot->analysis : state->snapshot->analysis;
+  const auto range = [&](std::int64_t plan, std::int64_t max) {
+    return BudgetControl::Bytes{
+        .plan = plan, .min = most.memory.static_bytes(), .max = std::max(plan, max)};
+  };
+  std::optional<BudgetControl::Bytes> reserved;
+  // Until the bytes of the plan are known, no plan reserves less than it allocates.
+  const std::int64_t peak = state->figures.figures.peak_bytes;
+  if (has_reserved(*state))
+    reserved = range(session_.reserved().bytes().value_or(peak), most.reserved.peak_bytes);
+  budget_->show_bytes(range(peak, most.memory.peak_bytes()), reserved);
 }
 
 void SacBar::show_kind(const SacState& state) {
@@ -179,7 +197,7 @@ void SacBar::enable_controls() {
 }
 
 std::optional<std::int64_t> SacBar::limit() const {
-  return settings().partitioner == Partitioner::min_cut ? budget_->max_peak() : std::nullopt;
+  return settings().partitioner == Partitioner::min_cut ? budget_->limit() : std::nullopt;
 }
 
 // For a limit, shows the best plan of the curve at once, and then the one that is found.

@@ -26,7 +26,7 @@ class SacBar : public QWidget {
 
   // The settings in the controls.
   [[nodiscard]] SolveSettings settings() const;
-  // The maximum peak, if the budget control has one.
+  // The maximum of the memory that limits count, if the budget control has one.
   [[nodiscard]] std::optional<std::int64_t> limit() const;
   [[nodiscard]] BudgetControl& budget() { return *budget_; }
   // The buttons for presets, exchange and the pair, to be placed separately.
@@ -65,6 +65,7 @@ class SacBar : public QWidget {
   void solve_or_cancel();
   void show_search();
   void enable_controls();
+  void show_bytes();
   void show_kind(const SacState& state);
   void show_step(const SacState& state);
 

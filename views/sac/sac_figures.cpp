@@ -166,7 +166,7 @@ void SacFigures::show_reserved() {
   const SacStatePtr state = session_.state();
   if (!state) return;
   const Analysis& analysis = state->snapshot->analysis;
-  reserved_->setVisible(analysis.memory.device() == DeviceType::cuda);
+  reserved_->setVisible(has_reserved(*state));
   const auto bytes = state->can_change() ? session_.reserved().bytes()
                                          : std::optional(analysis.reserved.peak_bytes);
   reserved_->value().setText(bytes ? bytes_text(*bytes) : QStringLiteral("…"));
@@ -197,6 +197,7 @@ void SacFigures::show_preview() {
                     .arg(tensors_of(*preview));
       what_if_text_ =
           tr("%1: %2").arg(what, plan_difference_text(state->figures, preview->outcome->figures));
+      if (is_found) what_if_text_ += reserved_difference(preview->wish->fit->point.reserved_bytes);
       if (is_found && !preview->wish->fit->fits)
         what_if_text_ = tr("No plan fits. %1").arg(what_if_text_);
     }
@@ -204,6 +205,13 @@ void SacFigures::show_preview() {
   const QString text = what_if_text_.isEmpty() && is_compact_ ? summary() : what_if_text_;
   line_->setText(text);
   line_->setToolTip(text);
+}
+
+// Of a preview; empty if it is not known.
+QString SacFigures::reserved_difference(std::optional<std::int64_t> reserved) const {
+  const auto now = session_.reserved().bytes();
+  if (!now || !reserved) return {};
+  return kBetween + tr("reserved %1").arg(bytes_difference_text(*now, *reserved));
 }
 
 void SacFigures::set_compact(bool compact) {

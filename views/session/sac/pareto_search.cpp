@@ -31,7 +31,20 @@ Graph without_search(const SacState& state) {
   return graph;
 }
 
+// Budgets and presets, which no search for a limit has judged.
+void add_reserved(const TradeOff& trade_off, std::vector<ParetoPoint>& points) {
+  for (ParetoPoint& point : points)
+    if (!point.reserved_bytes && point.partitioner == Partitioner::min_cut)
+      if (const auto bytes = trade_off.what_if().reserved_bytes(point.plan))
+        point.reserved_bytes = *bytes;
+}
+
 }  // namespace
+
+std::optional<std::int64_t> bytes_of(const ParetoPoint& point, LimitedMemory memory) {
+  return memory == LimitedMemory::reserved ? point.reserved_bytes
+                                           : std::optional(point.figures.figures.peak_bytes);
+}
 
 ParetoSearch::ParetoSearch(QObject* parent) : QObject(parent) {
   timer_.setInterval(kTakeMs);
@@ -49,6 +62,13 @@ void ParetoSearch::cancel() {
   take();
   end();
   emit changed();
+}
+
+void ParetoSearch::set_memory(LimitedMemory memory) {
+  if (memory == settings_.memory) return;
+  settings_.memory = memory;
+  stop_trying();
+  emit memory_changed();
 }
 
 void ParetoSearch::clear() {
@@ -91,20 +111,21 @@ void ParetoSearch::take() {
 
 // Searches the graph as shown: the plan as solved, with the ticks made since.
 Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
-    const SacState& state, bool offload, std::vector<ParetoPoint> known, const Cancellation& job,
-    std::function<void(const ParetoPoint&)> tell) {
+    const SacState& state, const Settings& settings, std::vector<ParetoPoint> known,
+    const Cancellation& job, std::function<void(const ParetoPoint&)> tell) {
   const Analysis& analysis = state.snapshot->analysis;
-  const SolveSettings settings = state.settings();
+  const SolveSettings solved = state.settings();
   TradeOffOptions options{
-      .partition = options_of(settings),
+      .partition = options_of(solved),
       .now = {.budget = -1,
               .name = kNow,
               .plan = state.plan,
               .figures = state.figures,
-              .partitioner = settings.partitioner},
+              .partitioner = solved.partitioner},
       .fsdp = state.base ? state.base->fsdp : fsdp_policy(state.snapshot->graph),
       .has_policy = state.base ? has_policy(state) : state.has_own_policies,
-      .offload = offload,
+      .offload = settings.offload,
+      .memory = settings.memory,
       .known = std::move(known),
       .found = [job, tell = std::move(tell)](const ParetoPoint& point) {
         if (tell) tell(point);
@@ -126,13 +147,13 @@ void ParetoSearch::search(const SacStatePtr& state) {
   is_complete_ = false;
   latest_.reset();  // the curve may have better plans
   begin();
-  const auto run = [state, offload = offload_,
+  const auto run = [state, settings = settings_,
                     shared = shared_](const Cancellation& job) -> Result<std::vector<ParetoPoint>> {
     const auto tell = [&shared](const ParetoPoint& point) {
       const std::scoped_lock lock(shared->mutex);
       shared->found.push_back(point);
     };
-    JOINTER_TRY(const auto trade_off, trade_off_of(*state, offload, {}, job, tell));
+    JOINTER_TRY(const auto trade_off, trade_off_of(*state, settings, {}, job, tell));
     JOINTER_TRY(ParetoCurve curve, trade_off->curve());
     std::vector<ParetoPoint> points = std::move(curve.points);
     // Add the budgets and presets that are not already on the curve.
@@ -144,6 +165,7 @@ void ParetoSearch::search(const SacStatePtr& state) {
       if (std::none_of(points.begin(), points.end(),
                        [&](const ParetoPoint& point) { return point.name == preset.name; }))
         points.push_back(preset);
+    if (has_reserved(*state)) add_reserved(*trade_off, points);
     return points;
   };
   search_.start(run, [this](const Result<std::vector<ParetoPoint>>& all) {
@@ -172,14 +194,15 @@ void ParetoSearch::find(const SacStatePtr& state, std::optional<Limit> limit, bo
   std::vector<ParetoPoint> known;
   if (is_complete_ && state == searched_)
     std::ranges::copy_if(points_, std::back_inserter(known), [this](const ParetoPoint& point) {
-      return point.budget < 0 && point.name.empty() && (offload_ || point.plan.offloaded.empty());
+      return point.budget < 0 && point.name.empty() &&
+             (settings_.offload || point.plan.offloaded.empty());
     });
   begin();
   limit_ = std::move(limit);
   is_trial_ = is_trial;
-  const auto run = [state, offload = offload_, known = std::move(known),
+  const auto run = [state, settings = settings_, known = std::move(known),
                     find_one](const Cancellation& job) -> Result<Fit> {
-    JOINTER_TRY(const auto trade_off, trade_off_of(*state, offload, known, job, {}));
+    JOINTER_TRY(const auto trade_off, trade_off_of(*state, settings, known, job, {}));
     return find_one(*trade_off);
   };
   fit_.start(run, [this, state](const Result<Fit>& fit) {
@@ -198,13 +221,13 @@ void ParetoSearch::find(const SacStatePtr& state, std::optional<Limit> limit, bo
 }
 
 void ParetoSearch::find(const Limit& limit, bool is_trial) {
-  find(limit.state, limit, is_trial, [peak_bytes = limit.peak_bytes](const TradeOff& trade_off) {
-    return trade_off.fastest_within(peak_bytes);
+  find(limit.state, limit, is_trial, [bytes = limit.bytes](const TradeOff& trade_off) {
+    return trade_off.fastest_within(bytes);
   });
 }
 
-void ParetoSearch::find_fastest(const SacStatePtr& state, std::int64_t peak_bytes) {
-  const Limit limit{.state = state, .peak_bytes = peak_bytes, .offload = offload_};
+void ParetoSearch::find_fastest(const SacStatePtr& state, std::int64_t limit_bytes) {
+  const Limit limit{.state = state, .bytes = limit_bytes, .settings = settings_};
   stop_waiting();
   if (latest_ && latest_->limit == limit) {
     if (is_running()) cancel();
@@ -215,9 +238,9 @@ void ParetoSearch::find_fastest(const SacStatePtr& state, std::int64_t peak_byte
   emit changed();
 }
 
-void ParetoSearch::try_fastest(const SacStatePtr& state, std::int64_t peak_bytes) {
+void ParetoSearch::try_fastest(const SacStatePtr& state, std::int64_t limit_bytes) {
   if (is_finding()) return;
-  const Limit limit{.state = state, .peak_bytes = peak_bytes, .offload = offload_};
+  const Limit limit{.state = state, .bytes = limit_bytes, .settings = settings_};
   if (fit_.is_running() && limit_ == limit) return stop_waiting();
   to_try_ = limit;
   soon_.start();
@@ -241,18 +264,19 @@ void ParetoSearch::stop_trying() {
 }
 
 const ParetoPoint* ParetoSearch::fastest_known(const SacStatePtr& state,
-                                               std::int64_t peak_bytes) const {
+                                               std::int64_t limit_bytes) const {
   const ParetoPoint* best = nullptr;
   if (state != searched_) return best;
   for (const ParetoPoint& point : points_) {
-    const Figures& figures = point.figures.figures;
+    const auto bytes = bytes_of(point, settings_.memory);
     // A search under the user's policy does not start from presets, and other partitioners' pairs
     // have other figures.
     const bool is_own = point.name.empty() || point.name == kNow;
-    if (!is_own || point.partitioner != Partitioner::min_cut || figures.peak_bytes > peak_bytes ||
-        (!offload_ && !point.plan.offloaded.empty()))
+    if (!is_own || point.partitioner != Partitioner::min_cut || !bytes || *bytes > limit_bytes ||
+        (!settings_.offload && !point.plan.offloaded.empty()))
       continue;
-    if (best == nullptr || figures.step_ns < best->figures.figures.step_ns) best = &point;
+    if (best == nullptr || point.figures.figures.step_ns < best->figures.figures.step_ns)
+      best = &point;
   }
   return best;
 }

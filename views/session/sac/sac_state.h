@@ -120,6 +120,9 @@ struct SacState : PlanOutcome {
 };
 using SacStatePtr = std::shared_ptr<const SacState>;
 
+// Returns true if the graph's device has a caching allocator, which reserves memory.
+bool has_reserved(const SacState& state);
+
 // The policy for a choice; nullopt leaves the decision to the partitioner.
 MemoryPolicy policy_of(std::optional<Keep> keep);
 
