@@ -68,6 +68,9 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   offload_->setChecked(true);
   offload_->setToolTip(tr("Plans may offload values to the host"));
   row->addWidget(offload_);
+  tune_ = new QPushButton(tr("Tune Order and Buckets..."), controls);
+  tune_->setObjectName(QStringLiteral("tune"));
+  row->addWidget(tune_);
   status_ = new QLabel(controls);
   status_->setForegroundRole(QPalette::PlaceholderText);
   row->addWidget(status_);
@@ -89,12 +92,15 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   connect(&search_, &ParetoSearch::memory_changed, this, &ParetoPage::show_memory);
   connect(&session_.reserved(), &PlanReserved::changed, this, &ParetoPage::refresh_marks);
   connect(offload_, &QCheckBox::toggled, &search_, &ParetoSearch::set_offload);
+  connect(tune_, &QPushButton::clicked, this, &ParetoPage::tune);
+  connect(&session_, &SacSession::tuned_changed, this, &ParetoPage::refresh_marks);
   connect(plot_, &ParetoPlot::chosen, this, &ParetoPage::choose);
   connect(&search_, &ParetoSearch::changed, this, &ParetoPage::refresh);
   connect(&search_, &ParetoSearch::fitted, this, &ParetoPage::take_fit);
   connect(&search_, &ParetoSearch::failed, this, &ParetoPage::message);
   connect(&session_, &SacSession::changed, this, &ParetoPage::refresh);
   connect(&session_.editing(), &Editing::changed, this, &ParetoPage::request_named_figures);
+  show_memory();
   request_named_figures();
   refresh();
 }
@@ -107,6 +113,15 @@ void ParetoPage::start_or_cancel() {
   search_.search(state);
 }
 
+void ParetoPage::tune() {
+  const SacStatePtr state = session_.state();
+  if (!state || !state->can_change()) return;
+  // Pipelines are limited by their allocated memory.
+  emit tune_wanted(search_.memory() == LimitedMemory::allocated
+                       ? limit_->bytes()
+                       : state->figures.figures.peak_bytes);
+}
+
 void ParetoPage::refresh() {
   const SacStatePtr state = session_.state();
   const bool can = state && state->can_change();
@@ -114,6 +129,7 @@ void ParetoPage::refresh() {
                   : search_.points().empty() ? tr("Compute Trade-off")
                                              : tr("Compute Again"));
   start_->setEnabled(can);
+  tune_->setEnabled(can);
   fastest_->setEnabled(can && !search_.is_running());
   smallest_->setEnabled(can && !search_.is_running());
   const bool has_choice = can && has_reserved(*state);
@@ -136,7 +152,13 @@ void ParetoPage::refresh() {
 }
 
 void ParetoPage::show_memory() {
+  const bool is_reserved = search_.memory() == LimitedMemory::reserved;
   memory_->setCurrentIndex(memory_->findData(static_cast<int>(search_.memory())));
+  tune_->setToolTip(
+      is_reserved ? tr("Search for orders and buckets on top of the fastest plan, within the peak "
+                       "of the current plan, in the Tune pane")
+                  : tr("Search for orders and buckets on top of the fastest plan within this peak, "
+                       "in the Tune pane"));
   refresh_marks();
 }
 
@@ -183,7 +205,9 @@ void ParetoPage::refresh_marks() {
   if (!points.empty())
     for (std::size_t i = 0; i < named_.size(); ++i)
       add(ParetoKind::named, named_[i].name, named_[i].figures, {}, {.named = static_cast<int>(i)});
-  if (const SacStatePtr state = session_.state(); state && !points.empty()) {
+  const auto& tuned = session_.tuned();
+  if (tuned) add(ParetoKind::tuned, tr("tuned"), {.figures = *tuned}, {}, {.is_tuned = true});
+  if (const SacStatePtr state = session_.state(); state && (!points.empty() || tuned)) {
     if (searched_ && searched_->figures != state->figures)
       add(ParetoKind::start, tr("start"), searched_->figures, reserved_at_start,
           {.is_start = true});
@@ -211,6 +235,7 @@ void ParetoPage::choose(std::size_t mark) {
   const Meaning meaning = meanings_[mark];
   if (meaning.named >= 0)
     return session_.editing().go_to_state(named_[static_cast<std::size_t>(meaning.named)].index);
+  if (meaning.is_tuned) return emit session_.tuned_wanted();
   if (meaning.is_start && searched_) return take_plan(searched_->plan, searched_->figures);
   if (meaning.point >= 0 && searched_)
     take(search_.points()[static_cast<std::size_t>(meaning.point)], searched_->settings());

@@ -29,9 +29,13 @@ class ParetoPage : public QWidget {
  public slots:
   // Starts a search for the curve, or cancels the running one.
   void start_or_cancel();
+  // Asks for orders and buckets within the limit.
+  void tune();
 
  signals:
   void message(const QString& sentence);
+  // Orders and buckets are to be tuned within this peak.
+  void tune_wanted(std::int64_t peak_bytes);
 
  private:
   struct NamedFigures {
@@ -60,14 +64,15 @@ class ParetoPage : public QWidget {
   QDoubleSpinBox* percent_ = nullptr;
   QPushButton* fastest_ = nullptr;
   QPushButton* smallest_ = nullptr;
+  QPushButton* tune_ = nullptr;
   QCheckBox* offload_ = nullptr;
   QLabel* status_ = nullptr;
   std::vector<NamedFigures> named_;
   // The target of a mark in the plot: a point of the search, a named state, the plan that the search
-  // started from, or none of these.
+  // started from, the tuned pipeline, or none of these.
   struct Meaning {
     int point = -1, named = -1;
-    bool is_start = false;
+    bool is_start = false, is_tuned = false;
   };
   std::vector<Meaning> meanings_;
   SacStatePtr searched_;  // the state that the points belong to

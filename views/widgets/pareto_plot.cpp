@@ -30,11 +30,11 @@ std::int64_t bytes_of(const ParetoMark& mark, LimitedMemory memory) {
   return memory == LimitedMemory::reserved ? mark.reserved_bytes.value_or(0) : mark.peak_bytes;
 }
 
-// The Pareto front of budgets, presets and the current plan, sorted by memory.
+// The Pareto front of plans in the order of the graph, sorted by memory.
 std::vector<ParetoMark> front_of(const std::vector<ParetoMark>& marks, LimitedMemory memory) {
   std::vector<ParetoMark> sorted, front;
   for (const ParetoMark& mark : marks)
-    if (mark.kind != ParetoKind::named) sorted.push_back(mark);
+    if (mark.kind != ParetoKind::named && mark.kind != ParetoKind::tuned) sorted.push_back(mark);
   std::stable_sort(sorted.begin(), sorted.end(), [&](const ParetoMark& a, const ParetoMark& b) {
     return std::pair(bytes_of(a, memory), a.step_ns) < std::pair(bytes_of(b, memory), b.step_ns);
   });
@@ -176,7 +176,8 @@ QStringList ParetoPlot::lines_of(std::size_t index) const {
                      .arg(bytes_difference_text(*now->reserved_bytes, *mark.reserved_bytes));
     changes << tr("step %1").arg(time_difference_text(now->step_ns, mark.step_ns));
     lines << changes.join(QStringLiteral(", "));
-    lines << tr("Click to use this plan.");
+    lines << (mark.kind == ParetoKind::tuned ? tr("Click to apply this pipeline.")
+                                             : tr("Click to use this plan."));
   }
   return lines;
 }
@@ -276,13 +277,15 @@ void ParetoPlot::paint_mark(QPainter& painter, const ParetoScale& s, std::size_t
       painter.setBrush(theme.category(MemoryCategory::output));
       painter.drawRect(QRectF(at.x() - r, at.y() - r, 2 * r, 2 * r));
       break;
-    case ParetoKind::named: {
+    case ParetoKind::named:
+    case ParetoKind::tuned: {
       QPainterPath path(at + QPointF(0, -r - 1));
       path.lineTo(at + QPointF(r + 1, 0));
       path.lineTo(at + QPointF(0, r + 1));
       path.lineTo(at + QPointF(-r - 1, 0));
       path.closeSubpath();
-      painter.setBrush(theme.category(MemoryCategory::recomputed));
+      painter.setBrush(mark.kind == ParetoKind::tuned ? theme.accent
+                                                      : theme.category(MemoryCategory::recomputed));
       painter.drawPath(path);
       break;
     }

@@ -14,6 +14,7 @@ enum class ParetoKind : std::uint8_t {
   budget,  // of torch's activation budgets
   preset,  // an upstream policy
   named,   // a named state
+  tuned,   // a pipeline that also changes orders and buckets
   start,   // the plan that the search started from, once it is not the current one
   now,     // the current plan
 };

@@ -280,6 +280,12 @@ std::vector<NodeId> SacSession::saved_at_peak() const {
   return nodes;
 }
 
+void SacSession::set_tuned(const std::optional<Figures>& tuned) {
+  if (tuned == tuned_) return;
+  tuned_ = tuned;
+  emit tuned_changed();
+}
+
 void SacSession::preview(std::vector<NodeId> nodes, std::optional<Keep> keep) {
   ask({.nodes = std::move(nodes), .keep = keep});
 }

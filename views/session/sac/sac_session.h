@@ -49,6 +49,10 @@ class SacSession : public QObject {
   [[nodiscard]] const PlanReserved& reserved() const { return reserved_; }
   // The reasons for one tensor's policy, with its margin.
   [[nodiscard]] ValueReasons& value_reasons() { return value_reasons_; }
+  // The figures of the best pipeline that a search for orders and buckets found for the document's
+  // graph, if there is one, to be shown with those of plans.
+  [[nodiscard]] const std::optional<Figures>& tuned() const { return tuned_; }
+  void set_tuned(const std::optional<Figures>& tuned);
   // Searches for plans within limits, which all panes share.
   [[nodiscard]] ParetoSearch& pareto() { return pareto_; }
 
@@ -108,6 +112,9 @@ class SacSession : public QObject {
   void changed();
   void working_changed();
   void previewed();
+  void tuned_changed();
+  // The pipeline of `tuned` is to be applied.
+  void tuned_wanted();
   // A request was refused; `sentence` says why.
   void refused(const QString& sentence);
 
@@ -154,6 +161,7 @@ class SacSession : public QObject {
   PlanReserved reserved_;
   ValueReasons value_reasons_;
   ParetoSearch pareto_;
+  std::optional<Figures> tuned_;
   QString problem_;
   std::vector<PolicyTick> pending_;  // shown, but not yet in the document
   std::vector<Question> questions_;
