@@ -180,7 +180,8 @@ class SacWindow : public QObject {
     QProcess program;
     program.start(QCoreApplication::applicationDirPath() + QStringLiteral("/jointer"),
                   arguments + QStringList{QStringLiteral("--json")});
-    if (!program.waitForFinished(kPatienceMs)) return {};
+    constexpr int kSearchMs = 120'000;
+    if (!program.waitForFinished(kSearchMs)) return {};
     return QJsonDocument::fromJson(program.readAllStandardOutput()).object();
   }
   // The texts of a widget's labels.

@@ -22,7 +22,7 @@ class BudgetControl : public QWidget {
 
   // torch's activation budget. Not used if there is a limit.
   [[nodiscard]] double budget() const;
-  // Of `memory()`, in bytes; nullopt if a budget is set instead.
+  // Bytes of `memory()`; nullopt if a budget is set instead.
   [[nodiscard]] std::optional<std::int64_t> limit() const;
   [[nodiscard]] LimitedMemory memory() const;
   // If there is a limit, it is one of this memory from now on. Emits no signal.

@@ -162,8 +162,8 @@ void SacBar::show_step(const SacState& state) {
   enable_controls();
 }
 
-// Of the plan, which may change without being solved again. The joint graph, or the step without
-// tags, needs the most.
+// The plan may change without being solved again. The joint graph, or the step without tags, needs
+// the most memory.
 void SacBar::show_bytes() {
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return;

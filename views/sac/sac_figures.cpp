@@ -207,7 +207,7 @@ void SacFigures::show_preview() {
   line_->setToolTip(text);
 }
 
-// Of a preview; empty if it is not known.
+// The change of reserved memory; empty if it is not known.
 QString SacFigures::reserved_difference(std::optional<std::int64_t> reserved) const {
   const auto now = session_.reserved().bytes();
   if (!now || !reserved) return {};

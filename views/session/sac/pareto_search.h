@@ -54,8 +54,8 @@ class ParetoSearch : public QObject {
   // if this plan was the latest one that was found.
   void find_fastest(const SacStatePtr& state, std::int64_t limit_bytes);
   // Finds the same plan for a preview; `tried` follows. Waits for a moment, since another limit may
-  // follow, and for the curve if it is being computed. `find_fastest` for the same limit goes on
-  // with this search.
+  // follow, and for the curve if it is being computed. `find_fastest` for the same limit
+  // continues this search.
   void try_fastest(const SacStatePtr& state, std::int64_t limit_bytes);
   void stop_trying();
   // True while a plan is being searched for that is to be used.

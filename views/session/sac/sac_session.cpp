@@ -343,7 +343,7 @@ void SacSession::solve(const SolveSettings& settings) {
        .is_to_be_done = true});
 }
 
-// Of a flat training step.
+// Only in a flat training step; a joint graph is solved.
 void SacSession::do_budget(const Preview& found) {
   if (!found.plan) return emit refused(found.refusal);
   take_plan(*found.plan,

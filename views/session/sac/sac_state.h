@@ -105,7 +105,7 @@ struct SacState : PlanOutcome {
   [[nodiscard]] bool has_graph_of(const SacState& other) const {
     return base == other.base && step == other.step;
   }
-  // Of the plan as solved; for a flat training step, the defaults.
+  // The settings that the plan was solved with; for a flat training step, the defaults.
   [[nodiscard]] SolveSettings settings() const { return base ? base->settings : SolveSettings(); }
   // The base that changes are compared with: the plan as solved, or the step without tags.
   // Null if nothing can change.
