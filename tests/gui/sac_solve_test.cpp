@@ -144,7 +144,7 @@ void SacSolveTest::keys_move_the_slider_and_enter_solves() {
 
 void SacSolveTest::one_limit_has_one_answer_data() {
   QTest::addColumn<QByteArray>("file");
-  QTest::newRow("joint graph") << QByteArray(kSample);
+  QTest::newRow("joint graph") << QByteArray(test::kLarge);
   QTest::newRow("flat training step") << QByteArray(test::kStep);
 }
 
@@ -181,8 +181,8 @@ void SacSolveTest::one_limit_has_one_answer() {
   QVERIFY(wait_for_search());
   QCOMPARE(figures(), by_slider);
 
-  const QJsonObject answer =
-      run_jointer({"sac", source_of(file), "--budget", QString::number(limit)});
+  const QJsonObject answer = run_jointer(
+      {"sac", source_of(file), "--budget", QString::number(limit), "--device", device()});
   QCOMPARE(figures().figures.peak_bytes, answer[u"peak_bytes"].toInteger());
   QCOMPARE(static_cast<double>(figures().figures.step_ns) / 1e6, answer[u"step_ms"].toDouble());
   QCOMPARE(figures().saved_bytes, answer[u"saved_storage_bytes"].toInteger());

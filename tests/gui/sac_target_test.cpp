@@ -115,8 +115,8 @@ void SacTargetTest::a_step_is_changed_as_on_the_command_line() {
   QVERIFY(wait());
   test::press(button("apply_list"));
   QVERIFY(settle());
-  const QJsonObject answer =
-      run_jointer({"sac", source_of(test::kStep), "--free", "1MiB", "--same-in-all-layers"});
+  const QJsonObject answer = run_jointer({"sac", source_of(test::kStep), "--free", "1MiB",
+                                          "--same-in-all-layers", "--device", device()});
   QCOMPARE(figures().figures.peak_bytes, answer[u"peak_bytes"].toInteger());
   QCOMPARE(static_cast<double>(figures().figures.step_ns) / 1e6, answer[u"step_ms"].toDouble());
   QCOMPARE(figures().saved_bytes, answer[u"saved_storage_bytes"].toInteger());

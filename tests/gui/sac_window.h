@@ -175,6 +175,10 @@ class SacWindow : public QObject {
   [[nodiscard]] static QString source_of(const char* file) {
     return QString::fromStdString(source_path(file));
   }
+  // The device of the estimates; the command line may choose another one.
+  [[nodiscard]] QString device() const {
+    return QString::fromStdString(document().analysis().options.estimator.device);
+  }
   // The answer of the command line with `--json`; empty if it fails or takes too long.
   static QJsonObject run_jointer(const QStringList& arguments) {
     QProcess program;
