@@ -26,6 +26,7 @@
 #include "views/session/edit/editing.h"
 #include "views/session/open/open_requests.h"
 #include "views/session/pipeline/pipeline_session.h"
+#include "views/session/tune/tune_session.h"
 #include "views/session/workspace/autosave.h"
 #include "views/tables/table_pane.h"
 #include "views/window/graph_chooser.h"
@@ -284,6 +285,11 @@ void MainWindow::take_pane(QWidget* pane) {
   for (const TablePane* table : tables)
     connect(table, &TablePane::node_activated, this, [this](NodeId /*node*/) {
       documents_->with_timeline([](TimelineView& view) { view.range().show_selection(); });
+    });
+  if (auto* sac = qobject_cast<SacPane*>(pane))
+    connect(sac, &SacPane::tune_wanted, this, [this](std::int64_t peak_bytes) {
+      documents_->session()->tune().set_limit(peak_bytes);
+      panes_->bring_up(QStringLiteral("tune"));
     });
 }
 

@@ -155,7 +155,7 @@ class Subject {
       };
       if (!measure(
               i == 0 ? "first_budget" : "budget",
-              [&] { session.preview_solving({.settings = settings, .max_peak = {}}); }, is_shown))
+              [&] { session.preview_solving(settings); }, is_shown))
         return false;
     }
     session.clear_preview();

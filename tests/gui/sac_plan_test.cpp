@@ -20,8 +20,7 @@ using test::child;
 using test::kLarge;
 using test::kPatienceMs;
 using test::kSample;
-
-const char kStep[] = "resources/samples/llama_debug_fsdp2.train_step.json.zst";
+using test::kStep;
 
 }  // namespace
 

@@ -2,9 +2,6 @@
 // the peak, imported lists.
 
 #include <QClipboard>
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QProcess>
 #include <cmath>
 
 #include "core/base/bytes.h"
@@ -40,8 +37,11 @@ class SacSolveTest : public test::SacWindow {
 
   void slider_previews_and_solves();
   void keys_move_the_slider_and_enter_solves();
-  void searches_a_budget_for_a_peak();
-  void unreachable_peak_is_refused();
+  void one_limit_has_one_answer_data();
+  void one_limit_has_one_answer();
+  void dragging_a_limit_previews_the_curve();
+  void a_plan_that_does_not_fit_is_not_used();
+  void reserved_memory_is_limited();
   void the_solver_is_chosen();
   void the_timeline_shows_the_plan();
   void click_on_the_timelines_peak_shows_its_tensors();
@@ -59,7 +59,18 @@ class SacSolveTest : public test::SacWindow {
   void imports_formats_of_other_programs_data();
 
  private:
-  [[nodiscard]] QComboBox& unit() const { return child<QComboBox>(bar().budget()); }
+  [[nodiscard]] QComboBox& unit() const { return child<QComboBox>(bar().budget(), "unit"); }
+  void choose_unit(const QString& text) {
+    unit().setFocus();
+    while (unit().currentText() != text && unit().currentIndex() + 1 < unit().count())
+      QTest::keyClick(&unit(), Qt::Key_Down);
+    QCOMPARE(unit().currentText(), text);
+  }
+  bool wait_for_search() {
+    constexpr int kSearchMs = 120'000;
+    return QTest::qWaitFor([this] { return !session().pareto().is_running(); }, kSearchMs) &&
+           settle();
+  }
   [[nodiscard]] QDoubleSpinBox& limit_box() const {
     return child<QDoubleSpinBox>(pareto(), "limit");
   }
@@ -131,28 +142,140 @@ void SacSolveTest::keys_move_the_slider_and_enter_solves() {
   QCOMPARE(base().settings.activation_budget, 0.8);
 }
 
-void SacSolveTest::searches_a_budget_for_a_peak() {
-  QVERIFY(open(test::kLarge));
-  const double limit = std::floor(static_cast<double>(figures().figures.peak_bytes) / kGib) - 1;
-  unit().setFocus();
-  QTest::keyClick(&unit(), Qt::Key_Down);
-  type(bar().budget().box(), QString::number(limit));
-  QTest::keyClick(&bar().budget().box(), Qt::Key_Return);
-  QVERIFY(settle());
-  QCOMPARE(editing().step_count(), 1);
-  QVERIFY(base().settings.activation_budget < 1);
-  QVERIFY(static_cast<double>(figures().figures.peak_bytes) <= limit * kGib);
+void SacSolveTest::one_limit_has_one_answer_data() {
+  QTest::addColumn<QByteArray>("file");
+  QTest::newRow("joint graph") << QByteArray(test::kLarge);
+  QTest::newRow("flat training step") << QByteArray(test::kStep);
 }
 
-void SacSolveTest::unreachable_peak_is_refused() {
-  QVERIFY(open(kSample));
-  QSignalSpy refused(&session(), &SacSession::refused);
-  unit().setCurrentIndex(1);
-  type(bar().budget().box(), QStringLiteral("0"));
-  QTest::keyClick(&bar().budget().box(), Qt::Key_Return);
-  QVERIFY(refused.count() > 0 || refused.wait(kPatienceMs));
-  QVERIFY(settle());
+// The slider's field, Fastest and the command line.
+void SacSolveTest::one_limit_has_one_answer() {
+  QFETCH(QByteArray, file);
+  QVERIFY(open(file));
+  const std::int64_t peak = figures().figures.peak_bytes, limit = peak / 100 * 95;
+  const QString typed = QString::number(limit) + " B";
+  choose_unit("Peak");
+  QCOMPARE(bar().budget().limit(), std::optional(peak));
+  type(bar().budget().box(), typed);
+  // The preview is the plan that is used.
+  QTRY_VERIFY_WITH_TIMEOUT(promised() && session().is_settled(), kPatienceMs);
+  QVERIFY2(figures_row().what_if().contains("fastest plan found"),
+           qPrintable(figures_row().what_if()));
+  const PlanFigures previewed = *promised();
   QCOMPARE(editing().step_count(), 0);
+  QTest::keyClick(&bar().budget().box(), Qt::Key_Return);
+  QVERIFY(wait_for_search());
+  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(figures(), previewed);
+  QVERIFY(figures().figures.peak_bytes <= limit);
+  const PlanFigures by_slider = figures();
+  QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
+  QTRY_COMPARE_WITH_TIMEOUT(figures().figures.peak_bytes, peak, kPatienceMs);
+  QVERIFY(settle());
+  QCOMPARE(bar().budget().limit(), std::optional(peak));
+
+  pane().show_pareto();
+  type(limit_box(), typed);
+  QTest::keyClick(&limit_box(), Qt::Key_Tab);
+  test::press(button("fastest"));
+  QVERIFY(wait_for_search());
+  QCOMPARE(figures(), by_slider);
+
+  const QJsonObject answer = run_jointer(
+      {"sac", source_of(file), "--budget", QString::number(limit), "--device", device()});
+  QCOMPARE(figures().figures.peak_bytes, answer[u"peak_bytes"].toInteger());
+  QCOMPARE(static_cast<double>(figures().figures.step_ns) / 1e6, answer[u"step_ms"].toDouble());
+  QCOMPARE(figures().saved_bytes, answer[u"saved_storage_bytes"].toInteger());
+}
+
+void SacSolveTest::dragging_a_limit_previews_the_curve() {
+  QVERIFY(open(kSample));
+  QVERIFY(search_trade_off());
+  choose_unit("Peak");
+  auto& slider = child<QSlider>(bar());
+  const auto at = [&](double share) {
+    return QPoint(static_cast<int>(share * slider.width()), slider.height() / 2);
+  };
+  const std::int64_t lowest =
+      std::ranges::min_element(pareto().plot().marks(), {}, &ParetoMark::peak_bytes)->peak_bytes;
+  QTest::mousePress(&slider, Qt::LeftButton, {}, at(1.0));
+  double share = 1.0;
+  for (; share > 0.5; share -= 0.02) {
+    QMouseEvent move(QEvent::MouseMove, at(share), slider.mapToGlobal(at(share)), Qt::NoButton,
+                     Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&slider, &move);
+    if (bar().budget().limit() < figures().figures.peak_bytes) break;
+  }
+  const std::int64_t limit = *bar().budget().limit();
+  QVERIFY(limit >= lowest);
+  // At once, before any search.
+  QVERIFY(!session().pareto().is_running());
+  const ParetoPoint* known = session().pareto().fastest_known(session().state(), limit);
+  QVERIFY(known != nullptr);
+  const PlanFigures at_once = known->figures;
+  QTRY_VERIFY_WITH_TIMEOUT(promised(), kPatienceMs);
+  QVERIFY(promised()->figures.step_ns <= at_once.figures.step_ns);
+  QCOMPARE(editing().step_count(), 0);
+  QTest::mouseRelease(&slider, Qt::LeftButton, {}, at(share));
+  QVERIFY(wait_for_search());
+  QCOMPARE(editing().step_count(), 1);
+  QVERIFY(figures().figures.peak_bytes <= limit);
+  QVERIFY(figures().figures.step_ns <= at_once.figures.step_ns);
+}
+
+void SacSolveTest::a_plan_that_does_not_fit_is_not_used() {
+  QVERIFY(open(kSample));
+  QSignalSpy messages(&pane(), &SacPane::message);
+  choose_unit("Peak");
+  type(bar().budget().box(), QStringLiteral("1 B"));
+  QTest::keyClick(&bar().budget().box(), Qt::Key_Return);
+  QCOMPARE(button("solve").text(), QStringLiteral("Cancel"));
+  QVERIFY(wait_for_search());
+  QCOMPARE(button("solve").text(), QStringLiteral("Solve"));
+  QVERIFY2(messages.last().front().toString().startsWith("No plan fits"),
+           qPrintable(messages.last().front().toString()));
+  QCOMPARE(editing().step_count(), 0);
+  // Without a caching allocator, nothing is reserved.
+  QCOMPARE(unit().findText(QStringLiteral("Reserved")), -1);
+  pane().show_pareto();
+  QVERIFY(!child<QComboBox>(pareto(), "memory").isVisible());
+}
+
+// One choice for the slider, Fastest and the curve.
+void SacSolveTest::reserved_memory_is_limited() {
+  QVERIFY(open(test::kLarge));
+  QTRY_VERIFY_WITH_TIMEOUT(session().reserved().bytes().has_value(), kPatienceMs);
+  const std::int64_t reserved = *session().reserved().bytes();
+  choose_unit("Reserved");
+  QCOMPARE(bar().budget().limit(), std::optional(reserved));
+  pane().show_pareto();
+  auto& memory = child<QComboBox>(pareto(), "memory");
+  QVERIFY(memory.isVisible());
+  QCOMPARE(memory.currentText(), QStringLiteral("Reserved up to"));
+  const double gib = std::floor(0.7 * static_cast<double>(reserved) / kGib);
+  type(limit_box(), QString::number(gib) + " GiB");
+  QTest::keyClick(&limit_box(), Qt::Key_Tab);
+  QSignalSpy messages(&pane(), &SacPane::message);
+  test::press(button("fastest"));
+  QVERIFY(wait_for_search());
+  QTRY_VERIFY_WITH_TIMEOUT(
+      session().reserved().bytes() && *session().reserved().bytes() != reserved, kPatienceMs);
+  QVERIFY(static_cast<double>(*session().reserved().bytes()) <= gib * kGib);
+  // The message and the figures have both.
+  const QString said = messages.last().front().toString();
+  QVERIFY2(said.contains(bytes_text(*session().reserved().bytes())) &&
+               said.contains(bytes_text(figures().figures.peak_bytes)),
+           qPrintable(said));
+  const QJsonObject answer = run_jointer({"sac", source_of(test::kLarge), "--budget",
+                                          QString::number(gib) + "GiB", "--limit-of", "reserved"});
+  QCOMPARE(*session().reserved().bytes(), answer[u"reserved_bytes"].toInteger());
+  QCOMPARE(figures().figures.peak_bytes, answer[u"peak_bytes"].toInteger());
+  QCOMPARE(static_cast<double>(figures().figures.step_ns) / 1e6, answer[u"step_ms"].toDouble());
+  // The other choice, made on the page, is that of the slider as well.
+  memory.setFocus();
+  QTest::keyClick(&memory, Qt::Key_Up);
+  QCOMPARE(unit().currentText(), QStringLiteral("Peak"));
+  QCOMPARE(bar().budget().limit(), std::optional(figures().figures.peak_bytes));
 }
 
 void SacSolveTest::the_solver_is_chosen() {
@@ -359,17 +482,13 @@ void SacSolveTest::limits_match_the_command_line() {
   QTRY_VERIFY_WITH_TIMEOUT(!page.search().is_running(), kPatienceMs);
   QVERIFY(settle());
 
-  QProcess program;
-  QStringList arguments{QStringLiteral("sac"),
-                        QString::fromStdString(test::source_path(test::kLarge)),
-                        QStringLiteral("--json"), QStringLiteral("--partitioner"),
+  QStringList arguments{QStringLiteral("sac"), source_of(test::kLarge),
+                        QStringLiteral("--partitioner"),
                         QString::fromStdString(std::string(to_string(settings.partitioner)))};
   arguments << (is_peak ? QStringList{QStringLiteral("--budget"),
                                       QStringLiteral("%1GiB").arg(QString::number(gib))}
                         : QStringList{QStringLiteral("--slower"), QStringLiteral("5")});
-  program.start(QCoreApplication::applicationDirPath() + QStringLiteral("/jointer"), arguments);
-  QVERIFY(program.waitForFinished(kPatienceMs));
-  const QJsonObject answer = QJsonDocument::fromJson(program.readAllStandardOutput()).object();
+  const QJsonObject answer = run_jointer(arguments);
   QCOMPARE(figures().figures.peak_bytes, answer[u"peak_bytes"].toInteger());
   QCOMPARE(static_cast<double>(figures().figures.step_ns) / 1e6, answer[u"step_ms"].toDouble());
   QCOMPARE(figures().saved_bytes, answer[u"saved_storage_bytes"].toInteger());

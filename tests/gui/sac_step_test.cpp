@@ -29,8 +29,7 @@ namespace {
 
 using namespace views;
 using test::kPatienceMs;
-
-constexpr char kStep[] = "resources/samples/llama_debug_fsdp2.train_step.json.zst";
+using test::kStep;
 
 // Core's figures of a step.
 PlanFigures figures_of(const Graph& step, const AnalysisOptions& options) {

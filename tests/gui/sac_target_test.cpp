@@ -28,7 +28,9 @@ class SacTargetTest : public test::SacWindow {
   void init() { make_window(); }
   void cleanup() { close_window(); }
 
+  void frees_memory_and_applies_the_list_data();
   void frees_memory_and_applies_the_list();
+  void a_step_is_changed_as_on_the_command_line();
   void a_line_selects_its_tensors();
   void fits_a_peak_under_conditions();
   void says_why_a_target_cannot_be_met();
@@ -65,8 +67,15 @@ class SacTargetTest : public test::SacWindow {
   [[nodiscard]] QString said() const { return labels_of(page().table()).join(u'\n'); }
 };
 
+void SacTargetTest::frees_memory_and_applies_the_list_data() {
+  QTest::addColumn<QByteArray>("file");
+  QTest::newRow("joint graph") << QByteArray(kSample);
+  QTest::newRow("flat training step") << QByteArray(test::kStep);
+}
+
 void SacTargetTest::frees_memory_and_applies_the_list() {
-  QVERIFY(open(kSample));
+  QFETCH(QByteArray, file);
+  QVERIFY(open(file));
   open_page();
   const PlanFigures before = figures();
   type(control<ByteBox>("bytes"), "1 MiB");
@@ -94,6 +103,35 @@ void SacTargetTest::frees_memory_and_applies_the_list() {
   QTRY_COMPARE_WITH_TIMEOUT(figures(), before, kPatienceMs);
   QVERIFY(settle());
   QVERIFY(button("apply_list").isEnabled());
+}
+
+// A flat training step: the list becomes tags, which the next list may change.
+void SacTargetTest::a_step_is_changed_as_on_the_command_line() {
+  QVERIFY(open(test::kStep));
+  open_page();
+  choose(control<QComboBox>("unit"), "tensors in all layers");
+  type(control<ByteBox>("bytes"), "1 MiB");
+  QTest::keyClick(&control<ByteBox>("bytes"), Qt::Key_Return);
+  QVERIFY(wait());
+  test::press(button("apply_list"));
+  QVERIFY(settle());
+  const QJsonObject answer = run_jointer({"sac", source_of(test::kStep), "--free", "1MiB",
+                                          "--same-in-all-layers", "--device", device()});
+  QCOMPARE(figures().figures.peak_bytes, answer[u"peak_bytes"].toInteger());
+  QCOMPARE(static_cast<double>(figures().figures.step_ns) / 1e6, answer[u"step_ms"].toDouble());
+  QCOMPARE(figures().saved_bytes, answer[u"saved_storage_bytes"].toInteger());
+  QCOMPARE(figures().recomputed, static_cast<std::size_t>(answer[u"recomputed_count"].toInteger()));
+  // The lines still name tensors of this graph.
+  QVERIFY(!lines().nodes(0).empty());
+  QVERIFY(document().graph().node(lines().nodes(0).front()).policy != MemoryPolicy::none);
+  const std::int64_t peak = figures().figures.peak_bytes;
+  type(control<ByteBox>("bytes"), "1 MiB");
+  QTest::keyClick(&control<ByteBox>("bytes"), Qt::Key_Return);
+  QVERIFY(wait());
+  test::press(button("apply_list"));
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 2);
+  QVERIFY(figures().figures.peak_bytes <= peak - kMib);
 }
 
 void SacTargetTest::a_line_selects_its_tensors() {

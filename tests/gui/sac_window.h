@@ -3,8 +3,11 @@
 // The SAC pane in the real window, with helpers that act like a user.
 
 #include <QApplication>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QMessageBox>
 #include <QMouseEvent>
+#include <QProcess>
 #include <QSignalSpy>
 #include <QStandardPaths>
 #include <QTemporaryDir>
@@ -31,6 +34,7 @@ namespace jointer::test {
 inline constexpr int kPatienceMs = 20000;
 inline const char kSample[] = "resources/samples/llama_debug_tp2_fsdp2.joint.json.zst";
 inline const char kLarge[] = "resources/samples/llama_8b_tp2_fsdp2.joint.json.zst";
+inline const char kStep[] = "resources/samples/llama_debug_fsdp2.train_step.json.zst";
 inline const char kPair[] = "resources/samples/llama_debug_tp2_fsdp2.min_cut.json.zst";
 
 class SacWindow : public QObject {
@@ -167,6 +171,22 @@ class SacWindow : public QObject {
   [[nodiscard]] QMessageBox* shown_dialog() const {
     auto* dialog = window_->findChild<QMessageBox*>("cannot_express");
     return dialog != nullptr && dialog->isVisible() ? dialog : nullptr;
+  }
+  [[nodiscard]] static QString source_of(const char* file) {
+    return QString::fromStdString(source_path(file));
+  }
+  // The device of the estimates; the command line may choose another one.
+  [[nodiscard]] QString device() const {
+    return QString::fromStdString(document().analysis().options.estimator.device);
+  }
+  // The answer of the command line with `--json`; empty if it fails or takes too long.
+  static QJsonObject run_jointer(const QStringList& arguments) {
+    QProcess program;
+    program.start(QCoreApplication::applicationDirPath() + QStringLiteral("/jointer"),
+                  arguments + QStringList{QStringLiteral("--json")});
+    constexpr int kSearchMs = 120'000;
+    if (!program.waitForFinished(kSearchMs)) return {};
+    return QJsonDocument::fromJson(program.readAllStandardOutput()).object();
   }
   // The texts of a widget's labels.
   [[nodiscard]] static QStringList labels_of(const QWidget& widget) {

@@ -5,6 +5,7 @@
 
 #include "app/desktop/main_window.h"
 #include "core/graph/canonical.h"
+#include "passes/tune/tuner.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui/sac_window.h"
 #include "tests/support/child.h"
@@ -55,6 +56,7 @@ class TuneTest : public test::SacWindow {
   void stopping_keeps_the_result_so_far();
   void joint_graph_opens_as_a_pair();
   void search_belongs_to_the_shown_graph();
+  void a_limit_of_the_sac_pane_is_tuned();
 };
 
 void TuneTest::best_is_applied_step_by_step_and_undone() {
@@ -163,6 +165,51 @@ void TuneTest::search_belongs_to_the_shown_graph() {
   QCOMPARE(pane().session().result()->evaluated, 13U);
   QCOMPARE(pane().session().result()->unedited.figures.figures.step_ns,
            document().analysis().simulation.step_ns());
+}
+
+// The SAC pane passes its limit on and shows the result with its plans.
+void TuneTest::a_limit_of_the_sac_pane_is_tuned() {
+  QVERIFY(open(test::kSample));
+  SacWindow::pane().show_pareto();
+  const std::int64_t limit = figures().figures.peak_bytes / 100 * 95;
+  auto& box = test::child<ByteBox>(pareto(), "limit");
+  box.setFocus();
+  box.selectAll();
+  QTest::keyClicks(&box, QString::number(limit) + " B");
+  QTest::keyClick(&box, Qt::Key_Tab);
+  QVERIFY(pareto().plot().marks().empty());
+  test::press(test::child<QPushButton>(pareto(), "tune"));
+  QTRY_VERIFY_WITH_TIMEOUT(window_->dock("tune")->pane() != nullptr, kPatienceMs);
+  QTRY_VERIFY(pane().isVisible());
+  QCOMPARE(test::child<ByteBox>(pane(), "budget").bytes(), limit);
+  QVERIFY(search(20));
+  const TuneResult* result = pane().session().result();
+  QVERIFY(result->winner);
+  const Figures best = result->winner->figures.figures;
+  QVERIFY(best.peak_bytes <= limit);
+  window_->dock("sac")->raise();
+  const auto& marks = pareto().plot().marks();
+  const auto tuned = std::ranges::find(marks, ParetoKind::tuned, &ParetoMark::kind);
+  QVERIFY(tuned != marks.end());
+  QCOMPARE(tuned->peak_bytes, best.peak_bytes);
+  QCOMPARE(tuned->step_ns, best.step_ns);
+  // On the same axes as the curve, and not above it.
+  QVERIFY(search_trade_off());
+  const auto at = std::ranges::find(marks, ParetoKind::tuned, &ParetoMark::kind);
+  QVERIFY(at != marks.end());
+  std::int64_t planned = std::numeric_limits<std::int64_t>::max();
+  for (const ParetoMark& mark : marks)
+    if (mark.kind == ParetoKind::curve && mark.peak_bytes <= limit)
+      planned = std::min(planned, mark.step_ns);
+  QVERIFY(at->step_ns <= planned);
+  // A click applies it.
+  QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
+  QTest::mouseClick(&pareto().plot(), Qt::LeftButton, {},
+                    pareto().plot().place_of(static_cast<std::size_t>(at - marks.begin())));
+  QVERIFY(opened.wait(kPatienceMs));
+  QVERIFY(document().graph().is_pair());
+  QCOMPARE(document().analysis().memory.peak_bytes(), best.peak_bytes);
+  QCOMPARE(document().analysis().simulation.step_ns(), best.step_ns);
 }
 
 }  // namespace jointer

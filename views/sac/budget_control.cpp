@@ -51,12 +51,15 @@ BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(6);
   unit_ = new QComboBox(this);
-  unit_->addItems({tr("Budget"), tr("Peak")});
+  unit_->setObjectName(QStringLiteral("unit"));
+  unit_->addItem(tr("Budget"), static_cast<int>(Unit::budget));
+  unit_->addItem(tr("Peak"), static_cast<int>(Unit::peak));
   unit_->setAccessibleName(tr("Quantity to limit"));
   unit_->setToolTip(
       tr("Budget: torch's activation_memory_budget. 1 saves the values of the min cut, and 0 saves "
          "only inputs; in between, a knapsack solver decides which values are worth saving.\n"
-         "Peak: the largest budget whose plan stays within this peak memory."));
+         "Peak: the fastest plan that stays within this peak memory.\n"
+         "Reserved: the same for the memory that torch's caching allocator reserves."));
   row->addWidget(unit_);
   slider_ = new QSlider(Qt::Horizontal, this);
   slider_->setRange(0, kParts);
@@ -66,7 +69,7 @@ BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
   slider_->setAccessibleName(tr("Budget"));
   slider_->setToolTip(
       tr("Drag to preview the figures and curves of the new plan. Release the slider or press "
-         "Enter to solve."));
+         "Enter to use it."));
   auto* style = new JumpingStyle;
   style->setParent(slider_);
   slider_->setStyle(style);
@@ -78,10 +81,12 @@ BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
   budget_box_->setDecimals(kBudgetDecimals);
   budget_box_->setSingleStep(kBudgetStep);
   add_box(*budget_box_);
-  peak_box_ = new ByteBox(this);
-  peak_box_->setAccessibleName(tr("Maximum peak memory"));
-  add_box(*peak_box_);
-  connect(unit_, &QComboBox::currentIndexChanged, this, &BudgetControl::show_box);
+  limit_box_ = new ByteBox(this);
+  add_box(*limit_box_);
+  connect(unit_, &QComboBox::currentIndexChanged, this, [this] {
+    show_box();
+    emit unit_changed();
+  });
   connect(slider_, &QSlider::valueChanged, this, &BudgetControl::follow_slider);
   connect(slider_, &QSlider::sliderReleased, this, [this] {
     if (box().value() != pressed_at_) emit chosen();
@@ -100,46 +105,67 @@ void BudgetControl::fit(int pane_width) {
 }
 
 double BudgetControl::budget() const {
-  return is_peak() ? budget_ : budget_box_->value();
+  return is_limit() ? budget_ : budget_box_->value();
 }
 
-std::optional<std::int64_t> BudgetControl::max_peak() const {
-  if (!is_peak()) return std::nullopt;
-  return peak_box_->bytes();
+std::optional<std::int64_t> BudgetControl::limit() const {
+  if (!is_limit()) return std::nullopt;
+  return limit_box_->bytes();
 }
 
-void BudgetControl::show_plan(double budget, std::int64_t peak_bytes, std::int64_t min_bytes,
-                              std::int64_t max_bytes) {
-  budget_ = budget;
-  peak_ = peak_bytes;
-  min_ = min_bytes;
-  max_ = std::max(max_bytes, min_bytes + 1);
+LimitedMemory BudgetControl::memory() const {
+  return unit() == Unit::reserved ? LimitedMemory::reserved : LimitedMemory::allocated;
+}
+
+void BudgetControl::set_memory(LimitedMemory memory) {
+  if (!is_limit() || memory == this->memory()) return;
+  const QSignalBlocker no_unit(unit_);
+  unit_->setCurrentIndex(unit_->findData(
+      static_cast<int>(memory == LimitedMemory::reserved ? Unit::reserved : Unit::peak)));
   show_box();
+}
+
+void BudgetControl::show_budget(double budget) {
+  budget_ = budget;
+  if (!is_limit()) show_box();
+}
+
+void BudgetControl::show_bytes(const Bytes& peak, const std::optional<Bytes>& reserved) {
+  const Bytes before = bytes();
+  peak_ = peak;
+  reserved_ = reserved;
+  const int item = unit_->findData(static_cast<int>(Unit::reserved));
+  if (reserved && item < 0) unit_->addItem(tr("Reserved"), static_cast<int>(Unit::reserved));
+  if (!reserved && item >= 0) unit_->removeItem(item);
+  if (is_limit() && bytes() != before) show_box();
 }
 
 // Shows the plan's values in the fields and discards what the user typed.
 void BudgetControl::show_box() {
-  const QSignalBlocker no_budget(budget_box_), no_peak(peak_box_);
+  const QSignalBlocker no_budget(budget_box_), no_limit(limit_box_);
   budget_box_->setValue(budget_);
-  peak_box_->setMaximum(static_cast<double>(std::max(max_, peak_)));
-  peak_box_->set_bytes(peak_);
-  budget_box_->setVisible(!is_peak());
-  peak_box_->setVisible(is_peak());
+  limit_box_->setMaximum(static_cast<double>(std::max(bytes().max, bytes().plan)));
+  limit_box_->set_bytes(bytes().plan);
+  limit_box_->setAccessibleName(unit() == Unit::reserved ? tr("Maximum reserved memory")
+                                                         : tr("Maximum peak memory"));
+  budget_box_->setVisible(!is_limit());
+  limit_box_->setVisible(is_limit());
   place_slider();
 }
 
 void BudgetControl::place_slider() {
   const QSignalBlocker no_trial(slider_);
-  const double low = is_peak() ? static_cast<double>(min_) : 0;
-  const double high = is_peak() ? static_cast<double>(max_) : 1;
+  const double low = is_limit() ? static_cast<double>(bytes().min) : 0;
+  const double high = is_limit() ? static_cast<double>(std::max(bytes().max, bytes().min + 1)) : 1;
   slider_->setValue(static_cast<int>(std::lround((box().value() - low) / (high - low) * kParts)));
 }
 
 void BudgetControl::follow_slider() {
   const double share = static_cast<double>(slider_->value()) / kParts;
   const QSignalBlocker once(box());
-  if (is_peak())
-    peak_box_->setValue(static_cast<double>(min_) + share * static_cast<double>(max_ - min_));
+  if (is_limit())
+    limit_box_->setValue(static_cast<double>(bytes().min) +
+                         share * static_cast<double>(bytes().max - bytes().min));
   else
     budget_box_->setValue(share);
   emit tried();

@@ -7,33 +7,46 @@
 #include <cstdint>
 #include <optional>
 
+#include "core/partition/pareto.h"
 #include "views/widgets/byte_box.h"
 
 namespace jointer::views {
 
-// Limits a plan's memory, either by torch's activation budget or by a limit on peak memory, for
-// which a budget is then searched. A slider and a field show the same value. Each intermediate
-// value emits `tried`; releasing the slider or pressing Enter emits `chosen`.
+// Limits a plan's memory, either by torch's activation budget or by a limit on its peak or on its
+// reserved memory. A slider and a field show the same value. Each intermediate value emits `tried`;
+// releasing the slider or pressing Enter emits `chosen`.
 class BudgetControl : public QWidget {
   Q_OBJECT
  public:
   explicit BudgetControl(QWidget* parent = nullptr);
 
-  // torch's activation budget. Not used if a peak is set.
+  // torch's activation budget. Not used if there is a limit.
   [[nodiscard]] double budget() const;
-  [[nodiscard]] std::optional<std::int64_t> max_peak() const;
-  // Shows the budget and the peak of the current plan, and sets the range of peaks. Emits no
-  // signal.
-  void show_plan(double budget, std::int64_t peak_bytes, std::int64_t min_bytes,
-                 std::int64_t max_bytes);
+  // Bytes of `memory()`; nullopt if a budget is set instead.
+  [[nodiscard]] std::optional<std::int64_t> limit() const;
+  [[nodiscard]] LimitedMemory memory() const;
+  // If there is a limit, it is one of this memory from now on. Emits no signal.
+  void set_memory(LimitedMemory memory);
+
+  // Bytes that the current plan needs, and the range of limits.
+  struct Bytes {
+    std::int64_t plan = 0, min = 0, max = 1;
+    friend bool operator==(const Bytes&, const Bytes&) = default;
+  };
+  // Shows the current plan. Emits no signal.
+  void show_budget(double budget);
+  // `reserved`: none if nothing is reserved; then there is no such limit.
+  void show_bytes(const Bytes& peak, const std::optional<Bytes>& reserved);
 
   // Adapts to a pane of this width.
   void fit(int pane_width);
 
-  // The visible field: the one for a budget, or a ByteBox for a peak.
-  [[nodiscard]] QDoubleSpinBox& box() { return is_peak() ? *peak_box_ : *budget_box_; }
+  // The visible field: the one for a budget, or a ByteBox for a limit.
+  [[nodiscard]] QDoubleSpinBox& box() { return is_limit() ? *limit_box_ : *budget_box_; }
 
  signals:
+  // Another quantity is limited; the control shows its value for the current plan.
+  void unit_changed();
   void tried();
   void chosen();
 
@@ -41,7 +54,13 @@ class BudgetControl : public QWidget {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  [[nodiscard]] bool is_peak() const { return unit_->currentIndex() == 1; }
+  enum class Unit : std::uint8_t { budget, peak, reserved };
+  [[nodiscard]] Unit unit() const { return static_cast<Unit>(unit_->currentData().toInt()); }
+  [[nodiscard]] bool is_limit() const { return unit() != Unit::budget; }
+  // Those that the limit is about.
+  [[nodiscard]] const Bytes& bytes() const {
+    return unit() == Unit::reserved && reserved_ ? *reserved_ : peak_;
+  }
   void show_box();
   void follow_slider();
   void follow_box();
@@ -51,9 +70,10 @@ class BudgetControl : public QWidget {
   QComboBox* unit_ = nullptr;
   QSlider* slider_ = nullptr;
   QDoubleSpinBox* budget_box_ = nullptr;
-  ByteBox* peak_box_ = nullptr;
+  ByteBox* limit_box_ = nullptr;
   double budget_ = 1;  // of the shown plan
-  std::int64_t peak_ = 0, min_ = 0, max_ = 1;
+  Bytes peak_;
+  std::optional<Bytes> reserved_;
   double pressed_at_ = 0;  // value of the field when the slider was pressed
 };
 

@@ -5,6 +5,7 @@
 
 #include "views/session/document/document.h"
 #include "views/session/edit/editing.h"
+#include "views/session/edit/metrics.h"
 #include "views/session/text/number_text.h"
 #include "views/widgets/flow_layout.h"
 
@@ -17,7 +18,7 @@ constexpr double kMaxPercent = 1'000, kUsualPercent = 5;
 }  // namespace
 
 ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
-    : QWidget(parent), session_(session), bar_(bar), search_(new ParetoSearch(this)) {
+    : QWidget(parent), session_(session), bar_(bar), search_(session.pareto()) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
@@ -28,14 +29,25 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   start_->setObjectName(QStringLiteral("start"));
   row->addWidget(start_);
   const auto add_label = [&](const QString& text) { row->addWidget(new QLabel(text, controls)); };
-  add_label(tr("Peak up to"));
+  peak_only_ = new QLabel(tr("Peak up to"), controls);
+  row->addWidget(peak_only_);
+  memory_ = new QComboBox(controls);
+  memory_->setObjectName(QStringLiteral("memory"));
+  memory_->setAccessibleName(tr("Memory to limit"));
+  memory_->addItem(tr("Peak up to"), static_cast<int>(LimitedMemory::allocated));
+  memory_->addItem(tr("Reserved up to"), static_cast<int>(LimitedMemory::reserved));
+  memory_->setToolTip(
+      tr("Peak: memory allocated at the peak.\n"
+         "Reserved: memory that torch's caching allocator reserves from the device. The plot, the "
+         "slider and both searches use this choice."));
+  row->addWidget(memory_);
   limit_ = new ByteBox(controls);
   limit_->setObjectName(QStringLiteral("limit"));
-  limit_->setAccessibleName(tr("Maximum peak memory"));
+  limit_->setAccessibleName(tr("Limit"));
   row->addWidget(limit_);
   fastest_ = new QPushButton(tr("Fastest"), controls);
   fastest_->setObjectName(QStringLiteral("fastest"));
-  fastest_->setToolTip(tr("Use the fastest plan whose peak fits"));
+  fastest_->setToolTip(tr("Use the fastest plan within the limit"));
   row->addWidget(fastest_);
   add_label(tr("Step up to"));
   percent_ = new QDoubleSpinBox(controls);
@@ -49,13 +61,16 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   row->addWidget(percent_);
   smallest_ = new QPushButton(tr("Smallest"), controls);
   smallest_->setObjectName(QStringLiteral("smallest"));
-  smallest_->setToolTip(tr("Use the plan with the minimum peak within this slowdown"));
+  smallest_->setToolTip(tr("Use the plan that needs the least memory within this slowdown"));
   row->addWidget(smallest_);
   offload_ = new QCheckBox(tr("Offload"), controls);
   offload_->setObjectName(QStringLiteral("offload"));
   offload_->setChecked(true);
   offload_->setToolTip(tr("Plans may offload values to the host"));
   row->addWidget(offload_);
+  tune_ = new QPushButton(tr("Tune Order and Buckets..."), controls);
+  tune_->setObjectName(QStringLiteral("tune"));
+  row->addWidget(tune_);
   status_ = new QLabel(controls);
   status_->setForegroundRole(QPalette::PlaceholderText);
   row->addWidget(status_);
@@ -66,40 +81,60 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
 
   connect(start_, &QPushButton::clicked, this, &ParetoPage::start_or_cancel);
   connect(fastest_, &QPushButton::clicked, this, [this] {
-    if (const SacStatePtr state = session_.state()) search_->find_fastest(state, limit_->bytes());
+    if (const SacStatePtr state = session_.state()) search_.find_fastest(state, limit_->bytes());
   });
   connect(smallest_, &QPushButton::clicked, this, [this] {
-    if (const SacStatePtr state = session_.state())
-      search_->find_smallest(state, percent_->value());
+    if (const SacStatePtr state = session_.state()) search_.find_smallest(state, percent_->value());
   });
-  connect(offload_, &QCheckBox::toggled, search_, &ParetoSearch::set_offload);
+  connect(memory_, &QComboBox::currentIndexChanged, this, [this] {
+    search_.set_memory(static_cast<LimitedMemory>(memory_->currentData().toInt()));
+  });
+  connect(&search_, &ParetoSearch::memory_changed, this, &ParetoPage::show_memory);
+  connect(&session_.reserved(), &PlanReserved::changed, this, &ParetoPage::refresh_marks);
+  connect(offload_, &QCheckBox::toggled, &search_, &ParetoSearch::set_offload);
+  connect(tune_, &QPushButton::clicked, this, &ParetoPage::tune);
+  connect(&session_, &SacSession::tuned_changed, this, &ParetoPage::refresh_marks);
   connect(plot_, &ParetoPlot::chosen, this, &ParetoPage::choose);
-  connect(search_, &ParetoSearch::changed, this, &ParetoPage::refresh);
-  connect(search_, &ParetoSearch::fitted, this, &ParetoPage::take_fit);
-  connect(search_, &ParetoSearch::failed, this, &ParetoPage::message);
+  connect(&search_, &ParetoSearch::changed, this, &ParetoPage::refresh);
+  connect(&search_, &ParetoSearch::fitted, this, &ParetoPage::take_fit);
+  connect(&search_, &ParetoSearch::failed, this, &ParetoPage::message);
   connect(&session_, &SacSession::changed, this, &ParetoPage::refresh);
   connect(&session_.editing(), &Editing::changed, this, &ParetoPage::request_named_figures);
+  show_memory();
   request_named_figures();
   refresh();
 }
 
 void ParetoPage::start_or_cancel() {
-  if (search_->is_running()) return search_->cancel();
+  if (search_.is_running()) return search_.cancel();
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return;
   searched_ = state;
-  search_->search(state);
+  search_.search(state);
+}
+
+void ParetoPage::tune() {
+  const SacStatePtr state = session_.state();
+  if (!state || !state->can_change()) return;
+  // Pipelines are limited by their allocated memory.
+  emit tune_wanted(search_.memory() == LimitedMemory::allocated
+                       ? limit_->bytes()
+                       : state->figures.figures.peak_bytes);
 }
 
 void ParetoPage::refresh() {
   const SacStatePtr state = session_.state();
   const bool can = state && state->can_change();
-  start_->setText(search_->is_running()       ? tr("Cancel")
-                  : search_->points().empty() ? tr("Compute Trade-off")
-                                              : tr("Compute Again"));
+  start_->setText(search_.is_running()       ? tr("Cancel")
+                  : search_.points().empty() ? tr("Compute Trade-off")
+                                             : tr("Compute Again"));
   start_->setEnabled(can);
-  fastest_->setEnabled(can && !search_->is_running());
-  smallest_->setEnabled(can && !search_->is_running());
+  tune_->setEnabled(can);
+  fastest_->setEnabled(can && !search_.is_running());
+  smallest_->setEnabled(can && !search_.is_running());
+  const bool has_choice = can && has_reserved(*state);
+  memory_->setVisible(has_choice);
+  peak_only_->setVisible(!has_choice);
   // Start with the current peak as the limit.
   if (can && limit_->bytes() == 0) limit_->set_bytes(state->figures.figures.peak_bytes);
   plot_->set_hint(
@@ -107,30 +142,56 @@ void ParetoPage::refresh() {
                "upstream's presets.")
           : tr("Only the plan of a joint graph or of a flat training step can change."));
   QString status;
-  if (search_->is_running())
-    status = search_->points().size() == 1 ? tr("1 point")
-                                           : tr("%1 points").arg(search_->points().size());
-  else if (!search_->points().empty() && searched_ && state &&
-           (searched_->base != state->base || searched_->step != state->step))
+  if (search_.is_running())
+    status =
+        search_.points().size() == 1 ? tr("1 point") : tr("%1 points").arg(search_.points().size());
+  else if (!search_.points().empty() && searched_ && state && !searched_->has_graph_of(*state))
     status = tr("computed for an earlier plan");
   status_->setText(status);
   refresh_marks();
 }
 
+void ParetoPage::show_memory() {
+  const bool is_reserved = search_.memory() == LimitedMemory::reserved;
+  memory_->setCurrentIndex(memory_->findData(static_cast<int>(search_.memory())));
+  tune_->setToolTip(
+      is_reserved ? tr("Search for orders and buckets on top of the fastest plan, within the peak "
+                       "of the current plan, in the Tune pane")
+                  : tr("Search for orders and buckets on top of the fastest plan within this peak, "
+                       "in the Tune pane"));
+  refresh_marks();
+}
+
+// With reserved memory, plans whose reserved bytes are not known have no mark.
 void ParetoPage::refresh_marks() {
   std::vector<ParetoMark> marks;
   meanings_.clear();
+  const bool is_reserved = search_.memory() == LimitedMemory::reserved;
+  const bool has_reserved = session_.state() && views::has_reserved(*session_.state());
+  const std::vector<ParetoPoint>& points = search_.points();
   const auto add = [&](ParetoKind kind, const QString& name, const PlanFigures& figures,
-                       Meaning meaning) {
-    const std::int64_t bound =
-        meaning.point < 0 ? 0 : search_->points()[static_cast<std::size_t>(meaning.point)].bound_ns;
-    marks.push_back({kind, name, figures.figures.peak_bytes, figures.figures.step_ns, bound});
+                       std::optional<std::int64_t> reserved, Meaning meaning) {
+    if (!has_reserved) reserved.reset();
+    if (is_reserved && !reserved) return;
+    // The bound is one for the peak.
+    const std::int64_t bound = meaning.point < 0 || is_reserved
+                                   ? 0
+                                   : points[static_cast<std::size_t>(meaning.point)].bound_ns;
+    marks.push_back({.kind = kind,
+                     .name = name,
+                     .peak_bytes = figures.figures.peak_bytes,
+                     .step_ns = figures.figures.step_ns,
+                     .bound_ns = bound,
+                     .reserved_bytes = reserved});
     meanings_.push_back(meaning);
   };
-  const std::vector<ParetoPoint>& points = search_->points();
+  std::optional<std::int64_t> reserved_at_start;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const ParetoPoint& point = points[i];
-    if (point.name == ParetoSearch::kNow) continue;  // shown below, with its current figures
+    if (point.name == ParetoSearch::kNow) {  // shown below, with its current figures
+      reserved_at_start = point.reserved_bytes;
+      continue;
+    }
     const bool is_budget = point.budget >= 0;
     const QString name =
         !point.name.empty() ? QString::fromStdString(point.name)
@@ -139,17 +200,20 @@ void ParetoPage::refresh_marks() {
     add(!point.name.empty() ? ParetoKind::preset
         : is_budget         ? ParetoKind::budget
                             : ParetoKind::curve,
-        name, point.figures, {.point = static_cast<int>(i)});
+        name, point.figures, point.reserved_bytes, {.point = static_cast<int>(i)});
   }
   if (!points.empty())
     for (std::size_t i = 0; i < named_.size(); ++i)
-      add(ParetoKind::named, named_[i].name, named_[i].figures, {.named = static_cast<int>(i)});
-  if (const SacStatePtr state = session_.state(); state && !points.empty()) {
+      add(ParetoKind::named, named_[i].name, named_[i].figures, {}, {.named = static_cast<int>(i)});
+  const auto& tuned = session_.tuned();
+  if (tuned) add(ParetoKind::tuned, tr("tuned"), {.figures = *tuned}, {}, {.is_tuned = true});
+  if (const SacStatePtr state = session_.state(); state && (!points.empty() || tuned)) {
     if (searched_ && searched_->figures != state->figures)
-      add(ParetoKind::start, tr("start"), searched_->figures, {.is_start = true});
-    add(ParetoKind::now, tr("now"), state->figures, {});
+      add(ParetoKind::start, tr("start"), searched_->figures, reserved_at_start,
+          {.is_start = true});
+    add(ParetoKind::now, tr("now"), state->figures, session_.reserved().bytes(), {});
   }
-  plot_->set_marks(std::move(marks));
+  plot_->set_marks(std::move(marks), search_.memory());
 }
 
 // Requests the figures of all named states.
@@ -171,10 +235,10 @@ void ParetoPage::choose(std::size_t mark) {
   const Meaning meaning = meanings_[mark];
   if (meaning.named >= 0)
     return session_.editing().go_to_state(named_[static_cast<std::size_t>(meaning.named)].index);
+  if (meaning.is_tuned) return emit session_.tuned_wanted();
   if (meaning.is_start && searched_) return take_plan(searched_->plan, searched_->figures);
   if (meaning.point >= 0 && searched_)
-    take(search_->points()[static_cast<std::size_t>(meaning.point)],
-         searched_->base ? searched_->base->settings : SolveSettings());
+    take(search_.points()[static_cast<std::size_t>(meaning.point)], searched_->settings());
 }
 
 // Uses min_cut, as the search did, whatever the controls say now.
@@ -193,16 +257,19 @@ void ParetoPage::take_plan(const SavePlan& plan, const PlanFigures& figures) {
       plan, tr("Use the plan with a peak of %1").arg(bytes_text(figures.figures.peak_bytes)));
 }
 
-void ParetoPage::take_fit(const Fit& fit) {
+void ParetoPage::take_fit(const Fit& fit, const SacStatePtr& of) {
+  const SacStatePtr state = session_.state();
+  if (!state || !state->has_graph_of(*of) || state->plan != of->plan)
+    return emit message(tr("The plan has changed since the search started; search again."));
   const Figures& figures = fit.point.figures.figures;
   const QString what =
-      tr("peak %1, step %2").arg(bytes_text(figures.peak_bytes), time_text(figures.step_ns));
+      plan_text(figures.peak_bytes, has_reserved(*state) ? fit.point.reserved_bytes : std::nullopt,
+                figures.step_ns);
   if (!fit.fits) return emit message(tr("No plan fits. Closest: %1.").arg(what));
   if (fit.point.name == ParetoSearch::kNow)
     return emit message(tr("The current plan is the best one found: %1.").arg(what));
   emit message(tr("Found: %1.").arg(what));
-  if (const SacStatePtr state = session_.state(); state && state->can_change())
-    take(fit.point, state->base ? state->base->settings : SolveSettings());
+  take(fit.point, state->settings());
 }
 
 }  // namespace jointer::views

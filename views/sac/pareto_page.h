@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QCheckBox>
+#include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QLabel>
 #include <QPushButton>
@@ -14,22 +15,27 @@
 
 namespace jointer::views {
 
-// The trade-off between memory and time: a plot, and searches for plans within a limit. Choosing a
-// point on the plot adds one history entry.
+// The trade-off between memory and time: a plot, and searches for plans within a limit. Uses the
+// plans that are found, also for the slider of the bar. Choosing a point on the plot adds one
+// history entry.
 class ParetoPage : public QWidget {
   Q_OBJECT
  public:
   ParetoPage(SacSession& session, SacBar& bar, QWidget* parent = nullptr);
 
   [[nodiscard]] ParetoPlot& plot() { return *plot_; }
-  [[nodiscard]] ParetoSearch& search() { return *search_; }
+  [[nodiscard]] ParetoSearch& search() { return search_; }
 
  public slots:
   // Starts a search for the curve, or cancels the running one.
   void start_or_cancel();
+  // Asks for orders and buckets within the limit.
+  void tune();
 
  signals:
   void message(const QString& sentence);
+  // Orders and buckets are to be tuned within this peak.
+  void tune_wanted(std::int64_t peak_bytes);
 
  private:
   struct NamedFigures {
@@ -38,31 +44,35 @@ class ParetoPage : public QWidget {
     PlanFigures figures;
   };
   void refresh();
+  void show_memory();
   void refresh_marks();
   void request_named_figures();
   void choose(std::size_t mark);
   // `settings`: the settings of the plan that the search started from.
   void take(const ParetoPoint& point, SolveSettings settings);
   void take_plan(const SavePlan& plan, const PlanFigures& figures);
-  void take_fit(const Fit& fit);
+  void take_fit(const Fit& fit, const SacStatePtr& of);
 
   SacSession& session_;
   SacBar& bar_;
-  ParetoSearch* search_ = nullptr;
+  ParetoSearch& search_;  // the session's
   ParetoPlot* plot_ = nullptr;
   QPushButton* start_ = nullptr;
+  QComboBox* memory_ = nullptr;  // shown instead of `peak_only_` if memory is reserved
+  QLabel* peak_only_ = nullptr;
   ByteBox* limit_ = nullptr;
   QDoubleSpinBox* percent_ = nullptr;
   QPushButton* fastest_ = nullptr;
   QPushButton* smallest_ = nullptr;
+  QPushButton* tune_ = nullptr;
   QCheckBox* offload_ = nullptr;
   QLabel* status_ = nullptr;
   std::vector<NamedFigures> named_;
   // The target of a mark in the plot: a point of the search, a named state, the plan that the search
-  // started from, or none of these.
+  // started from, the tuned pipeline, or none of these.
   struct Meaning {
     int point = -1, named = -1;
-    bool is_start = false;
+    bool is_start = false, is_tuned = false;
   };
   std::vector<Meaning> meanings_;
   SacStatePtr searched_;  // the state that the points belong to

@@ -2,12 +2,14 @@
 
 #include <QAbstractItemView>
 #include <QHBoxLayout>
+#include <algorithm>
 
 #include "core/policy/check_tags.h"
 #include "core/policy/with_fsdp.h"
 #include "views/sac/policy_exchange.h"
 #include "views/session/open/open_graph.h"
 #include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 #include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
@@ -64,8 +66,11 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   solve_->setObjectName(QStringLiteral("solve"));
   solve_->setToolTip(
       tr("Partition again with these settings, using your choices as tags; in a flat "
-         "training step, set the tags of this budget's plan"));
-  solve_->setFixedWidth(fontMetrics().horizontalAdvance(solve_->text()) + 3 * kMargin);
+         "training step, set the tags of this budget's plan.\n"
+         "For a limit: use the fastest plan within it."));
+  solve_->setFixedWidth(std::max(fontMetrics().horizontalAdvance(solve_->text()),
+                                 fontMetrics().horizontalAdvance(tr("Cancel"))) +
+                        3 * kMargin);
   row->addWidget(solve_);
   of_partitioner_ = {partitioner_, ignore_tags_};
   apply_tags_ = new QPushButton(tr("Apply Tags"), this);
@@ -99,10 +104,23 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   exchange_ = add_menu(tr("Exchange"), tr("Export and import policies"), make_exchange());
   connect(partitioner_, &QComboBox::currentIndexChanged, this, &SacBar::try_settings);
   connect(solver_, &QComboBox::currentIndexChanged, this, &SacBar::try_settings);
+  connect(budget_, &BudgetControl::unit_changed, this, [this] {
+    session_.pareto().stop_trying();
+    session_.clear_preview();
+    if (budget_->limit()) session_.pareto().set_memory(budget_->memory());
+    enable_controls();
+  });
+  connect(&session_.pareto(), &ParetoSearch::memory_changed, this,
+          [this] { budget_->set_memory(session_.pareto().memory()); });
   connect(budget_, &BudgetControl::tried, this, &SacBar::try_settings);
   connect(budget_, &BudgetControl::chosen, this, &SacBar::solve);
-  connect(solve_, &QPushButton::clicked, this, &SacBar::solve);
+  connect(solve_, &QPushButton::clicked, this, &SacBar::solve_or_cancel);
+  connect(&session_.pareto(), &ParetoSearch::changed, this, &SacBar::show_search);
+  connect(&session_.pareto(), &ParetoSearch::tried, this, [this](const Fit& fit) {
+    if (limit()) session_.preview_fit(fit);
+  });
   connect(&session_, &SacSession::changed, this, &SacBar::refresh);
+  connect(&session_.reserved(), &PlanReserved::changed, this, &SacBar::show_bytes);
   refresh();
 }
 
@@ -119,6 +137,7 @@ void SacBar::refresh() {
   setVisible(state && state->can_change());
   more_->setVisible(state && state->can_change());
   if (state) show_kind(*state);
+  show_bytes();
   if (state && state->is_step() && state->step != shown_step_) show_step(*state);
   if (!state || state->base == shown_ || !state->base) return;
   shown_ = state->base;
@@ -127,10 +146,7 @@ void SacBar::refresh() {
   partitioner_->setCurrentIndex(partitioner_->findData(static_cast<int>(settings.partitioner)));
   ignore_tags_->setChecked(settings.ignore_tags);
   solver_->setCurrentIndex(solver_->findData(static_cast<int>(settings.solver)));
-  const MemoryTimeline& joint = state->snapshot->analysis.memory;
-  const std::int64_t peak = shown_->figures.figures.peak_bytes;
-  budget_->show_plan(settings.activation_budget, peak, joint.static_bytes(),
-                     std::max(joint.peak_bytes(), peak));
+  budget_->show_budget(settings.activation_budget);
   is_refreshing_ = false;
   enable_controls();
 }
@@ -141,12 +157,28 @@ void SacBar::show_step(const SacState& state) {
   is_refreshing_ = true;
   partitioner_->setCurrentIndex(partitioner_->findData(static_cast<int>(Partitioner::min_cut)));
   ignore_tags_->setChecked(false);
-  const std::int64_t peak = state.figures.figures.peak_bytes;
-  budget_->show_plan(SolveSettings().activation_budget, peak,
-                     state.snapshot->analysis.memory.static_bytes(),
-                     std::max(shown_step_->figures.figures.peak_bytes, peak));
+  budget_->show_budget(SolveSettings().activation_budget);
   is_refreshing_ = false;
   enable_controls();
+}
+
+// The plan may change without being solved again. The joint graph, or the step without tags, needs
+// the most memory.
+void SacBar::show_bytes() {
+  const SacStatePtr state = session_.state();
+  if (!state || !state->can_change()) return;
+  const Analysis& most =
+      state->is_step() ? state->step->snapshot->analysis : state->snapshot->analysis;
+  const auto range = [&](std::int64_t plan, std::int64_t max) {
+    return BudgetControl::Bytes{
+        .plan = plan, .min = most.memory.static_bytes(), .max = std::max(plan, max)};
+  };
+  std::optional<BudgetControl::Bytes> reserved;
+  // Until the bytes of the plan are known, no plan reserves less than it allocates.
+  const std::int64_t peak = state->figures.figures.peak_bytes;
+  if (has_reserved(*state))
+    reserved = range(session_.reserved().bytes().value_or(peak), most.reserved.peak_bytes);
+  budget_->show_bytes(range(peak, most.memory.peak_bytes()), reserved);
 }
 
 void SacBar::show_kind(const SacState& state) {
@@ -156,27 +188,51 @@ void SacBar::show_kind(const SacState& state) {
   apply_tags_->setEnabled(state.applied_tags.any || !state.applied_tags.refusal.empty());
 }
 
-// Budgets apply only to min_cut.
+// Budgets apply only to min_cut. A search within a limit follows the tags and uses no solver.
 void SacBar::enable_controls() {
   const bool is_min_cut = settings().partitioner == Partitioner::min_cut;
-  solver_->setEnabled(is_min_cut);
+  solver_->setEnabled(is_min_cut && !limit());
+  ignore_tags_->setEnabled(!limit());
   budget_->setEnabled(is_min_cut);
 }
 
-SacSolver::Wish SacBar::wish() const {
-  const SolveSettings wanted = settings();
-  if (wanted.partitioner != Partitioner::min_cut) return {.settings = wanted, .max_peak = {}};
-  return {.settings = wanted, .max_peak = budget_->max_peak()};
+std::optional<std::int64_t> SacBar::limit() const {
+  return settings().partitioner == Partitioner::min_cut ? budget_->limit() : std::nullopt;
 }
 
+// For a limit, shows the best plan of the curve at once, and then the one that is found.
 void SacBar::try_settings() {
   if (is_refreshing_) return;
   enable_controls();
-  session_.preview_solving(wish());
+  ParetoSearch& search = session_.pareto();
+  const auto limit = this->limit();
+  const SacStatePtr state = session_.state();
+  if (!limit || !state) {
+    search.stop_trying();
+    return session_.preview_solving(settings());
+  }
+  if (const ParetoPoint* known = search.fastest_known(state, *limit))
+    session_.preview_fit({.point = *known, .fits = true});
+  search.try_fastest(state, *limit);
 }
 
+// The pane uses the plan that is found.
 void SacBar::solve() {
-  session_.solve_as_wished(wish());
+  const auto limit = this->limit();
+  if (!limit) return session_.solve(settings());
+  const SacStatePtr state = session_.state();
+  if (!state || !state->can_change()) return;
+  emit message(tr("Searching for the fastest plan within %1...").arg(bytes_text(*limit)));
+  session_.pareto().find_fastest(state, *limit);
+}
+
+void SacBar::solve_or_cancel() {
+  if (session_.pareto().is_finding()) return session_.pareto().cancel();
+  solve();
+}
+
+void SacBar::show_search() {
+  solve_->setText(session_.pareto().is_finding() ? tr("Cancel") : tr("Solve"));
 }
 
 // --- Presets ---

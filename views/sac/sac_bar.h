@@ -6,6 +6,7 @@
 #include <QToolButton>
 #include <QWidget>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "views/sac/budget_control.h"
@@ -25,8 +26,8 @@ class SacBar : public QWidget {
 
   // The settings in the controls.
   [[nodiscard]] SolveSettings settings() const;
-  // The settings and, if there is one, the peak for which a budget is searched.
-  [[nodiscard]] SacSolver::Wish wish() const;
+  // The maximum of the memory that limits count, if the budget control has one.
+  [[nodiscard]] std::optional<std::int64_t> limit() const;
   [[nodiscard]] BudgetControl& budget() { return *budget_; }
   // The buttons for presets, exchange and the pair, to be placed separately.
   [[nodiscard]] QWidget& more() { return *more_; }
@@ -34,6 +35,7 @@ class SacBar : public QWidget {
   [[nodiscard]] QMenu& exchange() { return *exchange_->menu(); }
 
  public slots:
+  // Solves with the settings, or searches for the fastest plan within the limit.
   void solve();
   // Applies upstream's apply_sac, or one of its memory policies by name, then solves.
   void take_preset(const QString& name);
@@ -60,7 +62,10 @@ class SacBar : public QWidget {
   void apply(const Result<Edit>& edit, SolveSettings settings);
   void refresh();
   void try_settings();
+  void solve_or_cancel();
+  void show_search();
   void enable_controls();
+  void show_bytes();
   void show_kind(const SacState& state);
   void show_step(const SacState& state);
 

@@ -166,7 +166,7 @@ void SacFigures::show_reserved() {
   const SacStatePtr state = session_.state();
   if (!state) return;
   const Analysis& analysis = state->snapshot->analysis;
-  reserved_->setVisible(analysis.memory.device() == DeviceType::cuda);
+  reserved_->setVisible(has_reserved(*state));
   const auto bytes = state->can_change() ? session_.reserved().bytes()
                                          : std::optional(analysis.reserved.peak_bytes);
   reserved_->value().setText(bytes ? bytes_text(*bytes) : QStringLiteral("…"));
@@ -185,9 +185,11 @@ void SacFigures::show_preview() {
   if (preview && state) {
     what_if_text_ = preview->refusal;
     if (preview->outcome) {
+      const bool is_found = preview->wish && preview->wish->fit;
       const QString what =
-          preview->settings ? tr("Preview: solve with %1")
-                                  .arg(QString::fromStdString(describe(*preview->settings)))
+          is_found            ? tr("Preview: fastest plan found")
+          : preview->settings ? tr("Preview: solve with %1")
+                                    .arg(QString::fromStdString(describe(*preview->settings)))
           : preview->keep
               ? tr("Preview: %1 %2").arg(keep_word(*preview->keep), tensors_of(*preview))
               : (state->is_step() ? tr("Preview: remove the tag from %1")
@@ -195,12 +197,21 @@ void SacFigures::show_preview() {
                     .arg(tensors_of(*preview));
       what_if_text_ =
           tr("%1: %2").arg(what, plan_difference_text(state->figures, preview->outcome->figures));
-      if (!preview->fits) what_if_text_ = tr("No plan fits. %1").arg(what_if_text_);
+      if (is_found) what_if_text_ += reserved_difference(preview->wish->fit->point.reserved_bytes);
+      if (is_found && !preview->wish->fit->fits)
+        what_if_text_ = tr("No plan fits. %1").arg(what_if_text_);
     }
   }
   const QString text = what_if_text_.isEmpty() && is_compact_ ? summary() : what_if_text_;
   line_->setText(text);
   line_->setToolTip(text);
+}
+
+// The change of reserved memory; empty if it is not known.
+QString SacFigures::reserved_difference(std::optional<std::int64_t> reserved) const {
+  const auto now = session_.reserved().bytes();
+  if (!now || !reserved) return {};
+  return kBetween + tr("reserved %1").arg(bytes_difference_text(*now, *reserved));
 }
 
 void SacFigures::set_compact(bool compact) {

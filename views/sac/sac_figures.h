@@ -32,6 +32,7 @@ class SacFigures : public QWidget {
   void refresh();
   void show_reserved();
   void show_preview();
+  [[nodiscard]] QString reserved_difference(std::optional<std::int64_t> reserved) const;
   // As many figures as fit in two lines, most important first.
   [[nodiscard]] QString summary() const;
   [[nodiscard]] QString tensors_of(const SacSession::Preview& preview) const;

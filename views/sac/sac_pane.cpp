@@ -69,6 +69,7 @@ SacPane::SacPane(Document& document, QWidget* parent)
   connect(bar_, &SacBar::message, this, &SacPane::message);
   connect(bar_, &SacBar::pair_wanted, this, &SacPane::make_pair);
   connect(pareto_, &ParetoPage::message, this, &SacPane::message);
+  connect(pareto_, &ParetoPage::tune_wanted, this, &SacPane::tune_wanted);
   connect(targets_, &TargetPage::message, this, &SacPane::message);
   connect(curve_, &PlanCurve::peak_clicked, this, &SacPane::show_peak);
   add_actions();
@@ -136,7 +137,8 @@ void SacPane::add_actions() {
     show_pareto();
     if (!pareto_->search().is_running()) pareto_->start_or_cancel();
   });
-  of_partitioner_.push_back(add(tr("SAC: Find Changes for a Target"), [this] { show_targets(); }));
+  add(tr("SAC: Tune Order and Buckets Within This Peak..."), [this] { pareto_->tune(); });
+  add(tr("SAC: Find Changes for a Target"), [this] { show_targets(); });
   of_partitioner_.push_back(add(tr("SAC: Open as Pair"), [this] { make_pair(); }));
   add(tr("SAC: Show Changes of the Plan"), [this] { show_changes(); });
   add(tr("SAC: Save Selected"), [this] { table_->set_keep(Keep::save); });
@@ -163,10 +165,11 @@ void SacPane::resizeEvent(QResizeEvent* event) {
   bar_->budget().fit(width());
 }
 
-// Reasons belong to the table, if there is space for both.
+// Reasons belong to a table, if there is space for both.
 void SacPane::show_reasons() {
   const SacStatePtr state = session_.state();
-  reasons_->setVisible(state && state->can_change() && pages_->currentWidget() == table_ &&
+  const QWidget* page = pages_->currentWidget();
+  reasons_->setVisible(state && state->can_change() && (page == table_ || page == targets_) &&
                        height() >= kMinWithCurve);
 }
 
@@ -175,9 +178,8 @@ void SacPane::refresh() {
   curve_->set_state(state);
   stack_->setCurrentIndex(state ? 1 : 0);
   const bool is_step = state && state->is_step();
-  for (QWidget* page : std::initializer_list<QWidget*>{pareto_, changes_})
+  for (QWidget* page : std::initializer_list<QWidget*>{pareto_, targets_, changes_})
     pages_->setTabVisible(pages_->indexOf(page), state && state->can_change());
-  pages_->setTabVisible(pages_->indexOf(targets_), state && state->base);
   show_reasons();
   for (QAction* action : of_partitioner_) action->setVisible(!is_step);
   for (QAction* action : {apply_tags_, untag_}) action->setVisible(is_step);

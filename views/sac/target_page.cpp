@@ -116,7 +116,7 @@ TargetPage::Goal TargetPage::goal() const {
 void TargetPage::start_or_cancel() {
   if (search_->is_running()) return search_->cancel();
   const SacStatePtr state = session_.state();
-  if (!state || !state->base) return;
+  if (!state || !state->can_change()) return;
   PlanTarget target{.peak_bytes = goal() == Goal::fit
                                       ? bytes_->bytes()
                                       : state->figures.figures.peak_bytes - bytes_->bytes(),
@@ -129,7 +129,7 @@ void TargetPage::start_or_cancel() {
 
 void TargetPage::refresh() {
   const SacStatePtr state = session_.state();
-  const bool can = state && state->base;
+  const bool can = state && state->can_change();
   find_->setText(search_->is_running() ? tr("Cancel") : tr("Find List"));
   find_->setEnabled(can);
   if (can && bytes_->bytes() == 0)
@@ -151,7 +151,7 @@ void TargetPage::take_found() {
 bool TargetPage::is_current() const {
   const auto* found = search_->found();
   const SacStatePtr state = session_.state();
-  return found != nullptr && state && state->base == found->state->base &&
+  return found != nullptr && state && state->has_graph_of(*found->state) &&
          state->plan == found->state->plan;
 }
 
@@ -184,17 +184,21 @@ QString TargetPage::answer() const {
   }
   const SacStatePtr state = session_.state();
   if (!is_current())
-    lines << (state && state->plan == list.plan ? tr("The list is applied.")
-                                                : tr("The list is for an earlier plan."));
+    lines << (state && state->has_graph_of(*found->state) && state->plan == list.plan
+                  ? tr("The list is applied.")
+                  : tr("The list is for an earlier plan."));
   return lines.join(u'\n');
 }
 
 void TargetPage::apply() {
   const auto* found = search_->found();
   if (!is_current()) return;
-  session_.editing().apply(
-      edit_of(found->list, found->state->snapshot->graph,
-              tr("Lower the peak to %1").arg(bytes_text(found->list.figures.figures.peak_bytes))));
+  const QString title =
+      tr("Lower the peak to %1").arg(bytes_text(found->list.figures.figures.peak_bytes));
+  if (found->state->is_step())
+    session_.take_plan(found->list.plan, title);
+  else
+    session_.editing().apply(edit_of(found->list, found->state->snapshot->graph, title));
 }
 
 }  // namespace jointer::views

@@ -56,10 +56,12 @@ TunePane::TunePane(TuneSession& session, QWidget* parent) : QWidget(parent), ses
   halves->setStretchFactor(1, 1);
   column->addWidget(halves, 1);
   setFocusProxy(start_);
-  budget_->set_bytes(session_.document().analysis().memory.peak_bytes());
+  budget_->set_bytes(session_.limit());
 
   connect(start_, &QPushButton::clicked, this, &TunePane::start_or_stop);
-  connect(take_, &QPushButton::clicked, this, &TunePane::take_winner);
+  connect(take_, &QPushButton::clicked, &session_, &TuneSession::take_winner);
+  connect(&session_, &TuneSession::limit_changed, this,
+          [this] { budget_->set_bytes(session_.limit()); });
   connect(copy_, &QPushButton::clicked, this, [this] {
     if (const TuneResult* result = session_.result(); result != nullptr && result->winner)
       QGuiApplication::clipboard()->setText(
@@ -103,6 +105,7 @@ void TunePane::make_controls() {
   start_->setAutoDefault(false);
   row->addWidget(start_);
   budget_ = new ByteBox(controls);
+  budget_->setObjectName(QStringLiteral("budget"));
   add(tr("Peak limit"), budget_, tr("Maximum peak memory of the result."));
   evaluations_ = number(1, std::numeric_limits<int>::max(), kUsualEvaluations);
   evaluations_->setObjectName(QStringLiteral("evaluations"));
@@ -154,11 +157,6 @@ TuneSettings TunePane::settings() const {
 void TunePane::start_or_stop() {
   if (session_.is_running()) return session_.stop();
   session_.start(settings());
-}
-
-void TunePane::take_winner() {
-  if (const TuneResult* result = session_.result(); result != nullptr && result->winner)
-    session_.take(result->winner->pipeline);
 }
 
 QString TunePane::status_text() const {

@@ -24,7 +24,6 @@ class TunePane : public QWidget {
 
  public slots:
   void start_or_stop();
-  void take_winner();
 
  signals:
   void message(const QString& sentence);

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 #include "views/session/edit/metrics.h"
 #include "views/session/text/number_text.h"
@@ -25,13 +26,17 @@ constexpr double kRoom = 0.06;
 constexpr double kTickPixels = 70;
 constexpr int kTickRoom = 32;  // half of a label
 
-// The Pareto front of budgets, presets and the current plan, sorted by peak.
-std::vector<ParetoMark> front_of(const std::vector<ParetoMark>& marks) {
+std::int64_t bytes_of(const ParetoMark& mark, LimitedMemory memory) {
+  return memory == LimitedMemory::reserved ? mark.reserved_bytes.value_or(0) : mark.peak_bytes;
+}
+
+// The Pareto front of plans in the order of the graph, sorted by memory.
+std::vector<ParetoMark> front_of(const std::vector<ParetoMark>& marks, LimitedMemory memory) {
   std::vector<ParetoMark> sorted, front;
   for (const ParetoMark& mark : marks)
-    if (mark.kind != ParetoKind::named) sorted.push_back(mark);
-  std::stable_sort(sorted.begin(), sorted.end(), [](const ParetoMark& a, const ParetoMark& b) {
-    return std::pair(a.peak_bytes, a.step_ns) < std::pair(b.peak_bytes, b.step_ns);
+    if (mark.kind != ParetoKind::named && mark.kind != ParetoKind::tuned) sorted.push_back(mark);
+  std::stable_sort(sorted.begin(), sorted.end(), [&](const ParetoMark& a, const ParetoMark& b) {
+    return std::pair(bytes_of(a, memory), a.step_ns) < std::pair(bytes_of(b, memory), b.step_ns);
   });
   for (ParetoMark& mark : sorted)
     if (front.empty() || mark.step_ns < front.back().step_ns) front.push_back(std::move(mark));
@@ -69,7 +74,8 @@ bool crosses(QPointF from, QPointF to, const QRectF& where) {
 
 }  // namespace
 
-ParetoScale::ParetoScale(const std::vector<ParetoMark>& marks, QRectF where) : area(where) {
+ParetoScale::ParetoScale(const std::vector<ParetoMark>& marks, QRectF where, LimitedMemory of)
+    : area(where), memory(of) {
   if (marks.empty()) return;
   const auto by = [&](auto value) {
     const auto [least, most] = std::minmax_element(
@@ -81,7 +87,7 @@ ParetoScale::ParetoScale(const std::vector<ParetoMark>& marks, QRectF where) : a
         std::max(static_cast<double>(value(*most)) - middle, std::max(middle * 0.01, 1.0));
     return std::pair{middle - span * kRoom, middle + span * (1 + kRoom)};
   };
-  std::tie(min_bytes, max_bytes) = by([](const ParetoMark& m) { return m.peak_bytes; });
+  std::tie(min_bytes, max_bytes) = by([&](const ParetoMark& m) { return bytes_of(m, memory); });
   std::tie(min_ns, max_ns) = by([](const ParetoMark& m) { return m.step_ns; });
   const double lowest = min_ns;
   for (const ParetoMark& mark : marks)
@@ -90,8 +96,12 @@ ParetoScale::ParetoScale(const std::vector<ParetoMark>& marks, QRectF where) : a
 }
 
 QPointF ParetoScale::place(const ParetoMark& mark) const {
-  const double x = (static_cast<double>(mark.peak_bytes) - min_bytes) / (max_bytes - min_bytes);
-  const double y = (static_cast<double>(mark.step_ns) - min_ns) / (max_ns - min_ns);
+  return place(static_cast<double>(bytes_of(mark, memory)), static_cast<double>(mark.step_ns));
+}
+
+QPointF ParetoScale::place(double bytes, double ns) const {
+  const double x = (bytes - min_bytes) / (max_bytes - min_bytes);
+  const double y = (ns - min_ns) / (max_ns - min_ns);
   return {area.left() + x * area.width(), area.bottom() - y * area.height()};
 }
 
@@ -102,8 +112,9 @@ ParetoPlot::ParetoPlot(QWidget* parent) : QWidget(parent) {
   setAccessibleName(tr("Peak memory against step time"));
 }
 
-void ParetoPlot::set_marks(std::vector<ParetoMark> marks) {
-  if (marks == marks_) return;
+void ParetoPlot::set_marks(std::vector<ParetoMark> marks, LimitedMemory memory) {
+  if (marks == marks_ && memory == memory_) return;
+  if (std::exchange(memory_, memory) != memory) framed_.clear();
   // Keep the highlighted mark if it still exists.
   std::optional<ParetoMark> kept;
   if (current_) kept = marks_[*current_];
@@ -124,7 +135,7 @@ void ParetoPlot::set_hint(const QString& hint) {
 }
 
 ParetoScale ParetoPlot::scale() const {
-  return {framed_, QRectF(rect().adjusted(kLeft, kTop, -kRight, -kBottom))};
+  return {framed_, QRectF(rect().adjusted(kLeft, kTop, -kRight, -kBottom)), memory_};
 }
 
 QPoint ParetoPlot::place_of(std::size_t mark) const {
@@ -148,8 +159,7 @@ std::optional<std::size_t> ParetoPlot::mark_at(QPoint at) const {
 
 QStringList ParetoPlot::lines_of(std::size_t index) const {
   const ParetoMark& mark = marks_[index];
-  QStringList lines{
-      mark.name, tr("peak %1, step %2").arg(bytes_text(mark.peak_bytes), time_text(mark.step_ns))};
+  QStringList lines{mark.name, plan_text(mark.peak_bytes, mark.reserved_bytes, mark.step_ns)};
   if (mark.bound_ns > 0)
     lines << tr("lower bound for this peak: %1 (%2% less)")
                  .arg(time_text(mark.bound_ns))
@@ -159,10 +169,15 @@ QStringList ParetoPlot::lines_of(std::size_t index) const {
   const auto now = std::find_if(marks_.begin(), marks_.end(),
                                 [](const ParetoMark& m) { return m.kind == ParetoKind::now; });
   if (now != marks_.end() && mark.kind != ParetoKind::now) {
-    lines << tr("change: peak %1, step %2")
-                 .arg(bytes_difference_text(now->peak_bytes, mark.peak_bytes),
-                      time_difference_text(now->step_ns, mark.step_ns));
-    lines << tr("Click to use this plan.");
+    QStringList changes{
+        tr("change: peak %1").arg(bytes_difference_text(now->peak_bytes, mark.peak_bytes))};
+    if (mark.reserved_bytes && now->reserved_bytes)
+      changes << tr("reserved %1")
+                     .arg(bytes_difference_text(*now->reserved_bytes, *mark.reserved_bytes));
+    changes << tr("step %1").arg(time_difference_text(now->step_ns, mark.step_ns));
+    lines << changes.join(QStringLiteral(", "));
+    lines << (mark.kind == ParetoKind::tuned ? tr("Click to apply this pipeline.")
+                                             : tr("Click to use this plan."));
   }
   return lines;
 }
@@ -197,11 +212,7 @@ void ParetoPlot::paint_axes(QPainter& painter, const ParetoScale& s) const {
   };
   const Ticks of_bytes = ticks(s.min_bytes / unit_bytes, s.max_bytes / unit_bytes, s.area.width());
   for (const double bytes : of_bytes.at) {
-    const ParetoMark at{.kind = {},
-                        .name = {},
-                        .peak_bytes = static_cast<std::int64_t>(bytes * unit_bytes),
-                        .step_ns = static_cast<std::int64_t>(s.min_ns)};
-    const int x = static_cast<int>(s.place(at).x());
+    const int x = static_cast<int>(s.place(bytes * unit_bytes, s.min_ns).x());
     painter.fillRect(QRect(x, static_cast<int>(s.area.top()), 1, static_cast<int>(s.area.height())),
                      theme.grid);
     painter.setPen(theme.muted_text);
@@ -216,11 +227,7 @@ void ParetoPlot::paint_axes(QPainter& painter, const ParetoScale& s) const {
   const double unit_ns = in_seconds ? 1e9 : 1e6;
   const Ticks of_time = ticks(s.min_ns / unit_ns, s.max_ns / unit_ns, s.area.height() * 1.6);
   for (const double time : of_time.at) {
-    const ParetoMark at{.kind = {},
-                        .name = {},
-                        .peak_bytes = static_cast<std::int64_t>(s.min_bytes),
-                        .step_ns = static_cast<std::int64_t>(time * unit_ns)};
-    const int y = static_cast<int>(s.place(at).y());
+    const int y = static_cast<int>(s.place(s.min_bytes, time * unit_ns).y());
     painter.fillRect(QRect(static_cast<int>(s.area.left()), y, static_cast<int>(s.area.width()), 1),
                      theme.grid);
     painter.setPen(theme.muted_text);
@@ -230,7 +237,9 @@ void ParetoPlot::paint_axes(QPainter& painter, const ParetoScale& s) const {
   }
   painter.setPen(theme.muted_text);
   painter.drawText(QRect(kLeft, height() - text_height - 1, width() - kLeft - kRight, text_height),
-                   Qt::AlignRight | Qt::AlignVCenter, tr("peak memory →   step time ↑"));
+                   Qt::AlignRight | Qt::AlignVCenter,
+                   memory_ == LimitedMemory::reserved ? tr("reserved memory →   step time ↑")
+                                                      : tr("peak memory →   step time ↑"));
 }
 
 // Marks at the same place share a label, which is shown at the first of them.
@@ -268,13 +277,15 @@ void ParetoPlot::paint_mark(QPainter& painter, const ParetoScale& s, std::size_t
       painter.setBrush(theme.category(MemoryCategory::output));
       painter.drawRect(QRectF(at.x() - r, at.y() - r, 2 * r, 2 * r));
       break;
-    case ParetoKind::named: {
+    case ParetoKind::named:
+    case ParetoKind::tuned: {
       QPainterPath path(at + QPointF(0, -r - 1));
       path.lineTo(at + QPointF(r + 1, 0));
       path.lineTo(at + QPointF(0, r + 1));
       path.lineTo(at + QPointF(-r - 1, 0));
       path.closeSubpath();
-      painter.setBrush(theme.category(MemoryCategory::recomputed));
+      painter.setBrush(mark.kind == ParetoKind::tuned ? theme.accent
+                                                      : theme.category(MemoryCategory::recomputed));
       painter.drawPath(path);
       break;
     }
@@ -313,7 +324,7 @@ QRectF ParetoPlot::free_place(const ParetoScale& s, std::size_t index, QSizeF si
                               const std::vector<QRectF>& labels) const {
   const QPointF at = s.place(marks_[index]);
   QPolygonF line;
-  for (const ParetoMark& mark : front_of(marks_)) line << s.place(mark);
+  for (const ParetoMark& mark : front_of(marks_, memory_)) line << s.place(mark);
   const auto in_the_way = [&](const QRectF& label) {
     int count = rect().contains(label.toAlignedRect()) ? 0 : 100;
     for (const QRectF& other : labels) count += other.intersects(label) ? 10 : 0;
@@ -358,7 +369,7 @@ void ParetoPlot::paintEvent(QPaintEvent* /*event*/) {
   paint_axes(painter, s);
   painter.setRenderHint(QPainter::Antialiasing);
   QPolygonF line;
-  for (const ParetoMark& mark : front_of(marks_)) line << s.place(mark);
+  for (const ParetoMark& mark : front_of(marks_, memory_)) line << s.place(mark);
   painter.setPen(QPen(theme.half(theme.accent), 2));
   painter.drawPolyline(line);
   QPolygonF bound;
@@ -400,7 +411,7 @@ void ParetoPlot::step(int direction) {
   std::vector<std::size_t> order(marks_.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return marks_[a].peak_bytes < marks_[b].peak_bytes;
+    return bytes_of(marks_[a], memory_) < bytes_of(marks_[b], memory_);
   });
   const auto at = current_ ? std::find(order.begin(), order.end(), *current_) : order.end();
   if (at == order.end())

@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/partition/pareto.h"
+
 namespace jointer::views {
 
 // The kind of a point in the plot.
@@ -12,6 +14,7 @@ enum class ParetoKind : std::uint8_t {
   budget,  // of torch's activation budgets
   preset,  // an upstream policy
   named,   // a named state
+  tuned,   // a pipeline that also changes orders and buckets
   start,   // the plan that the search started from, once it is not the current one
   now,     // the current plan
 };
@@ -21,6 +24,7 @@ struct ParetoMark {
   QString name;  // "budget 0.42", "full", "before the merge"
   std::int64_t peak_bytes = 0, step_ns = 0;
   std::int64_t bound_ns = 0;  // no plan with this peak has a shorter step; 0 if not known
+  std::optional<std::int64_t> reserved_bytes = {};  // nullopt if not known
   friend bool operator==(const ParetoMark&, const ParetoMark&) = default;
 };
 
@@ -29,21 +33,27 @@ struct ParetoScale {
   QRectF area;
   double min_bytes = 0, max_bytes = 1, min_ns = 0, max_ns = 1;
 
+  LimitedMemory memory = LimitedMemory::allocated;
+
   // Fits all marks, with a margin.
-  ParetoScale(const std::vector<ParetoMark>& marks, QRectF area);
+  ParetoScale(const std::vector<ParetoMark>& marks, QRectF area,
+              LimitedMemory memory = LimitedMemory::allocated);
   [[nodiscard]] QPointF place(const ParetoMark& mark) const;
+  [[nodiscard]] QPointF place(double bytes, double ns) const;
 };
 
-// Plots peak memory (x) against step time (y), with the lower bound as a dashed line. Hovering shows
-// a mark's figures and clicking chooses it; the arrow keys move between marks and Enter chooses. The
-// axes stay as they are while marks come, move and go; they only grow for a mark beyond them.
+// Plots peak or reserved memory (x) against step time (y), with the lower bound as a dashed line.
+// Hovering shows a mark's figures and clicking chooses it; the arrow keys move between marks and
+// Enter chooses. The axes stay as they are while marks come, move and go; they only grow for a mark
+// beyond them.
 class ParetoPlot : public QWidget {
   Q_OBJECT
  public:
   explicit ParetoPlot(QWidget* parent = nullptr);
 
-  // No marks: the axes start anew with the next ones.
-  void set_marks(std::vector<ParetoMark> marks);
+  // No marks, or another memory: the axes start anew with the next ones. For reserved memory, all
+  // marks have reserved bytes.
+  void set_marks(std::vector<ParetoMark> marks, LimitedMemory memory = LimitedMemory::allocated);
   [[nodiscard]] const std::vector<ParetoMark>& marks() const { return marks_; }
   // The area of each mark's label; empty if it has none.
   [[nodiscard]] std::vector<QRectF> label_places() const;
@@ -78,6 +88,7 @@ class ParetoPlot : public QWidget {
   std::vector<ParetoMark> marks_;
   std::vector<ParetoMark> framed_;      // that the axes fit: those that are and were shown
   std::optional<std::size_t> current_;  // hovered, or selected by keyboard
+  LimitedMemory memory_ = LimitedMemory::allocated;  // of the x axis
   QString hint_;
 };
 

@@ -47,6 +47,14 @@ bool same_estimates(const Snapshot& a, const Snapshot& b) {
          s.fallback == t.fallback && s.named == t.named;
 }
 
+QString plan_text(std::int64_t peak_bytes, std::optional<std::int64_t> reserved_bytes,
+                  std::int64_t step_ns) {
+  QStringList parts{tr("peak %1").arg(bytes_text(peak_bytes))};
+  if (reserved_bytes) parts << tr("reserved %1").arg(bytes_text(*reserved_bytes));
+  parts << tr("step %1").arg(time_text(step_ns));
+  return parts.join(QStringLiteral(", "));
+}
+
 QString bytes_difference_text(std::int64_t from, std::int64_t to) {
   return signed_text(to - from, bytes_text(std::abs(to - from)));
 }

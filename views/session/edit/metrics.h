@@ -2,6 +2,7 @@
 
 #include <QString>
 #include <cstdint>
+#include <optional>
 
 #include "core/schedule/what_if.h"
 #include "views/session/snapshot/snapshot.h"
@@ -25,6 +26,9 @@ inline Figures figures_of(const Metrics& metrics) {
   return {metrics.peak_bytes, metrics.step_ns, metrics.exposed_ns};
 }
 
+// "peak 31.2 GiB, reserved 33.0 GiB, step 412 ms". `reserved`: nullopt if not known.
+QString plan_text(std::int64_t peak_bytes, std::optional<std::int64_t> reserved_bytes,
+                  std::int64_t step_ns);
 // "-2.3 GiB", "+1.2 ms"; "=" if nothing changed.
 QString bytes_difference_text(std::int64_t from, std::int64_t to);
 QString time_difference_text(std::int64_t from, std::int64_t to);

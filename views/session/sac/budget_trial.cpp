@@ -39,12 +39,12 @@ Result<SavePlan> BudgetTrial::plan(double budget) {
 
 Result<PlanOutcomePtr> BudgetTrial::at(double budget) {
   JOINTER_TRY(const SavePlan found, plan(budget));
-  JOINTER_TRY(PlanWhatIf::Outcome outcome, what_if_->evaluate(found));
-  return std::make_shared<const PlanOutcome>(place(std::move(outcome), snapshot_->analysis.memory));
+  return outcome(found);
 }
 
-Result<BudgetTrial::Fit> BudgetTrial::within(std::int64_t peak_bytes) {
-  return plans_->within(*what_if_, peak_bytes);
+Result<PlanOutcomePtr> BudgetTrial::outcome(const SavePlan& plan) const {
+  JOINTER_TRY(PlanWhatIf::Outcome outcome, what_if_->evaluate(plan));
+  return std::make_shared<const PlanOutcome>(place(std::move(outcome), snapshot_->analysis.memory));
 }
 
 }  // namespace jointer::views

@@ -1,7 +1,7 @@
 #pragma once
 
-// The plans of one graph, joint or a flat training step, under many activation budgets. Work that
-// does not depend on the budget is done only once. No Qt.
+// The plans of one graph, joint or a flat training step, under many activation budgets, and their
+// outcomes. Work that does not depend on the budget is done only once. No Qt.
 
 #include <memory>
 #include <optional>
@@ -15,9 +15,6 @@ namespace jointer::views {
 
 class BudgetTrial {
  public:
-  // Budgets are tried in multiples of 1/1000.
-  static constexpr int kParts = BudgetPlans::kParts;
-
   // Uses the snapshot's graph with the given policies, indexed by node. The partitioner in the
   // settings must be min_cut; their budget is ignored. Error (usage): see `partition`.
   static Result<std::unique_ptr<BudgetTrial>> make(SnapshotPtr snapshot,
@@ -28,10 +25,8 @@ class BudgetTrial {
   // cut or knapsack, and the figures of one plan.
   Result<PlanOutcomePtr> at(double budget);
   Result<SavePlan> plan(double budget);
-
-  using Fit = BudgetPlans::Fit;
-  // As BudgetPlans::within.
-  Result<Fit> within(std::int64_t peak_bytes);
+  // The outcome of another plan of min_cut's pair or of the step. Error (usage): as for emit_pair.
+  [[nodiscard]] Result<PlanOutcomePtr> outcome(const SavePlan& plan) const;
 
  private:
   explicit BudgetTrial(SnapshotPtr snapshot) : snapshot_(std::move(snapshot)) {}

@@ -4,11 +4,13 @@
 #include <iterator>
 
 #include "core/policy/with_fsdp.h"
+#include "views/session/sac/step_state.h"
 
 namespace jointer::views {
 namespace {
 
 constexpr int kTakeMs = 40;
+constexpr int kTrySoonMs = 150;
 
 // Returns true if the user, an operator list or a preset has set policies; the search must respect
 // them.
@@ -29,25 +31,50 @@ Graph without_search(const SacState& state) {
   return graph;
 }
 
+// Budgets and presets, which no search for a limit has judged.
+void add_reserved(const TradeOff& trade_off, std::vector<ParetoPoint>& points) {
+  for (ParetoPoint& point : points)
+    if (!point.reserved_bytes && point.partitioner == Partitioner::min_cut)
+      if (const auto bytes = trade_off.what_if().reserved_bytes(point.plan))
+        point.reserved_bytes = *bytes;
+}
+
 }  // namespace
+
+std::optional<std::int64_t> bytes_of(const ParetoPoint& point, LimitedMemory memory) {
+  return memory == LimitedMemory::reserved ? point.reserved_bytes
+                                           : std::optional(point.figures.figures.peak_bytes);
+}
 
 ParetoSearch::ParetoSearch(QObject* parent) : QObject(parent) {
   timer_.setInterval(kTakeMs);
   connect(&timer_, &QTimer::timeout, this, &ParetoSearch::take);
+  soon_.setSingleShot(true);
+  soon_.setInterval(kTrySoonMs);
+  connect(&soon_, &QTimer::timeout, this, &ParetoSearch::start_trial);
 }
 
 ParetoSearch::~ParetoSearch() = default;
 
 void ParetoSearch::cancel() {
+  stop_waiting();
   if (!is_running()) return;
   take();
   end();
   emit changed();
 }
 
+void ParetoSearch::set_memory(LimitedMemory memory) {
+  if (memory == settings_.memory) return;
+  settings_.memory = memory;
+  stop_trying();
+  emit memory_changed();
+}
+
 void ParetoSearch::clear() {
   cancel();
   searched_.reset();
+  is_complete_ = false;
   if (points_.empty()) return;
   points_.clear();
   emit changed();
@@ -62,6 +89,8 @@ void ParetoSearch::begin() {
 void ParetoSearch::end() {
   search_.cancel();
   fit_.cancel();
+  limit_.reset();
+  is_trial_ = false;
   shared_.reset();
   timer_.stop();
 }
@@ -82,34 +111,28 @@ void ParetoSearch::take() {
 
 // Searches the graph as shown: the plan as solved, with the ticks made since.
 Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
-    const SacState& state, bool offload, std::vector<ParetoPoint> known, const Cancellation& job,
-    std::function<void(const ParetoPoint&)> tell) {
+    const SacState& state, const Settings& settings, std::vector<ParetoPoint> known,
+    const Cancellation& job, std::function<void(const ParetoPoint&)> tell) {
   const Analysis& analysis = state.snapshot->analysis;
-  const SolveSettings settings = state.base ? state.base->settings : SolveSettings();
+  const SolveSettings solved = state.settings();
   TradeOffOptions options{
-      .partition = options_of(settings),
+      .partition = options_of(solved),
       .now = {.budget = -1,
               .name = kNow,
               .plan = state.plan,
               .figures = state.figures,
-              .partitioner = settings.partitioner},
+              .partitioner = solved.partitioner},
       .fsdp = state.base ? state.base->fsdp : fsdp_policy(state.snapshot->graph),
       .has_policy = state.base ? has_policy(state) : state.has_own_policies,
-      .offload = offload,
+      .offload = settings.offload,
+      .memory = settings.memory,
       .known = std::move(known),
       .found = [job, tell = std::move(tell)](const ParetoPoint& point) {
         if (tell) tell(point);
         return !job.is_cancelled();
       }};
   options.partition.watcher.is_cancelled = [job] { return job.is_cancelled(); };
-  // The tags that earlier plans have set may change.
-  Graph step;
-  if (state.is_step()) {
-    step = state.step->snapshot->graph;
-    for (std::size_t i = 0; i < state.own_policies.size(); ++i)
-      step.node(NodeId(i)).policy = state.own_policies[i];
-  }
-  return TradeOff::make(state.is_step() ? step : without_search(state),
+  return TradeOff::make(state.is_step() ? step_with_own_tags(state) : without_search(state),
                         {.costs = analysis.costs,
                          .flops = analysis.flops,
                          .memory = analysis.options.memory,
@@ -120,15 +143,17 @@ Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
 
 void ParetoSearch::search(const SacStatePtr& state) {
   points_.clear();
-  searched_.reset();
+  searched_ = state;
+  is_complete_ = false;
+  latest_.reset();  // the curve may have better plans
   begin();
-  const auto run = [state, offload = offload_,
+  const auto run = [state, settings = settings_,
                     shared = shared_](const Cancellation& job) -> Result<std::vector<ParetoPoint>> {
     const auto tell = [&shared](const ParetoPoint& point) {
       const std::scoped_lock lock(shared->mutex);
       shared->found.push_back(point);
     };
-    JOINTER_TRY(const auto trade_off, trade_off_of(*state, offload, {}, job, tell));
+    JOINTER_TRY(const auto trade_off, trade_off_of(*state, settings, {}, job, tell));
     JOINTER_TRY(ParetoCurve curve, trade_off->curve());
     std::vector<ParetoPoint> points = std::move(curve.points);
     // Add the budgets and presets that are not already on the curve.
@@ -140,14 +165,15 @@ void ParetoSearch::search(const SacStatePtr& state) {
       if (std::none_of(points.begin(), points.end(),
                        [&](const ParetoPoint& point) { return point.name == preset.name; }))
         points.push_back(preset);
+    if (has_reserved(*state)) add_reserved(*trade_off, points);
     return points;
   };
-  search_.start(run, [this, state](const Result<std::vector<ParetoPoint>>& all) {
+  search_.start(run, [this](const Result<std::vector<ParetoPoint>>& all) {
     end();
     // The final points replace the intermediate ones.
     if (all) {
       points_ = *all;
-      searched_ = state;
+      is_complete_ = true;
       std::stable_sort(points_.begin(), points_.end(),
                        [](const ParetoPoint& a, const ParetoPoint& b) {
                          return a.figures.figures.peak_bytes < b.figures.figures.peak_bytes;
@@ -156,42 +182,109 @@ void ParetoSearch::search(const SacStatePtr& state) {
       emit failed(QString::fromStdString(all.error().message));
     }
     emit changed();
+    if (to_try_) start_trial();
   });
   emit changed();
 }
 
 template <class Find>
-void ParetoSearch::find(const SacStatePtr& state, Find find_one) {
+void ParetoSearch::find(const SacStatePtr& state, std::optional<Limit> limit, bool is_trial,
+                        Find find_one) {
   // The plans of the curve, so that no point of it is better than the answer.
   std::vector<ParetoPoint> known;
-  if (state == searched_)
+  if (is_complete_ && state == searched_)
     std::ranges::copy_if(points_, std::back_inserter(known), [this](const ParetoPoint& point) {
-      return point.budget < 0 && point.name.empty() && (offload_ || point.plan.offloaded.empty());
+      return point.budget < 0 && point.name.empty() &&
+             (settings_.offload || point.plan.offloaded.empty());
     });
   begin();
-  const auto run = [state, offload = offload_, known = std::move(known),
+  limit_ = std::move(limit);
+  is_trial_ = is_trial;
+  const auto run = [state, settings = settings_, known = std::move(known),
                     find_one](const Cancellation& job) -> Result<Fit> {
-    JOINTER_TRY(const auto trade_off, trade_off_of(*state, offload, known, job, {}));
+    JOINTER_TRY(const auto trade_off, trade_off_of(*state, settings, known, job, {}));
     return find_one(*trade_off);
   };
-  fit_.start(run, [this](const Result<Fit>& fit) {
+  fit_.start(run, [this, state](const Result<Fit>& fit) {
+    const bool was_trial = is_trial_;
+    if (fit && limit_) latest_ = {*limit_, *fit};
     end();
-    if (fit)
-      emit fitted(*fit);
-    else
+    if (!fit)
       emit failed(QString::fromStdString(fit.error().message));
+    else if (was_trial)
+      emit tried(*fit);
+    else
+      emit fitted(*fit, state);
     emit changed();
   });
   emit changed();
 }
 
-void ParetoSearch::find_fastest(const SacStatePtr& state, std::int64_t peak_bytes) {
-  find(state,
-       [peak_bytes](const TradeOff& trade_off) { return trade_off.fastest_within(peak_bytes); });
+void ParetoSearch::find(const Limit& limit, bool is_trial) {
+  find(limit.state, limit, is_trial, [bytes = limit.bytes](const TradeOff& trade_off) {
+    return trade_off.fastest_within(bytes);
+  });
+}
+
+void ParetoSearch::find_fastest(const SacStatePtr& state, std::int64_t limit_bytes) {
+  const Limit limit{.state = state, .bytes = limit_bytes, .settings = settings_};
+  stop_waiting();
+  if (latest_ && latest_->limit == limit) {
+    if (is_running()) cancel();
+    return emit fitted(latest_->fit, state);
+  }
+  if (!fit_.is_running() || limit_ != limit) return find(limit, false);
+  is_trial_ = false;
+  emit changed();
+}
+
+void ParetoSearch::try_fastest(const SacStatePtr& state, std::int64_t limit_bytes) {
+  if (is_finding()) return;
+  const Limit limit{.state = state, .bytes = limit_bytes, .settings = settings_};
+  if (fit_.is_running() && limit_ == limit) return stop_waiting();
+  to_try_ = limit;
+  soon_.start();
+}
+
+void ParetoSearch::start_trial() {
+  if (!to_try_ || search_.is_running() || is_finding()) return;
+  const Limit limit = *std::exchange(to_try_, std::nullopt);
+  if (latest_ && latest_->limit == limit) return emit tried(latest_->fit);
+  find(limit, true);
+}
+
+void ParetoSearch::stop_waiting() {
+  to_try_.reset();
+  soon_.stop();
+}
+
+void ParetoSearch::stop_trying() {
+  stop_waiting();
+  if (is_trial_) cancel();
+}
+
+const ParetoPoint* ParetoSearch::fastest_known(const SacStatePtr& state,
+                                               std::int64_t limit_bytes) const {
+  const ParetoPoint* best = nullptr;
+  if (state != searched_) return best;
+  for (const ParetoPoint& point : points_) {
+    const auto bytes = bytes_of(point, settings_.memory);
+    // A search under the user's policy does not start from presets, and other partitioners' pairs
+    // have other figures.
+    const bool is_own = point.name.empty() || point.name == kNow;
+    if (!is_own || point.partitioner != Partitioner::min_cut || !bytes || *bytes > limit_bytes ||
+        (!settings_.offload && !point.plan.offloaded.empty()))
+      continue;
+    if (best == nullptr || point.figures.figures.step_ns < best->figures.figures.step_ns)
+      best = &point;
+  }
+  return best;
 }
 
 void ParetoSearch::find_smallest(const SacStatePtr& state, double percent) {
-  find(state, [percent](const TradeOff& trade_off) { return trade_off.smallest_within(percent); });
+  stop_waiting();
+  find(state, {}, false,
+       [percent](const TradeOff& trade_off) { return trade_off.smallest_within(percent); });
 }
 
 }  // namespace jointer::views

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "core/policy/trade_off.h"
@@ -14,12 +15,20 @@
 
 namespace jointer::views {
 
+// The bytes that a limit of `memory` counts; nullopt if they have not been computed.
+std::optional<std::int64_t> bytes_of(const ParetoPoint& point, LimitedMemory memory);
+
 // Searches the trade-off between peak memory and step time for a state on a worker thread, and
 // reports points as they are found. Destroying the object, or starting a new search, cancels a
 // running search without waiting.
 class ParetoSearch : public QObject {
   Q_OBJECT
  public:
+  struct Settings {
+    bool offload = true;
+    LimitedMemory memory = LimitedMemory::allocated;
+    friend bool operator==(const Settings&, const Settings&) = default;
+  };
   // The name of the point for the state's own plan.
   static constexpr const char* kNow = "now";
 
@@ -34,12 +43,27 @@ class ParetoSearch : public QObject {
   [[nodiscard]] const std::vector<ParetoPoint>& points() const { return points_; }
 
   // True, the default: the following searches may offload values to the host.
-  void set_offload(bool offload) { offload_ = offload; }
+  void set_offload(bool offload) { settings_.offload = offload; }
+  // The memory that limits count; allocated by default.
+  [[nodiscard]] LimitedMemory memory() const { return settings_.memory; }
+  void set_memory(LimitedMemory memory);
 
   // Computes the curve and evaluates upstream's presets.
   void search(const SacStatePtr& state);
-  // Finds one plan; `fitted` follows.
-  void find_fastest(const SacStatePtr& state, std::int64_t peak_bytes);
+  // Finds the fastest plan whose bytes of `memory()` are within a limit; `fitted` follows, at once
+  // if this plan was the latest one that was found.
+  void find_fastest(const SacStatePtr& state, std::int64_t limit_bytes);
+  // Finds the same plan for a preview; `tried` follows. Waits for a moment, since another limit may
+  // follow, and for the curve if it is being computed. `find_fastest` for the same limit
+  // continues this search.
+  void try_fastest(const SacStatePtr& state, std::int64_t limit_bytes);
+  void stop_trying();
+  // True while a plan is being searched for that is to be used.
+  [[nodiscard]] bool is_finding() const { return fit_.is_running() && !is_trial_; }
+  // The fastest of the points for this state that are within the limit; null if there is none.
+  // `find_fastest` finds a plan that is at least as good.
+  [[nodiscard]] const ParetoPoint* fastest_known(const SacStatePtr& state,
+                                                 std::int64_t limit_bytes) const;
   // Finds the plan with the smallest peak that is at most `percent` percent slower than the state's
   // own plan.
   void find_smallest(const SacStatePtr& state, double percent);
@@ -49,12 +73,15 @@ class ParetoSearch : public QObject {
   // Prepares the search on a worker thread. `state` has a base. `tell` receives points as they are
   // found.
   static Result<std::unique_ptr<TradeOff>> trade_off_of(
-      const SacState& state, bool offload, std::vector<ParetoPoint> known, const Cancellation& job,
-      std::function<void(const ParetoPoint&)> tell);
+      const SacState& state, const Settings& settings, std::vector<ParetoPoint> known,
+      const Cancellation& job, std::function<void(const ParetoPoint&)> tell);
 
  signals:
+  void memory_changed();
   void changed();
-  void fitted(const jointer::Fit& fit);
+  // `state`: the one that the search started from.
+  void fitted(const jointer::Fit& fit, const jointer::views::SacStatePtr& state);
+  void tried(const jointer::Fit& fit);
   void failed(const QString& sentence);
 
  private:
@@ -63,19 +90,40 @@ class ParetoSearch : public QObject {
     std::vector<ParetoPoint> found;  // not yet moved to points_
   };
   using SharedPtr = std::shared_ptr<Shared>;
+  // A limit for which the fastest plan is searched for.
+  struct Limit {
+    SacStatePtr state;
+    std::int64_t bytes = 0;
+    Settings settings;
+    friend bool operator==(const Limit&, const Limit&) = default;
+  };
+  struct Fitted {
+    Limit limit;
+    Fit fit;
+  };
   void begin();
   void take();
   void end();
+  // `limit`: none for the smallest plan.
   template <class Find>
-  void find(const SacStatePtr& state, Find find_one);
+  void find(const SacStatePtr& state, std::optional<Limit> limit, bool is_trial, Find find_one);
+  void find(const Limit& limit, bool is_trial);
+  void start_trial();
+  void stop_waiting();
 
   Task<std::vector<ParetoPoint>> search_;  // at most one of the two is running
   Task<Fit> fit_;
-  SharedPtr shared_;      // of the latest search
-  SacStatePtr searched_;  // the state whose curve `points_` is, once it is complete
+  SharedPtr shared_;          // of the latest search
+  SacStatePtr searched_;      // the state that `points_` belong to
+  bool is_complete_ = false;  // `points_` are its curve
   std::vector<ParetoPoint> points_;
-  bool offload_ = true;
+  Settings settings_;
   QTimer timer_;
+  std::optional<Limit> limit_;    // of the running search for a plan
+  bool is_trial_ = false;         // its plan is for a preview
+  std::optional<Limit> to_try_;   // after `soon_`
+  std::optional<Fitted> latest_;  // of the searches that are done
+  QTimer soon_;
 };
 
 }  // namespace jointer::views

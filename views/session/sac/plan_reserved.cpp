@@ -37,8 +37,7 @@ const PlanReserved::Known* PlanReserved::known() const {
 void PlanReserved::follow(SacStatePtr state) {
   state_ = std::move(state);
   if (state_ && state_->is_step()) return take_step();
-  const bool is_cached = state_ && state_->base &&
-                         state_->base->snapshot->analysis.memory.device() == DeviceType::cuda;
+  const bool is_cached = state_ && state_->base && has_reserved(*state_);
   const Known* found = is_cached ? known() : nullptr;
   const auto bytes = found == nullptr ? std::nullopt : std::optional(found->bytes);
   if (!is_cached || found != nullptr)
@@ -51,9 +50,8 @@ void PlanReserved::follow(SacStatePtr state) {
 // A flat training step's state has already been analyzed as a whole.
 void PlanReserved::take_step() {
   soon_.stop();
-  const auto bytes = state_->step->snapshot->analysis.memory.device() == DeviceType::cuda
-                         ? std::optional(state_->applied_tags.reserved_bytes)
-                         : std::nullopt;
+  const auto bytes =
+      has_reserved(*state_) ? std::optional(state_->applied_tags.reserved_bytes) : std::nullopt;
   if (std::exchange(bytes_, bytes) != bytes) emit changed();
 }
 

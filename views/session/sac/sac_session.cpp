@@ -167,9 +167,8 @@ SacSession::Answer SacSession::answer_to(SacSolver& solver, const SacRequest& re
     else
       preview.refusal = QString::fromStdString(outcome.error().message);
   } else if (auto trial = solver.try_solving(request, *preview.wish)) {
-    preview.settings = trial->settings;
+    if (!preview.wish->fit) preview.settings = trial->settings;
     preview.plan = std::move(trial->plan);
-    preview.fits = trial->fits;
     preview.outcome = std::move(trial->outcome);
   } else {
     preview.refusal = QString::fromStdString(trial.error().message);
@@ -181,7 +180,7 @@ void SacSession::take(const Answer& answer, const std::optional<PolicyTick>& tic
   if (answer.preview) {
     preview_ = answer.preview;
     emit previewed();
-    if (preview_ && preview_->is_to_be_done) do_wish(*preview_);
+    if (preview_ && preview_->is_to_be_done) do_budget(*preview_);
     return;
   }
   // The document has changed, so the result is outdated. A tick is tried again in the new state.
@@ -281,6 +280,12 @@ std::vector<NodeId> SacSession::saved_at_peak() const {
   return nodes;
 }
 
+void SacSession::set_tuned(const std::optional<Figures>& tuned) {
+  if (tuned == tuned_) return;
+  tuned_ = tuned;
+  emit tuned_changed();
+}
+
 void SacSession::preview(std::vector<NodeId> nodes, std::optional<Keep> keep) {
   ask({.nodes = std::move(nodes), .keep = keep});
 }
@@ -292,8 +297,16 @@ void SacSession::ask(Preview preview) {
   pump();
 }
 
-void SacSession::preview_solving(const SacSolver::Wish& wish) {
-  ask({.nodes = {}, .keep = {}, .wish = wish});
+void SacSession::preview_solving(const SolveSettings& settings) {
+  ask({.nodes = {}, .keep = {}, .wish = SacSolver::Wish{.settings = settings, .fit = {}}});
+}
+
+// As the search found it, whatever the controls say now.
+void SacSession::preview_fit(const Fit& fit) {
+  if (!state_ || !state_->can_change()) return;
+  SolveSettings settings = state_->settings();
+  settings.partitioner = Partitioner::min_cut;
+  ask({.nodes = {}, .keep = {}, .wish = SacSolver::Wish{.settings = settings, .fit = fit}});
 }
 
 void SacSession::clear_preview() {
@@ -323,27 +336,19 @@ void SacSession::set_keep(const std::vector<NodeId>& nodes, std::optional<Keep> 
 }
 
 void SacSession::solve(const SolveSettings& settings) {
-  editing_.apply(solve_edit(settings));
+  if (!state_ || !state_->is_step()) return editing_.apply(solve_edit(settings));
+  ask({.nodes = {},
+       .keep = {},
+       .wish = SacSolver::Wish{.settings = settings, .fit = {}},
+       .is_to_be_done = true});
 }
 
-void SacSession::solve_as_wished(const SacSolver::Wish& wish) {
-  if (!wish.max_peak && !(state_ && state_->is_step())) return solve(wish.settings);
-  ask({.nodes = {}, .keep = {}, .wish = wish, .is_to_be_done = true});
-}
-
-void SacSession::do_wish(const Preview& found) {
-  if (!found.outcome) return emit refused(found.refusal);
-  const std::int64_t peak = found.outcome->figures.figures.peak_bytes;
-  if (!found.fits)
-    return emit refused(
-        tr("No budget keeps the peak within %1; the minimum is %2. See the trade-off.")
-            .arg(bytes_text(*found.wish->max_peak), bytes_text(peak)));
-  if (!found.plan) return solve(*found.settings);
-  take_plan(*found.plan, found.wish->max_peak
-                             ? tr("Use the plan with a peak of %1").arg(bytes_text(peak))
-                             : tr("Activation budget %1")
-                                   .arg(found.settings->activation_budget, 0, 'g',
-                                        QLocale::FloatingPointShortest));
+// Only in a flat training step; a joint graph is solved.
+void SacSession::do_budget(const Preview& found) {
+  if (!found.plan) return emit refused(found.refusal);
+  take_plan(*found.plan,
+            tr("Activation budget %1")
+                .arg(found.settings->activation_budget, 0, 'g', QLocale::FloatingPointShortest));
 }
 
 void SacSession::apply_and_solve(Edit edit, const SolveSettings& settings) {
@@ -384,10 +389,9 @@ void SacSession::checkpoint_layers(const std::vector<NodeId>& nodes) {
   if (!state_ || !state_->can_change()) return;
   const Graph& graph =
       state_->is_step() ? state_->step->snapshot->graph : state_->base->partition.joint;
-  const PlanWhatIf& what_if = state_->is_step() ? *state_->step->what_if : *state_->base->what_if;
   const std::vector<std::vector<NodeId>> layers = calls_of_layers(graph, nodes);
   if (layers.empty()) return emit refused(tr("The selection is in no layer."));
-  const auto change = checkpoint(graph, what_if, state_->plan, layers);
+  const auto change = checkpoint(graph, *state_->what_if(), state_->plan, layers);
   if (!change) return emit refused(QString::fromStdString(change.error().message));
   take_plan(change->plan,
             layers.size() == 1 ? tr("Checkpoint 1 layer")

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/edit/edit.h"
+#include "views/session/sac/pareto_search.h"
 #include "views/session/sac/plan_changes.h"
 #include "views/session/sac/plan_reserved.h"
 #include "views/session/sac/sac_solver.h"
@@ -48,6 +49,12 @@ class SacSession : public QObject {
   [[nodiscard]] const PlanReserved& reserved() const { return reserved_; }
   // The reasons for one tensor's policy, with its margin.
   [[nodiscard]] ValueReasons& value_reasons() { return value_reasons_; }
+  // The figures of the best pipeline that a search for orders and buckets found for the document's
+  // graph, if there is one, to be shown with those of plans.
+  [[nodiscard]] const std::optional<Figures>& tuned() const { return tuned_; }
+  void set_tuned(const std::optional<Figures>& tuned);
+  // Searches for plans within limits, which all panes share.
+  [[nodiscard]] ParetoSearch& pareto() { return pareto_; }
 
   // --- Previews ---
   struct Preview {
@@ -55,16 +62,17 @@ class SacSession : public QObject {
     std::vector<NodeId> nodes;
     std::optional<Keep> keep;
     std::optional<SacSolver::Wish> wish;
-    std::optional<SolveSettings> settings;  // found for the wish
+    std::optional<SolveSettings> settings;  // of the wish, unless it is for a plan
     std::optional<SavePlan> plan;           // likewise, for a flat training step
-    bool fits = true;                       // the limit of the wish is met
     PlanOutcomePtr outcome;                 // null if impossible
     QString refusal;                        // why it is impossible, or empty
     bool is_to_be_done = false;             // to be applied, not only shown
   };
   // `previewed` follows; only the latest request is computed.
   void preview(std::vector<NodeId> nodes, std::optional<Keep> keep);
-  void preview_solving(const SacSolver::Wish& wish);
+  void preview_solving(const SolveSettings& settings);
+  // Previews a plan that a search found.
+  void preview_fit(const Fit& fit);
   void clear_preview();
   [[nodiscard]] const std::optional<Preview>& shown_preview() const { return preview_; }
 
@@ -81,10 +89,8 @@ class SacSession : public QObject {
 
   // --- Changes: each adds one history entry ---
   void set_keep(const std::vector<NodeId>& nodes, std::optional<Keep> keep);
+  // In a flat training step, sets the tags of the budget's plan.
   void solve(const SolveSettings& settings);
-  // If the wish limits the peak, first searches for a budget that fits; emits `refused` if none
-  // does.
-  void solve_as_wished(const SacSolver::Wish& wish);
   // Sets the tags of a list or preset and solves with them; in a flat training step, only sets
   // them.
   void apply_and_solve(Edit edit, const SolveSettings& settings);
@@ -106,6 +112,9 @@ class SacSession : public QObject {
   void changed();
   void working_changed();
   void previewed();
+  void tuned_changed();
+  // The pipeline of `tuned` is to be applied.
+  void tuned_wanted();
   // A request was refused; `sentence` says why.
   void refused(const QString& sentence);
 
@@ -139,7 +148,7 @@ class SacSession : public QObject {
   void set_working(bool working);
   [[nodiscard]] SacRequest request() const;
   void do_tick(const PolicyTick& tick);
-  void do_wish(const Preview& found);
+  void do_budget(const Preview& found);
   void start_applying_tags();
   void take_applied_tags(const Result<Edit>& edit, const SnapshotPtr& of);
 
@@ -151,6 +160,8 @@ class SacSession : public QObject {
   SacStatePtr state_;
   PlanReserved reserved_;
   ValueReasons value_reasons_;
+  ParetoSearch pareto_;
+  std::optional<Figures> tuned_;
   QString problem_;
   std::vector<PolicyTick> pending_;  // shown, but not yet in the document
   std::vector<Question> questions_;

@@ -415,10 +415,9 @@ Result<SacSolver::Trial> SacSolver::try_solving(const SacRequest& request, const
     return found;
   }
   JOINTER_TRY(BudgetTrial* const trial, trial_of(request, wish.settings));
-  if (wish.max_peak) {
-    JOINTER_TRY(const BudgetTrial::Fit fit, trial->within(*wish.max_peak));
-    found.settings.activation_budget = fit.budget;
-    found.fits = fit.fits;
+  if (wish.fit) {
+    JOINTER_TRY(found.outcome, trial->outcome(wish.fit->point.plan));
+    return found;
   }
   JOINTER_TRY(found.outcome, trial->at(found.settings.activation_budget));
   if (trial_.step) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "core/partition/pareto.h"
 #include "views/session/edit/edit_history.h"
 #include "views/session/sac/budget_trial.h"
 #include "views/session/sac/policy_trail.h"
@@ -43,18 +44,17 @@ class SacSolver {
   // Computes only figures and curve.
   Result<PlanOutcomePtr> outcome(const SacRequest& request);
 
-  // Settings to solve with.
+  // Settings to solve with, or a plan.
   struct Wish {
     SolveSettings settings;
-    // If set, searches for the largest activation budget whose peak fits; the budget in `settings`
-    // is ignored.
-    std::optional<std::int64_t> max_peak;
+    // If set, a plan that a search found, which is evaluated as it is; the budget in `settings` is
+    // ignored.
+    std::optional<Fit> fit;
   };
   struct Trial {
     SolveSettings settings;
     PlanOutcomePtr outcome;
-    bool fits = true;              // the peak is within the wish's limit
-    std::optional<SavePlan> plan;  // of a flat training step
+    std::optional<SavePlan> plan;  // of a flat training step, for a budget
   };
   Result<Trial> try_solving(const SacRequest& request, const Wish& wish);
 

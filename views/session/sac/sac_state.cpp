@@ -90,6 +90,10 @@ SacKind sac_kind(const Graph& graph) {
   }
 }
 
+bool has_reserved(const SacState& state) {
+  return state.snapshot->analysis.memory.device() == DeviceType::cuda;
+}
+
 MemoryPolicy policy_of(std::optional<Keep> keep) {
   if (!keep) return MemoryPolicy::none;
   switch (*keep) {

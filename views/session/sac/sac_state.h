@@ -97,6 +97,16 @@ struct SacState : PlanOutcome {
 
   [[nodiscard]] bool can_change() const { return kind != SacKind::partitioned; }
   [[nodiscard]] bool is_step() const { return kind == SacKind::step; }
+  // Evaluates plans of `plan`'s graph; null if nothing can change.
+  [[nodiscard]] const PlanWhatIf* what_if() const {
+    return is_step() ? step->what_if.get() : base ? base->what_if.get() : nullptr;
+  }
+  // Returns true if both are plans of one graph, so that each can replace the other.
+  [[nodiscard]] bool has_graph_of(const SacState& other) const {
+    return base == other.base && step == other.step;
+  }
+  // The settings that the plan was solved with; for a flat training step, the defaults.
+  [[nodiscard]] SolveSettings settings() const { return base ? base->settings : SolveSettings(); }
   // The base that changes are compared with: the plan as solved, or the step without tags.
   // Null if nothing can change.
   [[nodiscard]] const PlanOutcome* reference() const {
@@ -109,6 +119,9 @@ struct SacState : PlanOutcome {
   }
 };
 using SacStatePtr = std::shared_ptr<const SacState>;
+
+// Returns true if the graph's device has a caching allocator, which reserves memory.
+bool has_reserved(const SacState& state);
 
 // The policy for a choice; nullopt leaves the decision to the partitioner.
 MemoryPolicy policy_of(std::optional<Keep> keep);

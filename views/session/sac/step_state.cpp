@@ -155,6 +155,13 @@ Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
   return state;
 }
 
+Graph step_with_own_tags(const SacState& state) {
+  Graph step = state.step->snapshot->graph;
+  for (std::size_t i = 0; i < state.own_policies.size(); ++i)
+    step.node(NodeId(i)).policy = state.own_policies[i];
+  return step;
+}
+
 std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> nodes,
                                  std::optional<Keep> keep) {
   const Graph& graph = state.snapshot->graph;

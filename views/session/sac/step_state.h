@@ -22,6 +22,9 @@ Result<SacStepPtr> make_step(const SnapshotPtr& snapshot);
 Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
                                              const std::vector<MemoryPolicy>& policies);
 
+// The step of a state with the tags that no search has set: those of earlier plans may change.
+Graph step_with_own_tags(const SacState& state);
+
 // The nodes to tag when the user ticks these tensors, except settled ones. To recompute a value, the
 // values that it is computed from are tagged as well, back to saved ones, and for one element of a
 // tuple, the call that returns the tuple; otherwise no memory would be freed.

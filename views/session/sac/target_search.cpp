@@ -1,6 +1,7 @@
 #include "views/session/sac/target_search.h"
 
 #include "views/session/sac/pareto_search.h"
+#include "views/session/sac/step_state.h"
 
 namespace jointer::views {
 
@@ -15,8 +16,9 @@ void TargetSearch::find(const SacStatePtr& state, const PlanTarget& target) {
   const auto run = [state, target](const Cancellation& job) {
     PlanTarget cancellable = target;
     cancellable.go_on = [&job] { return !job.is_cancelled(); };
-    return find_changes(state->base->partition.joint, *state->base->what_if, state->plan,
-                        cancellable);
+    const Graph step = state->is_step() ? step_with_own_tags(*state) : Graph();
+    return find_changes(state->is_step() ? step : state->base->partition.joint, *state->what_if(),
+                        state->plan, cancellable);
   };
   list_.start(run, [this, state, target](Result<ChangeList> list) {
     if (list) {
@@ -32,14 +34,13 @@ void TargetSearch::find(const SacStatePtr& state, const PlanTarget& target) {
 
 void TargetSearch::find_best() {
   const auto run = [found = *found_](const Cancellation& job) -> Result<Fit> {
-    JOINTER_TRY(const auto trade_off,
-                ParetoSearch::trade_off_of(*found.state, /*offload=*/true, {}, job, {}));
+    JOINTER_TRY(const auto trade_off, ParetoSearch::trade_off_of(*found.state, {}, {}, job, {}));
     // The plan of the list is one without the conditions, too.
     trade_off->set_now({.budget = -1,
                         .name = ParetoSearch::kNow,
                         .plan = found.list.plan,
                         .figures = found.list.figures,
-                        .partitioner = found.state->base->settings.partitioner});
+                        .partitioner = found.state->settings().partitioner});
     return trade_off->fastest_within(found.target.peak_bytes);
   };
   best_search_.start(run, [this](Result<Fit> best) {

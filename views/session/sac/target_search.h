@@ -14,7 +14,8 @@
 namespace jointer::views {
 
 // Searches on a worker thread for the shortest list of changes that meets a target, and then for
-// the best plan without its conditions. A new search replaces a running one.
+// the best plan without its conditions. Tags that a search has set in a flat training step may
+// change again. A new search replaces a running one.
 class TargetSearch : public QObject {
   Q_OBJECT
  public:
@@ -29,7 +30,7 @@ class TargetSearch : public QObject {
   TargetSearch(const TargetSearch&) = delete;
   TargetSearch& operator=(const TargetSearch&) = delete;
 
-  // `state` has a base.
+  // `state` can change.
   void find(const SacStatePtr& state, const PlanTarget& target);
   void cancel();
   [[nodiscard]] bool is_running() const { return list_.is_running() || best_search_.is_running(); }
@@ -51,7 +52,8 @@ class TargetSearch : public QObject {
   std::optional<Fit> best_;
 };
 
-// An edit that sets the policies of the values in the list. `graph`: has these values.
+// An edit that sets the policies of the values in the list. `graph`: the joint graph with these
+// values. In a flat training step, the plan of the list is taken as a whole (SacSession::take_plan).
 Edit edit_of(const ChangeList& list, const Graph& graph, const QString& title);
 
 }  // namespace jointer::views

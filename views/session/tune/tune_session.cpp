@@ -7,6 +7,7 @@
 #include "views/session/document/document.h"
 #include "views/session/edit/editing.h"
 #include "views/session/sac/pair_file.h"
+#include "views/session/sac/sac_session.h"
 #include "views/session/text/number_text.h"
 
 namespace jointer::views {
@@ -40,7 +41,10 @@ TuneSession::TuneSession(Document& document, QObject* parent)
     : QObject(parent), document_(document) {
   timer_.setInterval(kTakeMs);
   connect(&timer_, &QTimer::timeout, this, &TuneSession::take_news);
+  limit_ = document.analysis().memory.peak_bytes();
   connect(&document, &Document::changed, this, &TuneSession::changed);
+  connect(this, &TuneSession::changed, this, &TuneSession::publish);
+  connect(&document.sac(), &SacSession::tuned_wanted, this, &TuneSession::take_winner);
 }
 
 TuneSession::~TuneSession() = default;
@@ -60,6 +64,18 @@ std::optional<int> TuneSession::searched_place() const {
 
 bool TuneSession::can_take() const {
   return result_ && !taking_.is_running() && (makes_a_pair() || searched_place());
+}
+
+void TuneSession::set_limit(std::int64_t peak_bytes) {
+  limit_ = peak_bytes;
+  emit limit_changed();
+}
+
+// The winner is shown with the plans as long as it can be applied.
+void TuneSession::publish() {
+  const bool has_winner = result_ && result_->winner && (makes_a_pair() || searched_place());
+  document_.sac().set_tuned(has_winner ? std::optional(result_->winner->figures.figures)
+                                       : std::nullopt);
 }
 
 void TuneSession::start(const TuneSettings& settings) {
@@ -136,6 +152,10 @@ void TuneSession::take(const Pipeline& pipeline) {
     emit changed();
   });
   emit changed();
+}
+
+void TuneSession::take_winner() {
+  if (result_ && result_->winner) take(result_->winner->pipeline);
 }
 
 // Applies the edits to the state that was searched. Entries after it stay in the history.

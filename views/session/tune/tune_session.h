@@ -43,15 +43,21 @@ class TuneSession : public QObject {
   // Returns true if applying a result opens a new pair instead of adding edits.
   [[nodiscard]] bool makes_a_pair() const;
 
+  // Limit on the peak in bytes for the next search, at first the peak of the graph.
+  [[nodiscard]] std::int64_t limit() const { return limit_; }
+  void set_limit(std::int64_t peak_bytes);
+
   void start(const TuneSettings& settings);
   // Stops the search and keeps its result so far.
   void stop();
   // Runs the pipeline on the graph that was searched. Its steps become edits of the document; if
   // they partition a joint graph, `pair_made` follows instead.
   void take(const Pipeline& pipeline);
+  void take_winner();
 
  signals:
   void changed();
+  void limit_changed();
   // The result of a command, or why it failed.
   void message(const QString& sentence);
   // The file of the pair, which the receiver should open.
@@ -72,10 +78,12 @@ class TuneSession : public QObject {
   static Result<PipelineResult> run(const Snapshot& snapshot, const Pipeline& pipeline,
                                     std::int64_t budget, const QString& title);
   void take_news();
+  void publish();
   void apply(const std::vector<Edit>& edits, const StepFigures& figures);
   [[nodiscard]] std::optional<int> searched_place() const;
 
   Document& document_;
+  std::int64_t limit_ = 0;
   SharedPtr running_;  // of the running search, unless it has been stopped
   Task<TuneResult> search_;
   std::optional<TuneResult> result_;

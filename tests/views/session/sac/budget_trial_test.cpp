@@ -4,10 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "core/open/open.h"
 #include "tests/support/joints.h"
-#include "tests/support/paths.h"
 #include "tests/support/snapshots.h"
+#include "views/session/sac/pareto_search.h"
 #include "views/session/sac/sac_solver.h"
 
 namespace jointer::views {
@@ -50,41 +49,6 @@ TEST_F(BudgetTrialTest, EqualsSolving) {
   }
 }
 
-// A graph in which saved activations take most of the memory.
-class BudgetOf8BTest : public BudgetTrialTest {
- protected:
-  void SetUp() override {
-    auto graph = open_graph(
-        {.path = test::source_path("resources/samples/llama_8b_tp2_fsdp2.joint.json.zst")});
-    ASSERT_TRUE(graph) << graph.error().message;
-    auto made = make_snapshot(*std::move(graph), {});
-    ASSERT_TRUE(made) << made.error().message;
-    snapshot_ = *made;
-    policies_ = policies_of(snapshot_->graph);
-  }
-};
-
-TEST_F(BudgetOf8BTest, FindsTheLargestBudgetWhosePeakFits) {
-  const auto trial = this->trial();
-  ASSERT_TRUE(trial);
-  const auto peak_at = [&](double budget) {
-    return (*trial->at(budget))->figures.figures.peak_bytes;
-  };
-  const std::int64_t most = peak_at(1), limit = most * 7 / 10;
-  // All recomputation happens at once, so the smallest budget does not have the smallest peak.
-  ASSERT_GT(peak_at(0), most);
-  const auto fit = trial->within(limit);
-  ASSERT_TRUE(fit);
-  EXPECT_TRUE(fit->fits);
-  EXPECT_LE(peak_at(fit->budget), limit);
-  EXPECT_GT(peak_at(fit->budget + 1.0 / BudgetTrial::kParts), limit);
-  EXPECT_EQ(trial->within(most)->budget, 1);
-  const auto none = trial->within(1);
-  ASSERT_TRUE(none);
-  EXPECT_FALSE(none->fits);
-  EXPECT_LT(peak_at(none->budget), limit);
-}
-
 TEST_F(BudgetTrialTest, RespectsPoliciesUnlessIgnored) {
   const NodeId node = snapshot_->graph.find("act0");
   policies_[node.index()] = MemoryPolicy::must_save;
@@ -93,22 +57,26 @@ TEST_F(BudgetTrialTest, RespectsPoliciesUnlessIgnored) {
   EXPECT_GT((*obeyed->at(1))->figures.saved_bytes, (*ignored->at(1))->figures.saved_bytes);
 }
 
-TEST_F(BudgetOf8BTest, WorksWithEverySolver) {
+TEST_F(BudgetTrialTest, OtherPlansHaveTheirOutcome) {
   SacSolver solver;
   const SacRequest request{snapshot_, snapshot_, {}, {}};
-  const auto whole = solver.try_solving(request, {.settings = {}, .max_peak = {}});
-  ASSERT_TRUE(whole);
-  const std::int64_t peak = whole->outcome->figures.figures.peak_bytes;
-  const auto smaller = solver.try_solving(request, {.settings = {}, .max_peak = peak - 1});
-  ASSERT_TRUE(smaller);
-  EXPECT_TRUE(smaller->fits);
-  EXPECT_LT(smaller->settings.activation_budget, 1);
-  EXPECT_LT(smaller->outcome->figures.figures.peak_bytes, peak);
-  const auto other = solver.try_solving(
-      request, {.settings = {.partitioner = Partitioner::default_partition}, .max_peak = {}});
+  const SacStatePtr state = solver.state(request).value();
+  const auto trade_off = ParetoSearch::trade_off_of(*state, {}, {}, Cancellation(), {}).value();
+  const Fit fit = trade_off->fastest_within(state->figures.figures.peak_bytes / 20 * 19).value();
+  ASSERT_TRUE(fit.fits);
+  EXPECT_NE(fit.point.figures, state->figures);
+  const auto tried = solver.try_solving(request, {.settings = {}, .fit = fit});
+  ASSERT_TRUE(tried) << tried.error().message;
+  EXPECT_EQ(tried->outcome->figures, fit.point.figures);
+}
+
+TEST_F(BudgetTrialTest, OtherPartitionersHaveNoBudget) {
+  SacSolver solver;
+  const SolveSettings settings{.partitioner = Partitioner::default_partition};
+  const auto other =
+      solver.try_solving({snapshot_, snapshot_, {}, {}}, {.settings = settings, .fit = {}});
   ASSERT_TRUE(other);
-  EXPECT_EQ(other->outcome->figures,
-            solved({.partitioner = Partitioner::default_partition})->figures);
+  EXPECT_EQ(other->outcome->figures, solved(settings)->figures);
 }
 
 }  // namespace

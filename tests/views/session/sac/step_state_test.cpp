@@ -13,6 +13,7 @@
 #include "tests/support/joints.h"
 #include "tests/support/snapshots.h"
 #include "views/session/edit/policy_edit.h"
+#include "views/session/sac/pareto_search.h"
 #include "views/session/sac/sac_solver.h"
 
 namespace jointer::views {
@@ -163,12 +164,16 @@ TEST_F(StepStateTest, ABudgetGivesAPlanThatTheNextSearchMayChange) {
   EXPECT_EQ(s->own_policies[node("act3").index()], MemoryPolicy::must_save);
   EXPECT_EQ(std::ranges::count(s->own_policies, MemoryPolicy::none),
             static_cast<std::ptrdiff_t>(s->own_policies.size() - 1));
-  // A peak: the largest budget that fits.
-  wish.max_peak = (s->figures.figures.peak_bytes + s->reference()->figures.figures.peak_bytes) / 2;
-  const auto fit = solver_.try_solving(request(), wish);
-  ASSERT_TRUE(fit) << fit.error().message;
-  EXPECT_TRUE(fit->fits);
-  EXPECT_LE(fit->outcome->figures.figures.peak_bytes, *wish.max_peak);
+  // A limit: the figures of the search are those of the step with its tags.
+  const std::int64_t limit =
+      (s->figures.figures.peak_bytes + s->reference()->figures.figures.peak_bytes) / 2;
+  const auto trade_off = ParetoSearch::trade_off_of(*s, {}, {}, Cancellation(), {}).value();
+  wish.fit = trade_off->fastest_within(limit).value();
+  EXPECT_TRUE(wish.fit->fits);
+  const auto fitting = solver_.try_solving(request(), wish);
+  ASSERT_TRUE(fitting) << fitting.error().message;
+  EXPECT_EQ(fitting->outcome->figures, wish.fit->point.figures);
+  EXPECT_LE(fitting->outcome->figures.figures.peak_bytes, limit);
 }
 
 TEST_F(StepStateTest, UndoRestoresThePreviousState) {

@@ -1,0 +1,165 @@
+// Asks an engineer's three questions in the window, on a joint graph and on a flat training step:
+// which three tensors free some memory, why these, and what the cheapest change is that fits a peak.
+//
+// With JOINTER_PICTURES, the name of a folder, each answer is saved there as a picture for
+// docs/sac.md (scripts/pictures).
+
+#include <QPlainTextEdit>
+#include <QSpinBox>
+
+#include "tests/gui/gui_test.h"
+#include "tests/gui/sac_window.h"
+#include "tests/support/child.h"
+#include "views/inspector/inspector_pane.h"
+
+namespace jointer {
+namespace {
+
+using namespace views;
+using test::child;
+using test::kPatienceMs;
+
+constexpr int kSearchMs = 120'000;
+constexpr std::int64_t kMib = 1 << 20;
+
+}  // namespace
+
+class SacQuestionsTest : public test::SacWindow {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
+  void init() {
+    make_window();
+    window_->resize(1500, 1080);
+  }
+  void cleanup() { close_window(); }
+
+  void which_three_tensors_and_why_these_data() { add_graphs(); }
+  void which_three_tensors_and_why_these();
+  void the_cheapest_change_that_fits_data() { add_graphs(); }
+  void the_cheapest_change_that_fits();
+
+ private:
+  // `free` and `fit` in MiB.
+  static void add_graphs() {
+    QTest::addColumn<QByteArray>("file");
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<int>("free");
+    QTest::addColumn<int>("fit");
+    QTest::newRow("joint graph") << QByteArray(test::kLarge) << "joint" << 300 << 24 * 1024;
+    QTest::newRow("flat training step") << QByteArray(test::kStep) << "step" << 8 << 72;
+  }
+  [[nodiscard]] TargetPage& page() const { return child<TargetPage>(pane()); }
+  template <class Widget>
+  [[nodiscard]] Widget& control(const char* name) const {
+    return child<Widget>(page(), name);
+  }
+  [[nodiscard]] const ChangeList& list() const { return page().search().found()->list; }
+  [[nodiscard]] QString reasons() const {
+    return child<QPlainTextEdit>(pane(), "reasons").toPlainText();
+  }
+  // The SAC pane needs its space: the graph is not asked about.
+  void open_targets() {
+    QFETCH(QByteArray, file);
+    QVERIFY(open(file));
+    window_->resizeDocks({window_->dock("modules"), window_->dock("sac")}, {250, 850},
+                         Qt::Horizontal);
+    window_->resizeDocks({window_->dock("sac")}, {680}, Qt::Vertical);
+    QTabBar& tabs = *pages().tabBar();
+    QTest::mouseClick(&tabs, Qt::LeftButton, {}, tabs.tabRect(pages().indexOf(&page())).center());
+    QVERIFY(page().isVisible());
+  }
+  void type(QAbstractSpinBox& box, const QString& text) {
+    box.setFocus();
+    box.selectAll();
+    QTest::keyClicks(&box, text);
+  }
+  void choose(QComboBox& box, const QString& text) {
+    box.setFocus();
+    while (box.currentText() != text && box.currentIndex() + 1 < box.count())
+      QTest::keyClick(&box, Qt::Key_Down);
+    QCOMPARE(box.currentText(), text);
+  }
+  bool search(QAbstractSpinBox& box) {
+    QTest::keyClick(&box, Qt::Key_Return);
+    return QTest::qWaitFor([this] { return !page().search().is_running(); }, kSearchMs);
+  }
+  void click_line(int row) {
+    TableView& view = page().table().view();
+    const QModelIndex at = page().table().model().index_of(row, TargetModel::change_column);
+    QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.visualRect(at).center());
+  }
+  void save_picture(const QString& question) {
+    const QString folder = qEnvironmentVariable("JOINTER_PICTURES");
+    if (folder.isEmpty()) return;
+    QFETCH(QString, name);
+    QTRY_VERIFY_WITH_TIMEOUT(session().is_settled() && session().reserved().is_settled(),
+                             kPatienceMs);
+    QTest::qWait(300);  // the columns fit themselves
+    const QString path = QStringLiteral("%1/%2_%3.png").arg(folder, question, name);
+    QVERIFY2(window_->grab().save(path), qPrintable(path));
+  }
+};
+
+void SacQuestionsTest::which_three_tensors_and_why_these() {
+  open_targets();
+  QFETCH(int, free);
+  type(control<ByteBox>("bytes"), QStringLiteral("%1 MiB").arg(free));
+  type(control<QSpinBox>("at_most"), QStringLiteral("3"));
+  QVERIFY(search(control<QSpinBox>("at_most")));
+  QVERIFY(list().is_reached);
+  QCOMPARE(list().changes.size(), std::size_t{3});
+  QVERIFY(list().figures.figures.peak_bytes <=
+          list().before.figures.peak_bytes - std::int64_t{free} * kMib);
+  TableView& view = page().table().view();
+  click_line(0);
+  QTest::keyClick(&view, Qt::Key_A, Qt::ControlModifier);
+  QCOMPARE(document().selection().nodes().size(), std::size_t{3});
+  save_picture(QStringLiteral("three_tensors"));
+
+  // Why this one: below the list, and in the Inspector.
+  click_line(0);
+  QCOMPARE(document().selection().nodes().size(), std::size_t{1});
+  const auto name = QString::fromStdString(
+      std::string(document().graph().name(document().selection().current())));
+  QTRY_VERIFY_WITH_TIMEOUT(reasons().startsWith(name) && reasons().contains("Recomputed, ") &&
+                               reasons().contains("torch's dp"),
+                           kSearchMs);
+  QTRY_VERIFY_WITH_TIMEOUT(window_->dock("inspector")->pane() != nullptr, kPatienceMs);
+  const auto& inspector = *qobject_cast<InspectorPane*>(window_->dock("inspector")->pane());
+  QTRY_VERIFY_WITH_TIMEOUT(
+      std::ranges::any_of(inspector.content().sections,
+                          [](const InspectorSection& section) {
+                            return std::ranges::any_of(section.rows, [](const InspectorRow& row) {
+                              return row.label == QStringLiteral("otherwise");
+                            });
+                          }),
+      kPatienceMs);
+  save_picture(QStringLiteral("why_this_one"));
+}
+
+void SacQuestionsTest::the_cheapest_change_that_fits() {
+  open_targets();
+  QFETCH(int, fit);
+  choose(control<QComboBox>("goal"), "Fit");
+  choose(control<QComboBox>("unit"), "tensors in all layers");
+  type(control<ByteBox>("bytes"), QStringLiteral("%1 MiB").arg(fit));
+  QVERIFY(search(control<ByteBox>("bytes")));
+  QVERIFY(list().is_reached);
+  QVERIFY(list().figures.figures.peak_bytes <= std::int64_t{fit} * kMib);
+  QVERIFY(page().search().best() != nullptr);
+  click_line(0);
+  QVERIFY(document().selection().nodes().size() > 1);  // one tensor per layer
+  save_picture(QStringLiteral("cheapest_change"));
+  const PlanFigures promised = list().figures;
+  test::press(button("apply_list"));
+  QVERIFY(settle());
+  QCOMPARE(editing().step_count(), 1);
+  QCOMPARE(figures(), promised);
+}
+
+}  // namespace jointer
+
+JOINTER_GUI_TEST(jointer::SacQuestionsTest, "sac_questions")
+#include "sac_questions_test.moc"
