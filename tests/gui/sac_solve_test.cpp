@@ -145,6 +145,7 @@ void SacSolveTest::keys_move_the_slider_and_enter_solves() {
 void SacSolveTest::one_limit_has_one_answer_data() {
   QTest::addColumn<QByteArray>("file");
   QTest::newRow("joint graph") << QByteArray(test::kLarge);
+  QTest::newRow("joint graph on the CPU") << QByteArray(kSample);
   QTest::newRow("flat training step") << QByteArray(test::kStep);
 }
 
