@@ -27,11 +27,15 @@ QStringList folded_lines(const TimelineContent& content, const Lane& lane, const
     std::int64_t both_measured = 0, both_estimated = 0;
     std::size_t count = 0;
     for (const LaneItem& item : items) {
-      const MeasuredNode* node = m->find(item.node);
-      if (node == nullptr) continue;
-      ++count;
-      both_measured += measured_ns(s, *node);
-      both_estimated += estimated_ns(s, item.node);
+      if (const MeasuredBlock* block = item.block < 0 ? nullptr : m->block_of(item.node)) {
+        ++count;
+        both_measured += block->own_ns;
+        both_estimated += estimated_ns(s, *block);
+      } else if (const MeasuredNode* node = m->find(item.node)) {
+        ++count;
+        both_measured += measured_ns(s, *node);
+        both_estimated += estimated_ns(s, item.node);
+      }
     }
     if (count > 0)
       lines << (count == items.size() ? times_text(both_measured, both_estimated)
@@ -98,7 +102,9 @@ QStringList hit_lines(const TimelineScene& scene, const TimelineHit& h, int x) {
   if (h.run) {
     const Lane& over = scene.lane(*h.row);
     if (h.run->is_folded()) return folded_lines(scene.content, over, *h.run);
-    const NodeId node = over.items()[h.run->first].node;
+    const LaneItem& item = over.items()[h.run->first];
+    const NodeId node = item.node;
+    if (item.block >= 0 && m != nullptr) return measured_lines(s, *m, node);
     QStringList lines = hover_lines(s, node);
     if (m != nullptr) lines += measured_lines(s, *m, node);
     return lines;

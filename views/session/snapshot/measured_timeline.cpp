@@ -56,10 +56,11 @@ MeasuredTimeline::MeasuredTimeline(const Graph& graph, const Analysis& analysis,
       program_order_(graph, analysis, *measurement_, AxisKind::program_order, bands),
       time_(graph, analysis, *measurement_, AxisKind::measured_time, bands),
       order_curve_(curve_by_points(program_order_, measurement_->memory_profile)),
-      by_node_(graph.node_count(), -1) {
+      by_node_(graph.node_count(), -1),
+      block_by_node_(graph.node_count(), -1) {
   // Prefer samples over time if available: they include temporary memory within calls.
   time_curve_ = curve_over_time(measurement_->memory_over_time, time_.length());
-  if (time_curve_.empty() && !measurement_->nodes.empty())
+  if (time_curve_.empty() && !(measurement_->nodes.empty() && measurement_->blocks.empty()))
     time_curve_ = curve_by_points(time_, measurement_->memory_profile);
   for (std::size_t i = 0; i < measurement_->nodes.size(); ++i) {
     const NodeId node = measurement_->nodes[i].node;
@@ -68,6 +69,10 @@ MeasuredTimeline::MeasuredTimeline(const Graph& graph, const Analysis& analysis,
     if (measurement_->alone && (graph.is_collective_start(n) || graph.is_wait(n))) continue;
     by_node_[node.index()] = static_cast<std::int32_t>(i);
   }
+  for (std::size_t i = 0; i < measurement_->blocks.size(); ++i)
+    for (const NodeId node : measurement_->blocks[i].nodes)
+      if (node.index() < block_by_node_.size())
+        block_by_node_[node.index()] = static_cast<std::int32_t>(i);
   peak_bytes_ = measurement_->peak_bytes;
   if (peak_bytes_ > 0) return;
   for (const MeasuredCurve* curve : {&order_curve_, &time_curve_})
@@ -78,6 +83,12 @@ const MeasuredNode* MeasuredTimeline::find(NodeId node) const {
   if (!node || node.index() >= by_node_.size()) return nullptr;
   const std::int32_t index = by_node_[node.index()];
   return index < 0 ? nullptr : &measurement_->nodes[static_cast<std::size_t>(index)];
+}
+
+const MeasuredBlock* MeasuredTimeline::block_of(NodeId node) const {
+  if (!node || node.index() >= block_by_node_.size()) return nullptr;
+  const std::int32_t index = block_by_node_[node.index()];
+  return index < 0 ? nullptr : &measurement_->blocks[static_cast<std::size_t>(index)];
 }
 
 }  // namespace jointer::views
