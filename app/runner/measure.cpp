@@ -3,6 +3,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "core/base/median.h"
@@ -12,6 +13,8 @@ namespace {
 
 // The number of steps in which nodes are timed: as they run, and then in isolation.
 constexpr std::int64_t kTimedSteps = 5;
+// Points of the memory curve of a compiled block.
+constexpr std::size_t kSamples = 2000;
 
 bool is_compiled(const Instruction& instruction) {
   return instruction.kind == Instruction::Kind::compiled;
@@ -22,8 +25,31 @@ bool is_call(const MeasuredProgram& run, const Instruction& instruction) {
   return !is_compiled(instruction) && run.graph.node(instruction.node).kind == NodeKind::call;
 }
 
+// Keeps the maximum in each of at most kSamples equal parts of the time, and the end.
+std::vector<MeasuredBytes> thinned(std::vector<MeasuredBytes> samples) {
+  if (samples.size() <= kSamples) return samples;
+  const std::int64_t part =
+      std::max<std::int64_t>(samples.back().ns / static_cast<std::int64_t>(kSamples), 1);
+  std::vector<MeasuredBytes> kept;
+  for (const MeasuredBytes& sample : samples)
+    if (kept.empty() || sample.ns / part != kept.back().ns / part)
+      kept.push_back(sample);
+    else
+      kept.back().bytes = std::max(kept.back().bytes, sample.bytes);
+  if (kept.back().ns != samples.back().ns) kept.push_back(samples.back());
+  return kept;
+}
+
+// Scales the times so that the last one is `length`: memory was recorded in another step.
+void stretch(std::vector<MeasuredBytes>& samples, std::int64_t length) {
+  if (samples.empty() || samples.back().ns <= 0) return;
+  const double factor = static_cast<double>(length) / static_cast<double>(samples.back().ns);
+  for (MeasuredBytes& sample : samples)
+    sample.ns = std::llround(static_cast<double>(sample.ns) * factor);
+}
+
 // Follows allocated bytes from call to call. A call's scratch memory is the device's peak during
-// the call minus what is allocated after it. A compiled block has no scratch memory of its own: its
+// the call minus what is allocated after it. The scratch memory of a compiled block is not known: its
 // calls get the peak during the block.
 class MemoryFollower final : public Follower {
  public:
@@ -44,7 +70,10 @@ class MemoryFollower final : public Follower {
     }
   }
 
-  void before(std::size_t) override { run_.platform.reset_peaks(); }
+  void before(std::size_t index) override {
+    run_.platform.reset_peaks();
+    if (is_compiled(run_.program.instructions[index])) run_.platform.start_recording();
+  }
   void called(std::size_t index) override {
     run_.platform.synchronize();
     const Instruction& instruction = run_.program.instructions[index];
@@ -74,6 +103,7 @@ class MemoryFollower final : public Follower {
   static constexpr std::int64_t kUnknown = -1;
 
   void take_block(CompiledBlock& block, const MemoryFigures& now) {
+    block.memory = thinned(run_.platform.stop_recording());
     block.peak_bytes = now.peak_allocated;
     memory_.resident_peak = std::max(memory_.resident_peak, now.peak_allocated);
     for (const std::uint32_t position : block.positions)
@@ -155,6 +185,8 @@ StepOr<MemoryOfStep> measure_memory(const MeasuredProgram& run) {
   // A step that is followed holds the values that a block reads last until it returns.
   for (CompiledBlock& block : memory.blocks) {
     block.peak_bytes = std::min(block.peak_bytes, memory.figures.peak_allocated);
+    for (MeasuredBytes& sample : block.memory)
+      sample.bytes = std::min(sample.bytes, block.peak_bytes);
     memory.resident_peak = std::min(memory.resident_peak, memory.figures.peak_allocated);
   }
   run.interpreter.copy_released_inputs(false);
@@ -218,6 +250,7 @@ StepOr<std::vector<NodeTime>> measure_nodes(const MeasuredProgram& run,
       block.start_ns = last[1 + 2 * n];
       block.end_ns = last[2 + 2 * n];
       block.own_ns = median(std::move(own[n]));
+      stretch(block.memory, block.end_ns - block.start_ns);
     }
     if (!is_call(run, instruction)) continue;
     // A collective, or a copy to the host or back, lasts until its wait ends.

@@ -47,7 +47,9 @@ constexpr auto json_fields(const CompiledBlock* /*of*/) {
       json_converted("positions", &CompiledBlock::positions, &numbers_of, &positions_of),
       json_field("peak_bytes", &CompiledBlock::peak_bytes),
       json_field("start_ns", &CompiledBlock::start_ns),
-      json_field("end_ns", &CompiledBlock::end_ns), json_field("own_ns", &CompiledBlock::own_ns));
+      json_field("end_ns", &CompiledBlock::end_ns), json_field("own_ns", &CompiledBlock::own_ns),
+      json_columns("memory", &CompiledBlock::memory, json_column("ns", &MeasuredBytes::ns),
+                   json_column("bytes", &MeasuredBytes::bytes)));
 }
 inline constexpr auto kMeasuredProfile = std::tuple(
     json_field("blocks", &RankMeasured::blocks).if_set(),

@@ -29,7 +29,8 @@ Measurement measurement_of(const Graph& graph, const RankMeasured& measured, std
                        .start_ns = block.start_ns,
                        .end_ns = block.end_ns,
                        .own_ns = block.own_ns,
-                       .peak_bytes = block.peak_bytes};
+                       .peak_bytes = block.peak_bytes,
+                       .memory = block.memory};
     for (const std::uint32_t position : block.positions)
       if (position < graph.order().size()) made.nodes.push_back(graph.order()[position]);
     if (!made.nodes.empty() && made.end_ns > made.start_ns)

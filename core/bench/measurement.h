@@ -25,11 +25,8 @@ struct MeasuredBlock {
   std::vector<NodeId> nodes;              // that it replaced, in program order; at least one
   std::int64_t start_ns = 0, end_ns = 0;  // in the step
   std::int64_t own_ns = 0;
-  std::int64_t peak_bytes = 0;  // maximum allocated while it ran
-};
-
-struct MeasuredBytes {
-  std::int64_t ns = 0, bytes = 0;
+  std::int64_t peak_bytes = 0;        // maximum allocated while it ran
+  std::vector<MeasuredBytes> memory;  // allocated bytes; times since its start; empty if unknown
 };
 
 struct Measurement {

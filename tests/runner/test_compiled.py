@@ -71,6 +71,11 @@ def test_a_compiled_block_is_measured_as_one(backend: str) -> None:
         assert 0 <= block["start_ns"] < block["end_ns"]
         assert block["own_ns"] > 0
         assert 0 < block["peak_bytes"] <= rank["peak_bytes"]
+        # Its memory over time, which is not flat.
+        times, allocated = block["memory"]["ns"], block["memory"]["bytes"]
+        assert times[0] == 0 and times == sorted(times)
+        assert times[-1] == pytest.approx(block["end_ns"] - block["start_ns"], abs=1)
+        assert max(allocated) <= block["peak_bytes"] and min(allocated) < max(allocated)
     # The memory of all calls, as for interpreted ones; within a block, its peak.
     assert len(rank["memory_profile"]) == len(bench(sample, "--solo=0", "--profile", "--iterations=1")[1][
         "ranks"][0]["memory_profile"])

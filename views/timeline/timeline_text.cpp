@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "views/session/text/measured_text.h"
 #include "views/session/text/node_text.h"
@@ -66,6 +67,7 @@ QStringList stretch_lines(const TimelineContent& content, Selection::Stretch str
   std::int64_t compute = 0, exposed = 0, communication = 0, flops = 0, peak = 0;
   std::int64_t measured_compute = 0;
   const MeasuredTimeline* measured = content.document().measured();
+  std::vector<const MeasuredBlock*> blocks;
   const auto profile = s.analysis.memory.profile();
   for (std::size_t step = stretch.first; step < last; ++step) {
     const NodeId id = steps[step];
@@ -81,6 +83,9 @@ QStringList stretch_lines(const TimelineContent& content, Selection::Stretch str
     if (const MeasuredNode* m = measured ? measured->find(id) : nullptr;
         m != nullptr && timing.stream <= 0 && !s.graph.is_wait(n))
       measured_compute += m->own_ns;
+    if (const MeasuredBlock* block = measured ? measured->block_of(id) : nullptr;
+        block != nullptr && std::ranges::find(blocks, block) == blocks.end())
+      blocks.push_back(block);
     flops += s.analysis.flops[id.index()].total;
     peak = std::max(peak, profile[1 + 2 * step]);
   }
@@ -88,12 +93,17 @@ QStringList stretch_lines(const TimelineContent& content, Selection::Stretch str
   const std::int64_t duration = time.position(std::min(2 * last, time.point_count() - 1)) -
                                 time.position(1 + 2 * stretch.first);
   const std::size_t count = last - stretch.first;
-  return {tr("%1, %2").arg(count == 1 ? tr("1 step") : tr("%1 steps").arg(count_text(count)),
-                           time_text(duration)),
-          measured_compute > 0 ? tr("compute: %1").arg(times_text(measured_compute, compute))
-                               : tr("compute %1").arg(time_text(compute)),
-          tr("communication %1, exposed %2").arg(time_text(communication), time_text(exposed)),
-          flops_text(flops), tr("maximum memory %1").arg(bytes_text(peak))};
+  QStringList lines{
+      tr("%1, %2").arg(count == 1 ? tr("1 step") : tr("%1 steps").arg(count_text(count)),
+                       time_text(duration)),
+      measured_compute > 0 ? tr("compute: %1").arg(times_text(measured_compute, compute))
+                           : tr("compute %1").arg(time_text(compute)),
+      tr("communication %1, exposed %2").arg(time_text(communication), time_text(exposed)),
+      flops_text(flops), tr("maximum memory %1").arg(bytes_text(peak))};
+  for (const MeasuredBlock* block : blocks)
+    lines << tr("in %1: %2")
+                 .arg(block_text(*block), times_text(block->own_ns, estimated_ns(s, *block)));
+  return lines;
 }
 
 QStringList hit_lines(const TimelineScene& scene, const TimelineHit& h, int x) {

@@ -50,9 +50,13 @@ RankMeasured any_measured() {
   for (NodeScratch& s : m.scratch) s = {any<std::uint32_t>(), any<std::int64_t>()};
   m.blocks.resize(*rc::gen::inRange<std::size_t>(0, 3));
   for (CompiledBlock& block : m.blocks)
-    block = {any_text(),          *rc::gen::arbitrary<std::vector<std::uint32_t>>(),
-             any<std::int64_t>(), any<std::int64_t>(),
-             any<std::int64_t>(), any<std::int64_t>()};
+    block = {any_text(),
+             *rc::gen::arbitrary<std::vector<std::uint32_t>>(),
+             any<std::int64_t>(),
+             any<std::int64_t>(),
+             any<std::int64_t>(),
+             any<std::int64_t>(),
+             {{0, any<std::int64_t>()}, {5, any<std::int64_t>()}}};
   return m;
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <set>
 
+#include "core/base/units.h"
 #include "core/ops/flops.h"
 
 namespace jointer::views {
@@ -342,58 +344,64 @@ void TimelineData::place_measured(const Graph& graph, const Analysis& analysis,
     extents_[m.node.index()] = extent;
     lane_by_node_[m.node.index()] = static_cast<std::int32_t>(lane);
   }
-  place_blocks(analysis, measurement, items[kComputeLane]);
+  place_blocks(graph, analysis, measurement, items);
   for (std::vector<LaneItem>& lane : items)
     std::stable_sort(lane.begin(), lane.end(),
                      [](const LaneItem& a, const LaneItem& b) { return a.begin < b.begin; });
   std::vector<std::string> names;
-  for (const MeasuredBlock& block : measurement.blocks) names.push_back("compiled " + block.name);
-  build_lanes(analysis, std::move(items), std::move(names));
+  for (const MeasuredBlock& block : measurement.blocks)
+    names.push_back("compiled " + block.name + ", " + format_ns(block.own_ns));
+  build_lanes(analysis, std::move(items), names);
 }
 
-// In time, a block is one item. In program order, it is one item for each stretch of its nodes that
-// no other node interrupts.
-void TimelineData::place_blocks(const Analysis& analysis, const Measurement& measurement,
-                                std::vector<LaneItem>& compute) {
+// A block is in the compute lane and in the lanes of the collectives and copies that it contains. In
+// time, it is one item there. In program order, it is one item for each stretch of its nodes that no
+// other node interrupts.
+void TimelineData::place_blocks(const Graph& graph, const Analysis& analysis,
+                                const Measurement& measurement,
+                                std::vector<std::vector<LaneItem>>& lanes) {
+  const bool in_order = kind_ == AxisKind::program_order;
   for (std::size_t b = 0; b < measurement.blocks.size(); ++b) {
     const MeasuredBlock& block = measurement.blocks[b];
-    LaneItem item{.begin = block.start_ns,
-                  .end = block.end_ns,
-                  .node = block.nodes.front(),
-                  .color = ItemColor::compiled,
-                  .block = static_cast<std::int32_t>(b)};
-    if (kind_ == AxisKind::measured_time) compute.push_back(item);
-    bool is_open = false;
+    const LaneItem whole{.begin = block.start_ns,
+                         .end = block.end_ns,
+                         .node = block.nodes.front(),
+                         .color = ItemColor::compiled,
+                         .block = static_cast<std::int32_t>(b)};
+    std::vector<LaneItem> stretches;
+    std::set<std::size_t> covered{kComputeLane};
     for (const NodeId node : block.nodes) {
       const auto step = analysis.memory.step_of(node);
       if (!step) continue;
       const auto at = static_cast<std::int64_t>(*step);
-      lane_by_node_[node.index()] = static_cast<std::int32_t>(kComputeLane);
-      extents_[node.index()] = {block.start_ns, block.end_ns};
-      if (kind_ == AxisKind::measured_time) continue;
-      extents_[node.index()] = {at, at + 1};
-      if (is_open && item.end == at) {
-        ++item.end;
+      std::size_t lane = kComputeLane;
+      if (graph.is_asynchronous(graph.node(node)))
+        lane += static_cast<std::size_t>(std::max(analysis.simulation.timing(node).stream, 0));
+      covered.insert(lane);
+      lane_by_node_[node.index()] = static_cast<std::int32_t>(lane);
+      extents_[node.index()] = in_order ? Extent{at, at + 1} : Extent{whole.begin, whole.end};
+      if (!stretches.empty() && stretches.back().end == at) {
+        ++stretches.back().end;
         continue;
       }
-      if (is_open) compute.push_back(item);
-      item.begin = at;
-      item.end = at + 1;
-      item.node = node;
-      is_open = true;
+      stretches.push_back(whole);
+      stretches.back().begin = at;
+      stretches.back().end = at + 1;
+      stretches.back().node = node;
     }
-    if (is_open) compute.push_back(item);
+    if (!in_order) stretches = {whole};
+    for (const std::size_t lane : covered)
+      lanes[lane].insert(lanes[lane].end(), stretches.begin(), stretches.end());
   }
 }
 
 void TimelineData::build_lanes(const Analysis& analysis, std::vector<std::vector<LaneItem>> items,
-                               std::vector<std::string> blocks) {
+                               const std::vector<std::string>& blocks) {
   lanes_.emplace_back("cpu", GroupId{}, std::move(items[kHostLane]));
   const auto streams = analysis.simulation.streams();
   for (std::size_t i = 0; i < streams.size(); ++i) {
     std::vector<LaneItem>& lane = items[kComputeLane + i];
-    lanes_.emplace_back(streams[i].name, streams[i].group, std::move(lane),
-                        i == 0 ? std::move(blocks) : std::vector<std::string>());
+    lanes_.emplace_back(streams[i].name, streams[i].group, std::move(lane), blocks);
   }
 }
 

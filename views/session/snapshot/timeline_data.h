@@ -111,8 +111,8 @@ class TimelineData {
   TimelineData(const Graph& graph, const Analysis& analysis, AxisKind kind,
                MemoryBandsPtr bands = {});
   // The measurement, in program order or in measured time. Lanes have the same indices as in the
-  // estimate, but contain only measured nodes and blocks. Memory is still estimated, and drawn at the measured
-  // times of nodes.
+  // estimate, but contain only measured nodes and blocks. Memory is still estimated, and drawn at
+  // the measured times of nodes.
   TimelineData(const Graph& graph, const Analysis& analysis, const Measurement& measurement,
                AxisKind kind, MemoryBandsPtr bands);
 
@@ -150,13 +150,13 @@ class TimelineData {
   void place_measured(const Graph& graph, const Analysis& analysis, const Measurement& measurement);
   static std::vector<Extent> extents_in_blocks(const Graph& graph, const Analysis& analysis,
                                                const Measurement& measurement);
-  void place_blocks(const Analysis& analysis, const Measurement& measurement,
-                    std::vector<LaneItem>& compute);
+  void place_blocks(const Graph& graph, const Analysis& analysis, const Measurement& measurement,
+                    std::vector<std::vector<LaneItem>>& lanes);
   void place_points_by_measured_time(const Graph& graph, const Analysis& analysis,
                                      const Measurement& measurement);
   void place_points_by_step(std::size_t steps);
   void build_lanes(const Analysis& analysis, std::vector<std::vector<LaneItem>> items,
-                   std::vector<std::string> blocks = {});
+                   const std::vector<std::string>& blocks = {});
 
   AxisKind kind_;
   std::int64_t length_ = 1;

@@ -69,6 +69,10 @@ QString block_text(const MeasuredBlock& block) {
              : words("compiled %1, %2 nodes").arg(name, count_text(block.nodes.size()));
 }
 
+QString no_node_times_text() {
+  return words("a compiled package: there are no times of its single nodes");
+}
+
 QStringList measured_lines(const Snapshot& snapshot, const MeasuredTimeline& measured,
                            NodeId node) {
   QStringList lines;
@@ -77,7 +81,8 @@ QStringList measured_lines(const Snapshot& snapshot, const MeasuredTimeline& mea
     return lines << block_text(*block) << times_text(block->own_ns, estimated_ns(snapshot, *block))
                  << words("ran %1 to %2 (%3)")
                         .arg(time_text(block->start_ns), time_text(block->end_ns), label)
-                 << words("at most %1 allocated").arg(bytes_text(block->peak_bytes));
+                 << words("at most %1 allocated").arg(bytes_text(block->peak_bytes))
+                 << no_node_times_text();
   const MeasuredNode* m = measured.find(node);
   if (m == nullptr) return {};
   lines << times_text(measured_ns(snapshot, *m), estimated_ns(snapshot, node));

@@ -66,7 +66,7 @@ TEST_F(MeasuredTimelineTest, ScalesTheEstimateWithoutMeasuredNodes) {
   EXPECT_EQ(m.find(node("mm")), nullptr);
 }
 
-// A graph that was compiled as a whole: no node has a time, and the wait is no stall.
+// A graph that was compiled as a whole: no node has a time, and the wait does not stall.
 TEST_F(MeasuredTimelineTest, ACompiledBlockIsOneItemOfCompute) {
   const auto steps = snapshot->analysis.memory.steps();
   all.nodes.clear();
@@ -75,7 +75,8 @@ TEST_F(MeasuredTimelineTest, ACompiledBlockIsOneItemOfCompute) {
                  .start_ns = 10'000,
                  .end_ns = 90'000,
                  .own_ns = 80'000,
-                 .peak_bytes = 4096}};
+                 .peak_bytes = 4096,
+                 .memory = {{0, 1000}, {40'000, 4096}, {60'000, 2000}, {80'000, 1500}}}};
   all.alone = true;
   const MeasuredTimeline m = lay(all);
   const Lane& compute = m.timeline(AxisKind::measured_time).lanes()[1];
@@ -85,7 +86,14 @@ TEST_F(MeasuredTimelineTest, ACompiledBlockIsOneItemOfCompute) {
   EXPECT_EQ(item.end, 90'000);
   EXPECT_EQ(item.color, ItemColor::compiled);
   ASSERT_NE(compute.block_name(item), nullptr);
-  EXPECT_EQ(*compute.block_name(item), "compiled joint");
+  EXPECT_EQ(*compute.block_name(item), "compiled joint, 80.0 us");
+  // It is drawn over the lane of its collective too.
+  const Lane& group = m.timeline(AxisKind::measured_time).lanes()[2];
+  ASSERT_EQ(group.items().size(), 1U);
+  EXPECT_EQ(group.items().front().begin, 10'000);
+  EXPECT_EQ(group.items().front().end, 90'000);
+  ASSERT_NE(group.block_name(group.items().front()), nullptr);
+  EXPECT_EQ(m.timeline(AxisKind::measured_time).lane_of(node("ar")), 2);
   const Lane& in_order = m.timeline(AxisKind::program_order).lanes()[1];
   ASSERT_EQ(in_order.items().size(), 1U);
   EXPECT_EQ(in_order.items().front().begin, 0);
@@ -99,7 +107,14 @@ TEST_F(MeasuredTimelineTest, ACompiledBlockIsOneItemOfCompute) {
   EXPECT_EQ(data.position(1), 10'000);
   EXPECT_EQ(data.position(data.point_count() - 1), 90'000);
   EXPECT_GT(data.position(3), data.position(1));
-  EXPECT_FALSE(m.curve(AxisKind::measured_time).empty());
+  // The curve is that of the block while it ran.
+  const MeasuredCurve& curve = m.curve(AxisKind::measured_time);
+  const auto bytes_at = [&](std::int64_t ns) { return curve.bytes(curve.point_at(ns)); };
+  EXPECT_EQ(bytes_at(0), all.memory_profile.front());
+  EXPECT_EQ(bytes_at(20'000), 1000);
+  EXPECT_EQ(bytes_at(60'000), 4096);
+  EXPECT_EQ(bytes_at(75'000), 2000);
+  EXPECT_EQ(bytes_at(90'000), all.memory_profile.back());
 }
 
 TEST_F(MeasuredTimelineTest, ABlockIsCutWhereOtherNodesInterruptIt) {
