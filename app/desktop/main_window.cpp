@@ -143,6 +143,7 @@ void MainWindow::make_parts(const Top& top) {
         SessionServices{.benchmarks = service_,
                         .history = history_,
                         .passes = passes_,
+                        .documents = open_documents_,
                         .journal_folder = workspaces_->journal_folder()});
   };
   documents_ = std::make_unique<Documents>(*top.tabs, *center, *empty_page_, make_session);

@@ -10,6 +10,7 @@
 #include "app/desktop/local_passes.h"
 #include "core/bench/history.h"
 #include "views/session/benchmark/benchmarks.h"
+#include "views/session/document/open_documents.h"
 #include "views/window/document_tab.h"
 #include "views/window/message_bar.h"
 #include "views/window/pages.h"
@@ -95,6 +96,7 @@ class MainWindow : public QMainWindow {
   views::BenchmarkService& service_;
   BenchmarkHistory history_;
   LocalPasses passes_;
+  views::OpenDocuments open_documents_;
   views::RecentFiles recent_;
   LastFolder folder_;
   views::EmptyPage* empty_page_ = nullptr;

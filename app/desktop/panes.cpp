@@ -32,6 +32,8 @@ Pane* new_pane(Session& session) {
     return new Pane(session.pipeline());
   else if constexpr (std::is_constructible_v<Pane, TuneSession&>)
     return new Pane(session.tune());
+  else if constexpr (std::is_constructible_v<Pane, Document&, OpenDocuments&>)
+    return new Pane(session.document(), session.open_documents());
   else
     return new Pane(session.document());
 }

@@ -65,6 +65,8 @@ class CpuPlatform final : public Platform {
   }
   void start_counting() override { allocator_.start_from_here(); }
   void reset_peaks() override { allocator_.reset_peak(); }
+  void start_recording() override { allocator_.start_recording(); }
+  std::vector<MeasuredBytes> stop_recording() override { return allocator_.stop_recording(); }
   void limit_memory(std::int64_t bytes) override {
     if (bytes > 0) allocator_.limit(bytes);
   }

@@ -3,6 +3,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "core/base/median.h"
@@ -12,43 +13,107 @@ namespace {
 
 // The number of steps in which nodes are timed: as they run, and then in isolation.
 constexpr std::int64_t kTimedSteps = 5;
+// Points of the memory curve of a compiled block.
+constexpr std::size_t kSamples = 2000;
 
+bool is_compiled(const Instruction& instruction) {
+  return instruction.kind == Instruction::Kind::compiled;
+}
+
+// A call of the graph, as opposed to a compiled block or to an instruction that feeds an input.
 bool is_call(const MeasuredProgram& run, const Instruction& instruction) {
-  return run.graph.node(instruction.node).kind == NodeKind::call;
+  return !is_compiled(instruction) && run.graph.node(instruction.node).kind == NodeKind::call;
+}
+
+// Keeps the maximum in each of at most kSamples equal parts of the time, and the end.
+std::vector<MeasuredBytes> thinned(std::vector<MeasuredBytes> samples) {
+  if (samples.size() <= kSamples) return samples;
+  const std::int64_t part =
+      std::max<std::int64_t>(samples.back().ns / static_cast<std::int64_t>(kSamples), 1);
+  std::vector<MeasuredBytes> kept;
+  for (const MeasuredBytes& sample : samples)
+    if (kept.empty() || sample.ns / part != kept.back().ns / part)
+      kept.push_back(sample);
+    else
+      kept.back().bytes = std::max(kept.back().bytes, sample.bytes);
+  if (kept.back().ns != samples.back().ns) kept.push_back(samples.back());
+  return kept;
+}
+
+// Scales the times so that the last one is `length`: memory was recorded in another step.
+void stretch(std::vector<MeasuredBytes>& samples, std::int64_t length) {
+  if (samples.empty() || samples.back().ns <= 0) return;
+  const double factor = static_cast<double>(length) / static_cast<double>(samples.back().ns);
+  for (MeasuredBytes& sample : samples)
+    sample.ns = std::llround(static_cast<double>(sample.ns) * factor);
 }
 
 // Follows allocated bytes from call to call. A call's scratch memory is the device's peak during
-// the call minus what is allocated after it.
+// the call minus what is allocated after it. The scratch memory of a compiled block is not known: its
+// calls get the peak during the block.
 class MemoryFollower final : public Follower {
  public:
-  explicit MemoryFollower(const MeasuredProgram& run) : run_(run) {
+  explicit MemoryFollower(const MeasuredProgram& run)
+      : run_(run), calls_(run.graph.order().size() + 1, 0) {
+    for (std::size_t i = 0; i + 1 < calls_.size(); ++i)
+      calls_[i + 1] =
+          calls_[i] + (run.graph.node(run.graph.order()[i]).kind == NodeKind::call ? 1 : 0);
     const std::int64_t start = run.platform.memory().allocated;
-    memory_.profile.push_back(start);
+    memory_.profile.assign(1 + 2 * calls_.back(), kUnknown);
+    memory_.profile.front() = start;
     memory_.resident_peak = start;
     memory_.figures.peak_allocated = start;
+    for (const CompiledCode& code : run.program.compiled) {
+      CompiledBlock& block = memory_.blocks.emplace_back(CompiledBlock{.name = code.label});
+      for (const NodeId node : code.nodes)
+        block.positions.push_back(static_cast<std::uint32_t>(run.graph.position(node)));
+    }
   }
 
-  void before(std::size_t) override { run_.platform.reset_peaks(); }
+  void before(std::size_t index) override {
+    run_.platform.reset_peaks();
+    if (is_compiled(run_.program.instructions[index])) run_.platform.start_recording();
+  }
   void called(std::size_t index) override {
     run_.platform.synchronize();
     const Instruction& instruction = run_.program.instructions[index];
     const MemoryFigures now = run_.platform.memory();
+    if (is_compiled(instruction)) return take_block(memory_.blocks[instruction.compiled], now);
     if (!is_call(run_, instruction)) return;
-    memory_.profile.push_back(now.allocated);
+    memory_.profile[1 + 2 * calls_[instruction.position]] = now.allocated;
     memory_.resident_peak = std::max(memory_.resident_peak, now.allocated);
     if (now.peak_allocated > now.allocated)
       memory_.scratch.push_back(
           {.position = instruction.position, .bytes = now.peak_allocated - now.allocated});
   }
   void freed(std::size_t index) override {
-    if (is_call(run_, run_.program.instructions[index]))
-      memory_.profile.push_back(run_.platform.memory().allocated);
+    const Instruction& instruction = run_.program.instructions[index];
+    if (is_compiled(instruction) || is_call(run_, instruction))
+      memory_.profile[2 + 2 * calls_[instruction.position]] = run_.platform.memory().allocated;
   }
 
-  MemoryOfStep take() { return std::move(memory_); }
+  // A call without an instruction allocates nothing.
+  MemoryOfStep take() {
+    for (std::size_t i = 1; i < memory_.profile.size(); ++i)
+      if (memory_.profile[i] == kUnknown) memory_.profile[i] = memory_.profile[i - 1];
+    return std::move(memory_);
+  }
 
  private:
+  static constexpr std::int64_t kUnknown = -1;
+
+  void take_block(CompiledBlock& block, const MemoryFigures& now) {
+    block.memory = thinned(run_.platform.stop_recording());
+    block.peak_bytes = now.peak_allocated;
+    memory_.resident_peak = std::max(memory_.resident_peak, now.peak_allocated);
+    for (const std::uint32_t position : block.positions)
+      if (calls_[position + 1] > calls_[position])
+        memory_.profile[1 + 2 * calls_[position]] = memory_.profile[2 + 2 * calls_[position]] =
+            now.peak_allocated;
+  }
+
   const MeasuredProgram& run_;
+  std::vector<std::size_t> calls_;  // by position: the number of calls before it
   MemoryOfStep memory_;
 };
 
@@ -117,6 +182,13 @@ StepOr<MemoryOfStep> measure_memory(const MeasuredProgram& run) {
   run.platform.synchronize();
   MemoryOfStep memory = follower.take();
   memory.figures = run.platform.memory();
+  // A step that is followed holds the values that a block reads last until it returns.
+  for (CompiledBlock& block : memory.blocks) {
+    block.peak_bytes = std::min(block.peak_bytes, memory.figures.peak_allocated);
+    for (MeasuredBytes& sample : block.memory)
+      sample.bytes = std::min(sample.bytes, block.peak_bytes);
+    memory.resident_peak = std::min(memory.resident_peak, memory.figures.peak_allocated);
+  }
   run.interpreter.copy_released_inputs(false);
   return memory;
 }
@@ -145,7 +217,8 @@ StepOr<std::vector<std::int64_t>> measure_steps(const MeasuredProgram& run, int 
   return times;
 }
 
-StepOr<std::vector<NodeTime>> measure_nodes(const MeasuredProgram& run) {
+StepOr<std::vector<NodeTime>> measure_nodes(const MeasuredProgram& run,
+                                            std::vector<CompiledBlock>& blocks) {
   run.status.set_stage("profile");
   const std::size_t count = run.program.instructions.size();
   std::vector<std::vector<std::int64_t>> own(count);
@@ -172,6 +245,13 @@ StepOr<std::vector<NodeTime>> measure_nodes(const MeasuredProgram& run) {
   std::unordered_map<std::uint32_t, std::size_t> index_of;  // by the collective's node
   for (std::size_t n = 0; n < count; ++n) {
     const Instruction& instruction = run.program.instructions[n];
+    if (is_compiled(instruction)) {
+      CompiledBlock& block = blocks[instruction.compiled];
+      block.start_ns = last[1 + 2 * n];
+      block.end_ns = last[2 + 2 * n];
+      block.own_ns = median(std::move(own[n]));
+      stretch(block.memory, block.end_ns - block.start_ns);
+    }
     if (!is_call(run, instruction)) continue;
     // A collective, or a copy to the host or back, lasts until its wait ends.
     if (instruction.waits) {

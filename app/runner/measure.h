@@ -30,12 +30,13 @@ template <class T>
 using StepOr = tl::expected<T, StepError>;
 
 // The peaks of one step and what they consist of: scratch memory per node, and bytes held between
-// calls.
+// calls. The members are those of RankMeasured; `blocks` follow Program::compiled, without times.
 struct MemoryOfStep {
   MemoryFigures figures;
   std::int64_t resident_peak = 0;
   std::vector<std::int64_t> profile;
   std::vector<NodeScratch> scratch;
+  std::vector<CompiledBlock> blocks;
 };
 StepOr<MemoryOfStep> measure_memory(const MeasuredProgram& run);
 
@@ -46,7 +47,9 @@ StepOr<std::vector<std::int64_t>> measure_steps(const MeasuredProgram& run, int 
 
 // Measures when each call runs in an ordinary step, and how long it takes in isolation. For the
 // latter, collectives run one at a time, each timed from the moment when all ranks of its group
-// have arrived.
-StepOr<std::vector<NodeTime>> measure_nodes(const MeasuredProgram& run);
+// have arrived. Compiled blocks, which `blocks` has in the order of Program::compiled, get their
+// times there.
+StepOr<std::vector<NodeTime>> measure_nodes(const MeasuredProgram& run,
+                                            std::vector<CompiledBlock>& blocks);
 
 }  // namespace jointer::runner

@@ -13,6 +13,7 @@
 
 #include "app/runner/groups/backend_factory.h"
 #include "core/base/result.h"
+#include "core/bench/event.h"
 #include "core/bench/request.h"
 
 namespace jointer::runner {
@@ -62,6 +63,10 @@ class Platform {
   virtual void start_counting() = 0;
   // Resets the peaks to the bytes that are allocated now.
   virtual void reset_peaks() = 0;
+  // Records allocated bytes as they change, with times since the start; stop_recording returns
+  // nothing on devices that cannot.
+  virtual void start_recording() {}
+  virtual std::vector<MeasuredBytes> stop_recording() { return {}; }
   // Makes allocations fail that would exceed this total in bytes; 0: only the device limits memory.
   virtual void limit_memory(std::int64_t bytes) = 0;
   virtual void synchronize() = 0;

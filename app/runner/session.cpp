@@ -262,10 +262,11 @@ Done Session::measure(Runnable& runnable) {
                         .resident_peak_bytes = memory->resident_peak,
                         .memory_profile = {},
                         .nodes = {},
-                        .scratch = std::move(memory->scratch)};
+                        .scratch = std::move(memory->scratch),
+                        .blocks = std::move(memory->blocks)};
   if (request_.profile) {
     measured.memory_profile = std::move(memory->profile);
-    auto nodes = measure_nodes(run);
+    auto nodes = measure_nodes(run, measured.blocks);
     if (!nodes) return tl::unexpected(failure_at(runnable, nodes.error()));
     measured.nodes = std::move(*nodes);
   }

@@ -53,17 +53,36 @@ struct NodeScratch {
   std::int64_t bytes = 0;
 };
 
+// Allocated bytes from this time on.
+struct MeasuredBytes {
+  std::int64_t ns = 0, bytes = 0;
+};
+
+// Compiled code that ran in place of several nodes.
+struct CompiledBlock {
+  std::string name;                      // "joint", "forward", "backward", "region 2"
+  std::vector<std::uint32_t> positions;  // of the nodes that it replaces, ascending
+  std::int64_t peak_bytes = 0;           // maximum allocated while it ran
+  // From a profiled run, as for NodeTime; 0 otherwise.
+  std::int64_t start_ns = 0, end_ns = 0, own_ns = 0;
+  // Allocated bytes while it ran, as it allocated and released memory. Times are since its start,
+  // and ascend; the last one is its end. Empty if the device does not report them.
+  std::vector<MeasuredBytes> memory;
+};
+
 struct RankMeasured {
   std::vector<std::int64_t> step_ns;  // one per iteration, in order
   std::int64_t peak_bytes = 0, requested_peak_bytes = 0, reserved_peak_bytes = 0;
-  // The peak between calls: memory that the graph itself holds, without scratch.
+  // The peak between calls: memory that the graph itself holds, without scratch. It includes
+  // all that compiled blocks allocate.
   std::int64_t resident_peak_bytes = 0;
   // From a profiled run: allocated bytes at the start, then after each call's allocations and after
-  // its frees (as in MemoryTimeline::profile); the time of each call; and scratch bytes that are
-  // not zero.
+  // its frees (as in MemoryTimeline::profile), for the calls of a compiled block its peak; the time
+  // of each call outside of compiled blocks; and its scratch bytes, unless they are zero.
   std::vector<std::int64_t> memory_profile;
   std::vector<NodeTime> nodes;
   std::vector<NodeScratch> scratch;
+  std::vector<CompiledBlock> blocks;  // in any run
 };
 
 // The result of comparing the outputs with the expected ones. Names the output and the element that

@@ -2,6 +2,9 @@
 
 // JSON fields that events and benchmark results share.
 
+#include <utility>
+#include <vector>
+
 #include "core/base/json_fields.h"
 #include "core/bench/event.h"
 
@@ -26,7 +29,30 @@ inline constexpr auto kMeasuredFigures =
                json_field("requested_peak_bytes", &RankMeasured::requested_peak_bytes),
                json_field("reserved_peak_bytes", &RankMeasured::reserved_peak_bytes),
                json_field("resident_peak_bytes", &RankMeasured::resident_peak_bytes));
+inline std::vector<std::int64_t> numbers_of(std::vector<std::uint32_t> positions) {
+  return {positions.begin(), positions.end()};
+}
+// Leaves out what cannot be a position.
+inline std::vector<std::uint32_t> positions_of(std::vector<std::int64_t> numbers) {
+  std::vector<std::uint32_t> positions;
+  positions.reserve(numbers.size());
+  for (const std::int64_t number : numbers)
+    if (std::in_range<std::uint32_t>(number))
+      positions.push_back(static_cast<std::uint32_t>(number));
+  return positions;
+}
+constexpr auto json_fields(const CompiledBlock* /*of*/) {
+  return std::tuple(
+      json_field("name", &CompiledBlock::name),
+      json_converted("positions", &CompiledBlock::positions, &numbers_of, &positions_of),
+      json_field("peak_bytes", &CompiledBlock::peak_bytes),
+      json_field("start_ns", &CompiledBlock::start_ns),
+      json_field("end_ns", &CompiledBlock::end_ns), json_field("own_ns", &CompiledBlock::own_ns),
+      json_columns("memory", &CompiledBlock::memory, json_column("ns", &MeasuredBytes::ns),
+                   json_column("bytes", &MeasuredBytes::bytes)));
+}
 inline constexpr auto kMeasuredProfile = std::tuple(
+    json_field("blocks", &RankMeasured::blocks).if_set(),
     json_field("memory_profile", &RankMeasured::memory_profile).if_set(),
     json_columns("nodes", &RankMeasured::nodes, json_column("position", &NodeTime::position),
                  json_column("start_ns", &NodeTime::start_ns),

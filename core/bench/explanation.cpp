@@ -1,6 +1,7 @@
 #include "core/bench/explanation.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 namespace jointer {
@@ -40,6 +41,28 @@ std::vector<std::int64_t> scratch_by_step(const Graph& graph, const MemoryTimeli
   return bytes;
 }
 
+// True for each step that ran as part of a compiled block.
+std::vector<bool> steps_in_blocks(const Graph& graph, const MemoryTimeline& memory,
+                                  const RankMeasured& measured) {
+  std::vector<bool> is_compiled(memory.steps().size(), false);
+  for (const CompiledBlock& block : measured.blocks)
+    for (const std::uint32_t position : block.positions)
+      if (position < graph.order().size())
+        if (const auto step = memory.step_of(graph.order()[position])) is_compiled[*step] = true;
+  return is_compiled;
+}
+
+std::vector<PeakExplanation::Block> blocks_of(const RankMeasured& measured) {
+  std::vector<PeakExplanation::Block> blocks;
+  for (const CompiledBlock& block : measured.blocks)
+    blocks.push_back({.name = block.name,
+                      .nodes = block.positions.size(),
+                      .peak_bytes = block.peak_bytes,
+                      .ns = block.own_ns});
+  std::ranges::stable_sort(blocks, std::greater<>(), &PeakExplanation::Block::peak_bytes);
+  return blocks;
+}
+
 }  // namespace
 
 PeakExplanation explain_peak(const Graph& graph, const MemoryTimeline& memory,
@@ -49,23 +72,26 @@ PeakExplanation explain_peak(const Graph& graph, const MemoryTimeline& memory,
   result.held = measured.resident_peak_bytes - memory.peak_bytes();
   result.scratch = measured.peak_bytes - measured.resident_peak_bytes;
   result.operators = scratch_by_operator(graph, measured);
+  result.blocks = blocks_of(measured);
   const auto predicted = memory.profile();
   const auto& profile = measured.memory_profile;
   if (profile.size() != predicted.size()) return result;
   const std::vector<std::int64_t> scratch = scratch_by_step(graph, memory, measured);
+  const std::vector<bool> is_compiled = steps_in_blocks(graph, memory, measured);
   std::int64_t most = profile.front();
   for (std::size_t step = 0; step < scratch.size(); ++step) {
     const std::int64_t bytes = profile[1 + 2 * step] + scratch[step];
     if (bytes > most) {
       most = bytes;
-      result.peak_node = memory.steps()[step];
+      result.peak_node = is_compiled[step] ? NodeId{} : memory.steps()[step];
     }
   }
-  const auto [here, there] = std::ranges::mismatch(profile, predicted);
-  if (here != profile.end()) {
-    result.first_different =
-        memory.node_at(static_cast<std::size_t>(std::distance(profile.begin(), here)));
-    result.first_difference = *here - *there;
+  for (std::size_t point = 0; point < profile.size(); ++point) {
+    if (profile[point] == predicted[point]) continue;
+    if (point > 0 && is_compiled[(point - 1) / 2]) continue;
+    result.first_different = memory.node_at(point);
+    result.first_difference = profile[point] - predicted[point];
+    break;
   }
   return result;
 }

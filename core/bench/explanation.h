@@ -4,7 +4,8 @@
 //
 // The prediction counts the graph's storages. A kernel may also allocate scratch memory and release
 // it before it returns. Any remaining difference comes from storages whose lifetime or size
-// differed from the prediction.
+// differed from the prediction, as in compiled blocks, which keep other intermediate values than
+// the graph.
 
 #include <cstdint>
 #include <string>
@@ -29,9 +30,19 @@ struct PeakExplanation {
   };
   // From a profiled run, largest first.
   std::vector<OperatorScratch> operators;
-  // The node that was running when memory (including scratch) peaked; invalid without a profile.
+  // Compiled blocks, largest peak first.
+  struct Block {
+    std::string name;
+    std::size_t nodes = 0;
+    std::int64_t peak_bytes = 0;
+    std::int64_t ns = 0;  // 0 without a profile
+  };
+  std::vector<Block> blocks;
+  // The node that was running when memory (including scratch) peaked; invalid without a profile, or
+  // if a compiled block was running.
   NodeId peak_node;
-  // The first node after which the memory held differs from the prediction, and the difference.
+  // The first node outside of compiled blocks after which the memory held differs from the
+  // prediction, and the difference.
   NodeId first_different;
   std::int64_t first_difference = 0;
 };

@@ -24,8 +24,8 @@ std::string free_path(const std::string& path) {
 
 bool has_profile(const BenchmarkResult& result) {
   return std::ranges::any_of(result.ranks, [](const RankResult& rank) {
-    return rank.measured &&
-           (!rank.measured->nodes.empty() || !rank.measured->memory_profile.empty());
+    return rank.measured && (!rank.measured->nodes.empty() || !rank.measured->blocks.empty() ||
+                             !rank.measured->memory_profile.empty());
   });
 }
 

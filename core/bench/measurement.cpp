@@ -23,6 +23,20 @@ Measurement measurement_of(const Graph& graph, const RankMeasured& measured, std
     if (time.position < graph.order().size())
       result.nodes.push_back(
           {graph.order()[time.position], time.start_ns, time.end_ns, time.own_ns});
+  for (const CompiledBlock& block : measured.blocks) {
+    MeasuredBlock made{.name = block.name,
+                       .nodes = {},
+                       .start_ns = block.start_ns,
+                       .end_ns = block.end_ns,
+                       .own_ns = block.own_ns,
+                       .peak_bytes = block.peak_bytes,
+                       .memory = block.memory};
+    for (const std::uint32_t position : block.positions)
+      if (position < graph.order().size()) made.nodes.push_back(graph.order()[position]);
+    if (!made.nodes.empty() && made.end_ns > made.start_ns)
+      result.blocks.push_back(std::move(made));
+  }
+  std::ranges::stable_sort(result.blocks, {}, &MeasuredBlock::start_ns);
   if (const std::size_t left_out = measured.nodes.size() - result.nodes.size(); left_out > 0)
     result.notes.push_back(fmt::format("{} of {} times {} that this graph does not have", left_out,
                                        measured.nodes.size(),

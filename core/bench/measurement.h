@@ -19,8 +19,14 @@ struct MeasuredNode {
   std::int64_t own_ns = 0;                // its own duration; negative if unknown
 };
 
-struct MeasuredBytes {
-  std::int64_t ns = 0, bytes = 0;
+// Compiled code that ran in place of several nodes.
+struct MeasuredBlock {
+  std::string name;                       // "joint", "region 2"
+  std::vector<NodeId> nodes;              // that it replaced, in program order; at least one
+  std::int64_t start_ns = 0, end_ns = 0;  // in the step
+  std::int64_t own_ns = 0;
+  std::int64_t peak_bytes = 0;        // maximum allocated while it ran
+  std::vector<MeasuredBytes> memory;  // allocated bytes; times since its start; empty if unknown
 };
 
 struct Measurement {
@@ -28,7 +34,8 @@ struct Measurement {
   std::string device;  // "NVIDIA H200"
   std::string device_type = "cpu";
   bool alone = false;               // collectives were local copies, so their times are meaningless
-  std::vector<MeasuredNode> nodes;  // ordered by start
+  std::vector<MeasuredNode> nodes;  // ordered by start; without those of blocks
+  std::vector<MeasuredBlock> blocks;            // ordered by start
   std::vector<std::int64_t> memory_profile;     // as MemoryTimeline::profile, or empty
   std::vector<MeasuredBytes> memory_over_time;  // ordered by time, or empty
   std::int64_t step_ns = 0;

@@ -309,4 +309,19 @@ NodeMatch NodeMatch::by_name(const Graph& before, const Graph& after) {
   return match;
 }
 
+NodeMatch NodeMatch::closest(const Graph& before, const Graph& after) {
+  NodeMatch match = by_name(before, after);
+  std::size_t calls = 0, alike = 0;
+  for (const NodeId id : before.order()) {
+    const Node& n = before.node(id);
+    if (n.kind != NodeKind::call) continue;
+    ++calls;
+    const NodeId other = match.in_after(id);
+    if (other && after.node(other).kind == NodeKind::call &&
+        after.target(after.node(other)) == before.target(n))
+      ++alike;
+  }
+  return 2 * alike >= calls ? match : by_structure(before, after);
+}
+
 }  // namespace jointer

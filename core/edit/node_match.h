@@ -17,6 +17,10 @@ class NodeMatch {
   // way, whatever their names. Deterministic. Cost: n log n.
   static NodeMatch by_structure(const Graph& before, const Graph& after);
 
+  // By name if most calls have a namesake that calls the same operator, as in states of one
+  // document; else by structure, as names of other captures may be numbered differently.
+  static NodeMatch closest(const Graph& before, const Graph& after);
+
   // The corresponding node of the other graph, or none. Each node corresponds to at most one.
   [[nodiscard]] NodeId in_before(NodeId after) const { return to_before_[after.index()]; }
   [[nodiscard]] NodeId in_after(NodeId before) const { return to_after_[before.index()]; }

@@ -61,9 +61,147 @@ KeptAs kept_as(const PlanRow* row) {
 }
 
 // Saved or offloaded.
-bool is_kept(const PlanRow* row) {
-  return row != nullptr && row->keep != Keep::recompute;
+bool has_storage(KeptAs kept) {
+  return kept && *kept != Keep::recompute;
 }
+
+// How the backward gets a storage, given how it gets two values in it.
+KeptAs joined(KeptAs a, KeptAs b) {
+  for (const Keep keep : {Keep::save, Keep::offload, Keep::recompute})
+    if (a == keep || b == keep) return keep;
+  return {};
+}
+
+// A change of all values that share a storage.
+struct StorageChange {
+  bool is_gone = false;  // the second graph does not have the node
+  std::size_t position = 0;
+  bool describes_after = false;  // `node` is of the second graph
+  NodeId node = {};
+  KeptAs from = {}, to = {};
+  PlanAmounts amounts = {};
+};
+
+// Joins the values of two plans whose nodes have the same name, and then those that share a storage
+// in either graph.
+class SharedStorages {
+ public:
+  SharedStorages(const PlanSide& before, const PlanSide& after) : before_(before), after_(after) {
+    for (const PlanRow& row : before.rows) value(before.graph.name(row.node)).before = &row;
+    for (const PlanRow& row : after.rows) value(after.graph.name(row.node)).after = &row;
+    parents_.resize(values_.size());
+    for (std::size_t i = 0; i < parents_.size(); ++i) parents_[i] = i;
+    is_of_input_.assign(values_.size(), false);
+    join(before.graph, &Both::before);
+    join(after.graph, &Both::after);
+  }
+
+  // Sorted by position in the second graph; values that it lacks follow.
+  std::vector<StorageChange> changes() {
+    // By root: the values that share a storage.
+    std::map<std::size_t, std::vector<std::size_t>> storages;
+    for (std::size_t i = 0; i < values_.size(); ++i) storages[root(i)].push_back(i);
+    std::vector<StorageChange> changes;
+    for (const auto& [first, values] : storages) {
+      const StorageChange change = change_of(values);
+      const bool is_free = change.amounts == PlanAmounts();
+      const bool is_same =
+          change.from == change.to || (!has_storage(change.from) && !has_storage(change.to));
+      if (!is_free || !(is_same || is_of_input_[first])) changes.push_back(change);
+    }
+    const auto key = [](const StorageChange& change) {
+      return std::pair(change.is_gone, change.position);
+    };
+    std::ranges::sort(changes, {}, key);
+    return changes;
+  }
+
+ private:
+  struct Both {
+    std::string_view name;
+    const PlanRow* before = nullptr;
+    const PlanRow* after = nullptr;
+    [[nodiscard]] bool is_kept() const {
+      return has_storage(kept_as(before)) || has_storage(kept_as(after));
+    }
+  };
+
+  Both& value(std::string_view name) {
+    const auto [at, is_new] = by_name_.try_emplace(name, values_.size());
+    if (is_new) values_.push_back({.name = name});
+    return values_[at->second];
+  }
+
+  [[nodiscard]] std::size_t root(std::size_t i) {
+    while (parents_[i] != i) i = parents_[i] = parents_[parents_[i]];
+    return i;
+  }
+
+  // The storage of a node that returns one tensor.
+  static StorageId storage(const Graph& graph, NodeId id) {
+    const Node& n = graph.node(id);
+    if (n.value.kind != Value::Kind::tensor) return {};
+    const StorageId storage = graph.tensors(n).front().storage;
+    return storage ? graph.real_storage(storage) : storage;
+  }
+
+  void join(const Graph& graph, const PlanRow* Both::*side) {
+    std::unordered_map<StorageId, std::size_t> first;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      // A value that this plan has no use for may be in the graph nevertheless.
+      const PlanRow* row = values_[i].*side;
+      const NodeId node = row != nullptr ? row->node : graph.find(values_[i].name);
+      const StorageId in = node ? storage(graph, node) : StorageId{};
+      if (!in) continue;
+      const auto [at, is_new] = first.try_emplace(in, i);
+      if (is_new) continue;
+      const std::size_t a = root(at->second), b = root(i);
+      is_of_input_[a] = is_of_input_[a] || is_of_input_[b];
+      parents_[b] = a;
+    }
+    for (const NodeId id : graph.order()) {
+      const Node& n = graph.node(id);
+      if (n.part != PartId(0) || n.kind == NodeKind::call || n.kind == NodeKind::output) continue;
+      if (const StorageId in = storage(graph, id))
+        if (const auto at = first.find(in); at != first.end())
+          is_of_input_[root(at->second)] = true;
+    }
+  }
+
+  // Where the row of a value is, without how the value is kept.
+  [[nodiscard]] StorageChange place_of(const Both& value) const {
+    if (value.after != nullptr)
+      return {.position = after_.graph.position(value.after->node),
+              .describes_after = true,
+              .node = value.after->node};
+    const NodeId was = value.before->node;
+    const NodeId is = after_.graph.find(before_.graph.name(was));
+    return {.is_gone = !is,
+            .position = is ? after_.graph.position(is) : before_.graph.position(was),
+            .node = was};
+  }
+
+  [[nodiscard]] StorageChange change_of(const std::vector<std::size_t>& values) const {
+    const auto key = [this](std::size_t i) {
+      const StorageChange place = place_of(values_[i]);
+      return std::tuple(!values_[i].is_kept(), place.is_gone, place.position);
+    };
+    StorageChange sum = place_of(values_[std::ranges::min(values, {}, key)]);
+    for (const std::size_t i : values) {
+      const auto& [name, before, after] = values_[i];
+      sum.from = joined(sum.from, kept_as(before));
+      sum.to = joined(sum.to, kept_as(after));
+      sum.amounts += amounts(after) - amounts(before);
+    }
+    return sum;
+  }
+
+  const PlanSide &before_, &after_;
+  std::vector<Both> values_;
+  std::unordered_map<std::string_view, std::size_t> by_name_;
+  std::vector<std::size_t> parents_;
+  std::vector<bool> is_of_input_;  // by root: an input of the graph has the storage
+};
 
 // The larger, the more prominent.
 auto weight(const PlanAmounts& change) {
@@ -112,37 +250,17 @@ std::size_t PlanDifference::moved() const {
 }
 
 PlanDifference plan_difference(const PlanSide& before, const PlanSide& after) {
-  struct Found {
-    const PlanRow* before = nullptr;
-    const PlanRow* after = nullptr;
-  };
-  std::unordered_map<std::string_view, Found> by_name;
-  for (const PlanRow& row : before.rows) by_name[before.graph.name(row.node)].before = &row;
-  for (const PlanRow& row : after.rows) by_name[after.graph.name(row.node)].after = &row;
-
-  // Sorted by position in the second graph; values that it lacks follow.
-  std::vector<std::tuple<bool, std::size_t, const Found*>> changed;
-  for (const auto& [name, found] : by_name) {
-    const PlanAmounts change = amounts(found.after) - amounts(found.before);
-    if (change == PlanAmounts() && (kept_as(found.before) == kept_as(found.after) ||
-                                    (!is_kept(found.before) && !is_kept(found.after))))
-      continue;
-    const NodeId there = found.after != nullptr ? found.after->node : after.graph.find(name);
-    changed.emplace_back(
-        !there, there ? after.graph.position(there) : before.graph.position(found.before->node),
-        &found);
-  }
-  std::ranges::sort(changed);
   PlanDifference difference;
-  if (changed.empty()) return difference;
+  const std::vector<StorageChange> changes = SharedStorages(before, after).changes();
+  if (changes.empty()) return difference;
   const Places places_before(before.graph), places_after(after.graph);
-  difference.rows.reserve(changed.size());
-  for (const auto& [is_gone, position, found] : changed) {
-    PlanChangeRow row = found->after != nullptr ? places_after.describe(found->after->node)
-                                                : places_before.describe(found->before->node);
-    row.from = kept_as(found->before);
-    row.to = kept_as(found->after);
-    row.change = amounts(found->after) - amounts(found->before);
+  difference.rows.reserve(changes.size());
+  for (const StorageChange& change : changes) {
+    PlanChangeRow row =
+        (change.describes_after ? places_after : places_before).describe(change.node);
+    row.from = change.from;
+    row.to = change.to;
+    row.change = change.amounts;
     difference.rows.push_back(std::move(row));
   }
   return difference;
@@ -199,6 +317,85 @@ std::vector<PlanChangeGroup> groups(const PlanDifference& difference, PlanGroupi
   if (grouping == PlanGrouping::target)
     std::ranges::stable_sort(found, std::ranges::greater(),
                              [](const PlanChangeGroup& group) { return weight(group.change); });
+  return found;
+}
+
+namespace {
+
+// Equal for corresponding values of identical layers.
+using LayerKey = std::tuple<std::string, std::string_view, KeptAs, KeptAs, std::int64_t,
+                            std::int64_t, std::int64_t>;
+
+LayerKey layer_key(const PlanChangeRow& row) {
+  return {path_in_any_layer(row.module),
+          row.target,
+          row.from,
+          row.to,
+          row.change.saved_bytes,
+          row.change.offloaded_bytes,
+          row.change.recompute_ns};
+}
+
+// The rows of a layer by their keys: independent calls of identical layers may be in another order.
+std::multimap<LayerKey, std::size_t> by_key(const PlanDifference& difference,
+                                            const PlanChangeGroup& layer) {
+  std::multimap<LayerKey, std::size_t> rows;
+  for (const std::size_t i : layer.rows) rows.emplace(layer_key(difference.rows[i]), i);
+  return rows;
+}
+
+// Layers that are alike, with their rows by key.
+struct Fold {
+  PlanChangeLayers layers;
+  std::vector<std::multimap<LayerKey, std::size_t>> rows;
+
+  [[nodiscard]] bool continues_with(std::int64_t layer,
+                                    const std::multimap<LayerKey, std::size_t>& next) const {
+    return layers.first != Layers::kNone &&
+           layer == layers.first + static_cast<std::int64_t>(layers.members) &&
+           std::ranges::equal(rows.front(), next, {},
+                              &std::pair<const LayerKey, std::size_t>::first,
+                              &std::pair<const LayerKey, std::size_t>::first);
+  }
+  void add(PlanChangeGroup group, std::multimap<LayerKey, std::size_t> next) {
+    layers.all.moved += group.moved;
+    layers.all.change += group.change;
+    layers.all.rows.insert(layers.all.rows.end(), group.rows.begin(), group.rows.end());
+    rows.push_back(std::move(next));
+    layers.members = rows.size();
+  }
+  // The entries are in the order of the first layer's rows.
+  PlanChangeLayers finish() {
+    if (layers.members == 1) return std::move(layers);
+    std::map<std::size_t, std::vector<std::size_t>> entries;
+    std::vector<std::multimap<LayerKey, std::size_t>::const_iterator> at;
+    for (const auto& layer : rows) at.push_back(layer.begin());
+    while (at.front() != rows.front().end()) {
+      std::vector<std::size_t>& entry = entries[at.front()->second];
+      for (auto& each : at) entry.push_back((each++)->second);
+    }
+    for (auto& [first, entry] : entries) layers.entries.push_back(std::move(entry));
+    return std::move(layers);
+  }
+};
+
+}  // namespace
+
+std::vector<PlanChangeLayers> folded_layers(const PlanDifference& difference) {
+  std::vector<Fold> folds;
+  for (PlanChangeGroup& group : groups(difference, PlanGrouping::layer)) {
+    const std::int64_t layer = difference.rows[group.rows.front()].layer;
+    auto rows = by_key(difference, group);
+    if (folds.empty() || !folds.back().continues_with(layer, rows)) {
+      Fold& fold = folds.emplace_back();
+      fold.layers.all.name = group.name;
+      fold.layers.first = layer;
+    }
+    folds.back().add(std::move(group), std::move(rows));
+  }
+  std::vector<PlanChangeLayers> found;
+  found.reserve(folds.size());
+  for (Fold& fold : folds) found.push_back(fold.finish());
   return found;
 }
 

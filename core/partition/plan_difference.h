@@ -28,6 +28,7 @@ struct PlanAmounts {
   friend bool operator==(const PlanAmounts&, const PlanAmounts&) = default;
 };
 
+// A value, with all values that share its storage.
 struct PlanChangeRow {
   std::string name, target, module;  // target: the operator; for part of a tuple, that of the call
   std::int64_t layer = -1;           // Layers::kNone if it belongs to none
@@ -52,11 +53,21 @@ struct PlanChangeGroup {
   std::vector<std::size_t> rows;  // indices in PlanDifference::rows
 };
 
+// Adjacent layers whose values changed in the same way.
+struct PlanChangeLayers {
+  PlanChangeGroup all;      // named after the first of them
+  std::int64_t first = -1;  // the number of the first layer; Layers::kNone: outside of layers
+  std::size_t members = 1;  // the number of layers
+  // If there are several layers, the values that correspond to each other: one per layer, in order.
+  std::vector<std::vector<std::size_t>> entries;
+};
+
 struct PlanDifference {
   // The values that are kept in another way or whose bytes or time changed, in program order of the
   // second graph. The sums over these rows are the differences between the plans' figures. Values
-  // that are free and that neither plan saves, such as a view that only one of them recomputes, are
-  // left out.
+  // of one storage, such as a tensor and its views, are one row: that of the first that a plan
+  // saves or offloads. Values that are free and that neither plan saves, and free views of inputs,
+  // are left out.
   std::vector<PlanChangeRow> rows;
 
   [[nodiscard]] bool empty() const { return rows.empty(); }
@@ -80,6 +91,9 @@ std::vector<PlanTransition> transitions(const PlanDifference& difference,
 enum class PlanGrouping : std::uint8_t { layer, target };
 // Layers in their order, then what belongs to none; operators with the most bytes first.
 std::vector<PlanChangeGroup> groups(const PlanDifference& difference, PlanGrouping grouping);
+// The groups by layer. Adjacent layers are one if their values have the same modules below the
+// layer and the same operators, and changed in the same way.
+std::vector<PlanChangeLayers> folded_layers(const PlanDifference& difference);
 
 // "64 saved -> recomputed (-14.2 GiB, +38.0 ms)". Host memory is named as such.
 std::string to_text(const PlanTransition& transition, std::string_view arrow = "->");

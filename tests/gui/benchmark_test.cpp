@@ -10,6 +10,7 @@
 #include <QStandardItemModel>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 
 #include "app/desktop/main_window.h"
 #include "tests/gui/gestures.h"
@@ -19,6 +20,8 @@
 #include "tests/support/paths.h"
 #include "tests/support/snapshots.h"
 #include "views/benchmark/benchmark_pane.h"
+#include "views/inspector/inspector_pane.h"
+#include "views/session/text/number_text.h"
 #include "views/theme/theme_choice.h"
 #include "views/timeline/timeline_bar.h"
 #include "views/timeline/timeline_view.h"
@@ -90,6 +93,7 @@ class BenchmarkTest : public QObject {
   void closing_the_document_or_the_window_ends_the_run();
   void scoreboard_shows_the_measurement();
   void the_timeline_has_a_measured_axis();
+  void a_compiled_block_is_drawn_and_selected_as_one();
   void rows_survive_a_restart();
   void imports_measurements_of_other_tools();
   void calibrating_updates_the_estimates();
@@ -514,6 +518,54 @@ void BenchmarkTest::the_timeline_has_a_measured_axis() {
   QCOMPARE(choice->menu()->actions().size(), 4);  // two ranks, a separator, none
   choice->menu()->actions()[1]->trigger();
   QCOMPARE(document().measured()->measurement().label, std::string("rank 1, interpret"));
+}
+
+void BenchmarkTest::a_compiled_block_is_drawn_and_selected_as_one() {
+  open_window();
+  TimelineView* timeline = window_->current_tab()->timeline();
+  benchmarks().run();
+  fake_->finish(fake_->compiled(2));
+  const MeasuredTimeline* measured = document().measured();
+  QVERIFY(measured != nullptr);
+  const MeasuredBlock& block = measured->measurement().blocks.front();
+  timeline->content().set_kind(AxisKind::measured_time);
+  timeline->range().fit();
+
+  // One item over the compute lane and the lanes of the collectives, with its time and its peak.
+  std::size_t lanes = 0;
+  QPoint at;
+  const auto& rows = timeline->content().rows();
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    if (!rows[row].is_measured) continue;
+    const Lane& lane = timeline->content().lane(rows[row]);
+    QCOMPARE(lane.items().size(), 1U);
+    const LaneItem& item = lane.items().front();
+    QCOMPARE(*lane.block_name(item), std::string("compiled joint, 4.00 ms"));
+    QCOMPARE(item.begin, 500'000);
+    QCOMPARE(item.end, 4'500'000);
+    ++lanes;
+    at = QPoint(static_cast<int>(timeline->range().axis().to_pixel(2'000'000.0)),
+                timeline->layout().lane[row].center().y());
+  }
+  QVERIFY(lanes > 1);
+  const QString card = timeline->card_at(at).join('\n');
+  QVERIFY2(card.contains("measured 4.00 ms · estimated") &&
+               card.contains("at most " + bytes_text(block.peak_bytes)) &&
+               card.contains("no times of its single nodes"),
+           qPrintable(card));
+
+  // A click selects all its nodes, and the inspector says what ran in their place.
+  QTest::mouseClick(timeline->viewport(), Qt::LeftButton, {}, at);
+  QCOMPARE(document().selection().nodes().size(), block.nodes.size());
+  QTRY_VERIFY(window_->findChild<InspectorPane*>() != nullptr);
+  const auto* inspector = window_->findChild<InspectorPane*>();
+  QTRY_VERIFY(inspector->content().sections.size() > 0);
+  const auto& total = inspector->content().sections.front().rows;
+  const auto row = std::ranges::find(total, QString("compiled"), &InspectorRow::label);
+  QVERIFY(row != total.end());
+  QVERIFY2(row->value.contains("joint: 4.00 ms"), qPrintable(row->value));
+  const auto* bar = window_->findChild<TimelineBar*>();
+  QVERIFY(child<QToolButton>(*bar, "measurement").toolTip().contains("no times"));
 }
 
 void BenchmarkTest::rows_survive_a_restart() {

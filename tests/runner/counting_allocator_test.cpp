@@ -23,6 +23,23 @@ TEST(CountingAllocator, CountsToTheByte) {
   EXPECT_EQ(allocator.peak(), 3);
 }
 
+TEST(CountingAllocator, RecordsAllocatedBytesOverTime) {
+  CountingAllocator& allocator = CountingAllocator::install();
+  allocator.start_from_here();
+  const at::Tensor a = at::empty({100}, at::kByte);
+  allocator.start_recording();
+  at::Tensor b = at::empty({20}, at::kByte);
+  b.reset();
+  const std::vector<MeasuredBytes> recorded = allocator.stop_recording();
+  const at::Tensor c = at::empty({7}, at::kByte);
+  std::vector<std::int64_t> bytes;
+  for (const MeasuredBytes& sample : recorded) bytes.push_back(sample.bytes);
+  EXPECT_EQ(bytes, (std::vector<std::int64_t>{100, 120, 100, 100}));
+  for (std::size_t i = 1; i < recorded.size(); ++i) EXPECT_GE(recorded[i].ns, recorded[i - 1].ns);
+  allocator.start_recording();
+  EXPECT_EQ(allocator.stop_recording().size(), 2U);
+}
+
 TEST(CountingAllocator, ViewsCountOnce) {
   CountingAllocator& allocator = CountingAllocator::install();
   allocator.start_from_here();

@@ -137,8 +137,21 @@ class Describer {
                 "only the graph's tensors."));
     if (peak.held != 0)
       add(s, words("held"), signed_bytes(peak.held), Provenance::measured,
-          words("Difference in memory held between calls: storages with a different size or "
-                "lifetime."));
+          peak.blocks.empty()
+              ? words("Difference in memory held between calls: storages with a different size or "
+                      "lifetime.")
+              : words("Difference in memory held between calls and allocated in compiled code, "
+                      "which keeps other intermediate values than the graph."));
+    for (std::size_t i = 0; i < std::min(peak.blocks.size(), kMaxNamed); ++i) {
+      const PeakExplanation::Block& block = peak.blocks[i];
+      const QString nodes =
+          block.nodes == 1 ? words("1 node") : words("%1 nodes").arg(count_text(block.nodes));
+      add(s, words("compiled"),
+          QStringLiteral("%1 (%2): %3")
+              .arg(QString::fromStdString(block.name), nodes, bytes_text(block.peak_bytes)),
+          Provenance::measured,
+          words("The maximum allocated while this compiled code ran in place of its nodes."));
+    }
     for (std::size_t i = 0; i < std::min(peak.operators.size(), kMaxNamed); ++i) {
       const PeakExplanation::OperatorScratch& each = peak.operators[i];
       s.rows.push_back(
@@ -199,7 +212,26 @@ class Describer {
     if (t.mfu) rates << words("MFU %1").arg(QString::fromStdString(format_percent(*t.mfu)));
     if (!rates.isEmpty())
       add(s, words("throughput"), rates.join(QStringLiteral(" · ")), Provenance::measured);
+    compiled(s);
     furthest(s);
+  }
+
+  // The compiled code of the first rank that was profiled, longest first.
+  void compiled(InspectorSection& s) {
+    std::vector<const CompiledBlock*> blocks;
+    for (const RankResult& rank : result_.ranks) {
+      if (!rank.measured || !blocks.empty()) continue;
+      for (const CompiledBlock& block : rank.measured->blocks)
+        if (block.own_ns > 0) blocks.push_back(&block);
+    }
+    std::ranges::stable_sort(blocks, std::greater<>(), &CompiledBlock::own_ns);
+    for (std::size_t i = 0; i < std::min(blocks.size(), kMaxNamed); ++i)
+      add(s, words("compiled"),
+          words("%1: %2").arg(QString::fromStdString(blocks[i]->name),
+                              time_text(blocks[i]->own_ns)),
+          Provenance::measured,
+          words("The time of code that ran in place of %1 nodes.")
+              .arg(count_text(blocks[i]->positions.size())));
   }
 
   // The nodes whose time differs most from the current estimate.

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "views/session/document/document.h"
+#include "views/session/document/open_documents.h"
 #include "views/session/sac/sac_session.h"
 #include "views/theme/theme.h"
 
@@ -22,8 +23,8 @@ constexpr int kOpened = 0, kNow = 1;  // the first two choices
 
 }  // namespace
 
-ComparePane::ComparePane(Document& document, QWidget* parent)
-    : QWidget(parent), document_(document), editing_(document.editing()) {
+ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* parent)
+    : QWidget(parent), document_(document), open_(open), editing_(document.editing()) {
   setAccessibleName(tr("Compare"));
   setAutoFillBackground(true);
   setBackgroundRole(QPalette::Base);
@@ -87,7 +88,25 @@ ComparePane::ComparePane(Document& document, QWidget* parent)
     before_snapshot_ = nullptr;
     refresh();
   });
+  connect(&open_, &OpenDocuments::changed, this, [this] {
+    // A document of the pending comparison may have been closed.
+    ++wanted_;
+    comparing_.cancel();
+    follow_others();
+    refresh();
+  });
+  follow_others();
   look_for_before();
+}
+
+// The states of other documents can be chosen here, so their histories matter too.
+void ComparePane::follow_others() {
+  for (Document* other : open_.all()) {
+    if (other == &document_) continue;
+    connect(&other->editing(), &Editing::changed, this, &ComparePane::refresh,
+            Qt::UniqueConnection);
+    connect(other, &Document::changed, this, &ComparePane::refresh, Qt::UniqueConnection);
+  }
 }
 
 // Only a file with several graphs can contain the input of the pass. Such a file can be large, so
@@ -103,14 +122,28 @@ void ComparePane::look_for_before() {
     before_ = *found;
     fill_choices();
     for (std::size_t i = 0; i < choices_.size(); ++i)
-      if (choices_[i].is_before && editing_.step_count() == 0)
+      if (choices_[i].kind == StateChoice::Kind::before && editing_.step_count() == 0)
         from_->setCurrentIndex(static_cast<int>(i));
     refresh();
   });
 }
 
-void ComparePane::make(const Choice& choice, const Take& take) {
-  if (!choice.is_before) return editing_.make_state(choice.history, this, take);
+void ComparePane::make(const StateChoice& choice, const Take& take) {
+  const bool is_before = choice.kind == StateChoice::Kind::before;
+  const Document& document = choice.other != nullptr ? *choice.other : document_;
+  const auto use = [choice, take, is_before,
+                    baseline = document.baseline()](const Result<SnapshotPtr>& made) {
+    if (!made) return take(tl::unexpected(made.error()));
+    take(StateOfDocument{.name = choice.name,
+                         .snapshot = *made,
+                         .baseline = is_before || choice.history.empty() ? *made : baseline,
+                         .history = choice.history});
+  };
+  if (is_before) return make_before(use);
+  document.editing().make_state(choice.history, this, use);
+}
+
+void ComparePane::make_before(const std::function<void(const Result<SnapshotPtr>&)>& take) {
   if (before_snapshot_) return take(before_snapshot_);
   const auto work = [request = *before_,
                      options = document_.analysis().options]() -> Result<SnapshotPtr> {
@@ -136,35 +169,25 @@ void ComparePane::changeEvent(QEvent* event) {
 // Refills the lists and keeps the chosen states, which are identified by their edits; "now" follows
 // the graph.
 void ComparePane::fill_choices() {
-  const auto chosen = [&](const QComboBox* box) -> std::optional<Choice> {
+  const auto chosen = [&](const QComboBox* box) -> std::optional<StateChoice> {
     const auto index = static_cast<std::size_t>(box->currentIndex());
-    if (box->currentIndex() <= kNow || index >= choices_.size()) return std::nullopt;
+    if (box->currentIndex() < 0 || index >= choices_.size()) return std::nullopt;
     return choices_[index];
   };
   const auto from = chosen(from_), to = chosen(to_);
-  const int from_index = from_->currentIndex(), to_index = to_->currentIndex();
-  choices_.clear();
-  choices_.push_back({tr("as opened"), {}});
-  choices_.push_back({tr("now"), editing_.edit_history()});
-  if (before_) choices_.push_back({tr("before the pass"), {}, true});
-  for (const NamedState& state : editing_.named())
-    choices_.push_back({tr("state “%1”").arg(state.name), state.history});
-  for (int place = 1; place <= editing_.step_count(); ++place)
-    choices_.push_back({tr("after %1: %2").arg(place).arg(editing_.step(place - 1).title),
-                        editing_.history_at(place)});
-  const auto fill = [&](QComboBox* box, const std::optional<Choice>& keep, int index, int usual) {
+  choices_ = state_choices(document_, before_.has_value(), open_);
+  const auto fill = [&](QComboBox* box, const std::optional<StateChoice>& keep, int usual) {
     const QSignalBlocker quiet(box);
     box->clear();
-    for (const Choice& choice : choices_) box->addItem(choice.name);
-    int next = index < 0 || index > kNow ? usual : index;
+    for (const StateChoice& choice : choices_) box->addItem(choice.name);
+    int next = usual;
     if (keep)
       for (std::size_t i = 0; i < choices_.size(); ++i)
-        if (choices_[i].name == keep->name && choices_[i].history == keep->history)
-          next = static_cast<int>(i);
+        if (is_same_state(choices_[i], *keep)) next = static_cast<int>(i);
     box->setCurrentIndex(next);
   };
-  fill(from_, from, from_index, kOpened);
-  fill(to_, to, to_index, kNow);
+  fill(from_, from, kOpened);
+  fill(to_, to, kNow);
 }
 
 void ComparePane::refresh() {
@@ -187,7 +210,8 @@ void ComparePane::choose_wanted() {
   const auto choose = [this](QComboBox* box, const EditHistory& history) {
     // Prefer the last match, a history entry, to "now", which changes with the graph.
     for (std::size_t i = choices_.size(); i-- > 0;)
-      if (!choices_[i].is_before && choices_[i].history == history)
+      if (choices_[i].kind != StateChoice::Kind::before && choices_[i].other == nullptr &&
+          choices_[i].history == history)
         return box->setCurrentIndex(static_cast<int>(i));
   };
   choose(from_, from);
@@ -195,23 +219,25 @@ void ComparePane::choose_wanted() {
 }
 
 void ComparePane::compare() {
-  const Choice from = choices_[static_cast<std::size_t>(from_->currentIndex())];
-  const Choice to = choices_[static_cast<std::size_t>(to_->currentIndex())];
+  const StateChoice from = choices_[static_cast<std::size_t>(from_->currentIndex())];
+  const StateChoice to = choices_[static_cast<std::size_t>(to_->currentIndex())];
   const quint64 job = ++wanted_;
   comparing_.cancel();
-  make(from, [=, this](const Result<SnapshotPtr>& a) {
+  make(from, [=, this](const Result<StateOfDocument>& a) {
     if (job != wanted_) return;
     if (!a) return show_comparison(tl::unexpected(a.error()));
-    make(to, [=, this, first = *a](const Result<SnapshotPtr>& b) {
+    make(to, [=, this, before = *a](const Result<StateOfDocument>& b) {
       if (job != wanted_) return;
       if (!b) return show_comparison(tl::unexpected(b.error()));
-      const auto work = [before = ComparedState{from.name, first},
-                         after = ComparedState{to.name, *b}] {
-        return compare_states(before, after);
+      const bool is_of_two = from.other != to.other;
+      const auto work = [before, after = *b, is_of_two, options = document_.analysis().options] {
+        return is_of_two
+                   ? compare_documents(before, after, options)
+                   : compare_states({before.name, before.snapshot}, {after.name, after.snapshot});
       };
       comparing_.start(work, [=, this](const Result<Comparison>& result) {
         show_comparison(result);
-        if (result) compare_plans(from, to);
+        if (result && !is_of_two) compare_plans(from, to);
       });
     });
   });
@@ -222,26 +248,32 @@ void ComparePane::show_comparison(const Result<Comparison>& result) {
   summary_->setText(result ? comparison_->nodes->summary()
                            : QString::fromStdString(result.error().message));
   curves_->set(comparison_);
-  table_->say(editing_.step_count() == 0
+  const bool is_within =
+      from_->currentIndex() >= 0 && to_->currentIndex() >= 0 &&
+      choices_[static_cast<std::size_t>(from_->currentIndex())].other == nullptr &&
+      choices_[static_cast<std::size_t>(to_->currentIndex())].other == nullptr;
+  table_->say(is_within && editing_.step_count() == 0
                   ? tr("No edits yet.\nDrag a collective in the timeline, or select a "
                        "node and press V; the differences are then listed here.")
                   : tr("No node differs between these two states."));
   table_->set(comparison_ ? comparison_->nodes : nullptr);
-  show_plan(nullptr);
+  show_plan(result ? result->plan : nullptr);
   show_metrics();
   emit compared();
 }
 
 // The graph of a joint graph or a flat training step does not show its plan, so the plans are
 // compared separately.
-void ComparePane::compare_plans(const Choice& from, const Choice& to) {
-  SacSession& session = document_.sac();
-  const auto has_plan = [](const Choice& choice) {
+void ComparePane::compare_plans(const StateChoice& from, const StateChoice& to) {
+  const Document& document = from.other != nullptr ? *from.other : document_;
+  SacSession& session = document.sac();
+  const auto has_plan = [](const StateChoice& choice) {
     return std::ranges::any_of(choice.history,
                                [](const DoneEditPtr& done) { return changes_plan(done->edit); });
   };
-  if (from.is_before || to.is_before || from.history == to.history ||
-      sac_kind(document_.graph()) == SacKind::partitioned || (!has_plan(from) && !has_plan(to)))
+  if (from.kind == StateChoice::Kind::before || to.kind == StateChoice::Kind::before ||
+      from.history == to.history || sac_kind(document.graph()) == SacKind::partitioned ||
+      (!has_plan(from) && !has_plan(to)))
     return;
   if (session.problem().isEmpty()) session.start();
   session.find_changes(from.history, to.history, this,

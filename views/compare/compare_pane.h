@@ -12,6 +12,8 @@
 #include "core/open/open.h"
 #include "views/compare/comparison.h"
 #include "views/compare/curve_overlay.h"
+#include "views/compare/document_comparison.h"
+#include "views/compare/state_choices.h"
 #include "views/differences/difference_table.h"
 #include "views/differences/plan_difference_table.h"
 #include "views/session/edit/editing.h"
@@ -19,12 +21,12 @@
 
 namespace jointer::views {
 
-// Compares any two states of a document's graph: as opened, the current state, named states,
-// history entries, and, if the file is a log of passes, the input of the pass that made the graph.
+// Compares any two states of open documents: as opened, the current state, named states, history
+// entries, and, if the file is a log of passes, the input of the pass that made the graph.
 class ComparePane : public QWidget {
   Q_OBJECT
  public:
-  explicit ComparePane(Document& document, QWidget* parent = nullptr);
+  ComparePane(Document& document, OpenDocuments& open, QWidget* parent = nullptr);
 
   [[nodiscard]] QString summary() const { return summary_->text(); }
   // Null while being computed.
@@ -45,24 +47,22 @@ class ComparePane : public QWidget {
   void changeEvent(QEvent* event) override;
 
  private:
-  struct Choice {
-    QString name;
-    EditHistory history;
-    bool is_before = false;  // the input of the pass that made the document's graph
-  };
-  using Take = std::function<void(const Result<SnapshotPtr>&)>;
+  using Take = std::function<void(const Result<StateOfDocument>&)>;
   void look_for_before();
-  void make(const Choice& choice, const Take& take);
+  void follow_others();
+  void make(const StateChoice& choice, const Take& take);
+  void make_before(const std::function<void(const Result<SnapshotPtr>&)>& take);
   void fill_choices();
   void choose_wanted();
   void refresh();
   void compare();
   void show_comparison(const Result<Comparison>& result);
-  void compare_plans(const Choice& from, const Choice& to);
+  void compare_plans(const StateChoice& from, const StateChoice& to);
   void show_plan(const PlanChangesPtr& plan);
   void show_metrics();
 
   Document& document_;
+  OpenDocuments& open_;
   Editing& editing_;
   QComboBox *from_ = nullptr, *to_ = nullptr;
   QLabel* summary_ = nullptr;
@@ -71,7 +71,7 @@ class ComparePane : public QWidget {
   QTabWidget* tables_ = nullptr;
   DifferenceTable* table_ = nullptr;
   PlanDifferenceTable* plan_table_ = nullptr;
-  std::vector<Choice> choices_;
+  std::vector<StateChoice> choices_;
   std::shared_ptr<const Comparison> comparison_;
   quint64 wanted_ = 0;  // the newest request
   bool is_stale_ = true;

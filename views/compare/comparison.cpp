@@ -22,12 +22,12 @@ QString joined(const QStringList& cells, const QString& between) {
 
 }  // namespace
 
-Result<Comparison> compare_states(ComparedState from, ComparedState to) {
+Result<Comparison> compare_states(ComparedState from, ComparedState to, Matching matching) {
   const auto graph_of = [](const SnapshotPtr& snapshot) {
     return std::shared_ptr<const Graph>(snapshot, &snapshot->graph);
   };
   JOINTER_TRY(NodeDifferences nodes,
-              NodeDifferences::find(graph_of(from.snapshot), graph_of(to.snapshot)));
+              NodeDifferences::find(graph_of(from.snapshot), graph_of(to.snapshot), matching));
   return Comparison{std::move(from),
                     std::move(to),
                     std::make_shared<const NodeDifferences>(std::move(nodes)),
@@ -39,13 +39,20 @@ namespace {
 void add_plan_rows(const Comparison& comparison, std::vector<MetricRow>& rows) {
   if (!comparison.plan) return;
   const PlanFigures &was = comparison.plan->from, &is = comparison.plan->to;
-  const bool is_joint = sac_kind(comparison.to.snapshot->graph) == SacKind::joint;
-  const auto name = [is_joint](const QString& figure) {
-    return (is_joint ? tr("As partitioned: %1") : tr("With tags applied: %1")).arg(figure);
+  const SacKind kind = sac_kind(comparison.to.snapshot->graph);
+  const auto name = [kind](const QString& figure) {
+    return (kind == SacKind::joint  ? tr("As partitioned: %1")
+            : kind == SacKind::step ? tr("With tags applied: %1")
+                                    : tr("Plan: %1"))
+        .arg(figure);
   };
-  rows.push_back(bytes_row(name(tr("peak memory")), was.figures.peak_bytes, is.figures.peak_bytes));
-  rows.push_back(time_row(name(tr("step")), was.figures.step_ns, is.figures.step_ns));
-  rows.push_back(time_row(name(tr("exposed")), was.figures.exposed_ns, is.figures.exposed_ns));
+  // The figures of a pair are those of its plan; they follow below.
+  if (kind != SacKind::partitioned) {
+    rows.push_back(
+        bytes_row(name(tr("peak memory")), was.figures.peak_bytes, is.figures.peak_bytes));
+    rows.push_back(time_row(name(tr("step")), was.figures.step_ns, is.figures.step_ns));
+    rows.push_back(time_row(name(tr("exposed")), was.figures.exposed_ns, is.figures.exposed_ns));
+  }
   rows.push_back(bytes_row(name(tr("saved")), was.saved_bytes, is.saved_bytes));
   rows.push_back(bytes_row(name(tr("on the host")), was.offloaded_bytes, is.offloaded_bytes));
   rows.push_back(time_row(name(tr("recomputed")), was.recompute_ns, is.recompute_ns));

@@ -26,7 +26,8 @@ struct Comparison {
 };
 
 // Runs on a worker thread. Error (usage): only one of the states is a pair.
-Result<Comparison> compare_states(ComparedState from, ComparedState to);
+Result<Comparison> compare_states(ComparedState from, ComparedState to,
+                                  Matching matching = Matching::by_name);
 
 // The figures of both states, those of their plans first.
 std::vector<MetricRow> metric_rows(const Comparison& comparison);

@@ -39,24 +39,27 @@ QString change_text(NodeChange change) {
 }
 
 Result<NodeDifferences> NodeDifferences::find(std::shared_ptr<const Graph> from,
-                                              std::shared_ptr<const Graph> to) {
-  JOINTER_TRY(GraphDifference difference, compare_graphs(*from, *to));
-  return NodeDifferences(std::move(from), std::move(to), std::move(difference));
+                                              std::shared_ptr<const Graph> to, Matching matching) {
+  JOINTER_CHECK(check_comparable(*from, *to));
+  NodeMatch match = matching == Matching::closest ? NodeMatch::closest(*from, *to)
+                                                  : NodeMatch::by_name(*from, *to);
+  return NodeDifferences(std::move(from), std::move(to), std::move(match));
 }
 
 NodeDifferences::NodeDifferences(std::shared_ptr<const Graph> from, std::shared_ptr<const Graph> to,
-                                 GraphDifference difference)
+                                 NodeMatch match)
     : from_(std::move(from)),
       to_(std::move(to)),
+      match_(std::move(match)),
       from_modules_(*from_),
       to_modules_(*to_),
-      difference_(std::move(difference)) {
+      difference_(compare_graphs(*from_, *to_, match_)) {
   const Graph &before = *from_, &after = *to_;
   const auto add = [&](NodeChange change, const std::vector<NodeId>& ids) {
     for (const NodeId id : ids) {
       NodeDifference node{.change = change, .node = id};
       if (change == NodeChange::moved)
-        if (const NodeId was = before.find(edit_name(after, id)))
+        if (const NodeId was = match_.in_before(id))
           node.places = static_cast<std::int64_t>(after.position(id)) -
                         static_cast<std::int64_t>(before.position(was));
       nodes_.push_back(node);
@@ -84,6 +87,7 @@ QString NodeDifferences::summary() const {
   add(tr("removed"), difference_.removed.size());
   add(tr("changed"), difference_.changed.size());
   add(tr("policy changed"), difference_.retagged.size());
+  if (!match_.is_by_name()) parts << tr("nodes matched by structure: their names differ");
   return parts.join(QStringLiteral(" · "));
 }
 
@@ -110,7 +114,7 @@ QString NodeDifferences::detail(const NodeDifference& node) const {
     case NodeChange::retagged:
       break;
   }
-  const NodeId was = from_->find(edit_name(graph, node.node));
+  const NodeId was = match_.in_before(node.node);
   if (!was) return {};
   const Node &before = from_->node(was), &after = graph.node(node.node);
   if (node.change == NodeChange::retagged) {
@@ -127,7 +131,7 @@ QString NodeDifferences::detail(const NodeDifference& node) const {
     };
     return tr("%1, was %2").arg(tag(after), tag(before));
   }
-  const NodeComparer comparer(*from_, graph);
+  const NodeComparer comparer(*from_, graph, &match_);
   if (!comparer.same_target(was, node.node))
     return tr("was %1").arg(to_qstring(from_->target(before)));
   if (!comparer.same_args(was, node.node) || !comparer.same_kwargs(was, node.node))

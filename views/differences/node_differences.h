@@ -21,17 +21,23 @@ struct NodeDifference {
   std::int64_t places = 0;  // for moved nodes: places by which it runs later; negative: earlier
 };
 
+// How nodes of the two graphs correspond; see NodeMatch.
+enum class Matching : std::uint8_t { by_name, closest };
+
 class NodeDifferences {
  public:
   // Runs on a worker thread; O(n log n). Error (usage): only one of the graphs is a pair.
   static Result<NodeDifferences> find(std::shared_ptr<const Graph> from,
-                                      std::shared_ptr<const Graph> to);
+                                      std::shared_ptr<const Graph> to,
+                                      Matching matching = Matching::by_name);
 
   // In program order, with removed nodes last.
   [[nodiscard]] const std::vector<NodeDifference>& nodes() const { return nodes_; }
   [[nodiscard]] const GraphDifference& difference() const { return difference_; }
   // "12 of 10,944 moved · 2 added · 3 removed"
   [[nodiscard]] QString summary() const;
+  // True if nodes correspond by their names.
+  [[nodiscard]] bool is_by_name() const { return match_.is_by_name(); }
 
   // The graph that contains this node.
   [[nodiscard]] const Graph& graph_of(const NodeDifference& node) const {
@@ -44,9 +50,10 @@ class NodeDifferences {
 
  private:
   NodeDifferences(std::shared_ptr<const Graph> from, std::shared_ptr<const Graph> to,
-                  GraphDifference difference);
+                  NodeMatch match);
 
   std::shared_ptr<const Graph> from_, to_;
+  NodeMatch match_;
   ModuleTree from_modules_, to_modules_;
   GraphDifference difference_;
   std::vector<NodeDifference> nodes_;

@@ -2,8 +2,10 @@
 
 #include <functional>
 
+#include "core/graph/layers.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
+#include "views/tables/folded_name.h"
 
 namespace jointer::views {
 
@@ -50,37 +52,75 @@ void PlanDifferenceModel::set_grouping(Grouping grouping) {
   make_rows();
 }
 
+void PlanDifferenceModel::add_row(Row row, int parent) {
+  rows_.push_back(std::move(row));
+  parents_.push_back(parent);
+}
+
+void PlanDifferenceModel::add_leaves(const std::vector<std::size_t>& values, int parent) {
+  for (const std::size_t index : values)
+    add_row({.values = {index}, .group = {}, .change = changes_->difference.rows[index].change},
+            parent);
+}
+
+void PlanDifferenceModel::add_layers(PlanChangeLayers layers) {
+  const std::vector<PlanChangeRow>& all = changes_->difference.rows;
+  const auto fold = static_cast<int>(rows_.size());
+  const QString name = QString::fromStdString(layers.all.name);
+  const std::vector<std::size_t> values = layers.all.rows;
+  add_row(
+      {.values = std::move(layers.all.rows),
+       .group = folded_name(name, static_cast<int>(layers.first), static_cast<int>(layers.members)),
+       .change = layers.all.change,
+       .key = name},
+      -1);
+  if (layers.entries.empty()) return add_leaves(values, fold);
+  for (std::vector<std::size_t>& entry : layers.entries) {
+    const auto parent = static_cast<int>(rows_.size());
+    const PlanChangeRow& first = all[entry.front()];
+    PlanAmounts change;
+    for (const std::size_t index : entry) change += all[index].change;
+    const std::vector<std::size_t> members = entry;
+    add_row({.values = std::move(entry),
+             .group = tr("%1  ×%2")
+                          .arg(QString::fromStdString(first.name))
+                          .arg(static_cast<qulonglong>(members.size())),
+             .change = change,
+             .key = QStringLiteral("entry ") + QString::fromStdString(first.name),
+             .is_entry = true},
+            fold);
+    add_leaves(members, parent);
+  }
+}
+
 void PlanDifferenceModel::make_rows() {
   const SnapshotPtr shown = names_.shown();
   rows_.clear();
-  std::vector<int> parents;
-  std::vector<std::string> names;
-  const auto add = [&](Row row, int parent) {
-    names.push_back(row.group.isEmpty() ? changes_->difference.rows[row.values.front()].name
-                                        : std::string());
-    rows_.push_back(std::move(row));
-    parents.push_back(parent);
-  };
-  const auto add_leaf = [&](std::size_t index, int parent) {
-    add({.values = {index}, .group = {}, .change = changes_->difference.rows[index].change},
-        parent);
-  };
-  if (changes_ && grouping_) {
+  parents_.clear();
+  if (changes_ && grouping_ == PlanGrouping::layer) {
+    for (PlanChangeLayers& layers : folded_layers(changes_->difference))
+      add_layers(std::move(layers));
+  } else if (changes_ && grouping_) {
     for (PlanChangeGroup& group : groups(changes_->difference, *grouping_)) {
       const auto parent = static_cast<int>(rows_.size());
       const std::vector<std::size_t> values = group.rows;
-      add({.values = std::move(group.rows),
-           .group = QString::fromStdString(group.name),
-           .change = group.change},
-          -1);
-      for (const std::size_t index : values) add_leaf(index, parent);
+      add_row({.values = std::move(group.rows),
+               .group = QString::fromStdString(group.name),
+               .change = group.change},
+              -1);
+      add_leaves(values, parent);
     }
   } else if (changes_) {
-    for (std::size_t i = 0; i < changes_->difference.rows.size(); ++i) add_leaf(i, -1);
+    for (std::size_t i = 0; i < changes_->difference.rows.size(); ++i) add_leaves({i}, -1);
   }
+  std::vector<std::string> names;
+  names.reserve(rows_.size());
+  for (const Row& row : rows_)
+    names.push_back(row.group.isEmpty() ? changes_->difference.rows[row.values.front()].name
+                                        : std::string());
   names_ = NamedRows(std::move(names));
   names_.set_shown(shown);
-  set_rows(std::move(parents));
+  set_rows(parents_);
 }
 
 std::optional<std::int64_t> PlanDifferenceModel::number(int row, int column) const {
@@ -110,9 +150,11 @@ QString PlanDifferenceModel::text(int row, int column) const {
     case change_column:
       return is_group ? views::counts_text(changes_->difference, r.values) : transition_text(first);
     case operator_column:
-      return is_group ? QString() : QString::fromStdString(first.target);
+      return is_group && !r.is_entry ? QString() : QString::fromStdString(first.target);
     case module_column:
-      return is_group ? QString() : QString::fromStdString(first.module);
+      return r.is_entry ? QString::fromStdString(path_in_any_layer(first.module))
+             : is_group ? QString()
+                        : QString::fromStdString(first.module);
     default:
       return {};
   }
@@ -125,8 +167,9 @@ QString PlanDifferenceModel::note(int row, int column) const {
 }
 
 std::uint64_t PlanDifferenceModel::key(int row) const {
-  const bool is_group = !at(row).group.isEmpty();
-  return (std::hash<QString>()(text(row, name_column)) << 1U) | (is_group ? 1U : 0U);
+  const Row& r = at(row);
+  const QString name = r.key.isEmpty() ? text(row, name_column) : r.key;
+  return (std::hash<QString>()(name) << 1U) | (r.group.isEmpty() ? 0U : 1U);
 }
 
 std::vector<NodeId> PlanDifferenceModel::nodes(int row) const {

@@ -6,8 +6,9 @@
 
 namespace jointer::views {
 
-// The values that two plans keep differently, by layer, by operator, or without groups. Rows refer
-// to nodes of the shown graph by name.
+// The values that two plans keep differently, by layer, by operator, or without groups. Identical
+// adjacent layers share a row; below it, so do corresponding values. Rows refer to nodes of the
+// shown graph by name.
 class PlanDifferenceModel : public TableModel {
   Q_OBJECT
  public:
@@ -44,8 +45,13 @@ class PlanDifferenceModel : public TableModel {
     std::vector<std::size_t> values;  // indices in the difference; one for a leaf
     QString group;                    // the name of a group; empty for a leaf
     PlanAmounts change;
+    QString key = {};       // of a group, if the name is ambiguous
+    bool is_entry = false;  // corresponding values of identical layers
   };
   void make_rows();
+  void add_row(Row row, int parent);
+  void add_leaves(const std::vector<std::size_t>& values, int parent);
+  void add_layers(PlanChangeLayers layers);
   [[nodiscard]] const Row& at(int row) const { return rows_[static_cast<std::size_t>(row)]; }
   // The value of a leaf, or the first one of a group.
   [[nodiscard]] const PlanChangeRow& value(int row) const {
@@ -56,6 +62,7 @@ class PlanDifferenceModel : public TableModel {
   PlanChangesPtr changes_;
   Grouping grouping_ = PlanGrouping::layer;
   std::vector<Row> rows_;
+  std::vector<int> parents_;
   NamedRows names_;  // of leaves
 };
 

@@ -170,10 +170,13 @@ class Describer {
     const NodeTiming& timing = snapshot_.analysis.simulation.timing(id_);
     const Flops& flops = snapshot_.analysis.flops[id_.index()];
     const MeasuredNode* measured = measured_ == nullptr ? nullptr : measured_->find(id_);
-    if (cost.ns == 0 && flops.total == 0 && timing.end == timing.start && measured == nullptr)
+    const MeasuredBlock* block = measured_ == nullptr ? nullptr : measured_->block_of(id_);
+    if (cost.ns == 0 && flops.total == 0 && timing.end == timing.start && measured == nullptr &&
+        block == nullptr)
       return;
     InspectorSection& s = section(words("Cost"));
     if (measured != nullptr) add_measured(s, *measured);
+    if (block != nullptr) add_measured(s, *block);
     const QString estimator = QString::fromStdString(snapshot_.analysis.estimator);
     if (cost.ns > 0)
       s.rows.push_back(
@@ -221,6 +224,28 @@ class Describer {
                       .value = words("%1 to %2").arg(time_text(m.start_ns), time_text(m.end_ns)),
                       .provenance = Provenance::measured,
                       .note = words("Relative to the start of the measured step.")});
+  }
+
+  void add_measured(InspectorSection& s, const MeasuredBlock& block) {
+    const Measurement& measurement = measured_->measurement();
+    s.rows.push_back(
+        {.label = words("measured"),
+         .value = words("part of %1").arg(block_text(block)),
+         .provenance = Provenance::measured,
+         .note = words("A compiled package ran in place of these nodes on %1; there are no times "
+                       "of its single nodes.")
+                     .arg(QString::fromStdString(measurement.device))});
+    s.rows.push_back(
+        {.label = words("block"),
+         .value = words("%1 (%2) · estimated %3")
+                      .arg(time_text(block.own_ns), QString::fromStdString(measurement.label),
+                           time_text(estimated_ns(snapshot_, block))),
+         .provenance = Provenance::measured,
+         .note = words("The time of the whole block; the estimate is the sum over its nodes.")});
+    s.rows.push_back({.label = words("peak"),
+                      .value = bytes_text(block.peak_bytes),
+                      .provenance = Provenance::measured,
+                      .note = words("The maximum allocated while the block ran.")});
   }
 
   void collective() {

@@ -30,6 +30,35 @@ std::optional<InspectorRow> measured_row(const Snapshot& snapshot, std::span<con
                          : words("Sum over the %1 measured nodes.").arg(count_text(count))};
 }
 
+// A row for each compiled block that ran in place of some of the nodes.
+void add_blocks(const Snapshot& snapshot, std::span<const NodeId> nodes,
+                const MeasuredTimeline& measured, InspectorSection& section) {
+  std::vector<std::pair<const MeasuredBlock*, std::size_t>> counts;  // with the number of nodes
+  for (const NodeId id : nodes) {
+    const MeasuredBlock* block = measured.block_of(id);
+    if (block == nullptr) continue;
+    const auto found =
+        std::ranges::find(counts, block, [](const auto& each) { return each.first; });
+    if (found == counts.end())
+      counts.emplace_back(block, 1);
+    else
+      ++found->second;
+  }
+  for (const auto& [block, count] : counts)
+    section.rows.push_back(
+        {.label = words("compiled"),
+         .value = words("%1 of %2 nodes of %3: %4 (%5) · estimated %6")
+                      .arg(count_text(count), count_text(block->nodes.size()),
+                           QString::fromStdString(block->name), time_text(block->own_ns),
+                           QString::fromStdString(measured.measurement().label),
+                           time_text(estimated_ns(snapshot, *block))),
+         .provenance = Provenance::measured,
+         .note = words("The time of the whole compiled package, which ran in place of its nodes; "
+                       "there are no times of its single nodes. At most %1 were allocated while it "
+                       "ran.")
+                     .arg(bytes_text(block->peak_bytes))});
+}
+
 }  // namespace
 
 InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> nodes,
@@ -73,8 +102,10 @@ InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> node
                     .value = words("%1 in %2").arg(bytes_text(storage_bytes), count_text(storages)),
                     .provenance = Provenance::computed,
                     .note = exact_bytes(storage_bytes) + words("; each is counted once.")});
-  if (measured != nullptr)
+  if (measured != nullptr) {
     if (auto row = measured_row(snapshot, nodes, *measured)) s.rows.push_back(*std::move(row));
+    add_blocks(snapshot, nodes, *measured, s);
+  }
   s.rows.push_back({.label = words("time"),
                     .value = time_text(ns),
                     .provenance = Provenance::estimated,

@@ -14,6 +14,7 @@ class Autosave;
 class BenchmarkService;
 class Benchmarks;
 class Document;
+class OpenDocuments;
 class PassService;
 class PipelineSession;
 class TuneSession;
@@ -23,6 +24,7 @@ struct SessionServices {
   BenchmarkService& benchmarks;
   BenchmarkHistory history;  // stores their results
   PassService& passes;
+  OpenDocuments& documents;
   QString journal_folder;  // if it is empty, no journals are written
 };
 
@@ -42,6 +44,8 @@ class Session : public QObject {
   [[nodiscard]] PipelineSession& pipeline() const { return *pipeline_; }
   [[nodiscard]] TuneSession& tune() const { return *tune_; }
   [[nodiscard]] Autosave& autosave() const { return *autosave_; }
+  // All documents that are open, also this one.
+  [[nodiscard]] OpenDocuments& open_documents() const { return open_documents_; }
 
  signals:
   // The session is being destroyed, but its parts are still valid: widgets that show them must be
@@ -49,6 +53,7 @@ class Session : public QObject {
   void closing();
 
  private:
+  OpenDocuments& open_documents_;
   std::unique_ptr<Document> document_;
   std::unique_ptr<Benchmarks> benchmarks_;
   std::unique_ptr<PipelineSession> pipeline_;

@@ -130,6 +130,8 @@ QColor Theme::item(ItemColor color) const {
       return kSky;
     case ItemColor::other:
       return kGray;
+    case ItemColor::compiled:
+      return mixed(kBlue, kGreen, 0.5);
     case ItemColor::stall:
       return warning;
     case ItemColor::all_gather:
@@ -251,6 +253,8 @@ QString item_label(ItemColor color) {
       return label("memory-bound kernels");
     case ItemColor::other:
       return label("other");
+    case ItemColor::compiled:
+      return label("compiled");
     case ItemColor::stall:
       return label("exposed");
     case ItemColor::all_gather:

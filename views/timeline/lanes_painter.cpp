@@ -85,9 +85,13 @@ LanesPainter::Detail LanesPainter::detail_of(const TimelineContent::Row& row) co
     const Lane& in_time =
         scene_.content.document().measured()->timeline(AxisKind::measured_time).lanes()[row.lane];
     const auto by_color = in_time.times(0, in_time.items().size());
+    const auto compiled = static_cast<std::size_t>(ItemColor::compiled);
     for (std::size_t c = 0; c < kItemColors; ++c)
-      if (static_cast<ItemColor>(c) != ItemColor::stall) busy += by_color[c];
-    return {time_text(busy)};
+      if (static_cast<ItemColor>(c) != ItemColor::stall && c != compiled) busy += by_color[c];
+    // A block's time is that of its compute and of its collectives: it counts once.
+    if (row.lane == 1) busy += by_color[compiled];
+    return {busy == 0 && by_color[compiled] > 0 ? tr("compiled")
+                                                : tr("measured %1").arg(time_text(busy))};
   }
   if (row.lane == 1) return {tr("%1 busy").arg(time_text(s.compute_ns()))};
   std::int64_t exposed = 0;
@@ -109,9 +113,8 @@ void LanesPainter::paint_label(QPainter& painter, std::size_t row) const {
     painter.fillRect(QRect(box.left(), middle - 3, 7, 7), scene_.theme.text);
     painter.setPen(scene_.theme.text);
     const QRect rest = box.adjusted(13, 0, 0, 0);
-    painter.drawText(
-        rest, Qt::AlignLeft | Qt::AlignVCenter,
-        metrics.elidedText(tr("measured %1").arg(detail.text), Qt::ElideRight, rest.width()));
+    painter.drawText(rest, Qt::AlignLeft | Qt::AlignVCenter,
+                     metrics.elidedText(detail.text, Qt::ElideRight, rest.width()));
     return;
   }
   const QString name = metrics.elidedText(QString::fromStdString(scene_.lane(row).name()),
@@ -202,6 +205,9 @@ void LanesPainter::paint_flows(QPainter& painter) const {
 void LanesPainter::paint_flow(QPainter& painter, const CollectiveTiming& c,
                               const QColor& color) const {
   if (!c.wait) return;
+  // When a collective of a compiled block ran is not known.
+  if (scene_.content.is_measured_axis() && scene_.content.document().measured()->block_of(c.start))
+    return;
   const int from_row = scene_.content.row_of(c.start, scene_.content.is_measured_axis());
   const int to_row = scene_.content.row_of(std::size_t{1}, scene_.content.is_measured_axis());
   if (from_row < 0 || to_row < 0) return;

@@ -10,6 +10,12 @@ namespace {
 
 constexpr int kMinTwoGrips = 18;  // minimum width for separate grips of start and wait
 
+// The compiled block that an item shows; null if it is a node.
+const MeasuredBlock* block_at(const TimelineScene& scene, const LaneItem& item) {
+  const MeasuredTimeline* measured = scene.content.document().measured();
+  return item.block < 0 || measured == nullptr ? nullptr : measured->block_of(item.node);
+}
+
 }  // namespace
 
 TimelineHit hit_timeline(const TimelineScene& scene, QPoint at) {
@@ -62,6 +68,8 @@ void select_at(const TimelineScene& scene, QPoint at, bool toggles) {
       std::vector<NodeId> nodes;
       for (std::size_t i = h.run->first; i < h.run->last; ++i) nodes.push_back(items[i].node);
       selection.select_all(std::move(nodes));
+    } else if (const MeasuredBlock* block = block_at(scene, items[h.run->first])) {
+      selection.select_all(block->nodes);
     } else if (toggles) {
       selection.toggle(items[h.run->first].node);
     } else {

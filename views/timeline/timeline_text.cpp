@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "views/session/text/measured_text.h"
 #include "views/session/text/node_text.h"
@@ -27,11 +28,15 @@ QStringList folded_lines(const TimelineContent& content, const Lane& lane, const
     std::int64_t both_measured = 0, both_estimated = 0;
     std::size_t count = 0;
     for (const LaneItem& item : items) {
-      const MeasuredNode* node = m->find(item.node);
-      if (node == nullptr) continue;
-      ++count;
-      both_measured += measured_ns(s, *node);
-      both_estimated += estimated_ns(s, item.node);
+      if (const MeasuredBlock* block = item.block < 0 ? nullptr : m->block_of(item.node)) {
+        ++count;
+        both_measured += block->own_ns;
+        both_estimated += estimated_ns(s, *block);
+      } else if (const MeasuredNode* node = m->find(item.node)) {
+        ++count;
+        both_measured += measured_ns(s, *node);
+        both_estimated += estimated_ns(s, item.node);
+      }
     }
     if (count > 0)
       lines << (count == items.size() ? times_text(both_measured, both_estimated)
@@ -62,6 +67,7 @@ QStringList stretch_lines(const TimelineContent& content, Selection::Stretch str
   std::int64_t compute = 0, exposed = 0, communication = 0, flops = 0, peak = 0;
   std::int64_t measured_compute = 0;
   const MeasuredTimeline* measured = content.document().measured();
+  std::vector<const MeasuredBlock*> blocks;
   const auto profile = s.analysis.memory.profile();
   for (std::size_t step = stretch.first; step < last; ++step) {
     const NodeId id = steps[step];
@@ -77,6 +83,9 @@ QStringList stretch_lines(const TimelineContent& content, Selection::Stretch str
     if (const MeasuredNode* m = measured ? measured->find(id) : nullptr;
         m != nullptr && timing.stream <= 0 && !s.graph.is_wait(n))
       measured_compute += m->own_ns;
+    if (const MeasuredBlock* block = measured ? measured->block_of(id) : nullptr;
+        block != nullptr && std::ranges::find(blocks, block) == blocks.end())
+      blocks.push_back(block);
     flops += s.analysis.flops[id.index()].total;
     peak = std::max(peak, profile[1 + 2 * step]);
   }
@@ -84,12 +93,17 @@ QStringList stretch_lines(const TimelineContent& content, Selection::Stretch str
   const std::int64_t duration = time.position(std::min(2 * last, time.point_count() - 1)) -
                                 time.position(1 + 2 * stretch.first);
   const std::size_t count = last - stretch.first;
-  return {tr("%1, %2").arg(count == 1 ? tr("1 step") : tr("%1 steps").arg(count_text(count)),
-                           time_text(duration)),
-          measured_compute > 0 ? tr("compute: %1").arg(times_text(measured_compute, compute))
-                               : tr("compute %1").arg(time_text(compute)),
-          tr("communication %1, exposed %2").arg(time_text(communication), time_text(exposed)),
-          flops_text(flops), tr("maximum memory %1").arg(bytes_text(peak))};
+  QStringList lines{
+      tr("%1, %2").arg(count == 1 ? tr("1 step") : tr("%1 steps").arg(count_text(count)),
+                       time_text(duration)),
+      measured_compute > 0 ? tr("compute: %1").arg(times_text(measured_compute, compute))
+                           : tr("compute %1").arg(time_text(compute)),
+      tr("communication %1, exposed %2").arg(time_text(communication), time_text(exposed)),
+      flops_text(flops), tr("maximum memory %1").arg(bytes_text(peak))};
+  for (const MeasuredBlock* block : blocks)
+    lines << tr("in %1: %2")
+                 .arg(block_text(*block), times_text(block->own_ns, estimated_ns(s, *block)));
+  return lines;
 }
 
 QStringList hit_lines(const TimelineScene& scene, const TimelineHit& h, int x) {
@@ -98,7 +112,9 @@ QStringList hit_lines(const TimelineScene& scene, const TimelineHit& h, int x) {
   if (h.run) {
     const Lane& over = scene.lane(*h.row);
     if (h.run->is_folded()) return folded_lines(scene.content, over, *h.run);
-    const NodeId node = over.items()[h.run->first].node;
+    const LaneItem& item = over.items()[h.run->first];
+    const NodeId node = item.node;
+    if (item.block >= 0 && m != nullptr) return measured_lines(s, *m, node);
     QStringList lines = hover_lines(s, node);
     if (m != nullptr) lines += measured_lines(s, *m, node);
     return lines;

@@ -101,9 +101,19 @@ const RankResult* highest(const BenchmarkResult& r) {
   return most;
 }
 
+// The compiled blocks that ran in place of nodes; empty if there are none.
+std::string blocks_text(const PeakExplanation& explained) {
+  if (explained.blocks.empty()) return {};
+  Table table({{"compiled", left}, {"nodes", right}, {"time", right}, {"max allocated", right}});
+  for (const auto& block : explained.blocks)
+    table.add({block.name, format_count(static_cast<std::int64_t>(block.nodes)),
+               block.ns > 0 ? format_ns(block.ns) : "", format_bytes(block.peak_bytes)});
+  return '\n' + table.text();
+}
+
 std::string explanation(const RankResult& rank, const Graph& graph, const Analysis& analysis) {
   const PeakExplanation e = explain_peak(graph, analysis.memory, *rank.measured);
-  if (e.difference == 0 && e.operators.empty()) return {};
+  if (e.difference == 0 && e.operators.empty() && e.blocks.empty()) return {};
   std::string text =
       fmt::format("\npeak of rank {}: {}\n", rank.rank,
                   e.difference == 0 ? "as estimated"
@@ -113,13 +123,17 @@ std::string explanation(const RankResult& rank, const Graph& graph, const Analys
     parts.add({signed_bytes(e.scratch),
                fmt::format("scratch memory that calls allocated and released{}",
                            e.peak_node ? fmt::format(", at {}", graph.name(e.peak_node)) : "")});
-  if (e.held != 0) parts.add({signed_bytes(e.held), "held by the graph's tensors"});
+  if (e.held != 0)
+    parts.add({signed_bytes(e.held),
+               e.blocks.empty() ? "held by the graph's tensors"
+                                : "held by the graph's tensors and allocated in compiled code"});
   if (e.first_difference != 0)
     parts.add({signed_bytes(e.first_difference),
                e.first_different ? fmt::format("at {}: the first node where they differ",
                                                graph.name(e.first_different))
                                  : std::string("from the start")});
   text += parts.text();
+  text += blocks_text(e);
   if (e.operators.empty()) return text;
   Table operators({{"scratch of", left}, {"calls", right}, {"max", right}, {"at", left}});
   for (std::size_t i = 0; i < std::min(kOperators, e.operators.size()); ++i) {
@@ -175,12 +189,18 @@ std::string explained_member(const BenchmarkResult& result, const Graph& graph,
                {"peak_node", name(e.peak_node)},
                {"first_different", name(e.first_different)},
                {"first_difference_bytes", e.first_difference},
-               {"operators", Json::array()}};
+               {"operators", Json::array()},
+               {"blocks", Json::array()}};
   for (const auto& each : e.operators)
     json["operators"].push_back({{"target", each.target},
                                  {"calls", each.calls},
                                  {"most_bytes", each.max_bytes},
                                  {"node", name(each.node)}});
+  for (const auto& each : e.blocks)
+    json["blocks"].push_back({{"name", each.name},
+                              {"nodes", each.nodes},
+                              {"peak_bytes", each.peak_bytes},
+                              {"ms", each.ns > 0 ? Json(to_ms(each.ns)) : Json()}});
   return "\"explained\":" + json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -96,8 +96,20 @@ void print_rest(std::size_t count, std::size_t top) {
   if (count > top) fmt::print("  and {} more; --top {} shows them\n", count - top, count);
 }
 
+// Identical layers are one group: "layer 0..31 x32".
+std::vector<PlanChangeGroup> shown_groups(const PlanDifference& difference, PlanGrouping grouping) {
+  if (grouping != PlanGrouping::layer) return groups(difference, grouping);
+  std::vector<PlanChangeGroup> shown;
+  for (PlanChangeLayers& layers : folded_layers(difference)) {
+    PlanChangeGroup& group = shown.emplace_back(std::move(layers.all));
+    if (const auto members = static_cast<std::int64_t>(layers.members); members > 1)
+      group.name += fmt::format("..{} x{}", layers.first + members - 1, members);
+  }
+  return shown;
+}
+
 void print_groups(const PlanDifference& difference, PlanGrouping grouping, std::size_t top) {
-  const std::vector<PlanChangeGroup> all = groups(difference, grouping);
+  const std::vector<PlanChangeGroup> all = shown_groups(difference, grouping);
   Table table({{grouping == PlanGrouping::layer ? "layer" : "operator", left},
                {kSaved, right},
                {kHost, right},

@@ -103,6 +103,8 @@ Result<std::vector<CompiledRegion>> compile_regions(const Graph& graph,
                               package.from_cache
                                   ? std::string("compiled earlier")
                                   : fmt::format("compiled in {:.1f} s", package.seconds)));
+    region.label =
+        package.phase == "region" ? fmt::format("region {}", regions.size() + 1) : package.phase;
     regions.push_back(std::move(region));
   }
   return regions;

@@ -9,6 +9,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/base/units.h"
 
@@ -91,6 +92,7 @@ c10::DataPtr CountingAllocator::allocate(std::size_t bytes) {
     std::int64_t peak = peak_.load();
     while (counted->total() > peak && !peak_.compare_exchange_weak(peak, counted->total())) {
     }
+    record(counted->total());
   }
   new (block) Header{.bytes = size, .epoch = counted ? epoch_.load() : -1};
   void* data = static_cast<char*>(block) + sizeof(Header);
@@ -103,8 +105,31 @@ void CountingAllocator::give_back(void* data) {
   const Header header = *static_cast<const Header*>(block);
   the_allocator->live_.fetch_sub(header.bytes);
   if (header.epoch == the_allocator->epoch_.load())
-    the_allocator->allocated_.fetch_sub(header.bytes);
+    the_allocator->record(the_allocator->allocated_.fetch_sub(header.bytes) - header.bytes);
   c10::free_cpu(block);
+}
+
+void CountingAllocator::start_recording() {
+  const std::lock_guard lock(recording_);
+  recorded_.clear();
+  recording_since_ = std::chrono::steady_clock::now();
+  recorded_.push_back({.ns = 0, .bytes = allocated_.load()});
+  is_recording_.store(true);
+}
+
+std::vector<MeasuredBytes> CountingAllocator::stop_recording() {
+  record(allocated_.load());
+  is_recording_.store(false);
+  const std::lock_guard lock(recording_);
+  return std::exchange(recorded_, {});
+}
+
+void CountingAllocator::record(std::int64_t allocated) {
+  if (!is_recording_.load(std::memory_order_relaxed)) return;
+  const std::lock_guard lock(recording_);
+  const auto since = std::chrono::steady_clock::now() - recording_since_;
+  recorded_.push_back({.ns = std::chrono::duration_cast<std::chrono::nanoseconds>(since).count(),
+                       .bytes = allocated});
 }
 
 // For oneDNN, which allocates and frees raw pointers.

@@ -5,7 +5,12 @@
 #include <c10/core/Allocator.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "core/bench/event.h"
 
 namespace jointer::runner {
 
@@ -26,6 +31,10 @@ class CountingAllocator final : public c10::Allocator {
   [[nodiscard]] std::int64_t live() const { return live_.load(); }
   [[nodiscard]] std::int64_t peak() const { return peak_.load(); }
   void reset_peak() { peak_.store(allocated_.load()); }
+  // Records `allocated` at each allocation and each release, with the nanoseconds since the start of
+  // the recording, until it is stopped. The first entry is the start, the last one the end.
+  void start_recording();
+  std::vector<MeasuredBytes> stop_recording();
   // Stops counting the current allocations, even once they are freed. They belong to the program
   // itself, before it has inputs.
   void start_from_here() {
@@ -43,10 +52,15 @@ class CountingAllocator final : public c10::Allocator {
  private:
   CountingAllocator() = default;
   static void give_back(void* data);
+  void record(std::int64_t allocated);
 
   std::atomic<std::int64_t> allocated_{0}, peak_{0}, limit_{0};
   std::atomic<std::int64_t> live_{0}, share_{0};  // whether counted or not
   std::atomic<std::int64_t> epoch_{0};
+  std::atomic<bool> is_recording_{false};
+  std::mutex recording_;  // guards the next two
+  std::vector<MeasuredBytes> recorded_;
+  std::chrono::steady_clock::time_point recording_since_;
 };
 
 // While this object lives, allocations of its thread do not count, such as copies that only the

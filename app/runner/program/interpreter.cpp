@@ -114,7 +114,7 @@ void Interpreter::run(Follower* follower) {
           call_with_state(instruction);
           break;
         case Instruction::Kind::compiled:
-          program_.compiled[instruction.compiled](stack_);
+          program_.compiled[instruction.compiled].run(stack_);
           break;
         case Instruction::Kind::feed:
           feed(instruction.first_result);

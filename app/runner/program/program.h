@@ -44,8 +44,15 @@ struct Operand {
 // one. It pops its arguments off the stack and pushes its results. Throws c10::Error.
 using Builtin = void (*)(torch::jit::Stack& stack);
 
-// A compiled part of the program. It pops its inputs off the stack and pushes its outputs.
+// A compiled function. It pops its inputs off the stack and pushes its outputs.
 using Compiled = std::function<void(torch::jit::Stack& stack)>;
+
+// A compiled part of the program.
+struct CompiledCode {
+  std::string label;
+  std::vector<NodeId> nodes;  // that it replaces, in program order
+  Compiled run;
+};
 
 struct Instruction {
   enum class Kind : std::uint8_t {
@@ -100,7 +107,7 @@ struct Program {
   std::unordered_map<std::string, std::uint32_t> symbols;  // name -> place in symbol_values
   std::vector<std::int64_t> symbol_values;                 // at the start of a step
   std::vector<c10::OperatorHandle> handles;  // what instructions point to; never resized
-  std::vector<Compiled> compiled;
+  std::vector<CompiledCode> compiled;
   std::uint32_t slot_count = 0;
   std::vector<ProgramInput> inputs;              // placeholders that are fed, in program order
   std::vector<ProgramInput> constants_of_graph;  // get_attr nodes

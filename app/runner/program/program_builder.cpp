@@ -386,7 +386,8 @@ Result<void> ProgramBuilder::add_group(NodeId id, const Node& node) {
 void ProgramBuilder::add_region(const CompiledRegion& region) {
   Instruction instruction{.kind = Instruction::Kind::compiled};
   instruction.compiled = static_cast<std::uint32_t>(program_.compiled.size());
-  program_.compiled.push_back(region.function);
+  program_.compiled.push_back(
+      {.label = region.label, .nodes = region.nodes, .run = region.function});
   instruction.node = region.nodes.back();
   instruction.first_operand = static_cast<std::uint32_t>(program_.operands.size());
   for (const NodeId input : region.inputs)

@@ -11,7 +11,7 @@ namespace jointer::runner {
 
 // Nodes that one compiled function replaces.
 struct CompiledRegion {
-  std::string label;
+  std::string label;            // "joint", "region 2"
   std::vector<NodeId> nodes;    // in program order
   std::vector<NodeId> inputs;   // arguments from outside `nodes`
   std::vector<NodeId> outputs;  // results: some of `nodes`, or an input that it returns unchanged

@@ -41,12 +41,22 @@ RankMeasured any_measured() {
                  any<std::int64_t>(),
                  any_numbers(),
                  {},
+                 {},
                  {}};
   m.nodes.resize(*rc::gen::inRange<std::size_t>(0, 20));
   for (NodeTime& n : m.nodes)
     n = {any<std::uint32_t>(), any<std::int64_t>(), any<std::int64_t>(), any<std::int64_t>()};
   m.scratch.resize(*rc::gen::inRange<std::size_t>(0, 5));
   for (NodeScratch& s : m.scratch) s = {any<std::uint32_t>(), any<std::int64_t>()};
+  m.blocks.resize(*rc::gen::inRange<std::size_t>(0, 3));
+  for (CompiledBlock& block : m.blocks)
+    block = {any_text(),
+             *rc::gen::arbitrary<std::vector<std::uint32_t>>(),
+             any<std::int64_t>(),
+             any<std::int64_t>(),
+             any<std::int64_t>(),
+             any<std::int64_t>(),
+             {{0, any<std::int64_t>()}, {5, any<std::int64_t>()}}};
   return m;
 }
 

@@ -71,6 +71,32 @@ TEST(Explanation, RetainedMemoryNamesTheFirstNodeThatDiffers) {
   EXPECT_EQ(e.first_difference, 40);
 }
 
+// Its peak is not scratch memory of one of its nodes, nor a difference of one of them.
+TEST(Explanation, ACompiledBlockIsNamedAsOne) {
+  const Graph graph = three_calls();
+  const MemoryTimeline memory(graph);
+  RankMeasured m = as_predicted(memory);
+  m.blocks = {{.name = "region 1", .positions = {3}, .peak_bytes = 100, .own_ns = 5},
+              {.name = "region 2", .positions = {1, 2}, .peak_bytes = 300, .own_ns = 7}};
+  for (const std::size_t point : {1U, 2U, 3U, 4U}) m.memory_profile[point] = 300;
+  m.peak_bytes = m.resident_peak_bytes = 300;
+  const PeakExplanation e = explain_peak(graph, memory, m);
+  EXPECT_EQ(e.scratch, 0);
+  EXPECT_EQ(e.held, 180);
+  EXPECT_TRUE(e.operators.empty());
+  EXPECT_FALSE(e.peak_node) << "a block was running";
+  EXPECT_FALSE(e.first_different);
+  ASSERT_EQ(e.blocks.size(), 2U);
+  EXPECT_EQ(e.blocks[0].name, "region 2");
+  EXPECT_EQ(e.blocks[0].nodes, 2U);
+  EXPECT_EQ(e.blocks[0].peak_bytes, 300);
+  EXPECT_EQ(e.blocks[1].ns, 5);
+  // A node outside of the blocks that differs is still named.
+  m.blocks.erase(m.blocks.begin());
+  m.memory_profile[6] += 1;
+  EXPECT_EQ(graph.name(explain_peak(graph, memory, m).first_different), "c");
+}
+
 TEST(Explanation, WithoutAProfileOnlyTotalsAreKnown) {
   const Graph graph = three_calls();
   const MemoryTimeline memory(graph);

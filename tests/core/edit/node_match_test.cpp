@@ -52,6 +52,20 @@ TEST(NodeMatch, ByNameFindsTheSameName) {
   EXPECT_FALSE(match.in_before(b.find("z")));
 }
 
+// Another capture of the same program may number its nodes differently.
+TEST(NodeMatch, ClosestIsByNameUnlessMostNamesMeanOtherOperators) {
+  const Graph a =
+      graph_of("x: f32[2] = input\np: f32[2] = aten.neg(x)\nq: f32[2] = aten.exp(p)\nreturn [q]");
+  const Graph edited =
+      graph_of("x: f32[2] = input\np: f32[2] = aten.sin(x)\nq: f32[2] = aten.exp(p)\nreturn [q]");
+  const Graph renamed =
+      graph_of("x: f32[2] = input\nq: f32[2] = aten.neg(x)\nr: f32[2] = aten.exp(q)\nreturn [r]");
+  EXPECT_TRUE(NodeMatch::closest(a, edited).is_by_name());
+  const NodeMatch match = NodeMatch::closest(a, renamed);
+  EXPECT_FALSE(match.is_by_name());
+  EXPECT_EQ(match.in_before(renamed.find("r")), a.find("q"));
+}
+
 TEST(NodeMatch, NamesDoNotMatter) {
   // Names that are exchanged are worse than other names.
   const Compared same(

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "core/cost/node_flops.h"
 #include "core/partition/kept_values.h"
@@ -151,6 +152,69 @@ TEST(PlanDifference, GroupsByLayerAndByOperator) {
                           "aten.mul.Tensor: 1 (-16.0 KiB, +1.00 us)"));
 }
 
+// Layers that are alike are one group, whose entries have a value of each.
+TEST(PlanDifference, FoldsIdenticalLayers) {
+  const Planned p(parse(layered_joint(5)));
+  const PlanDifference difference =
+      p.difference(p.saves({"mm0", "act0", "out0", "mm1", "act1", "out1", "mm2", "act2", "out2",
+                            "mm3", "act3", "out3", "mm4", "act4", "out4"}),
+                   p.saves({"mm0", "out0", "mm1", "mm2", "mm3", "act3", "mm4", "out4"}));
+  std::vector<std::string> found;
+  PlanAmounts sum;
+  std::size_t rows = 0;
+  for (const PlanChangeLayers& layers : folded_layers(difference)) {
+    found.push_back(fmt::format("{} x{}: {} ({})", layers.all.name, layers.members,
+                                layers.all.moved, to_text(layers.all.change)));
+    sum += layers.all.change;
+    rows += layers.all.rows.size();
+    std::vector<std::size_t> entries;
+    for (const std::vector<std::size_t>& entry : layers.entries) {
+      EXPECT_EQ(entry.size(), layers.members);
+      for (const std::size_t i : entry) {
+        EXPECT_EQ(difference.rows[i].target, difference.rows[entry.front()].target);
+        EXPECT_EQ(difference.rows[i].change, difference.rows[entry.front()].change);
+        entries.push_back(i);
+      }
+    }
+    EXPECT_EQ(entries.size(), layers.members > 1 ? layers.all.rows.size() : 0U);
+  }
+  EXPECT_THAT(
+      found,
+      ElementsAre("layer 0 x1: 1 (-16.0 KiB, +1.00 us)", "layer 1 x2: 4 (-64.0 KiB, +4.00 us)",
+                  "layer 3 x1: 1 (-16.0 KiB, +1.00 us)", "layer 4 x1: 1 (-16.0 KiB, +1.00 us)"));
+  EXPECT_EQ(sum, difference.total());
+  EXPECT_EQ(rows, difference.rows.size());
+}
+
+// A tensor and its views share a storage, which counts once. A view of an input counts
+// for nothing.
+TEST(PlanDifference, AStorageCountsOnce) {
+  const Planned p(parse(R"(
+    x: f32[8,4] = input
+    w: f32[4,8] = parameter
+    dy: f32[8,8] = tangent
+    m: f32[8,8] = aten.mm(x, w)
+    v: f32[64] = aten.view(m, [64])
+    t: f32[8,8] = aten.t(m)
+    s: f32[8,8] = aten.sin(m)
+    wt: f32[8,4] = aten.t(w)
+    y: f32[8,8] = aten.add.Tensor(s, t)
+    a: f32[8,8] = aten.mul.Tensor(dy, t)   {backward}
+    b: f32[64] = aten.mul.Tensor(v, v)     {backward}
+    c: f32[8,8] = aten.mul.Tensor(a, m)    {backward}
+    d: f32[8,8] = aten.mul.Tensor(c, s)    {backward}
+    gx: f32[8,4] = aten.mm(d, wt)          {backward}
+    return [y, b, gx]
+  )"));
+  const PlanDifference difference =
+      p.difference(p.saves({"m", "v", "t", "s", "wt"}), p.saves({"s"}));
+  EXPECT_THAT(lines(difference),
+              ElementsAre("m aten.mm.default -1: saved -> recomputed (-512 B, +2.00 us)"));
+  EXPECT_EQ(summary(difference), "1 value changed: 1 saved -> recomputed (-512 B, +2.00 us)");
+  // The storage stays saved, whichever value of it is.
+  EXPECT_THAT(lines(p.difference(p.saves({"m", "s", "wt"}), p.saves({"t", "s", "wt"}))), IsEmpty());
+}
+
 // The time of a call that returns a tuple counts for its first recomputed element.
 TEST(PlanDifference, TuplesCountForTheirElements) {
   const Planned p(parse(R"(
@@ -220,6 +284,15 @@ RC_GTEST_PROP(PlanDifferenceProperty, SumsAreThoseOfTheFigures, (std::uint64_t s
     RC_ASSERT(difference.total() == change_of(from, to));
     for (const PlanGrouping grouping : {PlanGrouping::layer, PlanGrouping::target})
       RC_ASSERT(sum_of(groups(difference, grouping)) == change_of(from, to));
+    PlanAmounts folded;
+    for (const PlanChangeLayers& layers : folded_layers(difference)) folded += layers.all.change;
+    RC_ASSERT(folded == change_of(from, to));
+    std::set<StorageId> storages;
+    for (const PlanChangeRow& row : difference.rows) {
+      const Node& n = joint.node(joint.find(row.name));
+      if (n.value.kind != Value::Kind::tensor || !joint.tensors(n).front().storage) continue;
+      RC_ASSERT(storages.insert(joint.real_storage(joint.tensors(n).front().storage)).second);
+    }
     plan = changed->plan;
   }
 }

@@ -2,6 +2,7 @@
 
 #include "views/differences/plan_difference_model.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,6 +60,37 @@ TEST_F(PlanDifferenceModelTest, GroupsByLayer) {
   EXPECT_EQ(model.number(0, PlanDifferenceModel::saved_column), -150);
   EXPECT_EQ(model.number(0, PlanDifferenceModel::host_column), 100);
   EXPECT_EQ(model.number(0, PlanDifferenceModel::time_column), 3);
+}
+
+// The row of identical layers can be expanded to the values that correspond, and these to the value
+// of each layer.
+TEST_F(PlanDifferenceModelTest, FoldsIdenticalLayers) {
+  PlanChanges changes = *some_changes();
+  changes.difference.rows.clear();
+  for (const int layer : {0, 1, 2})
+    for (const char* name : {"mm", "act"})
+      changes.difference.rows.push_back({.name = fmt::format("{}{}", name, layer),
+                                         .target = fmt::format("aten.{}", name),
+                                         .module = fmt::format("layers.{}.wq", layer),
+                                         .layer = layer,
+                                         .from = Keep::save,
+                                         .to = Keep::recompute,
+                                         .change = {-100, 0, 5}});
+  model.set(std::make_shared<const PlanChanges>(std::move(changes)), snapshot);
+  EXPECT_THAT(lines(), ElementsAre("layer 0..2  ×3: 6 saved → recomputed"));
+  EXPECT_THAT(lines(0),
+              ElementsAre("mm0  ×3: 3 saved → recomputed", "act0  ×3: 3 saved → recomputed"));
+  EXPECT_THAT(lines(1), ElementsAre("mm0: saved → recomputed", "mm1: saved → recomputed",
+                                    "mm2: saved → recomputed"));
+  EXPECT_EQ(model.text(1, PlanDifferenceModel::operator_column), "aten.mm");
+  EXPECT_EQ(model.text(1, PlanDifferenceModel::module_column), "layers.*.wq");
+  EXPECT_EQ(model.number(0, PlanDifferenceModel::saved_column), -600);
+  EXPECT_EQ(model.number(1, PlanDifferenceModel::saved_column), -300);
+  EXPECT_EQ(model.totals().by_column[PlanDifferenceModel::saved_column], -600);
+  EXPECT_EQ(model.totals().things, 6U);
+  EXPECT_EQ(model.nodes(0).size(), 4U);  // the shown graph has two layers
+  EXPECT_NE(model.key(0), model.key(1));
+  EXPECT_NE(model.key(1), model.key(2));
 }
 
 TEST_F(PlanDifferenceModelTest, TotalsAreTheSameForEveryGrouping) {

@@ -7,6 +7,7 @@
 #include <QTemporaryDir>
 
 #include "tests/support/snapshots.h"
+#include "views/session/snapshot/measured_timeline.h"
 #include "views/widgets/inspector_html.h"
 #include "views/widgets/source_excerpt.h"
 
@@ -14,6 +15,8 @@ namespace jointer::views {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 class InspectorTest : public ::testing::Test {
  protected:
@@ -87,6 +90,31 @@ TEST_F(InspectorTest, AddsUpSeveralNodes) {
   EXPECT_EQ(row(content, "phase").value, "2 forward, 1 backward");
   EXPECT_EQ(row(content, "outputs").value, "6.00 KiB");
   EXPECT_EQ(row(content, "storages").value, "4.00 KiB in 2") << "t1 is a view of relu";
+}
+
+// The time is that of the block: its nodes were not measured.
+TEST_F(InspectorTest, SaysThatACompiledBlockRanInPlaceOfANode) {
+  Measurement m{.label = "rank 0, inductor", .device = "A CPU"};
+  m.blocks = {{.name = "joint",
+               .nodes = {node("mm"), node("relu")},
+               .start_ns = 0,
+               .end_ns = 50'000,
+               .own_ns = 40'000,
+               .peak_bytes = 4096}};
+  const MeasuredTimeline measured(snapshot_->graph, snapshot_->analysis,
+                                  std::make_shared<Measurement>(std::move(m)),
+                                  snapshot_->estimated_time.bands());
+  const InspectorContent one = describe(*snapshot_, node("mm"), &measured);
+  EXPECT_EQ(row(one, "measured").value, "part of compiled joint, 2 nodes");
+  EXPECT_THAT(row(one, "measured").note.toStdString(), HasSubstr("no times of its single nodes"));
+  EXPECT_THAT(row(one, "block").value.toStdString(), StartsWith("40.0 us (rank 0, inductor)"));
+  EXPECT_EQ(row(one, "peak").value, "4.00 KiB");
+  EXPECT_EQ(row(describe(*snapshot_, node("mm_1"), &measured), "block").value, "");
+  const std::vector several{node("mm"), node("mm_1")};
+  const InspectorContent all = describe(*snapshot_, several, &measured);
+  EXPECT_THAT(row(all, "compiled").value.toStdString(),
+              StartsWith("1 of 2 nodes of joint: 40.0 us"));
+  EXPECT_EQ(row(all, "measured").value, "");
 }
 
 TEST_F(InspectorTest, ShowsSymbolsAsAssumptions) {

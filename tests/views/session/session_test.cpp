@@ -9,6 +9,7 @@
 #include "tests/support/snapshots.h"
 #include "views/session/benchmark/benchmarks.h"
 #include "views/session/document/document.h"
+#include "views/session/document/open_documents.h"
 #include "views/session/edit/editing.h"
 #include "views/session/pipeline/pipeline_session.h"
 #include "views/session/tune/tune_session.h"
@@ -22,11 +23,13 @@ class ASession : public testing::Test {
   QTemporaryDir folder;
   test::FakeBenchmarks benchmarks;
   test::FakePasses passes;
+  OpenDocuments documents;
   std::unique_ptr<Session> session = std::make_unique<Session>(
       OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(test::kSmallStep),
       SessionServices{.benchmarks = benchmarks,
                       .history = BenchmarkHistory(folder.path().toStdString()),
                       .passes = passes,
+                      .documents = documents,
                       .journal_folder = {}});
 };
 
@@ -35,6 +38,17 @@ TEST_F(ASession, HandsOutPartsOfItsDocument) {
   EXPECT_EQ(&session->pipeline().document(), &session->document());
   EXPECT_EQ(&session->tune().document(), &session->document());
   EXPECT_EQ(&session->autosave().document(), &session->document());
+}
+
+TEST_F(ASession, ListsItsDocumentWhileItIsOpen) {
+  EXPECT_EQ(documents.all(), std::vector{&session->document()});
+  int changes = 0;
+  QObject::connect(&documents, &OpenDocuments::changed, session.get(), [&] {
+    ++changes;
+    EXPECT_TRUE(documents.all().empty());
+  });
+  session.reset();
+  EXPECT_EQ(changes, 1);
 }
 
 TEST_F(ASession, ClosesWhileItsPartsAreValid) {

@@ -35,16 +35,19 @@ Metrics metrics_of(const Graph& graph, const Analysis& analysis) {
           .nodes = graph.order().size()};
 }
 
-bool same_estimates(const Snapshot& a, const Snapshot& b) {
-  const AnalysisOptions &x = a.analysis.options, &y = b.analysis.options;
-  const Assumptions &s = a.graph.assumptions(), &t = b.graph.assumptions();
+bool same_options(const AnalysisOptions& x, const AnalysisOptions& y) {
   return x.estimator.name == y.estimator.name && x.estimator.device == y.estimator.device &&
          x.estimator.gpus_per_node == y.estimator.gpus_per_node &&
          x.estimator.costs == y.estimator.costs && x.memory.rules == y.memory.rules &&
          x.memory.optimizer == y.memory.optimizer && x.memory.runs_on == y.memory.runs_on &&
          x.memory.collectives == y.memory.collectives &&
-         x.simulation.one_communication_stream == y.simulation.one_communication_stream &&
-         s.fallback == t.fallback && s.named == t.named;
+         x.simulation.one_communication_stream == y.simulation.one_communication_stream;
+}
+
+bool same_estimates(const Snapshot& a, const Snapshot& b) {
+  const Assumptions &s = a.graph.assumptions(), &t = b.graph.assumptions();
+  return same_options(a.analysis.options, b.analysis.options) && s.fallback == t.fallback &&
+         s.named == t.named;
 }
 
 QString plan_text(std::int64_t peak_bytes, std::optional<std::int64_t> reserved_bytes,

@@ -249,6 +249,7 @@ SacStatePtr state_as_captured(const SnapshotPtr& snapshot) {
   if (const auto kept = kept_values(graph, analysis.costs, analysis.flops)) {
     state->tensors = tensors_of_pair(*snapshot, *kept);
     state->figures = kept_figures(graph, *kept);
+    state->rows = plan_rows(graph, *kept, graph);
   } else {  // no pair
     state->tensors = tensors_of_lifetimes(*snapshot);
     state->figures = figures_of(*snapshot, state->tensors);

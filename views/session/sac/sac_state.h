@@ -85,8 +85,8 @@ struct SacState : PlanOutcome {
   std::vector<SacTensor> tensors;            // in program order
   std::vector<std::int32_t> tensor_by_node;  // -1 if it has none
   // One row per value, for comparison with other states: the sums are the figures. Empty
-  // in a state that is not complete, and for a graph that is already partitioned. Nodes: those of
-  // the base's joint graph, or of the snapshot.
+  // in a state that is not complete, and for a single half. Nodes: those of the base's joint graph,
+  // or of the snapshot.
   std::vector<PlanRow> rows;
   std::vector<std::string> edits;         // titles of the history's edits
   std::vector<NodeId> searched;           // nodes whose tag a search set

@@ -28,6 +28,27 @@ MeasuredCurve curve_over_time(const std::vector<MeasuredBytes>& samples, std::in
   return {std::move(positions), std::move(bytes), std::max(end, samples.back().ns + 1)};
 }
 
+// The profile at the measured times of nodes, with the memory of blocks while they ran.
+MeasuredCurve curve_with_blocks(const TimelineData& data, const Measurement& measurement) {
+  const std::vector<std::int64_t>& profile = measurement.memory_profile;
+  if (profile.empty() || profile.size() != data.point_count()) return {};
+  std::vector<MeasuredBytes> samples;
+  std::size_t point = 0;
+  for (const MeasuredBlock& block : measurement.blocks) {
+    if (block.memory.empty()) continue;
+    for (; point < profile.size() && data.position(point) < block.start_ns; ++point)
+      samples.push_back({data.position(point), profile[point]});
+    for (const MeasuredBytes& sample : block.memory)
+      samples.push_back({block.start_ns + sample.ns, sample.bytes});
+    // The points of its nodes are within it. The last one holds until the next node runs.
+    while (point + 1 < profile.size() && data.position(point + 1) <= block.end_ns) ++point;
+  }
+  for (; point < profile.size(); ++point)
+    samples.push_back(
+        {std::max(data.position(point), samples.empty() ? 0 : samples.back().ns), profile[point]});
+  return curve_over_time(samples, data.length());
+}
+
 }  // namespace
 
 // --- MeasuredCurve ---
@@ -56,11 +77,12 @@ MeasuredTimeline::MeasuredTimeline(const Graph& graph, const Analysis& analysis,
       program_order_(graph, analysis, *measurement_, AxisKind::program_order, bands),
       time_(graph, analysis, *measurement_, AxisKind::measured_time, bands),
       order_curve_(curve_by_points(program_order_, measurement_->memory_profile)),
-      by_node_(graph.node_count(), -1) {
+      by_node_(graph.node_count(), -1),
+      block_by_node_(graph.node_count(), -1) {
   // Prefer samples over time if available: they include temporary memory within calls.
   time_curve_ = curve_over_time(measurement_->memory_over_time, time_.length());
-  if (time_curve_.empty() && !measurement_->nodes.empty())
-    time_curve_ = curve_by_points(time_, measurement_->memory_profile);
+  if (time_curve_.empty() && !(measurement_->nodes.empty() && measurement_->blocks.empty()))
+    time_curve_ = curve_with_blocks(time_, *measurement_);
   for (std::size_t i = 0; i < measurement_->nodes.size(); ++i) {
     const NodeId node = measurement_->nodes[i].node;
     if (node.index() >= by_node_.size()) continue;
@@ -68,6 +90,10 @@ MeasuredTimeline::MeasuredTimeline(const Graph& graph, const Analysis& analysis,
     if (measurement_->alone && (graph.is_collective_start(n) || graph.is_wait(n))) continue;
     by_node_[node.index()] = static_cast<std::int32_t>(i);
   }
+  for (std::size_t i = 0; i < measurement_->blocks.size(); ++i)
+    for (const NodeId node : measurement_->blocks[i].nodes)
+      if (node.index() < block_by_node_.size())
+        block_by_node_[node.index()] = static_cast<std::int32_t>(i);
   peak_bytes_ = measurement_->peak_bytes;
   if (peak_bytes_ > 0) return;
   for (const MeasuredCurve* curve : {&order_curve_, &time_curve_})
@@ -78,6 +104,12 @@ const MeasuredNode* MeasuredTimeline::find(NodeId node) const {
   if (!node || node.index() >= by_node_.size()) return nullptr;
   const std::int32_t index = by_node_[node.index()];
   return index < 0 ? nullptr : &measurement_->nodes[static_cast<std::size_t>(index)];
+}
+
+const MeasuredBlock* MeasuredTimeline::block_of(NodeId node) const {
+  if (!node || node.index() >= block_by_node_.size()) return nullptr;
+  const std::int32_t index = block_by_node_[node.index()];
+  return index < 0 ? nullptr : &measurement_->blocks[static_cast<std::size_t>(index)];
 }
 
 }  // namespace jointer::views

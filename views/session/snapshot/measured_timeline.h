@@ -57,6 +57,8 @@ class MeasuredTimeline {
   // Null if the node was not measured, or if its time is meaningless, as for a collective on a
   // single rank.
   [[nodiscard]] const MeasuredNode* find(NodeId node) const;
+  // The compiled block that ran in place of the node; null if there is none.
+  [[nodiscard]] const MeasuredBlock* block_of(NodeId node) const;
   // The allocator's peak if known, otherwise the maximum of the curves; 0 if nothing was measured.
   [[nodiscard]] std::int64_t peak_bytes() const { return peak_bytes_; }
 
@@ -64,7 +66,8 @@ class MeasuredTimeline {
   MeasurementPtr measurement_;
   TimelineData program_order_, time_;
   MeasuredCurve order_curve_, time_curve_;
-  std::vector<std::int32_t> by_node_;  // index in the measurement's nodes, or -1
+  std::vector<std::int32_t> by_node_;        // index in the measurement's nodes, or -1
+  std::vector<std::int32_t> block_by_node_;  // index in the measurement's blocks, or -1
   std::int64_t peak_bytes_ = 0;
 };
 using MeasuredTimelinePtr = std::shared_ptr<const MeasuredTimeline>;

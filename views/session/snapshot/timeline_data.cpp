@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <set>
 
+#include "core/base/units.h"
 #include "core/ops/flops.h"
 
 namespace jointer::views {
@@ -46,8 +49,9 @@ std::vector<std::int64_t> to_vector(std::span<const std::int64_t> values) {
 
 // --- Lane ---
 
-Lane::Lane(std::string name, GroupId group, std::vector<LaneItem> items)
-    : name_(std::move(name)), group_(group), items_(std::move(items)) {
+Lane::Lane(std::string name, GroupId group, std::vector<LaneItem> items,
+           std::vector<std::string> blocks)
+    : name_(std::move(name)), group_(group), items_(std::move(items)), blocks_(std::move(blocks)) {
   ends_.reserve(items_.size());
   sums_.resize(items_.size() + 1);
   std::int64_t last_end = 0;
@@ -239,8 +243,33 @@ void TimelineData::place_in_time(const Graph& graph, const Analysis& analysis) {
   build_lanes(analysis, std::move(items));
 }
 
-// Memory changes at the measured times of nodes. Unmeasured nodes take no time; if no nodes were
-// measured, the estimate is scaled to the measured step.
+// When the nodes of blocks ran, by node; {0, 0} for others.
+std::vector<TimelineData::Extent> TimelineData::extents_in_blocks(const Graph& graph,
+                                                                  const Analysis& analysis,
+                                                                  const Measurement& measurement) {
+  std::vector<Extent> extents(graph.node_count());
+  for (const MeasuredBlock& block : measurement.blocks) {
+    const auto share_of = [&](NodeId node) {
+      return static_cast<double>(std::max<std::int64_t>(analysis.costs[node.index()].ns, 1));
+    };
+    double all = 0, before = 0;
+    for (const NodeId node : block.nodes) all += share_of(node);
+    const auto time_at = [&](double share) {
+      return block.start_ns +
+             std::llround(static_cast<double>(block.end_ns - block.start_ns) * share / all);
+    };
+    for (const NodeId node : block.nodes) {
+      extents[node.index()].begin = time_at(before);
+      before += share_of(node);
+      extents[node.index()].end = time_at(before);
+    }
+  }
+  return extents;
+}
+
+// Memory changes at the measured times of nodes. Nodes of a block share its time in proportion to
+// their estimates. Other unmeasured nodes take no time; if nothing was measured, the estimate is
+// scaled to the measured step.
 void TimelineData::place_points_by_measured_time(const Graph& graph, const Analysis& analysis,
                                                  const Measurement& measurement) {
   const std::size_t points = analysis.memory.profile().size();
@@ -248,7 +277,7 @@ void TimelineData::place_points_by_measured_time(const Graph& graph, const Analy
   length_ = std::max<std::int64_t>(measurement.step_ns, 1);
   if (!measurement.memory_over_time.empty())
     length_ = std::max(length_, measurement.memory_over_time.back().ns);
-  if (measurement.nodes.empty()) {
+  if (measurement.nodes.empty() && measurement.blocks.empty()) {
     const TimelineData estimate(graph, analysis, AxisKind::estimated_time, bands_);
     const double stretch = static_cast<double>(length_) / static_cast<double>(estimate.length());
     for (std::size_t point = 0; point < points; ++point)
@@ -261,14 +290,18 @@ void TimelineData::place_points_by_measured_time(const Graph& graph, const Analy
     if (m.node.index() < by_node.size()) by_node[m.node.index()] = &m;
     length_ = std::max(length_, m.end_ns);
   }
+  for (const MeasuredBlock& block : measurement.blocks) length_ = std::max(length_, block.end_ns);
+  const std::vector<Extent> in_blocks = extents_in_blocks(graph, analysis, measurement);
   std::int64_t clock = 0;
   positions_.push_back(0);
   for (const NodeId id : analysis.memory.steps()) {
-    const MeasuredNode* m = by_node[id.index()];
-    if (m != nullptr) clock = std::max(clock, m->start_ns);
-    positions_.push_back(clock);
+    Extent ran = in_blocks[id.index()];
     // A collective's buffer is allocated at launch; nothing is freed at its end.
-    if (m != nullptr && !graph.is_asynchronous(graph.node(id))) clock = std::max(clock, m->end_ns);
+    if (const MeasuredNode* m = by_node[id.index()])
+      ran = {m->start_ns, graph.is_asynchronous(graph.node(id)) ? m->start_ns : m->end_ns};
+    clock = std::max(clock, ran.begin);
+    positions_.push_back(clock);
+    clock = std::max(clock, ran.end);
     positions_.push_back(clock);
   }
 }
@@ -311,18 +344,64 @@ void TimelineData::place_measured(const Graph& graph, const Analysis& analysis,
     extents_[m.node.index()] = extent;
     lane_by_node_[m.node.index()] = static_cast<std::int32_t>(lane);
   }
+  place_blocks(graph, analysis, measurement, items);
   for (std::vector<LaneItem>& lane : items)
     std::stable_sort(lane.begin(), lane.end(),
                      [](const LaneItem& a, const LaneItem& b) { return a.begin < b.begin; });
-  build_lanes(analysis, std::move(items));
+  std::vector<std::string> names;
+  for (const MeasuredBlock& block : measurement.blocks)
+    names.push_back("compiled " + block.name + ", " + format_ns(block.own_ns));
+  build_lanes(analysis, std::move(items), names);
 }
 
-void TimelineData::build_lanes(const Analysis& analysis, std::vector<std::vector<LaneItem>> items) {
+// A block is in the compute lane and in the lanes of the collectives and copies that it contains. In
+// time, it is one item there. In program order, it is one item for each stretch of its nodes that no
+// other node interrupts.
+void TimelineData::place_blocks(const Graph& graph, const Analysis& analysis,
+                                const Measurement& measurement,
+                                std::vector<std::vector<LaneItem>>& lanes) {
+  const bool in_order = kind_ == AxisKind::program_order;
+  for (std::size_t b = 0; b < measurement.blocks.size(); ++b) {
+    const MeasuredBlock& block = measurement.blocks[b];
+    const LaneItem whole{.begin = block.start_ns,
+                         .end = block.end_ns,
+                         .node = block.nodes.front(),
+                         .color = ItemColor::compiled,
+                         .block = static_cast<std::int32_t>(b)};
+    std::vector<LaneItem> stretches;
+    std::set<std::size_t> covered{kComputeLane};
+    for (const NodeId node : block.nodes) {
+      const auto step = analysis.memory.step_of(node);
+      if (!step) continue;
+      const auto at = static_cast<std::int64_t>(*step);
+      std::size_t lane = kComputeLane;
+      if (graph.is_asynchronous(graph.node(node)))
+        lane += static_cast<std::size_t>(std::max(analysis.simulation.timing(node).stream, 0));
+      covered.insert(lane);
+      lane_by_node_[node.index()] = static_cast<std::int32_t>(lane);
+      extents_[node.index()] = in_order ? Extent{at, at + 1} : Extent{whole.begin, whole.end};
+      if (!stretches.empty() && stretches.back().end == at) {
+        ++stretches.back().end;
+        continue;
+      }
+      stretches.push_back(whole);
+      stretches.back().begin = at;
+      stretches.back().end = at + 1;
+      stretches.back().node = node;
+    }
+    if (!in_order) stretches = {whole};
+    for (const std::size_t lane : covered)
+      lanes[lane].insert(lanes[lane].end(), stretches.begin(), stretches.end());
+  }
+}
+
+void TimelineData::build_lanes(const Analysis& analysis, std::vector<std::vector<LaneItem>> items,
+                               const std::vector<std::string>& blocks) {
   lanes_.emplace_back("cpu", GroupId{}, std::move(items[kHostLane]));
   const auto streams = analysis.simulation.streams();
   for (std::size_t i = 0; i < streams.size(); ++i) {
     std::vector<LaneItem>& lane = items[kComputeLane + i];
-    lanes_.emplace_back(streams[i].name, streams[i].group, std::move(lane));
+    lanes_.emplace_back(streams[i].name, streams[i].group, std::move(lane), blocks);
   }
 }
 

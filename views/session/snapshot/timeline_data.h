@@ -28,6 +28,7 @@ enum class ItemColor : std::uint8_t {
   attention,
   memory,  // pointwise operators, reductions and copies, bound by memory
   other,
+  compiled,  // a measured block of several nodes
   stall,
   all_gather,
   reduce_scatter,
@@ -35,23 +36,30 @@ enum class ItemColor : std::uint8_t {
   all_to_all,
   broadcast,
 };
-inline constexpr std::size_t kItemColors = 11;
+inline constexpr std::size_t kItemColors = 12;
 
 struct LaneItem {
   std::int64_t begin = 0, end = 0;  // position on the axis; end > begin
-  NodeId node;                      // for a collective, its start
+  NodeId node;                      // for a collective, its start; for a block, its first node
   ItemColor color = ItemColor::other;
+  std::int32_t block = -1;  // the index in Measurement::blocks, or -1 if it is a node
 };
 
 // Items sorted by `begin`. They do not overlap, except in a lane of collectives in program order,
 // where several may be in flight (see `overlapping`).
 class Lane {
  public:
-  Lane(std::string name, GroupId group, std::vector<LaneItem> items);
+  // `blocks`: the names of Measurement::blocks, if there are any in the lane.
+  Lane(std::string name, GroupId group, std::vector<LaneItem> items,
+       std::vector<std::string> blocks = {});
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] GroupId group() const { return group_; }
   [[nodiscard]] std::span<const LaneItem> items() const { return items_; }
+  // The name of an item's block; null if it is a node.
+  [[nodiscard]] const std::string* block_name(const LaneItem& item) const {
+    return item.block < 0 ? nullptr : &blocks_[static_cast<std::size_t>(item.block)];
+  }
   // First item that ends after `position`.
   [[nodiscard]] std::size_t first_ending_after(std::int64_t position) const;
   // First item that begins at or after `position`.
@@ -64,6 +72,7 @@ class Lane {
   std::string name_;
   GroupId group_;
   std::vector<LaneItem> items_;
+  std::vector<std::string> blocks_;
   std::vector<std::int64_t> ends_;  // running maximum of the ends, sorted even if items overlap
   std::vector<TimeByColor> sums_;   // cumulative time by color before each item
 };
@@ -102,8 +111,8 @@ class TimelineData {
   TimelineData(const Graph& graph, const Analysis& analysis, AxisKind kind,
                MemoryBandsPtr bands = {});
   // The measurement, in program order or in measured time. Lanes have the same indices as in the
-  // estimate, but contain only measured nodes. Memory is still estimated, and drawn at the measured
-  // times of nodes.
+  // estimate, but contain only measured nodes and blocks. Memory is still estimated, and drawn at
+  // the measured times of nodes.
   TimelineData(const Graph& graph, const Analysis& analysis, const Measurement& measurement,
                AxisKind kind, MemoryBandsPtr bands);
 
@@ -139,10 +148,15 @@ class TimelineData {
   void place_in_program_order(const Graph& graph, const Analysis& analysis);
   void place_in_time(const Graph& graph, const Analysis& analysis);
   void place_measured(const Graph& graph, const Analysis& analysis, const Measurement& measurement);
+  static std::vector<Extent> extents_in_blocks(const Graph& graph, const Analysis& analysis,
+                                               const Measurement& measurement);
+  void place_blocks(const Graph& graph, const Analysis& analysis, const Measurement& measurement,
+                    std::vector<std::vector<LaneItem>>& lanes);
   void place_points_by_measured_time(const Graph& graph, const Analysis& analysis,
                                      const Measurement& measurement);
   void place_points_by_step(std::size_t steps);
-  void build_lanes(const Analysis& analysis, std::vector<std::vector<LaneItem>> items);
+  void build_lanes(const Analysis& analysis, std::vector<std::vector<LaneItem>> items,
+                   const std::vector<std::string>& blocks = {});
 
   AxisKind kind_;
   std::int64_t length_ = 1;

@@ -54,15 +54,39 @@ std::int64_t measured_ns(const Snapshot& snapshot, const MeasuredNode& node) {
                                                                 : node.own_ns;
 }
 
+std::int64_t estimated_ns(const Snapshot& snapshot, const MeasuredBlock& block) {
+  std::int64_t ns = 0;
+  for (const NodeId node : block.nodes)
+    if (!snapshot.graph.is_asynchronous(snapshot.graph.node(node)))
+      ns += estimated_ns(snapshot, node);
+  return ns;
+}
+
+QString block_text(const MeasuredBlock& block) {
+  const QString name = QString::fromStdString(block.name);
+  return block.nodes.size() == 1
+             ? words("compiled %1, 1 node").arg(name)
+             : words("compiled %1, %2 nodes").arg(name, count_text(block.nodes.size()));
+}
+
+QString no_node_times_text() {
+  return words("a compiled package: there are no times of its single nodes");
+}
+
 QStringList measured_lines(const Snapshot& snapshot, const MeasuredTimeline& measured,
                            NodeId node) {
+  QStringList lines;
+  const QString label = QString::fromStdString(measured.measurement().label);
+  if (const MeasuredBlock* block = measured.block_of(node))
+    return lines << block_text(*block) << times_text(block->own_ns, estimated_ns(snapshot, *block))
+                 << words("ran %1 to %2 (%3)")
+                        .arg(time_text(block->start_ns), time_text(block->end_ns), label)
+                 << words("at most %1 allocated").arg(bytes_text(block->peak_bytes))
+                 << no_node_times_text();
   const MeasuredNode* m = measured.find(node);
   if (m == nullptr) return {};
-  QStringList lines;
   lines << times_text(measured_ns(snapshot, *m), estimated_ns(snapshot, node));
-  lines << words("ran %1 to %2 (%3)")
-               .arg(time_text(m->start_ns), time_text(m->end_ns),
-                    QString::fromStdString(measured.measurement().label));
+  lines << words("ran %1 to %2 (%3)").arg(time_text(m->start_ns), time_text(m->end_ns), label);
   return lines;
 }
 

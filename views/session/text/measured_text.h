@@ -22,8 +22,15 @@ QString measurement_text(const Measurement& measurement);
 // its end, or any other node's own time.
 std::int64_t estimated_ns(const Snapshot& snapshot, NodeId node);
 std::int64_t measured_ns(const Snapshot& snapshot, const MeasuredNode& node);
+// The sum over the nodes that a block replaced.
+std::int64_t estimated_ns(const Snapshot& snapshot, const MeasuredBlock& block);
 
-// Lines for a hover card of the node; empty if it was not measured.
+// "compiled joint, 512 nodes".
+QString block_text(const MeasuredBlock& block);
+// Says that the nodes of a block were not measured one by one.
+QString no_node_times_text();
+
+// Lines for a hover card of the node; empty if neither it nor a block with it was measured.
 QStringList measured_lines(const Snapshot& snapshot, const MeasuredTimeline& measured, NodeId node);
 
 }  // namespace jointer::views

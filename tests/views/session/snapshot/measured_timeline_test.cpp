@@ -66,6 +66,77 @@ TEST_F(MeasuredTimelineTest, ScalesTheEstimateWithoutMeasuredNodes) {
   EXPECT_EQ(m.find(node("mm")), nullptr);
 }
 
+// A graph that was compiled as a whole: no node has a time, and the wait does not stall.
+TEST_F(MeasuredTimelineTest, ACompiledBlockIsOneItemOfCompute) {
+  const auto steps = snapshot->analysis.memory.steps();
+  all.nodes.clear();
+  all.blocks = {{.name = "joint",
+                 .nodes = {steps.begin(), steps.end()},
+                 .start_ns = 10'000,
+                 .end_ns = 90'000,
+                 .own_ns = 80'000,
+                 .peak_bytes = 4096,
+                 .memory = {{0, 1000}, {40'000, 4096}, {60'000, 2000}, {80'000, 1500}}}};
+  all.alone = true;
+  const MeasuredTimeline m = lay(all);
+  const Lane& compute = m.timeline(AxisKind::measured_time).lanes()[1];
+  ASSERT_EQ(compute.items().size(), 1U);
+  const LaneItem& item = compute.items().front();
+  EXPECT_EQ(item.begin, 10'000);
+  EXPECT_EQ(item.end, 90'000);
+  EXPECT_EQ(item.color, ItemColor::compiled);
+  ASSERT_NE(compute.block_name(item), nullptr);
+  EXPECT_EQ(*compute.block_name(item), "compiled joint, 80.0 us");
+  // It is drawn over the lane of its collective too.
+  const Lane& group = m.timeline(AxisKind::measured_time).lanes()[2];
+  ASSERT_EQ(group.items().size(), 1U);
+  EXPECT_EQ(group.items().front().begin, 10'000);
+  EXPECT_EQ(group.items().front().end, 90'000);
+  ASSERT_NE(group.block_name(group.items().front()), nullptr);
+  EXPECT_EQ(m.timeline(AxisKind::measured_time).lane_of(node("ar")), 2);
+  const Lane& in_order = m.timeline(AxisKind::program_order).lanes()[1];
+  ASSERT_EQ(in_order.items().size(), 1U);
+  EXPECT_EQ(in_order.items().front().begin, 0);
+  EXPECT_EQ(in_order.items().front().end, std::ssize(steps));
+  EXPECT_EQ(m.find(node("wt")), nullptr);
+  ASSERT_NE(m.block_of(node("wt")), nullptr);
+  EXPECT_EQ(m.block_of(node("wt"))->peak_bytes, 4096);
+  EXPECT_EQ(m.block_of(node("x")), nullptr);
+  // Memory is drawn over the whole block, not at one of its ends.
+  const TimelineData& data = m.timeline(AxisKind::measured_time);
+  EXPECT_EQ(data.position(1), 10'000);
+  EXPECT_EQ(data.position(data.point_count() - 1), 90'000);
+  EXPECT_GT(data.position(3), data.position(1));
+  // The curve is that of the block while it ran.
+  const MeasuredCurve& curve = m.curve(AxisKind::measured_time);
+  const auto bytes_at = [&](std::int64_t ns) { return curve.bytes(curve.point_at(ns)); };
+  EXPECT_EQ(bytes_at(0), all.memory_profile.front());
+  EXPECT_EQ(bytes_at(20'000), 1000);
+  EXPECT_EQ(bytes_at(60'000), 4096);
+  EXPECT_EQ(bytes_at(75'000), 2000);
+  EXPECT_EQ(bytes_at(90'000), all.memory_profile.back());
+}
+
+TEST_F(MeasuredTimelineTest, ABlockIsCutWhereOtherNodesInterruptIt) {
+  const auto steps = snapshot->analysis.memory.steps();
+  ASSERT_GE(steps.size(), 4U);
+  const MeasuredNode between = all.nodes[1];
+  all.nodes = {between};
+  all.blocks = {{.name = "region 1",
+                 .nodes = {steps[0], steps[2], steps[3]},
+                 .start_ns = 0,
+                 .end_ns = 50'000,
+                 .own_ns = 50'000,
+                 .peak_bytes = 1}};
+  const MeasuredTimeline m = lay(all);
+  const auto items = m.timeline(AxisKind::program_order).lanes()[1].items();
+  ASSERT_EQ(items.size(), 3U);
+  EXPECT_EQ(items[0].end, 1);
+  EXPECT_EQ(items[1].node, between.node);
+  EXPECT_EQ(items[2].begin, 2);
+  EXPECT_EQ(items[2].end, 4);
+}
+
 TEST_F(MeasuredTimelineTest, ASingleRankHasNoNetworkTimes) {
   all.alone = true;
   const MeasuredTimeline m = lay(all);

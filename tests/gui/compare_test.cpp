@@ -1,0 +1,150 @@
+// Tests comparisons of different open documents: a joint graph with its pair, and with another
+// capture of the same model.
+
+#include <QFile>
+#include <algorithm>
+
+#include "tests/gui/gui_test.h"
+#include "tests/gui/sac_window.h"
+#include "tests/support/child.h"
+#include "views/compare/compare_pane.h"
+#include "views/differences/plan_difference_table.h"
+#include "views/session/text/node_text.h"
+
+namespace jointer {
+namespace {
+
+using namespace views;
+using test::child;
+using test::kPair;
+using test::kPatienceMs;
+using test::kSample;
+
+}  // namespace
+
+class CompareTest : public test::SacWindow {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
+  void init() { make_window(); }
+  void cleanup() { close_window(); }
+
+  void a_joint_graph_is_compared_with_its_pair();
+  void states_of_another_capture_can_be_chosen();
+
+ private:
+  ComparePane* show_pane() {
+    PaneDock* dock = window_->dock("compare");
+    dock->show();
+    dock->raise();
+    if (!QTest::qWaitFor([dock] { return dock->pane() != nullptr; }, kPatienceMs)) return nullptr;
+    auto* pane = qobject_cast<ComparePane*>(dock->pane());
+    return QTest::qWaitFor([pane] { return pane->comparison() != nullptr; }, kPatienceMs) ? pane
+                                                                                          : nullptr;
+  }
+  // Chooses an entry with the arrow keys, and waits for the comparison.
+  static bool choose(ComparePane& pane, const char* box_name, const QString& entry) {
+    auto& box = child<QComboBox>(pane, box_name);
+    const int index = box.findText(entry);
+    if (index < 0) return false;
+    QSignalSpy compared(&pane, &ComparePane::compared);
+    box.setFocus();
+    while (box.currentIndex() != index)
+      QTest::keyClick(&box, box.currentIndex() < index ? Qt::Key_Down : Qt::Key_Up);
+    const bool is_from = QLatin1String(box_name) == QLatin1String("from");
+    return QTest::qWaitFor(
+        [&] {
+          if (compared.isEmpty() || pane.comparison() == nullptr) return false;
+          const QString name = (is_from ? pane.comparison()->from : pane.comparison()->to).name;
+          return name.startsWith(entry);
+        },
+        kPatienceMs);
+  }
+  bool recompute_all() {
+    const QList<QAction*> actions = bar().presets().actions();
+    const auto full = std::ranges::find_if(actions, [](const QAction* action) {
+      return action->text().contains(QStringLiteral("full"));
+    });
+    if (full == actions.end()) return false;
+    (*full)->trigger();
+    return QTest::qWaitFor([this] { return editing().step_count() == 1; }, kPatienceMs) && settle();
+  }
+};
+
+void CompareTest::a_joint_graph_is_compared_with_its_pair() {
+  QVERIFY(open(kPair));
+  const QString pair_title = document().title();
+  const std::int64_t peak = document().analysis().memory.peak_bytes();
+  QVERIFY(open(kSample));
+  ComparePane* pane = show_pane();
+  QVERIFY(pane != nullptr);
+  QVERIFY(choose(*pane, "from", pair_title + ": now"));
+  const Comparison& found = *pane->comparison();
+  QVERIFY(found.to.name.endsWith("as partitioned"));
+  QVERIFY(found.to.snapshot->graph.is_pair());
+  QCOMPARE(found.from.snapshot->analysis.memory.peak_bytes(), peak);
+  // It is the pair that torch made of this graph.
+  const GraphDifference& nodes = found.nodes->difference();
+  QVERIFY2(nodes.added.empty() && nodes.removed.empty(), qPrintable(pane->summary()));
+  QVERIFY(found.plan == nullptr);
+
+  // With another plan, the pair differs, and the changes of the plan are listed.
+  QVERIFY(recompute_all());
+  QTRY_VERIFY_WITH_TIMEOUT(pane->comparison() != nullptr && pane->comparison()->plan, kPatienceMs);
+  const Comparison& changed = *pane->comparison();
+  QVERIFY(!changed.nodes->difference().added.empty());
+  QCOMPARE(changed.plan->to.saved_bytes, figures().saved_bytes);
+  auto& table = child<PlanDifferenceTable>(*pane);
+  auto& model = *static_cast<PlanDifferenceModel*>(table.view().model());
+  // A click selects the nodes in the joint graph.
+  auto& tabs = child<QTabWidget>(*pane, "tables");
+  QTest::mouseClick(tabs.tabBar(), Qt::LeftButton, {}, tabs.tabBar()->tabRect(1).center());
+  QTRY_VERIFY(table.isVisible() && model.row_count() > 0);
+  QCOMPARE(model.totals().by_column[PlanDifferenceModel::saved_column].value_or(0),
+           changed.plan->to.saved_bytes - changed.plan->from.saved_bytes);
+  document().selection().clear();
+  TableView& view = table.view();
+  QTest::mouseClick(view.viewport(), Qt::LeftButton, {},
+                    view.visualRect(model.index(0, 0)).center());
+  QVERIFY(document().selection().current());
+}
+
+void CompareTest::states_of_another_capture_can_be_chosen() {
+  // Another file with the same graph, as from another run.
+  const std::string copy = folder_->filePath("other.json.zst").toStdString();
+  QVERIFY(QFile::copy(QString::fromStdString(test::source_path(kSample)),
+                      QString::fromStdString(copy)));
+  QVERIFY(open_path(copy));
+  QVERIFY(recompute_all());
+  const PlanFigures other = figures();
+  QVERIFY(open(kSample));
+  const QString title = document().title() + QStringLiteral(": ");
+  ComparePane* pane = show_pane();
+  QVERIFY(pane != nullptr);
+  QVERIFY(choose(*pane, "from", title + "as opened"));
+  QVERIFY(pane->comparison()->plan == nullptr);
+  QCOMPARE(pane->summary(), QStringLiteral("The nodes and their order are the same."));
+  // The history of the other document is listed too.
+  auto& from = child<QComboBox>(*pane, "from");
+  QVERIFY(choose(*pane, "from", from.itemText(from.count() - 1)));
+  QVERIFY2(pane->comparison()->from.name.contains(title + "after 1: "),
+           qPrintable(pane->comparison()->from.name));
+  QVERIFY(pane->comparison()->plan != nullptr);
+  QCOMPARE(pane->comparison()->plan->from.saved_bytes, other.saved_bytes);
+  QCOMPARE(pane->comparison()->plan->to.saved_bytes, figures().saved_bytes);
+  QVERIFY2(pane->summary().contains("recomputed → saved"), qPrintable(pane->summary()));
+
+  // Without the other document, the comparison is again that of this one.
+  auto& documents = child<QTabBar>(*window_, "documents");
+  QTest::mouseClick(documents.tabButton(0, QTabBar::RightSide), Qt::LeftButton);
+  QTRY_COMPARE(test::tab_count(*window_), 1);
+  QTRY_VERIFY_WITH_TIMEOUT(from.findText(title, Qt::MatchStartsWith) < 0, kPatienceMs);
+  QTRY_COMPARE_WITH_TIMEOUT(pane->comparison()->from.name, QStringLiteral("as opened"),
+                            kPatienceMs);
+}
+
+}  // namespace jointer
+
+JOINTER_GUI_TEST(jointer::CompareTest, "compare")
+#include "compare_test.moc"

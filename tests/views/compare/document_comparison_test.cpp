@@ -1,0 +1,136 @@
+// Tests comparisons of states of different documents.
+
+#include "views/compare/document_comparison.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/partition/partition.h"
+#include "tests/support/joints.h"
+#include "tests/support/snapshots.h"
+
+namespace jointer::views {
+namespace {
+
+using testing::HasSubstr;
+
+StateOfDocument opened(const SnapshotPtr& snapshot, const char* name) {
+  return {.name = name, .snapshot = snapshot, .baseline = snapshot, .history = {}};
+}
+
+Result<Comparison> compare(const SnapshotPtr& from, const SnapshotPtr& to) {
+  return compare_documents(opened(from, "A"), opened(to, "B"), from->analysis.options);
+}
+
+// With a tag on the activation of the first layer.
+SnapshotPtr tagged(MemoryPolicy policy) {
+  const SnapshotPtr plain = test::snapshot_of(test::layered_joint(3));
+  Graph graph = plain->graph;
+  graph.node(graph.find("act0")).policy = policy;
+  return *make_snapshot(std::move(graph), {});
+}
+
+SnapshotPtr pair_of(const SnapshotPtr& joint) {
+  const auto found = partition(joint->graph, {});
+  return *make_snapshot(*emit_pair(found->joint, found->plan, Partitioner::min_cut), {});
+}
+
+std::int64_t saved_bytes(const SnapshotPtr& pair) {
+  return state_as_captured(pair)->figures.saved_bytes;
+}
+
+TEST(DocumentComparison, ComparesPlansOfTwoCaptures) {
+  const auto made = compare(tagged(MemoryPolicy::must_recompute), tagged(MemoryPolicy::must_save));
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->nodes->difference().retagged.size(), 1U);
+  ASSERT_NE(made->plan, nullptr);
+  EXPECT_TRUE(std::ranges::any_of(made->plan->difference.rows, [](const PlanChangeRow& row) {
+    return row.name == "act0" && row.to == Keep::save;
+  }));
+  EXPECT_EQ(made->plan->difference.total().saved_bytes,
+            made->plan->to.saved_bytes - made->plan->from.saved_bytes);
+  EXPECT_TRUE(metric_rows(*made).front().name.startsWith("As partitioned"));
+}
+
+// The joint graph is shown as the pair that its plan gives, which is the same.
+TEST(DocumentComparison, AJointGraphEqualsThePairMadeFromIt) {
+  const SnapshotPtr joint = tagged(MemoryPolicy::none), pair = pair_of(joint);
+  for (const bool is_from : {false, true}) {
+    const auto made = is_from ? compare(joint, pair) : compare(pair, joint);
+    ASSERT_TRUE(made) << made.error().message;
+    EXPECT_EQ((is_from ? made->from : made->to).name,
+              QString(is_from ? "A" : "B") + ", as partitioned");
+    EXPECT_TRUE(made->from.snapshot->graph.is_pair() && made->to.snapshot->graph.is_pair());
+    EXPECT_TRUE(made->nodes->difference().empty()) << made->nodes->summary().toStdString();
+    EXPECT_EQ(made->plan, nullptr);
+    EXPECT_EQ(made->from.snapshot->analysis.memory.peak_bytes(),
+              made->to.snapshot->analysis.memory.peak_bytes());
+  }
+}
+
+TEST(DocumentComparison, PlansOfPairsAreCompared) {
+  const SnapshotPtr a = pair_of(tagged(MemoryPolicy::must_recompute)),
+                    b = pair_of(tagged(MemoryPolicy::must_save));
+  const auto made = compare(tagged(MemoryPolicy::must_recompute), b);
+  ASSERT_TRUE(made) << made.error().message;
+  ASSERT_NE(made->plan, nullptr);
+  EXPECT_EQ(made->plan->from.saved_bytes, saved_bytes(a));
+  EXPECT_EQ(made->plan->to.saved_bytes, saved_bytes(b));
+  EXPECT_EQ(made->plan->difference.total().saved_bytes,
+            made->plan->to.saved_bytes - made->plan->from.saved_bytes);
+  // The figures of a pair are those of its plan: each is listed once.
+  std::size_t peaks = 0;
+  for (const MetricRow& row : metric_rows(*made))
+    if (row.name.contains("peak", Qt::CaseInsensitive)) ++peaks;
+  EXPECT_EQ(peaks, 1U);
+}
+
+// Nodes of another capture may have other names.
+TEST(DocumentComparison, OtherNamesAreMatchedByStructure) {
+  const SnapshotPtr a = tagged(MemoryPolicy::none);
+  std::string text = test::layered_joint(3);
+  for (const char* name : {"mm", "act", "out"})
+    for (int layer = 2; layer >= 0; --layer) {
+      const std::string was = fmt::format("{}{}", name, layer),
+                        is = fmt::format("{}{}", name, layer + 7);
+      for (std::size_t at = 0; (at = text.find(was, at)) != std::string::npos; at += is.size())
+        text.replace(at, was.size(), is);
+    }
+  for (const char* name : {"d", "e", "t", "gw"})
+    for (int layer = 3; layer >= 0; --layer) {
+      const std::string was = fmt::format("{}{}", name, layer),
+                        is = fmt::format("x{}{}", name, layer);
+      for (std::size_t at = 0; (at = text.find(was, at)) != std::string::npos; at += is.size())
+        text.replace(at, was.size(), is);
+    }
+  const auto made = compare(a, test::snapshot_of(text));
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_FALSE(made->nodes->is_by_name());
+  const GraphDifference& nodes = made->nodes->difference();
+  EXPECT_TRUE(nodes.added.empty() && nodes.removed.empty() && nodes.changed.empty());
+  EXPECT_EQ(made->plan, nullptr);
+}
+
+// Otherwise the figures would differ because of the options.
+TEST(DocumentComparison, BothAreAnalyzedWithTheSameOptions) {
+  const SnapshotPtr a = tagged(MemoryPolicy::none);
+  AnalysisOptions options;
+  options.memory.optimizer = OptimizerState::adamw;
+  const SnapshotPtr b = *make_snapshot(a->graph, options);
+  ASSERT_NE(a->analysis.memory.peak_bytes(), b->analysis.memory.peak_bytes());
+  const auto made = compare(a, b);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->to.snapshot->analysis.memory.peak_bytes(), a->analysis.memory.peak_bytes());
+}
+
+TEST(DocumentComparison, AStepAndAPairAreRefused) {
+  const SnapshotPtr step = test::snapshot_of("kind train_step\n" + test::layered_joint(2));
+  const auto made = compare(step, pair_of(tagged(MemoryPolicy::none)));
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message, HasSubstr("is a pair"));
+}
+
+}  // namespace
+}  // namespace jointer::views

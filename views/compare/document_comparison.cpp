@@ -1,0 +1,70 @@
+#include "views/compare/document_comparison.h"
+
+#include <QCoreApplication>
+
+#include "views/session/sac/sac_solver.h"
+
+namespace jointer::views {
+namespace {
+
+// The figures of states that were analyzed with different options could not be compared.
+Result<void> analyze_with(const AnalysisOptions& options, StateOfDocument& state) {
+  if (same_options(state.snapshot->analysis.options, options)) return {};
+  const bool is_baseline = state.baseline == state.snapshot;
+  JOINTER_TRY(state.snapshot, make_snapshot(state.snapshot->graph, options));
+  if (is_baseline) {
+    state.baseline = state.snapshot;
+    return {};
+  }
+  JOINTER_TRY(state.baseline, make_snapshot(state.baseline->graph, options));
+  return {};
+}
+
+Result<SacStatePtr> plan_of(const StateOfDocument& state) {
+  if (sac_kind(state.snapshot->graph) == SacKind::partitioned)
+    return state_as_captured(state.snapshot);
+  return SacSolver().state(
+      {.now = state.snapshot, .baseline = state.baseline, .history = state.history, .ticks = {}});
+}
+
+// Replaces a joint graph with the pair that its plan gives.
+Result<void> partition_state(StateOfDocument& state, const AnalysisOptions& options) {
+  JOINTER_TRY(const SacStatePtr plan, plan_of(state));
+  JOINTER_TRY(Graph pair,
+              emit_pair(plan->base->partition.joint, plan->plan, plan->base->settings.partitioner));
+  JOINTER_TRY(state.snapshot, make_snapshot(std::move(pair), options));
+  state.baseline = state.snapshot;
+  state.history.clear();
+  state.name = QCoreApplication::translate("Comparison", "%1, as partitioned").arg(state.name);
+  return {};
+}
+
+// Null if the graphs have no plans that can be compared, or if the plans are the same.
+PlanChangesPtr plan_changes(const StateOfDocument& from, const StateOfDocument& to) {
+  if (sac_kind(from.snapshot->graph) != sac_kind(to.snapshot->graph)) return nullptr;
+  const auto before = plan_of(from), after = plan_of(to);
+  if (!before || !after) return nullptr;
+  const PlanChangesPtr changes = changes_between(**before, **after);
+  return changes->difference.empty() ? nullptr : changes;
+}
+
+}  // namespace
+
+Result<Comparison> compare_documents(StateOfDocument from, StateOfDocument to,
+                                     const AnalysisOptions& options) {
+  JOINTER_CHECK(analyze_with(options, from));
+  JOINTER_CHECK(analyze_with(options, to));
+  const bool from_is_pair = from.snapshot->graph.is_pair();
+  if (from_is_pair != to.snapshot->graph.is_pair()) {
+    StateOfDocument& single = from_is_pair ? to : from;
+    if (sac_kind(single.snapshot->graph) == SacKind::joint) {
+      JOINTER_CHECK(partition_state(single, options));
+    }
+  }
+  JOINTER_TRY(Comparison comparison, compare_states({from.name, from.snapshot},
+                                                    {to.name, to.snapshot}, Matching::closest));
+  if (comparison.nodes->is_by_name()) comparison.plan = plan_changes(from, to);
+  return comparison;
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,26 @@
+#pragma once
+
+// Compares states of different documents: of another capture of the same model, or of a joint graph
+// and a pair made from it. Uses no Qt widgets.
+
+#include "views/compare/comparison.h"
+#include "views/session/edit/edit_history.h"
+
+namespace jointer::views {
+
+// A state of a document: what `history` makes of `baseline`.
+struct StateOfDocument {
+  QString name;
+  SnapshotPtr snapshot, baseline;
+  EditHistory history;
+};
+
+// Compares under the same options: a state that was analyzed with others is analyzed again. A joint
+// graph is compared with a pair as the pair that its plan gives. Nodes correspond as
+// NodeMatch::closest finds. The plans are compared if both graphs have one and nodes correspond by
+// name. Runs on a worker thread. Error (usage): the graphs cannot be compared, or the joint graph
+// has no plan.
+Result<Comparison> compare_documents(StateOfDocument from, StateOfDocument to,
+                                     const AnalysisOptions& options);
+
+}  // namespace jointer::views

@@ -1,0 +1,58 @@
+#include "views/compare/state_choices.h"
+
+#include <QCoreApplication>
+#include <map>
+
+#include "views/session/document/document.h"
+#include "views/session/document/open_documents.h"
+#include "views/session/edit/editing.h"
+
+namespace jointer::views {
+namespace {
+
+using Kind = StateChoice::Kind;
+
+QString tr(const char* text) {
+  return QCoreApplication::translate("ComparePane", text);
+}
+
+// Adds the states of a document. Their names begin with `prefix`.
+void add_states(const Document& document, bool has_before, const QString& prefix, Document* other,
+                std::vector<StateChoice>& choices) {
+  const Editing& editing = document.editing();
+  const auto add = [&](const QString& name, Kind kind, EditHistory history) {
+    choices.push_back({prefix + name, kind, std::move(history), other});
+  };
+  add(tr("as opened"), Kind::opened, {});
+  add(tr("now"), Kind::now, editing.edit_history());
+  if (has_before) add(tr("before the pass"), Kind::before, {});
+  for (const NamedState& state : editing.named())
+    add(tr("state “%1”").arg(state.name), Kind::named, state.history);
+  for (int place = 1; place <= editing.step_count(); ++place)
+    add(tr("after %1: %2").arg(place).arg(editing.step(place - 1).title), Kind::entry,
+        editing.history_at(place));
+}
+
+}  // namespace
+
+bool is_same_state(const StateChoice& a, const StateChoice& b) {
+  if (a.other != b.other || a.kind != b.kind) return false;
+  return a.kind == Kind::now || (a.name == b.name && a.history == b.history);
+}
+
+std::vector<StateChoice> state_choices(const Document& document, bool has_before,
+                                       const OpenDocuments& open) {
+  std::vector<StateChoice> choices;
+  add_states(document, has_before, {}, nullptr, choices);
+  std::map<QString, int> uses;  // of titles
+  for (Document* other : open.all()) {
+    const QString title = other->title();
+    const int use = ++uses[title];
+    if (other == &document) continue;
+    const QString name = use == 1 ? title : QStringLiteral("%1 (%2)").arg(title).arg(use);
+    add_states(*other, false, name + QStringLiteral(": "), other, choices);
+  }
+  return choices;
+}
+
+}  // namespace jointer::views

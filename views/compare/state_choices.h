@@ -1,0 +1,37 @@
+#pragma once
+
+#include <QString>
+#include <cstdint>
+#include <vector>
+
+#include "views/session/edit/edit_history.h"
+
+namespace jointer::views {
+
+class Document;
+class OpenDocuments;
+
+// A state that can be chosen for a comparison.
+struct StateChoice {
+  enum class Kind : std::uint8_t {
+    opened,
+    now,     // the current state, whatever it is
+    before,  // the input of the pass that made the document's graph
+    named,
+    entry,
+  };
+  QString name;
+  Kind kind = Kind::opened;
+  EditHistory history;
+  Document* other = nullptr;  // null: the document of the pane
+};
+
+// True if both mean the same state, although the documents may have changed in between.
+bool is_same_state(const StateChoice& a, const StateChoice& b);
+
+// The states of the document: as opened, now, `before` if it is known, named states and history
+// entries. Then those of the other open documents, whose names begin with their titles.
+std::vector<StateChoice> state_choices(const Document& document, bool has_before,
+                                       const OpenDocuments& open);
+
+}  // namespace jointer::views
