@@ -61,7 +61,7 @@ class Stopwatch {
   [[nodiscard]] double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   }
-  // Of all threads.
+  // The sum over all threads.
   [[nodiscard]] double processor_seconds() const {
     return static_cast<double>(std::clock() - processor_start_) / CLOCKS_PER_SEC;
   }

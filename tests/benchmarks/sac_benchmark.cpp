@@ -154,8 +154,8 @@ class Subject {
         return session.shown_preview() && session.shown_preview()->settings == settings;
       };
       if (!measure(
-              i == 0 ? "first_budget" : "budget",
-              [&] { session.preview_solving(settings); }, is_shown))
+              i == 0 ? "first_budget" : "budget", [&] { session.preview_solving(settings); },
+              is_shown))
         return false;
     }
     session.clear_preview();
