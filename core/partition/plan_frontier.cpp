@@ -16,8 +16,14 @@
 //      the limit and no change makes it better (plan_descent.cpp). A price treats equal layers
 //      alike; the descent need not. From beyond, it gives up the least valuable decisions first,
 //      and ends at better plans than from within.
-//   4. Do the same for the best plan so far and for the plans of the other brackets, until the
-//      effort is spent.
+//   4. Until the effort is spent:
+//      - mix the two plans of a bracket: decide like one up to some value and like the other behind
+//        it, in several orders, and bisect for the last value at which the limit holds;
+//      - tune the best plans tensor by tensor (plan_tuning.cpp), and improve the best as in step 3;
+//      - improve the other plans of the brackets;
+//      - change one decision of the best plan, or two in opposite directions, at random, and
+//        continue from the result if it is not worse: one change may not lower a peak that is
+//        reached twice.
 //   5. Try all changes of the best plan, also those that the descent leaves out to save time.
 //   6. Tighten the bound: with prices at the moment of the plan's peak (plan_moment.cpp).
 //
@@ -33,7 +39,10 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <random>
 
+#include "core/partition/bisect.h"
+#include "core/partition/plan_tuning.h"
 #include "core/partition/recompute_tags.h"
 
 namespace jointer {
@@ -42,6 +51,7 @@ namespace {
 constexpr std::array kCopyPrices{1.0, 0.7, 0.5, 0.35, 0.2, 0.1};
 constexpr int kMinExponent = -7, kMaxExponent = 6;  // of byte prices, relative to the mean
 constexpr int kHalvings = 8;
+constexpr std::size_t kMixed = 3;  // brackets
 
 }  // namespace
 
@@ -160,29 +170,113 @@ std::optional<PlanFrontier::Bracket> PlanFrontier::bracket(std::size_t series,
   return found;
 }
 
-std::vector<EvaluatedPlan> PlanFrontier::starts(const PlanLimit& limit) {
-  std::vector<EvaluatedPlan> beyond, within;
-  for (std::size_t i = 0; i < samples_.size() && !is_cancelled_; ++i) {
-    auto found = bracket(i, limit);
-    if (!found) continue;
-    beyond.push_back(*std::move(found->beyond.plan));
-    within.push_back(*std::move(found->within.plan));
+void PlanFrontier::mix(const Bracket& between, const PlanLimit& limit) {
+  const std::vector<Keep>& within = between.within.solution.keep;
+  const std::vector<Keep>& beyond = between.beyond.solution.keep;
+  std::vector<std::size_t> differ;
+  for (std::size_t i = 0; i < within.size(); ++i)
+    if (within[i] != beyond[i]) differ.push_back(i);
+  if (differ.empty()) return;
+  const auto try_order = [&](const std::vector<std::size_t>& order) {
+    (void)last_that_holds(order.size(), [&](std::size_t count) {
+      std::vector<Keep> keep = within;
+      for (std::size_t i = 0; i < count; ++i) keep[order[i]] = beyond[order[i]];
+      const auto plan = relaxation_.plan(keep);
+      if (!plan) return false;
+      const auto judged = evaluate(*plan);
+      return judged && *judged && limit.holds((*judged)->figures.figures);
+    });
+  };
+  try_order(differ);
+  try_order({differ.rbegin(), differ.rend()});
+  // Every other value first, so that the change is spread over the layers.
+  std::vector<std::size_t> spread;
+  for (const std::size_t start : {std::size_t{0}, std::size_t{1}})
+    for (std::size_t i = start; i < differ.size(); i += 2) spread.push_back(differ[i]);
+  try_order(spread);
+}
+
+void PlanFrontier::tune(const PlanLimit& limit) {
+  const auto holds = [&](const Figures& f) { return limit.holds(f); };
+  PlanTuning tuning(joint_, what_if_,
+                    {.offload = options_.offload,
+                     .evaluate = [this](SavePlan plan) { return evaluate(std::move(plan)); }});
+  const bool limits_peak = limit.limited == &Figures::peak_bytes;
+  const auto up_to = [&](const EvaluatedPlan& from) {
+    (void)(limits_peak ? tuning.speed_up_while(from, holds) : tuning.lower_peak_while(from, holds));
+  };
+  const auto toward = [&](const EvaluatedPlan& from) {
+    return limits_peak ? tuning.lower_peak_until(from, holds) : tuning.speed_up_until(from, holds);
+  };
+  // The plan within the limit that is nearest to it, and the nearest beyond.
+  const EvaluatedPlan* beyond = nullptr;
+  for (const auto& [peak, plan] : points_) {
+    const Figures& f = plan.figures.figures;
+    if (!limit.holds(f) &&
+        (beyond == nullptr || f.*limit.limited < beyond->figures.figures.*limit.limited))
+      beyond = &plan;
   }
-  if (const EvaluatedPlan* best = best_so_far(limit)) within.push_back(*best);
-  std::vector<EvaluatedPlan> starts;
-  for (auto* plans : {&beyond, &within}) {
-    std::ranges::stable_sort(*plans, [&](const EvaluatedPlan& a, const EvaluatedPlan& b) {
+  if (beyond != nullptr) {
+    const EvaluatedPlan start = *beyond;
+    if (const EvaluatedPlan reached = toward(start); limit.holds(reached.figures.figures))
+      up_to(reached);
+  }
+  if (const EvaluatedPlan* best = best_so_far(limit); limit.holds(best->figures.figures)) {
+    const EvaluatedPlan start = *best;
+    up_to(start);
+  }
+}
+
+std::vector<EvaluatedPlan> PlanFrontier::plans_of(const std::vector<Bracket>& brackets,
+                                                  const PlanLimit& limit) const {
+  std::vector<EvaluatedPlan> all;
+  for (const auto side : {&Bracket::beyond, &Bracket::within}) {
+    std::vector<EvaluatedPlan> plans;
+    for (const Bracket& each : brackets) plans.push_back(*(each.*side).plan);
+    std::ranges::stable_sort(plans, [&](const EvaluatedPlan& a, const EvaluatedPlan& b) {
       return limit.is_better(a.figures.figures, b.figures.figures);
     });
-    for (EvaluatedPlan& each : *plans)
-      if (std::ranges::find(starts, each.plan, &EvaluatedPlan::plan) == starts.end())
-        starts.push_back(std::move(each));
+    for (EvaluatedPlan& each : plans)
+      if (std::ranges::find(all, each.plan, &EvaluatedPlan::plan) == all.end())
+        all.push_back(std::move(each));
   }
-  return starts;
+  return all;
 }
 
 void PlanFrontier::improve(const EvaluatedPlan& plan, const PlanLimit& limit, bool all) {
   add(descent_.improved(plan, limit, all));
+}
+
+void PlanFrontier::wander(const PlanLimit& limit, std::size_t end) {
+  std::mt19937_64 chance(1);
+  EvaluatedPlan current = *best_so_far(limit);
+  std::vector<SaveCandidate> candidates;
+  // A random change; nullopt if the choice is not possible.
+  const auto change = [&](const SavePlan& plan) -> std::optional<SavePlan> {
+    const SaveCandidate& each = candidates[chance() % candidates.size()];
+    const auto keep = static_cast<Keep>(chance() % 3);
+    if (!descent_.may(each, keep)) return std::nullopt;
+    auto changed = what_if_.change(plan, {&each.node, 1}, keep);
+    return changed ? std::optional(*std::move(changed)) : std::nullopt;
+  };
+  constexpr int kMaxMisses = 200;  // choices in a row that are not possible
+  for (int misses = 0; misses < kMaxMisses && evaluated_ < end;) {
+    if (candidates.empty()) {
+      auto found = what_if_.candidates(current.plan);
+      if (!found || found->empty()) return;
+      candidates = *std::move(found);
+    }
+    ++misses;
+    auto plan = change(current.plan);
+    if (plan && chance() % 2 == 0) plan = change(*plan);
+    if (!plan) continue;
+    auto judged = evaluate(*std::move(plan));
+    if (!judged) return;
+    misses = 0;
+    if (!*judged || limit.is_better(current.figures.figures, (*judged)->figures.figures)) continue;
+    current = **std::move(judged);
+    candidates.clear();
+  }
 }
 
 // The moment of the plan's peak, or the next one that every plan has.
@@ -243,11 +337,21 @@ void PlanFrontier::tighten_bound(const EvaluatedPlan& plan, std::int64_t peak_by
 Result<EvaluatedPlan> PlanFrontier::best(const PlanLimit& limit) {
   JOINTER_CHECK(find_samples());
   const std::size_t end = evaluated_ + options_.effort;
-  for (const EvaluatedPlan& start : starts(limit)) {
-    improve(start, limit, false);
-    if (is_cancelled_ || evaluated_ >= end) break;
+  std::vector<Bracket> brackets;
+  for (std::size_t i = 0; i < samples_.size() && !is_cancelled_; ++i)
+    if (auto found = bracket(i, limit)) brackets.push_back(*std::move(found));
+  const std::vector<EvaluatedPlan> starts = plans_of(brackets, limit);
+  const auto is_over = [&] { return is_cancelled_ || evaluated_ >= end; };
+  if (!starts.empty()) improve(starts.front(), limit, false);
+  if (!is_over()) {
+    for (std::size_t i = 0; i < std::min(brackets.size(), kMixed); ++i) mix(brackets[i], limit);
+    if (points_.empty()) return fail(Error::Kind::cancelled, "it was cancelled");
+    tune(limit);
+    improve(*best_so_far(limit), limit, false);
   }
+  for (std::size_t i = 1; i < starts.size() && !is_over(); ++i) improve(starts[i], limit, false);
   if (points_.empty()) return fail(Error::Kind::cancelled, "it was cancelled");
+  wander(limit, end);
   improve(*best_so_far(limit), limit, true);
   if (limit.limited == &Figures::peak_bytes && !is_cancelled_)
     tighten_bound(*best_so_far(limit),

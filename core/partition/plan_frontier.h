@@ -66,8 +66,13 @@ class PlanFrontier {
   Result<void> find_samples();
   Result<Sample> sample(const PlanPrices& prices);
   std::optional<Bracket> bracket(std::size_t series, const PlanLimit& limit);
-  // The plans to improve toward the limit, the most promising first.
-  std::vector<EvaluatedPlan> starts(const PlanLimit& limit);
+  void mix(const Bracket& between, const PlanLimit& limit);
+  void tune(const PlanLimit& limit);
+  // Random changes until `end` plans are evaluated.
+  void wander(const PlanLimit& limit, std::size_t end);
+  // Those beyond the limit, then those within, each the best first, without duplicates.
+  [[nodiscard]] std::vector<EvaluatedPlan> plans_of(const std::vector<Bracket>& brackets,
+                                                    const PlanLimit& limit) const;
   void improve(const EvaluatedPlan& plan, const PlanLimit& limit, bool all);
   void tighten_bound(const EvaluatedPlan& plan, std::int64_t peak_bytes);
   [[nodiscard]] std::shared_ptr<const PlanMoment> moment_of_peak(const SavePlan& plan) const;

@@ -1,0 +1,65 @@
+#pragma once
+
+// Improves a plan tensor by tensor toward a limit. The top of plan_tuning.cpp describes the
+// search.
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/partition/plan_what_if.h"
+
+namespace jointer {
+
+class PlanTuning {
+ public:
+  struct Options {
+    bool offload = true;  // values may be offloaded
+    // Computes the figures of a plan; nullopt ends the tuning with the best plan so far.
+    std::function<std::optional<Result<EvaluatedPlan>>(SavePlan)> evaluate;
+  };
+  // `joint` and `what_if` must outlive this. `joint`: the graph of `what_if`. MUST_SAVE and
+  // MUST_RECOMPUTE tags are honored; decisions that are only preferences may change.
+  PlanTuning(const Graph& joint, const PlanWhatIf& what_if, Options options)
+      : joint_(joint), what_if_(what_if), options_(std::move(options)) {}
+
+  using Holds = std::function<bool(const Figures&)>;
+
+  // Recompute or offload saved values that are live at the peak, the best candidates first: until
+  // `enough` returns true or nothing helps, or as long as `allowed` returns true.
+  [[nodiscard]] EvaluatedPlan lower_peak_until(EvaluatedPlan from, const Holds& enough);
+  [[nodiscard]] EvaluatedPlan lower_peak_while(EvaluatedPlan from, const Holds& allowed);
+  // Save recomputed and offloaded values, or offload recomputed ones, the best candidates first,
+  // and end under the same conditions.
+  [[nodiscard]] EvaluatedPlan speed_up_until(EvaluatedPlan from, const Holds& enough);
+  [[nodiscard]] EvaluatedPlan speed_up_while(EvaluatedPlan from, const Holds& allowed);
+
+ private:
+  // A kind of change: the candidates, best first, and the figure that the change should lower.
+  struct Move {
+    Keep from, to;
+    std::int64_t Figures::*aim;
+  };
+
+  [[nodiscard]] std::vector<Move> to_lower_peak() const;
+  [[nodiscard]] std::vector<Move> to_speed_up() const;
+  [[nodiscard]] std::vector<NodeId> nodes(const SavePlan& plan, const Move& move) const;
+  [[nodiscard]] EvaluatedPlan until(EvaluatedPlan from, const Move& move, const Holds& enough);
+  [[nodiscard]] EvaluatedPlan as_long_as(EvaluatedPlan from, const Move& move,
+                                         const Holds& allowed);
+  // The plan after changing the first `count` nodes. Error (usage): none of them can be changed.
+  // Error (cancelled): the tuning is over.
+  [[nodiscard]] Result<EvaluatedPlan> changed(const EvaluatedPlan& from,
+                                              const std::vector<NodeId>& nodes, std::size_t count,
+                                              Keep keep);
+
+  const Graph& joint_;
+  const PlanWhatIf& what_if_;
+  Options options_;
+  bool is_over_ = false;
+};
+
+}  // namespace jointer
