@@ -37,6 +37,13 @@ std::string PlanWhatIf::State::why_not_offloaded(Place place) const {
   return {};
 }
 
+// Attention without dropout draws nothing, but before 2.14 torch keeps the state for it all the same.
+bool PlanWhatIf::State::keeps_state(Place call) const {
+  const Node& node = graph.node(orders.node(call));
+  return !orders.is_flat() && orders.has(call, PairOrders::of_forward) &&
+         draws_nothing(graph, node) && can_keep_state(graph, node);
+}
+
 Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
                                              const Decisions& decisions) const {
   PlanChange change;
@@ -121,7 +128,7 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
   }
   std::sort(change.plan.offloaded.begin(), change.plan.offloaded.end());
   for (const Place p : order.backward)
-    if (is_redrawn[p]) change.plan.redrawn.push_back(orders.node(p));
+    if (is_redrawn[p] || keeps_state(p)) change.plan.redrawn.push_back(orders.node(p));
   std::sort(change.plan.redrawn.begin(), change.plan.redrawn.end());
   return change;
 }
