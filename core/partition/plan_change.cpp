@@ -127,8 +127,14 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
       change.saved.push_back({orders.node(p), recomputable.why_not(p)});
   }
   std::sort(change.plan.offloaded.begin(), change.plan.offloaded.end());
+  // A call that ran again before, without a state, goes on without.
+  const auto is_new = [&](Place call) {
+    return plan.saved.empty() || was_given[call] ||
+           std::ranges::any_of(orders.getitems(call), [&](Place part) { return was_given[part]; });
+  };
   for (const Place p : order.backward)
-    if (is_redrawn[p] || keeps_state(p)) change.plan.redrawn.push_back(orders.node(p));
+    if (is_redrawn[p] || (keeps_state(p) && is_new(p)))
+      change.plan.redrawn.push_back(orders.node(p));
   std::sort(change.plan.redrawn.begin(), change.plan.redrawn.end());
   return change;
 }
