@@ -127,7 +127,7 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
       change.saved.push_back({orders.node(p), recomputable.why_not(p)});
   }
   std::sort(change.plan.offloaded.begin(), change.plan.offloaded.end());
-  // A call that ran again before, without a state, goes on without.
+  // A call that already ran again without a state still gets none.
   const auto is_new = [&](Place call) {
     return plan.saved.empty() || was_given[call] ||
            std::ranges::any_of(orders.getitems(call), [&](Place part) { return was_given[part]; });
