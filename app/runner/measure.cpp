@@ -187,8 +187,9 @@ StepOr<MemoryOfStep> measure_memory(const MeasuredProgram& run) {
     block.peak_bytes = std::min(block.peak_bytes, memory.figures.peak_allocated);
     for (MeasuredBytes& sample : block.memory)
       sample.bytes = std::min(sample.bytes, block.peak_bytes);
-    memory.resident_peak = std::min(memory.resident_peak, memory.figures.peak_allocated);
   }
+  if (!memory.blocks.empty())
+    memory.resident_peak = std::min(memory.resident_peak, memory.figures.peak_allocated);
   run.interpreter.copy_released_inputs(false);
   return memory;
 }

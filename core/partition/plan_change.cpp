@@ -37,11 +37,12 @@ std::string PlanWhatIf::State::why_not_offloaded(Place place) const {
   return {};
 }
 
-// Attention without dropout draws nothing, but before 2.14 torch keeps the state for it all the same.
+// Before 2.14, torch also saves the state for attention without dropout, which draws nothing. This
+// is asked of every recomputed call of every plan, so the cheapest conditions come first.
 bool PlanWhatIf::State::keeps_state(Place call) const {
   const Node& node = graph.node(orders.node(call));
   return !orders.is_flat() && orders.has(call, PairOrders::of_forward) &&
-         draws_nothing(graph, node) && can_keep_state(graph, node);
+         can_keep_state(graph, node) && draws_nothing(graph, node);
 }
 
 Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
@@ -127,7 +128,7 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
       change.saved.push_back({orders.node(p), recomputable.why_not(p)});
   }
   std::sort(change.plan.offloaded.begin(), change.plan.offloaded.end());
-  // A call that already ran again without a state still gets none.
+  // A call that the plan already recomputed without a state still gets none.
   const auto is_new = [&](Place call) {
     return plan.saved.empty() || was_given[call] ||
            std::ranges::any_of(orders.getitems(call), [&](Place part) { return was_given[part]; });

@@ -22,13 +22,13 @@
 //      - tune the best plans tensor by tensor (plan_tuning.cpp), and improve the best as in step 3;
 //      - improve the other plans of the brackets;
 //      - change one decision of the best plan, or two in opposite directions, at random, and
-//        continue from the result if it is not worse: one change may not lower a peak that is
+//        continue from the result if it is not worse: no single change lowers a peak that is
 //        reached twice.
 //   5. Try all changes of the best plan, also those that the descent leaves out to save time.
 //   6. Tighten the bound: with prices at the moment of the plan's peak (plan_moment.cpp).
 //
 // The effort is counted in evaluated plans, not in time, so the result is the same on every machine.
-// A descent that has begun is finished.
+// A descent runs to its end even if it exceeds the effort.
 //
 // Cost: 7 * 14 minimum cuts once, at most 56 for each limit, and `effort` evaluations of a plan plus
 // those of the last descent and of step 5: on Llama3-8B, 2,000 and 1,500.
@@ -342,15 +342,14 @@ Result<EvaluatedPlan> PlanFrontier::best(const PlanLimit& limit) {
     if (auto found = bracket(i, limit)) brackets.push_back(*std::move(found));
   const std::vector<EvaluatedPlan> starts = plans_of(brackets, limit);
   const auto is_over = [&] { return is_cancelled_ || evaluated_ >= end; };
+  if (points_.empty()) return fail(Error::Kind::cancelled, "it was cancelled");
   if (!starts.empty()) improve(starts.front(), limit, false);
   if (!is_over()) {
     for (std::size_t i = 0; i < std::min(brackets.size(), kMixed); ++i) mix(brackets[i], limit);
-    if (points_.empty()) return fail(Error::Kind::cancelled, "it was cancelled");
     tune(limit);
     improve(*best_so_far(limit), limit, false);
   }
   for (std::size_t i = 1; i < starts.size() && !is_over(); ++i) improve(starts[i], limit, false);
-  if (points_.empty()) return fail(Error::Kind::cancelled, "it was cancelled");
   wander(limit, end);
   improve(*best_so_far(limit), limit, true);
   if (limit.limited == &Figures::peak_bytes && !is_cancelled_)

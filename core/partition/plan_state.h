@@ -28,7 +28,7 @@ struct PlanWhatIf::State {
   // True if the backward has the value without recomputing it, or could only receive it because it
   // cannot be recomputed under this plan. `order`: of the plan.
   [[nodiscard]] bool is_available(const SavePlan& plan, const PairOrder& order, Place place) const;
-  // True for a call that gets the state of its generator whenever it runs again.
+  // True for a call whose generator state is saved although it draws nothing.
   [[nodiscard]] bool keeps_state(Place call) const;
   // Lists the steps of a flat training step.
   void describe_steps(const PairOrder& order, Outcome& outcome) const;
