@@ -2,7 +2,6 @@
 // capture of the same model.
 
 #include <QFile>
-#include <algorithm>
 
 #include "tests/gui/gui_test.h"
 #include "tests/gui/sac_window.h"
@@ -34,14 +33,10 @@ class CompareTest : public test::SacWindow {
   void states_of_another_capture_can_be_chosen();
 
  private:
-  ComparePane* show_pane() {
-    PaneDock* dock = window_->dock("compare");
-    dock->show();
-    dock->raise();
-    if (!QTest::qWaitFor([dock] { return dock->pane() != nullptr; }, kPatienceMs)) return nullptr;
-    auto* pane = qobject_cast<ComparePane*>(dock->pane());
-    return QTest::qWaitFor([pane] { return pane->comparison() != nullptr; }, kPatienceMs) ? pane
-                                                                                          : nullptr;
+  ComparePane* show_comparison() {
+    auto* pane = show_pane<ComparePane>("compare");
+    const auto has_result = [pane] { return pane->comparison() != nullptr; };
+    return pane != nullptr && QTest::qWaitFor(has_result, kPatienceMs) ? pane : nullptr;
   }
   // Chooses an entry with the arrow keys, and waits for the comparison.
   static bool choose(ComparePane& pane, const char* box_name, const QString& entry) {
@@ -61,15 +56,6 @@ class CompareTest : public test::SacWindow {
         },
         kPatienceMs);
   }
-  bool recompute_all() {
-    const QList<QAction*> actions = bar().presets().actions();
-    const auto full = std::ranges::find_if(actions, [](const QAction* action) {
-      return action->text().contains(QStringLiteral("full"));
-    });
-    if (full == actions.end()) return false;
-    (*full)->trigger();
-    return QTest::qWaitFor([this] { return editing().step_count() == 1; }, kPatienceMs) && settle();
-  }
 };
 
 void CompareTest::a_joint_graph_is_compared_with_its_pair() {
@@ -77,7 +63,7 @@ void CompareTest::a_joint_graph_is_compared_with_its_pair() {
   const QString pair_title = document().title();
   const std::int64_t peak = document().analysis().memory.peak_bytes();
   QVERIFY(open(kSample));
-  ComparePane* pane = show_pane();
+  ComparePane* pane = show_comparison();
   QVERIFY(pane != nullptr);
   QVERIFY(choose(*pane, "from", pair_title + ": now"));
   const Comparison& found = *pane->comparison();
@@ -120,7 +106,7 @@ void CompareTest::states_of_another_capture_can_be_chosen() {
   const PlanFigures other = figures();
   QVERIFY(open(kSample));
   const QString title = document().title() + QStringLiteral(": ");
-  ComparePane* pane = show_pane();
+  ComparePane* pane = show_comparison();
   QVERIFY(pane != nullptr);
   QVERIFY(choose(*pane, "from", title + "as opened"));
   QVERIFY(pane->comparison()->plan == nullptr);

@@ -2,8 +2,10 @@
 
 // Gestures of a user, for several tests.
 
+#include <QAbstractSpinBox>
 #include <QAction>
 #include <QApplication>
+#include <QComboBox>
 #include <QDragEnterEvent>
 #include <QDropEvent>
 #include <QFileDialog>
@@ -28,6 +30,22 @@ inline int tab_count(const QWidget& window) {
 
 inline void press(QPushButton& button) {
   QTest::mouseClick(&button, Qt::LeftButton);
+}
+
+// Replaces the text of a field.
+inline void type(QAbstractSpinBox& box, const QString& text) {
+  box.setFocus();
+  box.selectAll();
+  QTest::keyClicks(&box, text);
+}
+
+// Chooses an entry with the arrow keys.
+inline void choose(QComboBox& box, const QString& text) {
+  box.setFocus();
+  while (box.currentText() != text && box.currentIndex() > 0) QTest::keyClick(&box, Qt::Key_Up);
+  while (box.currentText() != text && box.currentIndex() + 1 < box.count())
+    QTest::keyClick(&box, Qt::Key_Down);
+  QCOMPARE(box.currentText(), text);
 }
 
 // Drops files on a window, which must accept them.

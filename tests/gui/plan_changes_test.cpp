@@ -3,7 +3,6 @@
 
 #include <QAbstractItemModelTester>
 #include <QClipboard>
-#include <algorithm>
 
 #include "tests/gui/gui_test.h"
 #include "tests/gui/sac_window.h"
@@ -21,8 +20,6 @@ using namespace views;
 using test::child;
 using test::kPatienceMs;
 using test::kSample;
-
-constexpr char kStep[] = "resources/samples/llama_debug_fsdp2.train_step.json.zst";
 
 }  // namespace
 
@@ -45,29 +42,11 @@ class PlanChangesTest : public test::SacWindow {
   static void add_graphs() {
     QTest::addColumn<QString>("file");
     QTest::newRow("joint graph") << QString(kSample);
-    QTest::newRow("flat training step") << QString(kStep);
+    QTest::newRow("flat training step") << QString(test::kStep);
   }
   bool open_graph() {
     QFETCH(QString, file);
     return open(qPrintable(file));
-  }
-  // Chooses upstream's preset that recomputes everything.
-  bool recompute_all() {
-    const QList<QAction*> actions = bar().presets().actions();
-    const auto full = std::ranges::find_if(actions, [](const QAction* action) {
-      return action->text().contains(QStringLiteral("full"));
-    });
-    if (full == actions.end()) return false;
-    (*full)->trigger();
-    return QTest::qWaitFor([this] { return editing().step_count() == 1; }, kPatienceMs) && settle();
-  }
-  template <class Pane>
-  Pane* show_pane(const char* name) {
-    PaneDock* dock = window_->dock(name);
-    dock->show();
-    dock->raise();
-    if (!QTest::qWaitFor([dock] { return dock->pane() != nullptr; }, kPatienceMs)) return nullptr;
-    return qobject_cast<Pane*>(dock->pane());
   }
   static PlanDifferenceModel& model_of(PlanDifferenceTable& table) {
     return *static_cast<PlanDifferenceModel*>(table.view().model());

@@ -17,10 +17,11 @@ namespace {
 
 using namespace views;
 using test::child;
+using test::choose;
+using test::kMib;
 using test::kPatienceMs;
-
-constexpr int kSearchMs = 120'000;
-constexpr std::int64_t kMib = 1 << 20;
+using test::kSearchMs;
+using test::type;
 
 }  // namespace
 
@@ -50,12 +51,7 @@ class SacQuestionsTest : public test::SacWindow {
     QTest::newRow("joint graph") << QByteArray(test::kLarge) << "joint" << 300 << 24 * 1024;
     QTest::newRow("flat training step") << QByteArray(test::kStep) << "step" << 8 << 72;
   }
-  [[nodiscard]] TargetPage& page() const { return child<TargetPage>(pane()); }
-  template <class Widget>
-  [[nodiscard]] Widget& control(const char* name) const {
-    return child<Widget>(page(), name);
-  }
-  [[nodiscard]] const ChangeList& list() const { return page().search().found()->list; }
+  [[nodiscard]] const ChangeList& list() const { return targets().search().found()->list; }
   [[nodiscard]] QString reasons() const {
     return child<QPlainTextEdit>(pane(), "reasons").toPlainText();
   }
@@ -67,27 +63,17 @@ class SacQuestionsTest : public test::SacWindow {
                          Qt::Horizontal);
     window_->resizeDocks({window_->dock("sac")}, {680}, Qt::Vertical);
     QTabBar& tabs = *pages().tabBar();
-    QTest::mouseClick(&tabs, Qt::LeftButton, {}, tabs.tabRect(pages().indexOf(&page())).center());
-    QVERIFY(page().isVisible());
-  }
-  void type(QAbstractSpinBox& box, const QString& text) {
-    box.setFocus();
-    box.selectAll();
-    QTest::keyClicks(&box, text);
-  }
-  void choose(QComboBox& box, const QString& text) {
-    box.setFocus();
-    while (box.currentText() != text && box.currentIndex() + 1 < box.count())
-      QTest::keyClick(&box, Qt::Key_Down);
-    QCOMPARE(box.currentText(), text);
+    QTest::mouseClick(&tabs, Qt::LeftButton, {},
+                      tabs.tabRect(pages().indexOf(&targets())).center());
+    QVERIFY(targets().isVisible());
   }
   bool search(QAbstractSpinBox& box) {
     QTest::keyClick(&box, Qt::Key_Return);
-    return QTest::qWaitFor([this] { return !page().search().is_running(); }, kSearchMs);
+    return QTest::qWaitFor([this] { return !targets().search().is_running(); }, kSearchMs);
   }
   void click_line(int row) {
-    TableView& view = page().table().view();
-    const QModelIndex at = page().table().model().index_of(row, TargetModel::change_column);
+    TableView& view = targets().table().view();
+    const QModelIndex at = targets().table().model().index_of(row, TargetModel::change_column);
     QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.visualRect(at).center());
   }
   void save_picture(const QString& question) {
@@ -105,14 +91,14 @@ class SacQuestionsTest : public test::SacWindow {
 void SacQuestionsTest::which_three_tensors_and_why_these() {
   open_targets();
   QFETCH(int, free);
-  type(control<ByteBox>("bytes"), QStringLiteral("%1 MiB").arg(free));
-  type(control<QSpinBox>("at_most"), QStringLiteral("3"));
-  QVERIFY(search(control<QSpinBox>("at_most")));
+  type(child<ByteBox>(targets(), "bytes"), QStringLiteral("%1 MiB").arg(free));
+  type(child<QSpinBox>(targets(), "at_most"), QStringLiteral("3"));
+  QVERIFY(search(child<QSpinBox>(targets(), "at_most")));
   QVERIFY(list().is_reached);
   QCOMPARE(list().changes.size(), std::size_t{3});
   QVERIFY(list().figures.figures.peak_bytes <=
           list().before.figures.peak_bytes - std::int64_t{free} * kMib);
-  TableView& view = page().table().view();
+  TableView& view = targets().table().view();
   click_line(0);
   QTest::keyClick(&view, Qt::Key_A, Qt::ControlModifier);
   QCOMPARE(document().selection().nodes().size(), std::size_t{3});
@@ -142,13 +128,13 @@ void SacQuestionsTest::which_three_tensors_and_why_these() {
 void SacQuestionsTest::the_cheapest_change_that_fits() {
   open_targets();
   QFETCH(int, fit);
-  choose(control<QComboBox>("goal"), "Fit");
-  choose(control<QComboBox>("unit"), "tensors in all layers");
-  type(control<ByteBox>("bytes"), QStringLiteral("%1 MiB").arg(fit));
-  QVERIFY(search(control<ByteBox>("bytes")));
+  choose(child<QComboBox>(targets(), "goal"), "Fit");
+  choose(child<QComboBox>(targets(), "unit"), "tensors in all layers");
+  type(child<ByteBox>(targets(), "bytes"), QStringLiteral("%1 MiB").arg(fit));
+  QVERIFY(search(child<ByteBox>(targets(), "bytes")));
   QVERIFY(list().is_reached);
   QVERIFY(list().figures.figures.peak_bytes <= std::int64_t{fit} * kMib);
-  QVERIFY(page().search().best() != nullptr);
+  QVERIFY(targets().search().best() != nullptr);
   click_line(0);
   QVERIFY(document().selection().nodes().size() > 1);  // one tensor per layer
   save_picture(QStringLiteral("cheapest_change"));

@@ -22,6 +22,8 @@ using namespace views;
 using test::child;
 using test::kPatienceMs;
 using test::kSample;
+using test::kSearchMs;
+using test::type;
 
 constexpr double kGib = 1 << 30;
 
@@ -60,14 +62,8 @@ class SacSolveTest : public test::SacWindow {
 
  private:
   [[nodiscard]] QComboBox& unit() const { return child<QComboBox>(bar().budget(), "unit"); }
-  void choose_unit(const QString& text) {
-    unit().setFocus();
-    while (unit().currentText() != text && unit().currentIndex() + 1 < unit().count())
-      QTest::keyClick(&unit(), Qt::Key_Down);
-    QCOMPARE(unit().currentText(), text);
-  }
+  void choose_unit(const QString& text) { test::choose(unit(), text); }
   bool wait_for_search() {
-    constexpr int kSearchMs = 120'000;
     return QTest::qWaitFor([this] { return !session().pareto().is_running(); }, kSearchMs) &&
            settle();
   }
@@ -78,11 +74,6 @@ class SacSolveTest : public test::SacWindow {
   [[nodiscard]] std::optional<PlanFigures> promised() const {
     const auto& preview = session().shown_preview();
     return preview && preview->outcome ? std::optional(preview->outcome->figures) : std::nullopt;
-  }
-  void type(QDoubleSpinBox& box, const QString& text) {
-    box.setFocus();
-    box.selectAll();
-    QTest::keyClicks(&box, text);
   }
   [[nodiscard]] QString card_in_the_middle() const {
     const QRect area = timeline().layout().memory;

@@ -13,10 +13,12 @@ namespace {
 
 using namespace views;
 using test::child;
+using test::choose;
+using test::kMib;
 using test::kPatienceMs;
 using test::kSample;
-
-constexpr std::int64_t kMib = 1 << 20;
+using test::kSearchMs;
+using test::type;
 
 }  // namespace
 
@@ -38,33 +40,15 @@ class SacTargetTest : public test::SacWindow {
   void answers_on_a_large_graph();
 
  private:
-  [[nodiscard]] TargetPage& page() const { return child<TargetPage>(pane()); }
-  [[nodiscard]] TargetModel& lines() const { return page().table().model(); }
-  template <class Widget>
-  [[nodiscard]] Widget& control(const char* name) const {
-    return child<Widget>(page(), name);
-  }
-  void open_page() {
-    pages().setCurrentWidget(&page());
-    QVERIFY(page().isVisible());
-  }
-  void type(QAbstractSpinBox& box, const QString& text) {
-    box.setFocus();
-    box.selectAll();
-    QTest::keyClicks(&box, text);
-  }
-  void choose(QComboBox& box, const QString& text) {
-    box.setFocus();
-    while (box.currentText() != text && box.currentIndex() > 0) QTest::keyClick(&box, Qt::Key_Up);
-    while (box.currentText() != text && box.currentIndex() + 1 < box.count())
-      QTest::keyClick(&box, Qt::Key_Down);
-    QCOMPARE(box.currentText(), text);
+  [[nodiscard]] TargetModel& lines() const { return targets().table().model(); }
+  void open_targets() {
+    pages().setCurrentWidget(&targets());
+    QVERIFY(targets().isVisible());
   }
   bool wait() {
-    constexpr int kSearchMs = 120'000;
-    return QTest::qWaitFor([this] { return !page().search().is_running(); }, kSearchMs);
+    return QTest::qWaitFor([this] { return !targets().search().is_running(); }, kSearchMs);
   }
-  [[nodiscard]] QString said() const { return labels_of(page().table()).join(u'\n'); }
+  [[nodiscard]] QString said() const { return labels_of(targets().table()).join(u'\n'); }
 };
 
 void SacTargetTest::frees_memory_and_applies_the_list_data() {
@@ -76,20 +60,20 @@ void SacTargetTest::frees_memory_and_applies_the_list_data() {
 void SacTargetTest::frees_memory_and_applies_the_list() {
   QFETCH(QByteArray, file);
   QVERIFY(open(file));
-  open_page();
+  open_targets();
   const PlanFigures before = figures();
-  type(control<ByteBox>("bytes"), "1 MiB");
-  QTest::keyClick(&control<ByteBox>("bytes"), Qt::Key_Return);
-  QVERIFY(page().search().is_running());
+  type(child<ByteBox>(targets(), "bytes"), "1 MiB");
+  QTest::keyClick(&child<ByteBox>(targets(), "bytes"), Qt::Key_Return);
+  QVERIFY(targets().search().is_running());
   QVERIFY(wait());
-  const ChangeList& list = page().search().found()->list;
+  const ChangeList& list = targets().search().found()->list;
   QVERIFY(list.is_reached);
   QCOMPARE(lines().row_count(), static_cast<int>(list.changes.size()));
   const int last = lines().row_count() - 1;
   QVERIFY(*lines().number(last, TargetModel::peak_column) <= before.figures.peak_bytes - kMib);
   // The best plan without the conditions is at least as good.
-  QVERIFY(page().search().best()->fits);
-  QVERIFY(page().search().best()->point.figures.figures.step_ns <= list.figures.figures.step_ns);
+  QVERIFY(targets().search().best()->fits);
+  QVERIFY(targets().search().best()->point.figures.figures.step_ns <= list.figures.figures.step_ns);
   QVERIFY2(said().contains("Without the conditions"), qPrintable(said()));
   // Only applying the list changes the document.
   QCOMPARE(editing().step_count(), 0);
@@ -108,10 +92,10 @@ void SacTargetTest::frees_memory_and_applies_the_list() {
 // A flat training step: the list becomes tags, which the next list may change.
 void SacTargetTest::a_step_is_changed_as_on_the_command_line() {
   QVERIFY(open(test::kStep));
-  open_page();
-  choose(control<QComboBox>("unit"), "tensors in all layers");
-  type(control<ByteBox>("bytes"), "1 MiB");
-  QTest::keyClick(&control<ByteBox>("bytes"), Qt::Key_Return);
+  open_targets();
+  choose(child<QComboBox>(targets(), "unit"), "tensors in all layers");
+  type(child<ByteBox>(targets(), "bytes"), "1 MiB");
+  QTest::keyClick(&child<ByteBox>(targets(), "bytes"), Qt::Key_Return);
   QVERIFY(wait());
   test::press(button("apply_list"));
   QVERIFY(settle());
@@ -125,8 +109,8 @@ void SacTargetTest::a_step_is_changed_as_on_the_command_line() {
   QVERIFY(!lines().nodes(0).empty());
   QVERIFY(document().graph().node(lines().nodes(0).front()).policy != MemoryPolicy::none);
   const std::int64_t peak = figures().figures.peak_bytes;
-  type(control<ByteBox>("bytes"), "1 MiB");
-  QTest::keyClick(&control<ByteBox>("bytes"), Qt::Key_Return);
+  type(child<ByteBox>(targets(), "bytes"), "1 MiB");
+  QTest::keyClick(&child<ByteBox>(targets(), "bytes"), Qt::Key_Return);
   QVERIFY(wait());
   test::press(button("apply_list"));
   QVERIFY(settle());
@@ -136,13 +120,13 @@ void SacTargetTest::a_step_is_changed_as_on_the_command_line() {
 
 void SacTargetTest::a_line_selects_its_tensors() {
   QVERIFY(open(kSample));
-  open_page();
-  type(control<ByteBox>("bytes"), "1 MiB");
-  choose(control<QComboBox>("unit"), "operators");
-  test::press(control<QPushButton>("find"));
+  open_targets();
+  type(child<ByteBox>(targets(), "bytes"), "1 MiB");
+  choose(child<QComboBox>(targets(), "unit"), "operators");
+  test::press(child<QPushButton>(targets(), "find"));
   QVERIFY(wait());
   QVERIFY(lines().row_count() > 0);
-  auto& view = page().table().view();
+  auto& view = targets().table().view();
   QTest::mouseClick(view.viewport(), Qt::LeftButton, {},
                     view.visualRect(lines().index_of(0, TargetModel::change_column)).center());
   std::vector<NodeId> nodes = lines().nodes(0);
@@ -154,19 +138,19 @@ void SacTargetTest::a_line_selects_its_tensors() {
 
 void SacTargetTest::fits_a_peak_under_conditions() {
   QVERIFY(open(kSample));
-  open_page();
+  open_targets();
   const std::int64_t peak = figures().figures.peak_bytes;
-  type(control<ByteBox>("bytes"), "1 MiB");
-  QTest::keyClick(&control<ByteBox>("bytes"), Qt::Key_Tab);
+  type(child<ByteBox>(targets(), "bytes"), "1 MiB");
+  QTest::keyClick(&child<ByteBox>(targets(), "bytes"), Qt::Key_Tab);
   // The other side of the same limit.
-  choose(control<QComboBox>("goal"), "Fit");
-  QCOMPARE(control<ByteBox>("bytes").bytes(), peak - kMib);
-  choose(control<QComboBox>("unit"), "tensors in all layers");
-  QTest::mouseClick(&control<QCheckBox>("offload"), Qt::LeftButton, {}, QPoint(8, 8));
-  QVERIFY(!control<QCheckBox>("offload").isChecked());
-  test::press(control<QPushButton>("find"));
+  choose(child<QComboBox>(targets(), "goal"), "Fit");
+  QCOMPARE(child<ByteBox>(targets(), "bytes").bytes(), peak - kMib);
+  choose(child<QComboBox>(targets(), "unit"), "tensors in all layers");
+  QTest::mouseClick(&child<QCheckBox>(targets(), "offload"), Qt::LeftButton, {}, QPoint(8, 8));
+  QVERIFY(!child<QCheckBox>(targets(), "offload").isChecked());
+  test::press(child<QPushButton>(targets(), "find"));
   QVERIFY(wait());
-  const TargetSearch::Found& found = *page().search().found();
+  const TargetSearch::Found& found = *targets().search().found();
   QCOMPARE(found.target.peak_bytes, peak - kMib);
   QVERIFY(!found.list.changes.empty());
   for (const ListedChange& each : found.list.changes) QVERIFY(each.move.to == Keep::recompute);
@@ -174,12 +158,12 @@ void SacTargetTest::fits_a_peak_under_conditions() {
 
 void SacTargetTest::says_why_a_target_cannot_be_met() {
   QVERIFY(open(kSample));
-  open_page();
-  type(control<ByteBox>("bytes"), "1 GiB");
-  type(control<QSpinBox>("at_most"), "2");
-  QTest::keyClick(&control<QSpinBox>("at_most"), Qt::Key_Return);
+  open_targets();
+  type(child<ByteBox>(targets(), "bytes"), "1 GiB");
+  type(child<QSpinBox>(targets(), "at_most"), "2");
+  QTest::keyClick(&child<QSpinBox>(targets(), "at_most"), Qt::Key_Return);
   QVERIFY(wait());
-  const TargetSearch::Found& found = *page().search().found();
+  const TargetSearch::Found& found = *targets().search().found();
   QVERIFY(!found.list.is_reached);
   QCOMPARE(found.target.at_most, std::optional<std::size_t>(2));
   QVERIFY(found.list.changes.size() <= 2);
@@ -188,9 +172,9 @@ void SacTargetTest::says_why_a_target_cannot_be_met() {
 
 void SacTargetTest::one_of_the_two_ways_stays_allowed() {
   QVERIFY(open(kSample));
-  open_page();
-  auto& offload = control<QCheckBox>("offload");
-  auto& recompute = control<QCheckBox>("recompute");
+  open_targets();
+  auto& offload = child<QCheckBox>(targets(), "offload");
+  auto& recompute = child<QCheckBox>(targets(), "recompute");
   QTest::mouseClick(&offload, Qt::LeftButton, {}, QPoint(8, 8));
   QTest::mouseClick(&recompute, Qt::LeftButton, {}, QPoint(8, 8));
   QVERIFY(offload.isChecked());
@@ -199,19 +183,19 @@ void SacTargetTest::one_of_the_two_ways_stays_allowed() {
 
 void SacTargetTest::answers_on_a_large_graph() {
   QVERIFY(open(test::kLarge));
-  open_page();
+  open_targets();
   const auto ask = [&](const QString& bytes, const QString& at_most) {
-    type(control<ByteBox>("bytes"), bytes);
-    type(control<QSpinBox>("at_most"), at_most);
-    QTest::keyClick(&control<QSpinBox>("at_most"), Qt::Key_Return);
+    type(child<ByteBox>(targets(), "bytes"), bytes);
+    type(child<QSpinBox>(targets(), "at_most"), at_most);
+    QTest::keyClick(&child<QSpinBox>(targets(), "at_most"), Qt::Key_Return);
     return wait();
   };
   QVERIFY(ask("5 GiB", "3"));
-  QVERIFY(!page().search().found()->list.is_reached);
+  QVERIFY(!targets().search().found()->list.is_reached);
   QVERIFY2(said().contains("With 3 tensors, at most "), qPrintable(said()));
   QVERIFY(ask("5 GiB", "0"));
-  QVERIFY(page().search().found()->list.is_reached);
-  const PlanFigures promised = page().search().found()->list.figures;
+  QVERIFY(targets().search().found()->list.is_reached);
+  const PlanFigures promised = targets().search().found()->list.figures;
   test::press(button("apply_list"));
   QVERIFY(settle());
   QCOMPARE(figures(), promised);

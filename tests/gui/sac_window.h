@@ -31,7 +31,8 @@
 
 namespace jointer::test {
 
-inline constexpr int kPatienceMs = 20000;
+inline constexpr int kPatienceMs = 20000, kSearchMs = 120'000;
+inline constexpr std::int64_t kMib = 1 << 20;
 inline const char kSample[] = "resources/samples/llama_debug_tp2_fsdp2.joint.json.zst";
 inline const char kLarge[] = "resources/samples/llama_8b_tp2_fsdp2.joint.json.zst";
 inline const char kStep[] = "resources/samples/llama_debug_fsdp2.train_step.json.zst";
@@ -61,10 +62,7 @@ class SacWindow : public QObject {
     QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
     window_->open({.path = path});
     if (!opened.wait(kPatienceMs)) return false;
-    views::PaneDock* dock = window_->dock("sac");
-    dock->show();
-    dock->raise();
-    if (!QTest::qWaitFor([dock] { return dock->pane() != nullptr; }, kPatienceMs)) return false;
+    if (show_pane<views::SacPane>("sac") == nullptr) return false;
     connect(&session(), &views::SacSession::refused, this,
             [](const QString& why) { qInfo() << why; });
     if (!QTest::qWaitFor([this] { return session().state() != nullptr; }, kPatienceMs))
@@ -97,6 +95,26 @@ class SacWindow : public QObject {
     press(child<QPushButton>(page, "start"));
     return QTest::qWaitFor(
         [&] { return !page.search().is_running() && page.plot().marks().size() > 3; }, kPatienceMs);
+  }
+  [[nodiscard]] views::TargetPage& targets() const { return child<views::TargetPage>(pane()); }
+  // Shows the pane of a dock; null if that takes too long or the pane is of another type.
+  template <class Pane>
+  Pane* show_pane(const char* name) {
+    views::PaneDock* dock = window_->dock(name);
+    dock->show();
+    dock->raise();
+    if (!QTest::qWaitFor([dock] { return dock->pane() != nullptr; }, kPatienceMs)) return nullptr;
+    return qobject_cast<Pane*>(dock->pane());
+  }
+  // Chooses upstream's preset that recomputes everything.
+  bool recompute_all() {
+    const QList<QAction*> actions = bar().presets().actions();
+    const auto full = std::ranges::find_if(actions, [](const QAction* action) {
+      return action->text().contains(QStringLiteral("full"));
+    });
+    if (full == actions.end()) return false;
+    (*full)->trigger();
+    return QTest::qWaitFor([this] { return editing().step_count() == 1; }, kPatienceMs) && settle();
   }
   [[nodiscard]] views::SacBar& bar() const { return child<views::SacBar>(pane()); }
   [[nodiscard]] views::SacTable& table() const { return child<views::SacTable>(pane()); }
@@ -184,7 +202,6 @@ class SacWindow : public QObject {
     QProcess program;
     program.start(QCoreApplication::applicationDirPath() + QStringLiteral("/jointer"),
                   arguments + QStringList{QStringLiteral("--json")});
-    constexpr int kSearchMs = 120'000;
     if (!program.waitForFinished(kSearchMs)) return {};
     return QJsonDocument::fromJson(program.readAllStandardOutput()).object();
   }
