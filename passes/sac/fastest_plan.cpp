@@ -92,8 +92,10 @@ Pass fastest_plan_pass() {
                                     "Bytes that the peak must not exceed; none: the run's "
                                     "limit, if there is one."),
                               std::move(share), flag("offload", true, "Values may be offloaded."),
-                              count("effort", static_cast<std::int64_t>(PlanFrontier::kEffort), 1,
-                                    "Number of plans after which no new start is tried.")},
+                              count(
+                                  "effort", static_cast<std::int64_t>(PlanFrontier::kEffort), 1,
+                                  "Number of plans to evaluate before the search stops trying new "
+                                  "starting points.")},
                .keeps_numerics = true,
                .is_idempotent = false},
       .run = run};

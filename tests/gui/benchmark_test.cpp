@@ -551,7 +551,7 @@ void BenchmarkTest::a_compiled_block_is_drawn_and_selected_as_one() {
   const QString card = timeline->card_at(at).join('\n');
   QVERIFY2(card.contains("measured 4.00 ms · estimated") &&
                card.contains("at most " + bytes_text(block.peak_bytes)) &&
-               card.contains("no times of its single nodes"),
+               card.contains("not timed individually"),
            qPrintable(card));
 
   // A click selects all its nodes, and the inspector says what ran in their place.
@@ -565,7 +565,7 @@ void BenchmarkTest::a_compiled_block_is_drawn_and_selected_as_one() {
   QVERIFY(row != total.end());
   QVERIFY2(row->value.contains("joint: 4.00 ms"), qPrintable(row->value));
   const auto* bar = window_->findChild<TimelineBar*>();
-  QVERIFY(child<QToolButton>(*bar, "measurement").toolTip().contains("no times"));
+  QVERIFY(child<QToolButton>(*bar, "measurement").toolTip().contains("not timed individually"));
 }
 
 void BenchmarkTest::rows_survive_a_restart() {

@@ -232,8 +232,8 @@ class Describer {
         {.label = words("measured"),
          .value = words("part of %1").arg(block_text(block)),
          .provenance = Provenance::measured,
-         .note = words("A compiled package ran in place of these nodes on %1; there are no times "
-                       "of its single nodes.")
+         .note = words("A compiled package ran in place of these nodes on %1; they were not timed "
+                       "individually.")
                      .arg(QString::fromStdString(measurement.device))});
     s.rows.push_back(
         {.label = words("block"),

@@ -53,9 +53,8 @@ void add_blocks(const Snapshot& snapshot, std::span<const NodeId> nodes,
                            QString::fromStdString(measured.measurement().label),
                            time_text(estimated_ns(snapshot, *block))),
          .provenance = Provenance::measured,
-         .note = words("The time of the whole compiled package, which ran in place of its nodes; "
-                       "there are no times of its single nodes. At most %1 were allocated while it "
-                       "ran.")
+         .note = words("The time of the whole compiled package. Its nodes were not timed "
+                       "individually. At most %1 was allocated while it ran.")
                      .arg(bytes_text(block->peak_bytes))});
 }
 

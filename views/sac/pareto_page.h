@@ -34,7 +34,7 @@ class ParetoPage : public QWidget {
 
  signals:
   void message(const QString& sentence);
-  // Orders and buckets are to be tuned within this peak.
+  // Requests a search for orders and buckets within this peak.
   void tune_wanted(std::int64_t peak_bytes);
 
  private:

@@ -41,7 +41,7 @@ class SacPane : public QWidget {
   void message(const QString& sentence);
   // A request was refused; `sentence` says why.
   void refused(const QString& sentence);
-  // Orders and buckets are to be tuned within this peak.
+  // Requests a search for orders and buckets within this peak.
   void tune_wanted(std::int64_t peak_bytes);
   // The plan's pair was written to this file.
   void pair_made(const QString& path);

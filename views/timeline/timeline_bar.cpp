@@ -122,8 +122,7 @@ void TimelineBar::show_measurement() {
     tip << tr("Shown alongside the estimates: %1").arg(measurement_text(shown->measurement()));
     for (const std::string& note : shown->measurement().notes) tip << QString::fromStdString(note);
     if (!shown->measurement().blocks.empty())
-      tip << tr(
-          "Compiled packages ran in place of nodes; there are no times of their single nodes.");
+      tip << tr("Compiled packages ran in place of nodes, which were not timed individually.");
     else if (shown->measurement().nodes.empty())
       tip << tr("This measurement has no node times; only profiled runs do.");
   } else {

@@ -118,7 +118,7 @@ void add_plan_options(CLI::App& command, SacCommand& options) {
   command
       .add_option("--effort", options.effort,
                   "With --pareto, --slower or a --budget in bytes: number of plans to evaluate for "
-                  "each limit, after which the search does not start again from another plan. More "
+                  "each limit before the search stops trying new starting points. Higher values "
                   "find better plans")
       ->type_name("N")
       ->check(whole_number(1));

@@ -106,7 +106,7 @@ TEST_F(InspectorTest, SaysThatACompiledBlockRanInPlaceOfANode) {
                                   snapshot_->estimated_time.bands());
   const InspectorContent one = describe(*snapshot_, node("mm"), &measured);
   EXPECT_EQ(row(one, "measured").value, "part of compiled joint, 2 nodes");
-  EXPECT_THAT(row(one, "measured").note.toStdString(), HasSubstr("no times of its single nodes"));
+  EXPECT_THAT(row(one, "measured").note.toStdString(), HasSubstr("not timed individually"));
   EXPECT_THAT(row(one, "block").value.toStdString(), StartsWith("40.0 us (rank 0, inductor)"));
   EXPECT_EQ(row(one, "peak").value, "4.00 KiB");
   EXPECT_EQ(row(describe(*snapshot_, node("mm_1"), &measured), "block").value, "");

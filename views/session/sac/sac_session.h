@@ -113,7 +113,7 @@ class SacSession : public QObject {
   void working_changed();
   void previewed();
   void tuned_changed();
-  // The pipeline of `tuned` is to be applied.
+  // Requests that the pipeline of `tuned` be applied.
   void tuned_wanted();
   // A request was refused; `sentence` says why.
   void refused(const QString& sentence);

@@ -69,10 +69,6 @@ QString block_text(const MeasuredBlock& block) {
              : words("compiled %1, %2 nodes").arg(name, count_text(block.nodes.size()));
 }
 
-QString no_node_times_text() {
-  return words("a compiled package: there are no times of its single nodes");
-}
-
 QStringList measured_lines(const Snapshot& snapshot, const MeasuredTimeline& measured,
                            NodeId node) {
   QStringList lines;
@@ -82,7 +78,7 @@ QStringList measured_lines(const Snapshot& snapshot, const MeasuredTimeline& mea
                  << words("ran %1 to %2 (%3)")
                         .arg(time_text(block->start_ns), time_text(block->end_ns), label)
                  << words("at most %1 allocated").arg(bytes_text(block->peak_bytes))
-                 << no_node_times_text();
+                 << words("compiled: nodes were not timed individually");
   const MeasuredNode* m = measured.find(node);
   if (m == nullptr) return {};
   lines << times_text(measured_ns(snapshot, *m), estimated_ns(snapshot, node));

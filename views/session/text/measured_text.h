@@ -27,8 +27,6 @@ std::int64_t estimated_ns(const Snapshot& snapshot, const MeasuredBlock& block);
 
 // "compiled joint, 512 nodes".
 QString block_text(const MeasuredBlock& block);
-// Says that the nodes of a block were not measured one by one.
-QString no_node_times_text();
 
 // Lines for a hover card of the node; empty if neither it nor a block with it was measured.
 QStringList measured_lines(const Snapshot& snapshot, const MeasuredTimeline& measured, NodeId node);
