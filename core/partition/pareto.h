@@ -27,6 +27,9 @@ struct ParetoPoint {
   std::int64_t bound_ns = 0;
   // The bytes that torch's caching allocator reserves; nullopt if not computed.
   std::optional<std::int64_t> reserved_bytes = {};
+  // The passes that reorder the plan's graph, as a pipeline; `figures` and `reserved_bytes` are
+  // those after them. Empty: the plan's own order.
+  std::string order = {};
 };
 
 // The memory that a limit counts: live bytes, or bytes that the caching allocator reserves.

@@ -36,6 +36,9 @@ class PlanFrontier {
   static Result<std::unique_ptr<PlanFrontier>> make(const Graph& joint, const PlanWhatIf& what_if,
                                                     Options options);
 
+  // Solves the relaxation for a range of prices, which bounds the step for every peak. The first
+  // `best` does this by itself. Error (usage): as for `best`.
+  Result<void> find_samples();
   // Adds a plan with known figures to start from.
   void add(const EvaluatedPlan& plan);
   // The best plan found within the limit; if none is, the nearest. Deterministic: depends only on
@@ -63,7 +66,6 @@ class PlanFrontier {
 
   PlanFrontier(const Graph& joint, const PlanWhatIf& what_if, PlanRelaxation relaxation,
                Options options);
-  Result<void> find_samples();
   Result<Sample> sample(const PlanPrices& prices);
   std::optional<Bracket> bracket(std::size_t series, const PlanLimit& limit);
   void mix(const Bracket& between, const PlanLimit& limit);

@@ -61,11 +61,8 @@ Result<std::unique_ptr<TradeOff>> TradeOff::make(const Graph& graph, const Estim
   options.partition.partitioner = Partitioner::min_cut;
   options.partition.activation_budget = PartitionOptions().activation_budget;
   JOINTER_TRY(Partition solved, partition_of(graph, options));
-  std::unique_ptr<TradeOff> made(new TradeOff(std::move(solved), std::move(options)));
-  const Graph& joint = made->partition_.joint;
-  made->what_if_ = std::make_unique<PlanWhatIf>(
-      joint, estimates.costs, estimates.flops, estimates.memory, estimates.simulation,
-      PlanWhatIfOptions{.transfers = estimates.transfers, .partitioner = Partitioner::min_cut});
+  std::unique_ptr<TradeOff> made(new TradeOff(std::move(solved), estimates, std::move(options)));
+  made->what_if_ = made->what_if_for(estimates.costs);
   made->set_now(std::move(made->options_.now));
   made->find_presets(graph);
   if (made->options_.has_policy) made->policies_ = policies_of(graph);
@@ -118,13 +115,47 @@ ParetoRequest TradeOff::request(bool with_presets) const {
   return request;
 }
 
-Result<ParetoCurve> TradeOff::curve() const {
-  return pareto(partition_.joint, *what_if_, request(true));
+std::unique_ptr<PlanWhatIf> TradeOff::what_if_for(std::span<const NodeCost> costs) const {
+  return std::make_unique<PlanWhatIf>(
+      partition_.joint, costs, estimates_.flops, estimates_.memory, estimates_.simulation,
+      PlanWhatIfOptions{.transfers = estimates_.transfers, .partitioner = Partitioner::min_cut});
 }
 
-Result<Fit> TradeOff::fastest_within(std::int64_t peak_bytes) const {
-  return jointer::fastest_within(partition_.joint, *what_if_, peak_bytes,
-                                 request(!options_.has_policy));
+// Runs `search`, a function of a PlanWhatIf, with the costs that a hidden share leaves.
+template <class Search>
+auto TradeOff::with_hidden(double hidden, const Search& search) const {
+  if (hidden == 0) return search(*what_if_);
+  const std::vector<NodeCost> costs = with_hidden_communication(estimates_.costs, hidden);
+  return search(*what_if_for(costs));
+}
+
+// Replaces the figures of a search with a hidden share by those of the full time.
+Result<void> TradeOff::restore_figures(ParetoPoint& point) const {
+  if (point.partitioner != Partitioner::min_cut) return {};
+  JOINTER_TRY(point.figures, what_if_->figures(point.plan));
+  point.bound_ns = 0;
+  return {};
+}
+
+Result<ParetoCurve> TradeOff::curve(double hidden) const {
+  return with_hidden(hidden, [&](const PlanWhatIf& what_if) -> Result<ParetoCurve> {
+    JOINTER_TRY(ParetoCurve curve, pareto(partition_.joint, what_if, request(true)));
+    if (hidden == 0) return curve;
+    for (auto* points : {&curve.points, &curve.budgets})
+      for (ParetoPoint& point : *points) JOINTER_CHECK(restore_figures(point));
+    return curve;
+  });
+}
+
+Result<Fit> TradeOff::fastest_within(std::int64_t peak_bytes, double hidden) const {
+  return with_hidden(hidden, [&](const PlanWhatIf& what_if) -> Result<Fit> {
+    JOINTER_TRY(Fit fit, jointer::fastest_within(partition_.joint, what_if, peak_bytes,
+                                                 request(!options_.has_policy)));
+    if (hidden == 0) return fit;
+    JOINTER_CHECK(restore_figures(fit.point));
+    fit.bound_ns = 0;
+    return fit;
+  });
 }
 
 std::int64_t TradeOff::longest_step(double percent) const {
@@ -133,8 +164,22 @@ std::int64_t TradeOff::longest_step(double percent) const {
 }
 
 Result<Fit> TradeOff::smallest_within(double percent) const {
-  return jointer::smallest_within(partition_.joint, *what_if_, longest_step(percent),
-                                  request(!options_.has_policy));
+  return smallest_within_step(longest_step(percent), 0);
+}
+
+Result<Fit> TradeOff::smallest_within_step(std::int64_t step_ns, double hidden) const {
+  return with_hidden(hidden, [&](const PlanWhatIf& what_if) -> Result<Fit> {
+    JOINTER_TRY(Fit fit, jointer::smallest_within(partition_.joint, what_if, step_ns,
+                                                  request(!options_.has_policy)));
+    if (hidden > 0) JOINTER_CHECK(restore_figures(fit.point));
+    return fit;
+  });
+}
+
+Result<OrderBound> TradeOff::order_bound() const {
+  return OrderBound::make(partition_.joint, estimates_.costs,
+                          [&](std::span<const NodeCost> costs) { return what_if_for(costs); },
+                          {.policies = policies_, .offload = options_.offload, .go_on = {}});
 }
 
 Result<Partition> TradeOff::partition_by(const SavePlan& plan, const std::string& found_by) const {

@@ -16,6 +16,7 @@
 #include "core/cost/estimator.h"
 #include "core/cost/node_flops.h"
 #include "core/graph/graph.h"
+#include "core/partition/order_bound.h"
 #include "core/partition/pareto.h"
 #include "core/partition/plan_what_if.h"
 #include "core/schedule/memory_timeline.h"
@@ -53,8 +54,8 @@ class TradeOff {
     TransferCosts transfers;
   };
 
-  // `graph`: a joint graph or a flat training step, with the tags in effect. Error (usage): as for
-  // partition.
+  // `graph`: a joint graph or a flat training step, with the tags in effect. The spans of `estimates`
+  // must outlive this. Error (usage): as for partition.
   static Result<std::unique_ptr<TradeOff>> make(const Graph& graph, const Estimates& estimates,
                                                 TradeOffOptions options);
   TradeOff(const TradeOff&) = delete;
@@ -63,16 +64,25 @@ class TradeOff {
   // Replaces the current plan.
   void set_now(ParetoPoint now);
 
+  // The following searches take `hidden`, the share of the collectives' time that an order found
+  // later is expected to hide (ordered_search.cpp), 0 to 1. The plans are chosen by it; the figures
+  // of their points are those of the full time. Thread-safe unless `found` is set.
+
   // The best plans found from the lowest peak to the shortest step. Budgets, presets and the current
   // plan are on it unless a plan beats them.
-  [[nodiscard]] Result<ParetoCurve> curve() const;
+  [[nodiscard]] Result<ParetoCurve> curve(double hidden = 0) const;
   // Those of upstream's presets that fit the graph, with their figures.
   [[nodiscard]] const std::vector<ParetoPoint>& presets() const { return presets_; }
 
-  [[nodiscard]] Result<Fit> fastest_within(std::int64_t peak_bytes) const;
+  [[nodiscard]] Result<Fit> fastest_within(std::int64_t peak_bytes, double hidden = 0) const;
   // The plan with the lowest peak found that is at most `percent` slower than the current plan.
   [[nodiscard]] Result<Fit> smallest_within(double percent) const;
   [[nodiscard]] std::int64_t longest_step(double percent) const;
+  // The same for a step of at most `step_ns`, of which the share `hidden` of the collectives' time
+  // is no part.
+  [[nodiscard]] Result<Fit> smallest_within_step(std::int64_t step_ns, double hidden) const;
+  // Bounds for any order of the graphs. Refers to this object.
+  [[nodiscard]] Result<OrderBound> order_bound() const;
 
   // The partition with this plan. `found_by`: what chose it, as for search_reasons. Error (usage): as
   // for emit_pair.
@@ -82,17 +92,24 @@ class TradeOff {
   // All points except the current plan are evaluated on it.
   [[nodiscard]] const Partition& partition() const { return partition_; }
   [[nodiscard]] const PlanWhatIf& what_if() const { return *what_if_; }
+  // The memory that limits count.
+  [[nodiscard]] LimitedMemory memory() const { return options_.memory; }
   // The user's policies, which the search respects, indexed by node id; empty if there are none.
   [[nodiscard]] const std::vector<MemoryPolicy>& policies() const { return policies_; }
 
  private:
-  TradeOff(Partition partition, TradeOffOptions options)
-      : options_(std::move(options)), partition_(std::move(partition)) {}
+  TradeOff(Partition partition, const Estimates& estimates, TradeOffOptions options)
+      : options_(std::move(options)), estimates_(estimates), partition_(std::move(partition)) {}
   static Result<Partition> partition_of(const Graph& graph, const TradeOffOptions& options);
   void find_presets(const Graph& graph);
   [[nodiscard]] ParetoRequest request(bool with_presets) const;
+  [[nodiscard]] std::unique_ptr<PlanWhatIf> what_if_for(std::span<const NodeCost> costs) const;
+  template <class Search>
+  auto with_hidden(double hidden, const Search& search) const;
+  Result<void> restore_figures(ParetoPoint& point) const;
 
   TradeOffOptions options_;
+  Estimates estimates_;
   Partition partition_;
   std::unique_ptr<PlanWhatIf> what_if_;
   std::vector<ParetoPoint> presets_;

@@ -1,5 +1,6 @@
-// fastest_plan: splits a joint graph by the fastest plan found within a limit of the peak, as
-// `jointer sac --budget 40GiB` does. Saving, recomputing and offloading are searched together.
+// fastest_plan: splits a joint graph by the fastest plan found within a limit of the peak. Saving,
+// recomputing and offloading are searched together. `jointer sac --budget 40GiB` finds the same plan
+// with `hidden=0.8`, and an order for it (core/policy/ordered_search.cpp).
 //
 // Steps: core/policy/trade_off.cpp and core/partition/plan_frontier.cpp describe the search. For
 // every value that the backward needs, the pass adds a decision with the reason: the partitioner's,
@@ -22,8 +23,9 @@
 namespace jointer {
 namespace {
 
-Result<Fit> search(const TradeOff& trade_off, std::int64_t limit, PassContext& context) {
-  JOINTER_TRY(Fit fit, trade_off.fastest_within(limit));
+Result<Fit> search(const TradeOff& trade_off, std::int64_t limit, double hidden,
+                   PassContext& context) {
+  JOINTER_TRY(Fit fit, trade_off.fastest_within(limit, hidden));
   JOINTER_CHECK(context.report(1));
   if (fit.fits) return fit;
   return fail(Error::Kind::usage, "no plan has a peak of at most {}; the lowest found is {}",
@@ -62,7 +64,7 @@ Result<void> run(Graph& graph, const Arguments& arguments, PassContext& context)
   options.partition.watcher.report = [&](double part) { done = part; };
   options.partition.watcher.is_cancelled = [&] { return !context.report(done); };
   JOINTER_TRY(const auto trade_off, TradeOff::make(graph, estimates, std::move(options)));
-  JOINTER_TRY(const Fit fit, search(*trade_off, limit, context));
+  JOINTER_TRY(const Fit fit, search(*trade_off, limit, arguments.number("hidden"), context));
   const bool is_limited = limit < std::numeric_limits<std::int64_t>::max();
   JOINTER_TRY(const Partition made,
               trade_off->partition_by(
@@ -82,6 +84,10 @@ Pass fastest_plan_pass() {
                            "The part of the run's limit that the plan may use; later passes may "
                            "need the rest.");
   share.max = 1;
+  Parameter hidden = number("hidden", 0.0,
+                            "The part of the collectives' time that later passes are expected to "
+                            "hide behind compute.");
+  hidden.max = 1;
   return {
       .info = {.name = "fastest_plan",
                .summary = "Splits a joint graph by the fastest plan found within a limit of the "
@@ -91,7 +97,8 @@ Pass fastest_plan_pass() {
                .parameters = {bytes("peak", {},
                                     "Bytes that the peak must not exceed; none: the run's "
                                     "limit, if there is one."),
-                              std::move(share), flag("offload", true, "Values may be offloaded."),
+                              std::move(share), std::move(hidden),
+                              flag("offload", true, "Values may be offloaded."),
                               count(
                                   "effort", static_cast<std::int64_t>(PlanFrontier::kEffort), 1,
                                   "Number of plans to evaluate before the search stops trying new "

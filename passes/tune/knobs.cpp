@@ -63,6 +63,7 @@ std::vector<Knob> make_knobs() {
       knob(kBudget, "budget",
            {"0.05", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9", "0.95"}),
       knob(kBudget, "solver", {"dp", "greedy"}),
+      knob("fastest_plan", "hidden", {"0", "0.5", "0.8", "1"}),
       knob("fastest_plan", "share", {"1", "0.98", "0.95", "0.9", "0.8"}),
       knob("fsdp_reshard_after_fwd", "reshard", {"true", "false"}),
   };

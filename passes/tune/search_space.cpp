@@ -141,12 +141,12 @@ std::vector<NamedCandidate> SearchSpace::starts() const {
       if (known.candidate == candidate) return;
     found.push_back({std::move(name), std::move(candidate)});
   };
-  // The plan of `jointer sac --budget` within the limit comes first, so that nothing found is slower.
-  // Orders may raise the peak.
+  // The plans of `jointer sac --budget` within the limit come first, so that nothing found is slower:
+  // the one for a later order, and the one of --keep-order. Orders may raise the peak.
   if (kind_ == Kind::joint)
     for (const std::string_view rest :
-         {"fastest_plan", "fastest_plan,place_collectives", "fastest_plan,raise_comms",
-          "fastest_plan{share=0.95},place_collectives"})
+         {"fastest_plan", "fastest_plan{hidden=0.8},place_collectives",
+          "fastest_plan,place_collectives", "fastest_plan{share=0.95},place_collectives"})
       add({}, of("", rest));
   else
     add({}, {});

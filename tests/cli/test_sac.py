@@ -644,11 +644,13 @@ def test_a_flat_step_within_a_peak(tmp_path: Path) -> None:
     # The step that is written has these figures.
     assert answer("memory", out)["peak_bytes"] == value["peak_bytes"]
     assert answer("overlap", out)["step_ms"] == pytest.approx(value["step_ms"], abs=1e-6)
+    # Policies have no order of collectives, so the plan that keeps its own is exported.
+    kept = answer("sac", STEP, "--budget", f"{limit}B", "--keep-order")
     exported = run("sac", STEP, "--budget", f"{limit}B", "--export", "recipe")
     assert exported.code == 0 and exported.err == ""
     recipe.write_text(exported.out)
     again = answer("sac", STEP, "--policy", recipe)
-    assert (again["peak_bytes"], names(again)) == (value["peak_bytes"], names(value))
+    assert (again["peak_bytes"], names(again)) == (kept["peak_bytes"], names(kept))
 
 
 def test_a_flat_step_that_may_be_slower(tmp_path: Path) -> None:

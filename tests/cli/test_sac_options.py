@@ -44,6 +44,8 @@ def test_the_default_partitioner_has_no_budget(budget: str) -> None:
         (["--points", "8", "--budget", "0.5"], "--points"),
         (["--points", "8", "--partitioner", "default"], "--points"),
         (["--no-offload", "--budget", "0.5"], "--no-offload"),
+        (["--keep-order"], "--keep-order"),
+        (["--keep-order", "--budget", "0.5"], "--keep-order"),
         (["--solver", "greedy"], "--solver"),
         (["--solver", "greedy", "--partitioner", "default"], "--solver"),
         (["--strict-budget", "--partitioner", "default"], "--strict-budget"),
@@ -54,9 +56,26 @@ def test_options_of_a_search_need_one(arguments: list[str], option: str) -> None
     assert refused(arguments).startswith(f"option {option}: needs ")
 
 
+def test_a_list_of_changes_has_no_order() -> None:
+    for target in (["--free", "1MiB"], ["--budget", "100GiB", "--by", "operator"]):
+        assert "option --keep-order" in refused([*target, "--keep-order"])
+
+
+def test_an_exported_policy_has_no_order() -> None:
+    assert "option --keep-order" in refused(
+        ["--budget", "100GiB", "--export", "recipe", "--keep-order"]
+    )
+
+
 @pytest.mark.parametrize("search", [["--budget", "100GiB"], ["--slower", "5"], ["--pareto"]], ids=" ".join)
 def test_options_of_a_search_are_used_by_one(search: list[str]) -> None:
-    for option in (["--points", "2"], ["--solver", "greedy"], ["--no-offload"], ["--strict-budget"]):
+    for option in (
+        ["--points", "2"],
+        ["--solver", "greedy"],
+        ["--no-offload"],
+        ["--strict-budget"],
+        ["--keep-order"],
+    ):
         assert answer("sac", JOINT, *search, *option)["peak_bytes"] > 0
 
 

@@ -177,6 +177,7 @@ def test_options_for_joint_graphs_are_refused_on_a_flat_step(option: list[str]) 
         ["--strict-budget"],
         ["--limit-of", "reserved"],
         ["--effort", "8"],
+        ["--keep-order"],
     ],
     ids=" ".join,
 )

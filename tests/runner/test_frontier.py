@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,38 +34,77 @@ def spread(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [points[round(i * (len(points) - 1) / (POINTS - 1))] for i in range(POINTS)]
 
 
-@pytest.mark.parametrize(
+EACH = pytest.mark.parametrize(
     "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in CAPTURES]
 )
-def test_points_of_the_curve(name: str, tmp_path: Path) -> None:
+
+
+@dataclass
+class Point:
+    """Peaks in bytes. `held`: the part of the difference that is not scratch memory."""
+
+    predicted: int
+    measured: int
+    scratch: int
+    held: int
+
+
+def run_points(name: str, folder: Path, *options: str) -> tuple[list[Point], int]:
+    """Five points of the curve on the runner, bitwise equal; and the number of offloaded values."""
     base = capture_of(name)
     joints = [
         base.replace("{rank}", str(rank)) + ".joint.json.zst" for rank in range(CAPTURES[name])
     ]
-    curve = sac(joints[0], "--pareto")["pareto"]
-    figures, offloaded = [], 0
+    curve = sac(joints[0], "--pareto", *options)["pareto"]
+    points, offloaded = [], 0
     for point in spread(curve):
         peak = point["peak_bytes"]
-        limit = f"{peak}B"
         for rank, joint in enumerate(joints):
-            plan = sac(joint, "--budget", limit, "-o", tmp_path / f"{peak}.rank{rank}.json")
+            pair = folder / f"{peak}.rank{rank}.json"
+            plan = sac(joint, "--budget", f"{peak}B", "-o", pair, *options)
             assert plan["peak_bytes"] <= peak
             offloaded += plan["offloaded_count"]
-        pair = f"{tmp_path}/{peak}.rank{{rank}}.json"
+        pairs = f"{folder}/{peak}.rank{{rank}}.json"
         against = [f"--inputs={base}.inputs.safetensors", f"--baseline={base}.joint.json.zst"]
-        for answer in verified(run_runner(pair, *against, size=CAPTURES[name])):
+        for answer in verified(run_runner(pairs, *against, size=CAPTURES[name])):
             assert answer["bitwise"], answer
-        code, result = bench(pair, "--profile", "--threads=1", "--iterations=1", "--warmup=0")
+        code, result = bench(pairs, "--profile", "--threads=1", "--iterations=1", "--warmup=0")
         assert code == 0
-        predicted, measured = result["predicted"]["peak_bytes"], result["measured"]["peak_bytes"]
+        explained = result["explained"]
+        points.append(
+            Point(
+                predicted=result["predicted"]["peak_bytes"],
+                measured=result["measured"]["peak_bytes"],
+                scratch=explained["scratch_bytes"],
+                held=explained["held_bytes"],
+            )
+        )
+    assert len(points) == POINTS
+    return points, offloaded
+
+
+@EACH
+def test_points_of_the_curve(name: str, tmp_path: Path) -> None:
+    points, offloaded = run_points(name, tmp_path, "--keep-order")
+    for point in points:
         # Kernels may take scratch memory, which is not in the graph and is reported.
-        scratch = result["explained"]["scratch_bytes"]
-        assert -0.01 * predicted <= measured - predicted <= 0.01 * predicted + scratch
-        figures.append((predicted, measured))
-    assert len(figures) == POINTS
+        difference, allowed = point.measured - point.predicted, 0.01 * point.predicted
+        assert -allowed <= difference <= allowed + point.scratch
     if name == OFFLOADS:
         assert offloaded > 0, "no point of the curve offloads"
     apart = SCRATCH if name == BF16 else 0
-    for one, other in itertools.permutations(figures, 2):
-        if one[0] < other[0] * (1 - apart):
-            assert one[1] < other[1]
+    for one, other in itertools.permutations(points, 2):
+        if one.predicted < other.predicted * (1 - apart):
+            # Scratch memory may level two peaks, but never swap them.
+            is_level = one.scratch > 0 and one.measured == other.measured
+            assert one.measured < other.measured or is_level
+
+
+@EACH
+def test_points_in_the_order_found(name: str, tmp_path: Path) -> None:
+    for point in run_points(name, tmp_path)[0]:
+        difference, allowed = point.measured - point.predicted, 0.01 * point.predicted
+        assert difference <= allowed + point.scratch
+        # A collective that ends before its wait releases its inputs early; when, differs.
+        assert difference >= -allowed + min(point.held, 0)
+        assert point.measured >= 0.9 * point.predicted

@@ -35,6 +35,7 @@ SAMPLE_PIPELINES = [
     "knapsack_budget{budget=0.3},autobucketing_reordering,reorder_for_peak_memory,"
     "reorder_compute_and_comm_for_overlap{passes=[raise_comms,sink_waits_iterative]}",
     "partition_joint_graph",
+    "fastest_plan{share=0.9}",
     "joint_transformer_block_bucketing_reordering,reassign_collective_pgs,"
     "annotate_flex_attention_for_regional_inductor,insert_kernel_annotations,custom_codegen",
 ]

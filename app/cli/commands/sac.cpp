@@ -20,7 +20,8 @@ constexpr std::initializer_list<const char*> kPlanOptions{
     "--budget",       "--slower",     "--pareto",   "--strict-budget",
     "--partitioner",  "--solver",     "--points",   "--no-offload",
     "--free",         "--at-most",    "--by",       "--same-in-all-layers",
-    "--no-recompute", "--checkpoint", "--limit-of", "--effort"};
+    "--no-recompute", "--checkpoint", "--limit-of", "--effort",
+    "--keep-order"};
 
 // Refuses options that do not affect the chosen output.
 Result<void> check_answer_options(const SacCommand& options, const CLI::App& command) {
@@ -110,6 +111,9 @@ void add_plan_options(CLI::App& command, SacCommand& options) {
   command.add_flag("--no-offload", options.no_offload,
                    "With --pareto, --slower, --free or a --budget in bytes: offload nothing to the "
                    "host");
+  command.add_flag("--keep-order", options.keep_order,
+                   "With --pareto, --slower or a --budget in bytes: search plans only, without "
+                   "moving or bucketing collectives afterwards");
   set_choices(command.add_option("--limit-of", options.limit_of,
                                  "With --slower or a --budget in bytes: the memory that counts: "
                                  "allocated by live tensors, or reserved by torch's caching "

@@ -45,6 +45,13 @@ struct LimitAnswer {
   bool met = true;
   // No plan with the peak that was reached has a shorter step; 0 if not computed.
   std::int64_t bound_ns = 0;
+  bool is_of_any_order = false;  // the bound; otherwise of plans in their own order
+};
+
+// The passes that reorder the graph of a plan, and the figures that it has without them.
+struct OrderAnswer {
+  std::string passes;
+  jointer::Figures without;
 };
 
 struct SacAnswer {
@@ -52,8 +59,9 @@ struct SacAnswer {
   std::vector<SavedValue> saved, saved_inputs;
   std::size_t saved_symbols = 0;
   std::vector<OperatorRow> operators;  // most bytes first
-  PlanFigures figures;
-  std::int64_t reserved_bytes = 0;  // by torch's caching allocator
+  PlanFigures figures;                 // after reordering
+  std::int64_t reserved_bytes = 0;     // by torch's caching allocator
+  std::optional<OrderAnswer> order;
   ParetoCurve pareto;
   std::optional<LimitAnswer> limit;
   std::optional<TargetAnswer> target;

@@ -10,6 +10,7 @@
 #include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
 #include "core/policy/import.h"
+#include "passes/tune/find_order.h"
 
 namespace jointer::cli {
 namespace {
@@ -86,6 +87,17 @@ LimitedMemory memory_of(const SacCommand& options) {
                                                                 : LimitedMemory::allocated;
 }
 
+AnalysisOptions analysis_options(const SacCommand& options) {
+  return {.memory = memory_options(options.optimizer),
+          .estimator = options.estimator.request(),
+          .simulation = {}};
+}
+
+FindOrder find_order_of(const SacCommand& options, const Graph& graph) {
+  if (options.keep_order || !options.format.empty() || !has_orders(graph)) return {};
+  return order_finder(analysis_options(options));
+}
+
 Result<PolicyFormat> format_of(const SacCommand& options) {
   if (const auto format = parse_policy_format(options.format)) return *format;
   return fail(Error::Kind::usage,
@@ -118,9 +130,13 @@ Result<void> check_search_options(const SacCommand& options, const CLI::App& com
     JOINTER_CHECK(refuse_options(command,
                                  {"--at-most", "--by", "--same-in-all-layers", "--no-recompute"},
                                  "needs --free, or a --budget in bytes of peak memory"));
+  if (options.keep_order && !options.format.empty())
+    return fail(Error::Kind::usage,
+                "option --keep-order: has no effect with --export, whose plan always keeps its "
+                "order");
   if (options.slower || options.pareto || has_limit) return {};
   JOINTER_CHECK(
-      refuse_options(command, {"--points", "--no-offload", "--effort"},
+      refuse_options(command, {"--points", "--no-offload", "--effort", "--keep-order"},
                      "needs --pareto, --slower, --free, or a --budget in bytes of peak memory"));
   if (budget > 0 && budget < 1) return {};
   return refuse_options(command, {"--solver", "--strict-budget"},
@@ -138,6 +154,8 @@ Result<std::optional<PlanTarget>> target_of(const SacCommand& options, const CLI
   JOINTER_TRY(PlanTarget target, options.target.target(command, options.no_offload));
   JOINTER_CHECK(refuse_options(command, {"--limit-of"},
                                "is for a search; a list of changes limits allocated memory"));
+  JOINTER_CHECK(refuse_options(command, {"--keep-order"},
+                               "is for a search; a list of changes always keeps the order"));
   return target;
 }
 

@@ -15,7 +15,9 @@
 #include "core/partition/plan_frontier.h"
 #include "core/partition/plan_rows.h"
 #include "core/policy/export.h"
+#include "core/policy/ordered_search.h"
 #include "core/policy/trade_off.h"
+#include "core/schedule/analysis.h"
 
 namespace jointer::cli {
 
@@ -31,7 +33,7 @@ struct SacCommand {
   std::vector<std::string> why, checkpointed;
   std::size_t points = 64, top = 15, effort = PlanFrontier::kEffort;
   bool ignore_tags = false, strict_budget = false, pareto = false, json = false;
-  bool no_offload = false, against_tags = false;
+  bool no_offload = false, against_tags = false, keep_order = false;
 
   // True if the command makes a plan; false if it only reports the graph's.
   [[nodiscard]] bool decides() const {
@@ -48,6 +50,10 @@ struct SacCommand {
 Result<double> parse_budget(const std::string& text);
 PartitionOptions partition_options(const SacCommand& options);
 LimitedMemory memory_of(const SacCommand& options);
+AnalysisOptions analysis_options(const SacCommand& options);
+// Finds orders for the plans of searches. Empty if plans are to keep their own order: with
+// --keep-order, where only the plan is printed, and for graphs without asynchronous collectives.
+FindOrder find_order_of(const SacCommand& options, const Graph& graph);
 // Error (usage): the format is unknown.
 Result<PolicyFormat> format_of(const SacCommand& options);
 // Refuses options for a search if there is no search, and options that exclude each other.

@@ -8,11 +8,31 @@
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
 #include "core/capture/native_writer.h"
+#include "core/pass/pipeline_run.h"
 #include "core/policy/checkpoint.h"
 #include "core/policy/with_fsdp.h"
+#include "passes/tune/find_order.h"
 
 namespace jointer::cli {
 namespace {
+
+Result<Graph> ordered_pair(const SacCommand& options, const Solved& solved) {
+  JOINTER_TRY(const Graph pair,
+              emit_pair(solved.partition.joint, solved.partition.plan, solved.partitioner));
+  return in_order(pair, solved.order, analysis_options(options));
+}
+
+// Replaces the figures of a plan in its own order by those after reordering.
+Result<void> add_order(const SacCommand& options, const Solved& solved, SacAnswer& answer) {
+  if (solved.order.empty()) return {};
+  JOINTER_TRY(const Graph pair, ordered_pair(options, solved));
+  answer.order = OrderAnswer{.passes = solved.order, .without = answer.figures.figures};
+  JOINTER_TRY(const StepFigures after, step_figures(pair, analysis_options(options)));
+  answer.figures.figures = after.figures;
+  const MemoryTimeline timeline(pair, memory_options(options.optimizer));
+  answer.reserved_bytes = simulate_reserved(timeline, timeline.device()).peak_bytes;
+  return {};
+}
 
 // `opened`: the graph before its policy was applied, which the exported policy is for.
 Result<int> finish_answer(const SacCommand& options, const Graph& opened, const Solved& solved,
@@ -27,7 +47,7 @@ Result<int> finish_answer(const SacCommand& options, const Graph& opened, const 
                                               .transfers = solved.transfers}));
   }
   if (!options.output.empty()) {
-    JOINTER_TRY(const Graph pair, emit_pair(partition.joint, partition.plan, solved.partitioner));
+    JOINTER_TRY(const Graph pair, ordered_pair(options, solved));
     JOINTER_CHECK(write_bytes(options.output, write_native(pair)));
   }
   return print_answer(options, partition.joint, answer);
@@ -119,13 +139,14 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   }
   JOINTER_TRY(SacAnswer answer, describe_plan(solved.partition.joint, solved.partition.plan,
                                               solved.partition.reasons, *solved.what_if));
+  JOINTER_CHECK(add_order(options, solved, answer));
   answer.limit = limit;
   answer.target = std::move(met);
   answer.notes = std::move(policy.notes);
   if (options.pareto) {
     JOINTER_TRY(ParetoPoint now, point_of(solved));
     trade_off->set_now(std::move(now));
-    JOINTER_TRY(answer.pareto, trade_off->curve());
+    JOINTER_TRY(answer.pareto, curve_of(options, *trade_off));
   }
   const ComparedPlan compared{.graph = solved.partition.joint,
                               .what_if = *solved.what_if,

@@ -15,7 +15,10 @@ namespace {
 Result<void> take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit,
                        const std::string& limit) {
   const ParetoPoint& point = fit.point;
-  if (point.name == kThisPlan) return {};
+  if (point.name == kThisPlan) {
+    solved.order = point.order;
+    return {};
+  }
   const bool is_budget = point.budget >= 0, is_preset = !is_budget && !point.name.empty();
   const std::string found_by =
       is_budget   ? fmt::format("torch's budget {}, chosen for {},", point.budget, limit)
@@ -31,7 +34,8 @@ Result<void> take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit
             .budget = is_budget ? std::optional(point.budget) : std::nullopt,
             .policies = trade_off.policies(),
             .costs = solved.costs,
-            .transfers = solved.transfers};
+            .transfers = solved.transfers,
+            .order = point.order};
   return {};
 }
 
@@ -39,9 +43,11 @@ Result<void> take_plan(Solved& solved, const TradeOff& trade_off, const Fit& fit
 
 Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const TradeOff& trade_off,
                                Solved& solved) {
+  const FindOrder find_order = find_order_of(options, trade_off.partition().joint);
   if (!options.slower) {
     const auto limit = saturating_whole(budget);
-    JOINTER_TRY(const Fit fit, trade_off.fastest_within(limit));
+    JOINTER_TRY(const Fit fit, find_order ? fastest_ordered(trade_off, limit, find_order)
+                                          : trade_off.fastest_within(limit));
     JOINTER_CHECK(
         take_plan(solved, trade_off, fit, fmt::format("a peak of at most {}", options.budget)));
     return LimitAnswer{.kind = "peak",
@@ -51,9 +57,11 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
                                                           ? fit.point.reserved_bytes.value_or(0)
                                                           : fit.point.figures.figures.peak_bytes),
                        .met = fit.fits,
-                       .bound_ns = fit.point.bound_ns};
+                       .bound_ns = fit.point.bound_ns,
+                       .is_of_any_order = bool(find_order)};
   }
-  JOINTER_TRY(const Fit fit, trade_off.smallest_within(*options.slower));
+  JOINTER_TRY(const Fit fit, find_order ? smallest_ordered(trade_off, *options.slower, find_order)
+                                        : trade_off.smallest_within(*options.slower));
   JOINTER_CHECK(
       take_plan(solved, trade_off, fit, fmt::format("a step at most {}% slower", *options.slower)));
   return LimitAnswer{.kind = "step",
@@ -61,7 +69,13 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
                      .asked = static_cast<double>(trade_off.longest_step(*options.slower)),
                      .reached = static_cast<double>(fit.point.figures.figures.step_ns),
                      .met = fit.fits,
-                     .bound_ns = fit.point.bound_ns};
+                     .bound_ns = fit.point.bound_ns,
+                     .is_of_any_order = bool(find_order)};
+}
+
+Result<ParetoCurve> curve_of(const SacCommand& options, const TradeOff& trade_off) {
+  const FindOrder find_order = find_order_of(options, trade_off.partition().joint);
+  return find_order ? ordered_curve(trade_off, find_order) : trade_off.curve();
 }
 
 void replace_plan(Partition& partition, const SavePlan& plan, const std::string& why) {

@@ -26,6 +26,7 @@ struct Solved {
   std::vector<MemoryPolicy> policies;      // in effect, by node; empty: a search had none
   std::span<const NodeCost> costs;
   TransferCosts transfers;
+  std::string order;  // the passes that reorder the plan's graph; may be empty
 };
 
 // Changes the plan to meet a limit on the peak (bytes) or on the slowdown. Error (usage): as for
@@ -38,6 +39,8 @@ void replace_plan(Partition& partition, const SavePlan& plan, const std::string&
 Result<TargetAnswer> meet_target(PlanTarget target, Solved& solved);
 // Adds the best plan for the target without its conditions, and returns the limit as met by the list.
 Result<LimitAnswer> compare_with_best(const TradeOff& trade_off, TargetAnswer& answer);
+// The trade-off, with orders unless the options say otherwise.
+Result<ParetoCurve> curve_of(const SacCommand& options, const TradeOff& trade_off);
 // The plan and its figures, for comparison with other plans. Error (usage): as for emit_pair.
 Result<ParetoPoint> point_of(const Solved& solved);
 

@@ -41,6 +41,7 @@ Json points(const std::vector<ParetoPoint>& pareto) {
     row["recompute_ms"] = to_ms(point.figures.recompute_ns);
     row["bound_ms"] = to_ms(point.bound_ns);
     row["reserved_bytes"] = point.reserved_bytes ? Json(*point.reserved_bytes) : Json();
+    if (!point.order.empty()) row["order"] = point.order;
     if (!point.name.empty()) row["name"] = point.name;
     rows.push_back(std::move(row));
   }
@@ -80,10 +81,12 @@ void print_facts(const SacAnswer& a, const Graph& graph) {
                                     limit_text(*a.limit, a.limit->asked))});
   if (a.limit && a.limit->bound_ns > 0)
     facts.add({"lower bound",
-               fmt::format("{} for any plan with this peak", format_ns(a.limit->bound_ns))});
-  if (a.limit || !a.pareto.points.empty())
-    facts.add({"not searched",
-               "orders and buckets; to search them too, use jointer apply --passes auto_tune"});
+               fmt::format("{} for any plan with this peak{}", format_ns(a.limit->bound_ns),
+                           a.limit->is_of_any_order ? ", in any order; leaves out communication"
+                                                    : " in its own order")});
+  if (a.order)
+    facts.add({"order", fmt::format("by {}; without them {}", a.order->passes,
+                                    format_ns(a.order->without.step_ns))});
   fmt::print("{}\n{}", graph.title(), facts.text());
 }
 
@@ -132,7 +135,8 @@ void print_pareto(const SacAnswer& a) {
                {"at least", right},
                {"saved", right},
                {"on the host", right},
-               {"recomputed", right}});
+               {"recomputed", right},
+               {"order", left}});
   for (const ParetoPoint& point : a.pareto.points)
     table.add({!point.name.empty() ? point.name
                : point.budget >= 0 ? fmt::format("{}", point.budget)
@@ -141,7 +145,8 @@ void print_pareto(const SacAnswer& a) {
                point.reserved_bytes ? format_bytes(*point.reserved_bytes) : std::string(),
                format_ns(point.figures.figures.step_ns), format_ns(point.bound_ns),
                format_bytes(point.figures.saved_bytes), format_bytes(point.figures.offloaded_bytes),
-               format_ns(point.figures.recompute_ns)});
+               format_ns(point.figures.recompute_ns),
+               point.order.empty() ? "its own" : point.order});
   fmt::print("\n{}", table.text());
 }
 
@@ -165,6 +170,11 @@ Json to_json(const SacAnswer& a, const Graph& graph) {
   json["reserved_bytes"] = a.reserved_bytes;
   json["step_ms"] = to_ms(a.figures.figures.step_ns);
   json["exposed_ms"] = to_ms(a.figures.figures.exposed_ns);
+  if (a.order)
+    json["order"] = {{"passes", a.order->passes},
+                     {"peak_bytes_without", a.order->without.peak_bytes},
+                     {"step_ms_without", to_ms(a.order->without.step_ns)},
+                     {"exposed_ms_without", to_ms(a.order->without.exposed_ns)}};
   Json& operators = json["by_operator"] = Json::array();
   for (const OperatorRow& row : a.operators)
     operators.push_back({{"target", row.target},

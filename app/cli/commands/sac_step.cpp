@@ -15,10 +15,12 @@
 #include "core/capture/native_writer.h"
 #include "core/partition/kept_values.h"
 #include "core/partition/step_budget.h"
+#include "core/pass/pipeline_run.h"
 #include "core/policy/apply_step_tags.h"
 #include "core/policy/checkpoint.h"
 #include "core/policy/step_values.h"
 #include "core/policy/with_fsdp.h"
+#include "passes/tune/find_order.h"
 
 namespace jointer::cli {
 namespace {
@@ -32,6 +34,7 @@ struct PlannedStep {
   std::optional<LimitAnswer> limit;
   std::optional<TargetAnswer> target;
   ParetoCurve pareto;
+  std::string order;  // the passes that reorder the step; may be empty
 };
 
 // Tags the step as the plan says.
@@ -126,6 +129,7 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
   if (has_limit) {
     Solved solved{.partition = trade_off->partition()};
     JOINTER_TRY(planned.limit, meet_limit(options, budget, *trade_off, solved));
+    planned.order = solved.order;
     if (solved.what_if != nullptr)
       JOINTER_CHECK(take_plan(planned, solved.partition.plan,
                               options.slower
@@ -135,7 +139,7 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
   if (options.pareto) {
     JOINTER_TRY(now, point_of_step(options, planned.tagged));
     trade_off->set_now(std::move(now));
-    JOINTER_TRY(planned.pareto, trade_off->curve());
+    JOINTER_TRY(planned.pareto, curve_of(options, *trade_off));
   }
   return planned;
 }
@@ -165,10 +169,17 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
     for (const Edit& edit : edits)
       policy.notes.insert(policy.notes.end(), edit.notes.begin(), edit.notes.end());
   }
+  std::optional<OrderAnswer> order;
+  if (planned && !planned->order.empty()) {
+    JOINTER_TRY(const StepFigures without, step_figures(graph, analysis_options(options)));
+    order = OrderAnswer{.passes = planned->order, .without = without.figures};
+    JOINTER_TRY(graph, in_order(graph, planned->order, analysis_options(options)));
+  }
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
   JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(graph, costs, flops_of(graph)));
   SacAnswer answer = describe_captured(graph, costs, kept, memory_options(options.optimizer));
+  answer.order = std::move(order);
   answer.notes = std::move(policy.notes);
   if (planned) {
     const Graph& tagged = planned->tagged;

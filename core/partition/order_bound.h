@@ -1,0 +1,41 @@
+#pragma once
+
+// A lower bound of the step for every peak, in whatever order a plan's graph runs: that of compute
+// and copies alone, since an order may hide all communication.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/cost/estimator.h"
+#include "core/partition/plan_frontier.h"
+
+namespace jointer {
+
+// The costs after hiding a share, 0 to 1, of the time of collectives.
+std::vector<NodeCost> with_hidden_communication(std::span<const NodeCost> costs, double share);
+
+class OrderBound {
+ public:
+  // `joint` and what `make_what_if` refers to must outlive this. `make_what_if`: evaluates plans of
+  // `joint` by the given costs, which this object keeps. Error (usage): no plan is legal.
+  static Result<OrderBound> make(
+      const Graph& joint, std::span<const NodeCost> costs,
+      const std::function<std::unique_ptr<PlanWhatIf>(std::span<const NodeCost>)>& make_what_if,
+      PlanFrontier::Options options);
+
+  // No plan with this peak has a shorter step in any order.
+  [[nodiscard]] std::int64_t bound_ns(std::int64_t peak_bytes) const {
+    return frontier_->bound_ns(peak_bytes);
+  }
+
+ private:
+  std::unique_ptr<const std::vector<NodeCost>> costs_;
+  std::unique_ptr<PlanWhatIf> what_if_;
+  std::unique_ptr<PlanFrontier> frontier_;
+};
+
+}  // namespace jointer

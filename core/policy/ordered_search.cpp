@@ -1,0 +1,184 @@
+// Searches for the plan and the order that together give the shortest step within a limit of the
+// peak, or the lowest peak within a limit of the step.
+//
+// Terms
+//   own order       the order in which the partitioner, or the passes that apply tags to a flat
+//                   training step, place the calls of a plan.
+//   order           passes that move or bucket collectives afterwards (FindOrder).
+//   hidden share    the share of the collectives' time that an order is expected to hide.
+//
+// A search for plans judges each in its own order, in which most communication is exposed. It
+// therefore saves what recomputing would communicate for. Once an order hides the communication,
+// that memory would be better spent otherwise. Finding an order takes far longer than judging a
+// plan, so that it cannot be part of each judgment.
+//
+// Steps
+//   1. Search with a hidden share of 80 %, and find an order for the plan.
+//   2. If that order hides less than half of the communication, the plan was chosen under a wrong
+//      assumption: search again with the full cost, and find an order for that plan, too.
+//   3. Take the better of the two within the limit.
+// A limit of the step: the smallest plan with the hidden share has the lowest peak that can be
+// hoped for. If the fastest plan with that peak misses the limit in its order, the peak lies between
+// it and that of the smallest plan with the full cost, and is found by bisection.
+// The curve has the plans of both curves in the orders found. Budgets, presets and the current
+// plan keep their own order: they show what torch does.
+//
+// The lower bound holds for any order: it counts compute and copies, but no communication.
+//
+// Cost: one search or two (trade_off.cpp), and an order for each of their plans.
+//
+// Source: Jointer's own.
+
+#include "core/policy/ordered_search.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "core/edit/edit.h"
+#include "core/partition/budget_sweep.h"
+#include "core/policy/apply_step_tags.h"
+#include "core/policy/export.h"
+
+namespace jointer {
+namespace {
+
+constexpr double kHidden = 0.8, kMinHidden = 0.5;
+constexpr int kPeakRounds = 3;  // halvings of the peak for a limit of the step
+
+std::int64_t bytes_of(const ParetoPoint& point, LimitedMemory memory) {
+  return memory == LimitedMemory::reserved
+             ? point.reserved_bytes.value_or(point.figures.figures.peak_bytes)
+             : point.figures.figures.peak_bytes;
+}
+
+class OrderedSearch {
+ public:
+  OrderedSearch(const TradeOff& trade_off, const FindOrder& find_order)
+      : trade_off_(trade_off), find_order_(find_order), memory_(trade_off.memory()) {}
+
+  Result<Fit> fastest(std::int64_t peak_bytes) {
+    JOINTER_TRY(Fit best, fastest_plan(peak_bytes));
+    JOINTER_TRY(const OrderBound bound, trade_off_.order_bound());
+    set_bound(best.point, bound);
+    if (best.fits) best.bound_ns = std::min(bound.bound_ns(peak_bytes), step_ns(best.point));
+    return best;
+  }
+
+  Result<Fit> smallest(double percent) {
+    const std::int64_t longest = trade_off_.longest_step(percent);
+    const auto fits = [&](const ParetoPoint& point) { return step_ns(point) <= longest; };
+    // No plan found has a lower peak.
+    JOINTER_TRY(const Fit lowest, trade_off_.smallest_within_step(longest, kHidden));
+    std::int64_t low = bytes_of(lowest.point, memory_);
+    JOINTER_TRY(Fit best, fastest_plan(low));
+    if (!fits(best.point)) {
+      JOINTER_TRY(best, trade_off_.smallest_within_step(longest, 0));
+      std::int64_t high = bytes_of(best.point, memory_);
+      JOINTER_CHECK(reorder(best.point, high));
+      for (int round = 0; round < kPeakRounds && high > low + 1; ++round) {
+        const std::int64_t middle = low + (high - low) / 2;
+        JOINTER_TRY(Fit fit, fastest_plan(middle));
+        const bool is_enough = fit.fits && fits(fit.point);
+        (is_enough ? high : low) = middle;
+        if (is_enough) best = std::move(fit);
+      }
+    }
+    best.fits = fits(best.point);
+    best.bound_ns = 0;
+    JOINTER_TRY(const OrderBound bound, trade_off_.order_bound());
+    set_bound(best.point, bound);
+    return best;
+  }
+
+  Result<ParetoCurve> curve() {
+    const auto search = [&](double hidden) -> Result<ParetoCurve> {
+      JOINTER_TRY(ParetoCurve curve, trade_off_.curve(hidden));
+      for (ParetoPoint& point : curve.points)
+        if (is_searched(point)) JOINTER_CHECK(reorder(point, bytes_of(point, memory_)));
+      return curve;
+    };
+    JOINTER_TRY(ParetoCurve curve, search(kHidden));
+    if (!is_hidden_) {
+      JOINTER_TRY(const ParetoCurve full, search(0));
+      std::ranges::copy_if(full.points, std::back_inserter(curve.points), is_searched);
+    }
+    curve.points = pareto_front(std::move(curve.points));
+    JOINTER_TRY(const OrderBound bound, trade_off_.order_bound());
+    for (ParetoPoint& point : curve.points) set_bound(point, bound);
+    return curve;
+  }
+
+ private:
+  // Without a bound.
+  Result<Fit> fastest_plan(std::int64_t peak_bytes) {
+    const auto search = [&](double hidden) -> Result<Fit> {
+      JOINTER_TRY(Fit fit, trade_off_.fastest_within(peak_bytes, hidden));
+      if (fit.fits) JOINTER_CHECK(reorder(fit.point, peak_bytes));
+      return fit;
+    };
+    JOINTER_TRY(Fit best, search(kHidden));
+    if (is_hidden_) return best;
+    JOINTER_TRY(Fit full, search(0));
+    if (full.fits && (!best.fits || step_ns(full.point) < step_ns(best.point)))
+      best = std::move(full);
+    return best;
+  }
+
+  static std::int64_t step_ns(const ParetoPoint& point) { return point.figures.figures.step_ns; }
+  static bool is_searched(const ParetoPoint& point) {
+    return point.budget < 0 && point.name.empty();
+  }
+  static void set_bound(ParetoPoint& point, const OrderBound& bound) {
+    point.bound_ns = std::min(bound.bound_ns(point.figures.figures.peak_bytes), step_ns(point));
+  }
+
+  // Finds an order for a plan; pairs of other partitioners keep theirs.
+  Result<void> reorder(ParetoPoint& point, std::int64_t limit_bytes) {
+    if (point.partitioner != Partitioner::min_cut) return {};
+    JOINTER_TRY(const Graph graph, graph_of_plan(trade_off_, point.plan));
+    JOINTER_TRY(PlanOrder order, find_order_(graph, {.memory = memory_, .bytes = limit_bytes}));
+    const auto communication = static_cast<double>(order.communication_ns);
+    if (static_cast<double>(order.figures.exposed_ns) > (1 - kMinHidden) * communication)
+      is_hidden_ = false;
+    if (order.passes.empty()) return {};
+    point.order = std::move(order.passes);
+    point.figures.figures = order.figures;
+    point.reserved_bytes = order.reserved_bytes;
+    return {};
+  }
+
+  const TradeOff& trade_off_;
+  const FindOrder& find_order_;
+  LimitedMemory memory_;
+  bool is_hidden_ = true;  // the orders found hide enough of the communication
+};
+
+}  // namespace
+
+Result<Graph> graph_of_plan(const TradeOff& trade_off, const SavePlan& plan) {
+  const Graph& joint = trade_off.partition().joint;
+  if (joint.part(PartId(0)).kind != CaptureKind::train_step) return emit_pair(joint, plan);
+  Graph step = joint;
+  JOINTER_TRY(const Edit tags, tag_as_planned(step, plan));
+  JOINTER_CHECK(apply(step, tags));
+  JOINTER_CHECK(apply_step_tags(step));
+  return step;
+}
+
+Result<Fit> fastest_ordered(const TradeOff& trade_off, std::int64_t peak_bytes,
+                            const FindOrder& find_order) {
+  return OrderedSearch(trade_off, find_order).fastest(peak_bytes);
+}
+
+Result<Fit> smallest_ordered(const TradeOff& trade_off, double percent,
+                             const FindOrder& find_order) {
+  return OrderedSearch(trade_off, find_order).smallest(percent);
+}
+
+Result<ParetoCurve> ordered_curve(const TradeOff& trade_off, const FindOrder& find_order) {
+  return OrderedSearch(trade_off, find_order).curve();
+}
+
+}  // namespace jointer

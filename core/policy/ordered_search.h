@@ -1,0 +1,49 @@
+#pragma once
+
+// Finds plans together with the order in which their graphs run. The top of ordered_search.cpp
+// describes the search.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "core/base/result.h"
+#include "core/graph/graph.h"
+#include "core/partition/pareto.h"
+#include "core/policy/trade_off.h"
+#include "core/schedule/what_if.h"
+
+namespace jointer {
+
+// An order of a graph: the passes that lead to it, and the figures after them.
+struct PlanOrder {
+  std::string passes;  // as a pipeline; empty: the order of the graph
+  Figures figures;
+  std::int64_t communication_ns = 0;  // collectives, summed
+  std::int64_t reserved_bytes = 0;    // by torch's caching allocator
+};
+
+struct OrderLimit {
+  LimitedMemory memory = LimitedMemory::allocated;
+  std::int64_t bytes = 0;  // at the peak
+};
+
+// Finds the order of a graph with the shortest step within the limit. Returns the graph's own order
+// if no other is shorter. Error (cancelled): it was cancelled.
+using FindOrder = std::function<Result<PlanOrder>(const Graph& graph, const OrderLimit& limit)>;
+
+// The graph that a plan makes: the pair of a joint graph, or the flat training step with its tags
+// applied. Error (usage): as for emit_pair.
+Result<Graph> graph_of_plan(const TradeOff& trade_off, const SavePlan& plan);
+
+// TradeOff::fastest_within, smallest_within and curve for plans whose graphs may be reordered. The
+// points have the figures after reordering; ParetoPoint::order has the passes. Deterministic.
+// Errors: as for those functions.
+Result<Fit> fastest_ordered(const TradeOff& trade_off, std::int64_t peak_bytes,
+                            const FindOrder& find_order);
+Result<Fit> smallest_ordered(const TradeOff& trade_off, double percent,
+                             const FindOrder& find_order);
+Result<ParetoCurve> ordered_curve(const TradeOff& trade_off, const FindOrder& find_order);
+
+}  // namespace jointer

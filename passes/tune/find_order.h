@@ -1,0 +1,24 @@
+#pragma once
+
+// Finds an order, and buckets, for the graph of a plan. The top of find_order.cpp lists what is
+// tried.
+
+#include <functional>
+
+#include "core/policy/ordered_search.h"
+#include "core/schedule/analysis.h"
+
+namespace jointer {
+
+// True if the graph has asynchronous collectives. The passes change nothing else.
+bool has_orders(const Graph& graph);
+
+// `analysis`: judges the orders. `is_cancelled` may be empty; it is called from any thread. Error
+// (usage): the estimator does not exist.
+FindOrder order_finder(AnalysisOptions analysis, std::function<bool()> is_cancelled = {});
+
+// The graph after the passes of PlanOrder::passes or ParetoPoint::order. Error: a pass failed.
+Result<Graph> in_order(const Graph& graph, const std::string& passes,
+                       const AnalysisOptions& analysis);
+
+}  // namespace jointer

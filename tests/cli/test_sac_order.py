@@ -1,0 +1,73 @@
+"""Plans of ``jointer sac`` in the order that it finds for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import JOINT, answer, run, sample
+
+STEP = sample("llama_debug_fsdp2.train_step")
+# Costs under which collectives take as long as compute, so that their place matters.
+COSTS = ["--estimator", "simple{tflops=5,mem_gbs=40}"]
+
+
+def limit_of(graph: Path) -> int:
+    return int(answer("sac", graph, *COSTS)["peak_bytes"] * 0.97)
+
+
+@pytest.mark.parametrize("graph", [JOINT, STEP], ids=["joint", "step"])
+def test_an_order_shortens_the_step(graph: Path, tmp_path: Path) -> None:
+    out = tmp_path / "ordered.json"
+    search = ["sac", graph, "--budget", f"{limit_of(graph)}B", *COSTS]
+    ordered, kept = answer(*search, "-o", out), answer(*search, "--keep-order")
+    assert "order" not in kept
+    assert ordered["step_ms"] < kept["step_ms"]
+    assert ordered["step_ms"] < ordered["order"]["step_ms_without"]
+    assert ordered["exposed_ms"] < ordered["order"]["exposed_ms_without"]
+    assert ordered["limit"]["met"] and ordered["peak_bytes"] <= ordered["limit"]["asked"]
+    assert ordered["limit"]["bound_ms"] <= kept["limit"]["bound_ms"] + 1e-6
+    assert ordered["limit"]["bound_ms"] <= ordered["step_ms"]
+    # The graph that is written is in this order.
+    assert answer("overlap", out, *COSTS)["step_ms"] == pytest.approx(ordered["step_ms"], abs=1e-6)
+    assert answer("memory", out)["peak_bytes"] == ordered["peak_bytes"]
+    assert answer("sac", out)["reserved_bytes"] == ordered["reserved_bytes"]
+
+
+def test_the_passes_lead_to_the_same_order(tmp_path: Path) -> None:
+    limit, kept, after = limit_of(JOINT), tmp_path / "kept.json", tmp_path / "after.json"
+    value = answer("sac", JOINT, "--budget", f"{limit}B", *COSTS)
+    # The plan in its own order, as a pass finds it for a later order.
+    pipeline = f"fastest_plan{{peak={limit}B,hidden=0.8}}"
+    by_pass = answer("apply", JOINT, "--passes", pipeline, "-o", kept, *COSTS)
+    assert by_pass["after"]["step_ms"] == pytest.approx(value["order"]["step_ms_without"], abs=1e-6)
+    ordered = answer("apply", kept, "--passes", value["order"]["passes"], "-o", after, *COSTS)
+    assert ordered["after"]["step_ms"] == pytest.approx(value["step_ms"], abs=1e-6)
+    assert ordered["after"]["peak_bytes"] == value["peak_bytes"]
+
+
+def test_the_smallest_plan_profits_from_an_order() -> None:
+    search = ["sac", JOINT, "--slower", "0", *COSTS]
+    ordered, kept = answer(*search), answer(*search, "--keep-order")
+    assert ordered["limit"]["met"] and ordered["step_ms"] <= ordered["limit"]["asked"] / 1e6
+    assert ordered["peak_bytes"] <= kept["peak_bytes"]
+
+
+def test_the_curve_is_below_that_of_plans_alone() -> None:
+    ordered = answer("sac", JOINT, "--pareto", *COSTS)["pareto"]
+    kept = answer("sac", JOINT, "--pareto", "--keep-order", *COSTS)["pareto"]
+    assert any("order" in point for point in ordered)
+    assert not any("order" in point for point in kept)
+    for point in kept:
+        fits = [each["step_ms"] for each in ordered if each["peak_bytes"] <= point["peak_bytes"]]
+        if fits:
+            assert min(fits) <= point["step_ms"]
+    for one, next_one in zip(ordered, ordered[1:]):
+        assert one["peak_bytes"] < next_one["peak_bytes"] and one["step_ms"] > next_one["step_ms"]
+        assert one["bound_ms"] <= one["step_ms"]
+
+
+def test_tables_name_the_order() -> None:
+    text = run("sac", JOINT, "--budget", f"{limit_of(JOINT)}B", *COSTS).out
+    assert "order " in text and "place_collectives; without them" in text
+    assert "its own" in run("sac", JOINT, "--pareto", "--keep-order", *COSTS).out

@@ -1,0 +1,156 @@
+// The orders found for the graphs of plans, and the searches for plans with orders.
+
+#include "passes/tune/find_order.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "core/open/open.h"
+#include "core/pass/pipeline_run.h"
+#include "core/policy/with_fsdp.h"
+#include "tests/support/paths.h"
+#include "tests/support/random_graph.h"
+
+namespace jointer::test {
+namespace {
+
+constexpr std::string_view kCosts = "simple{tflops=5,mem_gbs=40}";
+
+AnalysisOptions analysis() {
+  return {.memory = {}, .estimator = {.name = std::string(kCosts)}, .simulation = {}};
+}
+
+// The sample with its plan at budget 1.
+struct Asked {
+  Asked() {
+    graph =
+        open_graph({.path = source_path("resources/samples/llama_debug_tp2_fsdp2.joint.json.zst")})
+            .value();
+    whole = partition(graph).value();
+    costs = estimate_all(whole.joint, **make_estimator(analysis().estimator));
+    flops.resize(whole.joint.node_count());
+    const PlanWhatIf what_if(whole.joint, costs, flops);
+    figures = what_if.figures(whole.plan).value();
+    trade_off = TradeOff::make(
+                    graph, {costs, flops, {}, {}, {}},
+                    {.partition = {},
+                     .now = {.budget = -1, .name = "now", .plan = whole.plan, .figures = figures},
+                     .fsdp = fsdp_policy(graph),
+                     .max_budgets = 8,
+                     .effort = 200,
+                     .found = {}})
+                    .value();
+  }
+  [[nodiscard]] std::int64_t limit() const { return figures.figures.peak_bytes * 97 / 100; }
+
+  Graph graph;
+  Partition whole;
+  std::vector<NodeCost> costs;
+  std::vector<Flops> flops;
+  PlanFigures figures;
+  std::unique_ptr<TradeOff> trade_off;
+};
+
+TEST(FindOrder, GivesTheFiguresOfThePassesThatItNames) {
+  const FindOrder find = order_finder(analysis());
+  std::size_t shorter = 0;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    const Graph graph = random_graph(seed, {.calls = 80, .pair = true});
+    const Figures own = step_figures(graph, analysis())->figures;
+    const auto order = find(graph, {.bytes = own.peak_bytes});
+    ASSERT_TRUE(order) << order.error().message;
+    EXPECT_LE(order->figures.step_ns, own.step_ns);
+    if (order->passes.empty()) {
+      EXPECT_EQ(order->figures, own);
+      continue;
+    }
+    ++shorter;
+    EXPECT_LE(order->figures.peak_bytes, own.peak_bytes);
+    const auto after = in_order(graph, order->passes, analysis());
+    ASSERT_TRUE(after) << after.error().message;
+    EXPECT_EQ(step_figures(*after, analysis())->figures, order->figures);
+  }
+  EXPECT_GT(shorter, 5U);
+}
+
+TEST(FindOrder, KeepsTheOrderIfNothingFits) {
+  const Asked asked;
+  const Graph pair = graph_of_plan(*asked.trade_off, asked.whole.plan).value();
+  const FindOrder find = order_finder(analysis());
+  EXPECT_NE(find(pair, {.bytes = asked.figures.figures.peak_bytes})->passes, "");
+  EXPECT_EQ(find(pair, {.bytes = 1})->passes, "");
+  EXPECT_EQ(in_order(pair, "", analysis())->order().size(), pair.order().size());
+}
+
+TEST(FindOrder, StopsWhenCancelled) {
+  const Asked asked;
+  const Graph pair = graph_of_plan(*asked.trade_off, asked.whole.plan).value();
+  const auto order = order_finder(analysis(), [] { return true; })(pair, {.bytes = 1 << 30});
+  ASSERT_FALSE(order);
+  EXPECT_EQ(order.error().kind, Error::Kind::cancelled);
+}
+
+TEST(OrderedSearch, IsNoSlowerThanAPlanInItsOwnOrder) {
+  const Asked asked;
+  const Fit own = asked.trade_off->fastest_within(asked.limit()).value();
+  const Fit fit =
+      fastest_ordered(*asked.trade_off, asked.limit(), order_finder(analysis())).value();
+  ASSERT_TRUE(fit.fits);
+  EXPECT_LT(fit.point.figures.figures.step_ns, own.point.figures.figures.step_ns);
+  EXPECT_LE(fit.point.figures.figures.peak_bytes, asked.limit());
+  EXPECT_LE(fit.bound_ns, fit.point.figures.figures.step_ns);
+  EXPECT_LE(fit.bound_ns, own.bound_ns);
+  EXPECT_GT(fit.bound_ns, 0);
+  const Graph pair = graph_of_plan(*asked.trade_off, fit.point.plan).value();
+  const Graph ordered = in_order(pair, fit.point.order, analysis()).value();
+  EXPECT_EQ(step_figures(ordered, analysis())->figures, fit.point.figures.figures);
+}
+
+// If orders hide nothing, the answer is that of a search at the full cost of communication.
+TEST(OrderedSearch, SearchesAtFullCostIfOrdersHideNothing) {
+  const Asked asked;
+  const FindOrder keep = [](const Graph& graph, const OrderLimit&) -> Result<PlanOrder> {
+    const StepFigures own = *step_figures(graph, analysis());
+    return PlanOrder{
+        .passes = {}, .figures = own.figures, .communication_ns = own.communication_ns};
+  };
+  const Fit own = asked.trade_off->fastest_within(asked.limit()).value();
+  const Fit fit = fastest_ordered(*asked.trade_off, asked.limit(), keep).value();
+  EXPECT_EQ(fit.point.order, "");
+  EXPECT_LE(fit.point.figures.figures.step_ns, own.point.figures.figures.step_ns);
+  const Fit small = asked.trade_off->smallest_within(5).value();
+  const Fit smallest = smallest_ordered(*asked.trade_off, 5, keep).value();
+  EXPECT_TRUE(smallest.fits);
+  EXPECT_LE(smallest.point.figures.figures.peak_bytes, small.point.figures.figures.peak_bytes);
+}
+
+TEST(OrderedSearch, AnErrorOfTheOrderEndsTheSearch) {
+  const Asked asked;
+  const FindOrder fails = [](const Graph&, const OrderLimit&) -> Result<PlanOrder> {
+    return fail(Error::Kind::cancelled, "it was cancelled");
+  };
+  for (const auto& answer : {fastest_ordered(*asked.trade_off, asked.limit(), fails),
+                             smallest_ordered(*asked.trade_off, 5, fails)}) {
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().kind, Error::Kind::cancelled);
+  }
+  EXPECT_FALSE(ordered_curve(*asked.trade_off, fails));
+}
+
+TEST(HiddenCommunication, LeavesTheRestOfTheCollectives) {
+  const Asked asked;
+  const auto rest = with_hidden_communication(asked.costs, 0.75);
+  ASSERT_EQ(rest.size(), asked.costs.size());
+  std::size_t collectives = 0;
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    const bool is_collective = asked.costs[i].lane == NodeCost::Lane::collective;
+    collectives += is_collective ? 1 : 0;
+    EXPECT_NEAR(static_cast<double>(rest[i].ns),
+                static_cast<double>(asked.costs[i].ns) * (is_collective ? 0.25 : 1), 1);
+  }
+  EXPECT_GT(collectives, 0U);
+}
+
+}  // namespace
+}  // namespace jointer::test
