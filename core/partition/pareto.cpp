@@ -8,6 +8,10 @@
 // peaks at equal distances in between. It shows the plans that they found on the way, as far as
 // they are apart, and the given and swept points that nothing beats.
 //
+// On a small graph, a few large values decide, and a search for one limit may miss a plan that a
+// search for another finds. There, the search for a limit begins with short ones for the peaks of
+// the curve.
+//
 // A limit of reserved memory: the bytes that the caching allocator reserves follow from the order of
 // all requests, so that no search can aim at them. The search is for a limit of allocated memory
 // instead, at first the same. The best plans found are judged by their reserved bytes. If the
@@ -29,6 +33,8 @@ namespace jointer {
 namespace {
 
 constexpr std::size_t kLimits = 10;      // searches for the curve
+constexpr std::size_t kSmall = 1500;     // nodes of a graph for which a limit takes these searches
+constexpr std::size_t kStartPart = 3;    // of the effort, for each of them
 constexpr std::int64_t kIntervals = 64;  // of peaks; the curve shows one plan found in each
 constexpr int kReservedRounds = 4;       // searches for a limit of reserved memory
 constexpr std::size_t kJudged = 16;      // plans whose reserved bytes are computed after each
@@ -80,14 +86,22 @@ class Search {
     return fit;
   }
 
+  // Searches for limits at equal distances, with less effort, for plans to start from.
+  void find_starts() {
+    const std::size_t effort = request_.effort / kStartPart;
+    const auto smallest = frontier_->best(PlanLimit::of_peak(0), effort);
+    const auto fastest = frontier_->best(PlanLimit::of_step(0), effort);
+    if (!smallest || !fastest) return;
+    for_limits_between(smallest->figures.figures.peak_bytes, fastest->figures.figures.peak_bytes,
+                       [&](const PlanLimit& limit) { (void)frontier_->best(limit, effort); });
+  }
+
   ParetoCurve curve() {
     const Fit smallest = best(PlanLimit::of_peak(0));
     const Fit fastest = best(PlanLimit::of_step(0));
     const std::int64_t low = figures(smallest.point).peak_bytes;
     const std::int64_t high = figures(fastest.point).peak_bytes;
-    for (std::size_t i = 1; i + 1 < kLimits && high > low && !cancelled_; ++i)
-      (void)best(PlanLimit::of_peak(low + (high - low) / static_cast<std::int64_t>(kLimits - 1) *
-                                              static_cast<std::int64_t>(i)));
+    for_limits_between(low, high, [&](const PlanLimit& limit) { (void)best(limit); });
     std::vector<ParetoPoint> points = known_;
     const std::vector<EvaluatedPlan> found = frontier_->points();
     const std::int64_t interval = std::max<std::int64_t>((high - low) / kIntervals, 1);
@@ -119,6 +133,14 @@ class Search {
   }
 
  private:
+  // Calls `search` for peaks at equal distances between the two.
+  template <class SearchOne>
+  void for_limits_between(std::int64_t low, std::int64_t high, const SearchOne& search) {
+    const auto intervals = static_cast<std::int64_t>(kLimits - 1);
+    for (std::int64_t i = 1; i < intervals && high > low && !cancelled_; ++i)
+      search(PlanLimit::of_peak(low + (high - low) / intervals * i));
+  }
+
   Fit best_allocated(const PlanLimit& limit) {
     ParetoPoint nearest = known_.front();
     for (const ParetoPoint& point : known_)
@@ -211,6 +233,7 @@ class Search {
 Result<Fit> search(const Graph& joint, const PlanWhatIf& what_if, const PlanLimit& limit,
                    const ParetoRequest& request) {
   JOINTER_TRY(const auto search, Search::make(joint, what_if, request, 1));
+  if (joint.order().size() <= kSmall) search->find_starts();
   Fit fit = search->best(limit);
   fit.point.bound_ns = search->bound(fit.point);
   if (fit.fits && limit.limited == &Figures::peak_bytes)

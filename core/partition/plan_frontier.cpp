@@ -21,9 +21,9 @@
 //        it, in several orders, and bisect for the last value at which the limit holds;
 //      - tune the best plans tensor by tensor (plan_tuning.cpp), and improve the best as in step 3;
 //      - improve the other plans of the brackets;
-//      - change one decision of the best plan, or two in opposite directions, at random, and
-//        continue from the result if it is not worse: no single change lowers a peak that is
-//        reached twice.
+//      - change up to three decisions of the best plan at random, improve the result as in step 3,
+//        and continue from it if it is not worse: where a few large values decide, no single change
+//        is better, and several together are.
 //   5. Try all changes of the best plan, also those that the descent leaves out to save time.
 //   6. Tighten the bound: with prices at the moment of the plan's peak (plan_moment.cpp).
 //
@@ -51,7 +51,8 @@ namespace {
 constexpr std::array kCopyPrices{1.0, 0.7, 0.5, 0.35, 0.2, 0.1};
 constexpr int kMinExponent = -7, kMaxExponent = 6;  // of byte prices, relative to the mean
 constexpr int kHalvings = 8;
-constexpr std::size_t kMixed = 3;  // brackets
+constexpr std::size_t kMixed = 3;     // brackets
+constexpr std::size_t kMaxKicks = 3;  // random changes at once
 
 }  // namespace
 
@@ -249,33 +250,37 @@ void PlanFrontier::improve(const EvaluatedPlan& plan, const PlanLimit& limit, bo
 
 void PlanFrontier::wander(const PlanLimit& limit, std::size_t end) {
   std::mt19937_64 chance(1);
-  EvaluatedPlan current = *best_so_far(limit);
-  std::vector<SaveCandidate> candidates;
-  // A random change; nullopt if the choice is not possible.
-  const auto change = [&](const SavePlan& plan) -> std::optional<SavePlan> {
-    const SaveCandidate& each = candidates[chance() % candidates.size()];
-    const auto keep = static_cast<Keep>(chance() % 3);
-    if (!descent_.may(each, keep)) return std::nullopt;
-    auto changed = what_if_.change(plan, {&each.node, 1}, keep);
-    return changed ? std::optional(*std::move(changed)) : std::nullopt;
-  };
-  constexpr int kMaxMisses = 200;  // choices in a row that are not possible
-  for (int misses = 0; misses < kMaxMisses && evaluated_ < end;) {
-    if (candidates.empty()) {
-      auto found = what_if_.candidates(current.plan);
-      if (!found || found->empty()) return;
-      candidates = *std::move(found);
+  // The plan after one to kMaxKicks random changes; nullopt if none of those drawn is possible.
+  const auto kicked = [&](SavePlan plan) -> std::optional<SavePlan> {
+    const auto candidates = what_if_.candidates(plan);
+    if (!candidates || candidates->empty()) return std::nullopt;
+    constexpr int kMaxDraws = 50;
+    const std::size_t wanted = 1 + chance() % kMaxKicks;
+    std::size_t changes = 0;
+    for (int draw = 0; changes < wanted && draw < kMaxDraws; ++draw) {
+      const SaveCandidate& each = (*candidates)[chance() % candidates->size()];
+      const auto keep = static_cast<Keep>(chance() % 3);
+      if (!descent_.may(each, keep)) continue;
+      auto changed = what_if_.change(plan, {&each.node, 1}, keep);
+      if (!changed) continue;
+      plan = *std::move(changed);
+      ++changes;
     }
-    ++misses;
-    auto plan = change(current.plan);
-    if (plan && chance() % 2 == 0) plan = change(*plan);
+    return changes > 0 ? std::optional(std::move(plan)) : std::nullopt;
+  };
+  EvaluatedPlan current = *best_so_far(limit);
+  constexpr int kMaxMisses = 20;  // plans in a row that are not possible
+  for (int misses = 0; misses < kMaxMisses && evaluated_ < end && !is_cancelled_; ++misses) {
+    auto plan = kicked(current.plan);
     if (!plan) continue;
     auto judged = evaluate(*std::move(plan));
     if (!judged) return;
-    misses = 0;
-    if (!*judged || limit.is_better(current.figures.figures, (*judged)->figures.figures)) continue;
-    current = **std::move(judged);
-    candidates.clear();
+    if (!*judged) continue;
+    misses = -1;
+    EvaluatedPlan found = descent_.improved(**std::move(judged), limit, false);
+    add(found);
+    if (!limit.is_better(current.figures.figures, found.figures.figures))
+      current = std::move(found);
   }
 }
 
@@ -334,9 +339,9 @@ void PlanFrontier::tighten_bound(const EvaluatedPlan& plan, std::int64_t peak_by
     }
 }
 
-Result<EvaluatedPlan> PlanFrontier::best(const PlanLimit& limit) {
+Result<EvaluatedPlan> PlanFrontier::best(const PlanLimit& limit, std::size_t effort) {
   JOINTER_CHECK(find_samples());
-  const std::size_t end = evaluated_ + options_.effort;
+  const std::size_t end = evaluated_ + effort;
   std::vector<Bracket> brackets;
   for (std::size_t i = 0; i < samples_.size() && !is_cancelled_; ++i)
     if (auto found = bracket(i, limit)) brackets.push_back(*std::move(found));
@@ -351,7 +356,7 @@ Result<EvaluatedPlan> PlanFrontier::best(const PlanLimit& limit) {
   }
   for (std::size_t i = 1; i < starts.size() && !is_over(); ++i) improve(starts[i], limit, false);
   wander(limit, end);
-  improve(*best_so_far(limit), limit, true);
+  if (effort >= options_.effort) improve(*best_so_far(limit), limit, true);
   if (limit.limited == &Figures::peak_bytes && !is_cancelled_)
     tighten_bound(*best_so_far(limit),
                   std::max(limit.value, best_so_far(limit)->figures.figures.peak_bytes));

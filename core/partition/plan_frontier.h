@@ -44,7 +44,9 @@ class PlanFrontier {
   // The best plan found within the limit; if none is, the nearest. Deterministic: depends only on
   // the plans and limits before it. Error (usage): the tags leave no legal plan. Error (cancelled):
   // it ended before there was a plan.
-  Result<EvaluatedPlan> best(const PlanLimit& limit);
+  Result<EvaluatedPlan> best(const PlanLimit& limit) { return best(limit, options_.effort); }
+  // The same with another effort. Less than that of the options also leaves out step 5.
+  Result<EvaluatedPlan> best(const PlanLimit& limit, std::size_t effort);
   [[nodiscard]] bool is_cancelled() const { return is_cancelled_; }
 
   // The plans found that no other beats in both figures, by ascending peak.
@@ -70,7 +72,7 @@ class PlanFrontier {
   std::optional<Bracket> bracket(std::size_t series, const PlanLimit& limit);
   void mix(const Bracket& between, const PlanLimit& limit);
   void tune(const PlanLimit& limit);
-  // Random changes until `end` plans are evaluated.
+  // Random changes, each followed by a descent, until `end` plans are evaluated.
   void wander(const PlanLimit& limit, std::size_t end);
   // Those beyond the limit, then those within, each the best first, without duplicates.
   [[nodiscard]] std::vector<EvaluatedPlan> plans_of(const std::vector<Bracket>& brackets,
