@@ -122,6 +122,19 @@ void ParetoPage::tune() {
                        : state->figures.figures.peak_bytes);
 }
 
+void ParetoPage::highlight(const ParetoPoint& plan) {
+  const std::vector<ParetoPoint>& points = search_.points();
+  const auto is_it = [&](const Meaning& meaning) {
+    if (meaning.point < 0) return false;
+    const ParetoPoint& point = points[static_cast<std::size_t>(meaning.point)];
+    return point.name == plan.name && point.budget == plan.budget && point.plan == plan.plan;
+  };
+  const auto at = std::ranges::find_if(meanings_, is_it);
+  if (at == meanings_.end()) return;
+  plot_->set_current(static_cast<std::size_t>(at - meanings_.begin()));
+  plot_->setFocus();
+}
+
 void ParetoPage::refresh() {
   const SacStatePtr state = session_.state();
   const bool can = state && state->can_change();
@@ -169,21 +182,23 @@ void ParetoPage::refresh_marks() {
   const bool is_reserved = search_.memory() == LimitedMemory::reserved;
   const bool has_reserved = session_.state() && views::has_reserved(*session_.state());
   const std::vector<ParetoPoint>& points = search_.points();
-  const auto add = [&](ParetoKind kind, const QString& name, const PlanFigures& figures,
-                       std::optional<std::int64_t> reserved, Meaning meaning) {
-    if (!has_reserved) reserved.reset();
-    if (is_reserved && !reserved) return;
+  const auto add = [&](ParetoMark mark, Meaning meaning) {
+    if (!has_reserved) mark.reserved_bytes.reset();
+    if (is_reserved && !mark.reserved_bytes) return;
     // The bound is one for the peak.
-    const std::int64_t bound = meaning.point < 0 || is_reserved
-                                   ? 0
-                                   : points[static_cast<std::size_t>(meaning.point)].bound_ns;
-    marks.push_back({.kind = kind,
-                     .name = name,
-                     .peak_bytes = figures.figures.peak_bytes,
-                     .step_ns = figures.figures.step_ns,
-                     .bound_ns = bound,
-                     .reserved_bytes = reserved});
+    if (meaning.point >= 0 && !is_reserved)
+      mark.bound_ns = points[static_cast<std::size_t>(meaning.point)].bound_ns;
+    marks.push_back(std::move(mark));
     meanings_.push_back(meaning);
+  };
+  const auto add_figures = [&](ParetoKind kind, const QString& name, const Figures& figures,
+                               std::optional<std::int64_t> reserved, Meaning meaning) {
+    add({.kind = kind,
+         .name = name,
+         .peak_bytes = figures.peak_bytes,
+         .step_ns = figures.step_ns,
+         .reserved_bytes = reserved},
+        meaning);
   };
   std::optional<std::int64_t> reserved_at_start;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -192,26 +207,20 @@ void ParetoPage::refresh_marks() {
       reserved_at_start = point.reserved_bytes;
       continue;
     }
-    const bool is_budget = point.budget >= 0;
-    const QString name =
-        !point.name.empty() ? QString::fromStdString(point.name)
-        : is_budget ? tr("budget %1").arg(point.budget, 0, 'g', QLocale::FloatingPointShortest)
-                    : tr("searched");
-    add(!point.name.empty() ? ParetoKind::preset
-        : is_budget         ? ParetoKind::budget
-                            : ParetoKind::curve,
-        name, point.figures, point.reserved_bytes, {.point = static_cast<int>(i)});
+    add(mark_of(point), {.point = static_cast<int>(i)});
   }
   if (!points.empty())
     for (std::size_t i = 0; i < named_.size(); ++i)
-      add(ParetoKind::named, named_[i].name, named_[i].figures, {}, {.named = static_cast<int>(i)});
+      add_figures(ParetoKind::named, named_[i].name, named_[i].figures.figures, {},
+                  {.named = static_cast<int>(i)});
   const auto& tuned = session_.tuned();
-  if (tuned) add(ParetoKind::tuned, tr("tuned"), {.figures = *tuned}, {}, {.is_tuned = true});
+  if (tuned) add_figures(ParetoKind::tuned, tr("tuned"), *tuned, {}, {.is_tuned = true});
   if (const SacStatePtr state = session_.state(); state && (!points.empty() || tuned)) {
     if (searched_ && searched_->figures != state->figures)
-      add(ParetoKind::start, tr("start"), searched_->figures, reserved_at_start,
-          {.is_start = true});
-    add(ParetoKind::now, tr("now"), state->figures, session_.reserved().bytes(), {});
+      add_figures(ParetoKind::start, tr("start"), searched_->figures.figures, reserved_at_start,
+                  {.is_start = true});
+    add_figures(ParetoKind::now, tr("now"), state->figures.figures, session_.reserved().bytes(),
+                {});
   }
   plot_->set_marks(std::move(marks), search_.memory());
 }

@@ -31,6 +31,8 @@ class ParetoPage : public QWidget {
   void start_or_cancel();
   // Asks for orders and buckets within the limit.
   void tune();
+  // Highlights the mark of a plan that the search found, so that Enter uses it.
+  void highlight(const jointer::ParetoPoint& plan);
 
  signals:
   void message(const QString& sentence);

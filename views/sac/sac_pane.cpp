@@ -205,6 +205,11 @@ void SacPane::show_pareto() {
   pareto_->setFocus();
 }
 
+void SacPane::show_plan(const ParetoPoint& plan) {
+  show_pareto();
+  pareto_->highlight(plan);
+}
+
 void SacPane::show_changes() {
   pages_->setCurrentWidget(changes_);
   changes_->setFocus();
