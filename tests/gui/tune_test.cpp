@@ -60,6 +60,7 @@ class TuneTest : public test::SacWindow {
   void search_belongs_to_the_shown_graph();
   void a_limit_of_the_sac_pane_is_tuned();
   void plans_of_the_sac_pane_are_shown();
+  void tuned_point_has_reserved_memory();
 };
 
 void TuneTest::best_is_applied_step_by_step_and_undone() {
@@ -253,6 +254,32 @@ void TuneTest::plans_of_the_sac_pane_are_shown() {
   QVERIFY(settle());
   QCOMPARE(figures().figures.peak_bytes, wanted.peak_bytes);
   QCOMPARE(figures().figures.step_ns, wanted.step_ns);
+}
+
+// It arrives after the search.
+void TuneTest::tuned_point_has_reserved_memory() {
+  QVERIFY(open(test::kLarge));
+  SacWindow::pane().show_pareto();
+  auto& memory = test::child<QComboBox>(pareto(), "memory");
+  memory.setCurrentIndex(memory.findText(QStringLiteral("Reserved up to")));
+  QVERIFY(show_tune());
+  QVERIFY(search(6));
+  QVERIFY(pane().session().result()->winner);
+  window_->dock("sac")->raise();
+  const auto& marks = pareto().plot().marks();
+  const auto& status = test::child<QLabel>(pareto(), "status");
+  const auto find = [&] { return std::ranges::find(marks, ParetoKind::tuned, &ParetoMark::kind); };
+  QVERIFY(find() == marks.end());
+  QVERIFY2(status.text().contains("tuned pipeline"), qPrintable(status.text()));
+  QTRY_VERIFY_WITH_TIMEOUT(find() != marks.end(), kPatienceMs);
+  QVERIFY(status.text().isEmpty());
+  const ParetoMark tuned = *find();
+  QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
+  QTest::mouseClick(&pareto().plot(), Qt::LeftButton, {},
+                    pareto().plot().place_of(static_cast<std::size_t>(find() - marks.begin())));
+  QVERIFY(opened.wait(kPatienceMs));
+  QCOMPARE(std::optional(document().analysis().reserved.peak_bytes), tuned.reserved_bytes);
+  QCOMPARE(document().analysis().memory.peak_bytes(), tuned.peak_bytes);
 }
 
 }  // namespace jointer

@@ -72,6 +72,7 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   tune_->setObjectName(QStringLiteral("tune"));
   row->addWidget(tune_);
   status_ = new QLabel(controls);
+  status_->setObjectName(QStringLiteral("status"));
   status_->setForegroundRole(QPalette::PlaceholderText);
   row->addWidget(status_);
   column->addWidget(controls);
@@ -154,14 +155,22 @@ void ParetoPage::refresh() {
       can ? tr("The shortest step found for each peak, with torch's budgets and "
                "upstream's presets.")
           : tr("Only the plan of a joint graph or of a flat training step can change."));
-  QString status;
-  if (search_.is_running())
-    status =
-        search_.points().size() == 1 ? tr("1 point") : tr("%1 points").arg(search_.points().size());
-  else if (!search_.points().empty() && searched_ && state && !searched_->has_graph_of(*state))
-    status = tr("computed for an earlier plan");
-  status_->setText(status);
+  request_named_reserved();
   refresh_marks();
+}
+
+QString ParetoPage::status_text() const {
+  const SacStatePtr state = session_.state();
+  const std::size_t count = search_.points().size();
+  QStringList parts;
+  if (search_.is_running())
+    parts << (count == 1 ? tr("1 point") : tr("%1 points").arg(count));
+  else if (count > 0 && searched_ && state && !searched_->has_graph_of(*state))
+    parts << tr("computed for an earlier plan");
+  if (search_.memory() == LimitedMemory::reserved && session_.tuned() &&
+      !session_.tuned()->reserved_bytes)
+    parts << tr("the reserved memory of the tuned pipeline is not known yet");
+  return parts.join(QStringLiteral(", "));
 }
 
 void ParetoPage::show_memory() {
@@ -172,6 +181,7 @@ void ParetoPage::show_memory() {
                        "of the current plan, in the Tune pane")
                   : tr("Search for orders and buckets on top of the fastest plan within this peak, "
                        "in the Tune pane"));
+  request_named_reserved();
   refresh_marks();
 }
 
@@ -211,10 +221,12 @@ void ParetoPage::refresh_marks() {
   }
   if (!points.empty())
     for (std::size_t i = 0; i < named_.size(); ++i)
-      add_figures(ParetoKind::named, named_[i].name, named_[i].figures.figures, {},
-                  {.named = static_cast<int>(i)});
+      add_figures(ParetoKind::named, named_[i].name, named_[i].figures.figures,
+                  named_[i].reserved_bytes, {.named = static_cast<int>(i)});
   const auto& tuned = session_.tuned();
-  if (tuned) add_figures(ParetoKind::tuned, tr("tuned"), *tuned, {}, {.is_tuned = true});
+  if (tuned)
+    add_figures(ParetoKind::tuned, tr("tuned"), tuned->figures, tuned->reserved_bytes,
+                {.is_tuned = true});
   if (const SacStatePtr state = session_.state(); state && (!points.empty() || tuned)) {
     if (searched_ && searched_->figures != state->figures)
       add_figures(ParetoKind::start, tr("start"), searched_->figures.figures, reserved_at_start,
@@ -223,6 +235,7 @@ void ParetoPage::refresh_marks() {
                 {});
   }
   plot_->set_marks(std::move(marks), search_.memory());
+  status_->setText(status_text());
 }
 
 // Requests the figures of all named states.
@@ -235,9 +248,26 @@ void ParetoPage::request_named_figures() {
                           [this, asked, name = named[i].name, i](const Result<PlanFigures>& found) {
                             if (asked != asked_ || !found) return;
                             named_.push_back({name, i, *found});
+                            request_named_reserved();
                             refresh_marks();
                           });
   refresh_marks();
+}
+
+// Requests the reserved memory of named states, which the plot needs only if it is limited.
+void ParetoPage::request_named_reserved() {
+  const SacStatePtr state = session_.state();
+  if (search_.memory() != LimitedMemory::reserved || !state || !has_reserved(*state)) return;
+  const auto& named = session_.editing().named();
+  for (std::size_t i = 0; i < named_.size(); ++i) {
+    if (std::exchange(named_[i].is_reserved_asked, true)) continue;
+    session_.find_reserved(named[named_[i].index].history, this,
+                           [this, asked = asked_, i](const Result<std::int64_t>& found) {
+                             if (asked != asked_ || !found) return;
+                             named_[i].reserved_bytes = *found;
+                             refresh_marks();
+                           });
+  }
 }
 
 void ParetoPage::choose(std::size_t mark) {

@@ -34,7 +34,7 @@ struct ParetoMark {
 // The mark of a plan that a search found; without the lower bound.
 ParetoMark mark_of(const ParetoPoint& point);
 
-// Pipelines have more freedom than plans, so they form a front of their own.
+// Pipelines have more freedom than plans, so each of the two has its own front.
 bool is_pipeline(ParetoKind kind);
 
 // The name of a kind in the legend; empty if its marks' labels say what they are.
