@@ -29,6 +29,7 @@
 #include "views/session/tune/tune_session.h"
 #include "views/session/workspace/autosave.h"
 #include "views/tables/table_pane.h"
+#include "views/tune/tune_pane.h"
 #include "views/window/graph_chooser.h"
 #include "views/window/scoreboard.h"
 
@@ -291,6 +292,11 @@ void MainWindow::take_pane(QWidget* pane) {
     connect(sac, &SacPane::tune_wanted, this, [this](std::int64_t peak_bytes) {
       documents_->session()->tune().set_limit(peak_bytes);
       panes_->bring_up(QStringLiteral("tune"));
+    });
+  if (auto* tune = qobject_cast<TunePane*>(pane))
+    connect(tune, &TunePane::plan_wanted, this, [this](const ParetoPoint& plan) {
+      panes_->bring_up(QStringLiteral("sac"));
+      if (auto* sac = panes_->pane<SacPane>(QStringLiteral("sac"))) sac->show_plan(plan);
     });
 }
 

@@ -32,7 +32,7 @@ class SacQuestionsTest : public test::SacWindow {
   void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
   void init() {
     make_window();
-    window_->resize(1500, 1080);
+    window_->resize(1500, 1200);
   }
   void cleanup() { close_window(); }
 
@@ -61,7 +61,7 @@ class SacQuestionsTest : public test::SacWindow {
     QVERIFY(open(file));
     window_->resizeDocks({window_->dock("modules"), window_->dock("sac")}, {250, 850},
                          Qt::Horizontal);
-    window_->resizeDocks({window_->dock("sac")}, {680}, Qt::Vertical);
+    window_->resizeDocks({window_->dock("sac")}, {640}, Qt::Vertical);
     QTabBar& tabs = *pages().tabBar();
     QTest::mouseClick(&tabs, Qt::LeftButton, {},
                       tabs.tabRect(pages().indexOf(&targets())).center());
@@ -113,6 +113,9 @@ void SacQuestionsTest::which_three_tensors_and_why_these() {
                                reasons().contains("torch's dp"),
                            kSearchMs);
   QTRY_VERIFY_WITH_TIMEOUT(window_->dock("inspector")->pane() != nullptr, kPatienceMs);
+  // No line is cut.
+  const auto& text = child<QPlainTextEdit>(pane(), "reasons");
+  QCOMPARE(text.viewport()->height() % text.cursorRect().height(), 0);
   const auto& inspector = *qobject_cast<InspectorPane*>(window_->dock("inspector")->pane());
   QTRY_VERIFY_WITH_TIMEOUT(
       std::ranges::any_of(inspector.content().sections,

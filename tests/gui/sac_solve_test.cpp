@@ -44,6 +44,7 @@ class SacSolveTest : public test::SacWindow {
   void dragging_a_limit_previews_the_curve();
   void a_plan_that_does_not_fit_is_not_used();
   void reserved_memory_is_limited();
+  void named_states_have_reserved_memory();
   void the_solver_is_chosen();
   void the_timeline_shows_the_plan();
   void click_on_the_timelines_peak_shows_its_tensors();
@@ -368,6 +369,26 @@ void SacSolveTest::several_rows_are_ticked_by_one_switch_and_undone() {
   QTRY_COMPARE_WITH_TIMEOUT(figures(), before, kPatienceMs);
   for (const NodeId node : nodes)
     QCOMPARE(document().graph().node(node).policy, MemoryPolicy::none);
+}
+
+void SacSolveTest::named_states_have_reserved_memory() {
+  QVERIFY(open(test::kLarge));
+  QTRY_VERIFY_WITH_TIMEOUT(session().reserved().bytes().has_value(), kPatienceMs);
+  const std::int64_t reserved = *session().reserved().bytes();
+  editing().keep_state(QStringLiteral("as opened"));
+  QVERIFY(recompute_all());
+  pane().show_pareto();
+  const ParetoPlot& plot = pareto().plot();
+  const auto mark = [&] {
+    const auto at = std::ranges::find(plot.marks(), ParetoKind::named, &ParetoMark::kind);
+    return at == plot.marks().end() ? std::optional<ParetoMark>() : *at;
+  };
+  test::press(child<QPushButton>(pareto(), "start"));
+  QTRY_VERIFY_WITH_TIMEOUT(mark().has_value(), kPatienceMs);
+  choose_unit("Reserved");
+  QTRY_VERIFY_WITH_TIMEOUT(mark().has_value(), kPatienceMs);
+  QCOMPARE(mark()->reserved_bytes, std::optional(reserved));
+  pareto().search().cancel();
 }
 
 void SacSolveTest::reserved_is_that_of_the_pair() {

@@ -32,7 +32,9 @@ class TuneTest : public test::SacWindow {
   bool open_tune(const char* file) {
     QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
     window_->open({.path = test::source_path(file)});
-    if (!opened.wait(kPatienceMs)) return false;
+    return opened.wait(kPatienceMs) && show_tune();
+  }
+  bool show_tune() {
     for (QAction* action : window_->findChildren<QAction*>())
       if (action->text() == QStringLiteral("&Tune...")) action->trigger();  // Passes > Tune...
     return QTest::qWaitFor([this] { return window_->dock("tune")->pane() != nullptr; },
@@ -57,6 +59,8 @@ class TuneTest : public test::SacWindow {
   void joint_graph_opens_as_a_pair();
   void search_belongs_to_the_shown_graph();
   void a_limit_of_the_sac_pane_is_tuned();
+  void plans_of_the_sac_pane_are_shown();
+  void tuned_point_has_reserved_memory();
 };
 
 void TuneTest::best_is_applied_step_by_step_and_undone() {
@@ -99,7 +103,8 @@ void TuneTest::clicking_points_applies_them() {
   for (const bool first : {true, false}) {
     // A preset, then the point with the shortest step.
     std::size_t mark = 0;
-    while (plot.marks()[mark].kind != (first ? ParetoKind::preset : ParetoKind::named)) ++mark;
+    while (plot.marks()[mark].kind != (first ? ParetoKind::pipeline_preset : ParetoKind::tuned))
+      ++mark;
     const ParetoMark chosen = plot.marks()[mark];
     QTest::mouseClick(&plot, Qt::LeftButton, {}, plot.place_of(mark));
     QVERIFY(taken.wait(kPatienceMs));
@@ -210,6 +215,71 @@ void TuneTest::a_limit_of_the_sac_pane_is_tuned() {
   QVERIFY(document().graph().is_pair());
   QCOMPARE(document().analysis().memory.peak_bytes(), best.peak_bytes);
   QCOMPARE(document().analysis().simulation.step_ns(), best.step_ns);
+}
+
+// Next to the pipelines, so that one sees what orders and buckets gain.
+void TuneTest::plans_of_the_sac_pane_are_shown() {
+  QVERIFY(open(test::kSample));
+  QVERIFY(search_trade_off());
+  QVERIFY(show_tune());
+  const auto plans_of = [](const ParetoPlot& plot) {
+    std::vector<std::tuple<ParetoKind, QString, std::int64_t, std::int64_t>> plans;
+    for (const ParetoMark& mark : plot.marks())
+      if (mark.kind != ParetoKind::now && !is_pipeline(mark.kind))
+        plans.emplace_back(mark.kind, mark.name, mark.peak_bytes, mark.step_ns);
+    return plans;
+  };
+  ParetoPlot& plot = test::child<ParetoPlot>(pane());
+  QCOMPARE(plans_of(plot), plans_of(pareto().plot()));
+  QVERIFY(!plans_of(plot).empty());
+  QVERIFY(search(20));
+  QCOMPARE(plans_of(plot), plans_of(pareto().plot()));
+  const std::vector<ParetoKind> legend = plot.legend();
+  for (const ParetoKind kind : {ParetoKind::curve, ParetoKind::budget, ParetoKind::preset,
+                                ParetoKind::pipeline, ParetoKind::pipeline_preset})
+    QVERIFY(std::ranges::count(legend, kind) == 1);
+  // A plan leads to the SAC pane, where Enter uses it.
+  const auto at = std::ranges::find(plot.marks(), ParetoKind::curve, &ParetoMark::kind);
+  const ParetoMark wanted = *at;
+  const auto index = static_cast<std::size_t>(at - plot.marks().begin());
+  QCOMPARE(plot.lines_of(index).last(), QStringLiteral("Click to show this plan in the SAC pane."));
+  QTest::mouseClick(&plot, Qt::LeftButton, {}, plot.place_of(index));
+  QTRY_VERIFY(pareto().plot().isVisible());
+  QVERIFY(pareto().plot().current());
+  const ParetoMark shown = pareto().plot().marks()[*pareto().plot().current()];
+  QCOMPARE(shown.peak_bytes, wanted.peak_bytes);
+  QCOMPARE(shown.step_ns, wanted.step_ns);
+  QCOMPARE(editing().step_count(), 0);
+  QTest::keyClick(&pareto().plot(), Qt::Key_Return);
+  QVERIFY(settle());
+  QCOMPARE(figures().figures.peak_bytes, wanted.peak_bytes);
+  QCOMPARE(figures().figures.step_ns, wanted.step_ns);
+}
+
+// It arrives after the search.
+void TuneTest::tuned_point_has_reserved_memory() {
+  QVERIFY(open(test::kLarge));
+  SacWindow::pane().show_pareto();
+  auto& memory = test::child<QComboBox>(pareto(), "memory");
+  memory.setCurrentIndex(memory.findText(QStringLiteral("Reserved up to")));
+  QVERIFY(show_tune());
+  QVERIFY(search(6));
+  QVERIFY(pane().session().result()->winner);
+  window_->dock("sac")->raise();
+  const auto& marks = pareto().plot().marks();
+  const auto& status = test::child<QLabel>(pareto(), "status");
+  const auto find = [&] { return std::ranges::find(marks, ParetoKind::tuned, &ParetoMark::kind); };
+  QVERIFY(find() == marks.end());
+  QVERIFY2(status.text().contains("tuned pipeline"), qPrintable(status.text()));
+  QTRY_VERIFY_WITH_TIMEOUT(find() != marks.end(), kPatienceMs);
+  QVERIFY(status.text().isEmpty());
+  const ParetoMark tuned = *find();
+  QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
+  QTest::mouseClick(&pareto().plot(), Qt::LeftButton, {},
+                    pareto().plot().place_of(static_cast<std::size_t>(find() - marks.begin())));
+  QVERIFY(opened.wait(kPatienceMs));
+  QCOMPARE(std::optional(document().analysis().reserved.peak_bytes), tuned.reserved_bytes);
+  QCOMPARE(document().analysis().memory.peak_bytes(), tuned.peak_bytes);
 }
 
 }  // namespace jointer

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/graph/ladder_header.h"
 #include "views/graph/ladder_menu.h"
 #include "views/graph/ladder_picture.h"
 #include "views/graph/ladder_text.h"
@@ -82,6 +83,9 @@ LadderScene GraphView::scene() const {
 }
 
 QStringList GraphView::card_at(QPoint at) const {
+  const QRect header(0, 0, viewport()->width(), kLadderHeader);
+  if (const QString text = cut_heading_at(at, header, scene(), font()); !text.isEmpty())
+    return {text};
   return hit_lines(model_, hit(at));
 }
 

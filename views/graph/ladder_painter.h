@@ -68,8 +68,8 @@ class LadderPainter {
 
 // "192 MiB S", "64 MiB S + 128 MiB R".
 QString rung_text(const BytesByState& saved, std::int64_t recomputed_bytes);
-// Totals in words: "saved 19.6 GiB, recomputed 4.5 GiB".
-QString channel_text(const BytesByState& saved, std::int64_t recomputed_bytes);
+// Totals in words, the whole text first: "saved 19.6 GiB, recomputed 4.5 GiB", "saved 19.6 GiB".
+QStringList channel_texts(const BytesByState& saved, std::int64_t recomputed_bytes);
 // "layers.0 .. 31"
 QString row_name(const LadderRow& row);
 

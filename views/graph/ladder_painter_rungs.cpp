@@ -23,7 +23,7 @@ QString rung_text(const BytesByState& saved, std::int64_t recomputed_bytes) {
   return parts.join(QStringLiteral(" + "));
 }
 
-QString channel_text(const BytesByState& saved, std::int64_t recomputed_bytes) {
+QStringList channel_texts(const BytesByState& saved, std::int64_t recomputed_bytes) {
   const auto of = [&](RungState state) { return saved[static_cast<std::size_t>(state)]; };
   QStringList parts;
   const auto add = [&](const QString& text, std::int64_t bytes) {
@@ -34,7 +34,9 @@ QString channel_text(const BytesByState& saved, std::int64_t recomputed_bytes) {
   add(QCoreApplication::translate("Ladder", "recomputed %1"),
       of(RungState::recompute) + recomputed_bytes);
   add(QCoreApplication::translate("Ladder", "offloaded %1"), of(RungState::offload));
-  return parts.join(QStringLiteral(", "));
+  QStringList texts;
+  for (; !parts.isEmpty(); parts.removeLast()) texts << parts.join(QStringLiteral(", "));
+  return texts;
 }
 
 // --- Rungs ---

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "views/graph/ladder_header.h"
 #include "views/graph/rung_style.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
@@ -20,51 +21,6 @@ constexpr double kMaxSide = 16'000, kMaxPixels = 6.0e7;  // limits for a PNG
 
 QString tr(const char* text) {
   return QCoreApplication::translate("Ladder", text);
-}
-
-void paint_header(QPainter& painter, const QRect& strip, const LadderScene& scene,
-                  const QFont& font) {
-  const LadderView& view = scene.view;
-  const Theme& t = scene.theme;
-  painter.save();
-  painter.fillRect(strip, t.window);
-  painter.setFont(small_font(font));
-  painter.setPen(t.muted_text);
-  LadderSums sums[2];
-  BytesByState saved{};
-  std::int64_t made_again = 0;
-  for (const LadderRow& row : scene.ladder.rows()) {
-    if (row.parent >= 0) continue;
-    for (const LadderSide side : kLadderSides) sums[index_of(side)] += row.side(side);
-    for (std::size_t s = 0; s < kRungStates; ++s) saved[s] += row.saved[s];
-    made_again += row.recomputed_bytes;
-  }
-  const auto of_side = [&](LadderSide side, const QString& word) {
-    const LadderSums& s = sums[index_of(side)];
-    const QString nodes = s.nodes == 1 ? tr("1 node") : tr("%1 nodes").arg(count_text(s.nodes));
-    return tr("%1   %2, %3").arg(word, nodes, time_text(s.ns));
-  };
-  const QFontMetrics metrics = painter.fontMetrics();
-  const int left = static_cast<int>(view.to_x(scene.layout.channel_left()));
-  const int right = static_cast<int>(view.to_x(scene.layout.channel_right()));
-  const auto draw = [&](int from, int to, Qt::Alignment alignment, const QString& text) {
-    const QRect room(std::max(from, strip.left() + 8), strip.top(),
-                     std::min(to, strip.right() - 8) - std::max(from, strip.left() + 8),
-                     strip.height());
-    if (room.width() > 40)
-      painter.drawText(room, alignment | Qt::AlignVCenter,
-                       metrics.elidedText(text, Qt::ElideRight, room.width()));
-  };
-  if (scene.layout.has(LadderSide::forward))
-    draw(static_cast<int>(view.to_x(0)) + 8, left - 8, Qt::AlignLeft,
-         of_side(LadderSide::forward, tr("↓ forward")));
-  if (scene.layout.has(LadderSide::backward))
-    draw(right + 2, static_cast<int>(view.to_x(scene.layout.width())) - 8, Qt::AlignRight,
-         of_side(LadderSide::backward, tr("↑ backward")));
-  painter.setPen(t.text);
-  draw(left + 4, right - 4, Qt::AlignHCenter, channel_text(saved, made_again));
-  painter.fillRect(QRect(strip.left(), strip.bottom(), strip.width(), 1), t.border);
-  painter.restore();
 }
 
 void paint_legend(QPainter& painter, const QRect& strip, const LadderScene& scene,
@@ -153,7 +109,7 @@ void paint_ladder_picture(QPainter& painter, QSize size, const LadderScene& scen
     painter.setPen(t.muted_text);
     painter.drawText(inner, Qt::AlignCenter, tr("The graph has no nodes."));
   }
-  paint_header(painter, {0, 0, size.width(), kLadderHeader}, scene, font);
+  paint_ladder_header(painter, {0, 0, size.width(), kLadderHeader}, scene, font);
   paint_legend(painter, {0, size.height() - kLadderLegend, size.width(), kLadderLegend}, scene,
                font);
 }

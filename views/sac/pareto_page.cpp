@@ -72,6 +72,7 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   tune_->setObjectName(QStringLiteral("tune"));
   row->addWidget(tune_);
   status_ = new QLabel(controls);
+  status_->setObjectName(QStringLiteral("status"));
   status_->setForegroundRole(QPalette::PlaceholderText);
   row->addWidget(status_);
   column->addWidget(controls);
@@ -122,6 +123,19 @@ void ParetoPage::tune() {
                        : state->figures.figures.peak_bytes);
 }
 
+void ParetoPage::highlight(const ParetoPoint& plan) {
+  const std::vector<ParetoPoint>& points = search_.points();
+  const auto is_it = [&](const Meaning& meaning) {
+    if (meaning.point < 0) return false;
+    const ParetoPoint& point = points[static_cast<std::size_t>(meaning.point)];
+    return point.name == plan.name && point.budget == plan.budget && point.plan == plan.plan;
+  };
+  const auto at = std::ranges::find_if(meanings_, is_it);
+  if (at == meanings_.end()) return;
+  plot_->set_current(static_cast<std::size_t>(at - meanings_.begin()));
+  plot_->setFocus();
+}
+
 void ParetoPage::refresh() {
   const SacStatePtr state = session_.state();
   const bool can = state && state->can_change();
@@ -141,14 +155,22 @@ void ParetoPage::refresh() {
       can ? tr("The shortest step found for each peak, with torch's budgets and "
                "upstream's presets.")
           : tr("Only the plan of a joint graph or of a flat training step can change."));
-  QString status;
-  if (search_.is_running())
-    status =
-        search_.points().size() == 1 ? tr("1 point") : tr("%1 points").arg(search_.points().size());
-  else if (!search_.points().empty() && searched_ && state && !searched_->has_graph_of(*state))
-    status = tr("computed for an earlier plan");
-  status_->setText(status);
+  request_named_reserved();
   refresh_marks();
+}
+
+QString ParetoPage::status_text() const {
+  const SacStatePtr state = session_.state();
+  const std::size_t count = search_.points().size();
+  QStringList parts;
+  if (search_.is_running())
+    parts << (count == 1 ? tr("1 point") : tr("%1 points").arg(count));
+  else if (count > 0 && searched_ && state && !searched_->has_graph_of(*state))
+    parts << tr("computed for an earlier plan");
+  if (search_.memory() == LimitedMemory::reserved && session_.tuned() &&
+      !session_.tuned()->reserved_bytes)
+    parts << tr("the reserved memory of the tuned pipeline is not known yet");
+  return parts.join(QStringLiteral(", "));
 }
 
 void ParetoPage::show_memory() {
@@ -159,6 +181,7 @@ void ParetoPage::show_memory() {
                        "of the current plan, in the Tune pane")
                   : tr("Search for orders and buckets on top of the fastest plan within this peak, "
                        "in the Tune pane"));
+  request_named_reserved();
   refresh_marks();
 }
 
@@ -169,21 +192,23 @@ void ParetoPage::refresh_marks() {
   const bool is_reserved = search_.memory() == LimitedMemory::reserved;
   const bool has_reserved = session_.state() && views::has_reserved(*session_.state());
   const std::vector<ParetoPoint>& points = search_.points();
-  const auto add = [&](ParetoKind kind, const QString& name, const PlanFigures& figures,
-                       std::optional<std::int64_t> reserved, Meaning meaning) {
-    if (!has_reserved) reserved.reset();
-    if (is_reserved && !reserved) return;
+  const auto add = [&](ParetoMark mark, Meaning meaning) {
+    if (!has_reserved) mark.reserved_bytes.reset();
+    if (is_reserved && !mark.reserved_bytes) return;
     // The bound is one for the peak.
-    const std::int64_t bound = meaning.point < 0 || is_reserved
-                                   ? 0
-                                   : points[static_cast<std::size_t>(meaning.point)].bound_ns;
-    marks.push_back({.kind = kind,
-                     .name = name,
-                     .peak_bytes = figures.figures.peak_bytes,
-                     .step_ns = figures.figures.step_ns,
-                     .bound_ns = bound,
-                     .reserved_bytes = reserved});
+    if (meaning.point >= 0 && !is_reserved)
+      mark.bound_ns = points[static_cast<std::size_t>(meaning.point)].bound_ns;
+    marks.push_back(std::move(mark));
     meanings_.push_back(meaning);
+  };
+  const auto add_figures = [&](ParetoKind kind, const QString& name, const Figures& figures,
+                               std::optional<std::int64_t> reserved, Meaning meaning) {
+    add({.kind = kind,
+         .name = name,
+         .peak_bytes = figures.peak_bytes,
+         .step_ns = figures.step_ns,
+         .reserved_bytes = reserved},
+        meaning);
   };
   std::optional<std::int64_t> reserved_at_start;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -192,28 +217,25 @@ void ParetoPage::refresh_marks() {
       reserved_at_start = point.reserved_bytes;
       continue;
     }
-    const bool is_budget = point.budget >= 0;
-    const QString name =
-        !point.name.empty() ? QString::fromStdString(point.name)
-        : is_budget ? tr("budget %1").arg(point.budget, 0, 'g', QLocale::FloatingPointShortest)
-                    : tr("searched");
-    add(!point.name.empty() ? ParetoKind::preset
-        : is_budget         ? ParetoKind::budget
-                            : ParetoKind::curve,
-        name, point.figures, point.reserved_bytes, {.point = static_cast<int>(i)});
+    add(mark_of(point), {.point = static_cast<int>(i)});
   }
   if (!points.empty())
     for (std::size_t i = 0; i < named_.size(); ++i)
-      add(ParetoKind::named, named_[i].name, named_[i].figures, {}, {.named = static_cast<int>(i)});
+      add_figures(ParetoKind::named, named_[i].name, named_[i].figures.figures,
+                  named_[i].reserved_bytes, {.named = static_cast<int>(i)});
   const auto& tuned = session_.tuned();
-  if (tuned) add(ParetoKind::tuned, tr("tuned"), {.figures = *tuned}, {}, {.is_tuned = true});
+  if (tuned)
+    add_figures(ParetoKind::tuned, tr("tuned"), tuned->figures, tuned->reserved_bytes,
+                {.is_tuned = true});
   if (const SacStatePtr state = session_.state(); state && (!points.empty() || tuned)) {
     if (searched_ && searched_->figures != state->figures)
-      add(ParetoKind::start, tr("start"), searched_->figures, reserved_at_start,
-          {.is_start = true});
-    add(ParetoKind::now, tr("now"), state->figures, session_.reserved().bytes(), {});
+      add_figures(ParetoKind::start, tr("start"), searched_->figures.figures, reserved_at_start,
+                  {.is_start = true});
+    add_figures(ParetoKind::now, tr("now"), state->figures.figures, session_.reserved().bytes(),
+                {});
   }
   plot_->set_marks(std::move(marks), search_.memory());
+  status_->setText(status_text());
 }
 
 // Requests the figures of all named states.
@@ -226,9 +248,26 @@ void ParetoPage::request_named_figures() {
                           [this, asked, name = named[i].name, i](const Result<PlanFigures>& found) {
                             if (asked != asked_ || !found) return;
                             named_.push_back({name, i, *found});
+                            request_named_reserved();
                             refresh_marks();
                           });
   refresh_marks();
+}
+
+// Requests the reserved memory of named states, which the plot needs only if it is limited.
+void ParetoPage::request_named_reserved() {
+  const SacStatePtr state = session_.state();
+  if (search_.memory() != LimitedMemory::reserved || !state || !has_reserved(*state)) return;
+  const auto& named = session_.editing().named();
+  for (std::size_t i = 0; i < named_.size(); ++i) {
+    if (std::exchange(named_[i].is_reserved_asked, true)) continue;
+    session_.find_reserved(named[named_[i].index].history, this,
+                           [this, asked = asked_, i](const Result<std::int64_t>& found) {
+                             if (asked != asked_ || !found) return;
+                             named_[i].reserved_bytes = *found;
+                             refresh_marks();
+                           });
+  }
 }
 
 void ParetoPage::choose(std::size_t mark) {

@@ -31,6 +31,8 @@ class ParetoPage : public QWidget {
   void start_or_cancel();
   // Asks for orders and buckets within the limit.
   void tune();
+  // Highlights the mark of a plan that the search found, so that Enter uses it.
+  void highlight(const jointer::ParetoPoint& plan);
 
  signals:
   void message(const QString& sentence);
@@ -42,11 +44,15 @@ class ParetoPage : public QWidget {
     QString name;
     std::size_t index = 0;
     PlanFigures figures;
+    std::optional<std::int64_t> reserved_bytes = {};  // nullopt if not known
+    bool is_reserved_asked = false;
   };
   void refresh();
   void show_memory();
   void refresh_marks();
   void request_named_figures();
+  void request_named_reserved();
+  [[nodiscard]] QString status_text() const;
   void choose(std::size_t mark);
   // `settings`: the settings of the plan that the search started from.
   void take(const ParetoPoint& point, SolveSettings settings);

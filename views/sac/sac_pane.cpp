@@ -14,6 +14,7 @@ constexpr int kMargin = 16;
 // Below this height, the curve and the reasons are hidden and the figures are shown as text, to
 // leave space for the table.
 constexpr int kMinWithCurve = 460;
+constexpr int kMinWithLongReasons = 560, kFewLines = 5, kManyLines = 8;
 
 }  // namespace
 
@@ -160,6 +161,7 @@ void SacPane::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
   const bool is_low = height() < kMinWithCurve;
   curve_->setVisible(!is_low);
+  reasons_->set_lines(height() < kMinWithLongReasons ? kFewLines : kManyLines);
   show_reasons();
   figures_->set_compact(is_low);
   bar_->budget().fit(width());
@@ -203,6 +205,11 @@ void SacPane::show_peak() {
 void SacPane::show_pareto() {
   pages_->setCurrentWidget(pareto_);
   pareto_->setFocus();
+}
+
+void SacPane::show_plan(const ParetoPoint& plan) {
+  show_pareto();
+  pareto_->highlight(plan);
 }
 
 void SacPane::show_changes() {

@@ -32,6 +32,8 @@ class SacPane : public QWidget {
   // Shows only the tensors alive at the peak in the table.
   void show_peak();
   void show_pareto();
+  // Highlights a plan that the trade-off's search found.
+  void show_plan(const jointer::ParetoPoint& plan);
   void show_targets();
   // Shows what changed in the plan.
   void show_changes();

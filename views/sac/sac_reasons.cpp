@@ -1,12 +1,17 @@
 #include "views/sac/sac_reasons.h"
 
+#include <QTextBlock>
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
 #include "views/session/sac/sac_session.h"
 #include "views/session/text/node_text.h"
 
 namespace jointer::views {
 namespace {
 
-constexpr int kLines = 5;  // more are scrolled
+constexpr int kMargin = 4;
 
 }  // namespace
 
@@ -17,12 +22,31 @@ SacReasons::SacReasons(Document& document, QWidget* parent)
   setObjectName(QStringLiteral("reasons"));
   setAccessibleName(tr("Reason for the selected tensor"));
   setPlaceholderText(tr("Select a tensor to see why it is saved, recomputed or offloaded."));
-  setFixedHeight(fontMetrics().lineSpacing() * kLines +
-                 2 * static_cast<int>(this->document()->documentMargin()));
+  // The document's own margin would show a part of the next line.
+  this->document()->setDocumentMargin(0);
+  setViewportMargins(kMargin, kMargin, 0, kMargin);
+  setBackgroundRole(QPalette::Base);
+  setAutoFillBackground(true);
+  fit_height();
   SacSession& session = document.sac();
   connect(&document.selection(), &Selection::nodes_changed, this, &SacReasons::refresh);
   connect(&session, &SacSession::changed, this, &SacReasons::refresh);
   connect(&session.value_reasons(), &ValueReasons::changed, this, &SacReasons::refresh);
+}
+
+void SacReasons::set_lines(int lines) {
+  if (std::exchange(lines_, lines) != lines) fit_height();
+}
+
+void SacReasons::fit_height() {
+  const QTextBlock first = document()->firstBlock();
+  const double line = blockBoundingRect(first).height() / std::max(first.lineCount(), 1);
+  setFixedHeight(static_cast<int>(std::ceil(line)) * lines_ + 2 * kMargin);
+}
+
+void SacReasons::changeEvent(QEvent* event) {
+  QPlainTextEdit::changeEvent(event);
+  if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange) fit_height();
 }
 
 void SacReasons::refresh() {
@@ -45,6 +69,7 @@ void SacReasons::refresh() {
 
 void SacReasons::showEvent(QShowEvent* event) {
   QPlainTextEdit::showEvent(event);
+  fit_height();
   refresh();
 }
 

@@ -12,13 +12,19 @@ class SacReasons : public QPlainTextEdit {
  public:
   explicit SacReasons(Document& document, QWidget* parent = nullptr);
 
+  // The number of lines that are shown, never a part of one; more are scrolled.
+  void set_lines(int lines);
+
  protected:
   void showEvent(QShowEvent* event) override;
+  void changeEvent(QEvent* event) override;
 
  private:
   void refresh();
+  void fit_height();
 
   Document& document_;
+  int lines_ = 5;
 };
 
 }  // namespace jointer::views

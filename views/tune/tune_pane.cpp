@@ -12,6 +12,7 @@
 #include "passes/tune/auto_tune.h"
 #include "views/session/document/document.h"
 #include "views/session/edit/metrics.h"
+#include "views/session/sac/sac_session.h"
 #include "views/session/text/number_text.h"
 #include "views/widgets/flow_layout.h"
 
@@ -49,6 +50,7 @@ TunePane::TunePane(TuneSession& session, QWidget* parent) : QWidget(parent), ses
   plot_->set_hint(
       tr("Tries orders, buckets and policies; each point shows the step time and peak memory of "
          "one pipeline."));
+  plot_->set_plan_action(tr("Click to show this plan in the SAC pane."));
   make_steps();
   halves->addWidget(plot_);
   halves->addWidget(steps_);
@@ -67,8 +69,9 @@ TunePane::TunePane(TuneSession& session, QWidget* parent) : QWidget(parent), ses
       QGuiApplication::clipboard()->setText(
           QString::fromStdString(to_text(result->winner->pipeline)));
   });
-  connect(plot_, &ParetoPlot::chosen, this,
-          [this](std::size_t mark) { session_.take(pipelines_[mark]); });
+  connect(plot_, &ParetoPlot::chosen, this, &TunePane::choose);
+  connect(&session_.document().sac().pareto(), &ParetoSearch::changed, this,
+          &TunePane::refresh_marks);
   connect(&session_, &TuneSession::changed, this, &TunePane::refresh);
   connect(&session_, &TuneSession::message, this, &TunePane::message);
   connect(&session_, &TuneSession::pair_made, this, &TunePane::pair_made);
@@ -196,7 +199,14 @@ void TunePane::refresh() {
 
 void TunePane::refresh_marks() {
   std::vector<ParetoMark> marks;
+  plans_.clear();
   pipelines_.clear();
+  const std::vector<ParetoPoint>& plans = session_.document().sac().pareto().points();
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    if (plans[i].name == ParetoSearch::kNow) continue;
+    marks.push_back(mark_of(plans[i]));
+    plans_.push_back(i);
+  }
   if (const TuneResult* result = session_.result()) {
     const auto add = [&](ParetoKind kind, const QString& name, const TunePoint& point) {
       const Figures& f = point.figures.figures;
@@ -204,13 +214,18 @@ void TunePane::refresh_marks() {
       pipelines_.push_back(point.pipeline);
     };
     for (const TunePoint& point : result->frontier)
-      add(ParetoKind::curve, pass_names(point.pipeline), point);
+      add(ParetoKind::pipeline, pass_names(point.pipeline), point);
     for (const TunePoint& preset : result->presets)
-      add(ParetoKind::preset, QString::fromStdString(preset.name), preset);
+      add(ParetoKind::pipeline_preset, QString::fromStdString(preset.name), preset);
     add(ParetoKind::now, tr("unedited"), result->unedited);
-    if (result->winner) add(ParetoKind::named, tr("best"), *result->winner);
+    if (result->winner) add(ParetoKind::tuned, tr("best"), *result->winner);
   }
   plot_->set_marks(std::move(marks));
+}
+
+void TunePane::choose(std::size_t mark) {
+  if (mark >= plans_.size()) return session_.take(pipelines_[mark - plans_.size()]);
+  emit plan_wanted(session_.document().sac().pareto().points()[plans_[mark]]);
 }
 
 void TunePane::refresh_steps() {

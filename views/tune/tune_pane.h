@@ -6,6 +6,7 @@
 #include <QTreeWidget>
 #include <QWidget>
 
+#include "core/partition/pareto.h"
 #include "views/session/tune/tune_session.h"
 #include "views/widgets/byte_box.h"
 #include "views/widgets/pareto_plot.h"
@@ -13,7 +14,8 @@
 namespace jointer::views {
 
 // Searches for the best passes for the graph, and shows the limits of the search, the frontier as
-// it grows, and the steps of the best pipeline. Clicking a point applies its pipeline.
+// it grows, and the steps of the best pipeline. Clicking a pipeline's point applies it. The plans
+// that the SAC pane has found are shown too, so that one sees what orders and buckets gain.
 class TunePane : public QWidget {
   Q_OBJECT
  public:
@@ -28,6 +30,8 @@ class TunePane : public QWidget {
  signals:
   void message(const QString& sentence);
   void pair_made(const QString& path);
+  // Requests that the SAC pane show a plan of its search.
+  void plan_wanted(const jointer::ParetoPoint& plan);
 
  private:
   void make_controls();
@@ -36,6 +40,7 @@ class TunePane : public QWidget {
   void refresh_marks();
   void refresh_steps();
   [[nodiscard]] QString status_text() const;
+  void choose(std::size_t mark);
 
   TuneSession& session_;
   ByteBox* budget_ = nullptr;
@@ -48,7 +53,10 @@ class TunePane : public QWidget {
   QLabel* status_ = nullptr;
   ParetoPlot* plot_ = nullptr;
   QTreeWidget* steps_ = nullptr;
-  std::vector<Pipeline> pipelines_;  // pipelines of the plot's marks
+  // The targets of the plot's marks: first plans, as indices of the points of the SAC pane's search,
+  // then pipelines.
+  std::vector<std::size_t> plans_;
+  std::vector<Pipeline> pipelines_;
 };
 
 // The passes of a pipeline without their parameters: "raise_comms, sink_waits".

@@ -3,7 +3,6 @@
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QPainterPath>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -25,16 +24,19 @@ constexpr int kReach = 12, kRadius = 4, kLabelHeight = 16;
 constexpr double kRoom = 0.06;
 constexpr double kTickPixels = 70;
 constexpr int kTickRoom = 32;  // half of a label
+constexpr int kLegendLine = 18, kLegendGap = 14, kSwatch = 14;
 
 std::int64_t bytes_of(const ParetoMark& mark, LimitedMemory memory) {
   return memory == LimitedMemory::reserved ? mark.reserved_bytes.value_or(0) : mark.peak_bytes;
 }
 
-// The Pareto front of plans in the order of the graph, sorted by memory.
-std::vector<ParetoMark> front_of(const std::vector<ParetoMark>& marks, LimitedMemory memory) {
+// The Pareto front of plans in the order of the graph, or of pipelines, sorted by memory.
+std::vector<ParetoMark> front_of(const std::vector<ParetoMark>& marks, bool of_pipelines,
+                                 LimitedMemory memory) {
   std::vector<ParetoMark> sorted, front;
   for (const ParetoMark& mark : marks)
-    if (mark.kind != ParetoKind::named && mark.kind != ParetoKind::tuned) sorted.push_back(mark);
+    if (mark.kind != ParetoKind::named && is_pipeline(mark.kind) == of_pipelines)
+      sorted.push_back(mark);
   std::stable_sort(sorted.begin(), sorted.end(), [&](const ParetoMark& a, const ParetoMark& b) {
     return std::pair(bytes_of(a, memory), a.step_ns) < std::pair(bytes_of(b, memory), b.step_ns);
   });
@@ -59,7 +61,18 @@ std::vector<ParetoMark> bound_of(const std::vector<ParetoMark>& marks) {
 
 // There are too many others.
 bool has_label(ParetoKind kind) {
-  return kind != ParetoKind::curve && kind != ParetoKind::budget;
+  return kind != ParetoKind::curve && kind != ParetoKind::budget && kind != ParetoKind::pipeline;
+}
+
+// The kinds of marks that the legend explains.
+std::vector<ParetoKind> legend_of(const std::vector<ParetoMark>& marks) {
+  std::vector<ParetoKind> kinds;
+  for (const ParetoMark& mark : marks)
+    if (!legend_text(mark.kind).isEmpty()) kinds.push_back(mark.kind);
+  std::ranges::sort(kinds);
+  const auto same = std::ranges::unique(kinds);
+  kinds.erase(same.begin(), same.end());
+  return kinds;
 }
 
 // Returns true if a line crosses a rectangle, checked every few pixels.
@@ -110,6 +123,7 @@ ParetoPlot::ParetoPlot(QWidget* parent) : QWidget(parent) {
   setFocusPolicy(Qt::StrongFocus);
   setMinimumSize(200, 140);
   setAccessibleName(tr("Peak memory against step time"));
+  plan_action_ = tr("Click to use this plan.");
 }
 
 void ParetoPlot::set_marks(std::vector<ParetoMark> marks, LimitedMemory memory) {
@@ -134,8 +148,38 @@ void ParetoPlot::set_hint(const QString& hint) {
   update();
 }
 
+void ParetoPlot::set_plan_action(const QString& sentence) {
+  plan_action_ = sentence;
+}
+
+void ParetoPlot::set_current(std::size_t mark) {
+  current_ = mark;
+  update();
+}
+
+// The legend takes the space of all kinds that are and were shown, since it must not move marks.
 ParetoScale ParetoPlot::scale() const {
-  return {framed_, QRectF(rect().adjusted(kLeft, kTop, -kRight, -kBottom)), memory_};
+  const std::vector<QRect> entries = legend_places(legend_of(framed_));
+  const int top = entries.empty() ? kTop : entries.back().bottom() + kTop;
+  return {framed_, QRectF(rect().adjusted(kLeft, top, -kRight, -kBottom)), memory_};
+}
+
+std::vector<ParetoKind> ParetoPlot::legend() const {
+  return legend_of(marks_);
+}
+
+std::vector<QRect> ParetoPlot::legend_places(const std::vector<ParetoKind>& kinds) const {
+  const QFontMetrics metrics(small_font(font()));
+  std::vector<QRect> places;
+  QPoint at(kLeft, 2);
+  for (const ParetoKind kind : kinds) {
+    const QSize size(kSwatch + metrics.horizontalAdvance(legend_text(kind)) + 1, kLegendLine);
+    if (at.x() > kLeft && at.x() + size.width() > width() - kRight)
+      at = QPoint(kLeft, at.y() + kLegendLine);
+    places.emplace_back(at, size);
+    at.rx() += size.width() + kLegendGap;
+  }
+  return places;
 }
 
 QPoint ParetoPlot::place_of(std::size_t mark) const {
@@ -176,9 +220,11 @@ QStringList ParetoPlot::lines_of(std::size_t index) const {
                      .arg(bytes_difference_text(*now->reserved_bytes, *mark.reserved_bytes));
     changes << tr("step %1").arg(time_difference_text(now->step_ns, mark.step_ns));
     lines << changes.join(QStringLiteral(", "));
-    lines << (mark.kind == ParetoKind::tuned ? tr("Click to apply this pipeline.")
-                                             : tr("Click to use this plan."));
   }
+  if (mark.kind == ParetoKind::named)
+    lines << tr("Click to go to this state.");
+  else if (mark.kind != ParetoKind::now)
+    lines << (is_pipeline(mark.kind) ? tr("Click to apply this pipeline.") : plan_action_);
   return lines;
 }
 
@@ -259,46 +305,7 @@ QString ParetoPlot::label_of(const ParetoScale& s, std::size_t index) const {
 void ParetoPlot::paint_mark(QPainter& painter, const ParetoScale& s, std::size_t index,
                             const QRectF& label) const {
   const Theme& theme = Theme::of(palette());
-  const ParetoMark& mark = marks_[index];
-  const QPointF at = s.place(mark);
-  painter.setPen(current_ == index ? QPen(theme.text, 2) : QPen(theme.surface, 1));
-  const double r = kRadius + (current_ == index ? 1.5 : 0);
-  switch (mark.kind) {
-    case ParetoKind::curve:
-      painter.setBrush(theme.accent);
-      painter.drawEllipse(at, r - 1, r - 1);
-      break;
-    case ParetoKind::budget:
-      painter.setPen(QPen(theme.accent, current_ == index ? 2 : 1));
-      painter.setBrush(theme.surface);
-      painter.drawEllipse(at, r - 1, r - 1);
-      break;
-    case ParetoKind::preset:
-      painter.setBrush(theme.category(MemoryCategory::output));
-      painter.drawRect(QRectF(at.x() - r, at.y() - r, 2 * r, 2 * r));
-      break;
-    case ParetoKind::named:
-    case ParetoKind::tuned: {
-      QPainterPath path(at + QPointF(0, -r - 1));
-      path.lineTo(at + QPointF(r + 1, 0));
-      path.lineTo(at + QPointF(0, r + 1));
-      path.lineTo(at + QPointF(-r - 1, 0));
-      path.closeSubpath();
-      painter.setBrush(mark.kind == ParetoKind::tuned ? theme.accent
-                                                      : theme.category(MemoryCategory::recomputed));
-      painter.drawPath(path);
-      break;
-    }
-    case ParetoKind::start:
-      painter.setPen(QPen(theme.warning, current_ == index ? 2 : 1));
-      painter.setBrush(theme.surface);
-      painter.drawEllipse(at, r + 1, r + 1);
-      break;
-    case ParetoKind::now:
-      painter.setBrush(theme.warning);
-      painter.drawEllipse(at, r + 1, r + 1);
-      break;
-  }
+  paint_symbol(painter, marks_[index].kind, s.place(marks_[index]), current_ == index, theme);
   if (label.isEmpty()) return;
   painter.setPen(theme.text);
   painter.drawText(label, Qt::AlignVCenter | Qt::AlignLeft, label_of(s, index));
@@ -323,10 +330,13 @@ std::vector<QRectF> ParetoPlot::label_places() const {
 QRectF ParetoPlot::free_place(const ParetoScale& s, std::size_t index, QSizeF size,
                               const std::vector<QRectF>& labels) const {
   const QPointF at = s.place(marks_[index]);
-  QPolygonF line;
-  for (const ParetoMark& mark : front_of(marks_, memory_)) line << s.place(mark);
+  std::array<QPolygonF, 2> lines;
+  for (const bool of_pipelines : {false, true})
+    for (const ParetoMark& mark : front_of(marks_, of_pipelines, memory_))
+      lines[of_pipelines ? 1 : 0] << s.place(mark);
   const auto in_the_way = [&](const QRectF& label) {
     int count = rect().contains(label.toAlignedRect()) ? 0 : 100;
+    count += s.area.contains(label) ? 0 : 3;  // over an axis or the legend
     for (const QRectF& other : labels) count += other.intersects(label) ? 10 : 0;
     for (std::size_t i = 0; i < marks_.size(); ++i) {
       const QPointF place = s.place(marks_[i]);
@@ -334,7 +344,8 @@ QRectF ParetoPlot::free_place(const ParetoScale& s, std::size_t index, QSizeF si
       if (std::hypot(place.x() - at.x(), place.y() - at.y()) > kRadius)
         count += mark.intersects(label) ? 5 : 0;
     }
-    for (qsizetype i = 1; i < line.size(); ++i) count += crosses(line[i - 1], line[i], label);
+    for (const QPolygonF& line : lines)
+      for (qsizetype i = 1; i < line.size(); ++i) count += crosses(line[i - 1], line[i], label);
     return count;
   };
   const double gap = kRadius + 5;
@@ -355,6 +366,34 @@ QRectF ParetoPlot::free_place(const ParetoScale& s, std::size_t index, QSizeF si
   return best;
 }
 
+void ParetoPlot::paint_legend(QPainter& painter) const {
+  const Theme& theme = Theme::of(palette());
+  const std::vector<ParetoKind> kinds = legend();
+  const std::vector<QRect> places = legend_places(kinds);
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const QRectF place = places[i];
+    paint_symbol(painter, kinds[i], {place.left() + kRadius + 1, place.center().y()}, false, theme);
+    painter.setPen(theme.muted_text);
+    painter.drawText(place.adjusted(kSwatch, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft,
+                     legend_text(kinds[i]));
+  }
+}
+
+void ParetoPlot::paint_fronts(QPainter& painter, const ParetoScale& s) const {
+  const Theme& theme = Theme::of(palette());
+  for (const bool of_pipelines : {false, true}) {
+    QPolygonF line;
+    for (const ParetoMark& mark : front_of(marks_, of_pipelines, memory_)) line << s.place(mark);
+    const ParetoKind kind = of_pipelines ? ParetoKind::pipeline : ParetoKind::curve;
+    painter.setPen(QPen(theme.half(color_of(kind, theme)), 2));
+    painter.drawPolyline(line);
+  }
+  QPolygonF bound;
+  for (const ParetoMark& mark : bound_of(marks_)) bound << s.place(mark);
+  painter.setPen(QPen(theme.muted_text, 1, Qt::DashLine));
+  painter.drawPolyline(bound);
+}
+
 void ParetoPlot::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
   const Theme& theme = Theme::of(palette());
@@ -368,14 +407,8 @@ void ParetoPlot::paintEvent(QPaintEvent* /*event*/) {
   const ParetoScale s = scale();
   paint_axes(painter, s);
   painter.setRenderHint(QPainter::Antialiasing);
-  QPolygonF line;
-  for (const ParetoMark& mark : front_of(marks_, memory_)) line << s.place(mark);
-  painter.setPen(QPen(theme.half(theme.accent), 2));
-  painter.drawPolyline(line);
-  QPolygonF bound;
-  for (const ParetoMark& mark : bound_of(marks_)) bound << s.place(mark);
-  painter.setPen(QPen(theme.muted_text, 1, Qt::DashLine));
-  painter.drawPolyline(bound);
+  paint_legend(painter);
+  paint_fronts(painter, s);
   const std::vector<QRectF> labels = label_places();
   for (std::size_t i = 0; i < marks_.size(); ++i) paint_mark(painter, s, i, labels[i]);
   painter.setRenderHint(QPainter::Antialiasing, false);

@@ -4,29 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "core/partition/pareto.h"
+#include "views/widgets/pareto_mark.h"
 
 namespace jointer::views {
-
-// The kind of a point in the plot.
-enum class ParetoKind : std::uint8_t {
-  curve,   // found by a search
-  budget,  // of torch's activation budgets
-  preset,  // an upstream policy
-  named,   // a named state
-  tuned,   // a pipeline that also changes orders and buckets
-  start,   // the plan that the search started from, once it is not the current one
-  now,     // the current plan
-};
-
-struct ParetoMark {
-  ParetoKind kind = ParetoKind::curve;
-  QString name;  // "budget 0.42", "full", "before the merge"
-  std::int64_t peak_bytes = 0, step_ns = 0;
-  std::int64_t bound_ns = 0;  // no plan with this peak has a shorter step; 0 if not known
-  std::optional<std::int64_t> reserved_bytes = {};  // nullopt if not known
-  friend bool operator==(const ParetoMark&, const ParetoMark&) = default;
-};
 
 // Maps bytes and nanoseconds to pixels.
 struct ParetoScale {
@@ -42,7 +22,8 @@ struct ParetoScale {
   [[nodiscard]] QPointF place(double bytes, double ns) const;
 };
 
-// Plots peak or reserved memory (x) against step time (y), with the lower bound as a dashed line.
+// Plots peak or reserved memory (x) against step time (y), with the lower bound as a dashed line. A
+// line connects the front of the plans, another one that of the pipelines.
 // Hovering shows a mark's figures and clicking chooses it; the arrow keys move between marks and
 // Enter chooses. The axes stay as they are while marks come, move and go; they only grow for a mark
 // beyond them.
@@ -59,6 +40,13 @@ class ParetoPlot : public QWidget {
   [[nodiscard]] std::vector<QRectF> label_places() const;
   [[nodiscard]] QPoint place_of(std::size_t mark) const;
   [[nodiscard]] QStringList lines_of(std::size_t mark) const;
+  // The kinds of the marks that the legend above the plot explains, in its order.
+  [[nodiscard]] std::vector<ParetoKind> legend() const;
+  // The effect of a click on a plan, as a sentence for its card.
+  void set_plan_action(const QString& sentence);
+  // Highlights a mark as the arrow keys do.
+  void set_current(std::size_t mark);
+  [[nodiscard]] std::optional<std::size_t> current() const { return current_; }
   // Text shown while there are no points.
   void set_hint(const QString& hint);
   [[nodiscard]] QSize sizeHint() const override { return {320, 200}; }
@@ -77,6 +65,10 @@ class ParetoPlot : public QWidget {
  private:
   [[nodiscard]] ParetoScale scale() const;
   [[nodiscard]] std::optional<std::size_t> mark_at(QPoint at) const;
+  // The area of each of these kinds' entries in the legend.
+  [[nodiscard]] std::vector<QRect> legend_places(const std::vector<ParetoKind>& kinds) const;
+  void paint_legend(QPainter& painter) const;
+  void paint_fronts(QPainter& painter, const ParetoScale& scale) const;
   void paint_axes(QPainter& painter, const ParetoScale& scale) const;
   [[nodiscard]] QString label_of(const ParetoScale& scale, std::size_t index) const;
   void paint_mark(QPainter& painter, const ParetoScale& scale, std::size_t index,
@@ -89,7 +81,7 @@ class ParetoPlot : public QWidget {
   std::vector<ParetoMark> framed_;      // that the axes fit: those that are and were shown
   std::optional<std::size_t> current_;  // hovered, or selected by keyboard
   LimitedMemory memory_ = LimitedMemory::allocated;  // of the x axis
-  QString hint_;
+  QString hint_, plan_action_;
 };
 
 }  // namespace jointer::views

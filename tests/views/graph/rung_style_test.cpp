@@ -94,18 +94,5 @@ TEST(RungStyle, BoxesOfOffloadedTensorsHaveTies) {
     EXPECT_EQ(inked_columns(state), 0);
 }
 
-// A value the partitioner will decide about counts as saved; one that a plan recomputes does not.
-TEST(ChannelText, ListsSavedRecomputedAndOffloadedSeparately) {
-  constexpr std::int64_t kGib = std::int64_t{1} << 30;
-  BytesByState saved{};
-  EXPECT_EQ(channel_text(saved, 0), "");
-  saved[static_cast<std::size_t>(RungState::save)] = 19 * kGib;
-  saved[static_cast<std::size_t>(RungState::automatic)] = kGib;
-  saved[static_cast<std::size_t>(RungState::recompute)] = 3 * kGib;
-  EXPECT_EQ(channel_text(saved, kGib), "saved 20.0 GiB, recomputed 4.00 GiB");
-  saved[static_cast<std::size_t>(RungState::offload)] = 2 * kGib;
-  EXPECT_EQ(channel_text(saved, 0), "saved 20.0 GiB, recomputed 3.00 GiB, offloaded 2.00 GiB");
-}
-
 }  // namespace
 }  // namespace jointer::views

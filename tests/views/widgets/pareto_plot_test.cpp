@@ -79,5 +79,36 @@ TEST(ParetoPlot, MarksDoNotMoveWhileTheAxesLast) {
   EXPECT_GT(plot.place_of(1).x(), plot.rect().width() * 3 / 4);
 }
 
+// Kinds that labels name are not in the legend, which moves no mark when a kind goes.
+TEST(ParetoPlot, LegendNamesTheKinds) {
+  ParetoPlot plot;
+  plot.resize(240, 300);
+  std::vector<ParetoMark> marks{mark(1000, 900), mark(2000, 500)};
+  marks.push_back({ParetoKind::now, "now", 1500, 700});
+  marks.push_back({ParetoKind::pipeline, "raise_comms", 1400, 600});
+  marks.push_back({ParetoKind::preset, "full", 1200, 950});
+  marks.push_back({ParetoKind::pipeline_preset, "overlap", 1300, 850});
+  plot.set_marks(marks);
+  EXPECT_EQ(plot.legend(), (std::vector{ParetoKind::curve, ParetoKind::preset, ParetoKind::pipeline,
+                                        ParetoKind::pipeline_preset}));
+  for (const ParetoKind kind : plot.legend()) EXPECT_FALSE(legend_text(kind).isEmpty());
+  const QPoint first = plot.place_of(0);
+  marks.resize(2);
+  plot.set_marks(marks);
+  EXPECT_EQ(plot.legend(), std::vector{ParetoKind::curve});
+  EXPECT_EQ(plot.place_of(0), first);
+}
+
+// One color, one meaning.
+TEST(ParetoPlot, PlansAndPipelinesHaveOtherColors) {
+  const Theme& theme = Theme::light_theme();
+  const QColor pipeline = color_of(ParetoKind::pipeline, theme);
+  EXPECT_EQ(color_of(ParetoKind::tuned, theme), pipeline);
+  EXPECT_EQ(color_of(ParetoKind::pipeline_preset, theme), pipeline);
+  for (const ParetoKind kind : {ParetoKind::curve, ParetoKind::budget, ParetoKind::preset,
+                                ParetoKind::named, ParetoKind::start, ParetoKind::now})
+    EXPECT_NE(color_of(kind, theme), pipeline);
+}
+
 }  // namespace
 }  // namespace jointer::views

@@ -231,19 +231,37 @@ void SacSession::ask(Question question) {
   if (is_started_) pump();
 }
 
+template <class T>
+void SacSession::find(
+    const EditHistory& history, QObject* context, std::function<void(const Result<T>&)> use,
+    std::function<Result<T>(SacSolver& solver, const SacRequest& request)> answer) {
+  const std::function<void(const Result<T>&)> tell =
+      [use = std::move(use), context = QPointer(context)](const Result<T>& found) {
+        if (context) use(found);
+      };
+  make_request(history, context,
+               [this, tell, answer = std::move(answer)](const Result<SacRequest>& request) {
+                 if (!request) return tell(tl::unexpected(request.error()));
+                 const auto ask_solver = [tell, answer, request = *request](SacSolver& solver) {
+                   return [tell, found = answer(solver, request)] { tell(found); };
+                 };
+                 ask({.answer = ask_solver,
+                      .fail = [tell](const Error& error) { tell(tl::unexpected(error)); }});
+               });
+}
+
 void SacSession::find_figures(const EditHistory& history, QObject* context, UseFigures use) {
-  const UseFigures tell = [use = std::move(use), context = QPointer(context)](const auto& found) {
-    if (context) use(found);
-  };
-  make_request(history, context, [this, tell](const Result<SacRequest>& request) {
-    if (!request) return tell(tl::unexpected(request.error()));
-    const auto answer = [tell, request = *request](SacSolver& solver) {
-      const auto found = solver.outcome(request).map(
-          [](const PlanOutcomePtr& outcome) { return outcome->figures; });
-      return [tell, found] { tell(found); };
-    };
-    ask({.answer = answer, .fail = [tell](const Error& error) { tell(tl::unexpected(error)); }});
-  });
+  find<PlanFigures>(history, context, std::move(use),
+                    [](SacSolver& solver, const SacRequest& request) {
+                      return solver.outcome(request).map(
+                          [](const PlanOutcomePtr& outcome) { return outcome->figures; });
+                    });
+}
+
+void SacSession::find_reserved(const EditHistory& history, QObject* context, UseReserved use) {
+  find<std::int64_t>(
+      history, context, std::move(use),
+      [](SacSolver& solver, const SacRequest& request) { return solver.reserved_bytes(request); });
 }
 
 void SacSession::find_changes(const EditHistory& from, const EditHistory& to, QObject* context,
@@ -280,7 +298,7 @@ std::vector<NodeId> SacSession::saved_at_peak() const {
   return nodes;
 }
 
-void SacSession::set_tuned(const std::optional<Figures>& tuned) {
+void SacSession::set_tuned(const std::optional<Tuned>& tuned) {
   if (tuned == tuned_) return;
   tuned_ = tuned;
   emit tuned_changed();

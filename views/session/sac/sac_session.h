@@ -49,10 +49,15 @@ class SacSession : public QObject {
   [[nodiscard]] const PlanReserved& reserved() const { return reserved_; }
   // The reasons for one tensor's policy, with its margin.
   [[nodiscard]] ValueReasons& value_reasons() { return value_reasons_; }
-  // The figures of the best pipeline that a search for orders and buckets found for the document's
-  // graph, if there is one, to be shown with those of plans.
-  [[nodiscard]] const std::optional<Figures>& tuned() const { return tuned_; }
-  void set_tuned(const std::optional<Figures>& tuned);
+  // The best pipeline that a search for orders and buckets found for the document's graph, if there
+  // is one, to be shown with plans.
+  struct Tuned {
+    Figures figures;
+    std::optional<std::int64_t> reserved_bytes;  // nullopt if not known
+    friend bool operator==(const Tuned&, const Tuned&) = default;
+  };
+  [[nodiscard]] const std::optional<Tuned>& tuned() const { return tuned_; }
+  void set_tuned(const std::optional<Tuned>& tuned);
   // Searches for plans within limits, which all panes share.
   [[nodiscard]] ParetoSearch& pareto() { return pareto_; }
 
@@ -80,6 +85,9 @@ class SacSession : public QObject {
   // is destroyed first. Error (usage): the entry has no plan. Error (cancelled).
   using UseFigures = std::function<void(const Result<PlanFigures>&)>;
   void find_figures(const EditHistory& history, QObject* context, UseFigures use);
+  // Computes the memory that the caching allocator would reserve there. The same applies to `use`.
+  using UseReserved = std::function<void(const Result<std::int64_t>&)>;
+  void find_reserved(const EditHistory& history, QObject* context, UseReserved use);
   // Compares the plans at two history entries. The same applies to `use`.
   using UseChanges = std::function<void(const Result<PlanChangesPtr>&)>;
   void find_changes(const EditHistory& from, const EditHistory& to, QObject* context,
@@ -134,6 +142,10 @@ class SacSession : public QObject {
   // Calls `use` with a request for a history entry, or with an error.
   void make_request(const EditHistory& history, QObject* context,
                     std::function<void(const Result<SacRequest>&)> use);
+  // Asks the solver about a history entry.
+  template <class T>
+  void find(const EditHistory& history, QObject* context, std::function<void(const Result<T>&)> use,
+            std::function<Result<T>(SacSolver& solver, const SacRequest& request)> answer);
   void ask(Question question);
   void answer_question();
   void follow_document();
@@ -161,7 +173,7 @@ class SacSession : public QObject {
   PlanReserved reserved_;
   ValueReasons value_reasons_;
   ParetoSearch pareto_;
-  std::optional<Figures> tuned_;
+  std::optional<Tuned> tuned_;
   QString problem_;
   std::vector<PolicyTick> pending_;  // shown, but not yet in the document
   std::vector<Question> questions_;

@@ -22,7 +22,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr std::size_t kMaxBases = 4, kMaxStates = 48;
+constexpr std::size_t kMaxBases = 4, kMaxStates = 48, kMaxReserved = 48;
 
 bool sets_policies_only(const Edit& edit) {
   return std::all_of(edit.changes.begin(), edit.changes.end(), [](const Change& change) {
@@ -368,11 +368,8 @@ Result<SacSolver::Glimpse> SacSolver::glimpse(const SacRequest& request, const S
   return Glimpse{with_deciders(*state, request), false};
 }
 
-Result<PlanOutcomePtr> SacSolver::outcome(const SacRequest& request) {
-  if (sac_kind(request.now->graph) != SacKind::joint) {
-    JOINTER_TRY(SacStatePtr made, state(request));
-    return PlanOutcomePtr(std::move(made));
-  }
+Result<SacStatePtr> SacSolver::plan_state(const SacRequest& request) {
+  if (sac_kind(request.now->graph) != SacKind::joint) return state(request);
   JOINTER_TRY(const SacBasePtr base, base_of(request));
   const std::vector<MemoryPolicy> policies = policies_asked(request);
   SacStatePtr state = known_state(base, policies);
@@ -380,7 +377,26 @@ Result<PlanOutcomePtr> SacSolver::outcome(const SacRequest& request) {
     JOINTER_TRY(state, lay(base, policies));
   }
   if (!request.ticks.empty()) JOINTER_CHECK(is_done(*state, request.ticks.back()));
+  return state;
+}
+
+Result<PlanOutcomePtr> SacSolver::outcome(const SacRequest& request) {
+  JOINTER_TRY(SacStatePtr state, plan_state(request));
   return PlanOutcomePtr(std::move(state));
+}
+
+Result<std::int64_t> SacSolver::reserved_bytes(const SacRequest& request) {
+  JOINTER_TRY(const SacStatePtr state, plan_state(request));
+  if (state->is_step()) return state->applied_tags.reserved_bytes;
+  if (!state->base) return state->snapshot->analysis.reserved.peak_bytes;
+  const auto known = std::ranges::find_if(reserved_, [&](const KnownReserved& k) {
+    return k.base == state->base && k.plan == state->plan;
+  });
+  if (known != reserved_.end()) return known->bytes;
+  JOINTER_TRY(const std::int64_t bytes, state->base->what_if->reserved_bytes(state->plan));
+  reserved_.push_front({state->base, state->plan, bytes});
+  if (reserved_.size() > kMaxReserved) reserved_.pop_back();
+  return bytes;
 }
 
 Result<BudgetTrial*> SacSolver::trial_of(const SacRequest& request, SolveSettings settings) {

@@ -43,6 +43,8 @@ class SacSolver {
   Result<Glimpse> glimpse(const SacRequest& request, const SacState& shown);
   // Computes only figures and curve.
   Result<PlanOutcomePtr> outcome(const SacRequest& request);
+  // The memory that the caching allocator would reserve under the plan.
+  Result<std::int64_t> reserved_bytes(const SacRequest& request);
 
   // Settings to solve with, or a plan.
   struct Wish {
@@ -75,6 +77,8 @@ class SacSolver {
                                         const std::vector<MemoryPolicy>& policies);
   Result<SacStatePtr> state_of(const SacBasePtr& base, const std::vector<MemoryPolicy>& policies);
   [[nodiscard]] SacStatePtr with_deciders(const SacState& state, const SacRequest& request);
+  // A state whose plan, figures and curve are valid.
+  Result<SacStatePtr> plan_state(const SacRequest& request);
   // Leaves out who decided.
   Result<SacStatePtr> state_of_step(const SacRequest& request);
 
@@ -94,6 +98,11 @@ class SacSolver {
     DoneEditPtr edit;
     std::vector<Keep> keep;  // by node: recompute if it is not saved
   };
+  struct KnownReserved {
+    SacBasePtr base;
+    SavePlan plan;
+    std::int64_t bytes = 0;
+  };
   // `search`: the index of its edit, which no other plan follows. Null if it has no legal plan.
   const std::vector<Keep>* searched_keep(const SacRequest& request, const SacBasePtr& base,
                                          std::size_t search);
@@ -106,6 +115,7 @@ class SacSolver {
   std::deque<KnownState> states_;  // likewise
   KnownTrial trial_;
   KnownSearch search_;
+  std::deque<KnownReserved> reserved_;  // newest first
   StepStates steps_;
 };
 

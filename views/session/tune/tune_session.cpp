@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "core/schedule/caching_allocator.h"
 #include "passes/built_in.h"
 #include "views/session/document/document.h"
 #include "views/session/edit/editing.h"
@@ -15,17 +16,32 @@ namespace {
 
 constexpr int kTakeMs = 60;
 
+// Fails if a step fails.
+Result<PipelineRun> run_all(const Snapshot& snapshot, const Pipeline& pipeline,
+                            std::int64_t budget) {
+  PassContext::Options options;
+  options.analysis = snapshot.analysis.options;
+  options.peak_limit = budget;
+  JOINTER_TRY(PipelineRun done, run_pipeline(snapshot.graph, pipeline, built_in_passes(), options));
+  if (done.error) return tl::unexpected(*done.error);
+  return done;
+}
+
+// The memory that the caching allocator reserves for a pipeline's graph.
+Result<std::int64_t> reserved_of(const Snapshot& snapshot, const Pipeline& pipeline,
+                                 std::int64_t budget) {
+  JOINTER_TRY(const PipelineRun done, run_all(snapshot, pipeline, budget));
+  const Graph& graph = done.steps.empty() ? snapshot.graph : *done.steps.back().graph;
+  const MemoryTimeline memory(graph, snapshot.analysis.options.memory);
+  return simulate_reserved(memory, memory.device()).peak_bytes;
+}
+
 }  // namespace
 
 Result<TuneSession::PipelineResult> TuneSession::run(const Snapshot& snapshot,
                                                      const Pipeline& pipeline, std::int64_t budget,
                                                      const QString& title) {
-  PassContext::Options options;
-  options.analysis = snapshot.analysis.options;
-  options.peak_limit = budget;
-  JOINTER_TRY(const PipelineRun done,
-              run_pipeline(snapshot.graph, pipeline, built_in_passes(), options));
-  if (done.error) return tl::unexpected(*done.error);
+  JOINTER_TRY(const PipelineRun done, run_all(snapshot, pipeline, budget));
   PipelineResult taken;
   for (const StepResult& step : done.steps) {
     if (!step.edit_refusal.empty()) {
@@ -74,8 +90,23 @@ void TuneSession::set_limit(std::int64_t peak_bytes) {
 // The winner is shown with the plans as long as it can be applied.
 void TuneSession::publish() {
   const bool has_winner = result_ && result_->winner && (makes_a_pair() || searched_place());
-  document_.sac().set_tuned(has_winner ? std::optional(result_->winner->figures.figures)
-                                       : std::nullopt);
+  if (!has_winner) return document_.sac().set_tuned(std::nullopt);
+  document_.sac().set_tuned(
+      SacSession::Tuned{.figures = result_->winner->figures.figures, .reserved_bytes = reserved_});
+}
+
+// The search does not keep the winner's graph, so its pipeline runs once more.
+void TuneSession::find_reserved() {
+  if (!result_ || !result_->winner || searched_->analysis.memory.device() != DeviceType::cuda)
+    return;
+  const auto find = [snapshot = searched_, pipeline = result_->winner->pipeline,
+                     budget = *result_->budget] {
+    return reserved_of(*snapshot, pipeline, budget);
+  };
+  finding_reserved_.start(find, [this](const Result<std::int64_t>& bytes) {
+    if (bytes) reserved_ = *bytes;
+    publish();
+  });
 }
 
 void TuneSession::start(const TuneSettings& settings) {
@@ -83,6 +114,8 @@ void TuneSession::start(const TuneSettings& settings) {
   searched_ = document_.shared_snapshot();
   history_ = document_.editing().edit_history();
   result_.reset();
+  reserved_.reset();
+  finding_reserved_.cancel();
   timer_.start();
   const auto search = [settings, snapshot = searched_,
                        shared = running_](const Cancellation& job) -> Result<TuneResult> {
@@ -106,6 +139,7 @@ void TuneSession::start(const TuneSettings& settings) {
       result_ = *result;
     else if (result.error().kind != Error::Kind::cancelled)
       emit message(QString::fromStdString(result.error().message));
+    find_reserved();
     emit changed();
   });
   emit changed();

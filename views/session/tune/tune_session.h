@@ -79,6 +79,7 @@ class TuneSession : public QObject {
                                     std::int64_t budget, const QString& title);
   void take_news();
   void publish();
+  void find_reserved();
   void apply(const std::vector<Edit>& edits, const StepFigures& figures);
   [[nodiscard]] std::optional<int> searched_place() const;
 
@@ -87,10 +88,12 @@ class TuneSession : public QObject {
   SharedPtr running_;  // of the running search, unless it has been stopped
   Task<TuneResult> search_;
   std::optional<TuneResult> result_;
+  std::optional<std::int64_t> reserved_;  // of the winner of the search that ended; else nullopt
   SnapshotPtr searched_;
   EditHistory history_;  // leads to `searched_`
   QTimer timer_;
   Task<PipelineResult> taking_;
+  Task<std::int64_t> finding_reserved_;
 };
 
 }  // namespace jointer::views

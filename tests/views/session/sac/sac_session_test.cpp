@@ -8,6 +8,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 #include <array>
+#include <regex>
 
 #include "tests/support/held_pool.h"
 #include "tests/support/joints.h"
@@ -21,7 +22,11 @@ namespace {
 
 class SacSessionTest : public testing::Test {
  protected:
-  SacSessionTest() {
+  SacSessionTest() { open(test::layered_joint(4)); }
+
+  void open(const std::string& text) {
+    document =
+        std::make_unique<Document>(OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(text));
     session().start();
     run_all();
     EXPECT_TRUE(session().state()) << session().problem().toStdString();
@@ -39,8 +44,7 @@ class SacSessionTest : public testing::Test {
   }
 
   test::HeldPool pool;
-  std::unique_ptr<Document> document = std::make_unique<Document>(
-      OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(test::layered_joint(4)));
+  std::unique_ptr<Document> document;
 };
 
 TEST_F(SacSessionTest, TickIsNotLostWhileAnEarlierOneIsApplied) {
@@ -72,6 +76,35 @@ TEST_F(SacSessionTest, FiguresAreThoseOfTheCurrentEstimates) {
   run_all();
   ASSERT_EQ(figures.size(), 2U);
   EXPECT_EQ(figures[0].figures, figures[1].figures);
+}
+
+TEST_F(SacSessionTest, ReservedMemoryIsThatOfTheEntry) {
+  // The allocator reserves whole segments, so tensors must be large.
+  open(std::regex_replace(test::layered_joint(4), std::regex("64,64"), "4096,4096"));
+  const EditHistory opened = document->editing().edit_history();
+  std::vector<std::int64_t> expected;
+  const auto expect = [&] {
+    const SacState& state = *session().state();
+    expected.push_back(state.base->what_if->reserved_bytes(state.plan).value());
+  };
+  expect();
+  for (const char* name : {"mm1", "mm2", "mm3"}) session().set_keep({node(name)}, Keep::recompute);
+  run_all();
+  expect();
+  EXPECT_NE(expected[0], expected[1]);
+  const EditHistory now = document->editing().edit_history();
+  std::vector<std::int64_t> found(3);  // the answers may come in another order
+  QObject context;
+  const auto find = [&](const EditHistory& history, std::size_t index) {
+    session().find_reserved(history, &context, [&found, index](const Result<std::int64_t>& bytes) {
+      found.at(index) = bytes.value();
+    });
+  };
+  find(opened, 0);
+  find(now, 1);
+  find(opened, 2);
+  run_all();
+  EXPECT_EQ(found, (std::vector{expected[0], expected[1], expected[0]}));
 }
 
 TEST_F(SacSessionTest, ChangesAreThoseBetweenTwoEntries) {

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <QPainter>
+#include <QString>
+#include <optional>
+
+#include "core/partition/pareto.h"
+#include "views/theme/theme.h"
+
+namespace jointer::views {
+
+// The kind of a point in the plot.
+enum class ParetoKind : std::uint8_t {
+  curve,            // found by a search
+  budget,           // of torch's activation budgets
+  preset,           // an upstream policy
+  named,            // a named state
+  start,            // the plan that the search started from, once it is not the current one
+  now,              // the current plan
+  pipeline,         // a pipeline, which also changes orders and buckets
+  pipeline_preset,  // of upstream
+  tuned,            // the best pipeline
+};
+
+struct ParetoMark {
+  ParetoKind kind = ParetoKind::curve;
+  QString name;  // "budget 0.42", "full", "before the merge"
+  std::int64_t peak_bytes = 0, step_ns = 0;
+  std::int64_t bound_ns = 0;  // no plan with this peak has a shorter step; 0 if not known
+  std::optional<std::int64_t> reserved_bytes = {};  // nullopt if not known
+  friend bool operator==(const ParetoMark&, const ParetoMark&) = default;
+};
+
+// The mark of a plan that a search found; without the lower bound.
+ParetoMark mark_of(const ParetoPoint& point);
+
+// Pipelines have more freedom than plans, so each of the two has its own front.
+bool is_pipeline(ParetoKind kind);
+
+// The name of a kind in the legend; empty if its marks' labels say what they are.
+QString legend_text(ParetoKind kind);
+
+// The color says what a mark is, the same in all plots: a plan, a preset, a state or a pipeline.
+QColor color_of(ParetoKind kind, const Theme& theme);
+
+// Paints the symbol of a kind.
+void paint_symbol(QPainter& painter, ParetoKind kind, QPointF at, bool is_current,
+                  const Theme& theme);
+
+}  // namespace jointer::views
