@@ -174,8 +174,9 @@ void SacSolveTest::one_limit_has_one_answer() {
   QVERIFY(wait_for_search());
   QCOMPARE(figures(), by_slider);
 
-  const QJsonObject answer = run_jointer(
-      {"sac", source_of(file), "--budget", QString::number(limit), "--device", device()});
+  const QJsonObject answer =
+      run_jointer({"sac", source_of(file), "--budget", QString::number(limit), "--keep-order",
+                   "--device", device()});
   QCOMPARE(figures().figures.peak_bytes, answer[u"peak_bytes"].toInteger());
   QCOMPARE(static_cast<double>(figures().figures.step_ns) / 1e6, answer[u"step_ms"].toDouble());
   QCOMPARE(figures().saved_bytes, answer[u"saved_storage_bytes"].toInteger());
@@ -259,8 +260,9 @@ void SacSolveTest::reserved_memory_is_limited() {
   QVERIFY2(said.contains(bytes_text(*session().reserved().bytes())) &&
                said.contains(bytes_text(figures().figures.peak_bytes)),
            qPrintable(said));
-  const QJsonObject answer = run_jointer({"sac", source_of(test::kLarge), "--budget",
-                                          QString::number(gib) + "GiB", "--limit-of", "reserved"});
+  const QJsonObject answer =
+      run_jointer({"sac", source_of(test::kLarge), "--budget", QString::number(gib) + "GiB",
+                   "--limit-of", "reserved", "--keep-order"});
   QCOMPARE(*session().reserved().bytes(), answer[u"reserved_bytes"].toInteger());
   QCOMPARE(figures().figures.peak_bytes, answer[u"peak_bytes"].toInteger());
   QCOMPARE(static_cast<double>(figures().figures.step_ns) / 1e6, answer[u"step_ms"].toDouble());
@@ -496,7 +498,7 @@ void SacSolveTest::limits_match_the_command_line() {
   QVERIFY(settle());
 
   QStringList arguments{QStringLiteral("sac"), source_of(test::kLarge),
-                        QStringLiteral("--partitioner"),
+                        QStringLiteral("--keep-order"), QStringLiteral("--partitioner"),
                         QString::fromStdString(std::string(to_string(settings.partitioner)))};
   arguments << (is_peak ? QStringList{QStringLiteral("--budget"),
                                       QStringLiteral("%1GiB").arg(QString::number(gib))}
