@@ -78,8 +78,8 @@ class TradeOff {
   // The plan with the lowest peak found that is at most `percent` slower than the current plan.
   [[nodiscard]] Result<Fit> smallest_within(double percent) const;
   [[nodiscard]] std::int64_t longest_step(double percent) const;
-  // The same for a step of at most `step_ns`, of which the share `hidden` of the collectives' time
-  // is no part.
+  // The same for a step of at most `step_ns`, not counting the share `hidden` of the collectives'
+  // time.
   [[nodiscard]] Result<Fit> smallest_within_step(std::int64_t step_ns, double hidden) const;
   // Bounds for any order of the graphs. Refers to this object.
   [[nodiscard]] Result<OrderBound> order_bound() const;

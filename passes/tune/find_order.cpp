@@ -22,7 +22,6 @@
 
 #include "core/pass/pipeline_run.h"
 #include "core/pass/pipeline_text.h"
-#include "passes/built_in.h"
 #include "passes/tune/evaluator.h"
 
 namespace jointer {
@@ -46,10 +45,11 @@ bool has_orders(const Graph& graph) {
                              [&](NodeId id) { return graph.is_asynchronous(graph.node(id)); });
 }
 
-FindOrder order_finder(AnalysisOptions analysis, std::function<bool()> is_cancelled) {
+FindOrder order_finder(PassRegistry registry, AnalysisOptions analysis,
+                       std::function<bool()> is_cancelled) {
   return [analysis = std::move(analysis), is_cancelled = std::move(is_cancelled),
-          registry = built_in_passes()](const Graph& graph,
-                                        const OrderLimit& limit) -> Result<PlanOrder> {
+          registry = std::move(registry)](const Graph& graph,
+                                          const OrderLimit& limit) -> Result<PlanOrder> {
     JOINTER_TRY(const StepFigures own, step_figures(graph, analysis));
     PlanOrder best{.passes = {}, .figures = own.figures, .communication_ns = own.communication_ns};
     const bool counts_reserved = limit.memory == LimitedMemory::reserved;
@@ -75,13 +75,12 @@ FindOrder order_finder(AnalysisOptions analysis, std::function<bool()> is_cancel
   };
 }
 
-Result<Graph> in_order(const Graph& graph, const std::string& passes,
+Result<Graph> in_order(const Graph& graph, const std::string& passes, const PassRegistry& registry,
                        const AnalysisOptions& analysis) {
   if (passes.empty()) return graph;
   JOINTER_TRY(const Pipeline pipeline, parse_pipeline(passes));
   PassContext::Options options;
   options.analysis = analysis;
-  const PassRegistry registry = built_in_passes();
   JOINTER_TRY(const PipelineRun run, run_pipeline(graph, pipeline, registry, options));
   if (run.error) return tl::unexpected(*run.error);
   return *run.steps.back().graph;

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "core/pass/registry.h"
 #include "core/policy/ordered_search.h"
 #include "core/schedule/analysis.h"
 
@@ -13,12 +14,13 @@ namespace jointer {
 // True if the graph has asynchronous collectives. The passes change nothing else.
 bool has_orders(const Graph& graph);
 
-// `analysis`: judges the orders. `is_cancelled` may be empty; it is called from any thread. Error
-// (usage): the estimator does not exist.
-FindOrder order_finder(AnalysisOptions analysis, std::function<bool()> is_cancelled = {});
+// `registry`: contains the built-in passes. `analysis`: judges the orders. `is_cancelled` may be
+// empty.
+FindOrder order_finder(PassRegistry registry, AnalysisOptions analysis,
+                       std::function<bool()> is_cancelled = {});
 
 // The graph after the passes of PlanOrder::passes or ParetoPoint::order. Error: a pass failed.
-Result<Graph> in_order(const Graph& graph, const std::string& passes,
+Result<Graph> in_order(const Graph& graph, const std::string& passes, const PassRegistry& registry,
                        const AnalysisOptions& analysis);
 
 }  // namespace jointer

@@ -152,7 +152,7 @@ Result<std::vector<Rival>> rivals_of(const TradeOff& trade_off) {
 Result<Fit> answer(const TradeOff& trade_off, std::int64_t limit, const Options& options) {
   if (options.keep_order || !has_orders(trade_off.partition().joint))
     return trade_off.fastest_within(limit);
-  return fastest_ordered(trade_off, limit, order_finder({}));
+  return fastest_ordered(trade_off, limit, order_finder(built_in_passes(), {}));
 }
 
 struct Flips {
@@ -186,7 +186,7 @@ Result<Flips> flip(const TradeOff& trade_off, const ParetoPoint& from, std::int6
   }
   std::ranges::stable_sort(changed, {},
                            [](const EvaluatedPlan& each) { return each.figures.figures.step_ns; });
-  const FindOrder find_order = order_finder({});
+  const FindOrder find_order = order_finder(built_in_passes(), {});
   for (std::size_t i = 0; i < changed.size(); ++i) {
     if (from.order.empty() || i >= options.ordered_flips) {
       count(changed[i].figures.figures);

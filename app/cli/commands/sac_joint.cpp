@@ -11,6 +11,7 @@
 #include "core/pass/pipeline_run.h"
 #include "core/policy/checkpoint.h"
 #include "core/policy/with_fsdp.h"
+#include "passes/built_in.h"
 #include "passes/tune/find_order.h"
 
 namespace jointer::cli {
@@ -19,7 +20,7 @@ namespace {
 Result<Graph> ordered_pair(const SacCommand& options, const Solved& solved) {
   JOINTER_TRY(const Graph pair,
               emit_pair(solved.partition.joint, solved.partition.plan, solved.partitioner));
-  return in_order(pair, solved.order, analysis_options(options));
+  return in_order(pair, solved.order, built_in_passes(), analysis_options(options));
 }
 
 // Replaces the figures of a plan in its own order by those after reordering.

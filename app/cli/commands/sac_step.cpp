@@ -20,6 +20,7 @@
 #include "core/policy/checkpoint.h"
 #include "core/policy/step_values.h"
 #include "core/policy/with_fsdp.h"
+#include "passes/built_in.h"
 #include "passes/tune/find_order.h"
 
 namespace jointer::cli {
@@ -173,7 +174,8 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
   if (planned && !planned->order.empty()) {
     JOINTER_TRY(const StepFigures without, step_figures(graph, analysis_options(options)));
     order = OrderAnswer{.passes = planned->order, .without = without.figures};
-    JOINTER_TRY(graph, in_order(graph, planned->order, analysis_options(options)));
+    JOINTER_TRY(graph,
+                in_order(graph, planned->order, built_in_passes(), analysis_options(options)));
   }
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);

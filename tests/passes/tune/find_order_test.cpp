@@ -9,6 +9,7 @@
 #include "core/open/open.h"
 #include "core/pass/pipeline_run.h"
 #include "core/policy/with_fsdp.h"
+#include "passes/built_in.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_graph.h"
 
@@ -53,7 +54,7 @@ struct Asked {
 };
 
 TEST(FindOrder, GivesTheFiguresOfThePassesThatItNames) {
-  const FindOrder find = order_finder(analysis());
+  const FindOrder find = order_finder(built_in_passes(), analysis());
   std::size_t shorter = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     const Graph graph = random_graph(seed, {.calls = 80, .pair = true});
@@ -67,7 +68,7 @@ TEST(FindOrder, GivesTheFiguresOfThePassesThatItNames) {
     }
     ++shorter;
     EXPECT_LE(order->figures.peak_bytes, own.peak_bytes);
-    const auto after = in_order(graph, order->passes, analysis());
+    const auto after = in_order(graph, order->passes, built_in_passes(), analysis());
     ASSERT_TRUE(after) << after.error().message;
     EXPECT_EQ(step_figures(*after, analysis())->figures, order->figures);
   }
@@ -77,16 +78,17 @@ TEST(FindOrder, GivesTheFiguresOfThePassesThatItNames) {
 TEST(FindOrder, KeepsTheOrderIfNothingFits) {
   const Asked asked;
   const Graph pair = graph_of_plan(*asked.trade_off, asked.whole.plan).value();
-  const FindOrder find = order_finder(analysis());
+  const FindOrder find = order_finder(built_in_passes(), analysis());
   EXPECT_NE(find(pair, {.bytes = asked.figures.figures.peak_bytes})->passes, "");
   EXPECT_EQ(find(pair, {.bytes = 1})->passes, "");
-  EXPECT_EQ(in_order(pair, "", analysis())->order().size(), pair.order().size());
+  EXPECT_EQ(in_order(pair, "", built_in_passes(), analysis())->order().size(), pair.order().size());
 }
 
 TEST(FindOrder, StopsWhenCancelled) {
   const Asked asked;
   const Graph pair = graph_of_plan(*asked.trade_off, asked.whole.plan).value();
-  const auto order = order_finder(analysis(), [] { return true; })(pair, {.bytes = 1 << 30});
+  const auto order =
+      order_finder(built_in_passes(), analysis(), [] { return true; })(pair, {.bytes = 1 << 30});
   ASSERT_FALSE(order);
   EXPECT_EQ(order.error().kind, Error::Kind::cancelled);
 }
@@ -95,7 +97,8 @@ TEST(OrderedSearch, IsNoSlowerThanAPlanInItsOwnOrder) {
   const Asked asked;
   const Fit own = asked.trade_off->fastest_within(asked.limit()).value();
   const Fit fit =
-      fastest_ordered(*asked.trade_off, asked.limit(), order_finder(analysis())).value();
+      fastest_ordered(*asked.trade_off, asked.limit(), order_finder(built_in_passes(), analysis()))
+          .value();
   ASSERT_TRUE(fit.fits);
   EXPECT_LT(fit.point.figures.figures.step_ns, own.point.figures.figures.step_ns);
   EXPECT_LE(fit.point.figures.figures.peak_bytes, asked.limit());
@@ -103,7 +106,7 @@ TEST(OrderedSearch, IsNoSlowerThanAPlanInItsOwnOrder) {
   EXPECT_LE(fit.bound_ns, own.bound_ns);
   EXPECT_GT(fit.bound_ns, 0);
   const Graph pair = graph_of_plan(*asked.trade_off, fit.point.plan).value();
-  const Graph ordered = in_order(pair, fit.point.order, analysis()).value();
+  const Graph ordered = in_order(pair, fit.point.order, built_in_passes(), analysis()).value();
   EXPECT_EQ(step_figures(ordered, analysis())->figures, fit.point.figures.figures);
 }
 
