@@ -1,0 +1,298 @@
+// Tests the pipeline pane in the real window: with documents, plugins, files and workspaces.
+
+#include <QApplication>
+#include <QFile>
+#include <QMessageBox>
+#include <QSignalSpy>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QTest>
+#include <memory>
+
+#include "app/desktop/main_window.h"
+#include "core/base/bytes.h"
+#include "core/base/environment.h"
+#include "core/graph/canonical.h"
+#include "core/pass/pipeline_file.h"
+#include "core/process/child.h"
+#include "tests/gui/gestures.h"
+#include "tests/gui/gui_test.h"
+#include "tests/support/child.h"
+#include "tests/support/fake_benchmarks.h"
+#include "tests/support/fake_passes.h"
+#include "tests/support/paths.h"
+#include "tests/support/snapshots.h"
+#include "views/compare/compare_pane.h"
+#include "views/pipeline/code_questions.h"
+#include "views/pipeline/pipeline_pane.h"
+#include "views/session/edit/editing.h"
+#include "views/session/pipeline/pipeline_session.h"
+#include "views/session/workspace/autosave.h"
+#include "views/theme/theme_choice.h"
+
+namespace jointer {
+namespace {
+
+using namespace views;
+using desktop::MainWindow;
+using test::child;
+
+constexpr int kPatienceMs = 20000;
+const char kSample[] = "resources/samples/llama_debug_tp2_fsdp2.joint.json.zst";
+
+}  // namespace
+
+class PipelineWindowTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
+  void init() {
+    apply_theme(*qApp, ThemeChoice::light);
+    folder_ = std::make_unique<QTemporaryDir>();
+  }
+  void cleanup() {
+    window_.reset();
+    settings_.reset();
+  }
+
+  void the_window_runs_a_preset_as_edits();
+  void the_menu_adds_a_pass_and_compare_shows_both_sides();
+  void a_pair_opens_with_the_steps_that_follow();
+  void a_dropped_pipeline_is_loaded_and_runs_nothing();
+  void failing_plugin_is_reported();
+  void workspace_stores_the_pipeline();
+
+ private:
+  void make_window() {
+    settings_ =
+        std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
+    window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{}, benchmarks_,
+                                           BenchmarkHistory(folder_->path().toStdString()));
+    window_->resize(1600, 1000);
+    window_->show();
+    QVERIFY(QTest::qWaitForWindowActive(window_.get()));
+  }
+  bool open(const QString& path) {
+    QSignalSpy opened(window_.get(), &MainWindow::opened);
+    window_->open({.path = path.toStdString()});
+    return opened.wait(kPatienceMs) && show_pane();
+  }
+  bool show_pane() {
+    PaneDock* dock = window_->dock("pipeline");
+    dock->show();
+    dock->raise();
+    if (!QTest::qWaitFor([dock] { return dock->pane() != nullptr; }, kPatienceMs)) return false;
+    session_ = &window_pane().session();
+    return true;
+  }
+  [[nodiscard]] PipelinePane& window_pane() const {
+    return *qobject_cast<PipelinePane*>(window_->dock("pipeline")->pane());
+  }
+  [[nodiscard]] Document& document() const { return *window_->current_tab()->document(); }
+  [[nodiscard]] QString text() const {
+    return QString::fromStdString(to_text(session_->draft().pipeline()));
+  }
+  [[nodiscard]] StepStatus status(int index) const {
+    return session_->status(static_cast<std::size_t>(index));
+  }
+  bool settle() {
+    return QTest::qWaitFor([this] { return session_->is_settled(); }, kPatienceMs);
+  }
+
+  std::unique_ptr<QTemporaryDir> folder_;
+  PipelineSession* session_ = nullptr;  // owned by its document
+  test::FakeBenchmarks benchmarks_;
+  std::unique_ptr<QSettings> settings_;
+  std::unique_ptr<MainWindow> window_;
+};
+
+void PipelineWindowTest::the_menu_adds_a_pass_and_compare_shows_both_sides() {
+  make_window();
+  QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
+  for (const char* name : {"Add Pass apply_sac", "Add Pass sink_waits_iterative"})
+    for (auto* action : window_->findChildren<QAction*>())
+      if (action->text() == name) action->trigger();
+  QCOMPARE(text(), "apply_sac,sink_waits_iterative");
+  QTest::keyClick(window_.get(), Qt::Key_F10);
+  QVERIFY(settle());
+  QTest::keyClick(window_.get(), Qt::Key_F10);
+  QVERIFY(settle());
+  QCOMPARE(document().editing().step_count(), 2);
+  // For the step that ran last, which is now current.
+  child<QAction>(window_pane(), "compare").trigger();
+  PaneDock* dock = window_->dock("compare");
+  QTRY_VERIFY(dock->pane() != nullptr);
+  auto* compare = qobject_cast<ComparePane*>(dock->pane());
+  QTRY_VERIFY(compare->comparison() != nullptr &&
+              child<QComboBox>(*compare, "from").currentText().startsWith("after 1"));
+  QTRY_VERIFY(compare->summary().contains(" moved"));
+  QVERIFY(child<QComboBox>(*compare, "to").currentText().startsWith("after 2"));
+}
+
+void PipelineWindowTest::the_window_runs_a_preset_as_edits() {
+  make_window();
+  QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
+  QAction* preset = nullptr;
+  for (auto* action : window_->findChildren<QAction*>())
+    if (action->text() == "Preset fsdp_tp_auto_bucketing") preset = action;
+  QVERIFY(preset != nullptr);
+  preset->trigger();
+  QCOMPARE(session_->draft().size(), 4U);
+  QTest::keyClick(window_.get(), Qt::Key_R, Qt::ControlModifier | Qt::ShiftModifier);
+  QVERIFY(session_->is_running());
+  QVERIFY(settle());
+  for (int i = 0; i < 4; ++i) QCOMPARE(status(i), StepStatus::done);
+  // Steps up to the partitioner are edits of the joint graph; the partition is one that the SAC
+  // pane understands, and later steps belong to the pair.
+  const Editing& editing = document().editing();
+  QVERIFY(editing.step_count() >= 1);
+  QCOMPARE(editing.step(editing.step_count() - 1).title, "min_cut_partition");
+  QVERIFY(session_->outcome(2)->is_another_graph());
+  QVERIFY(session_->outcome(3)->result.graph->is_pair());
+  const std::string before = graph_hash(document().baseline()->graph);
+  document().editing().go_to(0);
+  QVERIFY(settle());
+  QCOMPARE(graph_hash(document().graph()), before);
+}
+
+void PipelineWindowTest::a_pair_opens_with_the_steps_that_follow() {
+  make_window();
+  QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
+  session_->draft().set_pipeline(*parse_step_lines("min_cut_partition\nsink_waits_iterative"));
+  session_->run();
+  QVERIFY(settle());
+  const std::string after = graph_hash(*session_->outcome(1)->result.graph);
+  QSignalSpy opened(window_.get(), &MainWindow::opened);
+  auto& steps = child<StepList>(window_pane());
+  steps.setCurrentIndex(steps.model().index(1));
+  child<QAction>(window_pane(), "open_graph").trigger();
+  QVERIFY(opened.wait(kPatienceMs));
+  QCOMPARE(test::tab_count(*window_), 2);
+  QVERIFY(document().graph().is_pair());
+  QTRY_COMPARE_WITH_TIMEOUT(graph_hash(document().graph()), after, kPatienceMs);
+  QCOMPARE(document().editing().step_count(), 1);
+  QCOMPARE(document().editing().step(0).by, "sink_waits_iterative");
+}
+
+void PipelineWindowTest::a_dropped_pipeline_is_loaded_and_runs_nothing() {
+  make_window();
+  QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
+  const QString path = folder_->filePath("mine.json");
+  QVERIFY(write_bytes(
+      path.toStdString(),
+      write_pipeline_json(
+          {.name = "mine", .summary = {}, .steps = *parse_step_lines("remove_tags,~apply_sac")})));
+  test::drop(*window_, {path});
+  QCOMPARE(text(), "remove_tags,~apply_sac");
+  QVERIFY(!session_->is_running());
+  QCOMPARE(test::tab_count(*window_), 1);
+  QCOMPARE(document().editing().step_count(), 0);
+  // Saving and loading gives the same pipeline.
+  const QString saved = folder_->filePath("saved.jointer-passes");
+  QVERIFY(save_pipeline(*session_, saved));
+  session_->draft().set_pipeline({});
+  test::drop(*window_, {saved});
+  QCOMPARE(text(), "remove_tags,~apply_sac");
+  // An invalid file is rejected, and the list stays.
+  QFile broken(folder_->filePath("broken.jointer-passes"));
+  QVERIFY(broken.open(QFile::WriteOnly));
+  broken.write("remove_tags{");
+  broken.close();
+  test::drop(*window_, {broken.fileName()});
+  QVERIFY(session_->message_is_error());
+  QVERIFY(session_->message().contains("broken.jointer-passes, line 1"));
+  QVERIFY(child<MessageBar>(*window_).isVisible());
+  QCOMPARE(child<MessageBar>(*window_).text(), session_->message());
+  QCOMPARE(text(), "remove_tags,~apply_sac");
+}
+
+void PipelineWindowTest::failing_plugin_is_reported() {
+  // As on disk, described by its host.
+  const QString folder = folder_->filePath("bad_passes");
+  QVERIFY(QDir().mkpath(folder));
+  const QString library = folder + "/bad_passes.so";
+  QVERIFY(QFile::copy(QStringLiteral(JOINTER_TEST_MODULES "/bad_passes.so"), library));
+  ChildOptions describe;
+  describe.command = {sibling_program("jointer-plugin-host"), "--describe", library.toStdString(),
+                      "For tests."};
+  auto child = Child::start(describe);
+  QVERIFY(child);
+  QVERIFY(child->wait().succeeded());
+  make_window();
+  QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
+  auto& service = session_->service();
+  const auto code = service.code_at("plugin: " + folder);
+  QVERIFY(code.has_value());
+  service.add(*code);  // runs nothing
+  QVERIFY(service.registry()->find("throw_exception") != nullptr);
+  const std::string before = graph_hash(document().graph());
+  session_->draft().set_pipeline(*parse_step_lines("print,crash"));
+  session_->run();
+  // Nothing runs before it is allowed; Esc does not allow it.
+  auto* box = window_->findChild<QMessageBox*>("code_question");
+  QVERIFY(box != nullptr);
+  QVERIFY(box->informativeText().contains("bad_passes.so"));
+  QTest::keyClick(box, Qt::Key_Escape);
+  QTRY_VERIFY(window_->findChild<QMessageBox*>("code_question") == nullptr);
+  QVERIFY(!session_->is_running());
+  session_->run();
+  box = window_->findChild<QMessageBox*>("code_question");
+  QVERIFY(box != nullptr);
+  for (auto* button : box->buttons())
+    if (box->buttonRole(button) == QMessageBox::AcceptRole)
+      QTest::mouseClick(button, Qt::LeftButton);
+  QVERIFY(settle());
+  QCOMPARE(status(0), StepStatus::done);
+  QVERIFY(session_->outcome(0)->printed.contains("hello from printf"));
+  QCOMPARE(status(1), StepStatus::failed);
+  QVERIFY(session_->message().contains("signal"));
+  QCOMPARE(graph_hash(document().graph()), before);
+  // The reproducer names the pass and says where it came from.
+  const auto again = open_graph({.path = session_->failure(1)->reproducer.toStdString()});
+  QVERIFY(again);
+  const auto said = reproduced(*again);
+  QVERIFY(said && said->settings.plugins == std::vector{folder.toStdString()});
+  Document opened(OpenRequest{.path = "again"}, *make_snapshot(*again, {}));
+  test::FakePasses others;
+  const auto* session = new PipelineSession(opened, others, &opened);
+  QCOMPARE(session->draft().source_of("crash"), "plugin: " + folder);
+  QVERIFY(QFile::exists(session_->failure(1)->reproducer));
+  QFile::remove(session_->failure(1)->reproducer);
+  // Asked once, also across restarts, until the file changes.
+  cleanup();
+  make_window();
+  QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
+  QVERIFY(session_->service().registry()->find("crash") != nullptr);
+  QVERIFY(!session_->service().unallowed("crash").has_value());
+  QFile changed(library);
+  QVERIFY(changed.open(QFile::Append));
+  changed.write("x");
+  changed.close();
+  QVERIFY(session_->service().unallowed("crash").has_value());
+}
+
+void PipelineWindowTest::workspace_stores_the_pipeline() {
+  const QString path = folder_->filePath("work.jointer");
+  make_window();
+  QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
+  session_->draft().set_pipeline(
+      *parse_step_lines("remove_tags,~sink_waits_iterative{budget=0.1}"));
+  auto* autosave = &window_->current_tab()->session()->autosave();
+  QVERIFY(autosave->is_dirty());
+  QSignalSpy saved(autosave, &Autosave::saved);
+  autosave->save(path, {});
+  QVERIFY(saved.wait(kPatienceMs));
+  QVERIFY(!autosave->is_dirty());
+  cleanup();
+  make_window();
+  QVERIFY(open(path));
+  QTRY_COMPARE_WITH_TIMEOUT(text(), "remove_tags,~sink_waits_iterative{budget=0.1}", kPatienceMs);
+  QCOMPARE(document().editing().step_count(), 0);
+  QVERIFY(!session_->is_running());
+}
+
+}  // namespace jointer
+
+JOINTER_GUI_TEST(jointer::PipelineWindowTest, "pipeline_window")
+#include "pipeline_window_test.moc"
