@@ -38,6 +38,7 @@ std::map<std::uint64_t, Graph> random_graphs(PassStage stage) {
 PipelineStep step_of(const std::string& pass) {
   PipelineStep step{.pass = pass, .given = {}};
   if (pass == "auto_tune") step.given.emplace_back("evaluations", 14);
+  if (pass == "fastest_plan") step.given.emplace_back("effort", 60);
   return step;
 }
 
