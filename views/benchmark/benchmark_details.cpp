@@ -230,7 +230,8 @@ class Describer {
           words("%1: %2").arg(QString::fromStdString(blocks[i]->name),
                               time_text(blocks[i]->own_ns)),
           Provenance::measured,
-          words("The time of code that ran in place of %1 nodes.")
+          words("The duration of code that ran in place of %1 nodes: by itself, the median of "
+                "several runs.")
               .arg(count_text(blocks[i]->positions.size())));
   }
 

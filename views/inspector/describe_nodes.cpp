@@ -241,7 +241,9 @@ class Describer {
                       .arg(time_text(block.own_ns), QString::fromStdString(measurement.label),
                            time_text(estimated_ns(snapshot_, block))),
          .provenance = Provenance::measured,
-         .note = words("The time of the whole block; the estimate is the sum over its nodes.")});
+         .note = words("The duration of the whole block by itself, the median of several runs. In "
+                       "the profiled step it ran for %1. The estimate is the sum over its nodes.")
+                     .arg(time_text(block.end_ns - block.start_ns))});
     s.rows.push_back({.label = words("peak"),
                       .value = bytes_text(block.peak_bytes),
                       .provenance = Provenance::measured,

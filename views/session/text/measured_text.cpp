@@ -74,11 +74,13 @@ QStringList measured_lines(const Snapshot& snapshot, const MeasuredTimeline& mea
   QStringList lines;
   const QString label = QString::fromStdString(measured.measurement().label);
   if (const MeasuredBlock* block = measured.block_of(node))
-    return lines << block_text(*block) << times_text(block->own_ns, estimated_ns(snapshot, *block))
-                 << words("ran %1 to %2 (%3)")
-                        .arg(time_text(block->start_ns), time_text(block->end_ns), label)
-                 << words("at most %1 allocated").arg(bytes_text(block->peak_bytes))
-                 << words("compiled: nodes were not timed individually");
+    return lines
+           << block_text(*block)
+           << words("by itself: %1").arg(times_text(block->own_ns, estimated_ns(snapshot, *block)))
+           << words("in the profiled step, ran %1 to %2 (%3)")
+                  .arg(time_text(block->start_ns), time_text(block->end_ns), label)
+           << words("at most %1 allocated").arg(bytes_text(block->peak_bytes))
+           << words("compiled: nodes were not timed individually");
   const MeasuredNode* m = measured.find(node);
   if (m == nullptr) return {};
   lines << times_text(measured_ns(snapshot, *m), estimated_ns(snapshot, node));
