@@ -11,7 +11,8 @@
 
 namespace jointer {
 
-// True if the graph has asynchronous collectives. The passes change nothing else.
+// True if orders are searched for plans of this graph: it has asynchronous collectives, and is not
+// too large.
 bool has_orders(const Graph& graph);
 
 // `registry`: contains the built-in passes. `analysis`: judges the orders. `is_cancelled` may be

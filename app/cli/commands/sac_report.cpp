@@ -84,6 +84,9 @@ void print_facts(const SacAnswer& a, const Graph& graph) {
                fmt::format("{} for any plan with this peak{}", format_ns(a.limit->bound_ns),
                            a.limit->is_of_any_order ? ", in any order; leaves out communication"
                                                     : " in its own order")});
+  if (a.limit && !a.limit->is_of_any_order)
+    facts.add({"not searched",
+               "orders and buckets; to search them too, use jointer apply --passes auto_tune"});
   if (a.order)
     facts.add({"order", fmt::format("by {}; without them {}", a.order->passes,
                                     format_ns(a.order->without.step_ns))});
